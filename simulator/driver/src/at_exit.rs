@@ -8,9 +8,9 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::sync::{Mutex, MutexGuard, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use simt::Severity;
 
 use crate::coverage::Collector;
@@ -60,18 +60,11 @@ fn finish() -> Option<u8> {
 /// Locks what is to be written. Other threads may still be running, but none holds the lock for long. The exception is a thread that was
 /// recording a launch when a signal handler on the same thread called `exit`: it never lets go, so this function gives up after a while.
 fn wait_for<'a, T>(what: &str, held: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> {
-    let started = Instant::now();
-    loop {
-        match held.try_lock() {
-            Ok(locked) => return Some(locked),
-            Err(TryLockError::Poisoned(locked)) => return Some(locked.into_inner()),
-            Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => {
-                say(format_args!("no {what}: a thread that no longer runs holds it"));
-                return None;
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
-        }
+    let locked = held.try_lock_for(PATIENCE);
+    if locked.is_none() {
+        say(format_args!("no {what}: a thread that no longer runs holds it"));
     }
+    locked
 }
 
 /// Writes which lines were executed, if the process loaded a kernel.

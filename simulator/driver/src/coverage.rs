@@ -8,9 +8,10 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use simt::coverage::Lines;
 pub use simt::coverage::{Branch, Coverage, Executed, Outcome, Place, Way};

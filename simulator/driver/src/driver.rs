@@ -6,9 +6,10 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use simt::texture::Bindings;
 use simt::{Accessed, Memory, Profile};
 
@@ -20,7 +21,6 @@ use crate::error::Error;
 use crate::ffi::DeviceId;
 use crate::graph_memory::GraphMemory;
 use crate::handles::{Handle, Handles};
-use crate::lock::lock;
 use crate::messages::say;
 use crate::mutants::Mutants;
 use crate::pools::Pools;
@@ -161,7 +161,7 @@ pub fn configure(change: Settings) -> Result<()> {
         }
     }
     with_settings(|settings| settings.apply(change))?;
-    lock(&SETTINGS).has_client = true;
+    SETTINGS.lock().has_client = true;
     Ok(())
 }
 
@@ -175,7 +175,7 @@ pub fn record_apart() {
 /// Takes what is known about the launches since this was last called: those of this thread if it records them apart, or else those of all
 /// other threads.
 pub fn take_records() -> Records {
-    own_records().map_or_else(take_shared_records, |own| std::mem::take(&mut *lock(&own)))
+    own_records().map_or_else(take_shared_records, |own| std::mem::take(&mut *own.lock()))
 }
 
 /// Returns the records of what this thread enqueues, if they are apart.
@@ -193,11 +193,11 @@ pub fn recording_in<T>(records: Option<OwnRecords>, work: impl FnOnce() -> T) ->
 
 /// Returns what happened since the process started.
 pub fn report() -> Report {
-    driver_of_this_process().map(|driver| lock(&driver.report).clone()).unwrap_or_default()
+    driver_of_this_process().map(|driver| driver.report.lock().clone()).unwrap_or_default()
 }
 
 fn take_shared_records() -> Records {
-    driver_of_this_process().map(|driver| std::mem::take(&mut *lock(&driver.records))).unwrap_or_default()
+    driver_of_this_process().map(|driver| std::mem::take(&mut *driver.records.lock())).unwrap_or_default()
 }
 
 impl Driver {
@@ -241,15 +241,15 @@ impl Driver {
 
     /// Records a finished launch, and prints what is new about it.
     pub fn note_launch(&self, record: LaunchRecord) {
-        let mut report = lock(&self.report);
+        let mut report = self.report.lock();
         let new = report.note(&record);
         if !new.is_empty() {
             self.write_files(&report);
         }
         drop(report);
         match own_records() {
-            Some(own) => lock(&own).push(record),
-            None => lock(&self.records).push(record),
+            Some(own) => own.lock().push(record),
+            None => self.records.lock().push(record),
         }
         new.iter().for_each(|message| self.print(message));
     }
@@ -289,7 +289,7 @@ impl Driver {
     }
 
     fn note_stream_race(&self, kernel: Option<&str>, work: &str, message: &str) {
-        let mut report = lock(&self.report);
+        let mut report = self.report.lock();
         let is_new = report.note_stream_race(kernel, work, message);
         if is_new {
             self.write_files(&report);
@@ -303,7 +303,7 @@ impl Driver {
     /// Records that a module or a launch is refused, and prints the reason if it is new.
     pub fn note_refusal(&self, failure: &Failure) {
         if let Some(reason) = &failure.reason
-            && lock(&self.report).note_refusal(reason)
+            && self.report.lock().note_refusal(reason)
         {
             self.print(reason);
         }
@@ -312,7 +312,7 @@ impl Driver {
     /// Prints a message for a program that does not know about the simulator and would see only an error code. A client reads the message
     /// elsewhere.
     fn print(&self, message: &str) {
-        if !lock(&SETTINGS).has_client {
+        if !SETTINGS.lock().has_client {
             self.tell(message);
         }
     }
@@ -327,7 +327,7 @@ impl Driver {
 
 /// Calls `look` with the settings in force.
 fn with_settings<T>(look: impl FnOnce(&mut Settings) -> T) -> Result<T> {
-    let mut in_force = lock(&SETTINGS);
+    let mut in_force = SETTINGS.lock();
     let settings = match &mut in_force.settings {
         Some(settings) => settings,
         unset => {

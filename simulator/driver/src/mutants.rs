@@ -11,9 +11,10 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use simt::mutation;
 pub use simt::mutation::Operator;
@@ -21,7 +22,6 @@ use simt::{Executed, Module, SourceLine, ptx};
 
 use crate::error::Error;
 use crate::files;
-use crate::lock::lock;
 use crate::messages::say;
 use crate::name::readable;
 
@@ -129,7 +129,7 @@ impl Mutants {
         let text = module.text();
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
-        let mut launched = lock(&self.launched);
+        let mut launched = self.launched.lock();
         let number = launched.len();
         let known = launched.entry((hasher.finish(), kernel.to_owned())).or_insert_with(|| {
             let file = folder.join(format!("{}-{}-{number}.json", std::process::id(), self.started));

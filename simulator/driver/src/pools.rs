@@ -1,10 +1,10 @@
 //! Memory pools. A pool here holds nothing back: freed memory is free at once. Its attributes are stored and returned.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
+use parking_lot::Mutex;
+
 use crate::handles::{Handle, Handles, Kind};
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 use crate::shared_memory::SharedMemory;
 
@@ -56,7 +56,7 @@ impl Pool {
 
     /// Returns a file descriptor by which another process knows the pool.
     pub fn export(&self) -> Result<i32> {
-        let mut shared = lock(&self.shared);
+        let mut shared = self.shared.lock();
         match &mut *shared {
             Some(shared) => shared.export(),
             empty => empty.insert(SharedMemory::create(1)?).export(),
@@ -82,7 +82,7 @@ impl Pools {
 
     /// Returns the pool that `cuMemAllocAsync` uses.
     pub fn current(&self) -> Handle {
-        *lock(&self.current)
+        *self.current.lock()
     }
 
     /// Makes `cuMemAllocAsync` use this pool.
@@ -90,7 +90,7 @@ impl Pools {
         if handles.get::<Pool>(pool)?.is_imported {
             return CuResult::INVALID_VALUE.err();
         }
-        *lock(&self.current) = pool;
+        *self.current.lock() = pool;
         Ok(())
     }
 
@@ -100,7 +100,7 @@ impl Pools {
             return CuResult::INVALID_VALUE.err();
         }
         handles.remove::<Pool>(pool)?;
-        let mut current = lock(&self.current);
+        let mut current = self.current.lock();
         if *current == pool {
             *current = self.default;
         }

@@ -8,13 +8,14 @@
 //!
 //! This module knows the order of work, not what the work is.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
 use crate::handles::Handle;
-use crate::lock::lock;
 use crate::position::Position;
 use crate::result::{Failure, Result};
 use crate::schedule::Schedule;
@@ -111,7 +112,7 @@ impl Awaited {
 impl Queues {
     /// Returns the error of work of a context that ran later than its call, to the first call that asks.
     pub fn take_failure(&self, context: Handle) -> Result<()> {
-        let taken = lock(&self.failure).take_if(|(of, _)| *of == context);
+        let taken = self.failure.lock().take_if(|(of, _)| *of == context);
         taken.map_or(Ok(()), |(_, failure)| Err(failure))
     }
 
@@ -122,7 +123,7 @@ impl Queues {
 
     /// Whether work at this position would have to wait for other work.
     pub fn is_busy(&self, position: &Position) -> bool {
-        !self.is_empty() && lock(&self.jobs).iter().any(|job| position.is_after(&job.position))
+        !self.is_empty() && self.jobs.lock().iter().any(|job| position.is_after(&job.position))
     }
 
     /// Makes queues whose work takes the order of the schedule with this number, and in which races between streams are looked for.
@@ -156,15 +157,15 @@ impl Queues {
 
     fn push_work(&'static self, position: Position, work: Work) -> Result<()> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut jobs = lock(&self.jobs);
+        let mut jobs = self.jobs.lock();
         jobs.push(Job { position, work: Some(work), waits_for: String::new(), number });
         self.count.store(jobs.len(), Ordering::Release);
         match &self.schedule {
             None => self.advance_all(&mut jobs).map(drop)?,
             Some(schedule) => {
                 drop(jobs);
-                while lock(schedule).runs_early() && self.step(None)? {}
-                jobs = lock(&self.jobs);
+                while schedule.lock().runs_early() && self.step(None)? {}
+                jobs = self.jobs.lock();
             }
         }
         if !jobs.is_empty() && !self.is_watched.swap(true, Ordering::AcqRel) {
@@ -178,7 +179,7 @@ impl Queues {
         self.calls.fetch_add(1, Ordering::Relaxed);
         match &self.schedule {
             _ if self.is_empty() => Ok(false),
-            None => self.advance_all(&mut lock(&self.jobs)),
+            None => self.advance_all(&mut self.jobs.lock()),
             Some(_) => self.step(None),
         }
     }
@@ -192,7 +193,7 @@ impl Queues {
 
     /// Waits for work. Returns what it waits for if that does not come.
     pub fn wait(&self, patience: Duration, awaited: Awaited) -> Option<String> {
-        self.wait_until(patience, Some(awaited), || !lock(&self.jobs).iter().any(|job| awaited.contains(&job.position)))
+        self.wait_until(patience, Some(awaited), || !self.jobs.lock().iter().any(|job| awaited.contains(&job.position)))
     }
 
     /// Waits for something that work does; `awaited` is where that work is, if it is known. Returns what the work waits for if that does
@@ -215,7 +216,7 @@ impl Queues {
                 break;
             }
             if Instant::now() > deadline {
-                return lock(&self.jobs).first().map(|job| job.waits_for.clone());
+                return self.jobs.lock().first().map(|job| job.waits_for.clone());
             }
             thread::sleep(INTERVAL);
         }
@@ -225,7 +226,7 @@ impl Queues {
     /// Forgets the work of a context.
     pub fn forget_context(&self, context: Handle) {
         if !self.is_empty() {
-            let mut jobs = lock(&self.jobs);
+            let mut jobs = self.jobs.lock();
             jobs.retain(|job| job.position.stream.context != context);
             self.count.store(jobs.len(), Ordering::Release);
         }
@@ -235,21 +236,21 @@ impl Queues {
     fn step(&self, awaited: Option<Awaited>) -> Result<bool> {
         let Some(schedule) = &self.schedule else { return Ok(false) };
         let order: Vec<u64> = {
-            let jobs = lock(&self.jobs);
+            let jobs = self.jobs.lock();
             let is_ready = |index: usize| {
                 let job = &jobs[index];
                 job.work.is_some() && !jobs[..index].iter().any(|earlier| job.position.is_after(&earlier.position))
             };
             let is_awaited = relevant(&jobs, awaited);
             let ready = (0..jobs.len()).filter(|index| is_ready(*index)).map(|index| (index, is_awaited[index])).collect();
-            lock(schedule).order(ready).into_iter().map(|index| jobs[index].number).collect()
+            schedule.lock().order(ready).into_iter().map(|index| jobs[index].number).collect()
         };
         for number in order {
             // Work is done without the lock: a function of the host may wait for a thread that enqueues something.
-            let taken = lock(&self.jobs).iter_mut().find(|job| job.number == number).and_then(|job| job.work.take());
+            let taken = self.jobs.lock().iter_mut().find(|job| job.number == number).and_then(|job| job.work.take());
             let Some(mut work) = taken else { continue };
             let progress = self.veils.lifted(&mut work);
-            let mut jobs = lock(&self.jobs);
+            let mut jobs = self.jobs.lock();
             let Some(index) = jobs.iter().position(|job| job.number == number) else { return Ok(true) };
             if let Ok(Progress::Waits(what)) = progress {
                 (jobs[index].work, jobs[index].waits_for) = (Some(work), what);
@@ -258,7 +259,7 @@ impl Queues {
             let job = jobs.remove(index);
             self.count.store(jobs.len(), Ordering::Release);
             if let Err(failure) = progress {
-                lock(&self.failure).get_or_insert((job.position.stream.context, failure));
+                self.failure.lock().get_or_insert((job.position.stream.context, failure));
             }
             return Ok(true);
         }

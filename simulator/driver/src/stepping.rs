@@ -8,16 +8,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use simt::steps::{Recorded, StepRecord};
 pub use simt::steps::{Values, Write};
 use simt::{Dim3, Finding, LaunchConfig, LaunchError, LaunchOptions, LaunchReport, Location, Module};
 
 use crate::error::Error;
-use crate::lock::lock;
 use crate::messages::say;
 use crate::name::readable;
 
@@ -191,7 +191,7 @@ impl Debugged {
             Err(error @ LaunchError::OutOfFuel { block, warp, .. }) => (failed(error, *block, Some(*warp), None), Vec::new()),
             Err(LaunchError::Misuse(_)) => return,
         };
-        let is_new = lock(&self.known).insert(kernel.clone());
+        let is_new = self.known.lock().insert(kernel.clone());
         if !is_new && failure.is_none() && findings.is_empty() && record.is_none() {
             return;
         }

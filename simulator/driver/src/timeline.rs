@@ -11,15 +11,15 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use simt::{Accessed, Accesses};
 
 use crate::graph_order::{self, GraphNode};
 use crate::handles::Handle;
-use crate::lock::lock;
 use crate::position::Position;
 
 /// Moments whose accesses are kept. A program that never waits must not grow because of them; what comes later is compared with these only.
@@ -51,7 +51,7 @@ impl Moment {
     }
 
     fn clock(&self) -> Option<Clock> {
-        lock(&self.clock).clone()
+        self.clock.lock().clone()
     }
 
     /// Whether it has run.
@@ -154,7 +154,7 @@ fn join(clock: &mut Clock, other: &Clock) {
 impl Timeline {
     /// Adds work to a stream. `extra` is what it waits for besides.
     pub fn enqueue(&self, position: Position, (what, kernel): (String, Option<String>), extra: Vec<Arc<Moment>>) -> Arc<Moment> {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let mut after: Vec<_> =
             state.last.iter().filter(|(other, _)| position.is_after(other)).map(|(_, moment)| moment.clone()).collect();
         after.extend(extra);
@@ -187,15 +187,15 @@ impl Timeline {
     /// Begins a moment, or goes on with it. What runs on this thread until [`end`](Self::end) belongs to it.
     pub fn begin(&self, moment: &Arc<Moment>, is_told: bool) {
         CURRENT.set(Some(moment.clone()));
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let mut clock = moment.known.clone();
-        lock(&moment.after).iter().filter_map(|earlier| earlier.clock()).for_each(|earlier| join(&mut clock, &earlier));
+        moment.after.lock().iter().filter_map(|earlier| earlier.clock()).for_each(|earlier| join(&mut clock, &earlier));
         if is_told {
             join(&mut clock, &state.told);
         }
         clock.insert(moment.stream, moment.number);
         // A moment that has to wait begins more than once.
-        if lock(&moment.clock).replace(clock).is_none() {
+        if moment.clock.lock().replace(clock).is_none() {
             state.waiting = state.waiting.saturating_sub(1);
         }
     }
@@ -206,10 +206,10 @@ impl Timeline {
         if !is_over {
             return;
         }
-        lock(&moment.after).clear();
+        moment.after.lock().clear();
         moment.is_over.store(true, Release);
         if tells && let Some(clock) = moment.clock() {
-            let mut state = lock(&self.state);
+            let mut state = self.state.lock();
             join(&mut state.told, &clock);
             join(&mut state.host, &clock);
         }
@@ -226,7 +226,7 @@ impl Timeline {
     }
 
     fn learn(&self, waits: impl Fn(&Position) -> bool) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let State { last, host, .. } = &mut *state;
         for (_, moment) in last.iter().filter(|(position, _)| waits(position)) {
             if let Some(clock) = moment.clock() {
@@ -238,7 +238,7 @@ impl Timeline {
 
     /// The host has waited for one moment.
     pub fn wait_for(&self, moment: &Moment) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if let Some(clock) = moment.clock() {
             join(&mut state.host, &clock);
         }
@@ -249,7 +249,7 @@ impl Timeline {
     pub fn access(&self, accessed: Vec<Accessed>) -> Vec<StreamRace> {
         let Some(moment) = CURRENT.with_borrow(Clone::clone) else { return Vec::new() };
         let Some(clock) = moment.clock() else { return Vec::new() };
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let mut races = Vec::new();
         let done = Done { moment, nodes: NODES.with_borrow(Clone::clone), accessed };
         for other in &state.accessed {

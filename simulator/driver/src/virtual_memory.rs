@@ -5,13 +5,13 @@
 //! memory.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use simt::{Mapped, Memory, Rights};
 
 use crate::allocations::Lease;
 use crate::handles::{Handle, Handles, Kind};
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 use crate::shared_memory::{Range, SharedMemory};
 
@@ -63,7 +63,7 @@ impl Physical {
 
     /// Lets the program release the memory once more.
     pub fn retain(self: &Arc<Self>, handles: &Handles) {
-        let mut references = lock(&self.references);
+        let mut references = self.references.lock();
         if *references == 0 {
             handles.insert_at(self.handle, Retained(self.clone()));
         }
@@ -72,7 +72,7 @@ impl Physical {
 
     /// Releases the memory. It goes when nothing is mapped to it.
     pub fn release(&self, handles: &Handles) -> Result<()> {
-        let mut references = lock(&self.references);
+        let mut references = self.references.lock();
         // Another thread may have released it since this one looked it up.
         *references = references.checked_sub(1).ok_or_else(|| CuResult::INVALID_VALUE.because("the memory is released"))?;
         if *references == 0 {
@@ -119,7 +119,7 @@ impl VirtualMemory {
     /// Reserves addresses.
     pub fn reserve(&self, memory: &Memory, bytes: u64, alignment: u64) -> Result<u64> {
         let host = Range::reserve(bytes)?;
-        let mut ranges = lock(&self.ranges);
+        let mut ranges = self.ranges.lock();
         let base = memory.reserve(bytes, alignment.max(GRANULARITY));
         ranges.insert(base, Reserved { bytes, host, mappings: BTreeMap::new() });
         Ok(base)
@@ -127,7 +127,7 @@ impl VirtualMemory {
 
     /// Gives addresses back. Nothing may be mapped there.
     pub fn free(&self, memory: &Memory, base: u64, bytes: u64) -> Result<()> {
-        let mut ranges = lock(&self.ranges);
+        let mut ranges = self.ranges.lock();
         let range = ranges.get(&base).filter(|range| range.bytes == bytes).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{bytes} bytes at {base:#x} are not a range that cuMemAddressReserve returned"))
         })?;
@@ -148,7 +148,7 @@ impl VirtualMemory {
         if !address.is_multiple_of(GRANULARITY) {
             return Err(CuResult::INVALID_VALUE.because(format!("the address must be a multiple of {GRANULARITY}")));
         }
-        let mut ranges = lock(&self.ranges);
+        let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
         if !range.is_free(address, bytes) {
             return Err(CuResult::INVALID_VALUE.because("something is mapped there already; unmap it first"));
@@ -160,7 +160,7 @@ impl VirtualMemory {
 
     /// Unmaps whole mappings, if there are any.
     pub fn unmap(&self, memory: &Memory, address: u64, bytes: u64) -> Result<()> {
-        let mut ranges = lock(&self.ranges);
+        let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
         if range.is_free(address, bytes) {
             return Ok(());
@@ -176,7 +176,7 @@ impl VirtualMemory {
 
     /// Says what kernels may do with whole mappings.
     pub fn set_rights(&self, memory: &Memory, address: u64, bytes: u64, rights: Rights) -> Result<()> {
-        let mut ranges = lock(&self.ranges);
+        let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
         for address in range.whole_mappings(address, bytes)? {
             range.mappings.entry(address).and_modify(|mapping| mapping.rights = rights);
@@ -187,7 +187,7 @@ impl VirtualMemory {
 
     /// Finds what is at an address.
     pub fn at(&self, address: u64) -> Option<Place> {
-        let ranges = lock(&self.ranges);
+        let ranges = self.ranges.lock();
         let (&base, range) = ranges.range(..=address).next_back().filter(|(base, range)| address - **base < range.bytes)?;
         let mapping = range.mappings.range(..=address).next_back().filter(|(start, mapping)| address - **start < mapping.bytes);
         Some(Place {

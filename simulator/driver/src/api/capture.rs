@@ -10,7 +10,6 @@ use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::{EdgeData, In, Out};
 use crate::handles::Handle;
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 use crate::topology::NodeId;
 
@@ -62,7 +61,7 @@ fn end(stream: Handle, out: Out<Handle>) -> Result<()> {
     out.put_if_asked(Handle::NULL);
     let unjoined = |graph, others: &[NodeId], own: &[NodeId]| {
         operation::graph(graph).is_ok_and(|graph| {
-            let nodes = lock(&graph.nodes);
+            let nodes = graph.nodes.lock();
             let joined = nodes.ancestors(own);
             // A node that the program removed from the graph needs no joining.
             others.iter().any(|&id| nodes.get(id).is_some() && !joined.contains(&id))

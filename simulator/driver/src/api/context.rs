@@ -8,15 +8,15 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use simt::Heap;
 
 use crate::driver::{self, DEVICE, Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out};
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::queues::Awaited;
 use crate::result::{CuResult, Failure, Result};
 
@@ -100,22 +100,22 @@ impl Context {
 
     /// The bytes that the stack of each thread may have.
     pub fn stack_bytes(&self) -> u32 {
-        lock(&self.limits).get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
+        self.limits.lock().get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
     }
 
     /// The bytes of output that a launch keeps.
     pub fn printed_bytes(&self) -> usize {
-        lock(&self.limits).get(&PRINTED_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_PRINTED))
+        self.limits.lock().get(&PRINTED_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_PRINTED))
     }
 
     /// The heap of its kernels.
     pub fn heap(&self) -> Arc<Heap> {
-        lock(&self.heap).clone()
+        self.heap.lock().clone()
     }
 
     /// Sets the size of the heap, until a kernel has used it.
     fn set_heap_bytes(&self, driver: &Driver, bytes: usize) -> Result<()> {
-        let mut heap = lock(&self.heap);
+        let mut heap = self.heap.lock();
         if heap.is_used() {
             return Err(CuResult::INVALID_VALUE.because("a kernel has used the heap already, so that its size is fixed"));
         }
@@ -422,7 +422,7 @@ exports! {
     fn cuCtxGetLimit(value: Out<usize>, limit: u32) {
         let (_, context) = current()?;
         value.check()?;
-        let found = lock(&context.limits).get(&limit).copied();
+        let found = context.limits.lock().get(&limit).copied();
         value.put(found.ok_or(no_limit(limit))?)
     }
 
@@ -432,7 +432,7 @@ exports! {
         if limit == HEAP_LIMIT {
             context.set_heap_bytes(driver, value)?;
         }
-        *lock(&context.limits).get_mut(&limit).ok_or(no_limit(limit))? = value;
+        *context.limits.lock().get_mut(&limit).ok_or(no_limit(limit))? = value;
         Ok(())
     }
 

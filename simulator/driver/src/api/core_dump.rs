@@ -1,13 +1,13 @@
 //! Settings of core dumps. They are stored and returned. The simulator writes no core dump, because its findings say what happened.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+
+use parking_lot::Mutex;
 
 use super::context;
 use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::{HostBytes, Out};
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
 /// `CU_COREDUMP_TRIGGER_HOST`, `_FILE`, `_PIPE`, `_GENERATION_FLAGS`
@@ -54,7 +54,7 @@ fn get(stored: &[&Values], attribute: u32, value: HostBytes, size: Out<usize>) -
     if value.is_null() {
         return size.put(bytes(attribute)?);
     }
-    let found = stored.iter().find_map(|values| lock(values).get(&attribute).cloned());
+    let found = stored.iter().find_map(|values| values.lock().get(&attribute).cloned());
     let found = found.map_or_else(|| initial(attribute), Ok)?;
     if size.as_in().read()? < found.len() {
         return CuResult::INVALID_VALUE.err();
@@ -73,7 +73,7 @@ fn set(values: &Values, attribute: u32, value: HostBytes, size: Out<usize>) -> R
     if is_name && !given.contains(&0) {
         given.push(0);
     }
-    lock(values).insert(attribute, given);
+    values.lock().insert(attribute, given);
     Ok(())
 }
 

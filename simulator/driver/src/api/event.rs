@@ -1,9 +1,11 @@
 //! Events. An event records **the host's clock**: the time between two events is how long the simulator took, which says nothing about a
 //! GPU. A program that does not know about the simulator may still print it as a GPU's time. Programs of this workspace never show it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::context::{self, Context};
 use crate::captures::Captured;
@@ -11,7 +13,6 @@ use crate::driver::{self, Driver, driver};
 use crate::export::exports;
 use crate::ffi::Out;
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::queues::Awaited;
 use crate::result::{CuResult, Result};
 use crate::shared_memory::{Place, SharedMemory, Token};
@@ -86,12 +87,12 @@ impl Event {
 
     /// Notes when a stream will record the event.
     pub fn note_moment(&self, moment: Option<Arc<Moment>>) {
-        *lock(&self.moment) = moment;
+        *self.moment.lock() = moment;
     }
 
     /// Returns when a stream last recorded the event.
     pub fn moment(&self) -> Option<Arc<Moment>> {
-        lock(&self.moment).clone()
+        self.moment.lock().clone()
     }
 
     /// Returns the number of the last record that a stream will execute.
@@ -123,7 +124,7 @@ impl Event {
         if self.flags & INTERPROCESS == 0 {
             return Err(CuResult::INVALID_HANDLE.because("only an event made with CU_EVENT_INTERPROCESS can be shared"));
         }
-        let mut shared = lock(&self.shared);
+        let mut shared = self.shared.lock();
         match &mut *shared {
             Some(shared) => shared.token(kind),
             empty => empty.insert(SharedMemory::create(1)?).token(kind),
@@ -135,17 +136,17 @@ impl Event {
         // A record of a graph's node was not announced.
         let executed = self.executed.fetch_add(1, Relaxed) + 1;
         self.submitted.fetch_max(executed, Relaxed);
-        *lock(&self.recorded) = Recorded::At(Instant::now());
+        *self.recorded.lock() = Recorded::At(Instant::now());
     }
 
     /// Records the event in a stream that is being captured.
     pub fn record_captured(&self, captured: Captured) {
-        *lock(&self.recorded) = Recorded::In(captured);
+        *self.recorded.lock() = Recorded::In(captured);
     }
 
     /// Returns what the event captured, if it was last recorded in a capturing stream.
     pub fn captured(&self) -> Option<Captured> {
-        match &*lock(&self.recorded) {
+        match &*self.recorded.lock() {
             Recorded::In(captured) => Some(captured.clone()),
             _ => None,
         }
@@ -173,7 +174,7 @@ pub fn get(handle: Handle) -> Result<Arc<Event>> {
 pub fn open(driver: &Driver, context: Arc<Context>, place: &Place) -> Result<Handle> {
     let shared = SharedMemory::of_token(place)?;
     let event = driver.handles.insert(|handle| Event::new(handle, context, DISABLE_TIMING | INTERPROCESS));
-    *lock(&event.shared) = Some(shared);
+    *event.shared.lock() = Some(shared);
     Ok(event.handle)
 }
 
@@ -228,7 +229,7 @@ fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
     if !start.is_complete() || !end.is_complete() {
         return CuResult::NOT_READY.err();
     }
-    let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*lock(&event.recorded)) {
+    let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*event.recorded.lock()) {
         (0, Recorded::At(time)) => Ok(*time),
         _ => Err(CuResult::INVALID_HANDLE),
     };

@@ -10,7 +10,6 @@ use crate::driver::{DEVICE, Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out, Resource};
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
 /// `CU_DEV_RESOURCE_TYPE_SM`
@@ -84,7 +83,7 @@ fn granularity(driver: &Driver, flags: u32) -> (u32, u32) {
 
 /// The green context whose other name this handle is.
 fn of_alias(driver: &Driver, alias: Handle) -> Option<Arc<Green>> {
-    let handle = lock(&driver.green_contexts).iter().find(|(other, _)| *other == alias).map(|(_, handle)| *handle)?;
+    let handle = driver.green_contexts.lock().iter().find(|(other, _)| *other == alias).map(|(_, handle)| *handle)?;
     driver.handles.get(handle).ok()
 }
 
@@ -162,14 +161,14 @@ exports! {
         let alias = driver.handles.reserve();
         driver.handles.insert_alias(alias, &primary, Some(primary.handle));
         let made = driver.handles.insert(|handle| Green { handle, alias, multiprocessors });
-        lock(&driver.green_contexts).push((alias, made.handle));
+        driver.green_contexts.lock().push((alias, made.handle));
         green.put(made.handle)
     }
 
     fn cuGreenCtxDestroy(green: Handle) {
         let driver = driver()?;
         let removed = driver.handles.remove::<Green>(green)?;
-        lock(&driver.green_contexts).retain(|(alias, _)| *alias != removed.alias);
+        driver.green_contexts.lock().retain(|(alias, _)| *alias != removed.alias);
         // It is gone already if the primary context was reset.
         let _ = driver.handles.remove::<Context>(removed.alias);
         primary::release(DEVICE)

@@ -12,7 +12,6 @@ use crate::driver::Driver;
 use crate::fatbin::{self, FatbinError};
 use crate::ffi::{HostBytes, Text};
 use crate::link::{self, Input};
-use crate::lock::lock;
 use crate::name::readable;
 use crate::result::{CuResult, Failure, Result};
 
@@ -78,7 +77,7 @@ impl ParsedImage {
         }
         let registers = Arc::new(register_counts::read(&text, driver.profile.compute_capability));
         let module = Arc::new(module);
-        let coverage = driver.coverage.as_ref().map(|collector| lock(&collector.modules).counts_of(&module));
+        let coverage = driver.coverage.as_ref().map(|collector| collector.modules.lock().counts_of(&module));
         Ok(Self { module, registers, coverage })
     }
 

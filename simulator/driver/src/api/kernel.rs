@@ -18,7 +18,6 @@ use crate::ffi::{HostBytes, In};
 use crate::handles::Handle;
 use crate::host_memory;
 use crate::launch_files;
-use crate::lock::lock;
 use crate::messages::say;
 use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
@@ -287,7 +286,7 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         stack_bytes: context.stack_bytes(),
         printed_bytes: context.printed_bytes(),
         heap: context.heap(),
-        textures: lock(&driver.textures).clone(),
+        textures: driver.textures.lock().clone(),
         footprint: driver.queues.timeline.is_some(),
         coverage: function.image.coverage(function.name()),
         executed: driver.mutants.record(),

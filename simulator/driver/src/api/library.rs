@@ -4,7 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::context::{self, Context};
 use super::function::{self, Function, LAST_CACHE_CONFIG};
@@ -15,7 +17,6 @@ use crate::driver::{Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, Out, Text};
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
 /// A library.
@@ -55,7 +56,7 @@ impl Kind for Kernel {
 impl Library {
     /// Returns the library's module in a context, and loads it there first if necessary.
     fn module(&self, driver: &Driver, context: &Arc<Context>) -> Result<Arc<Module>> {
-        let mut modules = lock(&self.modules);
+        let mut modules = self.modules.lock();
         let known = modules.get(&context.handle.number());
         if let Some(module) = known.and_then(|&module| driver.handles.get::<Module>(module).ok()) {
             return Ok(module);
@@ -67,7 +68,7 @@ impl Library {
 
     /// Returns the handle of a kernel, which must exist.
     fn kernel(self: &Arc<Self>, driver: &Driver, name: &str) -> Handle {
-        let mut kernels = lock(&self.kernels);
+        let mut kernels = self.kernels.lock();
         *kernels.entry(name.to_owned()).or_insert_with(|| {
             let handle = driver.handles.reserve();
             driver.handles.insert_at(handle, Kernel { library: self.clone(), name: CString::new(name).unwrap_or_default() });
@@ -153,10 +154,10 @@ exports! {
     fn cuLibraryUnload(library: Handle) {
         let driver = driver()?;
         let library = driver.handles.remove::<Library>(library)?;
-        for &kernel in lock(&library.kernels).values() {
+        for &kernel in library.kernels.lock().values() {
             let _ = driver.handles.remove::<Kernel>(kernel);
         }
-        for &module in lock(&library.modules).values() {
+        for &module in library.modules.lock().values() {
             if let Ok(module) = driver.handles.remove::<Module>(module) {
                 module.remove_functions(driver);
             }

@@ -1,7 +1,9 @@
 //! The linker as a program calls it. What a GPU's driver would return as machine code is PTX here, which this driver loads again.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
 
 use super::context::{self, Context};
 use super::image::{self, NO_PTX};
@@ -11,7 +13,6 @@ use crate::export::exports;
 use crate::ffi::{HostBytes, In, Out, Text};
 use crate::handles::{Handle, Kind};
 use crate::link::{self, Input, LinkError};
-use crate::lock::lock;
 use crate::result::{CuResult, Failure, Result};
 
 /// `CU_JIT_INPUT_LIBRARY`, and the number of kinds of input
@@ -62,7 +63,7 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
         return Err(CuResult::INVALID_IMAGE.because(format!("{}: it is not PTX", input.name))).inspect_err(refused);
     }
     link::check(&input).map_err(code_of).inspect_err(refused)?;
-    let mut inputs = lock(&link.inputs);
+    let mut inputs = link.inputs.lock();
     let together = [inputs.as_slice(), std::slice::from_ref(&input)].concat();
     // What is defined twice is refused here, not when the link is completed: so does the driver of an H200 (580.159).
     link::link(&together).map_err(code_of).inspect_err(refused)?;
@@ -145,7 +146,7 @@ both! {
         let (driver, _) = context::current()?;
         let link = driver.handles.get::<Link>(link)?;
         linked.check()?;
-        let inputs = lock(&link.inputs);
+        let inputs = link.inputs.lock();
         if inputs.is_empty() {
             return Err(CuResult::INVALID_VALUE.because("nothing was added to this link"));
         }

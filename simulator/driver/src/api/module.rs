@@ -1,7 +1,9 @@
 //! Modules: loading PTX, and finding its functions and variables.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::context::{self, Context};
 use super::function::Function;
@@ -11,7 +13,6 @@ use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, Out, Text};
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
 /// A module, loaded into a context.
@@ -43,7 +44,7 @@ impl Module {
 
     /// Removes the functions of a module that is gone.
     pub fn remove_functions(&self, driver: &Driver) {
-        for &function in lock(&self.functions).values() {
+        for &function in self.functions.lock().values() {
             let _ = driver.handles.remove::<Function>(function);
         }
     }
@@ -51,7 +52,7 @@ impl Module {
     /// Returns the handle of a kernel of this module.
     pub fn function(&self, driver: &Driver, name: &str) -> Result<Handle> {
         check_kernel(self.image.image().module(), name)?;
-        let mut functions = lock(&self.functions);
+        let mut functions = self.functions.lock();
         let handle = functions.entry(name.to_owned()).or_insert_with(|| {
             let make = |handle| Function::new(handle, self.handle, self.context.clone(), self.image.clone(), name.to_owned());
             driver.handles.insert(make).handle

@@ -15,7 +15,6 @@ use crate::driver::{driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, HostBytes, Out};
 use crate::handles::Handle;
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
 /// Exports old names that mean the same as a newer one.
@@ -73,7 +72,7 @@ macro_rules! of_32_bits {
 /// Changes what the next old launch of a function is given.
 fn change(function: Handle, change: impl FnOnce(&Function, &mut function::OldLaunch) -> Result<()>) -> Result<()> {
     let (_, function) = function::get(function)?;
-    change(&function, &mut lock(&function.old_launch))
+    change(&function, &mut function.old_launch.lock())
 }
 
 /// Stores parameter bytes for the next old launch.
@@ -91,7 +90,7 @@ fn set_parameter(function: Handle, offset: c_int, bytes: &[u8]) -> Result<()> {
 /// Launches a function with what was stored for it. Parameters that the program left out are 0.
 fn launch_grid(function: Handle, width: c_int, height: c_int, stream: Handle) -> Result<()> {
     let (_, found) = function::get(function)?;
-    let old = lock(&found.old_launch).clone();
+    let old = found.old_launch.lock().clone();
     let extent = |extent: c_int| u32::try_from(extent).map_err(|_| CuResult::INVALID_VALUE);
     let [x, y, z] = old.block;
     let config = LaunchConfig {

@@ -1,7 +1,9 @@
 //! Operations: what a program can ask a stream to do, and what the nodes of a graph are. A stream executes an operation at once, or records
 //! it while it is being captured.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::context::Context;
 use super::event::Event;
@@ -14,7 +16,6 @@ use crate::driver::{Driver, driver, driver_of_this_process};
 use crate::ffi::{DevicePtr, HostCall, ValueOperation};
 use crate::graph_memory::Bytes;
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::name::readable;
 use crate::queues::Task;
 use crate::result::{CuResult, Result};
@@ -93,7 +94,7 @@ impl Operation {
         match self {
             Operation::Values(_) => true,
             Operation::Wait(event) => !event.is_complete(),
-            Operation::Graph(graph) => lock(&graph.nodes).nodes().any(|(_, node)| node.operation.may_wait()),
+            Operation::Graph(graph) => graph.nodes.lock().nodes().any(|(_, node)| node.operation.may_wait()),
             _ => false,
         }
     }
@@ -141,7 +142,7 @@ impl Operation {
     /// Looks at this, or at each node of a graph.
     fn each(&self, look: &mut dyn FnMut(&Operation)) {
         match self {
-            Operation::Graph(graph) => lock(&graph.nodes).nodes().for_each(|(_, node)| node.operation.each(look)),
+            Operation::Graph(graph) => graph.nodes.lock().nodes().for_each(|(_, node)| node.operation.each(look)),
             other => look(other),
         }
     }
@@ -317,7 +318,7 @@ pub fn node(handle: Handle) -> Result<Arc<NodeRef>> {
 impl NodeRef {
     /// Calls `look` with the node.
     pub fn with<T>(&self, look: impl FnOnce(&mut Node) -> Result<T>) -> Result<T> {
-        look(lock(&self.graph.nodes).get_mut(self.id).ok_or(CuResult::INVALID_VALUE)?)
+        look(self.graph.nodes.lock().get_mut(self.id).ok_or(CuResult::INVALID_VALUE)?)
     }
 }
 
@@ -336,7 +337,7 @@ impl Graph {
 
     /// Adds a node that runs after `dependencies`.
     pub fn add(self: &Arc<Self>, driver: &Driver, operation: Operation, dependencies: &[NodeId]) -> Result<(NodeId, Handle)> {
-        let mut nodes = lock(&self.nodes);
+        let mut nodes = self.nodes.lock();
         nodes.check_dependencies(dependencies).map_err(|_| CuResult::INVALID_VALUE)?;
         if self.is_embedded && operation.is_of_memory() {
             return Err(CuResult::NOT_SUPPORTED.because("the graph of a node cannot allocate or free memory"));
@@ -362,18 +363,18 @@ impl Graph {
 
     /// Returns the handles of nodes.
     pub fn handles(&self, ids: &[NodeId]) -> Vec<Handle> {
-        let nodes = lock(&self.nodes);
+        let nodes = self.nodes.lock();
         ids.iter().filter_map(|&id| nodes.get(id)).map(|node| node.handle).collect()
     }
 
     /// Whether the graph allocates or frees memory. CUDA does not copy such a graph, nor remove anything from it.
     pub fn has_memory_nodes(&self) -> bool {
-        lock(&self.nodes).nodes().any(|(_, node)| node.operation.is_of_memory())
+        self.nodes.lock().nodes().any(|(_, node)| node.operation.is_of_memory())
     }
 
     /// Returns the memory that the graph allocates.
     pub fn blocks(&self) -> Vec<Arc<Block>> {
-        let nodes = lock(&self.nodes);
+        let nodes = self.nodes.lock();
         let block =
             |(_, node): (NodeId, &Node)| if let Operation::Allocate(block) = &node.operation { Some(block.clone()) } else { None };
         nodes.nodes().filter_map(block).collect()
@@ -384,7 +385,7 @@ impl Graph {
         let is_registered = copy_for != CopyFor::Executable;
         let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
         let inside = if is_registered { CopyFor::Node } else { CopyFor::Executable };
-        let nodes = lock(&self.nodes).map(|_, node| -> Result<Node> {
+        let nodes = self.nodes.lock().map(|_, node| -> Result<Node> {
             let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
             let operation = match &node.operation {
                 Operation::Graph(graph) => Operation::Graph(graph.copy(driver, inside)?),
@@ -406,7 +407,7 @@ impl Graph {
             return Ok(Arc::new(graph));
         }
         let graph = driver.handles.insert_at(handle, graph);
-        for (id, node) in lock(&graph.nodes).nodes() {
+        for (id, node) in graph.nodes.lock().nodes() {
             driver.handles.insert_at(node.handle, NodeRef { graph: graph.clone(), id });
         }
         Ok(graph)
@@ -414,7 +415,7 @@ impl Graph {
 
     /// Finds the copy of a node, in this graph and in the graphs of its nodes, and calls `look` with it.
     pub fn with_copy_of<T>(&self, original: Handle, look: &mut dyn FnMut(&mut Node) -> Result<T>) -> Result<T> {
-        let mut nodes = lock(&self.nodes);
+        let mut nodes = self.nodes.lock();
         if let Some((_, node)) = nodes.nodes_mut().find(|(_, node)| node.original == Some(original)) {
             return look(node);
         }
@@ -446,7 +447,7 @@ impl Graph {
 
     /// Returns what is to be executed. No lock is held while it is, so that a host function can look at the graph.
     fn in_order(&self) -> Result<Vec<Operation>> {
-        let nodes = lock(&self.nodes);
+        let nodes = self.nodes.lock();
         let order = nodes.order().map_err(|_| CuResult::INVALID_VALUE)?;
         let enabled = order.into_iter().filter_map(|id| nodes.get(id)).filter(|node| node.is_enabled);
         Ok(enabled.map(|node| node.operation.clone()).collect())
@@ -456,7 +457,7 @@ impl Graph {
     pub fn unregister(&self, driver: &Driver) {
         let _ = driver.handles.remove::<Graph>(self.handle);
         driver.graph_memory.forget_frees(self.handle);
-        let nodes: Vec<Node> = lock(&self.nodes).nodes().map(|(_, node)| node.clone()).collect();
+        let nodes: Vec<Node> = self.nodes.lock().nodes().map(|(_, node)| node.clone()).collect();
         for node in nodes {
             node.unregister(driver);
         }

@@ -1,8 +1,8 @@
 //! The part of the API that works on [memory pools](crate::pools), where `cuMemAllocAsync` takes its memory from.
 
-use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 
+use parking_lot::Mutex;
 use simt::{Accessed, Accesses};
 
 use super::context;

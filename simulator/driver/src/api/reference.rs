@@ -4,8 +4,9 @@
 //! The variable holds the handle of its reference, which kernels look up as that of an object.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use simt::Opaque;
 use simt::texture::Binding;
 
@@ -16,7 +17,6 @@ use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::{ArrayDescriptor, DevicePtr, In, Out, ResourceDescriptor, Text, TextureDescriptor};
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
 /// `CU_TRSA_OVERRIDE_FORMAT`: the reference takes the format of the array. It must be given.
@@ -89,18 +89,18 @@ impl TextureReference {
 fn change(reference: Handle, change: impl FnOnce(&mut State) -> Result<()>) -> Result<()> {
     let driver = driver()?;
     let reference = driver.handles.get::<TextureReference>(reference)?;
-    let mut state = lock(&reference.state);
+    let mut state = reference.state.lock();
     change(&mut state)?;
     if let Some(resource) = &state.resource {
         let binding = Binding::Texture(texture::bind(resource, &state.texture, None)?);
-        Arc::make_mut(&mut lock(&driver.textures)).insert(reference.handle.number(), binding);
+        Arc::make_mut(&mut driver.textures.lock()).insert(reference.handle.number(), binding);
     }
     Ok(())
 }
 
 fn look<T>(reference: Handle, look: impl FnOnce(&State) -> Result<T>) -> Result<T> {
     let reference = driver()?.handles.get::<TextureReference>(reference)?;
-    look(&lock(&reference.state))
+    look(&reference.state.lock())
 }
 
 /// Finds the reference that a variable of a module holds, or makes it.
@@ -170,7 +170,7 @@ exports! {
     fn cuTexRefDestroy(reference: Handle) {
         let driver = driver()?;
         driver.handles.remove::<TextureReference>(reference)?;
-        Arc::make_mut(&mut lock(&driver.textures)).remove(&reference.number());
+        Arc::make_mut(&mut driver.textures.lock()).remove(&reference.number());
         Ok(())
     }
 
@@ -357,14 +357,14 @@ exports! {
         if flags != 0 {
             return CuResult::INVALID_VALUE.err();
         }
-        *lock(&reference.array) = array;
-        Arc::make_mut(&mut lock(&driver.textures)).insert(reference.handle.number(), Binding::Surface(image));
+        *reference.array.lock() = array;
+        Arc::make_mut(&mut driver.textures.lock()).insert(reference.handle.number(), Binding::Surface(image));
         Ok(())
     }
 
     fn cuSurfRefGetArray(array: Out<Handle>, reference: Handle) {
         let reference = driver()?.handles.get::<SurfaceReference>(reference)?;
-        array.put(*lock(&reference.array))
+        array.put(*reference.array.lock())
     }
 }
 

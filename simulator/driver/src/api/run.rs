@@ -9,7 +9,6 @@ use super::operation::{Graph, Operation};
 use super::value_op::ValueOp;
 use crate::driver::{Driver, driver};
 use crate::graph_order::{GraphNode, GraphOrder};
-use crate::lock::lock;
 use crate::queues::{Progress, Task};
 use crate::result::{CuResult, Result};
 use crate::timeline;
@@ -94,7 +93,7 @@ fn check(driver: &Driver, context: &Arc<Context>) -> Result<()> {
 
 impl Steps {
     fn of(graph: &Graph, with_places: bool) -> Result<Self> {
-        let nodes = lock(&graph.nodes);
+        let nodes = graph.nodes.lock();
         let order = nodes.order().map_err(|_| CuResult::INVALID_VALUE)?;
         let open = order.iter().copied().collect();
         let places = with_places.then(|| Arc::new(GraphOrder::new(order.iter().map(|id| (*id, nodes.dependencies(*id))))));

@@ -19,7 +19,6 @@ use crate::driver::{self, DEVICE, Driver, driver};
 use crate::export::{default_is_per_thread, exports};
 use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::position::Position;
 use crate::queues::{Awaited, Progress, Task};
 use crate::result::{CuResult, Result};
@@ -371,7 +370,7 @@ exports! {
     fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: HostBytes) also "_ptsz" {
         let context = usable(stream)?;
         let bytes = attribute_bytes(attribute)?;
-        let set = lock(&context.stream_attributes).get(&(stream.number(), attribute)).copied();
+        let set = context.stream_attributes.lock().get(&(stream.number(), attribute)).copied();
         let found = set.map_or_else(|| initial(stream, attribute), Ok)?;
         value.with_mut(bytes, |value| value.copy_from_slice(&found[..bytes]))
     }
@@ -385,7 +384,7 @@ exports! {
         if attribute == SYNCHRONIZATION_POLICY && !(1..=LAST_SYNCHRONIZATION_POLICY).contains(&u32::from_ne_bytes([given[0], given[1], given[2], given[3]])) {
             return CuResult::INVALID_VALUE.err();
         }
-        lock(&context.stream_attributes).insert((stream.number(), attribute), given);
+        context.stream_attributes.lock().insert((stream.number(), attribute), given);
         Ok(())
     }
 
@@ -471,10 +470,10 @@ exports! {
     fn cuStreamCopyAttributes(target: Handle, source: Handle) also "_ptsz" {
         let (to, from) = (usable(target)?, usable(source)?);
         let copied: Vec<_> = {
-            let attributes = lock(&from.stream_attributes);
+            let attributes = from.stream_attributes.lock();
             attributes.iter().filter(|((stream, _), _)| *stream == source.number()).map(|(key, value)| (key.1, *value)).collect()
         };
-        lock(&to.stream_attributes).extend(copied.into_iter().map(|(attribute, value)| ((target.number(), attribute), value)));
+        to.stream_attributes.lock().extend(copied.into_iter().map(|(attribute, value)| ((target.number(), attribute), value)));
         Ok(())
     }
 

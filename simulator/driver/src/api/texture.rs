@@ -13,7 +13,6 @@ use crate::driver::driver_of;
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor};
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
 /// `CU_RESOURCE_TYPE_ARRAY`, `_MIPMAPPED_ARRAY`, `_LINEAR`, `_PITCH2D`
@@ -185,7 +184,7 @@ fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view
     };
     let object = driver.handles.insert(|handle| Object { handle, context, resource, texture, view });
     let number = object.handle.number();
-    Arc::make_mut(&mut lock(&driver.textures)).insert(number, binding);
+    Arc::make_mut(&mut driver.textures.lock()).insert(number, binding);
     Ok(number)
 }
 
@@ -196,7 +195,7 @@ fn get(object: u64) -> Result<Arc<Object>> {
 fn destroy(object: u64) -> Result<()> {
     let (driver, _) = context::current()?;
     driver.handles.remove::<Object>(Handle::from_number(object))?;
-    Arc::make_mut(&mut lock(&driver.textures)).remove(&object);
+    Arc::make_mut(&mut driver.textures.lock()).remove(&object);
     Ok(())
 }
 

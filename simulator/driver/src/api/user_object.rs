@@ -1,13 +1,14 @@
 //! User objects: something of the program's own that lives as long as the graphs that use it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::driver::{driver, driver_of_this_process};
 use crate::export::exports;
 use crate::ffi::{HostBytes, HostCall, HostFn, Out};
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires.
@@ -31,12 +32,12 @@ impl Kind for UserObject {
 
 impl UserObject {
     fn retain(&self, count: u64) {
-        *lock(&self.references) += count;
+        *self.references.lock() += count;
     }
 
     /// Gives references back. The last one destroys the object.
     fn release(&self, count: u64) -> Result<()> {
-        let mut references = lock(&self.references);
+        let mut references = self.references.lock();
         *references = references.checked_sub(count).ok_or(CuResult::INVALID_VALUE)?;
         let is_last = *references == 0;
         drop(references);
@@ -59,11 +60,11 @@ impl References {
         if !moves {
             object.retain(count.into());
         }
-        lock(&self.counts).entry(object.handle.number()).or_insert((object, 0)).1 += u64::from(count);
+        self.counts.lock().entry(object.handle.number()).or_insert((object, 0)).1 += u64::from(count);
     }
 
     pub fn release(&self, object: &UserObject, count: u32) -> Result<()> {
-        let mut counts = lock(&self.counts);
+        let mut counts = self.counts.lock();
         let held = counts.get_mut(&object.handle.number()).ok_or(CuResult::INVALID_VALUE)?;
         held.1 = held.1.checked_sub(count.into()).ok_or(CuResult::INVALID_VALUE)?;
         if held.1 == 0 {
@@ -77,7 +78,7 @@ impl References {
 impl Clone for References {
     /// A copy of a graph has references of its own.
     fn clone(&self) -> Self {
-        let counts = lock(&self.counts).clone();
+        let counts = self.counts.lock().clone();
         counts.values().for_each(|(object, count)| object.retain(*count));
         Self { counts: Mutex::new(counts) }
     }
@@ -85,7 +86,7 @@ impl Clone for References {
 
 impl Drop for References {
     fn drop(&mut self) {
-        for (object, count) in lock(&self.counts).values() {
+        for (object, count) in self.counts.lock().values() {
             // Cannot fail: these references were counted.
             let _ = object.release(*count);
         }

@@ -7,12 +7,11 @@ use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::Text;
 use crate::handles::Handle;
-use crate::lock::lock;
 use crate::result::CuResult;
 
 /// Describes a graph, and the graphs of its nodes as boxes of their own.
 fn describe(graph: &Graph, name: &str, text: &mut String) {
-    let nodes = lock(&graph.nodes);
+    let nodes = graph.nodes.lock();
     let kind = if graph.is_embedded { "subgraph" } else { "digraph" };
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{kind} {name:?} {{");

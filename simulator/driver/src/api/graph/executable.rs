@@ -13,7 +13,6 @@ use crate::ffi::{
     BatchNode, HostNode, In, InstantiateParams, KernelNode, KernelNodeV1, Memcpy3D, MemsetNode, NodeOfType, Out, UpdateResult,
 };
 use crate::handles::{Handle, Kind};
-use crate::lock::lock;
 use crate::result::{CuResult, Failure, Result};
 
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
@@ -59,7 +58,7 @@ fn executable(handle: Handle) -> Result<Arc<Executable>> {
 
 /// Returns a node of a cycle in a graph or in the graphs of its nodes.
 fn node_of_cycle(graph: &Graph) -> Option<Handle> {
-    let nodes = lock(&graph.nodes);
+    let nodes = graph.nodes.lock();
     if let Err(cycle) = nodes.order() {
         return nodes.get(cycle.0).map(|node| node.handle);
     }
@@ -220,7 +219,7 @@ fn update(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
     let copy = driver().and_then(|driver| executable.copy(driver, CopyFor::Executable));
     let copy = copy.map_err(|failure| BadUpdate { failure, ..BadUpdate::new(UPDATE_ERROR, Handle::NULL) })?;
     update_in_place(&copy, graph)?;
-    std::mem::swap(&mut *lock(&executable.nodes), &mut *lock(&copy.nodes));
+    std::mem::swap(&mut *executable.nodes.lock(), &mut *copy.nodes.lock());
     Ok(())
 }
 
@@ -242,7 +241,7 @@ fn update_in_place(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
         update_operation(&mut operation, new.operation.clone(), new.handle)?;
         updated.push(operation);
     }
-    for ((_, node), operation) in lock(&executable.nodes).nodes_mut().zip(updated) {
+    for ((_, node), operation) in executable.nodes.lock().nodes_mut().zip(updated) {
         node.operation = operation;
     }
     Ok(())
@@ -250,7 +249,7 @@ fn update_in_place(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
 
 /// Returns the nodes in the order in which they were added, each with the places of those that it depends on.
 fn in_order(graph: &Graph) -> Vec<(Node, Vec<usize>)> {
-    let nodes = lock(&graph.nodes);
+    let nodes = graph.nodes.lock();
     let ids: Vec<_> = nodes.nodes().map(|(id, _)| id).collect();
     let place = |id| ids.binary_search(id).unwrap_or(usize::MAX);
     let places = |id| {

@@ -12,7 +12,6 @@ use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::{EdgeData, In, Out};
 use crate::handles::Handle;
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 use crate::topology::{Edge, NodeId, Topology};
 
@@ -83,19 +82,19 @@ fn read_edges(graph: &Graph, from: In<Handle>, to: In<Handle>, count: usize) -> 
 fn connect(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Result<()> {
     let graph = operation::graph(graph)?;
     let edges = read_edges(&graph, from, to, count)?;
-    lock(&graph.nodes).connect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
+    graph.nodes.lock().connect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
 }
 
 fn disconnect(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Result<()> {
     let graph = operation::graph(graph)?;
     check_can_shrink(driver()?, &graph)?;
     let edges = read_edges(&graph, from, to, count)?;
-    lock(&graph.nodes).disconnect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
+    graph.nodes.lock().disconnect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
 }
 
 fn put_edges(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) -> Result<()> {
     let graph = operation::graph(graph)?;
-    let edges = lock(&graph.nodes).edges();
+    let edges = graph.nodes.lock().edges();
     if from.is_null() != to.is_null() {
         return CuResult::INVALID_VALUE.err();
     }
@@ -120,7 +119,7 @@ fn put_neighbors(
     side: impl FnOnce(&Topology<operation::Node>, NodeId) -> Vec<NodeId>,
 ) -> Result<()> {
     let node = operation::node(node)?;
-    let found = side(&lock(&node.graph.nodes), node.id);
+    let found = side(&node.graph.nodes.lock(), node.id);
     put_nodes(out, count, &node.graph, &found)?;
     if out.is_null() { Ok(()) } else { put_edge_data(data, count.as_in().read()?) }
 }
@@ -172,13 +171,13 @@ exports! {
 
     fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
         let graph = operation::graph(graph)?;
-        let ids: Vec<NodeId> = lock(&graph.nodes).nodes().map(|(id, _)| id).collect();
+        let ids: Vec<NodeId> = graph.nodes.lock().nodes().map(|(id, _)| id).collect();
         put_nodes(nodes, count, &graph, &ids)
     }
 
     fn cuGraphGetRootNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
         let graph = operation::graph(graph)?;
-        let ids = lock(&graph.nodes).roots();
+        let ids = graph.nodes.lock().roots();
         put_nodes(nodes, count, &graph, &ids)
     }
 
@@ -228,7 +227,7 @@ exports! {
         let driver = driver()?;
         let node = operation::node(node)?;
         check_can_shrink(driver, &node.graph)?;
-        let removed = lock(&node.graph.nodes).remove(node.id).ok_or(CuResult::INVALID_VALUE)?;
+        let removed = node.graph.nodes.lock().remove(node.id).ok_or(CuResult::INVALID_VALUE)?;
         removed.unregister(driver);
         Ok(())
     }
