@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use simt::Memory;
 
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Mapping, Place, SharedMemory, Token};
 
 /// All live allocations of the program.
@@ -107,9 +107,7 @@ impl Allocations {
     /// Allocates `bytes` bytes on a device with `capacity` bytes in total.
     pub fn allocate(&self, memory: &Memory, capacity: u64, bytes: usize, kind: MemoryKind, context: Handle) -> Result<u64> {
         let bytes = bytes as u64;
-        if bytes == 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if bytes == 0);
         let mut table = self.table.lock();
         if kind.is_on_device() {
             table.check_free(capacity, bytes)?;
@@ -119,7 +117,7 @@ impl Allocations {
             MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, Some(&label))?,
             MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, Some(&label))?,
             MemoryKind::Registered(_) | MemoryKind::Imported | MemoryKind::ImportedFromPool(_) | MemoryKind::Mapped => {
-                return CuResult::INVALID_VALUE.err();
+                refuse!(INVALID_VALUE);
             }
         };
         table.insert(base, bytes, kind, context);
@@ -136,9 +134,9 @@ impl Allocations {
         let before_end = table.owned.range(..base.saturating_add(bytes as u64)).next_back();
         match before_end.map(|(_, owned)| *owned).filter(|owned| owned.base + owned.bytes > base) {
             None => {}
-            Some(Owned { kind: MemoryKind::Registered(_), .. }) => return CuResult::HOST_MEMORY_ALREADY_REGISTERED.err(),
+            Some(Owned { kind: MemoryKind::Registered(_), .. }) => refuse!(HOST_MEMORY_ALREADY_REGISTERED),
             // Memory that CUDA allocated is already pinned.
-            Some(_) => return CuResult::INVALID_VALUE.err(),
+            Some(_) => refuse!(INVALID_VALUE),
         }
         let label = table.next_label(MemoryKind::Registered(flags));
         // SAFETY: the caller upholds what `Memory::adopt` demands of the range, and the check above found no allocation that overlaps it.
@@ -201,7 +199,7 @@ impl Allocations {
         let mut table = self.table.lock();
         let owned = table.owned.get(&base).copied().filter(|owned| owned.kind == MemoryKind::Imported);
         let (Some(owned), Some(shared)) = (owned, table.shared.get_mut(&base)) else {
-            return Err(CuResult::INVALID_VALUE.because(format!("{base:#x} was not returned by cuIpcOpenMemHandle")));
+            refuse!(INVALID_VALUE, "{base:#x} was not returned by cuIpcOpenMemHandle");
         };
         shared.opened -= 1;
         if shared.opened == 0 {

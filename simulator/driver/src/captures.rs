@@ -10,7 +10,7 @@ use std::thread::{self, ThreadId};
 use parking_lot::Mutex;
 
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::topology::NodeId;
 
 /// A stream, by what tells it from all others: a handle, or the context and the thread for the stream of each thread.
@@ -126,9 +126,7 @@ impl Captures {
     pub fn begin(&self, start: Start) -> Result<()> {
         let Start { stream, is_blocking, mode, thread, graph, owns_graph, dependencies } = start;
         let mut table = self.table.lock();
-        if table.members.contains_key(&stream) {
-            return CuResult::ILLEGAL_STATE.err();
-        }
+        refuse!(ILLEGAL_STATE if table.members.contains_key(&stream));
         table.begun += 1;
         let id = table.begun;
         table.sequences.insert(id, Sequence { origin: stream, mode, thread, graph, owns_graph, invalidated: false });
@@ -147,9 +145,7 @@ impl Captures {
         let member = table.members.get(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
         let id = member.sequence;
         let sequence = &table.sequences[&id];
-        if sequence.origin != stream {
-            return CuResult::STREAM_CAPTURE_UNMATCHED.err();
-        }
+        refuse!(STREAM_CAPTURE_UNMATCHED if sequence.origin != stream);
         let own = member.dependencies.clone();
         let others = table.members.iter().filter(|(key, other)| other.sequence == id && **key != stream);
         let others: Vec<NodeId> = others.flat_map(|(_, other)| other.dependencies.iter().copied()).collect();

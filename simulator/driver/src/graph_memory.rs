@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use parking_lot::Mutex;
 
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// The memory of all graphs, by address.
 #[derive(Debug, Default)]
@@ -129,9 +129,7 @@ impl GraphMemory {
     /// Frees the memory for the program. What the graph that allocates it also frees is the graph's own.
     pub fn free_outside(&self, address: u64) -> Result<Bytes> {
         let is_own = self.table.lock().blocks.get(&address).is_some_and(|block| block.freed_in == Some(block.allocated_in));
-        if is_own {
-            return Err(CuResult::INVALID_VALUE.because(format!("{address:#x} is freed by the graph that allocates it")));
-        }
+        refuse!(INVALID_VALUE if is_own, "{address:#x} is freed by the graph that allocates it");
         self.free(address)
     }
 

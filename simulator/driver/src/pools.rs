@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use parking_lot::Mutex;
 
 use crate::handles::{Handle, Handles, Kind};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::SharedMemory;
 
 /// The pools of the device.
@@ -87,18 +87,14 @@ impl Pools {
 
     /// Makes `cuMemAllocAsync` use this pool.
     pub fn set_current(&self, handles: &Handles, pool: Handle) -> Result<()> {
-        if handles.get::<Pool>(pool)?.is_imported {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if handles.get::<Pool>(pool)?.is_imported);
         *self.current.lock() = pool;
         Ok(())
     }
 
     /// Destroys a pool. If it was the current pool, the default pool becomes current again. Memory from the pool lives until it is freed.
     pub fn destroy(&self, handles: &Handles, pool: Handle) -> Result<()> {
-        if pool == self.default {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if pool == self.default);
         handles.remove::<Pool>(pool)?;
         let mut current = self.current.lock();
         if *current == pool {

@@ -12,7 +12,7 @@ use simt::{Mapped, Memory, Rights};
 
 use crate::allocations::Lease;
 use crate::handles::{Handle, Handles, Kind};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Range, SharedMemory};
 
 /// What the length of memory and the places where it is mapped are multiples of.
@@ -131,9 +131,7 @@ impl VirtualMemory {
         let range = ranges.get(&base).filter(|range| range.bytes == bytes).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{bytes} bytes at {base:#x} are not a range that cuMemAddressReserve returned"))
         })?;
-        if !range.mappings.is_empty() {
-            return Err(CuResult::INVALID_VALUE.because("the range still has mappings; unmap them first"));
-        }
+        refuse!(INVALID_VALUE if !range.mappings.is_empty(), "the range still has mappings; unmap them first");
         memory.forget_reserved(base).wait();
         ranges.remove(&base);
         Ok(())
@@ -145,14 +143,10 @@ impl VirtualMemory {
             let reason = format!("memory is mapped as a whole, and this has {} bytes", physical.memory.bytes);
             return Err(CuResult::NOT_SUPPORTED.because(reason));
         }
-        if !address.is_multiple_of(GRANULARITY) {
-            return Err(CuResult::INVALID_VALUE.because(format!("the address must be a multiple of {GRANULARITY}")));
-        }
+        refuse!(INVALID_VALUE if !address.is_multiple_of(GRANULARITY), "the address must be a multiple of {GRANULARITY}");
         let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
-        if !range.is_free(address, bytes) {
-            return Err(CuResult::INVALID_VALUE.because("something is mapped there already; unmap it first"));
-        }
+        refuse!(INVALID_VALUE if !range.is_free(address, bytes), "something is mapped there already; unmap it first");
         range.host.map(address - base, &physical.memory)?;
         range.mappings.insert(address, Mapping { bytes, memory: physical, rights: Rights::None });
         Ok(())

@@ -10,7 +10,7 @@ use crate::driver::Driver;
 use crate::export::exports;
 use crate::ffi::{Array3DDescriptor, ArrayDescriptor, In, Out};
 use crate::handles::{Handle, Kind};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CUDA_ARRAY3D_LAYERED`, `_SURFACE_LDST`, `_CUBEMAP`, `_TEXTURE_GATHER`: the flags that arrays here can have.
 const LAYERED: u32 = 1;
@@ -77,7 +77,7 @@ pub fn format(number: u32) -> Result<Format> {
         10 => Format::Signed(32),
         0x10 => Format::Float(16),
         0x20 => Format::Float(32),
-        _ => return CuResult::INVALID_VALUE.err(),
+        _ => refuse!(INVALID_VALUE),
     })
 }
 
@@ -92,20 +92,18 @@ impl Array {
 /// The image that a descriptor describes, at address 0.
 fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
     let Array3DDescriptor { width, height, depth, format, channels, flags } = *descriptor;
-    if flags & !FLAGS != 0 {
-        return Err(CuResult::NOT_SUPPORTED
-            .because("depth textures and sparse arrays are not supported by the simulator; use an array without these flags"));
-    }
+    refuse!(
+        NOT_SUPPORTED if flags & !FLAGS != 0,
+        "depth textures and sparse arrays are not supported by the simulator; use an array without these flags"
+    );
     let format = self::format(format)?;
     let (is_layered, is_cube) = (flags & LAYERED != 0, flags & CUBEMAP != 0);
     let is_bad_cube = if is_layered { depth == 0 || !depth.is_multiple_of(6) } else { depth != 6 };
-    if is_cube && (width != height || is_bad_cube) {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if is_cube && (width != height || is_bad_cube));
     let (planes, layers) = if is_layered || is_cube { (1, depth.max(height.min(1))) } else { (depth.max(1), 1) };
     // A layered array without a height has rows as its layers.
     if width == 0 || !matches!(channels, 1 | 2 | 4) || (is_layered && depth == 0) || (!is_layered && depth > 0 && height == 0) {
-        return CuResult::INVALID_VALUE.err();
+        refuse!(INVALID_VALUE);
     }
     let side = |side: usize| u32::try_from(side).map_err(|_| CuResult::INVALID_VALUE);
     let extent = [side(width)?, side(height.max(1))?, side(planes)?];
@@ -135,9 +133,7 @@ fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
 }
 
 fn destroy(driver: &Driver, array: Handle) -> Result<()> {
-    if get(array)?.is_level {
-        return Err(CuResult::INVALID_HANDLE.because("the array is a level of a mipmapped array; destroy that one"));
-    }
+    refuse!(INVALID_HANDLE if get(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
     let array = driver.handles.remove::<Array>(array)?;
     driver.allocations.free(&driver.memory, array.view.address, |kind| kind == MemoryKind::Device).map(drop)
 }

@@ -10,7 +10,7 @@ use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::{EdgeData, In, Out};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::topology::NodeId;
 
 /// `CU_STREAM_CAPTURE_STATUS_NONE`, `_ACTIVE` and `_INVALIDATED`
@@ -28,9 +28,7 @@ static PLAIN_EDGES: [EdgeData; 1024] = [EdgeData { from_port: 0, to_port: 0, edg
 /// Begins a capture. Its nodes go to an existing graph, after some of its nodes, or to a new one.
 fn begin(stream: Handle, mode: u32, target: Option<(Handle, Vec<NodeId>)>) -> Result<()> {
     let (driver, _) = context::current()?;
-    if stream::is_legacy(stream) {
-        return CuResult::STREAM_CAPTURE_UNSUPPORTED.err();
-    }
+    refuse!(STREAM_CAPTURE_UNSUPPORTED if stream::is_legacy(stream));
     let key = stream::key(stream)?;
     stream::usable(stream)?;
     let mode = Mode::from_number(mode)?;
@@ -89,9 +87,7 @@ fn status_of(stream: Handle) -> Result<Option<Status>> {
     let driver = driver()?;
     stream::context_of(stream)?.check()?;
     let key = stream::key(stream)?;
-    if stream::is_legacy(stream) && driver.captures.blocks_legacy(key.context) {
-        return CuResult::STREAM_CAPTURE_IMPLICIT.err();
-    }
+    refuse!(STREAM_CAPTURE_IMPLICIT if stream::is_legacy(stream) && driver.captures.blocks_legacy(key.context));
     Ok(driver.captures.status(key))
 }
 
@@ -124,11 +120,10 @@ fn put_info(stream: Handle, out: Out<u32>, info: &Info) -> Result<()> {
         info.dependencies.put(driver()?.captures.list(stream::key(stream)?, handles))?;
     }
     if !info.data.is_null() {
-        if status.dependencies.len() > PLAIN_EDGES.len() {
-            return Err(
-                CuResult::NOT_SUPPORTED.because("a stream that depends on so many nodes has no data of edges; do not ask for it")
-            );
-        }
+        refuse!(
+            NOT_SUPPORTED if status.dependencies.len() > PLAIN_EDGES.len(),
+            "a stream that depends on so many nodes has no data of edges; do not ask for it"
+        );
         info.data.put(PLAIN_EDGES.as_ptr())?;
     }
     Ok(())
@@ -137,13 +132,11 @@ fn put_info(stream: Handle, out: Out<u32>, info: &Info) -> Result<()> {
 fn update_dependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) -> Result<()> {
     let driver = driver()?;
     let status = status_of(stream)?.ok_or(CuResult::ILLEGAL_STATE)?;
-    if status.invalidated {
-        return CuResult::STREAM_CAPTURE_INVALIDATED.err();
-    }
+    refuse!(STREAM_CAPTURE_INVALIDATED if status.invalidated);
     let mut dependencies = match flags {
         ADD => status.dependencies,
         SET => Vec::new(),
-        _ => return CuResult::INVALID_VALUE.err(),
+        _ => refuse!(INVALID_VALUE),
     };
     let graph = operation::graph(status.graph)?;
     for index in 0..count {

@@ -18,7 +18,7 @@ use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out};
 use crate::handles::{Handle, Kind};
 use crate::queues::Awaited;
-use crate::result::{CuResult, Failure, Result};
+use crate::result::{CuResult, Failure, Result, refuse};
 
 /// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
 const KNOWN_FLAGS: u32 = 0xff;
@@ -116,12 +116,8 @@ impl Context {
     /// Sets the size of the heap, until a kernel has used it.
     fn set_heap_bytes(&self, driver: &Driver, bytes: usize) -> Result<()> {
         let mut heap = self.heap.lock();
-        if heap.is_used() {
-            return Err(CuResult::INVALID_VALUE.because("a kernel has used the heap already, so that its size is fixed"));
-        }
-        if bytes as u64 > driver.profile.memory_bytes {
-            return CuResult::OUT_OF_MEMORY.err();
-        }
+        refuse!(INVALID_VALUE if heap.is_used(), "a kernel has used the heap already, so that its size is fixed");
+        refuse!(OUT_OF_MEMORY if bytes as u64 > driver.profile.memory_bytes);
         *heap = Arc::new(Heap::new(bytes as u64));
         Ok(())
     }
@@ -245,9 +241,7 @@ fn put_setting(out: Out<u32>, setting: impl FnOnce(&Context) -> &AtomicU32) -> R
 
 fn store_setting(value: u32, last: u32, setting: impl FnOnce(&Context) -> &AtomicU32) -> Result<()> {
     let (_, context) = current()?;
-    if value > last {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if value > last);
     setting(&context).store(value, Relaxed);
     Ok(())
 }
@@ -273,9 +267,7 @@ exports! {
     /// Execution affinity (a share of the multiprocessors) needs MPS, which this driver does not have.
     fn cuCtxCreate_v3(context: Out<Handle>, affinity: In<u64>, affinity_count: i32, flags: u32, device: DeviceId) {
         driver_of(device)?;
-        if affinity_count != 0 || !affinity.is_null() {
-            return CuResult::UNSUPPORTED_EXEC_AFFINITY.err();
-        }
+        refuse!(UNSUPPORTED_EXEC_AFFINITY if affinity_count != 0 || !affinity.is_null());
         create(context, flags, device)
     }
 
@@ -292,9 +284,7 @@ exports! {
     fn cuCtxDestroy_v2(handle: Handle) {
         let driver = driver()?;
         check_nameable(driver, handle)?;
-        if handle == driver.primary.handle {
-            return Err(CuResult::INVALID_CONTEXT.because("the primary context cannot be destroyed; release it instead"));
-        }
+        refuse!(INVALID_CONTEXT if handle == driver.primary.handle, "the primary context cannot be destroyed; release it instead");
         destroy(driver, handle);
         if current_handle() == handle {
             STACK.with_borrow_mut(Vec::pop);
@@ -306,9 +296,7 @@ exports! {
     fn cuCtxAttach(context: Out<Handle>, flags: u32) {
         let (_, found) = current()?;
         context.check()?;
-        if flags != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != 0);
         found.attached.fetch_add(1, Relaxed);
         context.put(current_handle())
     }
@@ -316,9 +304,7 @@ exports! {
     /// Destroys the context that was attached last. It must be current.
     fn cuCtxDetach(context: Handle) {
         let (driver, found) = current_even_if_faulted()?;
-        if context != current_handle() || context == driver.primary.handle {
-            return CuResult::INVALID_CONTEXT.err();
-        }
+        refuse!(INVALID_CONTEXT if context != current_handle() || context == driver.primary.handle);
         if found.attached.fetch_sub(1, Relaxed) == 1 {
             destroy(driver, context);
             STACK.with_borrow_mut(Vec::pop);

@@ -12,7 +12,7 @@ use crate::driver::Driver;
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, Out, UnifiedPtr};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{Result, refuse};
 use crate::veil::Veil;
 
 fn submit(copy: Copy, stream: Handle) -> Result<()> {
@@ -225,9 +225,7 @@ fn batch(
     context::current()?;
     // No index, until one copy is to blame.
     failed.put_if_asked(usize::MAX);
-    if count == 0 || stream::is_legacy(stream) {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if count == 0 || stream::is_legacy(stream));
     for index in 0..count {
         let (target, source) = (targets.read_nth(index)?, sources.read_nth(index)?);
         let bytes = sizes.read_nth(index)?;
@@ -250,7 +248,7 @@ exports! {
     ) also "_ptsz" {
         if attribute_count == 0 || attribute_count > count {
             context::current()?;
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         }
         batch(targets, sources, sizes, count, failed, stream)
     }

@@ -14,7 +14,7 @@ use crate::export::exports;
 use crate::ffi::Out;
 use crate::handles::{Handle, Kind};
 use crate::queues::Awaited;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, SharedMemory, Token};
 use crate::timeline::Moment;
 
@@ -121,9 +121,7 @@ impl Event {
 
     /// Returns what another process needs to open the event.
     pub fn export(&self, kind: u32) -> Result<Token> {
-        if self.flags & INTERPROCESS == 0 {
-            return Err(CuResult::INVALID_HANDLE.because("only an event made with CU_EVENT_INTERPROCESS can be shared"));
-        }
+        refuse!(INVALID_HANDLE if self.flags & INTERPROCESS == 0, "only an event made with CU_EVENT_INTERPROCESS can be shared");
         let mut shared = self.shared.lock();
         match &mut *shared {
             Some(shared) => shared.token(kind),
@@ -198,9 +196,7 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
         learn(driver, &event);
         return event.context.check();
     }
-    if !may_block {
-        return CuResult::NOT_READY.err();
-    }
+    refuse!(NOT_READY if !may_block);
     let record = event.last();
     driver
         .queues
@@ -226,9 +222,7 @@ fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
     start.context.check()?;
     start.check_not_captured()?;
     end.check_not_captured()?;
-    if !start.is_complete() || !end.is_complete() {
-        return CuResult::NOT_READY.err();
-    }
+    refuse!(NOT_READY if !start.is_complete() || !end.is_complete());
     let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*event.recorded.lock()) {
         (0, Recorded::At(time)) => Ok(*time),
         _ => Err(CuResult::INVALID_HANDLE),
@@ -242,12 +236,8 @@ exports! {
     fn cuEventCreate(event: Out<Handle>, flags: u32) {
         let (driver, context) = context::current()?;
         event.check()?;
-        if flags & !(BLOCKING_SYNC | DISABLE_TIMING | INTERPROCESS) != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
-        if flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags & !(BLOCKING_SYNC | DISABLE_TIMING | INTERPROCESS) != 0);
+        refuse!(INVALID_VALUE if flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS);
         let made = driver.handles.insert(|handle| Event::new(handle, context, flags));
         event.put(made.handle)
     }

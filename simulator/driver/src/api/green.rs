@@ -10,7 +10,7 @@ use crate::driver::{DEVICE, Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out, Resource};
 use crate::handles::{Handle, Kind};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_DEV_RESOURCE_TYPE_SM`
 const MULTIPROCESSORS: u32 = 1;
@@ -60,9 +60,7 @@ fn resource(multiprocessors: u32) -> Resource {
 /// Writes the multiprocessors of something, the only kind of resource here.
 fn put(out: Out<Resource>, kind: u32, multiprocessors: u32) -> Result<()> {
     out.check()?;
-    if kind != MULTIPROCESSORS {
-        return CuResult::INVALID_RESOURCE_TYPE.err();
-    }
+    refuse!(INVALID_RESOURCE_TYPE if kind != MULTIPROCESSORS);
     out.put(resource(multiprocessors))
 }
 
@@ -115,14 +113,10 @@ exports! {
         let driver = driver()?;
         groups.check()?;
         let all = count(&input.read()?)?;
-        if flags & !SPLIT_FLAGS != 0 || least > all {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags & !SPLIT_FLAGS != 0 || least > all);
         let (minimum, multiple) = granularity(driver, flags);
         let size = least.max(minimum).next_multiple_of(multiple);
-        if size > all {
-            return CuResult::INVALID_RESOURCE_CONFIGURATION.err();
-        }
+        refuse!(INVALID_RESOURCE_CONFIGURATION if size > all);
         let possible = all / size;
         if result.is_null() {
             return groups.put(possible);
@@ -137,9 +131,7 @@ exports! {
     fn cuDevResourceGenerateDesc(description: Out<Handle>, resources: In<Resource>, count: u32) {
         let driver = driver()?;
         description.check()?;
-        if count == 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if count == 0);
         let shares = (0..count as usize).map(|index| self::count(&resources.read_nth(index)?)).collect::<Result<Vec<u32>>>()?;
         let handle = driver.handles.reserve();
         driver.handles.insert_at(handle, Description { multiprocessors: shares.into_iter().fold(0, u32::saturating_add) });
@@ -150,13 +142,9 @@ exports! {
     fn cuGreenCtxCreate(green: Out<Handle>, description: Handle, device: DeviceId, flags: u32) {
         let driver = driver_of(device)?;
         green.check()?;
-        if flags != DEFAULT_STREAM {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != DEFAULT_STREAM);
         let multiprocessors = driver.handles.get::<Description>(description)?.multiprocessors;
-        if multiprocessors == 0 || multiprocessors > driver.profile.multiprocessors {
-            return CuResult::INVALID_RESOURCE_CONFIGURATION.err();
-        }
+        refuse!(INVALID_RESOURCE_CONFIGURATION if multiprocessors == 0 || multiprocessors > driver.profile.multiprocessors);
         let primary = primary::retain(driver)?;
         let alias = driver.handles.reserve();
         driver.handles.insert_alias(alias, &primary, Some(primary.handle));
@@ -182,9 +170,7 @@ exports! {
         let driver = driver()?;
         stream.check()?;
         let green = get(green)?;
-        if flags != stream::NON_BLOCKING {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != stream::NON_BLOCKING);
         stream.put(stream::make(driver, driver.handles.get(green.alias)?, green.alias, flags, priority))
     }
 

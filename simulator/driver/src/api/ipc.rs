@@ -10,7 +10,7 @@ use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, Out};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, Token};
 
 /// What a handle is of.
@@ -23,9 +23,7 @@ const LAZY_ENABLE_PEER_ACCESS: u32 = 1;
 /// Reads a handle, which must be of another process.
 fn place(token: &Token, kind: u32) -> Result<Place> {
     let place = Place::from_token(token).filter(|place| place.kind == kind).ok_or(CuResult::INVALID_HANDLE)?;
-    if place.process == std::process::id() {
-        return Err(CuResult::INVALID_CONTEXT.because("the process that exports memory or an event cannot open it"));
-    }
+    refuse!(INVALID_CONTEXT if place.process == std::process::id(), "the process that exports memory or an event cannot open it");
     Ok(place)
 }
 
@@ -41,9 +39,7 @@ fn open(address: Out<DevicePtr>, token: &Token, flags: u32) -> Result<()> {
     let (driver, context) = context::current()?;
     check_supported(driver)?;
     address.check()?;
-    if flags != LAZY_ENABLE_PEER_ACCESS {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if flags != LAZY_ENABLE_PEER_ACCESS);
     let place = place(token, MEMORY)?;
     driver.captures.check_safe()?;
     address.put(driver.allocations.open(&driver.memory, &place, context.handle)?)

@@ -21,7 +21,7 @@ use crate::launch_files;
 use crate::messages::say;
 use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
-use crate::result::{CuResult, Failure, Result};
+use crate::result::{CuResult, Failure, Result, refuse};
 use crate::settings::{LAUNCHES_VARIABLE, Trace};
 
 /// Tags in the array `extra` of a launch, which say what the next element is.
@@ -212,9 +212,7 @@ fn check_grid(driver: &Driver, function: &Function, config: LaunchConfig, grid: 
 
 fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
     let kernel = readable(function.name());
-    if profile.compute_capability < (6, 0) {
-        return Err(CuResult::NOT_SUPPORTED.because(format!("kernel {kernel}: {} has no cooperative launches", profile.name)));
-    }
+    refuse!(NOT_SUPPORTED if profile.compute_capability < (6, 0), "kernel {kernel}: {} has no cooperative launches", profile.name);
     let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
     let each = function.occupancy(profile, threads, config.dynamic_shared_bytes.into()).blocks_per_multiprocessor;
     let (blocks, most) = (config.grid.volume(), u64::from(each) * u64::from(profile.multiprocessors));
@@ -260,10 +258,10 @@ pub fn check_shape(config: LaunchConfig, profile: &Profile) -> Result<()> {
     let limits =
         extents(config.grid).into_iter().zip(profile.max_grid).chain(extents(config.block).into_iter().zip(profile.max_block));
     for (extent, limit) in limits {
-        if !(1..=limit).contains(&extent) {
-            return Err(CuResult::INVALID_VALUE
-                .because(format!("{extent} blocks or threads in one direction, where 1 to {limit} are possible")));
-        }
+        refuse!(
+            INVALID_VALUE if !(1..=limit).contains(&extent),
+            "{extent} blocks or threads in one direction, where 1 to {limit} are possible"
+        );
     }
     Ok(())
 }
@@ -394,7 +392,7 @@ fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
                 let bytes = value()?.with(size_of::<usize>(), |bytes| bytes.try_into().map(usize::from_ne_bytes))?;
                 given = bytes.ok();
             }
-            _ => return CuResult::INVALID_VALUE.err(),
+            _ => refuse!(INVALID_VALUE),
         }
     }
     let (Some(buffer), Some(given)) = (buffer, given) else { return CuResult::INVALID_VALUE.err() };

@@ -15,7 +15,7 @@ use super::{library, stream};
 use crate::export::exports;
 use crate::ffi::{HostBytes, In, LaunchAttribute, LaunchConfigEx, Out};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_LAUNCH_ATTRIBUTE_…`
 const COOPERATIVE: u32 = 2;
@@ -38,9 +38,7 @@ pub fn launch(
     let (driver, context) = context::current()?;
     let function = library::function(handle)?;
     stream::check_current(stream, &context)?;
-    if function.context.handle != context.handle {
-        return CuResult::INVALID_HANDLE.err();
-    }
+    refuse!(INVALID_HANDLE if function.context.handle != context.handle);
     let mut launch = Launch::new(driver, handle, function, config, shape, pack)?;
     if stream::is_capturing(stream)? {
         kernel::check_shape(config, driver.profile)?;
@@ -67,7 +65,7 @@ pub fn read_attributes(config: &LaunchConfigEx) -> Result<(Grid, Option<Dim3>)> 
             PROGRAMMATIC_EVENT | COMPLETION_EVENT => return unsupported("events inside a launch"),
             DEVICE_UPDATABLE => return unsupported("nodes that the device updates"),
             // A policy of streams, not an attribute of launches.
-            SYNCHRONIZATION_POLICY => return CuResult::INVALID_VALUE.err(),
+            SYNCHRONIZATION_POLICY => refuse!(INVALID_VALUE),
             0..=LAST_ATTRIBUTE => {}
             id => return Err(CuResult::INVALID_VALUE.because(format!("launches have no attribute {id}"))),
         }

@@ -17,7 +17,7 @@ use crate::driver::{Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, Out, Text};
 use crate::handles::{Handle, Kind};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// A library.
 #[derive(Debug)]
@@ -204,9 +204,10 @@ exports! {
     fn cuLibraryGetManaged(address: Out<DevicePtr>, bytes: Out<usize>, library: Handle, name: Text) {
         let library = self::library(library)?;
         let name = name.read()?;
-        if !library.image.module().variables().iter().any(|variable| variable.is_managed && variable.name == name) {
-            return Err(CuResult::NOT_FOUND.because(format!("no managed variable {name:?} in this library")));
-        }
+        refuse!(
+            NOT_FOUND if !library.image.module().variables().iter().any(|variable| variable.is_managed && variable.name == name),
+            "no managed variable {name:?} in this library"
+        );
         let (driver, context) = context::current()?;
         library.module(driver, &context)?.put_variable(address, bytes, &name)
     }

@@ -13,7 +13,7 @@ use crate::export::exports;
 use crate::ffi::{HostBytes, In, Out, Text};
 use crate::handles::{Handle, Kind};
 use crate::link::{self, Input, LinkError};
-use crate::result::{CuResult, Failure, Result};
+use crate::result::{CuResult, Failure, Result, refuse};
 
 /// `CU_JIT_INPUT_LIBRARY`, and the number of kinds of input
 const LIBRARY: u32 = 4;
@@ -44,9 +44,7 @@ impl Kind for Link {
 fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
     let (driver, _) = context::current()?;
     let link = driver.handles.get::<Link>(link)?;
-    if kind >= INPUT_KINDS || link.linked.get().is_some() {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if kind >= INPUT_KINDS || link.linked.get().is_some());
     let bytes = bytes()?;
     if kind == LIBRARY && name.contains(DEVICE_RUNTIME) {
         return Ok(());
@@ -147,9 +145,7 @@ both! {
         let link = driver.handles.get::<Link>(link)?;
         linked.check()?;
         let inputs = link.inputs.lock();
-        if inputs.is_empty() {
-            return Err(CuResult::INVALID_VALUE.because("nothing was added to this link"));
-        }
+        refuse!(INVALID_VALUE if inputs.is_empty(), "nothing was added to this link");
         let text = link::link(&inputs).map_err(code_of).inspect_err(|failure| driver.note_refusal(failure))?;
         let result = link.linked.get_or_init(|| [text.as_bytes(), &[0]].concat());
         linked.put(result.as_ptr().cast())?;

@@ -13,7 +13,7 @@ use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, Out, Text};
 use crate::handles::{Handle, Kind};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// A module, loaded into a context.
 #[derive(Debug)]
@@ -62,9 +62,7 @@ impl Module {
 
     /// Returns the address and the size of a variable. The caller may leave out either result, but not both.
     pub fn put_variable(&self, address: Out<DevicePtr>, bytes: Out<usize>, name: &str) -> Result<()> {
-        if address.is_null() && bytes.is_null() {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if address.is_null() && bytes.is_null());
         let not_found = || CuResult::NOT_FOUND.because(format!("no variable {name:?} in this module"));
         let (found, size) = self.image.image().variable(name).ok_or_else(not_found)?;
         address.put_if_asked(found);
@@ -116,9 +114,10 @@ exports! {
     /// The memory of its variables is freed when the last launch that uses it has ended.
     fn cuModuleUnload(module: Handle) {
         let (driver, _) = context::current()?;
-        if driver.handles.get::<Module>(module)?.library.is_some() {
-            return Err(CuResult::NOT_PERMITTED.because("the module belongs to a library; unload the library"));
-        }
+        refuse!(
+            NOT_PERMITTED if driver.handles.get::<Module>(module)?.library.is_some(),
+            "the module belongs to a library; unload the library"
+        );
         driver.handles.remove::<Module>(module)?.remove_functions(driver);
         Ok(())
     }

@@ -12,7 +12,7 @@ use crate::export::exports;
 use crate::ffi::{In, LaunchConfigEx, Out, SharedBytesOfBlock};
 use crate::handles::Handle;
 use crate::occupancy::{self, BlockNeeds, Occupancy, WARP_SIZE};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// Counts the blocks of a kernel that a multiprocessor holds; 0 if no block can have this many threads or this much shared memory. Like a
 /// GPU's driver, this ignores the kernel's launch bounds and a lowered limit on dynamic shared memory.
@@ -94,9 +94,10 @@ const CLUSTERED_BLOCKS: u32 = 8;
 fn active_clusters(function: &Function, profile: &Profile, config: &LaunchConfigEx) -> Result<u32> {
     let (_, asked) = read_attributes(config)?;
     // An H200 wants to be asked about the clusters that a kernel was compiled for, too.
-    if asked.is_none() && function.kernel().cluster().required.is_some() {
-        return Err(CuResult::INVALID_CLUSTER_SIZE.because("the configuration must name the cluster"));
-    }
+    refuse!(
+        INVALID_CLUSTER_SIZE if asked.is_none() && function.kernel().cluster().required.is_some(),
+        "the configuration must name the cluster"
+    );
     let [x, y, z] = config.grid;
     let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
     let clusters = cluster::check(bounds, Dim3::new(x, y, z), (asked, large), profile);
@@ -154,12 +155,10 @@ exports! {
         bytes.check()?;
         let profile = driver.profile;
         let (Ok(blocks @ 1..), Ok(threads @ 1..)) = (u32::try_from(blocks), u32::try_from(block)) else {
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         };
         let without_shared = Occupancy::of(profile, BlockNeeds { shared_bytes: 0, ..function.needs(threads, 0) });
-        if threads > profile.max_threads_per_block || without_shared.blocks_per_multiprocessor < blocks {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if threads > profile.max_threads_per_block || without_shared.blocks_per_multiprocessor < blocks);
         let free = occupancy::shared_bytes_each(profile, blocks).saturating_sub(function.kernel().static_shared_bytes());
         bytes.put(free.min(function.max_dynamic_shared(profile)) as usize)
     }
@@ -176,9 +175,10 @@ exports! {
         let function = library::function(function)?;
         size.check()?;
         let config = config.read()?;
-        if driver.profile.compute_capability < cluster::FIRST_CAPABILITY {
-            return Err(CuResult::NOT_SUPPORTED.because(format!("{} has no clusters of blocks", driver.profile.name)));
-        }
+        refuse!(
+            NOT_SUPPORTED if driver.profile.compute_capability < cluster::FIRST_CAPABILITY,
+            "{} has no clusters of blocks", driver.profile.name
+        );
         let fits = blocks(&function, driver.profile, config.block.iter().product(), config.shared_mem_bytes as usize) > 0;
         let most = if function.allows_large_clusters() { cluster::MOST_BLOCKS } else { cluster::PORTABLE_BLOCKS };
         size.put(if fits { most as i32 } else { 0 })

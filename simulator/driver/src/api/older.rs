@@ -15,7 +15,7 @@ use crate::driver::{driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, HostBytes, Out};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// Exports old names that mean the same as a newer one.
 macro_rules! same {
@@ -124,9 +124,7 @@ of_32_bits! {
         change(function, |_, old| {
             let shape = [x, y, z].map(|extent| u32::try_from(extent).unwrap_or(0));
             let threads = shape.iter().try_fold(1u32, |threads, &extent| threads.checked_mul(extent));
-            if !threads.is_some_and(|threads| (1..=limit).contains(&threads)) {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if !threads.is_some_and(|threads| (1..=limit).contains(&threads)));
             old.block = shape;
             Ok(())
         })
@@ -135,9 +133,7 @@ of_32_bits! {
     fn cuFuncSetSharedSize(function: Handle, bytes: u32) {
         let profile = driver()?.profile;
         change(function, |function, old| {
-            if bytes > function.max_dynamic_shared(profile) {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if bytes > function.max_dynamic_shared(profile));
             old.shared_bytes = bytes;
             Ok(())
         })
@@ -146,9 +142,7 @@ of_32_bits! {
     fn cuParamSetSize(function: Handle, bytes: u32) {
         change(function, |_, old| {
             let bytes = bytes as usize;
-            if bytes > PARAMETER_BYTES {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if bytes > PARAMETER_BYTES);
             old.parameters.resize(bytes, 0);
             Ok(())
         })

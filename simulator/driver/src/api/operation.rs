@@ -18,7 +18,7 @@ use crate::graph_memory::Bytes;
 use crate::handles::{Handle, Kind};
 use crate::name::readable;
 use crate::queues::Task;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::topology::{NodeId, Topology};
 
 /// Something that a stream or a graph can execute.
@@ -339,9 +339,10 @@ impl Graph {
     pub fn add(self: &Arc<Self>, driver: &Driver, operation: Operation, dependencies: &[NodeId]) -> Result<(NodeId, Handle)> {
         let mut nodes = self.nodes.lock();
         nodes.check_dependencies(dependencies).map_err(|_| CuResult::INVALID_VALUE)?;
-        if self.is_embedded && operation.is_of_memory() {
-            return Err(CuResult::NOT_SUPPORTED.because("the graph of a node cannot allocate or free memory"));
-        }
+        refuse!(
+            NOT_SUPPORTED if self.is_embedded && operation.is_of_memory(),
+            "the graph of a node cannot allocate or free memory"
+        );
         if let Operation::Free(address) = operation {
             driver.graph_memory.plan_free(address, self.handle)?;
         }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_GET_PROC_ADDRESS_SUCCESS` and `_SYMBOL_NOT_FOUND`
 const FOUND: u32 = 0;
@@ -111,9 +111,7 @@ fn find(name: &str, version: i32) -> Option<&'static Export> {
 
 fn get(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, status: Option<Out<u32>>) -> Result<()> {
     function.check()?;
-    if flags & !(LEGACY | PER_THREAD) != 0 || flags == LEGACY | PER_THREAD {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if flags & !(LEGACY | PER_THREAD) != 0 || flags == LEGACY | PER_THREAD);
     let name = symbol.read()?;
     let per_thread = |export: &Export| export.per_thread.filter(|_| flags == PER_THREAD);
     let found = find(&name, version).map(|export| per_thread(export).map_or(export.address, |(_, address)| address));

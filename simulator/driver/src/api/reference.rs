@@ -17,7 +17,7 @@ use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::{ArrayDescriptor, DevicePtr, In, Out, ResourceDescriptor, Text, TextureDescriptor};
 use crate::handles::{Handle, Kind};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_TRSA_OVERRIDE_FORMAT`: the reference takes the format of the array. It must be given.
 const OVERRIDE_FORMAT: u32 = 1;
@@ -183,9 +183,7 @@ exports! {
     fn cuTexRefSetArray(reference: Handle, array: Handle, flags: u32) {
         change(reference, |state| {
             let found = array::get(array)?;
-            if flags != OVERRIDE_FORMAT {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
             state.format = (found.descriptor.format, found.descriptor.channels);
             state.resource = Some(ResourceDescriptor::of_array(texture::ARRAY, array));
             Ok(())
@@ -195,9 +193,7 @@ exports! {
     fn cuTexRefSetMipmappedArray(reference: Handle, array: Handle, flags: u32) {
         change(reference, |state| {
             array::mipmapped(array)?;
-            if flags != OVERRIDE_FORMAT {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
             state.resource = Some(ResourceDescriptor::of_array(texture::MIPMAPPED, array));
             Ok(())
         })
@@ -222,9 +218,7 @@ exports! {
     fn cuTexRefSetFormat(reference: Handle, format: u32, channels: c_int) {
         change(reference, |state| {
             array::format(format)?;
-            if !matches!(channels, 1 | 2 | 4) {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if !matches!(channels, 1 | 2 | 4));
             state.format = (format, channels as u32);
             Ok(())
         })
@@ -235,7 +229,7 @@ exports! {
             let slot = usize::try_from(dimension).ok().and_then(|dimension| state.texture.addressing.get_mut(dimension));
             match slot {
                 Some(slot) if mode <= 3 => *slot = mode,
-                _ => return CuResult::INVALID_VALUE.err(),
+                _ => refuse!(INVALID_VALUE),
             }
             Ok(())
         })
@@ -280,9 +274,7 @@ exports! {
 
     fn cuTexRefSetFlags(reference: Handle, flags: u32) {
         change(reference, |state| {
-            if flags & !FLAGS != 0 {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if flags & !FLAGS != 0);
             state.texture.flags = flags;
             Ok(())
         })
@@ -354,9 +346,7 @@ exports! {
         let driver = driver()?;
         let reference = driver.handles.get::<SurfaceReference>(reference)?;
         let image = array::get(array)?.view;
-        if flags != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != 0);
         *reference.array.lock() = array;
         Arc::make_mut(&mut driver.textures.lock()).insert(reference.handle.number(), Binding::Surface(image));
         Ok(())
@@ -369,9 +359,7 @@ exports! {
 }
 
 fn set_mode(mode: &mut u32, given: u32) -> Result<()> {
-    if given > 1 {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if given > 1);
     *mode = given;
     Ok(())
 }

@@ -21,7 +21,7 @@ use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
 use crate::handles::{Handle, Kind};
 use crate::position::Position;
 use crate::queues::{Awaited, Progress, Task};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
 pub const DEFAULT: Handle = Handle::NULL;
@@ -219,9 +219,7 @@ fn record(event: Handle, stream: Handle, is_external: bool) -> Result<()> {
     let event = event::get(event)?;
     let context = context_of(stream)?;
     context.check()?;
-    if context.handle != event.context.handle {
-        return CuResult::INVALID_HANDLE.err();
-    }
+    refuse!(INVALID_HANDLE if context.handle != event.context.handle);
     let (driver, key) = admit(stream)?;
     match driver.captures.record(key)? {
         Some(captured) if !is_external => {
@@ -237,9 +235,7 @@ fn record(event: Handle, stream: Handle, is_external: bool) -> Result<()> {
 fn wait(stream: Handle, event: Handle, is_external: bool) -> Result<()> {
     let event = event::get(event)?;
     let (driver, key) = admit(stream)?;
-    if is_external && !is_capturing(stream)? {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if is_external && !is_capturing(stream)?);
     match event.captured() {
         Some(_) if is_legacy(stream) => CuResult::STREAM_CAPTURE_UNSUPPORTED.err(),
         Some(captured) if !is_external => driver.captures.wait(key, is_blocking(stream)?, &captured),
@@ -265,9 +261,7 @@ fn query(stream: Handle) -> Result<()> {
     let driver = driver()?;
     driver.queues.before_answer()?;
     let position = position(stream, key(stream)?)?;
-    if driver.queues.is_busy(&position) {
-        return CuResult::NOT_READY.err();
-    }
+    refuse!(NOT_READY if driver.queues.is_busy(&position));
     if let Some(timeline) = &driver.queues.timeline {
         timeline.wait_before(&position);
     }
@@ -277,9 +271,7 @@ fn query(stream: Handle) -> Result<()> {
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     let (driver, context) = context::current()?;
     out.check()?;
-    if flags & !NON_BLOCKING != 0 {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if flags & !NON_BLOCKING != 0);
     out.put(make(driver, context, context::current_handle(), flags, priority))
 }
 
@@ -300,9 +292,7 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     let context = driver.handles.get::<Context>(context)?;
     let event = event::get(event)?;
     context.check()?;
-    if context.handle != event.context.handle {
-        return CuResult::INVALID_HANDLE.err();
-    }
+    refuse!(INVALID_HANDLE if context.handle != event.context.handle);
     driver.captures.use_context(context.handle)?;
     event.note_submitted();
     let position = of_context(&context);
@@ -322,9 +312,7 @@ pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
     let context = driver.handles.get::<Context>(context)?;
     let event = event::get(event)?;
     context.check()?;
-    if event.captured().is_some() {
-        return CuResult::STREAM_CAPTURE_ISOLATION.err();
-    }
+    refuse!(STREAM_CAPTURE_ISOLATION if event.captured().is_some());
     driver.captures.use_context(context.handle)?;
     let wait = Operation::Wait(event);
     let task = wait.task();
@@ -382,7 +370,7 @@ exports! {
         let mut given = [0; STREAM_ATTRIBUTE_BYTES];
         value.with(bytes, |value| given[..bytes].copy_from_slice(value))?;
         if attribute == SYNCHRONIZATION_POLICY && !(1..=LAST_SYNCHRONIZATION_POLICY).contains(&u32::from_ne_bytes([given[0], given[1], given[2], given[3]])) {
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         }
         context.stream_attributes.lock().insert((stream.number(), attribute), given);
         Ok(())
@@ -423,16 +411,14 @@ exports! {
     fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) also "_ptsz" {
         if flags & !EXTERNAL != 0 {
             driver()?;
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         }
         record(event, stream, flags == EXTERNAL)
     }
 
     fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) also "_ptsz" {
         usable(stream)?;
-        if flags & !EXTERNAL != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags & !EXTERNAL != 0);
         wait(stream, event, flags == EXTERNAL)
     }
 

@@ -13,7 +13,7 @@ use crate::driver::driver_of;
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor};
 use crate::handles::{Handle, Kind};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_RESOURCE_TYPE_ARRAY`, `_MIPMAPPED_ARRAY`, `_LINEAR`, `_PITCH2D`
 pub const ARRAY: u32 = 0;
@@ -55,9 +55,7 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
         let (address, format, channels) = resource.memory();
         let side = |side: usize| u32::try_from(side).map_err(|_| CuResult::INVALID_VALUE);
         let format = array::format(format)?;
-        if !matches!(channels, 1 | 2 | 4) || width == 0 || height == 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !matches!(channels, 1 | 2 | 4) || width == 0 || height == 0);
         let (pitch, extent) = (pitch as u64, [side(width)?, side(height)?, 1]);
         let slice = pitch.checked_mul(extent[1].into()).ok_or(CuResult::INVALID_VALUE)?;
         Ok(ImageView { address, extent, layers: 1, pitch, slice, format, channels })
@@ -87,7 +85,7 @@ fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) 
     let [first_level, last_level] = view.levels.map(|level| level as usize);
     let [first_layer, last_layer] = view.layers;
     if first_level > last_level || last_level >= images.len() || first_layer > last_layer || last_layer >= images[0].layers {
-        return CuResult::INVALID_VALUE.err();
+        refuse!(INVALID_VALUE);
     }
     images = images[first_level..=last_level].to_vec();
     for image in &mut images {
@@ -97,9 +95,7 @@ fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) 
             image.layers = last_layer - first_layer + 1;
         }
         if let Some((format, channels)) = view_format(view.format)? {
-            if format.bytes() * channels != image.texel_bytes() {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if format.bytes() * channels != image.texel_bytes());
             (image.format, image.channels) = (format, channels);
         }
     }
@@ -136,7 +132,7 @@ fn addressing(number: u32) -> Result<Addressing> {
         1 => Addressing::Clamp,
         2 => Addressing::Mirror,
         3 => Addressing::Border,
-        _ => return CuResult::INVALID_VALUE.err(),
+        _ => refuse!(INVALID_VALUE),
     })
 }
 
@@ -145,14 +141,14 @@ pub fn bind(resource: &ResourceDescriptor, texture: &TextureDescriptor, view: Op
     let mut images = viewed(resource, view)?;
     let image = images.remove(0);
     let (filters, normalized_coordinates) = (texture.filter == 1 && resource.kind != LINEAR, texture.flags & NORMALIZED != 0);
-    if resource.kind == MIPMAPPED && !normalized_coordinates {
-        return Err(CuResult::INVALID_VALUE.because("a mipmapped array needs CU_TRSF_NORMALIZED_COORDINATES"));
-    }
-    if texture.flags & SEAMLESS != 0 && filters {
-        return Err(CuResult::NOT_SUPPORTED.because(
-            "filtering across the edges of a cube is not supported by the simulator; leave out CU_TRSF_SEAMLESS_CUBEMAP",
-        ));
-    }
+    refuse!(
+        INVALID_VALUE if resource.kind == MIPMAPPED && !normalized_coordinates,
+        "a mipmapped array needs CU_TRSF_NORMALIZED_COORDINATES"
+    );
+    refuse!(
+        NOT_SUPPORTED if texture.flags & SEAMLESS != 0 && filters,
+        "filtering across the edges of a cube is not supported by the simulator; leave out CU_TRSF_SEAMLESS_CUBEMAP"
+    );
     let [x, y, z] = texture.addressing;
     let addressing = match resource.kind {
         // Elements outside of linear memory read as zero.
@@ -180,7 +176,7 @@ fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view
     let binding = match &texture {
         Some(texture) => Binding::Texture(bind(&resource, texture, view.as_ref())?),
         None if resource.kind == ARRAY => Binding::Surface(image(&resource)?),
-        None => return CuResult::INVALID_VALUE.err(),
+        None => refuse!(INVALID_VALUE),
     };
     let object = driver.handles.insert(|handle| Object { handle, context, resource, texture, view });
     let number = object.handle.number();
@@ -243,9 +239,7 @@ exports! {
     fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: DeviceId) {
         let driver = driver_of(device)?;
         array::format(format)?;
-        if !matches!(channels, 1 | 2 | 4) {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !matches!(channels, 1 | 2 | 4));
         width.put(attributes::attribute(driver.profile, MAXIMUM_TEXTURE1D_LINEAR_WIDTH).unwrap_or(0) as usize)
     }
 }

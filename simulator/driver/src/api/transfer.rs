@@ -8,7 +8,7 @@ use super::array;
 use crate::driver::Driver;
 use crate::ffi::{DevicePtr, HostBytes, Memcpy3D, MemsetNode, UnifiedPtr};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// Addresses from here on belong to the device: no process has memory of its own this high.
 const HOST_END: u64 = 1 << 48;
@@ -133,9 +133,7 @@ impl End {
         let [x, y, z] = self.start;
         let pitch = if self.pitch == 0 { width } else { self.pitch };
         let layer_rows = if self.height == 0 { rows } else { self.height };
-        if x.checked_add(width).is_none_or(|end| end > pitch) || layer_rows < rows {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if x.checked_add(width).is_none_or(|end| end > pitch) || layer_rows < rows);
         let layer = pitch.checked_mul(layer_rows).ok_or(CuResult::INVALID_VALUE)?;
         let offset = z.checked_mul(layer).zip(y.checked_mul(pitch)).and_then(|(z, y)| z.checked_add(y)?.checked_add(x));
         Ok((offset.ok_or(CuResult::INVALID_VALUE)?, pitch, layer))
@@ -248,9 +246,7 @@ impl Copy {
             if let Location::Device(start) = end.address.resolve(driver) {
                 let last = (layers - 1).wrapping_mul(layer).wrapping_add((rows - 1).wrapping_mul(pitch)).wrapping_add(width - 1);
                 let is_there = |offset: usize| driver.memory.allocation_at(start.wrapping_add(offset as u64)).is_some();
-                if !is_there(offset) || !is_there(offset.wrapping_add(last)) {
-                    return CuResult::INVALID_VALUE.err();
-                }
+                refuse!(INVALID_VALUE if !is_there(offset) || !is_there(offset.wrapping_add(last)));
             }
         }
         Ok(())
@@ -366,14 +362,10 @@ impl Fill {
 
     pub fn check(&self) -> Result<()> {
         let unit = self.element_bytes;
-        if !matches!(unit, 1 | 2 | 4) {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !matches!(unit, 1 | 2 | 4));
         let row_bytes = self.row_bytes()?;
         let is_aligned = self.target.is_multiple_of(unit as u64) && (self.rows <= 1 || self.pitch.is_multiple_of(unit));
-        if !is_aligned || (self.rows > 1 && self.pitch < row_bytes) {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !is_aligned || (self.rows > 1 && self.pitch < row_bytes));
         Ok(())
     }
 
@@ -413,9 +405,7 @@ impl Fill {
         let before_last = (self.rows - 1).checked_mul(self.pitch).ok_or(CuResult::INVALID_VALUE)?;
         let last = self.target.checked_add(before_last as u64).ok_or(CuResult::INVALID_VALUE)?;
         let allocation = driver.memory.allocation_at(last).ok_or(CuResult::INVALID_VALUE)?;
-        if row_bytes as u64 > allocation.base + allocation.bytes - last {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if row_bytes as u64 > allocation.base + allocation.bytes - last);
         for row in 0..self.rows {
             let target = self.target.wrapping_add(row.wrapping_mul(self.pitch) as u64);
             driver.memory.fill(target, row_bytes as u64, &self.value.to_le_bytes()[..self.element_bytes])?;

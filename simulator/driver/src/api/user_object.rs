@@ -9,7 +9,7 @@ use crate::driver::{driver, driver_of_this_process};
 use crate::export::exports;
 use crate::ffi::{HostBytes, HostCall, HostFn, Out};
 use crate::handles::{Handle, Kind};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires.
 const NO_DESTRUCTOR_SYNC: u32 = 1;
@@ -114,9 +114,7 @@ exports! {
         let driver = driver()?;
         object.check()?;
         check_count(references)?;
-        if flags != NO_DESTRUCTOR_SYNC {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != NO_DESTRUCTOR_SYNC);
         let destroy = HostCall::new(destroy, data)?;
         let make = |handle| UserObject { handle, destroy, references: Mutex::new(references.into()) };
         object.put(driver.handles.insert(make).handle)

@@ -13,7 +13,7 @@ use crate::ffi::{
     BatchNode, HostNode, In, InstantiateParams, KernelNode, KernelNodeV1, Memcpy3D, MemsetNode, NodeOfType, Out, UpdateResult,
 };
 use crate::handles::{Handle, Kind};
-use crate::result::{CuResult, Failure, Result};
+use crate::result::{CuResult, Failure, Result, refuse};
 
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
 const AUTO_FREE: u64 = 1;
@@ -70,19 +70,20 @@ fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> 
     let driver = driver()?;
     let graph = operation::graph(graph)?;
     if flags & !(AUTO_FREE | UPLOAD | DEVICE_LAUNCH | NODE_PRIORITY) != 0 || flags & AUTO_FREE != 0 && flags & DEVICE_LAUNCH != 0 {
-        return CuResult::INVALID_VALUE.err();
+        refuse!(INVALID_VALUE);
     }
-    if flags & DEVICE_LAUNCH != 0 {
-        return Err(CuResult::NOT_SUPPORTED.because("kernels cannot launch graphs in the simulator; launch the graph in a stream"));
-    }
+    refuse!(
+        NOT_SUPPORTED if flags & DEVICE_LAUNCH != 0,
+        "kernels cannot launch graphs in the simulator; launch the graph in a stream"
+    );
     if let Some(node) = node_of_cycle(&graph) {
         *error = node;
-        return Err(CuResult::INVALID_VALUE.because("the graph has a cycle"));
+        refuse!(INVALID_VALUE, "the graph has a cycle");
     }
-    if graph.has_memory_nodes() && Arc::weak_count(&graph.executables) > 0 {
-        return Err(CuResult::NOT_SUPPORTED
-            .because("a graph that allocates or frees memory has one executable graph at a time; destroy the other one first"));
-    }
+    refuse!(
+        NOT_SUPPORTED if graph.has_memory_nodes() && Arc::weak_count(&graph.executables) > 0,
+        "a graph that allocates or frees memory has one executable graph at a time; destroy the other one first"
+    );
     let nodes = graph.copy(driver, CopyFor::Executable)?;
     let counted = Arc::downgrade(&graph.executables);
     let executable = driver.handles.reserve();

@@ -12,7 +12,7 @@ use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::{EdgeData, In, Out};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::topology::{Edge, NodeId, Topology};
 
 /// `CU_GRAPH_USER_OBJECT_MOVE`
@@ -47,10 +47,10 @@ pub fn check_edge_data(data: In<EdgeData>, count: usize) -> Result<()> {
         return Ok(());
     }
     for index in 0..count {
-        if data.read_nth(index)? != EdgeData::default() {
-            return Err(CuResult::NOT_SUPPORTED
-                .because("edges with ports or of a type are not supported by the simulator; use edges without data"));
-        }
+        refuse!(
+            NOT_SUPPORTED if data.read_nth(index)? != EdgeData::default(),
+            "edges with ports or of a type are not supported by the simulator; use edges without data"
+        );
     }
     Ok(())
 }
@@ -67,9 +67,7 @@ fn put_edge_data(out: Out<EdgeData>, count: usize) -> Result<()> {
 
 /// Refuses to take something away from a graph that CUDA keeps as it is.
 fn check_can_shrink(driver: &Driver, graph: &Graph) -> Result<()> {
-    if graph.has_memory_nodes() || driver.captures.is_target(graph.handle) {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if graph.has_memory_nodes() || driver.captures.is_target(graph.handle));
     Ok(())
 }
 
@@ -95,9 +93,7 @@ fn disconnect(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> 
 fn put_edges(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) -> Result<()> {
     let graph = operation::graph(graph)?;
     let edges = graph.nodes.lock().edges();
-    if from.is_null() != to.is_null() {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if from.is_null() != to.is_null());
     let ends = |which: fn(&Edge) -> NodeId| graph.handles(&edges.iter().map(which).collect::<Vec<_>>());
     count.check()?;
     let space = count.as_in().read()?;
@@ -128,9 +124,7 @@ exports! {
     fn cuGraphCreate(graph: Out<Handle>, flags: u32) {
         let driver = driver()?;
         graph.check()?;
-        if flags != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != 0);
         graph.put(Graph::create(driver).handle)
     }
 
@@ -138,9 +132,7 @@ exports! {
     fn cuGraphDestroy(graph: Handle) {
         let driver = driver()?;
         let graph = operation::graph(graph)?;
-        if graph.is_embedded || driver.captures.is_target(graph.handle) {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if graph.is_embedded || driver.captures.is_target(graph.handle));
         graph.unregister(driver);
         Ok(())
     }
@@ -149,9 +141,7 @@ exports! {
         let driver = driver()?;
         clone.check()?;
         let graph = operation::graph(graph)?;
-        if graph.has_memory_nodes() {
-            return Err(CuResult::NOT_SUPPORTED.because("CUDA does not clone a graph that allocates or frees memory"));
-        }
+        refuse!(NOT_SUPPORTED if graph.has_memory_nodes(), "CUDA does not clone a graph that allocates or frees memory");
         clone.put(graph.copy(driver, CopyFor::Program)?.handle)
     }
 
@@ -159,9 +149,7 @@ exports! {
         found.check()?;
         operation::node(original)?;
         let clone = operation::graph(clone)?;
-        if clone.original.is_none() {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if clone.original.is_none());
         found.put(clone.with_copy_of(original, &mut |node| Ok(node.handle))?)
     }
 
@@ -244,9 +232,7 @@ exports! {
         let graph = operation::graph(graph)?;
         let object = user_object::get(object)?;
         user_object::check_count(count)?;
-        if flags & !MOVE != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags & !MOVE != 0);
         graph.references.retain(object, count, flags == MOVE);
         Ok(())
     }

@@ -11,7 +11,7 @@ use crate::ffi::{
     NodeOfType, Out, ValueOperation,
 };
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// Where a new node goes: the graph, and the array of the nodes that it runs after.
 struct Place {
@@ -51,9 +51,7 @@ fn set(node: Handle, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
 
 /// Replaces an operation by another one of the same type. A launch keeps what is not among the parameters of its node.
 pub fn replace(old: &mut Operation, mut new: Operation) -> Result<()> {
-    if old.node_type() != new.node_type() || matches!(new, Operation::Allocate(_) | Operation::Free(_)) {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if old.node_type() != new.node_type() || matches!(new, Operation::Allocate(_) | Operation::Free(_)));
     if let (Operation::Kernel(old), Operation::Kernel(new)) = (&*old, &mut new) {
         new.set_grid(driver()?, old.grid)?;
         new.set_cluster(driver()?, old.cluster)?;
@@ -229,9 +227,10 @@ exports! {
     }
 
     fn cuGraphNodeSetParams(node: Handle, parameters: Out<NodeOfType<u8>>) {
-        if parameters::child_of(parameters)?.is_some() {
-            return Err(CuResult::NOT_SUPPORTED.because("a node keeps its graph; change the graph of the node"));
-        }
+        refuse!(
+            NOT_SUPPORTED if parameters::child_of(parameters)?.is_some(),
+            "a node keeps its graph; change the graph of the node"
+        );
         set(node, || parameters::any(parameters))
     }
 

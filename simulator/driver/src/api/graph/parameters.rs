@@ -15,7 +15,7 @@ use crate::ffi::{
     NodeOfType, Out,
 };
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_GRAPH_NODE_TYPE_…`
 const KERNEL: u32 = 0;
@@ -44,9 +44,10 @@ pub fn kernel(node: &KernelNode) -> Result<Operation> {
     let KernelNodeV1 { function, grid, block, shared_mem_bytes, values, extra } = node.base;
     let named = if function == Handle::NULL { node.kernel } else { function };
     let is_elsewhere = node.context != Handle::NULL && node.context != context::current_handle();
-    if function == Handle::NULL && is_elsewhere {
-        return Err(CuResult::NOT_SUPPORTED.because("a kernel of a library runs in the current context; make its context current"));
-    }
+    refuse!(
+        NOT_SUPPORTED if function == Handle::NULL && is_elsewhere,
+        "a kernel of a library runs in the current context; make its context current"
+    );
     let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
     let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes: shared_mem_bytes };
     let function = library::function(named)?;
@@ -99,9 +100,7 @@ pub fn host(node: In<HostNode>) -> Result<Operation> {
 /// Makes a copy of a graph, for a node that owns it.
 pub fn child(graph: Handle) -> Result<Operation> {
     let graph = operation::graph(graph)?;
-    if graph.has_memory_nodes() {
-        return Err(CuResult::NOT_SUPPORTED.because("a graph that allocates or frees memory cannot be part of another graph"));
-    }
+    refuse!(NOT_SUPPORTED if graph.has_memory_nodes(), "a graph that allocates or frees memory cannot be part of another graph");
     Ok(Operation::Graph(graph.copy(driver()?, CopyFor::Node)?))
 }
 
