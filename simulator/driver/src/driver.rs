@@ -20,7 +20,7 @@ use crate::coverage::Collector;
 use crate::error::Error;
 use crate::ffi::DeviceId;
 use crate::graph_memory::GraphMemory;
-use crate::handles::{Handle, Handles};
+use crate::handles::{Handle, Handles, Kind};
 use crate::messages::say;
 use crate::mutants::Mutants;
 use crate::pools::Pools;
@@ -104,6 +104,11 @@ pub fn driver() -> Result<&'static Driver> {
     let driver = DRIVER.get().ok_or(CuResult::NOT_INITIALIZED)?;
     driver.check_process()?;
     Ok(driver)
+}
+
+/// Returns the live object with this handle.
+pub fn find<T: Kind>(handle: Handle) -> Result<Arc<T>> {
+    driver()?.handles.get(handle)
 }
 
 /// Returns the driver for a function that takes a device.

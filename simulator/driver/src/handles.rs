@@ -49,6 +49,21 @@ pub trait Kind: Any + Send + Sync {
     fn context(&self) -> Option<Handle>;
 }
 
+/// Implements [`Kind`] for types, each with what a function returns for a bad handle. An object `of its context` is destroyed with that one.
+macro_rules! kinds {
+    ($($kind:ident: $bad_handle:ident $(, of its $context:ident)?;)*) => {
+        $(impl $crate::handles::Kind for $kind {
+            const BAD_HANDLE: $crate::result::CuResult = $crate::result::CuResult::$bad_handle;
+
+            fn context(&self) -> Option<$crate::handles::Handle> {
+                None$(.or(Some(self.$context.handle)))?
+            }
+        })*
+    };
+}
+
+pub(crate) use kinds;
+
 /// A live object of any kind.
 struct Object {
     context: Option<Handle>,
@@ -101,6 +116,13 @@ impl Handles {
     /// Looks up the object with this handle.
     pub fn get<T: Kind>(&self, handle: Handle) -> Result<Arc<T>> {
         self.table.read().get(&handle).and_then(Object::downcast).ok_or(T::BAD_HANDLE.into())
+    }
+
+    /// Stores an object that does not know its own handle, which this returns.
+    pub fn add<T: Kind>(&self, object: T) -> Handle {
+        let handle = self.reserve();
+        self.insert_at(handle, object);
+        handle
     }
 
     /// Removes the object with this handle. From then on, the handle means nothing.

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 
-use crate::handles::{Handle, Handles, Kind};
-use crate::result::{CuResult, Result, refuse};
+use crate::handles::{Handle, Handles, kinds};
+use crate::result::{Result, refuse};
 use crate::shared_memory::SharedMemory;
 
 /// The pools of the device.
@@ -32,13 +32,9 @@ pub struct Pool {
     pub shared: Mutex<Option<SharedMemory>>,
 }
 
-impl Kind for Pool {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    /// A pool belongs to the device and outlives every context.
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    // A pool belongs to the device and outlives every context.
+    Pool: INVALID_VALUE;
 }
 
 impl Pool {

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use simt::{Mapped, Memory, Rights};
 
 use crate::allocations::Lease;
-use crate::handles::{Handle, Handles, Kind};
+use crate::handles::{Handle, Handles, kinds};
 use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Range, SharedMemory};
 
@@ -34,13 +34,9 @@ pub struct Physical {
 /// What the handle of memory means while the program has not released it.
 pub struct Retained(pub Arc<Physical>);
 
-impl Kind for Retained {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    /// Memory belongs to the device and outlives every context.
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    // Memory belongs to the device and outlives every context.
+    Retained: INVALID_VALUE;
 }
 
 impl Physical {

@@ -6,10 +6,10 @@ use simt::texture::{Format, ImageView};
 
 use super::context::{self, Context};
 use crate::allocations::MemoryKind;
-use crate::driver::Driver;
+use crate::driver::{Driver, find};
 use crate::export::exports;
 use crate::ffi::{Array3DDescriptor, ArrayDescriptor, In, Out};
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::result::{CuResult, Result, refuse};
 
 /// `CUDA_ARRAY3D_LAYERED`, `_SURFACE_LDST`, `_CUBEMAP`, `_TEXTURE_GATHER`: the flags that arrays here can have.
@@ -40,30 +40,9 @@ pub struct Mipmapped {
     pub views: Vec<ImageView>,
 }
 
-impl Kind for Mipmapped {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
-}
-
-impl Kind for Array {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
-}
-
-/// The array with this handle.
-pub fn get(handle: Handle) -> Result<Arc<Array>> {
-    crate::driver::driver()?.handles.get(handle)
-}
-
-/// The mipmapped array with this handle.
-pub fn mipmapped(handle: Handle) -> Result<Arc<Mipmapped>> {
-    crate::driver::driver()?.handles.get(handle)
+kinds! {
+    Mipmapped: INVALID_HANDLE, of its context;
+    Array: INVALID_HANDLE, of its context;
 }
 
 /// What a `CUarray_format` is.
@@ -127,13 +106,12 @@ fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
     let (driver, context) = context::current()?;
     let shape = shape(&descriptor)?;
     let view = ImageView { address: allocate(driver, bytes(&shape)?, context.handle)?, ..shape };
-    let handle = driver.handles.reserve();
-    driver.handles.insert_at(handle, Array { context, descriptor, view, is_level: false });
+    let handle = driver.handles.add(Array { context, descriptor, view, is_level: false });
     Ok(handle)
 }
 
 fn destroy(driver: &Driver, array: Handle) -> Result<()> {
-    refuse!(INVALID_HANDLE if get(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
+    refuse!(INVALID_HANDLE if find::<Array>(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
     let array = driver.handles.remove::<Array>(array)?;
     driver.allocations.free(&driver.memory, array.view.address, |kind| kind == MemoryKind::Device).map(drop)
 }
@@ -162,8 +140,7 @@ fn create_mipmapped(descriptor: Array3DDescriptor, levels: u32) -> Result<Handle
         (handle, view)
     };
     let (levels, views): (Vec<Handle>, Vec<ImageView>) = shapes.into_iter().map(level).unzip();
-    let handle = driver.handles.reserve();
-    driver.handles.insert_at(handle, Mipmapped { context, address, levels, views });
+    let handle = driver.handles.add(Mipmapped { context, address, levels, views });
     Ok(handle)
 }
 
@@ -188,12 +165,12 @@ exports! {
     }
 
     fn cuArrayGetDescriptor_v2(descriptor: Out<ArrayDescriptor>, array: Handle) {
-        let Array3DDescriptor { width, height, format, channels, .. } = get(array)?.descriptor;
+        let Array3DDescriptor { width, height, format, channels, .. } = find::<Array>(array)?.descriptor;
         descriptor.put(ArrayDescriptor { width, height, format, channels })
     }
 
     fn cuArray3DGetDescriptor_v2(descriptor: Out<Array3DDescriptor>, array: Handle) {
-        descriptor.put(get(array)?.descriptor)
+        descriptor.put(find::<Array>(array)?.descriptor)
     }
 
     fn cuArrayDestroy(array: Handle) {
@@ -210,7 +187,7 @@ exports! {
     fn cuMipmappedArrayGetLevel(level: Out<Handle>, array: Handle, number: u32) {
         context::current()?;
         level.check()?;
-        let found = mipmapped(array)?.levels.get(number as usize).copied();
+        let found = find::<Mipmapped>(array)?.levels.get(number as usize).copied();
         level.put(found.ok_or(CuResult::INVALID_VALUE)?)
     }
 

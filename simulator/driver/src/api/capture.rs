@@ -3,10 +3,10 @@
 
 use super::context;
 use super::graph::check_edge_data;
-use super::operation::{self, Graph};
+use super::operation::Graph;
 use super::stream;
 use crate::captures::{self, Ended, Mode, Start, Status};
-use crate::driver::{Driver, driver};
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::{EdgeData, In, Out};
 use crate::handles::Handle;
@@ -48,7 +48,7 @@ fn begin(stream: Handle, mode: u32, target: Option<(Handle, Vec<NodeId>)>) -> Re
 
 /// Destroys a graph that was made for a capture.
 fn discard(driver: &Driver, graph: Handle, owns_graph: bool) {
-    if owns_graph && let Ok(graph) = operation::graph(graph) {
+    if owns_graph && let Ok(graph) = find::<Graph>(graph) {
         graph.unregister(driver);
     }
 }
@@ -58,7 +58,7 @@ fn end(stream: Handle, out: Out<Handle>) -> Result<()> {
     let key = stream::key(stream)?;
     out.put_if_asked(Handle::NULL);
     let unjoined = |graph, others: &[NodeId], own: &[NodeId]| {
-        operation::graph(graph).is_ok_and(|graph| {
+        find::<Graph>(graph).is_ok_and(|graph| {
             let nodes = graph.nodes.lock();
             let joined = nodes.ancestors(own);
             // A node that the program removed from the graph needs no joining.
@@ -116,7 +116,7 @@ fn put_info(stream: Handle, out: Out<u32>, info: &Info) -> Result<()> {
     info.graph.put_if_asked(status.graph);
     info.count.put_if_asked(status.dependencies.len());
     if !info.dependencies.is_null() {
-        let handles = operation::graph(status.graph)?.handles(&status.dependencies);
+        let handles = find::<Graph>(status.graph)?.handles(&status.dependencies);
         info.dependencies.put(driver()?.captures.list(stream::key(stream)?, handles))?;
     }
     if !info.data.is_null() {
@@ -138,7 +138,7 @@ fn update_dependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u
         SET => Vec::new(),
         _ => refuse!(INVALID_VALUE),
     };
-    let graph = operation::graph(status.graph)?;
+    let graph = find::<Graph>(status.graph)?;
     for index in 0..count {
         for id in graph.ids(&[nodes.read_nth(index)?])? {
             if !dependencies.contains(&id) {
@@ -200,7 +200,7 @@ exports! {
         mode: u32,
     ) also "_ptsz" {
         check_edge_data(data, count)?;
-        let target = operation::graph(graph)?;
+        let target = find::<Graph>(graph)?;
         let handles: Vec<Handle> = (0..count).map(|index| dependencies.read_nth(index)).collect::<Result<_>>()?;
         let dependencies = target.ids(&handles)?;
         begin(stream, mode, Some((graph, dependencies)))

@@ -13,10 +13,10 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use simt::Heap;
 
-use crate::driver::{self, DEVICE, Driver, driver, driver_of};
+use crate::driver::{self, DEVICE, Driver, driver, driver_of, find};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out};
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::queues::Awaited;
 use crate::result::{CuResult, Failure, Result, refuse};
 
@@ -74,12 +74,8 @@ pub struct Context {
 /// The longest value of a stream's attribute.
 pub const STREAM_ATTRIBUTE_BYTES: usize = 32;
 
-impl Kind for Context {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_CONTEXT;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    Context: INVALID_CONTEXT;
 }
 
 impl Context {
@@ -246,16 +242,11 @@ fn store_setting(value: u32, last: u32, setting: impl FnOnce(&Context) -> &Atomi
     Ok(())
 }
 
-/// Refuses a handle that is none of a context.
-pub fn check_exists(handle: Handle) -> Result<()> {
-    driver()?.handles.get::<Context>(handle).map(drop)
-}
-
 /// Resolves a context argument for which null means the current context.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
     match handle {
         Handle::NULL => Ok(current_even_if_faulted()?.1),
-        handle => driver()?.handles.get(handle),
+        handle => find(handle),
     }
 }
 

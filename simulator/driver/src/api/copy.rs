@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::array;
+use super::array::Array;
 use super::context::{self, Context};
 use super::operation::Operation;
 use super::stream::{self, DEFAULT};
 use super::transfer::{Address, Copy, Fill};
 use crate::allocations::{MemoryKind, Owned};
-use crate::driver::Driver;
+use crate::driver::{Driver, find};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, Out, UnifiedPtr};
 use crate::handles::Handle;
@@ -161,7 +161,7 @@ fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, 
 
 /// The bytes of an array from an offset on.
 fn part(array: Handle, offset: usize, bytes: usize) -> Result<Address> {
-    let found = array::get(array)?;
+    let found = find::<Array>(array)?;
     found.check(offset, bytes)?;
     Ok(Address::Array(array, found.view.address + offset as u64))
 }

@@ -9,10 +9,10 @@ use parking_lot::Mutex;
 
 use super::context::{self, Context};
 use crate::captures::Captured;
-use crate::driver::{self, Driver, driver};
+use crate::driver::{self, Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::Out;
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::queues::Awaited;
 use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, SharedMemory, Token};
@@ -58,12 +58,8 @@ enum Recorded {
     In(Captured),
 }
 
-impl Kind for Event {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Event: INVALID_HANDLE, of its context;
 }
 
 impl Event {
@@ -162,11 +158,6 @@ impl Event {
     }
 }
 
-/// Returns the event with this handle.
-pub fn get(handle: Handle) -> Result<Arc<Event>> {
-    driver()?.handles.get(handle)
-}
-
 /// Makes an event of this process that stands for one of another process. Whatever the other process recorded is complete, because every
 /// operation there is complete when its call returns.
 pub fn open(driver: &Driver, context: Arc<Context>, place: &Place) -> Result<Handle> {
@@ -179,7 +170,7 @@ pub fn open(driver: &Driver, context: Arc<Context>, place: &Place) -> Result<Han
 /// Waits for an event, or asks whether it is complete.
 fn wait(event: Handle, may_block: bool) -> Result<()> {
     let driver = driver()?;
-    let event = get(event)?;
+    let event = find::<Event>(event)?;
     event.context.check()?;
     event.check_not_captured()?;
     driver.captures.check_safe()?;
@@ -217,7 +208,7 @@ fn learn(driver: &Driver, event: &Event) {
 }
 
 fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
-    let (start, end) = (get(start)?, get(end)?);
+    let (start, end) = (find::<Event>(start)?, find::<Event>(end)?);
     milliseconds.check()?;
     start.context.check()?;
     start.check_not_captured()?;

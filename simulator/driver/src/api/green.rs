@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::context::{self, Context};
+use super::context::Context;
 use super::primary;
 use super::stream;
-use crate::driver::{DEVICE, Driver, driver, driver_of};
+use crate::driver::{DEVICE, Driver, driver, driver_of, find};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out, Resource};
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::result::{CuResult, Result, refuse};
 
 /// `CU_DEV_RESOURCE_TYPE_SM`
@@ -33,24 +33,9 @@ struct Description {
     multiprocessors: u32,
 }
 
-impl Kind for Green {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
-}
-
-impl Kind for Description {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
-}
-
-fn get(handle: Handle) -> Result<Arc<Green>> {
-    driver()?.handles.get(handle)
+kinds! {
+    Green: INVALID_HANDLE;
+    Description: INVALID_VALUE;
 }
 
 fn resource(multiprocessors: u32) -> Resource {
@@ -93,13 +78,13 @@ exports! {
 
     fn cuCtxGetDevResource(context: Handle, resource: Out<Resource>, kind: u32) {
         let driver = driver()?;
-        context::check_exists(context)?;
+        find::<Context>(context)?;
         let share = of_alias(driver, context).map_or(driver.profile.multiprocessors, |green| green.multiprocessors);
         put(resource, kind, share)
     }
 
     fn cuGreenCtxGetDevResource(green: Handle, resource: Out<Resource>, kind: u32) {
-        put(resource, kind, get(green)?.multiprocessors)
+        put(resource, kind, find::<Green>(green)?.multiprocessors)
     }
 
     fn cuDevSmResourceSplitByCount(
@@ -133,8 +118,7 @@ exports! {
         description.check()?;
         refuse!(INVALID_VALUE if count == 0);
         let shares = (0..count as usize).map(|index| self::count(&resources.read_nth(index)?)).collect::<Result<Vec<u32>>>()?;
-        let handle = driver.handles.reserve();
-        driver.handles.insert_at(handle, Description { multiprocessors: shares.into_iter().fold(0, u32::saturating_add) });
+        let handle = driver.handles.add(Description { multiprocessors: shares.into_iter().fold(0, u32::saturating_add) });
         description.put(handle)
     }
 
@@ -163,13 +147,13 @@ exports! {
     }
 
     fn cuCtxFromGreenCtx(context: Out<Handle>, green: Handle) {
-        context.put(get(green)?.alias)
+        context.put(find::<Green>(green)?.alias)
     }
 
     fn cuGreenCtxStreamCreate(stream: Out<Handle>, green: Handle, flags: u32, priority: i32) {
         let driver = driver()?;
         stream.check()?;
-        let green = get(green)?;
+        let green = find::<Green>(green)?;
         refuse!(INVALID_VALUE if flags != stream::NON_BLOCKING);
         stream.put(stream::make(driver, driver.handles.get(green.alias)?, green.alias, flags, priority))
     }
@@ -197,11 +181,11 @@ exports! {
     }
 
     fn cuGreenCtxRecordEvent(green: Handle, event: Handle) {
-        stream::record_context(get(green)?.alias, event)
+        stream::record_context(find::<Green>(green)?.alias, event)
     }
 
     fn cuGreenCtxWaitEvent(green: Handle, event: Handle) {
-        stream::wait_in_context(get(green)?.alias, event)
+        stream::wait_in_context(find::<Green>(green)?.alias, event)
     }
 
     fn cuCtxRecordEvent(context: Handle, event: Handle) {

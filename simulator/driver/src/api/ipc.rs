@@ -4,9 +4,9 @@
 //! race between two processes is not found.
 
 use super::context;
-use super::event;
+use super::event::{self, Event};
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, driver};
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, Out};
 use crate::handles::Handle;
@@ -72,7 +72,7 @@ exports! {
     fn cuIpcGetEventHandle(handle: Out<Token>, event: Handle) {
         driver()?;
         handle.check()?;
-        handle.put(event::get(event)?.export(EVENT)?)
+        handle.put(find::<Event>(event)?.export(EVENT)?)
     }
 
     fn cuIpcOpenEventHandle(event: Out<Handle>, handle: Token) {

@@ -11,7 +11,7 @@ use super::jit_log::Logs;
 use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::{HostBytes, In, Out, Text};
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::link::{self, Input, LinkError};
 use crate::result::{CuResult, Failure, Result, refuse};
 
@@ -32,12 +32,8 @@ struct Link {
     linked: OnceLock<Vec<u8>>,
 }
 
-impl Kind for Link {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Link: INVALID_HANDLE, of its context;
 }
 
 /// Adds an input. Its kind does not matter, because PTX is told by its first bytes.

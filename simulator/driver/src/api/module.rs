@@ -9,10 +9,10 @@ use super::context::{self, Context};
 use super::function::Function;
 use super::image::{self, LoadedImage, ParsedImage};
 use super::jit_log::Logs;
-use crate::driver::{Driver, driver};
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, Out, Text};
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::result::{CuResult, Result, refuse};
 
 /// A module, loaded into a context.
@@ -27,12 +27,8 @@ pub struct Module {
     functions: Mutex<BTreeMap<String, Handle>>,
 }
 
-impl Kind for Module {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Module: INVALID_HANDLE, of its context;
 }
 
 impl Module {
@@ -140,7 +136,7 @@ exports! {
     }
 
     fn cuModuleGetFunctionCount(count: Out<u32>, module: Handle) {
-        let module = driver()?.handles.get::<Module>(module)?;
+        let module = find::<Module>(module)?;
         count.put(module.image.image().module().kernels().len() as u32)
     }
 

@@ -12,10 +12,10 @@ use super::transfer::{Copy, Fill};
 use super::user_object::References;
 use super::value_op::ValueOp;
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, driver, driver_of_this_process};
+use crate::driver::{Driver, driver_of_this_process, find};
 use crate::ffi::{DevicePtr, HostCall, ValueOperation};
 use crate::graph_memory::Bytes;
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::name::readable;
 use crate::queues::Task;
 use crate::result::{CuResult, Result, refuse};
@@ -278,20 +278,9 @@ pub struct Graph {
     pub executables: Arc<()>,
 }
 
-impl Kind for Graph {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
-}
-
-impl Kind for NodeRef {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    Graph: INVALID_VALUE;
+    NodeRef: INVALID_VALUE;
 }
 
 /// Who a copy of a graph is for.
@@ -303,16 +292,6 @@ pub enum CopyFor {
     Node,
     /// An executable graph.
     Executable,
-}
-
-/// Returns the graph with this handle.
-pub fn graph(handle: Handle) -> Result<Arc<Graph>> {
-    driver()?.handles.get(handle)
-}
-
-/// Returns the node with this handle.
-pub fn node(handle: Handle) -> Result<Arc<NodeRef>> {
-    driver()?.handles.get(handle)
 }
 
 impl NodeRef {
@@ -356,7 +335,7 @@ impl Graph {
     /// Returns the numbers of nodes, which must all be nodes of this graph.
     pub fn ids(&self, nodes: &[Handle]) -> Result<Vec<NodeId>> {
         let id = |&handle: &Handle| -> Result<NodeId> {
-            let node = node(handle)?;
+            let node = find::<NodeRef>(handle)?;
             if node.graph.handle == self.handle { Ok(node.id) } else { CuResult::INVALID_VALUE.err() }
         };
         nodes.iter().map(id).collect()

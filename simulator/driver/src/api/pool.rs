@@ -10,7 +10,7 @@ use super::operation::{Block, Operation, free_graph_memory};
 use super::stream;
 use crate::allocations::{MemoryKind, Owned};
 use crate::attributes;
-use crate::driver::{DEVICE, Driver, driver, driver_of};
+use crate::driver::{DEVICE, Driver, driver, driver_of, find};
 use crate::export::exports;
 use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemAccess, MemLocation, Out, PoolProperties};
 use crate::handles::Handle;
@@ -163,7 +163,7 @@ exports! {
     }
 
     fn cuMemPoolExportToShareableHandle(shareable: Out<i32>, pool: Handle, handle_type: u32, flags: u64) {
-        let pool = driver()?.handles.get::<Pool>(pool)?;
+        let pool = find::<Pool>(pool)?;
         shareable.check()?;
         refuse!(
             INVALID_VALUE if flags != 0 || handle_type != FILE_DESCRIPTOR || pool.handle_types & handle_type == 0,
@@ -210,12 +210,12 @@ exports! {
     }
 
     fn cuMemPoolTrimTo(pool: Handle, _bytes_to_keep: usize) {
-        driver()?.handles.get::<Pool>(pool).map(drop)
+        find::<Pool>(pool).map(drop)
     }
 
     /// Attributes 1 to 3 are 32 bits wide, the others 64.
     fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Out<u64>) {
-        let pool = driver()?.handles.get::<Pool>(pool)?;
+        let pool = find::<Pool>(pool)?;
         match attribute {
             1..=3 => value.cast::<i32>().put(pool.settings[attribute as usize - 1].load(Relaxed) as i32),
             4 => value.put(pool.settings[3].load(Relaxed)),
@@ -226,7 +226,7 @@ exports! {
     }
 
     fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: In<i32>) {
-        let pool = driver()?.handles.get::<Pool>(pool)?;
+        let pool = find::<Pool>(pool)?;
         match attribute {
             1..=3 => pool.settings[attribute as usize - 1].store(value.read()? as u64, Relaxed),
             4 => pool.settings[3].store(value.cast::<u64>().read()?, Relaxed),
@@ -238,7 +238,7 @@ exports! {
     }
 
     fn cuMemPoolSetAccess(pool: Handle, access: In<MemAccess>, count: usize) {
-        driver()?.handles.get::<Pool>(pool)?;
+        find::<Pool>(pool)?;
         for index in 0..count {
             let access = access.read_nth(index)?;
             check_location(access.location)?;
@@ -249,7 +249,7 @@ exports! {
     }
 
     fn cuMemPoolGetAccess(flags: Out<u32>, pool: Handle, location: In<MemLocation>) {
-        driver()?.handles.get::<Pool>(pool)?;
+        find::<Pool>(pool)?;
         check_location(location.read()?)?;
         flags.put(READ_WRITE)
     }

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::thread;
 
 use super::context::{self, Context, STREAM_ATTRIBUTE_BYTES};
-use super::event;
-use super::operation::{self, Operation};
+use super::event::Event;
+use super::operation::{Graph, Operation};
 use super::run::Run;
 use crate::captures::StreamKey;
-use crate::driver::{self, DEVICE, Driver, driver};
+use crate::driver::{self, DEVICE, Driver, driver, find};
 use crate::export::{default_is_per_thread, exports};
 use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::position::Position;
 use crate::queues::{Awaited, Progress, Task};
 use crate::result::{CuResult, Result, refuse};
@@ -55,19 +55,15 @@ pub struct Stream {
     priority: i32,
 }
 
-impl Kind for Stream {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Stream: INVALID_HANDLE, of its context;
 }
 
 /// Returns the stream with this handle, in any context; `None` for the streams that always exist.
 pub fn any(handle: Handle) -> Result<Option<Arc<Stream>>> {
     match handle {
         DEFAULT | Handle::LEGACY_STREAM | Handle::PER_THREAD_STREAM => Ok(None),
-        handle => driver()?.handles.get(handle).map(Some),
+        handle => find(handle).map(Some),
     }
 }
 
@@ -128,7 +124,7 @@ pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
 /// The same, and does something right after the operation, before anybody can know that it is done. A capture does not do that.
 pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
-    let record = |graph, dependencies: &[_]| operation::graph(graph)?.add(driver, operation.clone(), dependencies);
+    let record = |graph, dependencies: &[_]| find::<Graph>(graph)?.add(driver, operation.clone(), dependencies);
     if let Some(recorded) = driver.captures.add(key, record) {
         return recorded.map(drop);
     }
@@ -216,7 +212,7 @@ pub fn check_not_capturing(stream: Handle) -> Result<()> {
 
 /// Records an event: at once, or as what the stream's next captured node will depend on.
 fn record(event: Handle, stream: Handle, is_external: bool) -> Result<()> {
-    let event = event::get(event)?;
+    let event = find::<Event>(event)?;
     let context = context_of(stream)?;
     context.check()?;
     refuse!(INVALID_HANDLE if context.handle != event.context.handle);
@@ -233,7 +229,7 @@ fn record(event: Handle, stream: Handle, is_external: bool) -> Result<()> {
 
 /// Waits for an event. A stream that waits for an event of a capture becomes part of the capture.
 fn wait(stream: Handle, event: Handle, is_external: bool) -> Result<()> {
-    let event = event::get(event)?;
+    let event = find::<Event>(event)?;
     let (driver, key) = admit(stream)?;
     refuse!(INVALID_VALUE if is_external && !is_capturing(stream)?);
     match event.captured() {
@@ -290,7 +286,7 @@ pub fn made_in(stream: Handle) -> Result<Handle> {
 pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     let driver = driver()?;
     let context = driver.handles.get::<Context>(context)?;
-    let event = event::get(event)?;
+    let event = find::<Event>(event)?;
     context.check()?;
     refuse!(INVALID_HANDLE if context.handle != event.context.handle);
     driver.captures.use_context(context.handle)?;
@@ -310,7 +306,7 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
 pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
     let driver = driver()?;
     let context = driver.handles.get::<Context>(context)?;
-    let event = event::get(event)?;
+    let event = find::<Event>(event)?;
     context.check()?;
     refuse!(STREAM_CAPTURE_ISOLATION if event.captured().is_some());
     driver.captures.use_context(context.handle)?;
@@ -390,7 +386,7 @@ exports! {
         let removed = driver.handles.remove::<Stream>(stream)?;
         let key = StreamKey { handle: stream, context: removed.context.handle, thread: None };
         if let Some(graph) = driver.captures.forget_stream(key) {
-            operation::graph(graph)?.unregister(driver);
+            find::<Graph>(graph)?.unregister(driver);
         }
         removed.context.check()
     }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use simt::texture::{Addressing, Binding, Format, ImageView, Mipmap, Texture};
 
-use super::array;
+use super::array::{self, Array, Mipmapped};
 use super::context::{self, Context};
 use crate::attributes;
-use crate::driver::driver_of;
+use crate::driver::{driver_of, find};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor};
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::result::{CuResult, Result, refuse};
 
 /// `CU_RESOURCE_TYPE_ARRAY`, `_MIPMAPPED_ARRAY`, `_LINEAR`, `_PITCH2D`
@@ -41,12 +41,8 @@ struct Object {
     view: Option<ResourceViewDescriptor>,
 }
 
-impl Kind for Object {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Object: INVALID_VALUE, of its context;
 }
 
 /// The image that a resource is, without its smaller copies.
@@ -61,7 +57,7 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
         Ok(ImageView { address, extent, layers: 1, pitch, slice, format, channels })
     };
     match resource.kind {
-        ARRAY => Ok(array::get(resource.array())?.view),
+        ARRAY => Ok(find::<Array>(resource.array())?.view),
         LINEAR => {
             let (_, format, channels) = resource.memory();
             let texel = array::format(format)?.bytes() as usize * channels as usize;
@@ -72,7 +68,7 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
             let [width, height, pitch] = resource.sides();
             of_memory(width, height, pitch)
         }
-        MIPMAPPED => Ok(array::mipmapped(resource.array())?.views[0]),
+        MIPMAPPED => Ok(find::<Mipmapped>(resource.array())?.views[0]),
         _ => CuResult::INVALID_VALUE.err(),
     }
 }
@@ -80,7 +76,7 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
 /// The parts of a resource that a view shows: its levels and its layers, and how it reads them.
 fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) -> Result<Vec<ImageView>> {
     let mut images =
-        if resource.kind == MIPMAPPED { array::mipmapped(resource.array())?.views.clone() } else { vec![image(resource)?] };
+        if resource.kind == MIPMAPPED { find::<Mipmapped>(resource.array())?.views.clone() } else { vec![image(resource)?] };
     let Some(view) = view else { return Ok(images) };
     let [first_level, last_level] = view.levels.map(|level| level as usize);
     let [first_layer, last_layer] = view.layers;
@@ -184,10 +180,6 @@ fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view
     Ok(number)
 }
 
-fn get(object: u64) -> Result<Arc<Object>> {
-    crate::driver::driver()?.handles.get(Handle::from_number(object))
-}
-
 fn destroy(object: u64) -> Result<()> {
     let (driver, _) = context::current()?;
     driver.handles.remove::<Object>(Handle::from_number(object))?;
@@ -212,15 +204,15 @@ exports! {
     }
 
     fn cuTexObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
-        resource.put(get(object)?.resource)
+        resource.put(find::<Object>(Handle::from_number(object))?.resource)
     }
 
     fn cuTexObjectGetTextureDesc(texture: Out<TextureDescriptor>, object: u64) {
-        texture.put(get(object)?.texture.ok_or(CuResult::INVALID_VALUE)?)
+        texture.put(find::<Object>(Handle::from_number(object))?.texture.ok_or(CuResult::INVALID_VALUE)?)
     }
 
     fn cuTexObjectGetResourceViewDesc(view: Out<ResourceViewDescriptor>, object: u64) {
-        view.put(get(object)?.view.ok_or(CuResult::INVALID_VALUE)?)
+        view.put(find::<Object>(Handle::from_number(object))?.view.ok_or(CuResult::INVALID_VALUE)?)
     }
 
     fn cuSurfObjectCreate(object: Out<u64>, resource: In<ResourceDescriptor>) {
@@ -233,7 +225,7 @@ exports! {
     }
 
     fn cuSurfObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
-        resource.put(get(object)?.resource)
+        resource.put(find::<Object>(Handle::from_number(object))?.resource)
     }
 
     fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: DeviceId) {

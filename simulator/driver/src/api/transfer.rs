@@ -4,8 +4,8 @@
 
 use simt::{Accessed, Accesses};
 
-use super::array;
-use crate::driver::Driver;
+use super::array::Array;
+use crate::driver::{Driver, find};
 use crate::ffi::{DevicePtr, HostBytes, Memcpy3D, MemsetNode, UnifiedPtr};
 use crate::handles::Handle;
 use crate::result::{CuResult, Result, refuse};
@@ -123,7 +123,7 @@ impl From<Address> for End {
 impl End {
     /// In a box of an array.
     fn in_array(array: Handle, start: [usize; 3]) -> Result<Self> {
-        let view = array::get(array)?.view;
+        let view = find::<Array>(array)?.view;
         let address = Address::Array(array, view.address);
         Ok(Self { address, start, pitch: view.pitch as usize, height: view.extent[1] as usize })
     }

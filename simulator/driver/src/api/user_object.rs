@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::driver::{driver, driver_of_this_process};
+use crate::driver::{driver, driver_of_this_process, find};
 use crate::export::exports;
 use crate::ffi::{HostBytes, HostCall, HostFn, Out};
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::result::{CuResult, Result, refuse};
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires.
@@ -22,12 +22,8 @@ pub struct UserObject {
     references: Mutex<u64>,
 }
 
-impl Kind for UserObject {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    UserObject: INVALID_VALUE;
 }
 
 impl UserObject {
@@ -98,11 +94,6 @@ pub fn check_count(count: u32) -> Result<()> {
     if (1..=i32::MAX as u32).contains(&count) { Ok(()) } else { CuResult::INVALID_VALUE.err() }
 }
 
-/// Returns the user object with this handle.
-pub fn get(handle: Handle) -> Result<Arc<UserObject>> {
-    driver()?.handles.get(handle)
-}
-
 exports! {
     fn cuUserObjectCreate(
         object: Out<Handle>,
@@ -121,14 +112,14 @@ exports! {
     }
 
     fn cuUserObjectRetain(object: Handle, count: u32) {
-        let object = get(object)?;
+        let object = find::<UserObject>(object)?;
         check_count(count)?;
         object.retain(count.into());
         Ok(())
     }
 
     fn cuUserObjectRelease(object: Handle, count: u32) {
-        let object = get(object)?;
+        let object = find::<UserObject>(object)?;
         check_count(count)?;
         object.release(count.into())
     }

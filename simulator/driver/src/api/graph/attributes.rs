@@ -3,8 +3,8 @@
 use simt::Dim3;
 
 use crate::api::kernel::{AttributeValue, Grid, Launch};
-use crate::api::operation::{self, Operation};
-use crate::driver::driver;
+use crate::api::operation::{NodeRef, Operation};
+use crate::driver::{driver, find};
 use crate::export::exports;
 use crate::ffi::HostBytes;
 use crate::handles::Handle;
@@ -32,7 +32,7 @@ fn bytes_of(attribute: u32) -> Result<usize> {
 
 /// Calls `look` with the launch of a kernel node.
 fn with_launch<T>(node: Handle, look: impl FnOnce(&mut Launch) -> Result<T>) -> Result<T> {
-    operation::node(node)?.with(|node| match &mut node.operation {
+    find::<NodeRef>(node)?.with(|node| match &mut node.operation {
         Operation::Kernel(launch) => look(launch),
         _ => CuResult::INVALID_VALUE.err(),
     })

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::api::operation::{self, Graph, Operation};
-use crate::driver::driver;
+use crate::api::operation::{Graph, Operation};
+use crate::driver::{driver, find};
 use crate::export::exports;
 use crate::ffi::Text;
 use crate::handles::Handle;
@@ -62,7 +62,7 @@ exports! {
     /// The flags ask for more detail. The parameters of the nodes are always there, in short.
     fn cuGraphDebugDotPrint(graph: Handle, path: Text, _flags: u32) {
         driver()?;
-        let graph = operation::graph(graph)?;
+        let graph = find::<Graph>(graph)?;
         let path = path.read()?;
         let mut text = String::new();
         describe(&graph, "graph", &mut text);

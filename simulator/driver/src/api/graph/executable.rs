@@ -5,14 +5,15 @@ use std::sync::{Arc, Weak};
 
 use super::nodes::replace;
 use super::parameters;
-use crate::api::operation::{self, CopyFor, Graph, Node, Operation};
-use crate::api::{event, stream};
-use crate::driver::{Driver, driver};
+use crate::api::event::Event;
+use crate::api::operation::{self, CopyFor, Graph, Node, NodeRef, Operation};
+use crate::api::stream;
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::{
     BatchNode, HostNode, In, InstantiateParams, KernelNode, KernelNodeV1, Memcpy3D, MemsetNode, NodeOfType, Out, UpdateResult,
 };
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::result::{CuResult, Failure, Result, refuse};
 
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
@@ -44,16 +45,8 @@ struct Executable {
     _counted: Weak<()>,
 }
 
-impl Kind for Executable {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
-}
-
-fn executable(handle: Handle) -> Result<Arc<Executable>> {
-    driver()?.handles.get(handle)
+kinds! {
+    Executable: INVALID_VALUE;
 }
 
 /// Returns a node of a cycle in a graph or in the graphs of its nodes.
@@ -68,7 +61,7 @@ fn node_of_cycle(graph: &Graph) -> Option<Handle> {
 /// Makes an executable graph. `error` learns which node keeps it from being made.
 fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> {
     let driver = driver()?;
-    let graph = operation::graph(graph)?;
+    let graph = find::<Graph>(graph)?;
     if flags & !(AUTO_FREE | UPLOAD | DEVICE_LAUNCH | NODE_PRIORITY) != 0 || flags & AUTO_FREE != 0 && flags & DEVICE_LAUNCH != 0 {
         refuse!(INVALID_VALUE);
     }
@@ -86,8 +79,7 @@ fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> 
     );
     let nodes = graph.copy(driver, CopyFor::Executable)?;
     let counted = Arc::downgrade(&graph.executables);
-    let executable = driver.handles.reserve();
-    driver.handles.insert_at(executable, Executable { flags: flags & !(UPLOAD | NODE_PRIORITY), nodes, _counted: counted });
+    let executable = driver.handles.add(Executable { flags: flags & !(UPLOAD | NODE_PRIORITY), nodes, _counted: counted });
     Ok(executable)
 }
 
@@ -141,14 +133,14 @@ fn launch(executable: &Executable, stream: Handle) -> Result<()> {
 
 /// Calls `look` with the executable form of a node.
 fn with_node<T>(executable: Handle, node: Handle, mut look: impl FnMut(&mut Node) -> Result<T>) -> Result<T> {
-    let executable = self::executable(executable)?;
-    operation::node(node)?;
+    let executable = find::<Executable>(executable)?;
+    find::<NodeRef>(node)?;
     executable.nodes.with_copy_of(node, &mut look)
 }
 
 /// Changes what the executable form of a node does.
 fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
-    self::executable(executable)?;
+    find::<Executable>(executable)?;
     let mut new = Some(make()?);
     with_node(executable, node, |node| {
         let new = new.take().ok_or(CuResult::INVALID_VALUE)?;
@@ -160,7 +152,7 @@ fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Operation
 
 /// Changes what the nodes of the graph in a node do.
 fn set_child(executable: Handle, node: Handle, child: Handle) -> Result<()> {
-    let child = operation::graph(child)?;
+    let child = find::<Graph>(child)?;
     let inside = with_node(executable, node, |node| match &node.operation {
         Operation::Graph(graph) => Ok(graph.clone()),
         _ => CuResult::INVALID_VALUE.err(),
@@ -263,8 +255,8 @@ fn in_order(graph: &Graph) -> Vec<(Node, Vec<usize>)> {
 
 /// Updates an executable graph and returns what keeps it from being updated.
 fn update_all(executable: Handle, graph: Handle, put: impl FnOnce(UpdateResult) -> Result<()>) -> Result<()> {
-    let executable = self::executable(executable)?;
-    let graph = operation::graph(graph)?;
+    let executable = find::<Executable>(executable)?;
+    let graph = find::<Graph>(graph)?;
     let (result, bad) = match update(&executable.nodes, &graph) {
         Ok(()) => (Ok(()), BadUpdate::new(UPDATED, Handle::NULL)),
         Err(bad) => (CuResult::GRAPH_EXEC_UPDATE_FAILURE.err(), bad),
@@ -324,7 +316,7 @@ exports! {
     }
 
     fn cuGraphExecGetFlags(executable: Handle, flags: Out<u64>) {
-        flags.put(self::executable(executable)?.flags)
+        flags.put(find::<Executable>(executable)?.flags)
     }
 
     fn cuGraphExecDestroy(executable: Handle) {
@@ -333,13 +325,13 @@ exports! {
 
     /// There is nothing to upload to.
     fn cuGraphUpload(executable: Handle, stream: Handle) also "_ptsz" {
-        self::executable(executable)?;
+        find::<Executable>(executable)?;
         stream::usable(stream)?;
         stream::check_not_capturing(stream)
     }
 
     fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" {
-        launch(&*self::executable(executable)?, stream)
+        launch(&*find::<Executable>(executable)?, stream)
     }
 
     fn cuGraphExecUpdate(executable: Handle, graph: Handle, error_node: Out<Handle>, result: Out<u32>) {
@@ -404,12 +396,12 @@ exports! {
     }
 
     fn cuGraphExecEventRecordNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
-        event::get(event)?;
+        find::<Event>(event)?;
         set(executable, node, || parameters::record(event))
     }
 
     fn cuGraphExecEventWaitNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
-        event::get(event)?;
+        find::<Event>(event)?;
         set(executable, node, || parameters::wait(event))
     }
 }

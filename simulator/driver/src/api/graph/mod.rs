@@ -6,9 +6,9 @@ pub mod executable;
 pub mod nodes;
 pub mod parameters;
 
-use super::operation::{self, CopyFor, Graph, Operation};
-use super::user_object;
-use crate::driver::{Driver, driver};
+use super::operation::{self, CopyFor, Graph, NodeRef, Operation};
+use super::user_object::{self, UserObject};
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::{EdgeData, In, Out};
 use crate::handles::Handle;
@@ -78,20 +78,20 @@ fn read_edges(graph: &Graph, from: In<Handle>, to: In<Handle>, count: usize) -> 
 }
 
 fn connect(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Result<()> {
-    let graph = operation::graph(graph)?;
+    let graph = find::<Graph>(graph)?;
     let edges = read_edges(&graph, from, to, count)?;
     graph.nodes.lock().connect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
 }
 
 fn disconnect(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Result<()> {
-    let graph = operation::graph(graph)?;
+    let graph = find::<Graph>(graph)?;
     check_can_shrink(driver()?, &graph)?;
     let edges = read_edges(&graph, from, to, count)?;
     graph.nodes.lock().disconnect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
 }
 
 fn put_edges(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) -> Result<()> {
-    let graph = operation::graph(graph)?;
+    let graph = find::<Graph>(graph)?;
     let edges = graph.nodes.lock().edges();
     refuse!(INVALID_VALUE if from.is_null() != to.is_null());
     let ends = |which: fn(&Edge) -> NodeId| graph.handles(&edges.iter().map(which).collect::<Vec<_>>());
@@ -114,7 +114,7 @@ fn put_neighbors(
     count: Out<usize>,
     side: impl FnOnce(&Topology<operation::Node>, NodeId) -> Vec<NodeId>,
 ) -> Result<()> {
-    let node = operation::node(node)?;
+    let node = find::<NodeRef>(node)?;
     let found = side(&node.graph.nodes.lock(), node.id);
     put_nodes(out, count, &node.graph, &found)?;
     if out.is_null() { Ok(()) } else { put_edge_data(data, count.as_in().read()?) }
@@ -131,7 +131,7 @@ exports! {
     /// A graph that a node owns, or that a capture adds nodes to, is not the program's to destroy.
     fn cuGraphDestroy(graph: Handle) {
         let driver = driver()?;
-        let graph = operation::graph(graph)?;
+        let graph = find::<Graph>(graph)?;
         refuse!(INVALID_VALUE if graph.is_embedded || driver.captures.is_target(graph.handle));
         graph.unregister(driver);
         Ok(())
@@ -140,31 +140,31 @@ exports! {
     fn cuGraphClone(clone: Out<Handle>, graph: Handle) {
         let driver = driver()?;
         clone.check()?;
-        let graph = operation::graph(graph)?;
+        let graph = find::<Graph>(graph)?;
         refuse!(NOT_SUPPORTED if graph.has_memory_nodes(), "CUDA does not clone a graph that allocates or frees memory");
         clone.put(graph.copy(driver, CopyFor::Program)?.handle)
     }
 
     fn cuGraphNodeFindInClone(found: Out<Handle>, original: Handle, clone: Handle) {
         found.check()?;
-        operation::node(original)?;
-        let clone = operation::graph(clone)?;
+        find::<NodeRef>(original)?;
+        let clone = find::<Graph>(clone)?;
         refuse!(INVALID_VALUE if clone.original.is_none());
         found.put(clone.with_copy_of(original, &mut |node| Ok(node.handle))?)
     }
 
     fn cuGraphNodeGetType(node: Handle, node_type: Out<u32>) {
-        node_type.put(operation::node(node)?.with(|node| Ok(node.operation.node_type()))?)
+        node_type.put(find::<NodeRef>(node)?.with(|node| Ok(node.operation.node_type()))?)
     }
 
     fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        let graph = operation::graph(graph)?;
+        let graph = find::<Graph>(graph)?;
         let ids: Vec<NodeId> = graph.nodes.lock().nodes().map(|(id, _)| id).collect();
         put_nodes(nodes, count, &graph, &ids)
     }
 
     fn cuGraphGetRootNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        let graph = operation::graph(graph)?;
+        let graph = find::<Graph>(graph)?;
         let ids = graph.nodes.lock().roots();
         put_nodes(nodes, count, &graph, &ids)
     }
@@ -213,7 +213,7 @@ exports! {
 
     fn cuGraphDestroyNode(node: Handle) {
         let driver = driver()?;
-        let node = operation::node(node)?;
+        let node = find::<NodeRef>(node)?;
         check_can_shrink(driver, &node.graph)?;
         let removed = node.graph.nodes.lock().remove(node.id).ok_or(CuResult::INVALID_VALUE)?;
         removed.unregister(driver);
@@ -221,7 +221,7 @@ exports! {
     }
 
     fn cuGraphChildGraphNodeGetGraph(node: Handle, graph: Out<Handle>) {
-        let inside = operation::node(node)?.with(|node| match &node.operation {
+        let inside = find::<NodeRef>(node)?.with(|node| match &node.operation {
             Operation::Graph(graph) => Ok(graph.handle),
             _ => CuResult::INVALID_VALUE.err(),
         })?;
@@ -229,8 +229,8 @@ exports! {
     }
 
     fn cuGraphRetainUserObject(graph: Handle, object: Handle, count: u32, flags: u32) {
-        let graph = operation::graph(graph)?;
-        let object = user_object::get(object)?;
+        let graph = find::<Graph>(graph)?;
+        let object = find::<UserObject>(object)?;
         user_object::check_count(count)?;
         refuse!(INVALID_VALUE if flags & !MOVE != 0);
         graph.references.retain(object, count, flags == MOVE);
@@ -238,8 +238,8 @@ exports! {
     }
 
     fn cuGraphReleaseUserObject(graph: Handle, object: Handle, count: u32) {
-        let graph = operation::graph(graph)?;
-        let object = user_object::get(object)?;
+        let graph = find::<Graph>(graph)?;
+        let object = find::<UserObject>(object)?;
         user_object::check_count(count)?;
         graph.references.release(&object, count)
     }

@@ -2,9 +2,10 @@
 
 use super::parameters;
 use super::{check_edge_data, read_handles};
-use crate::api::operation::{self, Block, Node, Operation};
-use crate::api::{context, event, pool};
-use crate::driver::driver;
+use crate::api::event::Event;
+use crate::api::operation::{Block, Graph, Node, NodeRef, Operation};
+use crate::api::{context, pool};
+use crate::driver::{driver, find};
 use crate::export::exports;
 use crate::ffi::{
     BatchNode, DevicePtr, EdgeData, HostNode, In, KernelNode, KernelNodeV1, MemAccess, MemAllocNode, Memcpy3D, MemsetNode,
@@ -25,7 +26,7 @@ impl Place {
     fn add(&self, out: Out<Handle>, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
         let driver = driver()?;
         out.check()?;
-        let graph = operation::graph(self.graph)?;
+        let graph = find::<Graph>(self.graph)?;
         let dependencies = graph.ids(&read_handles(self.dependencies, self.count)?)?;
         let (_, node) = graph.add(driver, make()?, &dependencies)?;
         out.put(node)
@@ -44,7 +45,7 @@ impl Place {
 
 /// Replaces what a node does by something of the same type.
 fn set(node: Handle, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
-    let node = operation::node(node)?;
+    let node = find::<NodeRef>(node)?;
     let new = make()?;
     node.with(|node| replace(&mut node.operation, new))
 }
@@ -63,11 +64,11 @@ pub fn replace(old: &mut Operation, mut new: Operation) -> Result<()> {
 
 /// Reads a node of the type that `look` expects.
 fn get<T>(node: Handle, look: impl FnOnce(&mut Operation) -> Option<T>) -> Result<T> {
-    operation::node(node)?.with(|Node { operation, .. }| Ok(look(operation).ok_or(CuResult::INVALID_VALUE)?))
+    find::<NodeRef>(node)?.with(|Node { operation, .. }| Ok(look(operation).ok_or(CuResult::INVALID_VALUE)?))
 }
 
 fn kernel_parameters(node: Handle) -> Result<KernelNode<*const usize>> {
-    operation::node(node)?.with(|node| parameters::describe_kernel(&mut node.operation))
+    find::<NodeRef>(node)?.with(|node| parameters::describe_kernel(&mut node.operation))
 }
 
 /// Adds a node of any type, and writes the address of an allocation where the caller's structure has a place for it.
@@ -284,7 +285,7 @@ exports! {
     }
 
     fn cuGraphEventRecordNodeSetEvent(node: Handle, event: Handle) {
-        event::get(event)?;
+        find::<Event>(event)?;
         set(node, || parameters::record(event))
     }
 
@@ -293,7 +294,7 @@ exports! {
     }
 
     fn cuGraphEventWaitNodeSetEvent(node: Handle, event: Handle) {
-        event::get(event)?;
+        find::<Event>(event)?;
         set(node, || parameters::wait(event))
     }
 

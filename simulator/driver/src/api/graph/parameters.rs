@@ -5,11 +5,12 @@ use std::sync::Arc;
 use simt::{Dim3, LaunchConfig};
 
 use crate::api::context::{self, Context};
+use crate::api::event::Event;
 use crate::api::kernel::{self, Grid, Launch};
-use crate::api::operation::{self, CopyFor, Operation, Values};
+use crate::api::operation::{CopyFor, Graph, Operation, Values};
 use crate::api::transfer::{Copy, Fill};
-use crate::api::{event, library, value_op};
-use crate::driver::driver;
+use crate::api::{library, value_op};
+use crate::driver::{driver, find};
 use crate::ffi::{
     BatchNode, HostCall, HostNode, In, KernelNode, KernelNodeV1, Memcpy3D, MemcpyNodeInContext, MemsetNode, MemsetNodeInContext,
     NodeOfType, Out,
@@ -74,22 +75,17 @@ pub fn describe_kernel(operation: &mut Operation) -> Result<KernelNode<*const us
     Ok(KernelNode { base, kernel, context: launch.context().handle })
 }
 
-/// Returns the context that a node runs in.
-fn context_of(handle: Handle) -> Result<Arc<Context>> {
-    driver()?.handles.get(handle)
-}
-
 /// The same for `CUgraphNodeParams`, where null means the current context.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
-    if handle == Handle::NULL { Ok(context::current()?.1) } else { context_of(handle) }
+    if handle == Handle::NULL { Ok(context::current()?.1) } else { find(handle) }
 }
 
 pub fn memcpy(copy: In<Memcpy3D>, context: Handle) -> Result<Operation> {
-    Ok(Operation::Copy(Copy::from_parameters(&copy.read()?)?, context_of(context)?))
+    Ok(Operation::Copy(Copy::from_parameters(&copy.read()?)?, find(context)?))
 }
 
 pub fn memset(node: In<MemsetNode>, context: Handle) -> Result<Operation> {
-    Ok(Operation::Fill(Fill::from_parameters(&node.read()?)?, context_of(context)?))
+    Ok(Operation::Fill(Fill::from_parameters(&node.read()?)?, find(context)?))
 }
 
 pub fn host(node: In<HostNode>) -> Result<Operation> {
@@ -99,23 +95,23 @@ pub fn host(node: In<HostNode>) -> Result<Operation> {
 
 /// Makes a copy of a graph, for a node that owns it.
 pub fn child(graph: Handle) -> Result<Operation> {
-    let graph = operation::graph(graph)?;
+    let graph = find::<Graph>(graph)?;
     refuse!(NOT_SUPPORTED if graph.has_memory_nodes(), "a graph that allocates or frees memory cannot be part of another graph");
     Ok(Operation::Graph(graph.copy(driver()?, CopyFor::Node)?))
 }
 
 pub fn wait(event: Handle) -> Result<Operation> {
-    Ok(Operation::Wait(event::get(event)?))
+    Ok(Operation::Wait(find::<Event>(event)?))
 }
 
 pub fn record(event: Handle) -> Result<Operation> {
-    Ok(Operation::Record(event::get(event)?))
+    Ok(Operation::Record(find::<Event>(event)?))
 }
 
 /// Makes operations on values in memory.
 pub fn values(node: &BatchNode) -> Result<Operation> {
     let operations = value_op::batch(node.count, node.operations, node.flags)?;
-    Ok(Operation::Values(Values::new(operations, context_of(node.context)?)))
+    Ok(Operation::Values(Values::new(operations, find(node.context)?)))
 }
 
 /// Returns the graph that `CUgraphNodeParams` has for a node that executes one.
