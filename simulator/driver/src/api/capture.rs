@@ -187,7 +187,7 @@ exports! {
         mode.put(captures::exchange_thread_mode(new) as u32)
     }
 
-    fn cuStreamBeginCapture_v2(stream: Handle, mode: u32) also "_ptsz" {
+    fn cuStreamBeginCapture_v2 | cuStreamBeginCapture(stream: Handle, mode: u32) also "_ptsz" {
         begin(stream, mode, None)
     }
 

@@ -272,7 +272,7 @@ exports! {
         create(context, flags, device)
     }
 
-    fn cuCtxDestroy_v2(handle: Handle) {
+    fn cuCtxDestroy_v2 | cuCtxDestroy(handle: Handle) {
         let driver = driver()?;
         check_nameable(driver, handle)?;
         refuse!(INVALID_CONTEXT if handle == driver.primary.handle, "the primary context cannot be destroyed; release it instead");
@@ -303,13 +303,13 @@ exports! {
         Ok(())
     }
 
-    fn cuCtxPushCurrent_v2(handle: Handle) {
+    fn cuCtxPushCurrent_v2 | cuCtxPushCurrent(handle: Handle) {
         check_nameable(driver()?, handle)?;
         STACK.with_borrow_mut(|stack| stack.push(handle));
         Ok(())
     }
 
-    fn cuCtxPopCurrent_v2(popped: Out<Handle>) {
+    fn cuCtxPopCurrent_v2 | cuCtxPopCurrent(popped: Out<Handle>) {
         driver()?;
         let handle = STACK.with_borrow_mut(Vec::pop).ok_or(CuResult::INVALID_CONTEXT)?;
         popped.put_if_asked(handle);

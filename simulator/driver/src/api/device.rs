@@ -28,11 +28,6 @@ fn uuid(profile: &Profile) -> Uuid {
     Uuid(bytes)
 }
 
-fn put_uuid(out: Out<Uuid>, device: DeviceId) -> Result<()> {
-    let driver = driver_of(device)?;
-    out.put(uuid(driver.profile))
-}
-
 exports! {
     fn cuDeviceGet(device: Out<DeviceId>, ordinal: i32) {
         driver()?;
@@ -50,12 +45,8 @@ exports! {
         name.put_text(driver.profile.product, usize::try_from(capacity).unwrap_or(0))
     }
 
-    fn cuDeviceGetUuid(uuid: Out<Uuid>, device: DeviceId) {
-        put_uuid(uuid, device)
-    }
-
-    fn cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: DeviceId) {
-        put_uuid(uuid, device)
+    fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: DeviceId) {
+        uuid.put(self::uuid(driver_of(device)?.profile))
     }
 
     fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: DeviceId) {

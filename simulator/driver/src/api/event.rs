@@ -234,7 +234,7 @@ exports! {
     }
 
     /// Destroys the event even if this returns a fault.
-    fn cuEventDestroy_v2(event: Handle) {
+    fn cuEventDestroy_v2 | cuEventDestroy(event: Handle) {
         driver()?.handles.remove::<Event>(event)?.context.check()
     }
 
@@ -246,11 +246,7 @@ exports! {
         wait(event, true)
     }
 
-    fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
-        elapsed(milliseconds, start, end)
-    }
-
-    fn cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
+    fn cuEventElapsedTime | cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
         elapsed(milliseconds, start, end)
     }
 }

@@ -35,16 +35,6 @@ fn check_supported(driver: &Driver) -> Result<()> {
     Err(CuResult::NOT_SUPPORTED.because(format!("the profile {} cannot share memory between processes", driver.profile.name)))
 }
 
-fn open(address: Out<DevicePtr>, token: &Token, flags: u32) -> Result<()> {
-    let (driver, context) = context::current()?;
-    check_supported(driver)?;
-    address.check()?;
-    refuse!(INVALID_VALUE if flags != LAZY_ENABLE_PEER_ACCESS);
-    let place = place(token, MEMORY)?;
-    driver.captures.check_safe()?;
-    address.put(driver.allocations.open(&driver.memory, &place, context.handle)?)
-}
-
 exports! {
     fn cuIpcGetMemHandle(handle: Out<Token>, address: DevicePtr) {
         let (driver, _) = context::current()?;
@@ -55,12 +45,14 @@ exports! {
     }
 
     /// The old name for the same: both take the flags.
-    fn cuIpcOpenMemHandle(address: Out<DevicePtr>, handle: Token, flags: u32) {
-        open(address, &handle, flags)
-    }
-
-    fn cuIpcOpenMemHandle_v2(address: Out<DevicePtr>, handle: Token, flags: u32) {
-        open(address, &handle, flags)
+    fn cuIpcOpenMemHandle_v2 | cuIpcOpenMemHandle(address: Out<DevicePtr>, handle: Token, flags: u32) {
+        let (driver, context) = context::current()?;
+        check_supported(driver)?;
+        address.check()?;
+        refuse!(INVALID_VALUE if flags != LAZY_ENABLE_PEER_ACCESS);
+        let place = place(&handle, MEMORY)?;
+        driver.captures.check_safe()?;
+        address.put(driver.allocations.open(&driver.memory, &place, context.handle)?)
     }
 
     fn cuIpcCloseMemHandle(address: DevicePtr) {

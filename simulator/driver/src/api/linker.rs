@@ -75,43 +75,17 @@ fn code_of(error: LinkError) -> Failure {
     code.because(error.to_string())
 }
 
-fn create(option_count: u32, options: In<u32>, values: Out<usize>, out: Out<Handle>) -> Result<()> {
-    let (driver, context) = context::current()?;
-    out.check()?;
-    // A link that fails says why when it fails, so the buffers stay empty.
-    Logs::read(option_count, options, values)?.write("");
-    let make = |handle| Link { handle, context, inputs: Mutex::default(), linked: OnceLock::new() };
-    out.put(driver.handles.insert(make).handle)
-}
-
-fn add_file(link: Handle, kind: u32, path: Text) -> Result<()> {
-    let path = path.read()?;
-    let read = || std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")));
-    add(link, kind, path.clone(), read)
-}
-
-fn add_data(link: Handle, kind: u32, data: HostBytes, bytes: usize, name: Text) -> Result<()> {
-    let name = if name.is_null() { "unnamed input".to_owned() } else { name.read()? };
-    add(link, kind, name, || data.read(bytes))
-}
-
-/// Defines a function and its older name, which differ in how C declares the options.
-macro_rules! both {
-    ($($name:ident $older:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*; $($rest:tt)*) => {
-        exports! {
-            $(fn $name($($argument: $type),*) $body)*
-            $(fn $older($($argument: $type),*) $body)*
-            $($rest)*
-        }
-    };
-}
-
-both! {
-    cuLinkCreate_v2 cuLinkCreate(count: u32, options: In<u32>, values: Out<usize>, link: Out<Handle>) {
-        create(count, options, values, link)
+exports! {
+    fn cuLinkCreate_v2 | cuLinkCreate(count: u32, options: In<u32>, values: Out<usize>, link: Out<Handle>) {
+        let (driver, context) = context::current()?;
+        link.check()?;
+        // A link that fails says why when it fails, so the buffers stay empty.
+        Logs::read(count, options, values)?.write("");
+        let make = |handle| Link { handle, context, inputs: Mutex::default(), linked: OnceLock::new() };
+        link.put(driver.handles.insert(make).handle)
     }
 
-    cuLinkAddData_v2 cuLinkAddData(
+    fn cuLinkAddData_v2 | cuLinkAddData(
         link: Handle,
         kind: u32,
         data: HostBytes,
@@ -121,10 +95,11 @@ both! {
         _options: In<u32>,
         _values: Out<usize>,
     ) {
-        add_data(link, kind, data, bytes, name)
+        let name = if name.is_null() { "unnamed input".to_owned() } else { name.read()? };
+        add(link, kind, name, || data.read(bytes))
     }
 
-    cuLinkAddFile_v2 cuLinkAddFile(
+    fn cuLinkAddFile_v2 | cuLinkAddFile(
         link: Handle,
         kind: u32,
         path: Text,
@@ -132,8 +107,10 @@ both! {
         _options: In<u32>,
         _values: Out<usize>,
     ) {
-        add_file(link, kind, path)
-    };
+        let path = path.read()?;
+        let read = || std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")));
+        add(link, kind, path.clone(), read)
+    }
 
     /// The result belongs to the link. A second call returns the same one.
     fn cuLinkComplete(link: Handle, linked: Out<*const c_void>, bytes: Out<usize>) {

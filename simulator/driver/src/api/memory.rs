@@ -211,7 +211,7 @@ exports! {
 
     /// From then on, kernels can access the memory at the program's own address. CUDA demands that it stay allocated until it is
     /// unregistered. If it does not, a GPU keeps using the old pages; here the kernel's access is an access of this process to freed memory.
-    fn cuMemHostRegister_v2(host: HostBytes, bytes: usize, flags: u32) {
+    fn cuMemHostRegister_v2 | cuMemHostRegister(host: HostBytes, bytes: usize, flags: u32) {
         let (driver, context) = context::current()?;
         refuse!(INVALID_VALUE if host.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0);
         refuse!(

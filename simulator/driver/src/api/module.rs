@@ -87,7 +87,7 @@ fn load(out: Out<Handle>, read: impl FnOnce(&Driver) -> Result<ParsedImage>) -> 
 }
 
 exports! {
-    fn cuModuleLoadData(module: Out<Handle>, image: HostBytes) {
+    fn cuModuleLoadData | cuModuleLoadFatBinary(module: Out<Handle>, image: HostBytes) {
         load(module, |driver| image::read(driver, image))
     }
 
@@ -101,10 +101,6 @@ exports! {
 
     fn cuModuleLoad(module: Out<Handle>, path: Text) {
         load(module, |driver| image::read_file(driver, path))
-    }
-
-    fn cuModuleLoadFatBinary(module: Out<Handle>, image: HostBytes) {
-        load(module, |driver| image::read(driver, image))
     }
 
     /// The memory of its variables is freed when the last launch that uses it has ended.

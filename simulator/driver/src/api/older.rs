@@ -10,42 +10,12 @@ use simt::{Dim3, LaunchConfig};
 use super::function::{self, Function, PARAMETER_BYTES};
 use super::kernel::Grid;
 use super::launch;
-use super::{capture, context, event, memory, stream};
+use super::stream;
 use crate::driver::{driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, HostBytes, Out};
 use crate::handles::Handle;
 use crate::result::{CuResult, Result, refuse};
-
-/// Exports old names that mean the same as a newer one.
-macro_rules! same {
-    ($($name:ident($($argument:ident: $type:ty),*) = $module:ident::$newer:ident;)*) => {
-        $(
-            /// The newer function, under its old name.
-            #[allow(non_snake_case, reason = "the name is the C API's")]
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name($($argument: $type),*) -> CuResult {
-                // SAFETY: the caller promises for the old name what the newer one demands, because the arguments are the same.
-                unsafe { $module::$newer($($argument),*) }
-            }
-        )*
-
-        /// The old names.
-        pub const SAME: &[crate::export::Export] =
-            &[$(crate::export::Export { name: stringify!($name), address: $name as *const (), per_thread: None }),*];
-    };
-}
-
-same! {
-    cuCtxDestroy(handle: Handle) = context::cuCtxDestroy_v2;
-    cuCtxPopCurrent(popped: Out<Handle>) = context::cuCtxPopCurrent_v2;
-    cuCtxPushCurrent(handle: Handle) = context::cuCtxPushCurrent_v2;
-    cuEventDestroy(event: Handle) = event::cuEventDestroy_v2;
-    cuMemHostRegister(host: HostBytes, bytes: usize, flags: u32) = memory::cuMemHostRegister_v2;
-    cuStreamBeginCapture(stream: Handle, mode: u32) = capture::cuStreamBeginCapture_v2;
-    cuStreamBeginCapture_ptsz(stream: Handle, mode: u32) = capture::cuStreamBeginCapture_v2;
-    cuStreamDestroy(stream: Handle) = stream::cuStreamDestroy_v2;
-}
 
 /// Refuses a function whose addresses have 32 bits. No context has had such addresses since CUDA 3.2, so NVIDIA's driver finds none.
 fn refuse_32_bits(name: &str) -> Result<()> {

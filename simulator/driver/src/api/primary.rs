@@ -36,24 +36,6 @@ pub fn retain(driver: &Driver) -> Result<Arc<Context>> {
     driver.handles.get(handle)
 }
 
-fn reset(device: DeviceId) -> Result<()> {
-    let driver = driver_of(device)?;
-    // The number of retains stays as it is. The next retain makes a new context, without the old one's objects and without its fault.
-    let _state = driver.primary.state.lock();
-    context::destroy(driver, driver.primary.handle);
-    Ok(())
-}
-
-fn set_flags(device: DeviceId, flags: u32) -> Result<()> {
-    let driver = driver_of(device)?;
-    context::check_flags(flags)?;
-    driver.primary.state.lock().flags = flags;
-    if let Ok(context) = driver.handles.get::<Context>(driver.primary.handle) {
-        context.flags.store(flags, Relaxed);
-    }
-    Ok(())
-}
-
 exports! {
     fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: DeviceId) {
         let driver = driver_of(device)?;
@@ -61,28 +43,26 @@ exports! {
         context.put(retain(driver)?.handle)
     }
 
-    fn cuDevicePrimaryCtxRelease(device: DeviceId) {
+    fn cuDevicePrimaryCtxRelease_v2 | cuDevicePrimaryCtxRelease(device: DeviceId) {
         release(device)
     }
 
-    fn cuDevicePrimaryCtxRelease_v2(device: DeviceId) {
-        release(device)
+    /// The number of retains stays as it is. The next retain makes a new context, without the old one's objects and without its fault.
+    fn cuDevicePrimaryCtxReset_v2 | cuDevicePrimaryCtxReset(device: DeviceId) {
+        let driver = driver_of(device)?;
+        let _state = driver.primary.state.lock();
+        context::destroy(driver, driver.primary.handle);
+        Ok(())
     }
 
-    fn cuDevicePrimaryCtxReset(device: DeviceId) {
-        reset(device)
-    }
-
-    fn cuDevicePrimaryCtxReset_v2(device: DeviceId) {
-        reset(device)
-    }
-
-    fn cuDevicePrimaryCtxSetFlags(device: DeviceId, flags: u32) {
-        set_flags(device, flags)
-    }
-
-    fn cuDevicePrimaryCtxSetFlags_v2(device: DeviceId, flags: u32) {
-        set_flags(device, flags)
+    fn cuDevicePrimaryCtxSetFlags_v2 | cuDevicePrimaryCtxSetFlags(device: DeviceId, flags: u32) {
+        let driver = driver_of(device)?;
+        context::check_flags(flags)?;
+        driver.primary.state.lock().flags = flags;
+        if let Ok(context) = driver.handles.get::<Context>(driver.primary.handle) {
+            context.flags.store(flags, Relaxed);
+        }
+        Ok(())
     }
 
     fn cuDevicePrimaryCtxGetState(device: DeviceId, flags: Out<u32>, active: Out<i32>) {

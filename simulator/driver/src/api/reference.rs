@@ -188,12 +188,16 @@ exports! {
         Ok(())
     }
 
-    fn cuTexRefSetAddress2D_v2(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) {
-        set_address_2d(reference, descriptor, address, pitch)
-    }
-
-    fn cuTexRefSetAddress2D_v3(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) {
-        set_address_2d(reference, descriptor, address, pitch)
+    fn cuTexRefSetAddress2D_v2 | cuTexRefSetAddress2D_v3(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) {
+        let driver = driver()?;
+        let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
+        change(reference, |state| {
+            let texel = array::format(format)?.bytes() as usize * channels as usize;
+            let row = width.checked_mul(texel).filter(|row| *row <= pitch).ok_or(CuResult::INVALID_VALUE)?;
+            let bytes = pitch.checked_mul(height.saturating_sub(1)).and_then(|before| before.checked_add(row));
+            state.format = (format, channels);
+            bind_memory(driver, state, texture::PITCHED, address, &[width, height, pitch], bytes.ok_or(CuResult::INVALID_VALUE)?)
+        })
     }
 
     fn cuTexRefSetFormat(reference: Handle, format: u32, channels: c_int) {
@@ -343,16 +347,4 @@ fn set_mode(mode: &mut u32, given: u32) -> Result<()> {
     refuse!(INVALID_VALUE if given > 1);
     *mode = given;
     Ok(())
-}
-
-fn set_address_2d(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) -> Result<()> {
-    let driver = driver()?;
-    let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
-    change(reference, |state| {
-        let texel = array::format(format)?.bytes() as usize * channels as usize;
-        let row = width.checked_mul(texel).filter(|row| *row <= pitch).ok_or(CuResult::INVALID_VALUE)?;
-        let bytes = pitch.checked_mul(height.saturating_sub(1)).and_then(|before| before.checked_add(row));
-        state.format = (format, channels);
-        bind_memory(driver, state, texture::PITCHED, address, &[width, height, pitch], bytes.ok_or(CuResult::INVALID_VALUE)?)
-    })
 }

@@ -381,7 +381,7 @@ exports! {
     }
 
     /// Destroys the stream even if this returns a fault.
-    fn cuStreamDestroy_v2(stream: Handle) {
+    fn cuStreamDestroy_v2 | cuStreamDestroy(stream: Handle) {
         let driver = driver()?;
         let removed = driver.handles.remove::<Stream>(stream)?;
         let key = StreamKey { handle: stream, context: removed.context.handle, thread: None };

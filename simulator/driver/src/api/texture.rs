@@ -180,13 +180,6 @@ fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view
     Ok(number)
 }
 
-fn destroy(object: u64) -> Result<()> {
-    let (driver, _) = context::current()?;
-    driver.handles.remove::<Object>(Handle::from_number(object))?;
-    Arc::make_mut(&mut driver.textures.lock()).remove(&object);
-    Ok(())
-}
-
 exports! {
     fn cuTexObjectCreate(
         object: Out<u64>,
@@ -199,11 +192,14 @@ exports! {
         object.put(create(resource.read()?, Some(texture.read()?), view)?)
     }
 
-    fn cuTexObjectDestroy(object: u64) {
-        destroy(object)
+    fn cuTexObjectDestroy | cuSurfObjectDestroy(object: u64) {
+        let (driver, _) = context::current()?;
+        driver.handles.remove::<Object>(Handle::from_number(object))?;
+        Arc::make_mut(&mut driver.textures.lock()).remove(&object);
+        Ok(())
     }
 
-    fn cuTexObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
+    fn cuTexObjectGetResourceDesc | cuSurfObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
         resource.put(find::<Object>(Handle::from_number(object))?.resource)
     }
 
@@ -218,14 +214,6 @@ exports! {
     fn cuSurfObjectCreate(object: Out<u64>, resource: In<ResourceDescriptor>) {
         object.check()?;
         object.put(create(resource.read()?, None, None)?)
-    }
-
-    fn cuSurfObjectDestroy(object: u64) {
-        destroy(object)
-    }
-
-    fn cuSurfObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
-        resource.put(find::<Object>(Handle::from_number(object))?.resource)
     }
 
     fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: DeviceId) {

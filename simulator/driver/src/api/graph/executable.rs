@@ -83,25 +83,6 @@ fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> 
     Ok(executable)
 }
 
-fn put_instance(out: Out<Handle>, graph: Handle, flags: u64) -> Result<()> {
-    driver()?;
-    out.check()?;
-    out.put(instantiate(graph, flags, &mut Handle::NULL.clone())?)
-}
-
-/// Instantiates in the way of CUDA 11, where a text says what is wrong.
-fn instantiate_with_log(out: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, capacity: usize) -> Result<()> {
-    driver()?;
-    out.check()?;
-    let mut error = Handle::NULL;
-    let made = instantiate(graph, 0, &mut error);
-    error_node.put_if_asked(error);
-    if !log.is_null() && capacity > 0 {
-        log.put_text(made.as_ref().err().and_then(|failure| failure.reason.as_deref()).unwrap_or_default(), capacity)?;
-    }
-    out.put(made?)
-}
-
 /// Frees what an earlier launch allocated and nothing freed, if the program asked for that, and refuses the launch if it did not.
 fn prepare_memory(driver: &Driver, executable: &Executable) -> Result<()> {
     for block in executable.nodes.blocks() {
@@ -274,28 +255,29 @@ fn check_can_disable(node: &Node) -> Result<()> {
 }
 
 exports! {
-    fn cuGraphInstantiate(
+    /// Instantiates in the way of CUDA 11, where a text says what is wrong.
+    fn cuGraphInstantiate_v2 | cuGraphInstantiate(
         executable: Out<Handle>,
         graph: Handle,
         error_node: Out<Handle>,
         log: Out<c_char>,
         capacity: usize,
     ) {
-        instantiate_with_log(executable, graph, error_node, log, capacity)
-    }
-
-    fn cuGraphInstantiate_v2(
-        executable: Out<Handle>,
-        graph: Handle,
-        error_node: Out<Handle>,
-        log: Out<c_char>,
-        capacity: usize,
-    ) {
-        instantiate_with_log(executable, graph, error_node, log, capacity)
+        driver()?;
+        executable.check()?;
+        let mut error = Handle::NULL;
+        let made = instantiate(graph, 0, &mut error);
+        error_node.put_if_asked(error);
+        if !log.is_null() && capacity > 0 {
+            log.put_text(made.as_ref().err().and_then(|failure| failure.reason.as_deref()).unwrap_or_default(), capacity)?;
+        }
+        executable.put(made?)
     }
 
     fn cuGraphInstantiateWithFlags(executable: Out<Handle>, graph: Handle, flags: u64) {
-        put_instance(executable, graph, flags)
+        driver()?;
+        executable.check()?;
+        executable.put(instantiate(graph, flags, &mut Handle::NULL.clone())?)
     }
 
     fn cuGraphInstantiateWithParams(executable: Out<Handle>, graph: Handle, parameters: Out<InstantiateParams>) also "_ptsz" {
