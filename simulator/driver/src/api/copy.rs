@@ -132,15 +132,13 @@ fn row(target: Address, source: Address, bytes: usize, stream: Handle) -> Result
     submit(Copy::row(target, source, bytes), stream)
 }
 
-/// Both contexts must exist; null means the current one. An address means the same in each.
-fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, stream: Handle) -> Result<()> {
-    let (driver, _) = context::current()?;
-    for context in [target.1, source.1].into_iter().filter(|&context| context != Handle::NULL) {
-        driver.handles.get::<Context>(context)?.check()?;
+/// Refuses a copy between contexts unless both exist; null means the current one. An address means the same in each.
+fn check_contexts(contexts: [Handle; 2], stream: Handle) -> Result<()> {
+    for context in contexts.into_iter().filter(|&context| context != Handle::NULL) {
+        find::<Context>(context)?.check()?;
     }
-    // The driver of an H200 (580.159) does not capture it, either.
-    stream::check_not_capturing(stream)?;
-    row(Address::Device(target.0), Address::Device(source.0), bytes, stream)
+    // The driver of an H200 (580.159) does not capture such a copy, either.
+    stream::check_not_capturing(stream)
 }
 
 /// The bytes of an array from an offset on.
@@ -150,14 +148,10 @@ fn part(array: Handle, offset: usize, bytes: usize) -> Result<Address> {
     Ok(Address::Array(array, found.view.address + offset as u64))
 }
 
-/// The structure has contexts in the place of two fields that a copy on one device leaves empty.
 fn peer_3d(copy: In<Memcpy3D>, stream: Handle) -> Result<()> {
-    let (driver, _) = context::current()?;
+    context::current()?;
     let boxes = copy.read()?;
-    for context in [boxes.reserved0, boxes.reserved1].into_iter().filter(|context| *context != 0) {
-        driver.handles.get::<Context>(Handle::from_number(context as u64))?.check()?;
-    }
-    stream::check_not_capturing(stream)?;
+    check_contexts([boxes.source.context, boxes.target.context], stream)?;
     copy_3d(copy, stream)
 }
 
@@ -213,7 +207,9 @@ copies! {
     }
 
     fn cuMemcpyPeer, cuMemcpyPeerAsync(target: DevicePtr, to: Handle, source: DevicePtr, from: Handle, bytes: usize; stream) {
-        peer((target, to), (source, from), bytes, stream)
+        context::current()?;
+        check_contexts([to, from], stream)?;
+        row(Address::Device(target), Address::Device(source), bytes, stream)
     }
 
     fn cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize; stream) {

@@ -5,14 +5,11 @@ use std::sync::{Arc, Weak};
 
 use super::nodes::replace;
 use super::parameters;
-use crate::api::event::Event;
 use crate::api::operation::{self, CopyFor, Graph, Node, NodeRef, Operation};
 use crate::api::stream;
 use crate::driver::{Driver, driver, find};
 use crate::export::exports;
-use crate::ffi::{
-    BatchNode, HostNode, In, InstantiateParams, KernelNode, KernelNodeV1, Memcpy3D, MemsetNode, NodeOfType, Out, UpdateResult,
-};
+use crate::ffi::{InstantiateParams, NodeOfType, Out, UpdateResult};
 use crate::handles::{Handle, kinds};
 use crate::result::{CuResult, Failure, Result, refuse};
 
@@ -120,7 +117,7 @@ fn with_node<T>(executable: Handle, node: Handle, mut look: impl FnMut(&mut Node
 }
 
 /// Changes what the executable form of a node does.
-fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
+pub fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
     find::<Executable>(executable)?;
     let mut new = Some(make()?);
     with_node(executable, node, |node| {
@@ -132,7 +129,7 @@ fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Operation
 }
 
 /// Changes what the nodes of the graph in a node do.
-fn set_child(executable: Handle, node: Handle, child: Handle) -> Result<()> {
+pub fn set_child(executable: Handle, node: Handle, child: Handle) -> Result<()> {
     let child = find::<Graph>(child)?;
     let inside = with_node(executable, node, |node| match &node.operation {
         Operation::Graph(graph) => Ok(graph.clone()),
@@ -347,43 +344,5 @@ exports! {
             Some(child) => set_child(executable, node, child),
             None => set(executable, node, || parameters::any(parameters)),
         }
-    }
-
-    fn cuGraphExecKernelNodeSetParams(executable: Handle, node: Handle, kernel: In<KernelNodeV1>) {
-        set(executable, node, || parameters::kernel(&parameters::from_v1(kernel.read()?)))
-    }
-
-    fn cuGraphExecKernelNodeSetParams_v2(executable: Handle, node: Handle, kernel: In<KernelNode>) {
-        set(executable, node, || parameters::kernel(&kernel.read()?))
-    }
-
-    fn cuGraphExecMemcpyNodeSetParams(executable: Handle, node: Handle, copy: In<Memcpy3D>, context: Handle) {
-        set(executable, node, || parameters::memcpy(copy, context))
-    }
-
-    fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, memset: In<MemsetNode>, context: Handle) {
-        set(executable, node, || parameters::memset(memset, context))
-    }
-
-    fn cuGraphExecHostNodeSetParams(executable: Handle, node: Handle, host: In<HostNode>) {
-        set(executable, node, || parameters::host(host))
-    }
-
-    fn cuGraphExecBatchMemOpNodeSetParams(executable: Handle, node: Handle, values: In<BatchNode>) {
-        set(executable, node, || parameters::values(&values.read()?))
-    }
-
-    fn cuGraphExecChildGraphNodeSetParams(executable: Handle, node: Handle, child: Handle) {
-        set_child(executable, node, child)
-    }
-
-    fn cuGraphExecEventRecordNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
-        find::<Event>(event)?;
-        set(executable, node, || parameters::record(event))
-    }
-
-    fn cuGraphExecEventWaitNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
-        find::<Event>(event)?;
-        set(executable, node, || parameters::wait(event))
     }
 }

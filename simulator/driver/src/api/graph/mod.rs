@@ -1,12 +1,13 @@
 //! Graphs: making them, changing their structure, and asking about it.
 
 pub mod attributes;
+pub mod by_type;
 pub mod dot;
 pub mod executable;
 pub mod nodes;
 pub mod parameters;
 
-use super::operation::{self, CopyFor, Graph, NodeRef, Operation};
+use super::operation::{self, CopyFor, Graph, NodeRef};
 use super::user_object::{self, UserObject};
 use crate::driver::{Driver, driver, find};
 use crate::export::exports;
@@ -218,14 +219,6 @@ exports! {
         let removed = node.graph.nodes.lock().remove(node.id).ok_or(CuResult::INVALID_VALUE)?;
         removed.unregister(driver);
         Ok(())
-    }
-
-    fn cuGraphChildGraphNodeGetGraph(node: Handle, graph: Out<Handle>) {
-        let inside = find::<NodeRef>(node)?.with(|node| match &node.operation {
-            Operation::Graph(graph) => Ok(graph.handle),
-            _ => CuResult::INVALID_VALUE.err(),
-        })?;
-        graph.put(inside)
     }
 
     fn cuGraphRetainUserObject(graph: Handle, object: Handle, count: u32, flags: u32) {

@@ -88,9 +88,8 @@ pub fn memset(node: In<MemsetNode>, context: Handle) -> Result<Operation> {
     Ok(Operation::Fill(Fill::from_parameters(&node.read()?)?, find(context)?))
 }
 
-pub fn host(node: In<HostNode>) -> Result<Operation> {
-    let HostNode { function, data } = node.read()?;
-    Ok(Operation::Host(HostCall::new(function, data)?))
+pub fn host(node: &HostNode) -> Result<Operation> {
+    Ok(Operation::Host(HostCall::new(node.function, node.data)?))
 }
 
 /// Makes a copy of a graph, for a node that owns it.
@@ -132,10 +131,7 @@ pub fn any(parameters: Out<NodeOfType<u8>>) -> Result<Operation> {
             let MemsetNodeInContext { memset, context } = member(parameters)?;
             Ok(Operation::Fill(Fill::from_parameters(&memset)?, context_or_current(context)?))
         }
-        HOST => {
-            let HostNode { function, data } = member(parameters)?;
-            Ok(Operation::Host(HostCall::new(function, data)?))
-        }
+        HOST => host(&member(parameters)?),
         GRAPH => child(member(parameters)?),
         EMPTY => Ok(Operation::Empty),
         WAIT_EVENT => wait(member(parameters)?),
