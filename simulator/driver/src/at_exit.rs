@@ -48,13 +48,13 @@ fn finish() -> Option<u8> {
     if let Some(collector) = &driver.coverage {
         write_coverage(collector);
     }
-    let report = wait_for("report", &driver.report)?;
-    for destination in &driver.reporting.destinations {
+    let report = wait_for("report", &driver.reporter.report)?;
+    for destination in &driver.reporter.settings.destinations {
         if let Err(error) = destination.write(&report) {
             say(format_args!("cannot write the report: {error}"));
         }
     }
-    driver.reporting.exit_status.filter(|_| report.count(Severity::Error) > 0)
+    driver.reporter.settings.exit_status.filter(|_| report.count(Severity::Error) > 0)
 }
 
 /// Locks what is to be written. Other threads may still be running, but none holds the lock for long. The exception is a thread that was

@@ -100,10 +100,12 @@ mod launch_files;
 mod link;
 mod messages;
 mod name;
+mod observer;
 mod pools;
 mod position;
 mod primary;
 mod queues;
+mod reporter;
 mod result;
 #[cfg(test)]
 mod samples;

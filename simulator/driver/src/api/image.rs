@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use simt::ptx::register_counts;
-use simt::{CoverageCounts, Image, LoadError, Memory, Module, Profile};
+use simt::{Image, LoadError, Memory, Module, Profile};
 
 use crate::coverage::ModuleCounts;
 use crate::driver::Driver;
@@ -41,7 +41,8 @@ pub struct LoadedImage {
     image: Option<Image>,
     memory: Arc<Memory>,
     registers: Arc<BTreeMap<String, u32>>,
-    coverage: Option<Arc<ModuleCounts>>,
+    /// Where its launches are counted, if the environment asks for coverage.
+    pub coverage: Option<Arc<ModuleCounts>>,
 }
 
 /// PTX that was checked and parsed, to be placed in device memory once for each context.
@@ -93,11 +94,6 @@ impl LoadedImage {
     /// Returns the registers per thread of a kernel, if the PTX states them.
     pub fn registers_per_thread(&self, kernel: &str) -> Option<u32> {
         self.registers.get(kernel).copied()
-    }
-
-    /// Returns where the launches of a kernel are counted, if the environment asks for coverage.
-    pub fn coverage(&self, kernel: &str) -> Option<Arc<CoverageCounts>> {
-        self.coverage.as_ref()?.of_kernel(kernel)
     }
 
     pub fn image(&self) -> &Image {

@@ -4,11 +4,10 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use simt::cluster::{self, ClusterMisuse};
-use simt::{Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
+use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
 use super::argument;
 use super::context::Context;
@@ -17,12 +16,11 @@ use crate::driver::{self, Driver};
 use crate::ffi::{HostBytes, In};
 use crate::handles::Handle;
 use crate::host_memory;
-use crate::launch_files;
-use crate::messages::say;
 use crate::name::readable;
+use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::result::{CuResult, Failure, Result, refuse};
-use crate::settings::{LAUNCHES_VARIABLE, Trace};
+use crate::settings::Trace;
 
 /// Tags in the array `extra` of a launch, which say what the next element is.
 const PARAM_BUFFER: u64 = 1;
@@ -131,35 +129,36 @@ impl Launch {
     }
 
     fn execute(&self, driver: &Driver) -> Result<()> {
-        let (function, config) = (&self.function, self.config);
+        let (function, config, profile) = (&self.function, self.config, driver.profile);
         let (image, kernel, mut options) = (function.image.image(), function.name(), options(driver, self)?);
-        let followed = driver.debugged.as_ref().map(|debugged| (debugged, debugged.follow(kernel, &mut options)));
-        keep(driver, image, kernel, (config, options.cooperative, driver.profile.name), &self.parameters);
-        let ended = simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options);
-        if let Some((debugged, followed)) = followed {
-            debugged.note(followed, image.module(), (kernel, config), &ended, |finding| {
-                argument::explain(driver, function.kernel(), &self.parameters, finding)
-            });
-        }
-        if let Some(executed) = &options.executed {
-            driver.mutants.note(image.module(), kernel, executed);
-        }
-        let outcome = match ended {
+        let (memory, parameters, number) = (&*driver.memory, &self.parameters, driver.next_launch());
+        let begun = Begun { number, image, kernel, config, parameters, memory, profile };
+        let observers: [&dyn Observer; 5] =
+            [&function.image.coverage, &driver.mutants, &driver.debugged, &driver.launch_files, &driver.reporter];
+        observers.iter().for_each(|observer| observer.begin(&begun, &mut options));
+        let mut out_of_fuel = None;
+        let (outcome, overwritten) = match simt::launch(memory, image, kernel, config, parameters, profile, &options) {
             Ok(mut report) => {
                 driver.note_accesses(|| std::mem::take(&mut report.footprint));
                 print(&report.printed);
-                note_overwritten(driver, kernel, &options, report.overwritten);
-                Outcome::Finished(Box::new(report))
+                let overwritten = report.overwritten;
+                (Outcome::Finished(Box::new(report)), overwritten)
             }
             Err(misuse @ LaunchError::Misuse(_)) => return Err(self.refused(&misuse)),
             Err(fault) => {
                 print(fault.printed());
-                note_overwritten(driver, kernel, &options, fault.overwritten());
-                Outcome::Failed(self.fail(driver, fault))
+                if let LaunchError::OutOfFuel { block, warp, .. } = fault {
+                    out_of_fuel = Some((block, warp));
+                }
+                let overwritten = fault.overwritten();
+                (Outcome::Failed(self.fail(driver, fault)), overwritten)
             }
         };
-        let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
-        driver.note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
+        let occupancy = function.occupancy(profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
+        let record = LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome };
+        let ended = Ended { record, overwritten, out_of_fuel };
+        observers.iter().for_each(|observer| observer.end(&begun, &options, &ended));
+        driver.keep_record(ended.record);
         Ok(())
     }
 
@@ -286,19 +285,9 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         heap: context.heap(),
         textures: driver.textures.lock().clone(),
         footprint: driver.queues.timeline.is_some(),
-        coverage: function.image.coverage(function.name()),
-        executed: driver.mutants.record(),
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
     })
-}
-
-/// Writes the launch to a file, if the environment asks for that.
-fn keep(driver: &Driver, image: &Image, kernel: &str, how: (LaunchConfig, bool, &str), parameters: &[u8]) {
-    let Some(folder) = std::env::var_os(LAUNCHES_VARIABLE) else { return };
-    if let Err(error) = launch_files::write(Path::new(&folder), &driver.memory, image, kernel, how, parameters) {
-        say(format_args!("cannot write the launch of {kernel} ({LAUNCHES_VARIABLE}): {error}"));
-    }
 }
 
 /// Prints what a kernel printed. The launch is complete when its call returns, so the output is due by then.
@@ -306,18 +295,6 @@ fn print(text: &str) {
     let mut output = std::io::stdout();
     // A closed standard output is not the launch's fault.
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-}
-
-/// Says how much of a kernel's output is missing. A GPU does not say so, but there a program that prints that much is slow.
-fn note_overwritten(driver: &Driver, kernel: &str, options: &LaunchOptions, bytes: u64) {
-    if bytes > 0 {
-        driver.tell(&format!(
-            "kernel {}: {bytes} bytes of its printf output were overwritten by later output, as on a GPU; the buffer has {} bytes \
-             (cudaLimitPrintfFifoSize)",
-            readable(kernel),
-            options.printed_bytes,
-        ));
-    }
 }
 
 /// Returns what a GPU's driver returns in this case.
