@@ -47,8 +47,12 @@ pub struct Queues {
     jobs: Mutex<Vec<Job>>,
     /// Whether a thread looks at the work.
     is_watched: AtomicBool,
-    /// The order of work, if it is not that of the calls.
-    schedule: Option<Mutex<Schedule>>,
+    /// The order of work.
+    schedule: Mutex<Schedule>,
+    /// True if work may wait although it could be done.
+    is_late: bool,
+    /// Held by the thread that does all work that can be done, so that it is done when the call returns that enqueued it.
+    at_once: Mutex<()>,
     /// What orders the work, if races between streams are looked for.
     pub timeline: Option<Timeline>,
     /// What the host does not see while no work runs.
@@ -129,13 +133,13 @@ impl Queues {
     /// Makes queues whose work takes the order of the schedule with this number, and in which races between streams are looked for.
     pub fn scheduled(number: u64) -> Self {
         let schedule = Schedule::new(number);
-        let schedule = (!schedule.is_as_called()).then(|| Mutex::new(schedule));
-        Self { schedule, timeline: Some(Timeline::default()), ..Self::default() }
+        let is_late = !schedule.is_as_called();
+        Self { schedule: Mutex::new(schedule), is_late, timeline: Some(Timeline::default()), ..Self::default() }
     }
 
     /// Whether work may wait although it could be done.
     pub fn are_late(&self) -> bool {
-        self.schedule.is_some()
+        self.is_late
     }
 
     /// Adds work behind all that is there, and goes on with what can. Returns its place in time, if races between streams are looked for.
@@ -160,27 +164,32 @@ impl Queues {
         let mut jobs = self.jobs.lock();
         jobs.push(Job { position, work: Some(work), waits_for: String::new(), number });
         self.count.store(jobs.len(), Ordering::Release);
-        match &self.schedule {
-            None => self.advance_all(&mut jobs).map(drop)?,
-            Some(schedule) => {
-                drop(jobs);
-                while schedule.lock().runs_early() && self.step(None)? {}
-                jobs = self.jobs.lock();
-            }
+        drop(jobs);
+        if self.is_late {
+            while self.schedule.lock().runs_early() && self.step(None)? {}
+        } else {
+            self.advance()?;
         }
-        if !jobs.is_empty() && !self.is_watched.swap(true, Ordering::AcqRel) {
+        if !self.is_empty() && !self.is_watched.swap(true, Ordering::AcqRel) {
             thread::spawn(|| self.watch());
         }
         Ok(())
     }
 
-    /// Goes on with what can. Returns whether anything did.
+    /// Goes on with what can, or with one piece of that if work may wait. Returns true if anything did.
     pub fn advance(&self) -> Result<bool> {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        match &self.schedule {
-            _ if self.is_empty() => Ok(false),
-            None => self.advance_all(&mut self.jobs.lock()),
-            Some(_) => self.step(None),
+        if self.is_late || self.is_empty() {
+            return self.step(None);
+        }
+        let _turn = self.at_once.lock();
+        let (mut moved, mut first_error) = (false, Ok(()));
+        loop {
+            match self.step(None) {
+                Ok(true) => moved = true,
+                Ok(false) => return first_error.map(|()| moved),
+                Err(failure) => first_error = first_error.and(Err(failure)),
+            }
         }
     }
 
@@ -232,9 +241,11 @@ impl Queues {
         }
     }
 
-    /// Does one piece of work, as the schedule has it. Returns whether any could go on.
+    /// Does one piece of work, as the schedule has it. Returns true if any could go on. Late work leaves its error to a later call.
     fn step(&self, awaited: Option<Awaited>) -> Result<bool> {
-        let Some(schedule) = &self.schedule else { return Ok(false) };
+        if self.is_empty() {
+            return Ok(false);
+        }
         let order: Vec<u64> = {
             let jobs = self.jobs.lock();
             let is_ready = |index: usize| {
@@ -243,7 +254,7 @@ impl Queues {
             };
             let is_awaited = relevant(&jobs, awaited);
             let ready = (0..jobs.len()).filter(|index| is_ready(*index)).map(|index| (index, is_awaited[index])).collect();
-            schedule.lock().order(ready).into_iter().map(|index| jobs[index].number).collect()
+            self.schedule.lock().order(ready).into_iter().map(|index| jobs[index].number).collect()
         };
         for number in order {
             // Work is done without the lock: a function of the host may wait for a thread that enqueues something.
@@ -258,51 +269,15 @@ impl Queues {
             }
             let job = jobs.remove(index);
             self.count.store(jobs.len(), Ordering::Release);
-            if let Err(failure) = progress {
-                self.failure.lock().get_or_insert((job.position.stream.context, failure));
-            }
-            return Ok(true);
+            return match progress {
+                Err(failure) if self.is_late => {
+                    self.failure.lock().get_or_insert((job.position.stream.context, failure));
+                    Ok(true)
+                }
+                progress => progress.map(|_| true),
+            };
         }
         Ok(false)
-    }
-
-    /// Goes on until nothing can. An error ends the work that it is of; the first one is returned.
-    fn advance_all(&self, jobs: &mut Vec<Job>) -> Result<bool> {
-        let (mut moved, mut first_error) = (false, Ok(()));
-        loop {
-            let mut again = false;
-            let mut index = 0;
-            while index < jobs.len() {
-                let (earlier, rest) = jobs.split_at_mut(index);
-                let job = &mut rest[0];
-                if let Some(other) = earlier.iter().find(|other| job.position.is_after(&other.position)) {
-                    job.waits_for.clone_from(&other.waits_for);
-                    index += 1;
-                    continue;
-                }
-                let Some(work) = &mut job.work else {
-                    index += 1;
-                    continue;
-                };
-                match work() {
-                    Ok(Progress::Waits(what)) => {
-                        job.waits_for = what;
-                        index += 1;
-                        continue;
-                    }
-                    Ok(Progress::Done) => {}
-                    Err(failure) => first_error = first_error.and(Err(failure)),
-                }
-                jobs.remove(index);
-                again = true;
-            }
-            moved |= again;
-            if !again {
-                break;
-            }
-        }
-        self.count.store(jobs.len(), Ordering::Release);
-        first_error.map(|()| moved)
     }
 
     /// Goes on with work while there is any. A failure is the context's by then, or it is of a host function, which has nobody to tell.

@@ -89,16 +89,6 @@ impl Operation {
         }
     }
 
-    /// Whether this may have to wait for something that comes later.
-    pub fn may_wait(&self) -> bool {
-        match self {
-            Operation::Values(_) => true,
-            Operation::Wait(event) => !event.is_complete(),
-            Operation::Graph(graph) => graph.nodes.lock().nodes().any(|(_, node)| node.operation.may_wait()),
-            _ => false,
-        }
-    }
-
     /// Refuses what a call refuses at once although the work runs later: shapes that no launch can have, and copies of memory that is not there.
     pub fn check(&self, driver: &Driver) -> Result<()> {
         match self {
@@ -158,45 +148,6 @@ impl Operation {
         events
     }
 
-    /// Executes an operation that does not wait.
-    pub fn run(&self, driver: &Driver) -> Result<()> {
-        if let Some(context) = self.context() {
-            driver.handles.get::<Context>(context.handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?;
-            context.check()?;
-        }
-        match self {
-            Operation::Kernel(launch) => launch.run(driver),
-            Operation::Copy(copy, _) => {
-                copy.run(driver)?;
-                driver.note_accesses(|| copy.accesses());
-                Ok(())
-            }
-            Operation::Fill(fill, _) => {
-                fill.run(driver)?;
-                driver.note_accesses(|| fill.accesses());
-                Ok(())
-            }
-            Operation::Host(call) => {
-                call.run();
-                Ok(())
-            }
-            Operation::Graph(graph) => graph.run(driver),
-            Operation::Values(values) => values.operations.iter().try_for_each(|operation| operation.run(driver).map(drop)),
-            // Whatever an event stands for is complete.
-            Operation::Empty | Operation::Wait(_) => Ok(()),
-            Operation::Record(event) => {
-                event.record_now();
-                Ok(())
-            }
-            Operation::Allocate(block) => driver.graph_memory.allocate(block.address),
-            Operation::Free(address) => {
-                let bytes = driver.graph_memory.free(*address)?;
-                give_back(driver, *address, bytes);
-                Ok(())
-            }
-        }
-    }
-
     /// Whether this keeps a graph from being copied and changed.
     fn is_of_memory(&self) -> bool {
         matches!(self, Operation::Allocate(_) | Operation::Free(_))
@@ -230,7 +181,7 @@ impl Drop for Block {
 }
 
 /// Returns memory of a graph to the device, if it is unused.
-fn give_back(driver: &Driver, address: u64, bytes: Bytes) {
+pub fn give_back(driver: &Driver, address: u64, bytes: Bytes) {
     if bytes == Bytes::Unused {
         // Fails only if the context is gone, which took its memory along.
         let _ = driver.allocations.free(&driver.memory, address, |kind| kind == MemoryKind::Graph);
@@ -412,25 +363,6 @@ impl Graph {
 
     fn has_copy_of(&self, original: Handle) -> bool {
         self.with_copy_of(original, &mut |_| Ok(())).is_ok()
-    }
-
-    /// Executes the nodes, each after those that it depends on. A fault of a kernel ends it, as a later node would only fail as well.
-    pub fn run(&self, driver: &Driver) -> Result<()> {
-        for operation in self.in_order()? {
-            operation.run(driver)?;
-            if operation.context().is_some_and(|context| context.check().is_err()) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns what is to be executed. No lock is held while it is, so that a host function can look at the graph.
-    fn in_order(&self) -> Result<Vec<Operation>> {
-        let nodes = self.nodes.lock();
-        let order = nodes.order().map_err(|_| CuResult::INVALID_VALUE)?;
-        let enabled = order.into_iter().filter_map(|id| nodes.get(id)).filter(|node| node.is_enabled);
-        Ok(enabled.map(|node| node.operation.clone()).collect())
     }
 
     /// Removes the handles of the graph, of its nodes, and of the graphs in its nodes. What is executable of it stays.

@@ -131,26 +131,26 @@ pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + S
     if let Operation::Record(event) = &operation {
         event.note_submitted();
     }
-    if driver.queues.timeline.is_none() && driver.queues.is_empty() && !operation.may_wait() {
-        operation.run(driver)?;
-        then();
-        return Ok(());
-    }
     if driver.queues.are_late() {
         operation.check(driver)?;
     }
-    let (task, events) = (operation.task(), operation.recorded());
+    let is_timed = driver.queues.timeline.is_some();
+    let (task, events) = if is_timed { (operation.task(), operation.recorded()) } else { Default::default() };
     let mut run = Run::new(operation)?;
     let mut then = Some(then);
     // Another thread may execute it.
     let records = driver::own_records();
-    let work = move || {
+    let mut work = move || {
         let progress = driver::recording_in(records.clone(), || run.advance(driver));
         if progress == Ok(Progress::Done) {
             then.take().into_iter().for_each(|then| then());
         }
         progress
     };
+    // The queue would do the same, holding its lock.
+    if !is_timed && driver.queues.is_empty() && work()? == Progress::Done {
+        return Ok(());
+    }
     let moment = driver.queues.push(position(stream, key)?, task, Box::new(work))?;
     events.iter().for_each(|event| event.note_moment(moment.clone()));
     Ok(())
