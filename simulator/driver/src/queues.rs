@@ -19,7 +19,7 @@ use crate::handles::Handle;
 use crate::position::Position;
 use crate::result::{Failure, Result};
 use crate::schedule::Schedule;
-use crate::timeline::{Moment, Timeline};
+use crate::timeline::{Moment, Task, Timeline};
 use crate::veil::Veils;
 
 /// How often a thread looks whether work can go on.
@@ -73,28 +73,6 @@ struct Job {
     number: u64,
 }
 
-/// What work is, for those who order it.
-#[derive(Debug, Default)]
-pub struct Task {
-    /// In a few words, for people.
-    pub what: String,
-    /// The kernel, if it is one.
-    pub kernel: Option<String>,
-    /// What it waits for besides the earlier work of its stream.
-    pub after: Vec<Arc<Moment>>,
-    /// Whether it waits for a value in memory.
-    pub is_told: bool,
-    /// Whether it can let the host or other streams know that it is done, without an event.
-    pub tells: bool,
-}
-
-impl Task {
-    /// Work that only its stream orders.
-    pub fn of(what: &str) -> Self {
-        Self { what: what.to_owned(), ..Self::default() }
-    }
-}
-
 /// Which work a program waits for.
 #[derive(Clone, Copy, Debug)]
 pub enum Awaited {
@@ -143,16 +121,14 @@ impl Queues {
     }
 
     /// Adds work behind all that is there, and goes on with what can. Returns its place in time, if races between streams are looked for.
-    pub fn push(&'static self, position: Position, task: Task, work: Work) -> Result<Option<Arc<Moment>>> {
+    pub fn push(&'static self, position: Position, task: Task, mut work: Work) -> Result<Option<Arc<Moment>>> {
         let Some(timeline) = &self.timeline else { return self.push_work(position, work).map(|()| None) };
-        let Task { what, kernel, after, is_told, tells } = task;
-        let moment = timeline.enqueue(position, (what, kernel), after);
+        let moment = timeline.enqueue(position, task);
         let of_work = moment.clone();
-        let mut work = work;
         let in_time = move || {
-            timeline.begin(&of_work, is_told);
+            timeline.begin(&of_work);
             let progress = work();
-            timeline.end(&of_work, !matches!(progress, Ok(Progress::Waits(_))), tells);
+            timeline.end(&of_work, !matches!(progress, Ok(Progress::Waits(_))));
             progress
         };
         self.push_work(position, Box::new(in_time))?;

@@ -28,6 +28,28 @@ const KEPT: usize = 4096;
 /// For each stream, how many of its moments are over.
 type Clock = BTreeMap<u64, u64>;
 
+/// What work is, for those who order it.
+#[derive(Debug, Default)]
+pub struct Task {
+    /// In a few words, for people.
+    pub what: String,
+    /// The kernel, if it is one.
+    pub kernel: Option<String>,
+    /// What it waits for besides the earlier work of its stream.
+    pub after: Vec<Arc<Moment>>,
+    /// Whether it waits for a value in memory.
+    pub is_told: bool,
+    /// Whether it can let the host or other streams know that it is done, without an event.
+    pub tells: bool,
+}
+
+impl Task {
+    /// Work that only its stream orders.
+    pub fn of(what: &str) -> Self {
+        Self { what: what.to_owned(), ..Self::default() }
+    }
+}
+
 /// One piece of work.
 #[derive(Debug)]
 pub struct Moment {
@@ -37,6 +59,8 @@ pub struct Moment {
     number: u64,
     what: String,
     kernel: Option<String>,
+    is_told: bool,
+    tells: bool,
     /// What it has to come after, until it is over, and what the host knew when it enqueued it.
     after: Mutex<Vec<Arc<Moment>>>,
     known: Clock,
@@ -152,8 +176,8 @@ fn join(clock: &mut Clock, other: &Clock) {
 }
 
 impl Timeline {
-    /// Adds work to a stream. `extra` is what it waits for besides.
-    pub fn enqueue(&self, position: Position, (what, kernel): (String, Option<String>), extra: Vec<Arc<Moment>>) -> Arc<Moment> {
+    /// Adds work to a stream.
+    pub fn enqueue(&self, position: Position, Task { what, kernel, after: extra, is_told, tells }: Task) -> Arc<Moment> {
         let mut state = self.state.lock();
         let mut after: Vec<_> =
             state.last.iter().filter(|(other, _)| position.is_after(other)).map(|(_, moment)| moment.clone()).collect();
@@ -171,6 +195,8 @@ impl Timeline {
             number,
             what,
             kernel,
+            is_told,
+            tells,
             after: after.into(),
             known: state.host.clone(),
             clock: Mutex::default(),
@@ -185,12 +211,12 @@ impl Timeline {
     }
 
     /// Begins a moment, or goes on with it. What runs on this thread until [`end`](Self::end) belongs to it.
-    pub fn begin(&self, moment: &Arc<Moment>, is_told: bool) {
+    pub fn begin(&self, moment: &Arc<Moment>) {
         CURRENT.set(Some(moment.clone()));
         let mut state = self.state.lock();
         let mut clock = moment.known.clone();
         moment.after.lock().iter().filter_map(|earlier| earlier.clock()).for_each(|earlier| join(&mut clock, &earlier));
-        if is_told {
+        if moment.is_told {
             join(&mut clock, &state.told);
         }
         clock.insert(moment.stream, moment.number);
@@ -201,14 +227,16 @@ impl Timeline {
     }
 
     /// Ends what [`begin`](Self::begin) began. If the moment is over and can tell others, the host or other streams, it does.
-    pub fn end(&self, moment: &Moment, is_over: bool, tells: bool) {
+    pub fn end(&self, moment: &Moment, is_over: bool) {
         CURRENT.set(None);
         if !is_over {
             return;
         }
         moment.after.lock().clear();
         moment.is_over.store(true, Release);
-        if tells && let Some(clock) = moment.clock() {
+        if moment.tells
+            && let Some(clock) = moment.clock()
+        {
             let mut state = self.state.lock();
             join(&mut state.told, &clock);
             join(&mut state.host, &clock);
@@ -334,10 +362,10 @@ mod tests {
     }
 
     fn run(timeline: &Timeline, at: Position, extra: Option<Arc<Moment>>, bytes: Vec<Accessed>) -> (Arc<Moment>, usize) {
-        let moment = timeline.enqueue(at, ("work".to_owned(), None), extra.into_iter().collect());
-        timeline.begin(&moment, false);
+        let moment = timeline.enqueue(at, Task { after: extra.into_iter().collect(), ..Task::of("work") });
+        timeline.begin(&moment);
         let races = timeline.access(bytes).len();
-        timeline.end(&moment, true, false);
+        timeline.end(&moment, true);
         (moment, races)
     }
 

@@ -40,37 +40,40 @@ const PRIORITY: u32 = 8;
 /// The value of an attribute of a launch, which has as many bytes as it needs of these.
 pub type AttributeValue = [u8; 64];
 
-/// A launch of a kernel.
-#[derive(Debug)]
-pub struct Launch {
-    /// The function or the kernel, as the program named it.
-    pub handle: Handle,
-    pub function: Arc<Function>,
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
     pub config: LaunchConfig,
     pub grid: Grid,
     /// The clusters that it asks for.
     pub cluster: Option<Dim3>,
+}
+
+impl Shape {
+    /// Makes the shape of a launch of blocks that do not depend on each other.
+    pub fn of(grid: [u32; 3], block: [u32; 3], dynamic_shared_bytes: u32) -> Self {
+        let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes };
+        Self { config, grid: Grid::Independent, cluster: None }
+    }
+}
+
+/// Returns three extents as simt has them.
+pub fn dim([x, y, z]: [u32; 3]) -> Dim3 {
+    Dim3::new(x, y, z)
+}
+
+/// A launch of a kernel.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The function or the kernel, as the program named it.
+    pub handle: Handle,
+    pub function: Arc<Function>,
+    pub shape: Shape,
     parameters: Vec<u8>,
     /// Attributes that a program set on the node of a graph, by number.
     pub attributes: BTreeMap<u32, AttributeValue>,
     /// The addresses of the parameters, where the program reads them.
     listed: Vec<usize>,
-}
-
-impl Clone for Launch {
-    /// The parameters of the copy have addresses of their own.
-    fn clone(&self) -> Self {
-        Self {
-            handle: self.handle,
-            function: self.function.clone(),
-            config: self.config,
-            grid: self.grid,
-            cluster: self.cluster,
-            parameters: self.parameters.clone(),
-            attributes: self.attributes.clone(),
-            listed: Vec::new(),
-        }
-    }
 }
 
 impl Launch {
@@ -79,32 +82,30 @@ impl Launch {
         driver: &Driver,
         handle: Handle,
         function: Arc<Function>,
-        config: LaunchConfig,
-        (grid, cluster): (Grid, Option<Dim3>),
+        shape: Shape,
         pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
     ) -> Result<Self> {
-        check_resources(&function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
-        check_grid(driver, &function, config, grid)?;
-        check_cluster(driver, &function, config, cluster)?;
+        check_resources(&function, shape.config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
+        check_grid(driver, &function, shape)?;
+        check_cluster(driver, &function, shape)?;
         let parameters = pack(&function).inspect_err(|failure| driver.note_refusal(failure))?;
-        Ok(Self { handle, function, config, grid, cluster, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
+        let launch = Self { handle, function, shape, parameters, attributes: BTreeMap::new(), listed: Vec::new() };
+        // The launch itself refuses other shapes as well, but it may be much later.
+        let checked = simt::check_shape(launch.function.kernel(), shape.config, driver.profile);
+        checked.map_err(|misuse| launch.refused(&misuse.into())).inspect_err(|failure| driver.note_refusal(failure))?;
+        Ok(launch)
     }
 
     pub fn context(&self) -> &Arc<Context> {
         &self.function.context
     }
 
-    /// Changes whether the kernel synchronizes across the whole grid.
-    pub fn set_grid(&mut self, driver: &Driver, grid: Grid) -> Result<()> {
-        check_grid(driver, &self.function, self.config, grid)?;
-        self.grid = grid;
-        Ok(())
-    }
-
-    /// Changes the clusters that it asks for.
-    pub fn set_cluster(&mut self, driver: &Driver, cluster: Option<Dim3>) -> Result<()> {
-        check_cluster(driver, &self.function, self.config, cluster)?;
-        self.cluster = cluster;
+    /// Changes whether the kernel synchronizes across the whole grid, and the clusters that it asks for.
+    pub fn set_groups(&mut self, driver: &Driver, grid: Grid, cluster: Option<Dim3>) -> Result<()> {
+        let shape = Shape { grid, cluster, ..self.shape };
+        check_grid(driver, &self.function, shape)?;
+        check_cluster(driver, &self.function, shape)?;
+        self.shape = shape;
         Ok(())
     }
 
@@ -129,7 +130,7 @@ impl Launch {
     }
 
     fn execute(&self, driver: &Driver) -> Result<()> {
-        let (function, config, profile) = (&self.function, self.config, driver.profile);
+        let (function, config, profile) = (&self.function, self.shape.config, driver.profile);
         let (image, kernel, mut options) = (function.image.image(), function.name(), options(driver, self)?);
         let (memory, parameters, number) = (&*driver.memory, &self.parameters, driver.next_launch());
         let begun = Begun { number, image, kernel, config, parameters, memory, profile };
@@ -162,12 +163,6 @@ impl Launch {
         Ok(())
     }
 
-    /// Refuses what [`run`](Self::run) would refuse, for a call whose launch runs later.
-    pub fn check(&self, driver: &Driver) -> Result<()> {
-        let checked = simt::check_shape(self.function.kernel(), self.config, driver.profile);
-        checked.map_err(|misuse| self.refused(&misuse.into())).inspect_err(|failure| driver.note_refusal(failure))
-    }
-
     fn refused(&self, misuse: &LaunchError) -> Failure {
         code_of(misuse).because(format!("kernel {}: {misuse}", readable(self.function.name())))
     }
@@ -186,7 +181,7 @@ impl Launch {
 }
 
 /// Refuses clusters that the device, the kernel or the grid does not allow.
-fn check_cluster(driver: &Driver, function: &Function, config: LaunchConfig, asked: Option<Dim3>) -> Result<()> {
+fn check_cluster(driver: &Driver, function: &Function, Shape { config, cluster: asked, .. }: Shape) -> Result<()> {
     let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
     let refused = |misuse: ClusterMisuse| {
         let failure = code_of_clusters(misuse).because(format!("kernel {}: {misuse}", readable(function.name())));
@@ -202,7 +197,7 @@ pub fn code_of_clusters(misuse: ClusterMisuse) -> CuResult {
 }
 
 /// Refuses a cooperative launch of more blocks than the device can hold.
-fn check_grid(driver: &Driver, function: &Function, config: LaunchConfig, grid: Grid) -> Result<()> {
+fn check_grid(driver: &Driver, function: &Function, Shape { config, grid, .. }: Shape) -> Result<()> {
     if grid == Grid::Cooperative {
         check_fits_at_once(function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
     }
@@ -251,20 +246,6 @@ fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile)
     Ok(())
 }
 
-/// Refuses a shape that no launch can have. [`simt::launch`] refuses it as well, but a launch is captured long before that.
-pub fn check_shape(config: LaunchConfig, profile: &Profile) -> Result<()> {
-    let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
-    let limits =
-        extents(config.grid).into_iter().zip(profile.max_grid).chain(extents(config.block).into_iter().zip(profile.max_block));
-    for (extent, limit) in limits {
-        refuse!(
-            INVALID_VALUE if !(1..=limit).contains(&extent),
-            "{extent} blocks or threads in one direction, where 1 to {limit} are possible"
-        );
-    }
-    Ok(())
-}
-
 /// Returns how to execute a launch, from the settings in force.
 fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
     let (context, function) = (launch.context(), &launch.function);
@@ -276,8 +257,8 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         checks: settings.checks.unwrap_or(defaults.checks),
         warp_order: settings.warp_order.unwrap_or(defaults.warp_order),
         garbage: settings.garbage.unwrap_or(defaults.garbage),
-        cooperative: launch.grid == Grid::Cooperative,
-        cluster: launch.cluster.or(function.cluster_bounds().required),
+        cooperative: launch.shape.grid == Grid::Cooperative,
+        cluster: launch.shape.cluster.or(function.cluster_bounds().required),
         large_clusters: function.allows_large_clusters(),
         registers_per_thread: function.registers_per_thread(),
         stack_bytes: context.stack_bytes(),

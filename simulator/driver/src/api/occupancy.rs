@@ -1,11 +1,11 @@
 //! The part of the API that asks about [occupancy](crate::occupancy).
 
-use simt::{Dim3, Profile, cluster};
+use simt::{Profile, cluster};
 
 use super::context;
 use super::function::Function;
-use super::kernel::code_of_clusters;
-use super::launch::read_attributes;
+use super::kernel::{code_of_clusters, dim};
+use super::launch::read_shape;
 use super::library;
 use crate::driver::driver;
 use crate::export::exports;
@@ -92,15 +92,14 @@ const CLUSTERED_BLOCKS: u32 = 8;
 /// Counts the clusters that run at once, at most. A GPU may hold fewer of more than two blocks, because all blocks of a cluster run in one
 /// group of multiprocessors, and these groups differ between GPUs of one kind.
 fn active_clusters(function: &Function, profile: &Profile, config: &LaunchConfigEx) -> Result<u32> {
-    let (_, asked) = read_attributes(config)?;
+    let asked = read_shape(config)?.cluster;
     // An H200 wants to be asked about the clusters that a kernel was compiled for, too.
     refuse!(
         INVALID_CLUSTER_SIZE if asked.is_none() && function.kernel().cluster().required.is_some(),
         "the configuration must name the cluster"
     );
-    let [x, y, z] = config.grid;
     let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
-    let clusters = cluster::check(bounds, Dim3::new(x, y, z), (asked, large), profile);
+    let clusters = cluster::check(bounds, dim(config.grid), (asked, large), profile);
     let Some(extent) = clusters.map_err(|misuse| code_of_clusters(misuse).because(misuse.to_string()))? else { return Ok(0) };
     let threads = config.block.iter().product();
     let each = blocks(function, profile, threads, config.shared_mem_bytes as usize).min(CLUSTERED_BLOCKS);

@@ -5,10 +5,8 @@
 
 use std::ffi::c_int;
 
-use simt::{Dim3, LaunchConfig};
-
 use super::function::{self, Function, PARAMETER_BYTES};
-use super::kernel::Grid;
+use super::kernel::Shape;
 use super::launch;
 use super::stream;
 use crate::driver::{driver, driver_of};
@@ -62,13 +60,8 @@ fn launch_grid(function: Handle, width: c_int, height: c_int, stream: Handle) ->
     let (_, found) = function::get(function)?;
     let old = found.old_launch.lock().clone();
     let extent = |extent: c_int| u32::try_from(extent).map_err(|_| CuResult::INVALID_VALUE);
-    let [x, y, z] = old.block;
-    let config = LaunchConfig {
-        grid: Dim3::new(extent(width)?, extent(height)?, 1),
-        block: Dim3::new(x, y, z),
-        dynamic_shared_bytes: old.shared_bytes,
-    };
-    launch::launch(function, config, stream, (Grid::Independent, None), |function| {
+    let shape = Shape::of([extent(width)?, extent(height)?, 1], old.block, old.shared_bytes);
+    launch::launch(function, shape, stream, |function| {
         let mut parameters = old.parameters;
         parameters.resize(function.kernel().param_bytes(), 0);
         Ok(parameters)

@@ -17,8 +17,8 @@ use crate::ffi::{DevicePtr, HostCall, ValueOperation};
 use crate::graph_memory::Bytes;
 use crate::handles::{Handle, kinds};
 use crate::name::readable;
-use crate::queues::Task;
 use crate::result::{CuResult, Result, refuse};
+use crate::timeline::Task;
 use crate::topology::{NodeId, Topology};
 
 /// Something that a stream or a graph can execute.
@@ -89,10 +89,9 @@ impl Operation {
         }
     }
 
-    /// Refuses what a call refuses at once although the work runs later: shapes that no launch can have, and copies of memory that is not there.
+    /// Refuses what a call refuses at once although the work runs later: copies of memory that is not there.
     pub fn check(&self, driver: &Driver) -> Result<()> {
         match self {
-            Operation::Kernel(launch) => launch.check(driver),
             Operation::Copy(copy, _) => copy.check_memory(driver),
             Operation::Fill(fill, _) => fill.check_memory(driver),
             _ => Ok(()),

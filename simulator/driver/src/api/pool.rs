@@ -15,9 +15,9 @@ use crate::export::exports;
 use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemAccess, MemLocation, Out, PoolProperties};
 use crate::handles::Handle;
 use crate::pools::Pool;
-use crate::queues::Task;
 use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, SharedMemory, Token};
+use crate::timeline::Task;
 
 /// `CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED`
 const POOLS_SUPPORTED: u32 = 115;

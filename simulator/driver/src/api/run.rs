@@ -8,9 +8,9 @@ use super::event::Record;
 use super::operation::{Graph, Operation, give_back};
 use crate::driver::{Driver, driver};
 use crate::graph_order::{GraphNode, GraphOrder};
-use crate::queues::{Progress, Task};
+use crate::queues::Progress;
 use crate::result::{CuResult, Result};
-use crate::timeline;
+use crate::timeline::{self, Task};
 use crate::topology::NodeId;
 
 /// An operation that is under way.

@@ -20,8 +20,9 @@ use crate::export::{default_is_per_thread, exports};
 use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
 use crate::handles::{Handle, kinds};
 use crate::position::Position;
-use crate::queues::{Awaited, Progress, Task};
+use crate::queues::{Awaited, Progress};
 use crate::result::{CuResult, Result, refuse};
+use crate::timeline::Task;
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
 pub const DEFAULT: Handle = Handle::NULL;

@@ -39,7 +39,7 @@ fn id(node: Handle) -> String {
 fn label(operation: &Operation) -> String {
     match operation {
         Operation::Kernel(launch) => {
-            let (grid, block) = (launch.config.grid, launch.config.block);
+            let (grid, block) = (launch.shape.config.grid, launch.shape.config.block);
             let name = launch.function.name();
             format!("KERNEL\n{name}\n({},{},{}) ({},{},{})", grid.x, grid.y, grid.z, block.x, block.y, block.z)
         }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use simt::{Dim3, LaunchConfig};
+use simt::Dim3;
 
 use crate::api::context::{self, Context};
 use crate::api::event::Event;
-use crate::api::kernel::{self, Grid, Launch};
+use crate::api::kernel::{self, Launch, Shape};
 use crate::api::operation::{CopyFor, Graph, Operation, Values};
 use crate::api::transfer::{Copy, Fill};
 use crate::api::{library, value_op};
@@ -49,12 +49,9 @@ pub fn kernel(node: &KernelNode) -> Result<Operation> {
         NOT_SUPPORTED if function == Handle::NULL && is_elsewhere,
         "a kernel of a library runs in the current context; make its context current"
     );
-    let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
-    let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes: shared_mem_bytes };
     let function = library::function(named)?;
-    kernel::check_shape(config, driver.profile)?;
-    let launch =
-        Launch::new(driver, named, function, config, (Grid::Independent, None), |function| kernel::pack(function, values, extra))?;
+    let shape = Shape::of(grid, block, shared_mem_bytes);
+    let launch = Launch::new(driver, named, function, shape, |function| kernel::pack(function, values, extra))?;
     Ok(Operation::Kernel(launch))
 }
 
@@ -65,9 +62,9 @@ pub fn describe_kernel(operation: &mut Operation) -> Result<KernelNode<*const us
     let is_function = launch.handle == launch.function.handle;
     let base = KernelNodeV1 {
         function: if is_function { launch.handle } else { Handle::NULL },
-        grid: extents(launch.config.grid),
-        block: extents(launch.config.block),
-        shared_mem_bytes: launch.config.dynamic_shared_bytes,
+        grid: extents(launch.shape.config.grid),
+        block: extents(launch.shape.config.block),
+        shared_mem_bytes: launch.shape.config.dynamic_shared_bytes,
         values: launch.list_parameters(),
         extra: std::ptr::null(),
     };
