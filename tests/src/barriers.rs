@@ -14,8 +14,8 @@ use common::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Wor
 use conv_shared::SHARED_MISSING_BARRIER;
 use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::{Kernel, Source};
-use simt::mutation::{Mutant, Operator, mutants_of};
-use simt::ptx::parse;
+use ptx::mutation::{Mutant, Operator, mutants_of};
+use ptx::parse;
 use unroll::partitioned::FFT_PARTITIONED;
 
 use crate::device::{in_own_process, with_gpu, with_own_simulator};

@@ -12,8 +12,10 @@ use support::root;
 use crate::repository::{manifest, members, read};
 
 /// Crates from the bottom up. Each may depend on crates of lower levels only; chapters are named by their prefix.
-const LEVELS: [&[&str]; 8] = [
-    &["fuzz", "kernels", "lower", "oracles", "simcuda-cudart", "simcuda-nvrtc", "simcuda-simt"],
+const LEVELS: [&[&str]; 10] = [
+    &["fuzz", "kernels", "lower", "oracles", "simcuda-alu", "simcuda-cudart", "simcuda-nvrtc"],
+    &["simcuda-ptx"],
+    &["simcuda-simt"],
     &["lower-web", "simcuda-driver", "simt-web", "toolkit", "workloads"],
     &["common", "engine", "simcuda"],
     &["conformance", "engine-web", "inspect", "workshop"],

@@ -7,8 +7,8 @@ use common::workload::Convolution;
 use common::workload::convolution::Size;
 use kernels::unroll::tensor::SOURCE;
 use oracles::Mismatch;
-use simt::ptx::ast::Operand;
-use simt::ptx::{edit, parse};
+use ptx::ast::Operand;
+use ptx::{edit, parse};
 use unroll::tensor::{F16X3, TF32X3};
 
 use crate::device::with_gpu;

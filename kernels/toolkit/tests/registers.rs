@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use simt::ptx::register_counts;
+use ptx::register_counts;
 use toolkit::input::Input;
 use toolkit::nvrtc::Nvrtc;
 use toolkit::registers::{ARCHITECTURES, comments, of_cubin};

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ptx::mutation;
+pub use ptx::mutation::Operator;
 use serde::{Deserialize, Serialize};
-use simt::mutation;
-pub use simt::mutation::Operator;
-use simt::{Executed, Module, SourceLine, ptx};
+use simt::{Executed, Module, SourceLine};
 
 use crate::error::Error;
 use crate::files;

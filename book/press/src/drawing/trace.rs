@@ -12,7 +12,7 @@ use common::workload::{
     Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
 };
 use cudarc::driver::{CudaView, DevicePtr};
-use simt::finding::AccessOp;
+use ptx::finding::AccessOp;
 use simt::{Dim3, Touched};
 
 /// The seed of inputs.

@@ -9,9 +9,9 @@ use common::runner;
 use common::stage::Stage;
 use common::workload::Workload;
 use inspect::explain::{Explanation, Listing, Request, Working};
+use ptx::finding::AccessOp;
 use serde::Serialize;
 use simt::Space;
-use simt::finding::AccessOp;
 
 use super::html::{data, escape, figure, table};
 use super::launch;

@@ -4,10 +4,10 @@
 use anyhow::{Context, Result};
 use common::units::significant;
 use kernels::{Source, slides};
+use ptx::finding::AccessOp;
+use ptx::register_counts;
 use serde_json::{Value as Json, json};
-use simt::finding::AccessOp;
 use simt::occupancy::{BlockNeeds, Limit, Occupancy};
-use simt::ptx::register_counts;
 use simt::{AccessSample, Counters, Profile, Space};
 
 use super::bench::{Run, Value, run};
