@@ -24,6 +24,7 @@
 //! - [`observer`] collects what the simulator counted and found.
 //! - [`report`] is the result of a run: a row per stage, where only a verified row can have a time.
 //! - [`stage`] is one way to compute a workload.
+//! - [`fourier`] is what stages share that call cuFFT.
 //! - [`runner`] runs stages: poison, run, verify, time, verify again. [`estimate`] says before how long it will take.
 //! - [`record`] is a run for programs, and [`derived`] is what follows from its numbers.
 //! - [`lesson`] compares stages by a quantity that the simulator counts, or by time.
@@ -40,6 +41,7 @@ pub mod derived;
 pub mod device;
 pub mod error;
 pub mod estimate;
+pub mod fourier;
 pub mod gpu;
 pub mod guard;
 pub mod input_file;
