@@ -193,6 +193,7 @@ mod signals {
                     let unfinished = unfinished();
                     unfinished.values().for_each(|file| drop(fs::remove_file(file)));
                     let _ = emulate_default_handler(signal);
+                    #[expect(clippy::disallowed_methods, reason = "a signal ends the process, and the files are removed")]
                     process::exit(128 + signal);
                 }
             });
