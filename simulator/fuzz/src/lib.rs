@@ -4,7 +4,7 @@
 //!
 //! ```console
 //! $ PROPTEST_CASES=1000000 cargo test --release -p simt-tests robustness -- --nocapture --test-threads 1
-//! $ PROPTEST_CASES=1000000 cargo test --release -p simcuda --test driver misuse -- --nocapture
+//! $ PROPTEST_CASES=1000000 cargo test --release -p simcuda-library --test driver misuse -- --nocapture
 //! ```
 //!
 //! An input that panics is made smaller and printed. An input that ends the process or never returns cannot be printed any more, so each

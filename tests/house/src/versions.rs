@@ -33,12 +33,12 @@ const CHECKLISTS: &[Checklist] = &[
             ),
             Entry("common/compilers/src/nvrtc.rs", "which have never changed", "compare the functions with nvrtc.h"),
             Entry(
-                "simulator/nvrtc/src/real.rs",
+                "simulator/nvrtc/src/compat.rs",
                 r#"["libnvrtc.so.12", "libnvrtc.so.13", "libnvrtc.so"]"#,
                 "add the file name of the new NVRTC",
             ),
             Entry(
-                "simulator/nvrtc/src/lib.rs",
+                "simulator/nvrtc/src/compat.rs",
                 "fn nvrtcSetFlowCallback",
                 "add the functions of nvrtc.h that came after this one: a program that calls another does not load",
             ),
@@ -49,8 +49,8 @@ const CHECKLISTS: &[Checklist] = &[
             ),
             Entry("simulator/cudart/versions.map", "libcudart.so.13 { };", "add the version of the symbols"),
             Entry(
-                "simulator/cudart/src/version.rs",
-                "Self::Cuda13 => 13000",
+                "simulator/cudart/src/compat.rs",
+                "(Version::Cuda13, \".so.13\", 13000)",
                 "add a version, then look at each use of `Version`: functions whose arguments changed, and fields of structures",
             ),
             Entry(

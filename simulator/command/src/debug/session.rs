@@ -1,0 +1,561 @@
+//! The commands, and where the user is.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fmt::Write as _;
+
+use ptx::finding::OtherAccess;
+use simcuda::report::Sources;
+use simcuda::stepping::{Values, Wanted, Warp};
+use simt::{Finding, FindingKind, SourceLine, WgmmaMisuse};
+
+use super::replay::{Program, Reached, lane_of, parse_block, warp_of};
+use super::trace::Trace;
+use super::values::{Format, in_all_lanes, in_lane, lanes};
+
+/// Lines that `list` and `disassemble` show above and below the current one.
+const AROUND: u32 = 5;
+
+/// Registers that are shown of those that one instruction changes. A product of matrices changes many.
+const MOST_WRITES: usize = 4;
+
+const HELP: &str = "\
+Movement; the first three lines take a count, such as `step 3`:
+  step, s; reverse-step, rs            to the next line of CUDA C that the warp executes, or the one before
+  stepi, si; reverse-stepi, rsi        one instruction of PTX
+  continue, c; reverse-continue, rc    to the next breakpoint or defect, or to the end of the record
+  origin REGISTER                      back to the instruction that gave a register its value in the current lane
+  goto N                               to the instruction with this number
+  break [FILE:]LINE, delete [LINE]     set a breakpoint; delete one, or all
+What the warp has before the current instruction:
+  print[/FORMAT] REGISTER[[LANE]]      values in all lanes or in one; formats: d, u, x, f
+  info registers, info found           the registers in the current lane; the defects that were found in this warp
+  info breakpoints
+  where, list [LINE], disassemble      the place; CUDA C around it; PTX around it
+Other threads. A warp that is not recorded yet costs a run of the program:
+  lane N, warp N, block X,Y,Z          change the current lane, warp or block; in the same block, at the same time
+  other                                to the other side of a race, and back
+  record N                             record from the instruction with this number on
+  help, quit
+On a terminal, an empty line repeats the last command.
+";
+
+/// What follows a command.
+#[derive(Debug)]
+pub enum Next {
+    Say(String),
+    Quit,
+}
+
+/// Where the user is.
+pub struct Session<'a> {
+    program: &'a Program<'a>,
+    reached: Reached,
+    trace: Trace,
+    position: usize,
+    lane: u32,
+    breakpoints: BTreeSet<(Option<String>, u32)>,
+    sources: Sources,
+    /// Where `other` came from.
+    this_side: Option<Side>,
+}
+
+/// One side of a race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Side {
+    wanted: Wanted,
+    position: usize,
+    lane: u32,
+}
+
+/// What to say, or what is wrong with a command.
+type Said = Result<String, Box<dyn Error>>;
+
+impl<'a> Session<'a> {
+    /// Starts at the first defect that is found in the warp, or at its first instruction.
+    pub fn new(program: &'a Program<'a>, mut reached: Reached) -> Self {
+        let trace = trace_of(&mut reached);
+        let breakpoints = BTreeSet::new();
+        let mut session =
+            Self { program, reached, trace, position: 0, lane: 0, breakpoints, sources: Sources::default(), this_side: None };
+        session.go_to_the_defect();
+        session
+    }
+
+    /// What the user reads first.
+    pub fn opening(&mut self) -> String {
+        let Reached { launched, .. } = &self.reached;
+        let (grid, block) = (launched.config.grid, launched.config.block);
+        let mut text =
+            format!("launch {} of the process, kernel {}, grid {grid}, block {block}\n", launched.number, launched.kernel);
+        if let Some(failure) = &launched.failure {
+            let _ = writeln!(text, "{}", failure.message);
+        }
+        let is_told = launched.failure.as_ref().is_some_and(|failure| failure.warp.is_none());
+        text + &self.recorded() + &if is_told { self.brief() } else { self.stop() } + "Type help for the commands.\n"
+    }
+
+    /// Executes a command.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such command, or it cannot be done. The message is for the user, who stays where they were.
+    pub fn execute(&mut self, line: &str) -> Result<Next, Box<dyn Error>> {
+        let (command, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
+        let rest = rest.trim();
+        let (command, format) = command.split_once('/').unwrap_or((command, ""));
+        let said = match command {
+            "" => String::new(),
+            "help" | "h" | "?" => HELP.to_owned(),
+            "quit" | "q" | "exit" => return Ok(Next::Quit),
+            "step" | "s" | "next" | "n" => self.check_lines()?.repeat(rest, Self::step_forward)?,
+            "reverse-step" | "rs" | "reverse-next" | "rn" => self.check_lines()?.repeat(rest, Self::step_backward)?,
+            "stepi" | "si" | "nexti" | "ni" => self.repeat(rest, Self::next_instruction)?,
+            "reverse-stepi" | "rsi" | "reverse-nexti" | "rni" => self.repeat(rest, Self::previous_instruction)?,
+            "continue" | "c" => self.repeat(rest, Self::run_forward)?,
+            "reverse-continue" | "rc" => self.repeat(rest, Self::run_backward)?,
+            "origin" => self.go_to_origin(rest)?,
+            "goto" => self.go_to(rest)?,
+            "break" | "b" => self.set_breakpoint(rest)?,
+            "delete" | "d" => self.delete_breakpoints(rest)?,
+            "print" | "p" => self.print(rest, format)?,
+            "info" | "i" => self.info(rest)?,
+            "where" | "w" => self.whereabouts() + &self.brief(),
+            "list" | "l" => self.list(rest)?,
+            "disassemble" | "disas" => self.disassemble()?,
+            "lane" => self.set_lane(rest)?,
+            "warp" => self.change_warp(Wanted { warp: number(rest)?, ..self.reached.wanted.clone() })?,
+            "block" => self.change_warp(Wanted { block: parse_block(rest)?, ..self.reached.wanted.clone() })?,
+            "other" => self.go_to_the_other_side()?,
+            "record" => self.record_from(number(rest)?)?,
+            _ => return Err(format!("there is no command {command}; type help").into()),
+        };
+        Ok(Next::Say(said))
+    }
+
+    /// Which thread this is.
+    fn whereabouts(&self) -> String {
+        let Wanted { block, warp, .. } = &self.reached.wanted;
+        let thread = self.reached.launched.config.block.index_of(u64::from(*warp) * 32 + u64::from(self.lane));
+        format!("warp {warp} of block {block}, lane {} is thread {thread}\n", self.lane)
+    }
+
+    /// Which thread this is, and what is recorded of its warp.
+    fn recorded(&self) -> String {
+        format!("{}{}\n", self.whereabouts(), self.part())
+    }
+
+    /// What is recorded of the warp.
+    fn part(&self) -> String {
+        let Trace { first, executed, .. } = self.trace;
+        let last = first + self.trace.len() as u64;
+        match (first, last) == (0, executed) {
+            true => format!("{executed} instructions are recorded, all of this warp"),
+            false => {
+                format!("instructions {first} to {} of {executed} are recorded; `record N` records from another one on", last - 1)
+            }
+        }
+    }
+
+    /// The place where the user arrives, and what is found there.
+    fn stop(&mut self) -> String {
+        let found = self.trace.found.iter().filter(|(position, _)| *position == self.position);
+        found.map(|(_, finding)| format!("{finding}\n")).collect::<String>() + &self.brief()
+    }
+
+    /// The place where the user is.
+    fn brief(&mut self) -> String {
+        let Some((step, place)) = self.trace.step(self.position) else {
+            let is_end = self.trace.first + self.trace.len() as u64 == self.trace.executed;
+            return format!("the end of {}\n", if is_end { "the warp" } else { "the record" });
+        };
+        let number = self.trace.first + self.position as u64;
+        let mut text = format!("instruction {number}, after {} of the block, in {}\n", step.clock, lanes(step.lanes));
+        if let Some(SourceLine { file, line }) = &place.source {
+            let code = self.sources.text(file, *line).map(|text| format!("  {}", text.line)).unwrap_or_default();
+            let _ = writeln!(text, "  {}:{line}{code}", self.sources.name(file));
+        }
+        let _ = writeln!(text, "  ptx:{}  {}{}", place.ptx_line, place.instruction, self.effect());
+        text
+    }
+
+    /// What the instruction here reads and writes in the current lane.
+    fn effect(&self) -> String {
+        let Some((step, _)) = self.trace.step(self.position) else { return String::new() };
+        let mut written: Vec<&str> = self.trace.results(self.position).iter().map(String::as_str).collect();
+        written.extend(
+            step.writes
+                .iter()
+                .map(|write| write.register.as_str())
+                .filter(|register| !written.contains(register))
+                .collect::<Vec<_>>(),
+        );
+        let mentioned = self.trace.mentioned(self.position);
+        let shown =
+            |name: &str, register: &str, position| format!("{name} = {}", self.in_lane(register, self.lane, position, None));
+        let read = mentioned.iter().filter(|(_, register, times)| *times > 1 || !written.contains(register));
+        let read: Vec<String> = read.map(|(name, register, _)| shown(name, register, self.position)).collect();
+        let name_of = |register: &str| {
+            let name = mentioned.iter().find(|(_, whole, _)| *whole == register).map(|(name, ..)| *name);
+            name.unwrap_or(register).to_owned()
+        };
+        let written = written.into_iter().map(|register| shown(&name_of(register), register, self.position + 1));
+        let written: Vec<String> = written.take(MOST_WRITES).collect();
+        let is_active = step.lanes >> self.lane & 1 == 1;
+        match (read.as_slice(), if is_active { written.as_slice() } else { &[] }) {
+            ([], _) if !is_active => format!("  // lane {} skips it", self.lane),
+            (read, _) if !is_active => format!("  // lane {} skips it: {}", self.lane, read.join(", ")),
+            ([], []) => String::new(),
+            (read, []) => format!("  // lane {}: {}", self.lane, read.join(", ")),
+            ([], written) => format!("  // lane {}: makes {}", self.lane, written.join(", ")),
+            (read, written) => format!("  // lane {}: {}; makes {}", self.lane, read.join(", "), written.join(", ")),
+        }
+    }
+
+    /// The value of a register in a lane, before the instruction at a position.
+    fn in_lane(&self, register: &str, lane: u32, position: usize, format: Option<Format>) -> String {
+        match self.trace.values(register, position).filter(|_| self.trace.is_written(register, lane, position)) {
+            None => "nothing yet".to_owned(),
+            Some(values) => in_lane(values, lane, format.unwrap_or_else(|| self.format_of(register, position, values))),
+        }
+    }
+
+    /// How a register is shown if the user does not say.
+    fn format_of(&self, register: &str, position: usize, values: &Values) -> Format {
+        match self.trace.is_float(register) {
+            true => Format::Float,
+            false => Format::of_writer(self.trace.writer(register, position), values),
+        }
+    }
+
+    fn check_lines(&mut self) -> Result<&mut Self, Box<dyn Error>> {
+        match self.trace.has_lines() {
+            true => Ok(self),
+            false => Err("the PTX has no lines of CUDA C: compile with -lineinfo, or use stepi".into()),
+        }
+    }
+
+    /// Moves as often as the user says, and says where that leads.
+    fn repeat(&mut self, times: &str, mut movement: impl FnMut(&mut Self) -> Option<usize>) -> Said {
+        let times: u64 = if times.is_empty() { 1 } else { number(times)? };
+        for _ in 0..times {
+            let Some(position) = movement(self) else {
+                let edge = if self.position == 0 { "This is the first recorded instruction.\n" } else { "" };
+                return Ok(edge.to_owned() + &self.stop());
+            };
+            self.position = position;
+        }
+        Ok(self.stop())
+    }
+
+    fn next_instruction(&mut self) -> Option<usize> {
+        Some(self.position + 1).filter(|position| *position <= self.trace.len())
+    }
+
+    fn previous_instruction(&mut self) -> Option<usize> {
+        self.position.checked_sub(1)
+    }
+
+    /// To the first instruction of another line. Instructions without a line belong to the one before.
+    fn step_forward(&mut self) -> Option<usize> {
+        let from = self.line_before(self.position + 1);
+        let other = (self.position + 1..self.trace.len()).find(|&at| self.trace.line(at).is_some_and(|line| Some(line) != from));
+        other.or_else(|| Some(self.trace.len()).filter(|end| *end > self.position))
+    }
+
+    /// To the first instruction of the line before this one, or of this one if the user is in the middle of it.
+    fn step_backward(&mut self) -> Option<usize> {
+        let last = self.position.checked_sub(1)?;
+        let line = self.line_before(self.position)?.clone();
+        let of_line = (0..=last).rev().take_while(|&at| self.trace.line(at).is_none_or(|other| *other == line));
+        of_line.filter(|&at| self.trace.line(at).is_some()).last().or(Some(last))
+    }
+
+    /// The line of the last instruction before a position that has one.
+    fn line_before(&self, position: usize) -> Option<&SourceLine> {
+        (0..position.min(self.trace.len())).rev().find_map(|at| self.trace.line(at))
+    }
+
+    fn run_forward(&mut self) -> Option<usize> {
+        let stop = (self.position + 1..self.trace.len()).find(|&at| self.stops_at(at));
+        stop.or_else(|| Some(self.trace.len()).filter(|end| *end > self.position))
+    }
+
+    fn run_backward(&mut self) -> Option<usize> {
+        let stop = (0..self.position).rev().find(|&at| self.stops_at(at));
+        stop.or_else(|| Some(0).filter(|_| self.position > 0))
+    }
+
+    /// Whether there is a defect, or the first instruction of a line with a breakpoint.
+    fn stops_at(&self, position: usize) -> bool {
+        let is_broken = |SourceLine { file, line }: &SourceLine| {
+            self.breakpoints.iter().any(|(of_file, of_line)| {
+                of_line == line && of_file.as_ref().is_none_or(|name| file == name || file.ends_with(&format!("/{name}")))
+            })
+        };
+        let line = self.trace.line(position).filter(|line| is_broken(line));
+        let begins = line.is_some() && position.checked_sub(1).is_none_or(|before| self.trace.line(before) != line);
+        begins || self.trace.found.iter().any(|(found, _)| *found == position)
+    }
+
+    fn go_to_origin(&mut self, name: &str) -> Said {
+        let register = self.register(name)?;
+        match self.trace.origin(&register, self.lane, self.position) {
+            Some(position) => {
+                self.position = position;
+                Ok(self.stop())
+            }
+            None if self.trace.first == 0 => Err(format!("nothing has written {name} in lane {} yet", self.lane).into()),
+            None => Err(format!(
+                "no recorded instruction before this one writes {name} in lane {}; `record 0` records from the start",
+                self.lane
+            )
+            .into()),
+        }
+    }
+
+    fn go_to(&mut self, text: &str) -> Said {
+        let position = number::<u64>(text)?.checked_sub(self.trace.first).filter(|position| *position <= self.trace.len() as u64);
+        self.position = position.ok_or_else(|| format!("that is not recorded: {}", self.part()))? as usize;
+        Ok(self.stop())
+    }
+
+    fn set_breakpoint(&mut self, text: &str) -> Said {
+        let (file, line) = match text.rsplit_once(':') {
+            Some((file, line)) => (Some(file.to_owned()), number(line)?),
+            None => (None, number(text)?),
+        };
+        self.breakpoints.insert((file, line));
+        let is_there = (0..self.trace.len()).any(|at| self.trace.line(at).is_some_and(|at| at.line == line));
+        let hint = if is_there { "" } else { "; no recorded instruction of this warp is at that line" };
+        Ok(format!("breakpoint at {text}{hint}\n"))
+    }
+
+    fn delete_breakpoints(&mut self, text: &str) -> Said {
+        let before = self.breakpoints.len();
+        match text {
+            "" => self.breakpoints.clear(),
+            _ => {
+                let line: u32 = number(text.rsplit(':').next().unwrap_or(text))?;
+                self.breakpoints.retain(|(_, of_line)| *of_line != line);
+            }
+        }
+        Ok(format!("{} deleted\n", before - self.breakpoints.len()))
+    }
+
+    fn print(&mut self, text: &str, format: &str) -> Said {
+        let format = match format {
+            "" => None,
+            letter => {
+                Some(Format::of_letter(letter).ok_or_else(|| format!("there is no format {letter}; there are d, u, x and f"))?)
+            }
+        };
+        if text.is_empty() {
+            return Err("print what? A register, as PTX names it; `info registers` lists them".into());
+        }
+        let (name, lane) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
+            Some((register, lane)) => (register, Some(self.lane_number(lane)?)),
+            None => (text, None),
+        };
+        let register = self.register(name)?;
+        if let Some(lane) = lane {
+            return Ok(format!("{name}[{lane}] = {}\n", self.in_lane(&register, lane, self.position, format)));
+        }
+        let shown = (0..self.reached.threads()).map(|lane| self.in_lane(&register, lane, self.position, format)).collect();
+        Ok(format!("{name}{}", in_all_lanes(shown)))
+    }
+
+    /// The whole name of a register.
+    fn register(&self, name: &str) -> Result<String, Box<dyn Error>> {
+        let known = self.trace.register(name, self.position).map(str::to_owned);
+        known.ok_or_else(|| match name {
+            "" => "which register? `info registers` lists them".into(),
+            "%tid.x" | "%ctaid.x" | "%ntid.x" | "%laneid" => {
+                format!("{name} is no register of the program; print the register that an instruction moves it to").into()
+            }
+            _ => {
+                format!("there is no register {name}; PTX keeps no names of C variables, and `info registers` lists what there is")
+                    .into()
+            }
+        })
+    }
+
+    fn info(&mut self, what: &str) -> Said {
+        match what {
+            "registers" | "r" => {
+                let rows = self
+                    .trace
+                    .in_use(self.lane, self.position)
+                    .map(|register| format!("  {register} = {}\n", self.in_lane(register, self.lane, self.position, None)));
+                let rows: String = rows.collect();
+                let rows = if rows.is_empty() { "  nothing is written yet\n".to_owned() } else { rows };
+                Ok(format!("lane {}:\n{rows}", self.lane))
+            }
+            "breakpoints" | "b" => {
+                let rows = self.breakpoints.iter().map(|(file, line)| match file {
+                    Some(file) => format!("{file}:{line}\n"),
+                    None => format!("{line}\n"),
+                });
+                let rows: String = rows.collect();
+                Ok(if rows.is_empty() { "there are no breakpoints\n".to_owned() } else { rows })
+            }
+            "found" => {
+                let found = self
+                    .trace
+                    .found
+                    .iter()
+                    .map(|(at, finding)| format!("at instruction {}: {finding}\n", self.trace.first + *at as u64));
+                let text: String = found.collect();
+                Ok(if text.is_empty() { "nothing was found in this warp\n".to_owned() } else { text })
+            }
+            _ => Err("info about what? registers, found or breakpoints".into()),
+        }
+    }
+
+    fn list(&mut self, text: &str) -> Said {
+        let here = self.line_before(self.position + 1).cloned().ok_or("the PTX has no lines of CUDA C; compile with -lineinfo")?;
+        let middle = if text.is_empty() { here.line } else { number(text)? };
+        let name = self.sources.name(&here.file);
+        let lines = (middle.saturating_sub(AROUND).max(1)..=middle.saturating_add(AROUND)).filter_map(|line| {
+            let code = self.sources.line(&here.file, line)?;
+            let mark = if line == here.line { "=>" } else { "  " };
+            Some(format!("{mark} {line:>5}  {code}\n"))
+        });
+        let lines: String = lines.collect();
+        if lines.is_empty() {
+            return Err(format!("{name} has no line {middle}, or is not here").into());
+        }
+        Ok(format!("{name}\n{lines}"))
+    }
+
+    fn disassemble(&mut self) -> Said {
+        let here = self.trace.step(self.position).map(|(_, place)| place.ptx_line).ok_or("this is the end of the record")?;
+        let first = here.saturating_sub(AROUND).max(1);
+        let lines = self.reached.warp.ptx.lines().zip(1..).skip(first as usize - 1).take(2 * AROUND as usize + 1);
+        Ok(lines.map(|(text, line)| format!("{} {line:>5}  {text}\n", if line == here { "=>" } else { "  " })).collect())
+    }
+
+    fn set_lane(&mut self, text: &str) -> Said {
+        self.lane = self.lane_number(text)?;
+        Ok(self.whereabouts() + &self.brief())
+    }
+
+    fn lane_number(&self, text: &str) -> Result<u32, Box<dyn Error>> {
+        let (lane, threads) = (number(text)?, self.reached.threads());
+        if lane < threads { Ok(lane) } else { Err(format!("this warp has lanes 0 to {}", threads - 1).into()) }
+    }
+
+    /// Changes to another warp, at the same time if it is in the same block.
+    fn change_warp(&mut self, wanted: Wanted) -> Said {
+        let clock = self.clock().filter(|_| wanted.block == self.reached.wanted.block);
+        self.change(&Wanted { first: 0, ..wanted })?;
+        match clock {
+            Some(clock) => self.position = self.trace.at_clock(clock),
+            None => self.go_to_the_defect(),
+        }
+        Ok(self.recorded() + &self.stop())
+    }
+
+    fn record_from(&mut self, first: u64) -> Said {
+        if first >= self.trace.executed {
+            return Err(format!("the warp executed {} instructions, counted from 0", self.trace.executed).into());
+        }
+        self.change(&Wanted { first, ..self.reached.wanted.clone() })?;
+        self.position = 0;
+        Ok(self.recorded() + &self.stop())
+    }
+
+    fn change(&mut self, wanted: &Wanted) -> Result<(), Box<dyn Error>> {
+        if *wanted == self.reached.wanted {
+            return Ok(());
+        }
+        let reached = self.program.record(wanted)?;
+        if (&reached.launched.kernel, reached.launched.config) != (&self.reached.launched.kernel, self.reached.launched.config) {
+            return Err(
+                format!("launch {} is another one in this run; does the program depend on time or chance?", wanted.launch).into()
+            );
+        }
+        self.reached = reached;
+        self.trace = trace_of(&mut self.reached);
+        self.position = 0;
+        self.lane = self.lane.min(self.reached.threads() - 1);
+        Ok(())
+    }
+
+    fn go_to_the_other_side(&mut self) -> Said {
+        let here = Side { wanted: self.reached.wanted.clone(), position: self.position, lane: self.lane };
+        if let Some(Side { wanted, position, lane }) = self.this_side.take().filter(|side| side.wanted != here.wanted) {
+            self.change(&wanted)?;
+            (self.position, self.lane, self.this_side) = (position, lane, Some(here));
+            return Ok(self.recorded() + &self.stop());
+        }
+        let before = self.trace.found.iter().rev().filter(|(at, _)| *at <= self.position);
+        let after = self.trace.found.iter().filter(|(at, _)| *at > self.position);
+        let two_sided = before.chain(after).find_map(|(at, finding)| Some((*at, other_side(finding)?.clone())));
+        let Some((found_at, OtherAccess { block, thread, location, .. })) = two_sided else {
+            return Err("nothing is found in this warp that has another side".into());
+        };
+        let shape = self.reached.launched.config.block;
+        let (warp, lane) = (warp_of(shape, thread), lane_of(shape, thread));
+        let until = self.trace.step(found_at).map(|(step, _)| step.clock).filter(|_| block == self.reached.wanted.block);
+        self.change(&Wanted { block, warp, first: 0, ..self.reached.wanted.clone() })?;
+        self.lane = lane;
+        let is_it = |at: &usize| {
+            self.trace.step(*at).is_some_and(|(step, place)| place.ptx_line == location.ptx_line && step.lanes >> lane & 1 == 1)
+        };
+        // The latest time before the access that raced with it; in another block, there is no common time.
+        let end = until.map_or(self.trace.len(), |clock| self.trace.at_clock(clock));
+        self.this_side = Some(here);
+        let Some(position) = (0..end).rev().find(is_it) else {
+            let instruction = location.instruction.trim_end_matches(';');
+            return Err(format!(
+                "the other access is at PTX line {}, {instruction}, and is not in the record\n{}",
+                location.ptx_line,
+                self.part()
+            )
+            .into());
+        };
+        self.position = position;
+        Ok(self.recorded() + &self.stop())
+    }
+
+    /// When the user is, in instructions that the block had executed.
+    fn clock(&self) -> Option<u64> {
+        let last = self.trace.len().checked_sub(1)?;
+        self.trace.step(self.position.min(last)).map(|(step, _)| step.clock)
+    }
+
+    /// Goes to the first defect of the warp or, if the kernel was stopped because it does not end, to the last instruction.
+    fn go_to_the_defect(&mut self) {
+        match self.trace.found.first() {
+            Some((position, finding)) => {
+                self.lane = lane_of(self.reached.launched.config.block, finding.thread);
+                self.position = *position;
+            }
+            None if self.reached.is_endless() => self.position = self.trace.len().saturating_sub(1),
+            None => {}
+        }
+    }
+}
+
+fn trace_of(reached: &mut Reached) -> Trace {
+    let steps = std::mem::take(&mut reached.warp.steps);
+    Trace::new(Warp { steps, ..reached.warp.clone() }, reached.wanted.first)
+}
+
+/// The access of another thread that a defect is about.
+fn other_side(finding: &Finding) -> Option<&OtherAccess> {
+    match &finding.kind {
+        FindingKind::Race { other, .. } => Some(other),
+        FindingKind::MissingProxyFence { writer, .. } => Some(writer),
+        FindingKind::Wgmma(WgmmaMisuse::SharedInUse { product, .. }) => Some(product),
+        _ => None,
+    }
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, Box<dyn Error>> {
+    text.trim().parse().map_err(|_| match text {
+        "" => "a number is missing".into(),
+        _ => format!("{text} is not a number").into(),
+    })
+}
