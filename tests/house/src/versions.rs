@@ -33,12 +33,12 @@ const CHECKLISTS: &[Checklist] = &[
             ),
             Entry("common/compilers/src/nvrtc.rs", "which have never changed", "compare the functions with nvrtc.h"),
             Entry(
-                "simulator/nvrtc/src/real.rs",
+                "simulator/nvrtc/src/compat.rs",
                 r#"["libnvrtc.so.12", "libnvrtc.so.13", "libnvrtc.so"]"#,
                 "add the file name of the new NVRTC",
             ),
             Entry(
-                "simulator/nvrtc/src/lib.rs",
+                "simulator/nvrtc/src/compat.rs",
                 "fn nvrtcSetFlowCallback",
                 "add the functions of nvrtc.h that came after this one: a program that calls another does not load",
             ),
@@ -49,8 +49,8 @@ const CHECKLISTS: &[Checklist] = &[
             ),
             Entry("simulator/cudart/versions.map", "libcudart.so.13 { };", "add the version of the symbols"),
             Entry(
-                "simulator/cudart/src/version.rs",
-                "Self::Cuda13 => 13000",
+                "simulator/cudart/src/compat.rs",
+                "(Version::Cuda13, \".so.13\", 13000)",
                 "add a version, then look at each use of `Version`: functions whose arguments changed, and fields of structures",
             ),
             Entry(
@@ -99,7 +99,7 @@ const CHECKLISTS: &[Checklist] = &[
             Entry("simulator/driver/src/result.rs", "CUDA 13.0", "add the new errors, as a driver answers for their numbers"),
             Entry("simulator/driver/src/ffi/structures.rs", "cuda.h of CUDA 12.9", "compare the structures with the new cuda.h"),
             Entry(
-                "common/run/src/probe/mod.rs",
+                "common/run/src/device/probe/mod.rs",
                 "pub const OLDEST_CUDA: u32 = 12_000;",
                 "leave it, unless cudarc or the stored PTX needs a newer driver",
             ),
@@ -114,12 +114,12 @@ const CHECKLISTS: &[Checklist] = &[
                 "read what is new in the PTX ISA, add it or not, and raise the version",
             ),
             Entry(
-                "simulator/simt/src/instructions/mod.rs",
+                "simulator/alu/src/lib.rs",
                 r#"since(10, 0, "ld.global.v8, st.global.v8""#,
                 "add the new instructions to the rows or here, with their compute capability",
             ),
             Entry(
-                "simulator/simt/src/program/merging.rs",
+                "simulator/ptx/src/program/merging.rs",
                 "ptxas 12.0, 12.9, 13.0 and 13.5",
                 "compile tests/programs/merging.cu with the new ptxas, compare what it merges, then name the version; `known.rs` has the facts",
             ),
