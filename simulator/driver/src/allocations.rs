@@ -21,7 +21,7 @@ pub struct Allocations {
 struct Table {
     /// By first address.
     owned: BTreeMap<u64, Owned>,
-    /// Whether copies of an allocation are to be synchronous, by its first address, where the program said so. A module's variables are
+    /// The program's wish for synchronous copies of an allocation, by its first address. A module's variables are
     /// not in `owned`, but may be in here.
     synchronous: BTreeMap<u64, bool>,
     /// The memory of allocations that are shared with other processes, by first address.
@@ -93,7 +93,7 @@ pub enum MemoryKind {
 }
 
 impl MemoryKind {
-    /// Whether the host can access it.
+    /// Returns true if the host can access it.
     pub fn is_on_host(self) -> bool {
         matches!(self, MemoryKind::Pinned(_) | MemoryKind::Registered(_) | MemoryKind::Managed)
     }
@@ -259,7 +259,7 @@ impl Allocations {
 }
 
 impl Table {
-    /// What findings will call the next allocation: its number in the program, and the function that makes it.
+    /// Returns the next allocation's name for findings: its number in the program, and the function that makes it.
     fn next_label(&self, kind: MemoryKind) -> String {
         let maker = match kind {
             MemoryKind::Device => "cuMemAlloc",

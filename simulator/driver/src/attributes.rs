@@ -1,8 +1,8 @@
-//! Device attributes: what a program asks to find out which GPU it has.
+//! Device attributes, by which a program learns which GPU it has.
 //!
-//! Sizes and rates come from the profile. Yes-or-no attributes say what *this driver* can do, so that a program which asks before it uses a
-//! feature takes a path that works. A feature that the profile's generation does not have is a "no" as well. Textures have the real limits
-//! of the generation, although this driver has no textures: a limit is not a promise.
+//! Sizes, rates and the limits of textures are those of the profile and its generation. Yes-or-no attributes say what *this driver* can do,
+//! so that a program which asks before it uses a feature takes a path that works. A feature that the generation does not have is a "no" as
+//! well.
 
 use simt::Profile;
 
@@ -176,7 +176,7 @@ fn f32_per_f64(profile: &Profile) -> i32 {
     }
 }
 
-/// Whether memory has error correction: on all cards except gaming cards, from compute capability 2 on.
+/// Returns 1 if memory has error correction: on all but gaming cards, from compute capability 2 on.
 fn error_correction(profile: &Profile) -> i32 {
     i32::from(profile.compute_capability >= (2, 0) && !profile.product.contains("GeForce"))
 }

@@ -22,7 +22,7 @@ pub struct StreamKey {
     pub thread: Option<ThreadId>,
 }
 
-/// What a capture forbids to other calls, with the numbers of `CUstreamCaptureMode`.
+/// The calls that a capture forbids, with the numbers of `CUstreamCaptureMode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Global,
@@ -51,14 +51,14 @@ pub fn exchange_thread_mode(mode: Mode) -> Mode {
     THREAD_MODE.replace(mode)
 }
 
-/// What an event captures when it is recorded in a capturing stream.
+/// The nodes that an event captures when it is recorded in a capturing stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     pub sequence: u64,
     pub nodes: Vec<NodeId>,
 }
 
-/// What a program can ask about a capturing stream.
+/// The answers to a program that asks about a capturing stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     pub sequence: u64,
@@ -71,17 +71,17 @@ pub struct Status {
 /// How a capture begins.
 pub struct Start {
     pub stream: StreamKey,
-    /// Whether the legacy stream waits for this stream.
+    /// True if the legacy stream waits for this stream.
     pub is_blocking: bool,
     pub mode: Mode,
     pub thread: ThreadId,
     pub graph: Handle,
-    /// Whether the graph was made for this capture, so that it is destroyed if the capture fails.
+    /// True if the graph was made for this capture, so that it is destroyed if the capture fails.
     pub owns_graph: bool,
     pub dependencies: Vec<NodeId>,
 }
 
-/// What a capture that has ended leaves behind.
+/// The result of a capture that has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ended {
     pub graph: Handle,
@@ -117,7 +117,7 @@ struct Member {
     sequence: u64,
     is_blocking: bool,
     dependencies: Vec<NodeId>,
-    /// What the program was last shown of the dependencies. It stays where it is until the program asks again.
+    /// The dependencies as last shown to the program. They stay where they are until the program asks again.
     listed: Vec<Handle>,
 }
 
@@ -193,7 +193,7 @@ impl Captures {
         }))
     }
 
-    /// Whether a capture adds nodes to this graph.
+    /// Returns true if a capture adds nodes to this graph.
     pub fn is_target(&self, graph: Handle) -> bool {
         self.table.lock().sequences.values().any(|sequence| sequence.graph == graph)
     }
@@ -267,7 +267,7 @@ impl Captures {
         self.table.lock().invalidate([sequence]);
     }
 
-    /// Whether the legacy stream of a context would have to wait for a capturing stream.
+    /// Returns true if a context's legacy stream would have to wait for a capturing stream.
     pub fn blocks_legacy(&self, context: Handle) -> bool {
         !self.table.lock().of_context(context, true).is_empty()
     }

@@ -15,6 +15,8 @@ use std::env;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use libloading::Library;
 use parking_lot::Mutex;
@@ -27,6 +29,12 @@ use crate::interface::{self, FILE_NAME};
 use crate::records::Records;
 use crate::result::CuResult;
 use crate::settings::{self, Settings, Trace};
+
+/// The file in which cargo lists what the library was built from. It stays while the library is linked again.
+const DEPENDENCIES: &str = "simcuda.d";
+
+/// The longest time that cargo takes to link the library.
+const LINK_TIME: Duration = Duration::from_secs(4);
 
 type Configure = unsafe extern "C" fn(*const u8, usize) -> u32;
 type Call = unsafe extern "C" fn() -> u32;
@@ -45,7 +53,7 @@ pub struct Simulator {
 /// The library, once opened. It is static because the loader gives the whole process one driver. After a failure, a program may try again.
 static OPENED: Mutex<Option<&'static Simulator>> = Mutex::new(None);
 
-/// What makes a library of the simulator that this program carries.
+/// The function that makes the library of a program that carries the simulator.
 static CARRIED: OnceLock<fn() -> Result<PathBuf, Error>> = OnceLock::new();
 
 /// Sets what [`Simulator::open`] opens, unless [`LIBRARY_VARIABLE`] names a library; the first call counts.
@@ -71,7 +79,12 @@ impl Simulator {
             Some(make) if env::var_os(LIBRARY_VARIABLE).is_none() => make().or_else(|error| find_library().map_err(|_| error))?,
             _ => find_library()?,
         };
-        let simulator = &*Box::leak(Box::new(Self::load(path)?));
+        let load = || match Self::load(path.clone()) {
+            Err(Error::Open { .. }) if is_new(&path) => None,
+            loaded => Some(loaded),
+        };
+        let loaded = patiently(load).unwrap_or_else(|| Self::load(path.clone()))?;
+        let simulator = &*Box::leak(Box::new(loaded));
         // Tells the library, before anything is launched, that this program reads the records.
         simulator.configure(&Settings::default())?;
         *opened = Some(simulator);
@@ -122,64 +135,36 @@ impl Simulator {
     }
 
     /// Turns the checks of kernels on or off, from the next launch on.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
     pub fn set_checks(&self, checks: bool) -> Result<(), Error> {
         self.configure(&Settings { checks: Some(checks), ..Settings::default() })
     }
 
     /// Sets how many warp instructions one block may execute. A kernel that needs more is stopped as endless.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
     pub fn set_fuel(&self, fuel: u64) -> Result<(), Error> {
         self.configure(&Settings { fuel: Some(fuel), ..Settings::default() })
     }
 
     /// Sets how many seconds a program waits for a stream that waits for a value in memory which nothing writes.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
     pub fn set_patience(&self, seconds: u64) -> Result<(), Error> {
         self.configure(&Settings { patience_s: Some(seconds), ..Settings::default() })
     }
 
     /// Sets how many threads of the host execute blocks; `None` means one per core.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
     pub fn set_workers(&self, workers: Option<usize>) -> Result<(), Error> {
         self.configure(&Settings { workers: Some(workers.unwrap_or(0)), ..Settings::default() })
     }
 
     /// Sets the order in which the warps of a block take turns, from the next launch on.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
     pub fn set_warp_order(&self, order: WarpOrder) -> Result<(), Error> {
         self.configure(&Settings { warp_order: Some(order), ..Settings::default() })
     }
 
     /// Sets the word that registers and local memory hold until a thread writes them, from the next launch on. A GPU has anything there.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
     pub fn set_garbage(&self, word: u32) -> Result<(), Error> {
         self.configure(&Settings { garbage: Some(word), ..Settings::default() })
     }
 
     /// Records which global memory the threads of this block access, from the next launch on; `None` stops it. The checks must be on.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
     pub fn set_trace(&self, block: Option<Dim3>) -> Result<(), Error> {
         let trace = block.map_or(Trace::Off, Trace::Block);
         self.configure(&Settings { trace: Some(trace), ..Settings::default() })
@@ -203,10 +188,6 @@ impl Simulator {
 
     /// Records the launches of the calling thread apart from now on, until the thread ends. [`take_records`](Self::take_records) returns
     /// them on this thread only, so that threads can work side by side and each read what its own launches did.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
     pub fn record_apart(&self) -> Result<(), Error> {
         // SAFETY: the function takes nothing and may be called on any thread.
         let code = unsafe { (self.record_apart)() };
@@ -276,10 +257,32 @@ pub fn find_library() -> Result<PathBuf, Error> {
         return if path.is_file() { Ok(path) } else { Err(Error::NotFound { searched: vec![path] }) };
     }
     let executable = env::current_exe().ok();
-    let folder = executable.as_deref().and_then(Path::parent).unwrap_or(Path::new("."));
+    find_near(executable.as_deref().and_then(Path::parent).unwrap_or(Path::new(".")))
+}
+
+/// Finds the library near an executable in this folder. Where cargo has built one, it may be missing while cargo links it again.
+fn find_near(folder: &Path) -> Result<PathBuf, Error> {
     let searched = folders_near(folder);
-    let found = searched.iter().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file());
+    let find = |name: &str| searched.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+    let found = find(FILE_NAME).or_else(|| find(DEPENDENCIES).and_then(|_| patiently(|| find(FILE_NAME))));
     found.ok_or(Error::NotFound { searched })
+}
+
+/// Tries something until it succeeds, or until cargo would have linked a library.
+fn patiently<T>(attempt: impl Fn() -> Option<T>) -> Option<T> {
+    let started = Instant::now();
+    loop {
+        match attempt() {
+            None if started.elapsed() < LINK_TIME => thread::sleep(Duration::from_millis(20)),
+            done => return done,
+        }
+    }
+}
+
+/// Returns true if a file was written so lately that it may not be complete.
+fn is_new(path: &Path) -> bool {
+    let written = path.metadata().and_then(|data| data.modified());
+    written.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < LINK_TIME))
 }
 
 /// Returns the folder of the libraries that belong to a command installed in the folder `bin`: `lib/simcuda` next to it.
@@ -371,6 +374,25 @@ mod tests {
         assert_eq!(from("/t/debug"), ["/t/debug/deps", "/t/debug", "/t/deps", "/t"]);
         assert_eq!(from("/t/debug/deps")[0], "/t/debug/deps");
         assert!(from("/t/debug/deps").contains(&"/t/debug".to_owned()));
+    }
+
+    #[test]
+    fn a_library_that_cargo_links_again_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let deps = folder.path().join("deps");
+        std::fs::create_dir(&deps).unwrap();
+        let started = Instant::now();
+        assert!(matches!(find_near(&deps), Err(Error::NotFound { .. })));
+        assert!(started.elapsed() < LINK_TIME, "nothing was built there");
+        std::fs::write(deps.join(DEPENDENCIES), "").unwrap();
+        let library = deps.join(FILE_NAME);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(50));
+                std::fs::write(&library, "").unwrap();
+            });
+            assert_eq!(find_near(&deps).unwrap(), library);
+        });
     }
 
     #[test]

@@ -24,11 +24,11 @@ use crate::observer::{Begun, Observer};
 /// The version of the format of files. It changes whenever an older reader would misunderstand a file.
 const VERSION: u32 = 1;
 
-/// What the names of files begin and end with.
+/// The beginning and the end of the names of files.
 const PREFIX: &str = "coverage-";
 const SUFFIX: &str = ".json";
 
-/// What was executed of the kernels that a program loaded, by one process or by several.
+/// The executed lines and branches of a program's kernels, over one process or several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {
     version: u32,
@@ -136,7 +136,7 @@ impl Modules {
         self.0.entry(module.text()).or_insert_with(counts).clone()
     }
 
-    /// What was executed so far.
+    /// Returns what was executed so far.
     pub fn covered(&self) -> Covered {
         let mut covered = Covered::default();
         for (text, counts) in &self.0 {

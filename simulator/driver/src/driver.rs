@@ -1,8 +1,8 @@
 //! The driver as a whole: what `cuInit` creates and what lives until the process ends.
 //!
-//! The library's global state is in the two statics of this module, and in the records of threads that have their own. A few other
-//! thread-locals are elsewhere, next to their only user: the
-//! stack of current contexts, the capture mode, and what a thread has yet to read of its last failure and its last answer.
+//! Most of the library's global state is in the statics of this module. The rest is next to its only user: the function that makes a carried
+//! library and the library that was opened (`client`), whether a client reads the records (`reporter`), the destructor (`at_exit`), and for
+//! each thread the stack of current contexts, the capture mode, and what it has yet to read of its last failure and its last answer.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -71,19 +71,19 @@ pub struct Driver {
     pub pools: Pools,
     pub captures: Captures,
     pub graph_memory: GraphMemory,
-    /// What this process reports about itself.
+    /// The report of this process.
     pub reporter: Reporter,
     /// The mistakes that its kernels are to have, or could have.
     pub mutants: Mutants,
-    /// What `simcuda debug` wants of its launches.
+    /// The request of `simcuda debug`.
     pub debugged: Option<Debugged>,
     /// The folder that each launch is written to.
     pub launch_files: Option<LaunchFiles>,
     /// The other names of the primary context, each with its green context.
     pub green_contexts: Mutex<Vec<(Handle, Handle)>>,
-    /// What the program said about core dumps of all contexts, by the attribute's number.
+    /// The program's settings of core dumps of all contexts, by attribute number.
     pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
-    /// What the program said about managed memory.
+    /// The program's advice about managed memory.
     pub advice: Pages,
     /// The texture and surface objects, for kernels.
     pub textures: Mutex<Arc<Bindings>>,
@@ -91,7 +91,7 @@ pub struct Driver {
     pub coverage: Option<Collector>,
     /// Launches that have begun.
     launches: AtomicU64,
-    /// What happened since the client last took the records, except on threads with records of their own.
+    /// The launches since the client last took them, except on threads with records of their own.
     records: Mutex<Records>,
     /// The process that initialized the driver. A forked child has a copy of everything but can use none of it.
     process: u32,

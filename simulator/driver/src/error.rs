@@ -26,7 +26,7 @@ pub enum Error {
     Open {
         /// Its path.
         path: PathBuf,
-        /// What the loader says.
+        /// The loader's reason.
         source: libloading::Error,
     },
     /// The library was built from another version of this package.
@@ -70,7 +70,7 @@ pub enum Error {
         path: PathBuf,
         /// Line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// The reason why it is refused.
         reason: String,
     },
     /// The environment asks for a report at exit, which this operating system does not support.

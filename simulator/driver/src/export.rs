@@ -19,7 +19,7 @@ thread_local! {
     /// The reason of this thread's last failure. Each thread has its own, because a program asks for the reason on the thread that
     /// made the call.
     static LAST_REASON: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// Whether the call that this thread is in means the stream of this thread when it passes no stream.
+    /// True if the call that this thread is in means the stream of this thread when it passes no stream.
     static DEFAULT_IS_PER_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -31,7 +31,7 @@ pub fn with_per_thread_default(call: impl FnOnce() -> CuResult) -> CuResult {
     result
 }
 
-/// Whether the default stream is that of this thread.
+/// Returns true if the default stream is that of this thread.
 pub fn default_is_per_thread() -> bool {
     DEFAULT_IS_PER_THREAD.get()
 }

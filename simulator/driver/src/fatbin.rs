@@ -83,7 +83,7 @@ pub fn total_bytes(header: &[u8]) -> Result<usize, FatbinError> {
         .ok_or_else(|| FatbinError::Damaged(format!("a header of {header_bytes} bytes and {image_bytes} bytes of images")))
 }
 
-/// Whether a wrapper has a list of parts, from its first bytes.
+/// Returns true if a wrapper has a list of parts, from its first bytes.
 pub fn has_parts(wrapper: &[u8]) -> bool {
     u32_at(wrapper, VERSION_AT) == Ok(VERSION_WITH_PARTS)
 }

@@ -29,7 +29,7 @@ impl GraphOrder {
         Self { places, before }
     }
 
-    /// Whether a path of edges leads from one of the two nodes to the other.
+    /// Returns true if a path of edges leads from one of the two nodes to the other.
     fn orders(&self, one: NodeId, other: NodeId) -> bool {
         let Some((one, other)) = self.places.get(&one).zip(self.places.get(&other)) else { return true };
         let (earlier, later) = (one.min(other), one.max(other));
@@ -48,7 +48,7 @@ pub struct GraphNode {
     pub kernel: Option<String>,
 }
 
-/// Whether something orders two nodes of one launch of a graph. Each is given with the nodes that it is inside of, the outermost first.
+/// Returns true if edges order two nodes of one launch of a graph. Each is given with the nodes that it is inside of, the outermost first.
 pub fn are_ordered(one: &[GraphNode], other: &[GraphNode]) -> bool {
     one.iter().zip(other).find(|(one, other)| one.id != other.id).is_none_or(|(one, other)| one.order.orders(one.id, other.id))
 }

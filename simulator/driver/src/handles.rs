@@ -42,7 +42,7 @@ impl Handle {
 
 /// A kind of object.
 pub trait Kind: Any + Send + Sync {
-    /// What a function returns when its handle is not a live object of this kind.
+    /// The result of a function whose handle is no live object of this kind.
     const BAD_HANDLE: CuResult;
 
     /// The context that this object is destroyed with.

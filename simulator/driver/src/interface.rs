@@ -1,4 +1,4 @@
-//! What [the client](crate::client) and the shared library must agree on before they can talk.
+//! Names and numbers that [the client](crate::client) and the shared library must agree on before they can talk.
 
 /// Changes with every change of what crosses, so that a client never misreads a library from another build.
 pub const VERSION: u32 = 6;

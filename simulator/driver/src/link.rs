@@ -15,7 +15,7 @@ use thiserror::Error;
 /// PTX to be linked.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// What the program calls it, for messages.
+    /// The program's name of it, for messages.
     pub name: String,
     pub text: String,
 }

@@ -47,17 +47,17 @@ pub struct Listed {
     pub operator: Operator,
     /// The instruction.
     pub instruction: String,
-    /// What happens to the instruction, to be read after its text.
+    /// The change of the instruction, to be read after its text.
     pub change: String,
     /// Line of the instruction in the PTX text, from 1.
     pub ptx_line: u32,
     /// Line of CUDA C, if the PTX names one.
     pub source: Option<SourceLine>,
-    /// Whether a launch executed the instruction. A mistake in an instruction that is never executed cannot be noticed.
+    /// True if a launch executed the instruction. Otherwise, no test can notice the mistake.
     pub covered: bool,
 }
 
-/// What this process does about mutants.
+/// The mutants of this process: whether they are listed, and which is chosen.
 #[derive(Debug, Default)]
 pub(crate) struct Mutants {
     folder: Option<PathBuf>,

@@ -6,15 +6,15 @@ use crate::captures::StreamKey;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     pub stream: StreamKey,
-    /// Whether it is in the stream that waits for all blocking streams of its context.
+    /// True in the stream that waits for all blocking streams of its context.
     pub is_legacy: bool,
     pub is_blocking: bool,
-    /// Whether it is in no stream, but between all earlier and all later work of its context.
+    /// True in no stream, but between all earlier and all later work of its context.
     pub is_of_context: bool,
 }
 
 impl Position {
-    /// Whether work here has to wait for earlier work there.
+    /// Returns true if work here has to wait for earlier work there.
     pub fn is_after(&self, earlier: &Self) -> bool {
         let same_context = self.stream.context == earlier.stream.context;
         let with_legacy = (self.is_legacy && earlier.is_blocking) || (self.is_blocking && earlier.is_legacy);

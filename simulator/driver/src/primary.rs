@@ -11,11 +11,11 @@ pub struct Primary {
     pub state: Mutex<State>,
 }
 
-/// What changes over the life of the primary context.
+/// The state of the primary context.
 #[derive(Default)]
 pub struct State {
     pub retains: u32,
-    /// What the next context starts with.
+    /// The flags that the next context starts with.
     pub flags: u32,
 }
 

@@ -45,7 +45,7 @@ const SILENCE: Duration = Duration::from_secs(1);
 pub struct Queues {
     count: AtomicUsize,
     jobs: Mutex<Vec<Job>>,
-    /// Whether a thread looks at the work.
+    /// True if a thread looks at the work.
     is_watched: AtomicBool,
     /// The order of work.
     schedule: Mutex<Schedule>,
@@ -53,9 +53,9 @@ pub struct Queues {
     is_late: bool,
     /// Held by the thread that does all work that can be done, so that it is done when the call returns that enqueued it.
     at_once: Mutex<()>,
-    /// What orders the work, if races between streams are looked for.
+    /// The order of the work in time, if races between streams are looked for.
     pub timeline: Option<Timeline>,
-    /// What the host does not see while no work runs.
+    /// The bytes that the host does not see while no work runs.
     pub veils: Veils,
     /// Calls that enqueued or waited.
     calls: AtomicU64,
@@ -98,12 +98,12 @@ impl Queues {
         taken.map_or(Ok(()), |(_, failure)| Err(failure))
     }
 
-    /// Whether nothing waits.
+    /// Returns true if nothing waits.
     pub fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Whether work at this position would have to wait for other work.
+    /// Returns true if work at this position would have to wait for other work.
     pub fn is_busy(&self, position: &Position) -> bool {
         !self.is_empty() && self.jobs.lock().iter().any(|job| position.is_after(&job.position))
     }
@@ -115,7 +115,7 @@ impl Queues {
         Self { schedule: Mutex::new(schedule), is_late, timeline: Some(Timeline::default()), ..Self::default() }
     }
 
-    /// Whether work may wait although it could be done.
+    /// Returns true if work may wait although it could be done.
     pub fn are_late(&self) -> bool {
         self.is_late
     }

@@ -1,4 +1,4 @@
-//! What the simulator remembers of the launches until the client takes it: totals over all of them, and details of the latest.
+//! Records of the launches until the client takes them: totals over all of them, and details of the latest.
 
 use std::collections::VecDeque;
 
@@ -49,7 +49,7 @@ pub struct Failed {
     pub finding: Option<Box<Finding>>,
 }
 
-/// What all launches did together.
+/// The sums over all launches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     /// All launches.
@@ -73,7 +73,7 @@ pub struct Totals {
 /// [`latest_launches`](Self::latest_launches) promises no more than its name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Records {
-    /// What all launches did together, including those whose details were dropped.
+    /// The sums over all launches, including those whose details were dropped.
     pub totals: Totals,
     latest: VecDeque<LaunchRecord>,
 }

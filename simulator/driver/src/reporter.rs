@@ -23,7 +23,7 @@ pub fn client_reads() {
 /// The report of the process, and where its parts are told.
 pub struct Reporter {
     pub settings: Reporting,
-    /// What happened since the process started.
+    /// The report since the process started.
     pub report: Mutex<Report>,
 }
 

@@ -32,12 +32,12 @@ impl Schedule {
         Self { kind, state: number }
     }
 
-    /// Whether work runs when it is enqueued.
+    /// Returns true if work runs when it is enqueued.
     pub fn is_as_called(&self) -> bool {
         self.kind == Kind::AsCalled
     }
 
-    /// Whether something runs now although nobody waits for it.
+    /// Returns true if something runs now although nothing waits for it.
     pub fn runs_early(&mut self) -> bool {
         self.kind == Kind::Random && self.below(4) == 0
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mutants::{Listed, Operator};
 
-/// What became of a mutant.
+/// The outcome of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -30,7 +30,7 @@ pub struct Judged {
     /// The mutant.
     #[serde(flatten)]
     pub mutant: Listed,
-    /// What became of it.
+    /// Its outcome.
     pub verdict: Verdict,
     /// The first line of the finding, how the command ended, or why the mutant was not run.
     pub by: String,

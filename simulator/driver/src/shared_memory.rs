@@ -11,15 +11,15 @@ pub use linux::{Mapping, Range, SharedMemory};
 /// The bytes of a handle that one process gives to another (`CU_IPC_HANDLE_SIZE`).
 pub const TOKEN_BYTES: usize = 64;
 
-/// What tells another process where shared memory is (`CUipcMemHandle`, `CUipcEventHandle`).
+/// A name of shared memory for other processes (`CUipcMemHandle`, `CUipcEventHandle`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token([u8; TOKEN_BYTES]);
 
-/// What another process learns from a token.
+/// The contents of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// What is shared: a number that the caller chose.
+    /// The kind of what is shared: a number that the caller chose.
     pub kind: u32,
     /// The process that shares it.
     pub process: u32,

@@ -1,4 +1,4 @@
-//! What `simcuda debug` asks of a process, and what the process answers: which launches have defects, and what one warp of one launch did,
+//! Requests of `simcuda debug` and the answers of a process: which launches have defects, and what one warp of one launch did,
 //! instruction by instruction.
 //!
 //! [`VARIABLE`] names a file with a [`Request`]. Each process writes a file of its own into the request's folder, with a line of JSON for each
@@ -25,7 +25,7 @@ use crate::records::{Failed, Outcome};
 /// The environment variable that names the file with the request.
 pub const VARIABLE: &str = "SIMCUDA_DEBUG";
 
-/// What to write.
+/// A request: the answers to write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
     /// The folder that the answers go to.
@@ -79,7 +79,7 @@ pub struct Failure {
     pub warp: Option<u32>,
 }
 
-/// What a warp did.
+/// The instructions of a warp and their effects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warp {
     /// The module.
@@ -88,7 +88,7 @@ pub struct Warp {
     pub places: Vec<Location>,
     /// The registers before the first recorded instruction.
     pub start: Vec<Write>,
-    /// What it executed, as far as it is recorded.
+    /// The instructions that it executed, as far as they are recorded.
     pub steps: Vec<Step>,
     /// How many instructions it executed in all.
     pub executed: u64,

@@ -15,7 +15,7 @@ use crate::handles::{Handle, Handles, kinds};
 use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Range, SharedMemory};
 
-/// What the length of memory and the places where it is mapped are multiples of.
+/// The unit of the length of memory and of the addresses where it is mapped.
 pub const GRANULARITY: u64 = 2 << 20;
 
 /// Memory without an address of its own (`CUmemGenericAllocationHandle`).
@@ -25,13 +25,13 @@ pub struct Physical {
     pub memory: SharedMemory,
     /// The ways in which the program may share it.
     pub handle_types: u32,
-    /// What it takes of the device, if this process made it.
+    /// The bytes of the device that it takes, if this process made it.
     _lease: Option<Lease>,
     /// How often the program may still release it.
     references: Mutex<u32>,
 }
 
-/// What the handle of memory means while the program has not released it.
+/// The object of a handle of memory while the program has not released it.
 pub struct Retained(pub Arc<Physical>);
 
 kinds! {
@@ -92,7 +92,7 @@ struct Reserved {
     mappings: BTreeMap<u64, Mapping>,
 }
 
-/// What is mapped to a part of a range.
+/// The memory that is mapped to a part of a range.
 #[derive(Clone, Debug)]
 struct Mapping {
     bytes: u64,
@@ -100,13 +100,13 @@ struct Mapping {
     rights: Rights,
 }
 
-/// What is known about an address of a reserved range.
+/// The facts about an address of a reserved range.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The reserved range.
     pub base: u64,
     pub bytes: u64,
-    /// What is mapped at the address: the memory, and where the mapping starts and how long it is.
+    /// The mapping at the address: the memory, and where the mapping starts and how long it is.
     pub mapping: Option<(Arc<Physical>, u64, u64)>,
     pub rights: Rights,
 }
@@ -200,7 +200,7 @@ fn range_of(ranges: &mut BTreeMap<u64, Reserved>, address: u64, bytes: u64) -> R
 }
 
 impl Reserved {
-    /// Whether nothing is mapped to any of the bytes.
+    /// Returns true if nothing is mapped to any of the bytes.
     fn is_free(&self, address: u64, bytes: u64) -> bool {
         let before_end = self.mappings.range(..address + bytes).next_back();
         before_end.is_none_or(|(start, mapping)| start + mapping.bytes <= address)

@@ -66,6 +66,7 @@ pub use cluster::ClusterMisuse;
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
 pub use coverage::{Coverage, CoverageCounts};
 pub use error::LoadError;
+pub use exec::watch::clock::VClock;
 pub use executed::Executed;
 pub use finding::{Finding, FindingKind, Location, Severity, SourceLine, Space, WgmmaMisuse};
 pub use footprint::{Accessed, Accesses};

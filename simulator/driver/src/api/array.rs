@@ -5,12 +5,9 @@ use std::sync::Arc;
 use simt::texture::{Format, ImageView};
 
 use super::context::{self, Context};
+use super::prelude::*;
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, find};
-use crate::export::exports;
-use crate::ffi::{Array3DDescriptor, ArrayDescriptor, In, Out};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::{Array3DDescriptor, ArrayDescriptor};
 
 /// `CUDA_ARRAY3D_LAYERED`, `_SURFACE_LDST`, `_CUBEMAP`, `_TEXTURE_GATHER`: the flags that arrays here can have.
 const LAYERED: u32 = 1;
@@ -26,7 +23,7 @@ pub struct Array {
     context: Arc<Context>,
     pub descriptor: Array3DDescriptor,
     pub view: ImageView,
-    /// Whether it is a level of a mipmapped array, with which it goes.
+    /// True if it is a level of a mipmapped array, with which it is destroyed.
     is_level: bool,
 }
 
@@ -45,7 +42,7 @@ kinds! {
     Array: INVALID_HANDLE, of its context;
 }
 
-/// What a `CUarray_format` is.
+/// Returns the format that a `CUarray_format` means.
 pub fn format(number: u32) -> Result<Format> {
     Ok(match number {
         1 => Format::Unsigned(8),

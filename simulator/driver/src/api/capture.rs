@@ -4,13 +4,10 @@
 use super::context;
 use super::graph::check_edge_data;
 use super::operation::Graph;
+use super::prelude::*;
 use super::stream;
 use crate::captures::{self, Ended, Mode, Start, Status};
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{EdgeData, In, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::EdgeData;
 use crate::topology::NodeId;
 
 /// `CU_STREAM_CAPTURE_STATUS_NONE`, `_ACTIVE` and `_INVALIDATED`

@@ -13,12 +13,9 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use simt::Heap;
 
-use crate::driver::{self, DEVICE, Driver, driver, driver_of, find};
-use crate::export::exports;
-use crate::ffi::{DeviceId, In, Out};
-use crate::handles::{Handle, kinds};
+use super::prelude::*;
+use crate::driver::{self, DEVICE};
 use crate::queues::Awaited;
-use crate::result::{CuResult, Failure, Result, refuse};
 
 /// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
 const KNOWN_FLAGS: u32 = 0xff;
@@ -59,13 +56,13 @@ pub struct Context {
     /// The first fault of a kernel.
     fault: OnceLock<Failure>,
     limits: Mutex<BTreeMap<u32, usize>>,
-    /// What its kernels allocate.
+    /// The memory that its kernels allocate.
     heap: Mutex<Arc<Heap>>,
     cache_config: AtomicU32,
     shared_config: AtomicU32,
     /// How often the program attached itself, which old programs do.
     attached: AtomicU32,
-    /// What the program said about core dumps of this context, by the attribute's number.
+    /// The program's settings of core dumps of this context, by attribute number.
     pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
     /// Attributes of streams that the program set, by the stream's handle and the attribute's number.
     pub stream_attributes: Mutex<BTreeMap<(u64, u32), [u8; STREAM_ATTRIBUTE_BYTES]>>,

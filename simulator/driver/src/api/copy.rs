@@ -5,14 +5,11 @@ use std::sync::Arc;
 use super::array::Array;
 use super::context::{self, Context};
 use super::operation::Operation;
+use super::prelude::*;
 use super::stream::{self, DEFAULT};
 use super::transfer::{Address, Copy};
 use crate::allocations::{MemoryKind, Owned};
-use crate::driver::{Driver, find};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, Out, UnifiedPtr};
-use crate::handles::Handle;
-use crate::result::{Result, refuse};
+use crate::ffi::{Memcpy2D, Memcpy3D, UnifiedPtr};
 use crate::veil::Veil;
 
 fn submit(copy: Copy, stream: Handle) -> Result<()> {
@@ -93,7 +90,7 @@ fn hide(driver: &'static Driver, copy: &Copy, stream: Handle) -> Result<Option<A
     Ok(hides.then(|| driver.queues.veils.hide(&driver.memory, address, copy.extent[0])))
 }
 
-/// Whether a copy is of pageable memory of the host to the device. CUDA Runtime API, "API synchronization behavior", for these: "host memory
+/// Returns true for a copy of the host's pageable memory to the device. CUDA Runtime API, "API synchronization behavior", for these: "host memory
 /// is copied to a staging buffer immediately (no device synchronization is performed). The function will return once the pageable buffer
 /// has been copied to the staging memory. The DMA transfer to final destination may not have completed."
 fn is_staged(driver: &Driver, copy: &Copy) -> bool {

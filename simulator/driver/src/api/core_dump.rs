@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use parking_lot::Mutex;
 
 use super::context;
-use crate::driver::driver;
-use crate::export::exports;
-use crate::ffi::{HostBytes, Out};
-use crate::result::{Result, refuse};
+use super::prelude::*;
 
 /// `CU_COREDUMP_TRIGGER_HOST`, `_FILE`, `_PIPE`, `_GENERATION_FLAGS`
 const TRIGGER_HOST: u32 = 2;
@@ -18,7 +15,7 @@ const GENERATION_FLAGS: u32 = 7;
 /// The bytes of a file's name, its NUL included.
 const NAME_BYTES: usize = 1024;
 
-/// What the program said, by the attribute's number.
+/// The program's settings, by the attribute's number.
 type Values = Mutex<BTreeMap<u32, Vec<u8>>>;
 
 /// The value of an attribute that the program did not set.

@@ -4,12 +4,11 @@ use std::ffi::c_char;
 
 use simt::Profile;
 
+use super::prelude::*;
 use crate::attributes;
-use crate::driver::{DEVICE, driver, driver_of};
-use crate::export::exports;
-use crate::ffi::{DeviceId, DeviceProperties, Out, Text, Uuid};
+use crate::driver::DEVICE;
+use crate::ffi::{DeviceProperties, Uuid};
 use crate::occupancy::WARP_SIZE;
-use crate::result::CuResult;
 
 /// The device's address on the bus: domain, bus, device, function. There is no real bus, so nothing else can be there.
 const PCI_BUS_ID: &str = "0000:00:00.0";

@@ -2,9 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::export::exports;
-use crate::ffi::Out;
-use crate::result::{CuResult, Result};
+use super::prelude::*;
 
 /// Writes a null pointer and returns [`CuResult::INVALID_VALUE`] if no result has this number.
 fn put_text(out: Out<*const c_char>, text: Option<&'static str>) -> Result<()> {

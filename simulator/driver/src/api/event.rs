@@ -8,13 +8,10 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use super::context::{self, Context};
+use super::prelude::*;
 use crate::captures::Captured;
-use crate::driver::{self, Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::Out;
-use crate::handles::{Handle, kinds};
+use crate::driver;
 use crate::queues::Awaited;
-use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, SharedMemory, Token};
 use crate::timeline::Moment;
 
@@ -33,7 +30,7 @@ pub struct Event {
     /// How often the event was recorded, and how many of these records were executed. They differ while a stream waits.
     submitted: AtomicU64,
     executed: AtomicU64,
-    /// What other processes know the event by.
+    /// The memory by which other processes know the event.
     shared: Mutex<Option<SharedMemory>>,
     /// When it was last recorded, where races between streams are looked for.
     moment: Mutex<Option<Arc<Moment>>>,
@@ -48,7 +45,7 @@ pub struct Record {
     moment: Option<Arc<Moment>>,
 }
 
-/// What an event was last recorded as.
+/// The last record of an event.
 #[derive(Clone, Debug, Default)]
 enum Recorded {
     #[default]
@@ -101,7 +98,7 @@ impl Event {
         Record { number: self.submitted(), moment: self.moment() }
     }
 
-    /// Whether this record was executed.
+    /// Returns true if this record was executed.
     pub fn has_recorded(&self, record: &Record) -> bool {
         match &record.moment {
             // With a schedule, a later record may be executed before an earlier one of another stream.
@@ -110,7 +107,7 @@ impl Event {
         }
     }
 
-    /// Whether everything that the event stands for is complete.
+    /// Returns true if everything that the event stands for is complete.
     pub fn is_complete(&self) -> bool {
         self.has_recorded(&self.last())
     }

@@ -9,13 +9,9 @@ use simt::{ClusterBounds, Dim3, Kernel, Profile};
 
 use super::context::Context;
 use super::image::LoadedImage;
-use crate::driver::{Driver, driver};
-use crate::export::exports;
-use crate::ffi::Out;
-use crate::handles::{Handle, kinds};
+use super::prelude::*;
 use crate::name::readable;
 use crate::occupancy::{self, BlockNeeds, Occupancy};
-use crate::result::{CuResult, Result};
 
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` and `_PREFERRED_SHARED_MEMORY_CARVEOUT`
 const MAX_DYNAMIC_SHARED: u32 = 8;
@@ -51,7 +47,7 @@ pub struct Function {
     pub old_launch: Mutex<OldLaunch>,
 }
 
-/// What a program stores in a function before it launches the function in the way of CUDA 3.
+/// The parameters that a program stores in a function to launch it as in CUDA 3.
 #[derive(Clone, Debug)]
 pub struct OldLaunch {
     pub block: [u32; 3],
@@ -68,7 +64,7 @@ impl Default for OldLaunch {
 /// The most bytes that the parameters of a kernel may have in an old launch.
 pub const PARAMETER_BYTES: usize = 4096;
 
-/// What `CU_FUNC_ATTRIBUTE_NUM_REGS` returns for a kernel whose PTX does not state its registers. This is a placeholder, not a
+/// The registers of a kernel whose PTX does not state them (`CU_FUNC_ATTRIBUTE_NUM_REGS`). This is a placeholder, not a
 /// measurement. With 32 registers, every generation from Kepler on can fill a multiprocessor with threads, so a program that divides by
 /// this number still works.
 const UNKNOWN_REGISTERS: u32 = 32;
@@ -154,7 +150,7 @@ impl Function {
         ClusterBounds { required: bounds.required.or(set), ..bounds }
     }
 
-    /// Whether clusters may have more than 8 blocks.
+    /// Returns true if clusters may have more than 8 blocks.
     pub fn allows_large_clusters(&self) -> bool {
         self.large_clusters.load(Relaxed) != 0
     }

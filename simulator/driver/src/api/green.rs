@@ -4,13 +4,11 @@
 use std::sync::Arc;
 
 use super::context::Context;
+use super::prelude::*;
 use super::primary;
 use super::stream;
-use crate::driver::{DEVICE, Driver, driver, driver_of, find};
-use crate::export::exports;
-use crate::ffi::{DeviceId, In, Out, Resource};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Result, refuse};
+use crate::driver::DEVICE;
+use crate::ffi::Resource;
 
 /// `CU_DEV_RESOURCE_TYPE_SM`
 const MULTIPROCESSORS: u32 = 1;
@@ -23,7 +21,7 @@ const SPLIT_FLAGS: u32 = IGNORE_COSCHEDULING | 2;
 /// A green context.
 pub struct Green {
     handle: Handle,
-    /// What the program makes current in its place: another name of the primary context.
+    /// The other name of the primary context that the program makes current in its place.
     alias: Handle,
     multiprocessors: u32,
 }

@@ -2,23 +2,21 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
-use simt::ptx::register_counts;
+use simt::ptx::{is_ptx, register_counts};
 use simt::{Image, LoadError, Memory, Module, Profile};
 
+use super::prelude::*;
 use crate::coverage::ModuleCounts;
-use crate::driver::Driver;
 use crate::fatbin::{self, FatbinError};
-use crate::ffi::{HostBytes, Text};
 use crate::link::{self, Input};
 use crate::name::readable;
-use crate::result::{CuResult, Failure, Result, refuse};
 
 /// The longest text that is accepted. An unterminated buffer must end somewhere.
 const LONGEST_PTX: usize = 256 << 20;
 
-/// The first version of PTX that the simulator does not know at all. PTX of an older version is only refused for what it contains.
+/// The first version of PTX that the simulator does not know. It is tried, and refused only for what is not understood.
 const UNKNOWN_PTX: (u32, u32) = (10, 0);
 
 /// How many bytes tell what an image is.
@@ -27,7 +25,7 @@ const MAGIC_BYTES: usize = 4;
 /// The first bytes of a cubin, which is an ELF file.
 const CUBIN_MAGIC: [u8; MAGIC_BYTES] = *b"\x7fELF";
 
-/// What machine code is answered with.
+/// The reason for refusing machine code.
 pub const NO_PTX: &str = "the image is machine code for a GPU, but the simulator executes PTX; compile to PTX, for example with \
                           `nvcc -ptx` or nvrtcGetPTX and `--gpu-architecture=compute_80`";
 
@@ -61,13 +59,10 @@ impl ParsedImage {
         let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
         refuse!(INVALID_IMAGE if bytes.len() >= LONGEST_PTX, "the PTX has no terminating NUL within {} MiB", LONGEST_PTX >> 20);
         let text = String::from_utf8_lossy(bytes);
-        refuse!(INVALID_IMAGE if !text.contains(".version"), "the text is not PTX: it has no .version directive");
+        refuse!(INVALID_IMAGE if !is_ptx(&text), "the text is not PTX: it has no .version directive");
         let text = driver.mutants.mutated(&text);
         let module = Module::parse_in_part(&text).map_err(|error| failure(&error))?;
-        if module.ptx_version() >= UNKNOWN_PTX {
-            let (major, minor) = module.ptx_version();
-            refuse!(UNSUPPORTED_PTX_VERSION, "PTX version {major}.{minor} is not supported");
-        }
+        warn_of_version(driver, module.ptx_version());
         check_target(module.target(), driver.profile)?;
         for (name, reason) in module.refused() {
             driver.note_refusal(&cannot_run(name, reason));
@@ -204,6 +199,19 @@ pub fn cannot_run(kernel: &str, reason: &LoadError) -> Failure {
 /// compile.
 fn failure(error: &LoadError) -> Failure {
     CuResult::INVALID_PTX.because(error.to_string())
+}
+
+/// Warns once in a process of PTX of a version that is not known.
+fn warn_of_version(driver: &Driver, (major, minor): (u32, u32)) {
+    static WARNED: Once = Once::new();
+    if (major, minor) >= UNKNOWN_PTX {
+        WARNED.call_once(|| {
+            let (known, _) = UNKNOWN_PTX;
+            driver.reporter.tell(&format!(
+                "PTX version {major}.{minor} is newer than this simulator, which knows versions before {known}.0; it runs as far as it is understood"
+            ));
+        });
+    }
 }
 
 /// Refuses PTX for a newer GPU than the profile's, because it does not compile there.

@@ -5,15 +5,11 @@
 
 use super::context;
 use super::event::{self, Event};
+use super::prelude::*;
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, Token};
 
-/// What a handle is of.
+/// The kinds of handles.
 const MEMORY: u32 = 1;
 const EVENT: u32 = 2;
 

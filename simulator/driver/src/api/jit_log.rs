@@ -1,7 +1,6 @@
 //! The options of the compiler that a GPU's driver has for PTX: where its messages go. The simulator has no compiler, but it has messages.
 
-use crate::ffi::{In, Out};
-use crate::result::{Result, refuse};
+use super::prelude::*;
 
 /// `CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES`, `CU_JIT_ERROR_LOG_BUFFER`, `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`, and the number of options
 const INFO_LOG_BYTES: u32 = 4;

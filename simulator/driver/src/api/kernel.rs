@@ -1,4 +1,4 @@
-//! What a launch of a kernel is: the function, the shape, and the parameters, which are copied when the launch is made. A stream executes it
+//! Launches of kernels: the function, the shape, and the parameters, which are copied when the launch is made. A stream executes a launch
 //! at once, and a graph keeps it.
 
 use std::cmp::Ordering;
@@ -7,19 +7,17 @@ use std::io::Write;
 use std::sync::Arc;
 
 use simt::cluster::{self, ClusterMisuse};
-use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
+use simt::{Dim3, LaunchConfig, LaunchError, LaunchOptions, Profile};
 
 use super::argument;
 use super::context::Context;
 use super::function::Function;
-use crate::driver::{self, Driver};
-use crate::ffi::{HostBytes, In};
-use crate::handles::Handle;
+use super::prelude::*;
+use crate::driver;
 use crate::host_memory;
 use crate::name::readable;
 use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, LaunchRecord, Outcome};
-use crate::result::{CuResult, Failure, Result, refuse};
 use crate::settings::Trace;
 
 /// Tags in the array `extra` of a launch, which say what the next element is.
@@ -27,7 +25,7 @@ const PARAM_BUFFER: u64 = 1;
 const PARAM_BUFFER_SIZE: u64 = 2;
 const PARAM_END: u64 = 0;
 
-/// Whether a kernel synchronizes across the whole grid, which requires all its blocks to run at once.
+/// The way in which blocks depend on each other. Those of a cooperative grid must all run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grid {
     Independent,
@@ -184,16 +182,16 @@ impl Launch {
 fn check_cluster(driver: &Driver, function: &Function, Shape { config, cluster: asked, .. }: Shape) -> Result<()> {
     let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
     let refused = |misuse: ClusterMisuse| {
-        let failure = code_of_clusters(misuse).because(format!("kernel {}: {misuse}", readable(function.name())));
-        driver.note_refusal(&failure);
-        failure
+        let misuse = LaunchError::Misuse(misuse.into());
+        code_of(&misuse).because(format!("kernel {}: {misuse}", readable(function.name())))
     };
-    cluster::check(bounds, config.grid, (asked, large), driver.profile).map(drop).map_err(refused)
+    let checked = cluster::check(bounds, config.grid, (asked, large), driver.profile).map(drop).map_err(refused);
+    checked.inspect_err(|failure| driver.note_refusal(failure))
 }
 
-/// Returns what an H200's driver returns for clusters that cannot be. What the driver of a GPU without clusters returns was not tried.
-pub fn code_of_clusters(misuse: ClusterMisuse) -> CuResult {
-    if matches!(misuse, ClusterMisuse::Unsupported { .. }) { CuResult::NOT_SUPPORTED } else { CuResult::INVALID_CLUSTER_SIZE }
+/// Returns what a GPU's driver returns in this case.
+pub fn code_of(error: &LaunchError) -> CuResult {
+    CuResult(error.cuda_result().0)
 }
 
 /// Refuses a cooperative launch of more blocks than the device can hold.
@@ -276,32 +274,6 @@ fn print(text: &str) {
     let mut output = std::io::stdout();
     // A closed standard output is not the launch's fault.
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-}
-
-/// Returns what a GPU's driver returns in this case.
-fn code_of(error: &LaunchError) -> CuResult {
-    match error {
-        LaunchError::Fault { finding, .. } => match finding.kind {
-            FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => CuResult::ILLEGAL_ADDRESS,
-            FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
-            FindingKind::OtherBlocksMemory { .. } => CuResult::ILLEGAL_INSTRUCTION,
-            FindingKind::Assert { .. } => CuResult::ASSERT,
-            FindingKind::StackOverflow { .. } => CuResult::HARDWARE_STACK_ERROR,
-            // A GPU hangs here until its watchdog, if it has one, stops the kernel.
-            FindingKind::DivergentBarrier { .. }
-            | FindingKind::Deadlock { .. }
-            | FindingKind::MbarrierDeadlock { .. }
-            | FindingKind::ClusterDeadlock { .. }
-            | FindingKind::RegisterDeadlock { .. }
-            | FindingKind::GridDeadlock { .. } => CuResult::LAUNCH_TIMEOUT,
-            // A trap, or anything else that stops a kernel. What hardware does not notice is in the report of a launch that succeeds.
-            _ => CuResult::LAUNCH_FAILED,
-        },
-        LaunchError::OutOfFuel { .. } => CuResult::LAUNCH_TIMEOUT,
-        LaunchError::Misuse(LaunchMisuse::NoSuchKernel(_)) => CuResult::NOT_FOUND,
-        LaunchError::Misuse(LaunchMisuse::Cluster(misuse)) => code_of_clusters(*misuse),
-        LaunchError::Misuse(_) => CuResult::INVALID_VALUE,
-    }
 }
 
 /// Lays out parameters that the caller passes one by one, each as a pointer to its value. An array with too few pointers is refused where

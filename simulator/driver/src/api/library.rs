@@ -13,11 +13,7 @@ use super::function::{self, Function, LAST_CACHE_CONFIG};
 use super::image::{self, ParsedImage};
 use super::jit_log::Logs;
 use super::module::{self, Module};
-use crate::driver::{Driver, driver, driver_of, find};
-use crate::export::exports;
-use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, Out, Text};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
 
 /// A library.
 #[derive(Debug)]

@@ -4,15 +4,12 @@ use std::ffi::c_void;
 
 use super::context;
 use super::pool;
+use super::prelude::*;
 use super::stream;
 use crate::advice::{Advice, HOST, NOWHERE};
 use crate::allocations::{MemoryKind, Owned};
-use crate::driver::{Driver, driver, driver_of};
-use crate::export::exports;
-use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemLocation, Out};
-use crate::handles::Handle;
+use crate::ffi::MemLocation;
 use crate::host_memory;
-use crate::result::{CuResult, Result, refuse};
 
 /// The alignment of rows in pitched memory, which is that of every allocation.
 const PITCH_ALIGNMENT: usize = 512;

@@ -34,6 +34,7 @@ mod older;
 mod operation;
 mod pointer;
 mod pool;
+mod prelude;
 mod primary;
 mod proc_address;
 mod reference;

@@ -9,11 +9,7 @@ use super::context::{self, Context};
 use super::function::Function;
 use super::image::{self, LoadedImage, ParsedImage};
 use super::jit_log::Logs;
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, HostBytes, In, Out, Text};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
 
 /// A module, loaded into a context.
 #[derive(Debug)]

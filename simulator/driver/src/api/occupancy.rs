@@ -1,18 +1,15 @@
 //! The part of the API that asks about [occupancy](crate::occupancy).
 
-use simt::{Profile, cluster};
+use simt::{LaunchError, Profile, cluster};
 
 use super::context;
 use super::function::Function;
-use super::kernel::{code_of_clusters, dim};
+use super::kernel::{code_of, dim};
 use super::launch::read_shape;
 use super::library;
-use crate::driver::driver;
-use crate::export::exports;
-use crate::ffi::{In, LaunchConfigEx, Out, SharedBytesOfBlock};
-use crate::handles::Handle;
+use super::prelude::*;
+use crate::ffi::{LaunchConfigEx, SharedBytesOfBlock};
 use crate::occupancy::{self, BlockNeeds, Occupancy, WARP_SIZE};
-use crate::result::{CuResult, Result, refuse};
 
 /// Counts the blocks of a kernel that a multiprocessor holds; 0 if no block can have this many threads or this much shared memory. Like a
 /// GPU's driver, this ignores the kernel's launch bounds and a lowered limit on dynamic shared memory.
@@ -100,7 +97,9 @@ fn active_clusters(function: &Function, profile: &Profile, config: &LaunchConfig
     );
     let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
     let clusters = cluster::check(bounds, dim(config.grid), (asked, large), profile);
-    let Some(extent) = clusters.map_err(|misuse| code_of_clusters(misuse).because(misuse.to_string()))? else { return Ok(0) };
+    let Some(extent) = clusters.map_err(|misuse| code_of(&LaunchError::Misuse(misuse.into())).because(misuse.to_string()))? else {
+        return Ok(0);
+    };
     let threads = config.block.iter().product();
     let each = blocks(function, profile, threads, config.shared_mem_bytes as usize).min(CLUSTERED_BLOCKS);
     Ok(each * profile.multiprocessors / extent.volume() as u32)

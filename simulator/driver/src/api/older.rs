@@ -8,12 +8,8 @@ use std::ffi::c_int;
 use super::function::{self, Function, PARAMETER_BYTES};
 use super::kernel::Shape;
 use super::launch;
+use super::prelude::*;
 use super::stream;
-use crate::driver::{driver, driver_of};
-use crate::export::exports;
-use crate::ffi::{DeviceId, HostBytes, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
 
 /// Refuses a function whose addresses have 32 bits. No context has had such addresses since CUDA 3.2, so NVIDIA's driver finds none.
 fn refuse_32_bits(name: &str) -> Result<()> {

@@ -8,16 +8,15 @@ use parking_lot::Mutex;
 use super::context::Context;
 use super::event::Event;
 use super::kernel::Launch;
+use super::prelude::*;
 use super::transfer::{Copy, Fill};
 use super::user_object::References;
 use super::value_op::ValueOp;
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, driver_of_this_process, find};
-use crate::ffi::{DevicePtr, HostCall, ValueOperation};
+use crate::driver::driver_of_this_process;
+use crate::ffi::{HostCall, ValueOperation};
 use crate::graph_memory::Bytes;
-use crate::handles::{Handle, kinds};
 use crate::name::readable;
-use crate::result::{CuResult, Result, refuse};
 use crate::timeline::Task;
 use crate::topology::{NodeId, Topology};
 
@@ -54,7 +53,7 @@ impl Values {
         Self { operations: operations.into(), context, listed }
     }
 
-    /// Whether there are as many operations, of the same types. An executable graph can change addresses and values only.
+    /// Returns true if the types of the operations are equal. An executable graph can change addresses and values only.
     pub fn are_like(&self, other: &Self) -> bool {
         let types = |values: &Self| values.operations.iter().map(std::mem::discriminant).collect::<Vec<_>>();
         types(self) == types(other)
@@ -147,7 +146,7 @@ impl Operation {
         events
     }
 
-    /// Whether this keeps a graph from being copied and changed.
+    /// Returns true if this keeps a graph from being copied and changed.
     fn is_of_memory(&self) -> bool {
         matches!(self, Operation::Allocate(_) | Operation::Free(_))
     }
@@ -202,11 +201,11 @@ pub struct Node {
     /// The node that this is a copy of.
     pub original: Option<Handle>,
     pub operation: Operation,
-    /// Whether an executable graph executes the node.
+    /// True if an executable graph executes the node.
     pub is_enabled: bool,
 }
 
-/// What the handle of a node means.
+/// The object of a node's handle.
 #[derive(Clone, Debug)]
 pub struct NodeRef {
     pub graph: Arc<Graph>,
@@ -220,7 +219,7 @@ pub struct Graph {
     pub handle: Handle,
     /// The graph that this was cloned from with `cuGraphClone`.
     pub original: Option<Handle>,
-    /// Whether a node of another graph owns this graph.
+    /// True if a node of another graph owns this graph.
     pub is_embedded: bool,
     pub nodes: Mutex<Topology<Node>>,
     pub references: References,
@@ -297,7 +296,7 @@ impl Graph {
         ids.iter().filter_map(|&id| nodes.get(id)).map(|node| node.handle).collect()
     }
 
-    /// Whether the graph allocates or frees memory. CUDA does not copy such a graph, nor remove anything from it.
+    /// Returns true if the graph allocates or frees memory. CUDA does not copy such a graph, nor remove anything from it.
     pub fn has_memory_nodes(&self) -> bool {
         self.nodes.lock().nodes().any(|(_, node)| node.operation.is_of_memory())
     }

@@ -2,13 +2,10 @@
 
 use std::ffi::c_void;
 
+use super::prelude::*;
 use super::{context, virtual_memory};
 use crate::allocations::{MemoryKind, Owned};
-use crate::driver::{DEVICE, Driver};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, In, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use crate::driver::DEVICE;
 
 /// `CU_MEMORYTYPE_HOST` and `_DEVICE`
 const HOST: u32 = 1;

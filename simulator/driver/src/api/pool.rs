@@ -7,15 +7,13 @@ use simt::{Accessed, Accesses};
 
 use super::context;
 use super::operation::{Block, Operation, free_graph_memory};
+use super::prelude::*;
 use super::stream;
 use crate::allocations::{MemoryKind, Owned};
 use crate::attributes;
-use crate::driver::{DEVICE, Driver, driver, driver_of, find};
-use crate::export::exports;
-use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemAccess, MemLocation, Out, PoolProperties};
-use crate::handles::Handle;
+use crate::driver::DEVICE;
+use crate::ffi::{MemAccess, MemLocation, PoolProperties};
 use crate::pools::Pool;
-use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, SharedMemory, Token};
 use crate::timeline::Task;
 
@@ -30,7 +28,7 @@ const READ_WRITE: u32 = 3;
 
 /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
 const FILE_DESCRIPTOR: u32 = 1;
-/// What the data of an exported address is of.
+/// The kind of data of an exported address.
 const POOLED: u32 = 3;
 
 /// Refuses a device that has no memory pools.
@@ -277,7 +275,7 @@ exports! {
         Ok(())
     }
 
-    /// What is in use, what was in use at most, what is reserved, and what was reserved at most.
+    /// The attributes are the bytes in use now and at most, and the bytes reserved now and at most.
     fn cuDeviceGetGraphMemAttribute(device: DeviceId, attribute: u32, value: Out<u64>) {
         let [used, reserved] = driver_of(device)?.graph_memory.levels();
         let levels = [used.bytes, used.high, reserved.bytes, reserved.high];

@@ -4,11 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::context::{self, Context};
-use crate::driver::{Driver, driver_of};
-use crate::export::exports;
-use crate::ffi::{DeviceId, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use super::prelude::*;
 
 fn is_active(driver: &Driver) -> bool {
     driver.handles.get::<Context>(driver.primary.handle).is_ok()

@@ -2,9 +2,8 @@
 
 use std::ffi::c_void;
 
-use crate::export::{Export, exports};
-use crate::ffi::{Out, Text};
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
+use crate::export::Export;
 
 /// `CU_GET_PROC_ADDRESS_SUCCESS` and `_SYMBOL_NOT_FOUND`
 const FOUND: u32 = 0;

@@ -13,12 +13,10 @@ use simt::texture::Binding;
 use super::array::{self, Array, Mipmapped};
 use super::context::{self, Context};
 use super::module::Module;
+use super::prelude::*;
 use super::texture;
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{ArrayDescriptor, DevicePtr, In, Out, ResourceDescriptor, Text, TextureDescriptor};
-use crate::handles::{Handle, Kind, kinds};
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
+use crate::handles::Kind;
 
 /// `CU_TRSA_OVERRIDE_FORMAT`: the reference takes the format of the array. It must be given.
 const OVERRIDE_FORMAT: u32 = 1;
@@ -37,7 +35,7 @@ struct TextureReference {
     state: Mutex<State>,
 }
 
-/// What the host told a texture reference.
+/// The state of a texture reference, set by the host.
 struct State {
     resource: Option<ResourceDescriptor>,
     /// The format and the number of channels of memory.

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use super::context::Context;
 use super::event::Record;
 use super::operation::{Graph, Operation, give_back};
-use crate::driver::{Driver, driver};
+use super::prelude::*;
 use crate::graph_order::{GraphNode, GraphOrder};
 use crate::queues::Progress;
-use crate::result::{CuResult, Result};
 use crate::timeline::{self, Task};
 use crate::topology::NodeId;
 
@@ -20,7 +19,7 @@ pub struct Run {
     record: Option<Record>,
     /// The number of operations on values that are done.
     done: usize,
-    /// What is left of a graph.
+    /// The rest of a graph.
     steps: Steps,
 }
 

@@ -1,8 +1,6 @@
-//! Streams. Every operation is complete when the call that enqueues it returns, so a stream is always idle, unless it waits for a value in
-//! memory: then it keeps what comes after ([`crate::queues`]).
-//!
-//! CUDA may run an operation of a stream at any time between the end of the previous operation and the next point where the program
-//! waits. Running it at once is allowed, for any number of streams.
+//! Streams. CUDA may run an operation of a stream at any time between the end of the previous operation and the next point where the program
+//! waits. Without a schedule, an operation runs at once, and is complete when its call returns. The exceptions wait in [`crate::queues`]:
+//! operations behind a wait for a value in memory, and all operations of a late [schedule](crate::schedule).
 //!
 //! Every function that enqueues an operation does so through [`submit`], which executes the operation, or makes a node of it while the stream
 //! is being captured.
@@ -13,21 +11,20 @@ use std::thread;
 use super::context::{self, Context, STREAM_ATTRIBUTE_BYTES};
 use super::event::Event;
 use super::operation::{Graph, Operation};
+use super::prelude::*;
 use super::run::Run;
 use crate::captures::StreamKey;
-use crate::driver::{self, DEVICE, Driver, driver, find};
-use crate::export::{default_is_per_thread, exports};
-use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
-use crate::handles::{Handle, kinds};
+use crate::driver::{self, DEVICE};
+use crate::export::default_is_per_thread;
+use crate::ffi::{HostCall, HostFn, StreamCallback};
 use crate::position::Position;
 use crate::queues::{Awaited, Progress};
-use crate::result::{CuResult, Result, refuse};
 use crate::timeline::Task;
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
 pub const DEFAULT: Handle = Handle::NULL;
 
-/// Priorities. A lower number is more urgent. They have no effect here, because no stream ever waits.
+/// Priorities. A lower number is more urgent. They have no effect here: the order of the calls, or a schedule, decides.
 const LEAST_PRIORITY: i32 = 0;
 const GREATEST_PRIORITY: i32 = -5;
 
@@ -50,7 +47,7 @@ const MEMORY_DOMAIN: u32 = 10;
 pub struct Stream {
     pub handle: Handle,
     pub context: Arc<Context>,
-    /// What the context was called when the stream was made in it.
+    /// The handle of the context by which the stream was made.
     made_in: Handle,
     flags: u32,
     priority: i32,
@@ -73,7 +70,7 @@ fn meant(handle: Handle) -> Handle {
     if handle == DEFAULT && default_is_per_thread() { Handle::PER_THREAD_STREAM } else { handle }
 }
 
-/// Whether a handle means the legacy stream, which waits for all others and which no driver captures.
+/// Returns true for the legacy stream, which waits for all others and is never captured.
 pub fn is_legacy(handle: Handle) -> bool {
     matches!(meant(handle), DEFAULT | Handle::LEGACY_STREAM)
 }
@@ -107,12 +104,12 @@ pub fn key(handle: Handle) -> Result<StreamKey> {
     Ok(StreamKey { handle, context: context_of(handle)?.handle, thread })
 }
 
-/// Whether the legacy stream waits for this stream.
+/// Returns true if the legacy stream waits for this stream.
 pub fn is_blocking(handle: Handle) -> Result<bool> {
     Ok(any(handle)?.is_none_or(|stream| stream.flags & NON_BLOCKING == 0))
 }
 
-/// Whether a stream is being captured, even if the capture is invalid by now.
+/// Returns true if a stream is being captured, even if the capture is invalid by now.
 pub fn is_capturing(handle: Handle) -> Result<bool> {
     Ok(driver()?.captures.status(key(handle)?).is_some())
 }

@@ -4,10 +4,7 @@
 
 use simt::tensor_map::{BYTES, Element, Interleave, Swizzle, TensorMap};
 
-use crate::driver::driver;
-use crate::export::exports;
-use crate::ffi::{In, Out};
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
 
 /// `CU_TENSOR_MAP_L2_PROMOTION_L2_256B`, the last of them. They say how much the L2 cache fetches, which is not modeled.
 const LAST_PROMOTION: u32 = 3;

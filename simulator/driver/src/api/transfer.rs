@@ -1,14 +1,12 @@
-//! What a copy and a fill are: where the bytes come from and where they go. A stream executes them at once, and a graph keeps them.
+//! Copies and fills: where the bytes come from and where they go. A stream executes them, and a graph keeps them.
 //!
 //! An address may belong to the device or to the host. Both share one address range, so the address alone says which.
 
 use simt::{Accessed, Accesses};
 
 use super::array::Array;
-use crate::driver::{Driver, find};
-use crate::ffi::{DevicePtr, HostBytes, Memcpy3D, MemcpyEnd3D, MemsetNode, UnifiedPtr};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
+use crate::ffi::{Memcpy3D, MemcpyEnd3D, MemsetNode, UnifiedPtr};
 
 /// Addresses from here on belong to the device: no process has memory of its own this high.
 const HOST_END: u64 = 1 << 48;
@@ -70,7 +68,7 @@ impl Address {
     }
 }
 
-/// Whether the device can access this address.
+/// Returns true if the device can access this address.
 fn is_on_device(driver: &Driver, address: u64) -> bool {
     address >= HOST_END || driver.memory.allocation_at(address).is_some()
 }
@@ -175,7 +173,7 @@ impl Copy {
         Ok(())
     }
 
-    /// Whether the copy is of a single row of at least one byte.
+    /// Returns true if the copy is of a single row of at least one byte.
     pub fn is_row(&self) -> bool {
         self.extent[0] > 0 && self.extent[1..] == [1, 1]
     }
@@ -202,7 +200,7 @@ impl Copy {
         Ok(())
     }
 
-    /// Whether the copy is from the device's own memory to the device's own memory. Memory of the host that the device can access does not
+    /// Returns true if both ends are in the device's own memory. Memory of the host that the device can access does not
     /// count.
     pub fn is_between_devices(&self, driver: &Driver) -> bool {
         [self.target, self.source].iter().all(|end| {
@@ -341,7 +339,7 @@ impl Fill {
         (0..rows).map(row).collect()
     }
 
-    /// Whether this fills a single row of at least one element.
+    /// Returns true if this fills a single row of at least one element.
     pub fn is_row(&self) -> bool {
         self.width > 0 && self.rows == 1
     }

@@ -1,12 +1,11 @@
-//! What an operation on a value in memory is: writing it, or waiting until it meets a condition.
+//! Operations on values in memory: writing one, or waiting until it meets a condition.
 
 use std::fmt;
 
+use super::prelude::*;
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, driver};
-use crate::ffi::{In, ValueOperation};
+use crate::ffi::ValueOperation;
 use crate::queues::Progress;
-use crate::result::{CuResult, Result, refuse};
 
 /// `CU_STREAM_WAIT_VALUE_FLUSH`
 const FLUSH: u32 = 1 << 30;
@@ -41,7 +40,7 @@ pub enum ValueOp {
     Barrier,
 }
 
-/// What a value in memory must be, compared with the one that is given.
+/// A condition on a value in memory, compared with the one that is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Not less, where the numbers go round in a circle.
@@ -68,7 +67,7 @@ impl Condition {
         }
     }
 
-    /// Whether a value of this many bytes meets the condition.
+    /// Returns true if a value of this many bytes meets the condition.
     pub fn holds(self, found: u64, given: u64, bytes: u32) -> bool {
         let unused = 64 - 8 * bytes;
         match self {

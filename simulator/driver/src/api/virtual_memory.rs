@@ -2,11 +2,9 @@
 
 use simt::Rights;
 
-use crate::driver::{DEVICE, Driver, driver, driver_of};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, HostBytes, In, MemAccess, MemLocation, MemoryProperties, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
+use crate::driver::DEVICE;
+use crate::ffi::{MemAccess, MemLocation, MemoryProperties};
 use crate::virtual_memory::{GRANULARITY, Physical, Retained};
 
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`

@@ -3,11 +3,7 @@
 use std::fmt::Write;
 
 use crate::api::operation::{Graph, Operation};
-use crate::driver::{driver, find};
-use crate::export::exports;
-use crate::ffi::Text;
-use crate::handles::Handle;
-use crate::result::CuResult;
+use crate::api::prelude::*;
 
 /// Describes a graph, and the graphs of its nodes as boxes of their own.
 fn describe(graph: &Graph, name: &str, text: &mut String) {

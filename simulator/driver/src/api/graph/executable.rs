@@ -6,12 +6,9 @@ use std::sync::{Arc, Weak};
 use super::nodes::replace;
 use super::parameters;
 use crate::api::operation::{self, CopyFor, Graph, Node, NodeRef, Operation};
+use crate::api::prelude::*;
 use crate::api::stream;
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{InstantiateParams, NodeOfType, Out, UpdateResult};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Failure, Result, refuse};
+use crate::ffi::{InstantiateParams, NodeOfType, UpdateResult};
 
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
 const AUTO_FREE: u64 = 1;

@@ -8,12 +8,9 @@ pub mod nodes;
 pub mod parameters;
 
 use super::operation::{self, CopyFor, Graph, NodeRef};
+use super::prelude::*;
 use super::user_object::{self, UserObject};
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{EdgeData, In, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::EdgeData;
 use crate::topology::{Edge, NodeId, Topology};
 
 /// `CU_GRAPH_USER_OBJECT_MOVE`

@@ -1,4 +1,4 @@
-//! What the nodes of a graph are made of: operations from the program's structures, and structures from operations.
+//! Parameters of nodes of graphs: operations from the program's structures, and structures from operations.
 
 use std::sync::Arc;
 
@@ -8,15 +8,13 @@ use crate::api::context::{self, Context};
 use crate::api::event::Event;
 use crate::api::kernel::{self, Launch, Shape};
 use crate::api::operation::{CopyFor, Graph, Operation, Values};
+use crate::api::prelude::*;
 use crate::api::transfer::{Copy, Fill};
 use crate::api::{library, value_op};
-use crate::driver::{driver, find};
 use crate::ffi::{
-    BatchNode, HostCall, HostNode, In, KernelNode, KernelNodeV1, Memcpy3D, MemcpyNodeInContext, MemsetNode, MemsetNodeInContext,
-    NodeOfType, Out,
+    BatchNode, HostCall, HostNode, KernelNode, KernelNodeV1, Memcpy3D, MemcpyNodeInContext, MemsetNode, MemsetNodeInContext,
+    NodeOfType,
 };
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
 
 /// `CU_GRAPH_NODE_TYPE_…`
 const KERNEL: u32 = 0;
