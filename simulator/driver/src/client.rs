@@ -61,6 +61,22 @@ pub(crate) fn carry(make: fn() -> Result<PathBuf, Error>) {
     let _ = CARRIED.set(make);
 }
 
+/// Defines functions that change one setting each.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($argument:ident: $type:ty) $setting:ident = $value:expr;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Refused`]
+            pub fn $name(&self, $argument: $type) -> Result<(), Error> {
+                self.configure(&Settings { $setting: Some($value), ..Settings::default() })
+            }
+        )*
+    };
+}
+
 impl Simulator {
     /// Opens the library, or returns it if it is already open.
     ///
@@ -125,49 +141,24 @@ impl Simulator {
         &self.path
     }
 
-    /// Chooses the GPU to simulate, by the name of its profile.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] if there is no such profile, or if CUDA is already initialized with another one.
-    pub fn set_profile(&self, name: &str) -> Result<(), Error> {
-        self.configure(&Settings { profile: Some(name.to_owned()), ..Settings::default() })
-    }
-
-    /// Turns the checks of kernels on or off, from the next launch on.
-    pub fn set_checks(&self, checks: bool) -> Result<(), Error> {
-        self.configure(&Settings { checks: Some(checks), ..Settings::default() })
-    }
-
-    /// Sets how many warp instructions one block may execute. A kernel that needs more is stopped as endless.
-    pub fn set_fuel(&self, fuel: u64) -> Result<(), Error> {
-        self.configure(&Settings { fuel: Some(fuel), ..Settings::default() })
-    }
-
-    /// Sets how many seconds a program waits for a stream that waits for a value in memory which nothing writes.
-    pub fn set_patience(&self, seconds: u64) -> Result<(), Error> {
-        self.configure(&Settings { patience_s: Some(seconds), ..Settings::default() })
-    }
-
-    /// Sets how many threads of the host execute blocks; `None` means one per core.
-    pub fn set_workers(&self, workers: Option<usize>) -> Result<(), Error> {
-        self.configure(&Settings { workers: Some(workers.unwrap_or(0)), ..Settings::default() })
-    }
-
-    /// Sets the order in which the warps of a block take turns, from the next launch on.
-    pub fn set_warp_order(&self, order: WarpOrder) -> Result<(), Error> {
-        self.configure(&Settings { warp_order: Some(order), ..Settings::default() })
-    }
-
-    /// Sets the word that registers and local memory hold until a thread writes them, from the next launch on. A GPU has anything there.
-    pub fn set_garbage(&self, word: u32) -> Result<(), Error> {
-        self.configure(&Settings { garbage: Some(word), ..Settings::default() })
-    }
-
-    /// Records which global memory the threads of this block access, from the next launch on; `None` stops it. The checks must be on.
-    pub fn set_trace(&self, block: Option<Dim3>) -> Result<(), Error> {
-        let trace = block.map_or(Trace::Off, Trace::Block);
-        self.configure(&Settings { trace: Some(trace), ..Settings::default() })
+    setters! {
+        /// Chooses the GPU to simulate, by the name of its profile. Refused if there is no such profile, or if CUDA is already initialized
+        /// with another one.
+        set_profile(name: &str) profile = name.to_owned();
+        /// Turns the checks of kernels on or off, from the next launch on.
+        set_checks(checks: bool) checks = checks;
+        /// Sets how many warp instructions one block may execute. A kernel that needs more is stopped as endless.
+        set_fuel(fuel: u64) fuel = fuel;
+        /// Sets how many seconds a program waits for a stream that waits for a value in memory which nothing writes.
+        set_patience(seconds: u64) patience_s = seconds;
+        /// Sets how many threads of the host execute blocks; `None` means one per core.
+        set_workers(workers: Option<usize>) workers = workers.unwrap_or(0);
+        /// Sets the order in which the warps of a block take turns, from the next launch on.
+        set_warp_order(order: WarpOrder) warp_order = order;
+        /// Sets the word that registers and local memory hold until a thread writes them, from the next launch on. A GPU has anything there.
+        set_garbage(word: u32) garbage = word;
+        /// Records which global memory the threads of this block access, from the next launch on; `None` stops it. The checks must be on.
+        set_trace(block: Option<Dim3>) trace = block.map_or(Trace::Off, Trace::Block);
     }
 
     /// Changes settings. A field that is `None` stays as it is.

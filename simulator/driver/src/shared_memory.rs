@@ -220,11 +220,7 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
     use super::{Place, Token};
-    use crate::result::{CuResult, Result};
-
-    fn refused<T>() -> Result<T> {
-        Err(CuResult::NOT_SUPPORTED.because("the simulator shares and maps memory on Linux only; allocate with cuMemAlloc"))
-    }
+    use crate::result::{Result, refuse};
 
     /// Memory that can be shared. There is none.
     #[derive(Debug)]
@@ -232,65 +228,55 @@ mod elsewhere {
         pub bytes: u64,
     }
 
-    impl SharedMemory {
-        pub fn create(_bytes: u64) -> Result<Self> {
-            refused()
-        }
-
-        pub fn import(_descriptor: i32) -> Result<Self> {
-            refused()
-        }
-
-        pub fn of_token(_place: &Place) -> Result<Self> {
-            refused()
-        }
-
-        pub fn export(&self) -> Result<i32> {
-            refused()
-        }
-
-        pub fn token(&self, _kind: u32) -> Result<Token> {
-            refused()
-        }
-
-        pub fn inode(&self) -> Result<u64> {
-            refused()
-        }
-    }
-
     /// Addresses of this process where shared memory is.
     #[derive(Debug)]
     pub struct Mapping;
-
-    impl Mapping {
-        pub fn new(_memory: &SharedMemory) -> Result<Self> {
-            refused()
-        }
-
-        pub fn address(&self) -> u64 {
-            0
-        }
-    }
 
     /// A reserved range of addresses of this process.
     #[derive(Debug)]
     pub struct Range;
 
-    impl Range {
-        pub fn reserve(_bytes: u64) -> Result<Self> {
-            refused()
+    /// Defines the functions that these types have on Linux. Here all refuse.
+    macro_rules! refused {
+        ($($kind:ident { $(fn $name:ident($($argument:tt)*) -> $result:ty;)* })*) => {
+            $(impl $kind {
+                $(pub fn $name($($argument)*) -> Result<$result> {
+                    refuse!(NOT_SUPPORTED, "the simulator shares and maps memory on Linux only; allocate with cuMemAlloc")
+                })*
+            })*
+        };
+    }
+
+    refused! {
+        SharedMemory {
+            fn create(_bytes: u64) -> Self;
+            fn import(_descriptor: i32) -> Self;
+            fn of_token(_place: &Place) -> Self;
+            fn export(&self) -> i32;
+            fn token(&self, _kind: u32) -> Token;
+            fn inode(&self) -> u64;
         }
 
+        Mapping {
+            fn new(_memory: &SharedMemory) -> Self;
+        }
+
+        Range {
+            fn reserve(_bytes: u64) -> Self;
+            fn map(&self, _offset: u64, _memory: &SharedMemory) -> ();
+            fn unmap(&self, _offset: u64, _bytes: u64) -> ();
+        }
+    }
+
+    impl Mapping {
         pub fn address(&self) -> u64 {
             0
         }
+    }
 
-        pub fn map(&self, _offset: u64, _memory: &SharedMemory) -> Result<()> {
-            refused()
-        }
-
-        pub fn unmap(&self, _offset: u64, _bytes: u64) -> Result<()> {
-            refused()
+    impl Range {
+        pub fn address(&self) -> u64 {
+            0
         }
     }
 }

@@ -84,6 +84,14 @@ fn change(handle: Handle, change: impl FnOnce(&mut State) -> Result<()>) -> Resu
     Ok(())
 }
 
+/// Sets something that no value is wrong for.
+fn set(reference: Handle, set: impl FnOnce(&mut TextureDescriptor)) -> Result<()> {
+    change(reference, |state| {
+        set(&mut state.texture);
+        Ok(())
+    })
+}
+
 fn look<T>(reference: Handle, look: impl FnOnce(&State) -> Result<T>) -> Result<T> {
     let reference = find::<TextureReference>(reference)?;
     look(&reference.state.lock())
@@ -227,25 +235,16 @@ exports! {
     }
 
     fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) {
-        change(reference, |state| {
-            state.texture.mipmap_level_bias = bias;
-            Ok(())
-        })
+        set(reference, |texture| texture.mipmap_level_bias = bias)
     }
 
     fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) {
-        change(reference, |state| {
-            state.texture.mipmap_levels = [least, greatest];
-            Ok(())
-        })
+        set(reference, |texture| texture.mipmap_levels = [least, greatest])
     }
 
     /// Stored, without effect.
     fn cuTexRefSetMaxAnisotropy(reference: Handle, ratio: u32) {
-        change(reference, |state| {
-            state.texture.max_anisotropy = ratio;
-            Ok(())
-        })
+        set(reference, |texture| texture.max_anisotropy = ratio)
     }
 
     fn cuTexRefSetBorderColor(reference: Handle, color: In<[f32; 4]>) {
