@@ -21,10 +21,10 @@ pub struct Allocations {
 struct Table {
     /// By first address.
     owned: BTreeMap<u64, Owned>,
-    /// The program's wish for synchronous copies of an allocation, by its first address. A module's variables are
-    /// not in `owned`, but may be in here.
+    /// The program's wish for synchronous copies, by an allocation's first address. A module's variables are not in `owned`, but may be in
+    /// here.
     synchronous: BTreeMap<u64, bool>,
-    /// The memory of allocations that are shared with other processes, by first address.
+    /// The memory of allocations shared with other processes, by first address.
     shared: BTreeMap<u64, Shared>,
     /// Bytes that count against the device's memory.
     device_bytes: u64,
@@ -34,7 +34,7 @@ struct Table {
     made: u64,
 }
 
-/// Bytes of the device that are in use as long as this exists.
+/// Bytes of the device in use as long as this exists.
 #[derive(Debug)]
 pub struct Lease {
     bytes: u64,
@@ -78,7 +78,7 @@ pub enum MemoryKind {
     Pooled(Handle),
     /// On the device, for an allocation node of a graph.
     Graph,
-    /// On the host, allocated so that the device can access it, with the flags of `cuMemHostAlloc`.
+    /// On the host and accessible to the device, with flags of `cuMemHostAlloc`.
     Pinned(u32),
     /// Managed: on the device and on the host.
     Managed,
@@ -86,7 +86,7 @@ pub enum MemoryKind {
     Registered(u32),
     /// On the device, allocated by another process with `cuMemAlloc`.
     Imported,
-    /// On the device, allocated by another process from a pool that this process knows by this handle.
+    /// On the device, allocated by another process from this imported pool.
     ImportedFromPool(Handle),
     /// On the device, mapped into a reserved range of addresses.
     Mapped,
@@ -194,7 +194,7 @@ impl Allocations {
         Ok(base)
     }
 
-    /// Closes memory of another process that was opened at this address, if it was not opened more often.
+    /// Closes memory of another process that was opened at this address. It goes if it was not opened more often.
     pub fn close(&self, memory: &Memory, base: u64) -> Result<()> {
         let mut table = self.table.lock();
         let owned = table.owned.get(&base).copied().filter(|owned| owned.kind == MemoryKind::Imported);
@@ -234,7 +234,7 @@ impl Allocations {
         (address - owned.base < owned.bytes).then_some(*owned)
     }
 
-    /// Returns what the program last set `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` to for the allocation that starts at `base`.
+    /// Returns `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` of the allocation at `base`, as last set.
     pub fn synchronous(&self, base: u64) -> Option<bool> {
         self.table.lock().synchronous.get(&base).copied()
     }

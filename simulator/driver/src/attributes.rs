@@ -8,12 +8,12 @@ use simt::Profile;
 
 use crate::occupancy::WARP_SIZE;
 
-/// Returns 1 for a feature that GPUs have from this compute capability on, if this one has it, or else 0.
+/// Returns 1 if the GPU has this compute capability or a higher one.
 fn since(profile: &Profile, major: u32, minor: u32) -> i32 {
     i32::from(profile.compute_capability >= (major, minor))
 }
 
-/// Returns 1 for a feature that needs shared memory of the operating system, if this one has it.
+/// Returns 1 for features with shared memory of the operating system, where possible.
 fn on_linux(profile: &Profile) -> i32 {
     if cfg!(target_os = "linux") { since(profile, 6, 0) } else { 0 }
 }
@@ -118,8 +118,8 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
     Some(value)
 }
 
-/// Returns a limit of textures and surfaces, from the tables of the CUDA programming guide. The columns are compute capability 1; 2 and 3;
-/// 5; and 6 or higher.
+/// Returns a limit of textures and surfaces, from the CUDA programming guide. The columns are compute capability 1; 2 and 3; 5; and 6 or
+/// higher.
 fn texture(profile: &Profile, attribute: u32) -> i32 {
     let column = match profile.compute_capability.0 {
         ..=1 => 0,

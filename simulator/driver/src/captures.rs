@@ -51,7 +51,7 @@ pub fn exchange_thread_mode(mode: Mode) -> Mode {
     THREAD_MODE.replace(mode)
 }
 
-/// The nodes that an event captures when it is recorded in a capturing stream.
+/// The nodes that an event captures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     pub sequence: u64,
@@ -76,7 +76,7 @@ pub struct Start {
     pub mode: Mode,
     pub thread: ThreadId,
     pub graph: Handle,
-    /// True if the graph was made for this capture, so that it is destroyed if the capture fails.
+    /// True if the graph goes if the capture fails, because it was made for it.
     pub owns_graph: bool,
     pub dependencies: Vec<NodeId>,
 }
@@ -243,7 +243,7 @@ impl Captures {
         Ok(())
     }
 
-    /// Keeps a list of handles where the program can read it until it asks for the next one, and returns its address.
+    /// Keeps a list of handles for the program, and returns its address. The list stays until the next one.
     pub fn list(&self, stream: StreamKey, handles: Vec<Handle>) -> *const Handle {
         match self.table.lock().members.get_mut(&stream) {
             Some(member) => {
@@ -267,12 +267,12 @@ impl Captures {
         self.table.lock().invalidate([sequence]);
     }
 
-    /// Returns true if a context's legacy stream would have to wait for a capturing stream.
+    /// Returns true if the legacy stream would have to wait for a capture.
     pub fn blocks_legacy(&self, context: Handle) -> bool {
         !self.table.lock().of_context(context, true).is_empty()
     }
 
-    /// Refuses the use of the legacy stream of a context while it would have to wait for a capturing stream, and invalidates that capture.
+    /// Refuses the legacy stream while it would wait for a capture, and invalidates that.
     pub fn use_legacy(&self, context: Handle) -> Result<()> {
         let mut table = self.table.lock();
         let sequences = table.of_context(context, true);
@@ -280,7 +280,7 @@ impl Captures {
         table.refuse(sequences, CuResult::STREAM_CAPTURE_IMPLICIT, reason)
     }
 
-    /// Refuses to wait for everything in a context while one of its streams is capturing, and invalidates that capture.
+    /// Refuses to wait for a context while it is capturing, and invalidates the capture.
     pub fn use_context(&self, context: Handle) -> Result<()> {
         let mut table = self.table.lock();
         let sequences = table.of_context(context, false);
@@ -288,12 +288,12 @@ impl Captures {
         table.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
     }
 
-    /// Refuses a call that no capture can see if it is forbidden to this thread.
+    /// Refuses a call that no capture sees, if forbidden to this thread.
     pub fn check_safe(&self) -> Result<()> {
         self.use_unsafe(thread::current().id(), THREAD_MODE.get())
     }
 
-    /// Refuses a call that no capture can see, such as `cuMemAlloc`, if a sequence forbids it to this thread, and invalidates that sequence.
+    /// Refuses a call that a sequence forbids, and invalidates the sequence.
     fn use_unsafe(&self, thread: ThreadId, mode: Mode) -> Result<()> {
         let mut table = self.table.lock();
         let forbids = |sequence: &Sequence| match (mode, sequence.mode) {

@@ -53,7 +53,7 @@ pub struct Simulator {
 /// The library, once opened. It is static because the loader gives the whole process one driver. After a failure, a program may try again.
 static OPENED: Mutex<Option<&'static Simulator>> = Mutex::new(None);
 
-/// The function that makes the library of a program that carries the simulator.
+/// The function that makes the library of a program that carries it.
 static CARRIED: OnceLock<fn() -> Result<PathBuf, Error>> = OnceLock::new();
 
 /// Sets what [`Simulator::open`] opens, unless [`LIBRARY_VARIABLE`] names a library; the first call counts.
@@ -145,19 +145,19 @@ impl Simulator {
         /// Chooses the GPU to simulate, by the name of its profile. Refused if there is no such profile, or if CUDA is already initialized
         /// with another one.
         set_profile(name: &str) profile = name.to_owned();
-        /// Turns the checks of kernels on or off, from the next launch on.
+        /// Turns the checks of kernels on or off from the next launch on.
         set_checks(checks: bool) checks = checks;
         /// Sets how many warp instructions one block may execute. A kernel that needs more is stopped as endless.
         set_fuel(fuel: u64) fuel = fuel;
-        /// Sets how many seconds a program waits for a stream that waits for a value in memory which nothing writes.
+        /// Sets how many seconds a program waits for a value in memory.
         set_patience(seconds: u64) patience_s = seconds;
         /// Sets how many threads of the host execute blocks; `None` means one per core.
         set_workers(workers: Option<usize>) workers = workers.unwrap_or(0);
-        /// Sets the order in which the warps of a block take turns, from the next launch on.
+        /// Sets the order of a block's warps, from the next launch on.
         set_warp_order(order: WarpOrder) warp_order = order;
-        /// Sets the word that registers and local memory hold until a thread writes them, from the next launch on. A GPU has anything there.
+        /// Sets the word in registers and local memory that no thread has written. A GPU has anything there.
         set_garbage(word: u32) garbage = word;
-        /// Records which global memory the threads of this block access, from the next launch on; `None` stops it. The checks must be on.
+        /// Records the global memory that the threads of this block access; `None` stops it. The checks must be on.
         set_trace(block: Option<Dim3>) trace = block.map_or(Trace::Off, Trace::Block);
     }
 
@@ -177,8 +177,8 @@ impl Simulator {
         Err(Error::Refused(reason))
     }
 
-    /// Records the launches of the calling thread apart from now on, until the thread ends. [`take_records`](Self::take_records) returns
-    /// them on this thread only, so that threads can work side by side and each read what its own launches did.
+    /// Records the calling thread's launches apart from now on. [`take_records`](Self::take_records) returns them on this thread only, so
+    /// that threads can work side by side and each read what its own launches did.
     pub fn record_apart(&self) -> Result<(), Error> {
         // SAFETY: the function takes nothing and may be called on any thread.
         let code = unsafe { (self.record_apart)() };
@@ -189,8 +189,7 @@ impl Simulator {
         }
     }
 
-    /// Takes what is known about the launches since this was last called, on any thread that does not
-    /// [record them apart](Self::record_apart).
+    /// Takes the records of the launches since the last call, of any thread that does not [record them apart](Self::record_apart).
     ///
     /// # Errors
     ///
@@ -199,8 +198,8 @@ impl Simulator {
         self.take(self.take_records)
     }
 
-    /// Takes the reason of the last failure of a CUDA function **on this thread** that has one: why a module did not load, what was wrong
-    /// with a launch, what a kernel did.
+    /// Takes the reason of the last failure **on this thread** that has one: why a module did not load, what was wrong with a launch, what
+    /// a kernel did.
     ///
     /// # Errors
     ///
@@ -223,7 +222,7 @@ impl Simulator {
     }
 }
 
-/// Returns the name and the product of each profile that can be simulated, newest first.
+/// Returns the names and products of all profiles, newest first.
 pub fn profiles() -> impl Iterator<Item = (&'static str, &'static str)> {
     simt::Profile::all().iter().map(|profile| (profile.name, profile.product))
 }
@@ -259,7 +258,7 @@ fn find_near(folder: &Path) -> Result<PathBuf, Error> {
     found.ok_or(Error::NotFound { searched })
 }
 
-/// Tries something until it succeeds, or until cargo would have linked a library.
+/// Tries something until it succeeds or cargo would have linked a library.
 fn patiently<T>(attempt: impl Fn() -> Option<T>) -> Option<T> {
     let started = Instant::now();
     loop {
@@ -270,13 +269,13 @@ fn patiently<T>(attempt: impl Fn() -> Option<T>) -> Option<T> {
     }
 }
 
-/// Returns true if a file was written so lately that it may not be complete.
+/// Returns true if a file is so new that it may be incomplete.
 fn is_new(path: &Path) -> bool {
     let written = path.metadata().and_then(|data| data.modified());
     written.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < LINK_TIME))
 }
 
-/// Returns the folder of the libraries that belong to a command installed in the folder `bin`: `lib/simcuda` next to it.
+/// Returns the libraries' folder of a command in the folder `bin`: `lib/simcuda` next to it.
 pub fn installed_libraries(bin: &Path) -> PathBuf {
     bin.with_file_name("lib").join("simcuda")
 }
@@ -301,7 +300,7 @@ fn folders_near(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Opens a library so that the loader returns it to everyone who later asks for the same name.
+/// Opens a library for everyone who later asks for its name.
 #[cfg(unix)]
 fn open_globally(path: &Path) -> Result<Library, libloading::Error> {
     use libloading::os::unix::{Library as UnixLibrary, RTLD_GLOBAL, RTLD_NOW};
@@ -309,7 +308,7 @@ fn open_globally(path: &Path) -> Result<Library, libloading::Error> {
     unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }.map(Library::from)
 }
 
-/// Opens a library so that the loader returns it to everyone who later asks for the same name.
+/// Opens a library for everyone who later asks for its name.
 #[cfg(not(unix))]
 fn open_globally(path: &Path) -> Result<Library, libloading::Error> {
     // SAFETY: the library's only initializers are those of Rust's standard library, and its destructor may run at any exit.
@@ -324,8 +323,8 @@ mod windows {
 
     use crate::error::Error;
 
-    /// Windows knows a loaded library by the name of its file, whatever its folder, so ours has to be loaded from a file with the driver's
-    /// name. cargo names it otherwise. The copy is in the user's folder for temporary files, under a name that changes with the library.
+    /// Copies the library to a file with the driver's name. Windows knows a loaded library by the name of its file, whatever its folder.
+    /// cargo names it otherwise. The copy is in the user's folder for temporary files, under a name that changes with the library.
     pub fn under_the_driver_s_name(path: PathBuf) -> Result<PathBuf, Error> {
         const NAME: &str = "nvcuda.dll";
         if path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(NAME)) {

@@ -28,14 +28,13 @@ const VERSION: u32 = 1;
 const PREFIX: &str = "coverage-";
 const SUFFIX: &str = ".json";
 
-/// The executed lines and branches of a program's kernels, over one process or several.
+/// The executed lines and branches of kernels, of one process or several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {
     version: u32,
     /// Each kernel that was loaded, even if it was never launched. Sorted by name and place.
     pub kernels: Vec<Coverage>,
-    /// The text of PTX that does not say which lines of CUDA C its kernels come from. Its kernels have lines of PTX instead, in a file
-    /// with the name that is the key here.
+    /// The text of PTX that names no lines of CUDA C. Its kernels have lines of PTX instead, in a file with the name that is the key here.
     pub ptx: BTreeMap<String, String>,
 }
 
@@ -61,7 +60,7 @@ impl Covered {
         self.ptx.extend(other.ptx);
     }
 
-    /// Reads the files that processes wrote into a folder, and adds them up.
+    /// Reads the files of all processes in a folder, and adds them up.
     ///
     /// # Errors
     ///

@@ -37,7 +37,7 @@ use crate::stepping::Debugged;
 use crate::timeline::StreamRace;
 use crate::virtual_memory::VirtualMemory;
 
-/// How many seconds a program waits for a stream that waits for a value in memory, if no setting says otherwise.
+/// The patience in seconds with a value in memory, if none is set.
 const PATIENCE_S: u64 = 60;
 
 /// The one device.
@@ -47,7 +47,7 @@ pub const DEVICE: DeviceId = 0;
 pub type OwnRecords = Arc<Mutex<Records>>;
 
 thread_local! {
-    /// The records of what this thread enqueues, if it does not share those of the process.
+    /// The records of this thread, if it does not share those of the process.
     static OWN_RECORDS: RefCell<Option<OwnRecords>> = const { RefCell::new(None) };
 }
 
@@ -58,7 +58,7 @@ static DRIVER: OnceLock<Driver> = OnceLock::new();
 /// them before `cuInit`.
 static SETTINGS: Mutex<Option<Settings>> = Mutex::new(None);
 
-/// The device with everything that exists on it, and what is known about its launches.
+/// The device, everything that exists on it, and its launches.
 pub struct Driver {
     pub profile: &'static Profile,
     /// The memory of the device. All contexts share it, so that an address means the same in each, as in unified addressing.
@@ -87,11 +87,11 @@ pub struct Driver {
     pub advice: Pages,
     /// The texture and surface objects, for kernels.
     pub textures: Mutex<Arc<Bindings>>,
-    /// Which kernels were loaded and which instructions were executed, if the environment asks for that.
+    /// The loaded kernels and executed instructions, if coverage is wanted.
     pub coverage: Option<Collector>,
     /// Launches that have begun.
     launches: AtomicU64,
-    /// The launches since the client last took them, except on threads with records of their own.
+    /// The launches since the client last took them, without those recorded apart.
     records: Mutex<Records>,
     /// The process that initialized the driver. A forked child has a copy of everything but can use none of it.
     process: u32,
@@ -144,7 +144,7 @@ pub fn version() -> Result<i32> {
     settings::driver_version(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))
 }
 
-/// How long a program waits for a stream that waits for a value in memory.
+/// Returns how long a program waits for a value in memory.
 pub fn patience() -> Duration {
     Duration::from_secs(settings().ok().and_then(|settings| settings.patience_s).unwrap_or(PATIENCE_S))
 }
@@ -154,7 +154,7 @@ pub fn settings() -> Result<Settings> {
     with_settings(|settings| settings.clone())
 }
 
-/// Changes the settings for a client, which from now on reads the records.
+/// Changes the settings for a client, which reads the records from now on.
 pub fn configure(change: Settings) -> Result<()> {
     DRIVER.get().map_or(Ok(()), Driver::check_process)?;
     if let Some(name) = &change.profile {
@@ -170,7 +170,7 @@ pub fn configure(change: Settings) -> Result<()> {
     Ok(())
 }
 
-/// Records the launches of this thread apart from now on, so that threads that work side by side do not take each other's records.
+/// Records the launches of this thread apart from now on. Threads that work side by side do not take each other's records then.
 pub fn record_apart() {
     OWN_RECORDS.with_borrow_mut(|own| {
         own.get_or_insert_default();
@@ -250,7 +250,7 @@ impl Driver {
         self.launches.fetch_add(1, Relaxed) + 1
     }
 
-    /// Keeps the record of a launch for the client, after its observers have seen it.
+    /// Keeps the record of a launch that its observers have seen.
     pub fn keep_record(&self, record: LaunchRecord) {
         match own_records() {
             Some(own) => own.lock().push(record),
@@ -258,7 +258,7 @@ impl Driver {
         }
     }
 
-    /// Notes what the work that runs on this thread accesses, and reports what races with it.
+    /// Notes accesses of this thread's work, and reports races with them.
     pub fn note_accesses(&self, accesses: impl FnOnce() -> Vec<Accessed>) {
         let Some(timeline) = &self.queues.timeline else { return };
         for race in timeline.access(accesses()) {
@@ -274,7 +274,7 @@ impl Driver {
         }
     }
 
-    /// Reports that the host has changed memory that a copy was still to read.
+    /// Reports that the host has changed memory before a copy read it.
     pub fn note_changed_source(&self, address: u64, changed: u64, bytes: u64) {
         let message = format!(
             "race with the host: it changes pinned memory before a copy has read it, and does not wait for the copy\n  \

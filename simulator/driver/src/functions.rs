@@ -8,7 +8,7 @@ use crate::api::{OF_32_BITS, REFUSED, every_export};
 /// The names, in sections with the titles of NVIDIA's documentation.
 const NAMES: &str = include_str!("cuda_functions.txt");
 
-/// The limits of functions, and their differences from those of a GPU's driver.
+/// The limits of functions, and their differences from a GPU's driver.
 const REMARKS: &[(&str, &str)] = &[
     ("cuCoredumpSetAttribute", "stored, without effect"),
     ("cuCoredumpSetAttributeGlobal", "stored, without effect"),

@@ -66,7 +66,7 @@ struct Symbol {
     name: String,
     linkage: Linkage,
     span: Range<usize>,
-    /// Memory of a block, which every module may declare under the same name.
+    /// True for memory of a block, which every module may declare.
     is_shared: bool,
     /// Of a function.
     prototype: Option<Prototype>,
@@ -186,8 +186,7 @@ fn definitions(inputs: &[Input]) -> Result<BTreeMap<String, (&str, Option<Protot
     Ok(defined)
 }
 
-/// Refuses to link a function to a definition that takes or returns something else. NVIDIA's linker does so too, and is stricter: it tells
-/// `.f32` from `.b32`.
+/// Refuses to link a function to a definition of another type. NVIDIA's linker does so too, and is stricter: it tells `.f32` from `.b32`.
 fn check_prototype(declared: &Symbol, user: &str, definer: &str, defined: Option<&Prototype>) -> Result<(), LinkError> {
     match (&declared.prototype, defined) {
         (Some(called), Some(defined)) if called != defined => Err(LinkError::Prototype {

@@ -79,7 +79,7 @@ mod image {
     const WRITE: u32 = 2;
     const EXECUTE: u32 = 1;
 
-    /// A library with this name, in which each function jumps to an address of this process.
+    /// Returns a library whose functions jump to addresses of this process.
     pub fn of(name: &CStr, functions: &[(&str, *const ())]) -> Vec<u8> {
         let mut names = vec![0u8];
         let mut offsets = Vec::new();
@@ -200,7 +200,7 @@ mod image {
             self.0.resize(length, 0);
         }
 
-        /// A part of the file that is at the same place in memory.
+        /// Writes a part of the file that has the same place in memory.
         fn segment(&mut self, kind: u32, flags: u32, at: usize, bytes: usize, alignment: usize) {
             self.u32(kind);
             self.u32(flags);

@@ -6,10 +6,10 @@ use crate::captures::StreamKey;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     pub stream: StreamKey,
-    /// True in the stream that waits for all blocking streams of its context.
+    /// True in the stream that waits for all blocking streams.
     pub is_legacy: bool,
     pub is_blocking: bool,
-    /// True in no stream, but between all earlier and all later work of its context.
+    /// True in no stream, but between all earlier and later work.
     pub is_of_context: bool,
 }
 

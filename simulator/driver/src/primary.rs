@@ -6,7 +6,7 @@ use crate::handles::{Handle, Handles};
 
 /// The primary context of the device.
 pub struct Primary {
-    /// The same for the life of the process, however often the context with this handle is destroyed and made again.
+    /// The handle, the same for the life of the process, however often the context is destroyed and made again.
     pub handle: Handle,
     pub state: Mutex<State>,
 }

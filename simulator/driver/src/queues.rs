@@ -36,8 +36,7 @@ pub enum Progress {
 /// Goes on with work as far as it can.
 pub type Work = Box<dyn FnMut() -> Result<Progress> + Send>;
 
-/// After this long without a call, the thread that looks at work goes on with it in spite of the schedule: the program may wait for
-/// something in memory.
+/// The silence of a program after which late work goes on. The program may wait for something in memory.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// All work that waits, in the order in which it was enqueued.
@@ -51,9 +50,9 @@ pub struct Queues {
     schedule: Mutex<Schedule>,
     /// True if work may wait although it could be done.
     is_late: bool,
-    /// Held by the thread that does all work that can be done, so that it is done when the call returns that enqueued it.
+    /// Held while all work is done that can be, before the call returns.
     at_once: Mutex<()>,
-    /// The order of the work in time, if races between streams are looked for.
+    /// The order of the work in time, where races are looked for.
     pub timeline: Option<Timeline>,
     /// The bytes that the host does not see while no work runs.
     pub veils: Veils,
@@ -92,7 +91,7 @@ impl Awaited {
 }
 
 impl Queues {
-    /// Returns the error of work of a context that ran later than its call, to the first call that asks.
+    /// Returns the error of a context's late work, to the first call.
     pub fn take_failure(&self, context: Handle) -> Result<()> {
         let taken = self.failure.lock().take_if(|(of, _)| *of == context);
         taken.map_or(Ok(()), |(_, failure)| Err(failure))
@@ -103,12 +102,12 @@ impl Queues {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Returns true if work at this position would have to wait for other work.
+    /// Returns true if work at this position would have to wait.
     pub fn is_busy(&self, position: &Position) -> bool {
         !self.is_empty() && self.jobs.lock().iter().any(|job| position.is_after(&job.position))
     }
 
-    /// Makes queues whose work takes the order of the schedule with this number, and in which races between streams are looked for.
+    /// Makes queues in the order of a schedule, and looks for races.
     pub fn scheduled(number: u64) -> Self {
         let schedule = Schedule::new(number);
         let is_late = !schedule.is_as_called();
@@ -120,7 +119,7 @@ impl Queues {
         self.is_late
     }
 
-    /// Adds work behind all that is there, and goes on with what can. Returns its place in time, if races between streams are looked for.
+    /// Adds work behind all others, and goes on with what can. Returns its place in time, if races between streams are looked for.
     pub fn push(&'static self, position: Position, task: Task, mut work: Work) -> Result<Option<Arc<Moment>>> {
         let Some(timeline) = &self.timeline else { return self.push_work(position, work).map(|()| None) };
         let moment = timeline.enqueue(position, task);
@@ -152,7 +151,7 @@ impl Queues {
         Ok(())
     }
 
-    /// Goes on with what can, or with one piece of that if work may wait. Returns true if anything did.
+    /// Goes on with what can, or with one piece of late work. Returns true if anything did.
     pub fn advance(&self) -> Result<bool> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         if self.is_late || self.is_empty() {
@@ -169,8 +168,8 @@ impl Queues {
         }
     }
 
-    /// Goes on with what can before a program is told whether work is done. With a schedule, that is nothing every other time: a program that
-    /// asks once must expect that nothing is done, and one that keeps asking gets an answer.
+    /// Goes on with what can before a program is told whether work is done. With a schedule, that is nothing every other time: a program
+    /// that asks once must expect that nothing is done, and one that keeps asking gets an answer.
     pub fn before_answer(&self) -> Result<()> {
         let is_first = self.questions.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
         if self.are_late() && is_first { Ok(()) } else { self.advance().map(drop) }
@@ -281,7 +280,7 @@ impl Queues {
     }
 }
 
-/// For each job, whether something that is awaited is among it and the work that comes after it.
+/// Returns true for each job that is awaited, or comes before one.
 fn relevant(jobs: &[Job], awaited: Option<Awaited>) -> Vec<bool> {
     let mut relevant: Vec<bool> = jobs.iter().map(|job| awaited.is_some_and(|awaited| awaited.contains(&job.position))).collect();
     for later in (0..jobs.len()).rev() {

@@ -10,7 +10,7 @@ use simt::MemoryError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CuResult(pub u32);
 
-/// A result other than success, with the reason where there is more to say than the result's name.
+/// A result other than success, with a reason if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub code: CuResult,
@@ -71,8 +71,8 @@ macro_rules! when {
 
 pub(crate) use {refuse, when};
 
-/// Defines the constants of [`CuResult`] and the texts of each from one table. The table is the whole enumeration, although most of it
-/// can only happen on real hardware. The texts are word for word those of NVIDIA's driver, because programs compare and print them.
+/// Defines the constants and the texts of [`CuResult`] from one table. The table is the whole enumeration, although most of it can only
+/// happen on real hardware. The texts are word for word those of NVIDIA's driver, because programs compare and print them.
 macro_rules! results {
     ($($name:ident = $code:literal $text:literal,)*) => {
         impl CuResult {
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use simt::{ClusterMisuse, FindingKind, LaunchError, LaunchMisuse};
 
-    /// The answers of NVIDIA's driver for CUDA 13.0 on an H100 for each number below 1000: number, name, description.
+    /// The answers of CUDA 13.0 on an H100: number, name, description.
     const NVIDIA: &str = include_str!("nvidia_results.txt");
 
     #[test]

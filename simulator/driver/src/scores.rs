@@ -10,7 +10,7 @@ use crate::mutants::{Listed, Operator};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The simulator found a defect that the kernels do not have without the mistake.
+    /// The simulator found a defect that only the mistake causes.
     Finding,
     /// The command failed.
     Tests,
@@ -32,7 +32,7 @@ pub struct Judged {
     pub mutant: Listed,
     /// Its outcome.
     pub verdict: Verdict,
-    /// The first line of the finding, how the command ended, or why the mutant was not run.
+    /// The first line of the finding, the command's end, or the obstacle.
     pub by: String,
     /// How long the run took, in seconds.
     pub seconds: f64,
@@ -90,7 +90,7 @@ impl Counts {
         self.finding + self.tests + self.time
     }
 
-    /// The share of killed mutants in percent, of those that were killed or survived.
+    /// Returns the killed mutants in percent of the killed and the survivors.
     pub fn percent(&self) -> Option<f64> {
         let decided = self.killed() + self.survived;
         (decided > 0).then(|| 100.0 * self.killed() as f64 / decided as f64)

@@ -25,7 +25,7 @@ pub struct Place {
     pub process: u32,
     /// Its file descriptor there.
     pub descriptor: i32,
-    /// The number of the file, which tells it from another one that later has the same descriptor.
+    /// The number of the file, unlike that of a later one with this descriptor.
     pub inode: u64,
     /// Length in bytes, as the program asked for it.
     pub bytes: u64,
@@ -95,7 +95,7 @@ mod linux {
             Ok(Self { file, bytes })
         }
 
-        /// Takes memory that another process shares, or this one, by a file descriptor. The program keeps its descriptor.
+        /// Takes memory that some process shares, by a file descriptor. The program keeps its descriptor.
         pub fn import(descriptor: i32) -> Result<Self> {
             Self::open(&format!("/proc/self/fd/{descriptor}")).ok_or_else(|| {
                 CuResult::UNKNOWN.because(format!("the file descriptor {descriptor} is not of memory that the simulator exported"))
@@ -128,7 +128,7 @@ mod linux {
             Ok(OwnedFd::from(copy).into_raw_fd())
         }
 
-        /// Returns what another process needs to find this memory, for as long as this value exists.
+        /// Returns a token for other processes, valid while this value exists.
         pub fn token(&self, kind: u32) -> Result<Token> {
             let (process, descriptor) = (std::process::id(), self.file.as_raw_fd());
             Ok(Place { kind, process, descriptor, inode: self.inode()?, bytes: self.bytes }.to_token())

@@ -39,13 +39,13 @@ pub struct Request {
 pub struct Wanted {
     /// The launch, counted from 1 in each process.
     pub launch: u64,
-    /// Name of the kernel, as [`Launched::kernel`] has it, if only a launch of that kernel is meant.
+    /// Name of the kernel as in [`Launched::kernel`]; `None` for any kernel.
     pub kernel: Option<String>,
     /// The block.
     pub block: Dim3,
     /// Number of the warp in the block.
     pub warp: u32,
-    /// How many instructions of the warp come before the first one that is recorded.
+    /// How many instructions of the warp come before the first recorded one.
     pub first: u64,
     /// The most instructions to record.
     pub limit: usize,
@@ -92,7 +92,7 @@ pub struct Warp {
     pub steps: Vec<Step>,
     /// How many instructions it executed in all.
     pub executed: u64,
-    /// The defects that were found in it, each with the number of the instruction, counted from 0.
+    /// The defects found in it, with the instructions' numbers, from 0.
     pub found: Vec<(u64, Finding)>,
 }
 

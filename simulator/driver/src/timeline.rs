@@ -32,11 +32,11 @@ pub struct Task {
     pub what: String,
     /// The kernel, if it is one.
     pub kernel: Option<String>,
-    /// The moments that it waits for besides the earlier work of its stream.
+    /// The moments that it waits for besides those of its stream.
     pub after: Vec<Arc<Moment>>,
     /// True if it waits for a value in memory.
     pub is_told: bool,
-    /// True if it can let the host or other streams know that it is done, without an event.
+    /// True if it can announce its end to others without an event.
     pub tells: bool,
 }
 
@@ -51,14 +51,14 @@ impl Task {
 #[derive(Debug)]
 pub struct Moment {
     pub position: Position,
-    /// Its stream, by the order of their first use, and its number in the stream.
+    /// Its stream, by order of first use, and its number there.
     stream: u32,
     number: u32,
     what: String,
     kernel: Option<String>,
     is_told: bool,
     tells: bool,
-    /// The moments before it, until it is over, and what the host knew when it enqueued it.
+    /// The moments before it, and what the host knew when it enqueued it.
     after: Mutex<Vec<Arc<Moment>>>,
     known: VClock,
     /// Set when it runs.
@@ -90,7 +90,7 @@ impl Moment {
     }
 }
 
-/// Two moments that access the same bytes, one of which writes, without an order.
+/// Two unordered moments that access the same bytes, one of which writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamRace {
     /// The kernel, if one of them is.
@@ -124,7 +124,7 @@ struct State {
     seen: BTreeSet<(String, String)>,
 }
 
-/// The accesses of a moment, or of the innermost node if it is a graph.
+/// The accesses of a moment, or of a graph's innermost node.
 #[derive(Debug)]
 struct Done {
     moment: Arc<Moment>,
@@ -141,7 +141,7 @@ impl Done {
         self.nodes.last().map_or(&self.moment.kernel, |node| &node.kernel).clone()
     }
 
-    /// Returns true if it comes before another one with this clock, or a graph orders them.
+    /// Returns true if a clock or a graph orders it with another one.
     fn is_ordered(&self, other: &Self, clock: &VClock) -> bool {
         match Arc::ptr_eq(&self.moment, &other.moment) {
             true => graph_order::are_ordered(&self.nodes, &other.nodes),
@@ -153,7 +153,7 @@ impl Done {
 thread_local! {
     /// The moment that runs on this thread.
     static CURRENT: RefCell<Option<Arc<Moment>>> = const { RefCell::new(None) };
-    /// The nodes of graphs that run on this thread, each inside of the one before it.
+    /// The nodes of graphs that run on this thread, the outermost first.
     static NODES: RefCell<Vec<GraphNode>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -263,7 +263,7 @@ impl Timeline {
         state.forget();
     }
 
-    /// Notes what the moment that runs on this thread accesses, and returns the races.
+    /// Notes accesses of the moment on this thread, and returns the races.
     pub fn access(&self, accessed: Vec<Accessed>) -> Vec<StreamRace> {
         let Some(moment) = CURRENT.with_borrow(Clone::clone) else { return Vec::new() };
         let Some(clock) = moment.clock() else { return Vec::new() };
@@ -310,12 +310,12 @@ fn talk(first: &[Accessed], second: &[Accessed]) -> bool {
     overlap(first, second, |a, b| a.is_strong() && b.is_strong() && (a.writes() || b.writes())).is_some()
 }
 
-/// The first bytes that both lists have, in the order of their addresses, and that conflict: address, bytes, and both kinds of access.
+/// Returns the first bytes in both lists that conflict: address, bytes, and both kinds of access.
 fn conflict(first: &[Accessed], second: &[Accessed]) -> Option<(u64, u64, Accesses, Accesses)> {
     overlap(first, second, Accesses::conflict)
 }
 
-/// The first bytes that both lists have and whose accesses are as wanted. Both lists are in the order of the addresses.
+/// Returns the first bytes in both lists whose accesses are as wanted. Both lists are in the order of the addresses.
 fn overlap(
     first: &[Accessed],
     second: &[Accessed],

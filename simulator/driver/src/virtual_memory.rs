@@ -15,7 +15,7 @@ use crate::handles::{Handle, Handles, kinds};
 use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Range, SharedMemory};
 
-/// The unit of the length of memory and of the addresses where it is mapped.
+/// The unit of the lengths of memory and of mapped addresses.
 pub const GRANULARITY: u64 = 2 << 20;
 
 /// Memory without an address of its own (`CUmemGenericAllocationHandle`).
@@ -25,13 +25,13 @@ pub struct Physical {
     pub memory: SharedMemory,
     /// The ways in which the program may share it.
     pub handle_types: u32,
-    /// The bytes of the device that it takes, if this process made it.
+    /// The bytes of the device that it takes, if made here.
     _lease: Option<Lease>,
     /// How often the program may still release it.
     references: Mutex<u32>,
 }
 
-/// The object of a handle of memory while the program has not released it.
+/// The object of a handle of memory until the program releases it.
 pub struct Retained(pub Arc<Physical>);
 
 kinds! {
@@ -206,7 +206,7 @@ impl Reserved {
         before_end.is_none_or(|(start, mapping)| start + mapping.bytes <= address)
     }
 
-    /// Returns the mappings that these addresses are, in order, if they are whole mappings without a gap.
+    /// Returns the mappings at these addresses, if whole and without a gap.
     fn whole_mappings(&self, address: u64, bytes: u64) -> Result<Vec<u64>> {
         let (mut next, mut found) = (address, Vec::new());
         while next < address + bytes {

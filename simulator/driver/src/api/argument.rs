@@ -10,7 +10,7 @@ use simt::{Finding, FindingKind, Kernel, Space};
 use super::prelude::*;
 use crate::host_memory;
 
-/// An address this far from an argument was not made from that argument alone.
+/// The greatest distance of an address from the argument it came from.
 const FARTHEST: u64 = 1 << 36;
 
 /// The target of an argument.
@@ -23,7 +23,7 @@ enum Target {
     Nothing,
 }
 
-/// Says which argument the address of a fault came from, as a line that follows the message. `None` if that is not known.
+/// Says which argument the address of a fault came from, if known. The line follows the message. `None` if that is not known.
 pub fn explain(driver: &Driver, kernel: &Kernel, parameters: &[u8], finding: &Finding) -> Option<String> {
     let (FindingKind::OutOfBounds { access, .. } | FindingKind::Misaligned { access } | FindingKind::Null { access }) =
         finding.kind

@@ -23,7 +23,7 @@ pub struct Array {
     context: Arc<Context>,
     pub descriptor: Array3DDescriptor,
     pub view: ImageView,
-    /// True if it is a level of a mipmapped array, with which it is destroyed.
+    /// True for a level of a mipmapped array, with which it is destroyed.
     is_level: bool,
 }
 

@@ -19,7 +19,7 @@ const INVALIDATED: u32 = 2;
 const ADD: u32 = 0;
 const SET: u32 = 1;
 
-/// The plain edges that [`put_info`] shows the program, which are all the same.
+/// The plain edges that [`put_info`] shows the program.
 static PLAIN_EDGES: [EdgeData; 1024] = [EdgeData { from_port: 0, to_port: 0, edge_type: 0, reserved: [0; 5] }; 1024];
 
 /// Begins a capture. Its nodes go to an existing graph, after some of its nodes, or to a new one.

@@ -28,7 +28,7 @@ const STACK_LIMIT: u32 = 0;
 const PRINTED_LIMIT: u32 = 1;
 const HEAP_LIMIT: u32 = 2;
 
-/// The most local memory that a thread can have, and so the largest stack.
+/// The most local memory of a thread, and so the largest stack.
 const MOST_STACK: usize = 512 << 10;
 
 /// The most output that a launch keeps, whatever a program asks for.
@@ -37,7 +37,7 @@ const MOST_PRINTED: usize = 1 << 30;
 /// The highest number in `CUlimit` in CUDA 12.
 const LAST_LIMIT: u32 = 9;
 
-/// The limits that a context has here, by their numbers in `CUlimit`, with their initial values.
+/// The limits of contexts, by number in `CUlimit`, with initial values.
 const LIMITS: [(u32, usize); 7] = [
     (0, 1024),    // stack of each thread
     (1, 1 << 20), // printf buffer
@@ -64,7 +64,7 @@ pub struct Context {
     attached: AtomicU32,
     /// The program's settings of core dumps of this context, by attribute number.
     pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
-    /// Attributes of streams that the program set, by the stream's handle and the attribute's number.
+    /// Attributes of streams, by the stream's handle and the attribute's number.
     pub stream_attributes: Mutex<BTreeMap<(u64, u32), [u8; STREAM_ATTRIBUTE_BYTES]>>,
 }
 
@@ -131,7 +131,7 @@ thread_local! {
     static STACK: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns the handle of the current context, or null if there is none. The context may have been destroyed.
+/// Returns the handle of the current context, or null. The context may have been destroyed.
 pub fn current_handle() -> Handle {
     STACK.with_borrow(|stack| stack.last().copied().unwrap_or(Handle::NULL))
 }
@@ -189,7 +189,7 @@ pub fn drain(driver: &Driver, context: &Context) -> Result<()> {
     context.check()
 }
 
-/// Makes a context unusable whose work waits for something that does not come, where a GPU would wait forever.
+/// Makes a context unusable that waits in vain. A GPU would wait forever.
 pub fn give_up(driver: &Driver, context: &Context, what: &str) -> Result<()> {
     let failure = CuResult::LAUNCH_TIMEOUT.because(format!("a stream waits for {what}, and nothing changes that"));
     driver.note_refusal(&failure);
@@ -216,7 +216,7 @@ fn create(out: Out<Handle>, flags: u32, device: DeviceId) -> Result<()> {
     out.put(context.handle)
 }
 
-/// Refuses flags that do not exist, and more than one way to wait.
+/// Refuses unknown flags, and more than one way to wait.
 pub fn check_flags(flags: u32) -> Result<()> {
     let ways_to_wait = (flags & 7).count_ones();
     if flags & !KNOWN_FLAGS != 0 || ways_to_wait > 1 { CuResult::INVALID_VALUE.err() } else { Ok(()) }
@@ -252,7 +252,7 @@ exports! {
         create(context, flags, device)
     }
 
-    /// Execution affinity (a share of the multiprocessors) needs MPS, which this driver does not have.
+    /// Refuses execution affinity, a share of the multiprocessors, which needs MPS.
     fn cuCtxCreate_v3(context: Out<Handle>, affinity: In<u64>, affinity_count: i32, flags: u32, device: DeviceId) {
         driver_of(device)?;
         refuse!(UNSUPPORTED_EXEC_AFFINITY if affinity_count != 0 || !affinity.is_null());

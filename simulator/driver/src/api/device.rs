@@ -18,7 +18,7 @@ const TOTAL_CONSTANT_MEMORY: u32 = 9;
 const MAX_PITCH: u32 = 11;
 const TEXTURE_ALIGNMENT: u32 = 14;
 
-/// Returns an ID that is the same in every process that simulates this profile, and that no real device has.
+/// Returns the profile's ID, the same in every process and of no real device.
 fn uuid(profile: &Profile) -> Uuid {
     let mut bytes = *b"simcuda\0\0\0\0\0\0\0\0\0";
     for (target, byte) in bytes[8..].iter_mut().zip(profile.name.bytes()) {
@@ -102,7 +102,7 @@ exports! {
         }
     }
 
-    /// A device is not its own peer, and there is no other device.
+    /// Answers no: a device is not its own peer, and there is no other.
     fn cuDeviceCanAccessPeer(can: Out<i32>, device: DeviceId, peer: DeviceId) {
         driver_of(device)?;
         driver_of(peer)?;

@@ -27,7 +27,7 @@ pub struct Event {
     pub context: Arc<Context>,
     flags: u32,
     recorded: Mutex<Recorded>,
-    /// How often the event was recorded, and how many of these records were executed. They differ while a stream waits.
+    /// The numbers of records enqueued and executed. They differ while a stream waits.
     submitted: AtomicU64,
     executed: AtomicU64,
     /// The memory by which other processes know the event.
@@ -51,7 +51,7 @@ enum Recorded {
     #[default]
     Never,
     At(Instant),
-    /// In a stream that was being captured, so that it stands for nodes of a graph.
+    /// In a captured stream, so that it stands for nodes of a graph.
     In(Captured),
 }
 
@@ -93,7 +93,7 @@ impl Event {
         self.submitted.load(Relaxed)
     }
 
-    /// Returns what the last record is known by, for those who wait for it.
+    /// Returns the last record, for those who wait for it.
     pub fn last(&self) -> Record {
         Record { number: self.submitted(), moment: self.moment() }
     }
@@ -135,7 +135,7 @@ impl Event {
         *self.recorded.lock() = Recorded::In(captured);
     }
 
-    /// Returns what the event captured, if it was last recorded in a capturing stream.
+    /// Returns what the event captured, if its last record was in a capture.
     pub fn captured(&self) -> Option<Captured> {
         match &*self.recorded.lock() {
             Recorded::In(captured) => Some(captured.clone()),
@@ -143,7 +143,7 @@ impl Event {
         }
     }
 
-    /// Refuses to look at an event that stands for nodes of a graph, and invalidates the capture.
+    /// Refuses an event that stands for nodes of a graph, and invalidates the capture.
     fn check_not_captured(&self) -> Result<()> {
         match self.captured() {
             None => Ok(()),
@@ -155,8 +155,8 @@ impl Event {
     }
 }
 
-/// Makes an event of this process that stands for one of another process. Whatever the other process recorded is complete, because every
-/// operation there is complete when its call returns.
+/// Makes an event that stands for one of another process. Whatever the other process recorded is complete, because every operation there is
+/// complete when its call returns.
 pub fn open(driver: &Driver, context: Arc<Context>, place: &Place) -> Result<Handle> {
     let shared = SharedMemory::of_token(place)?;
     let event = driver.handles.insert(|handle| Event::new(handle, context, DISABLE_TIMING | INTERPROCESS));

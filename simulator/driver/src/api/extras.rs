@@ -93,7 +93,7 @@ pub unsafe extern "C" fn simcuda_take_records(buffer: HostBytes, capacity: usize
     guard(|| answer(buffer, capacity, length, || json(&driver::take_records())))
 }
 
-/// Takes the reason of this thread's last failure that had one, as a JSON text or `null`.
+/// Takes the reason of this thread's last failure, as a JSON text or `null`.
 ///
 /// # Safety
 ///

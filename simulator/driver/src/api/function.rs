@@ -47,7 +47,7 @@ pub struct Function {
     pub old_launch: Mutex<OldLaunch>,
 }
 
-/// The parameters that a program stores in a function to launch it as in CUDA 3.
+/// The parameters that a program stores in a function, as in CUDA 3.
 #[derive(Clone, Debug)]
 pub struct OldLaunch {
     pub block: [u32; 3],
@@ -61,7 +61,7 @@ impl Default for OldLaunch {
     }
 }
 
-/// The most bytes that the parameters of a kernel may have in an old launch.
+/// The most bytes of parameters in an old launch.
 pub const PARAMETER_BYTES: usize = 4096;
 
 /// The registers of a kernel whose PTX does not state them (`CU_FUNC_ATTRIBUTE_NUM_REGS`). This is a placeholder, not a
@@ -125,13 +125,13 @@ impl Function {
         Occupancy::of(profile, self.needs(threads, dynamic_shared_bytes))
     }
 
-    /// Returns how many threads a block of this kernel may have, by the device's limit and the kernel's own bounds.
+    /// Returns the most threads of a block, by the device's and the kernel's bounds.
     pub fn max_threads_by_bounds(&self, profile: &Profile) -> u32 {
         let limit = profile.max_threads_per_block;
         self.kernel().max_threads().map_or(limit, |threads| threads.min(limit))
     }
 
-    /// Returns for how many threads of a block there are registers, if the registers per thread are known.
+    /// Returns the threads for which a block has registers, if that is known.
     pub fn max_threads_by_registers(&self, profile: &Profile) -> Option<u32> {
         occupancy::max_threads_by_registers(profile, self.registers_per_thread()?)
     }
@@ -142,7 +142,7 @@ impl Function {
         self.max_threads_by_registers(profile).map_or(by_bounds, |threads| threads.min(by_bounds))
     }
 
-    /// Returns what a launch must do about clusters, by the kernel's text or by what the program has set.
+    /// Returns the rules for clusters, from the kernel's text or the program.
     pub fn cluster_bounds(&self) -> ClusterBounds {
         let bounds = self.kernel().cluster();
         let [x, y, z] = self.required_cluster.each_ref().map(|extent| extent.load(Relaxed) as u32);

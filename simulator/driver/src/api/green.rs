@@ -21,7 +21,7 @@ const SPLIT_FLAGS: u32 = IGNORE_COSCHEDULING | 2;
 /// A green context.
 pub struct Green {
     handle: Handle,
-    /// The other name of the primary context that the program makes current in its place.
+    /// The primary context's other name, which the program makes current.
     alias: Handle,
     multiprocessors: u32,
 }
@@ -51,7 +51,7 @@ fn count(resource: &Resource) -> Result<u32> {
     if resource.kind == MULTIPROCESSORS { Ok(resource.multiprocessors) } else { CuResult::INVALID_RESOURCE_TYPE.err() }
 }
 
-/// The least number of multiprocessors of a share, and what each is a multiple of.
+/// Returns the least number of multiprocessors of a share, and its unit.
 fn granularity(driver: &Driver, flags: u32) -> (u32, u32) {
     match driver.profile.compute_capability.0 {
         ..=6 => (1, 1),

@@ -33,7 +33,7 @@ pub const NO_PTX: &str = "the image is machine code for a GPU, but the simulator
 /// get a kernel for such a GPU.
 const OLDEST_WITH_COMPILER: (u32, u32) = (5, 0);
 
-/// An image that leaves device memory when the last launch that uses it has ended.
+/// An image in device memory, until the last launch that uses it has ended.
 #[derive(Debug)]
 pub struct LoadedImage {
     image: Option<Image>,
@@ -43,7 +43,7 @@ pub struct LoadedImage {
     pub coverage: Option<Arc<ModuleCounts>>,
 }
 
-/// PTX that was checked and parsed, to be placed in device memory once for each context.
+/// Checked and parsed PTX, to be placed in memory for each context.
 #[derive(Clone, Debug)]
 pub struct ParsedImage {
     module: Arc<Module>,
@@ -86,7 +86,7 @@ impl LoadedImage {
         Ok(Self { image: Some(image), memory: driver.memory.clone(), registers, coverage })
     }
 
-    /// Returns the registers per thread of a kernel, if the PTX states them.
+    /// Returns the registers per thread of a kernel, if stated.
     pub fn registers_per_thread(&self, kernel: &str) -> Option<u32> {
         self.registers.get(kernel).copied()
     }
@@ -104,7 +104,7 @@ impl Drop for LoadedImage {
     }
 }
 
-/// Reads PTX, or a fat binary that has some, from the caller's memory, for a module.
+/// Reads PTX or a fat binary from the caller's memory, for a module.
 pub fn read(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
     refuse!(
         INVALID_IMAGE if image.until_nul(MAGIC_BYTES)? == fatbin::WRAPPER_MAGIC,
@@ -113,7 +113,7 @@ pub fn read(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
     read_library(driver, image)
 }
 
-/// Reads the same for a library, or the wrapper of a fat binary.
+/// Reads the same for a library, or a fat binary's wrapper.
 pub fn read_library(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
     let start = image.until_nul(MAGIC_BYTES)?;
     // What is not text may contain NULs, so its first bytes are checked before the rest is read as text.
@@ -201,7 +201,7 @@ fn failure(error: &LoadError) -> Failure {
     CuResult::INVALID_PTX.because(error.to_string())
 }
 
-/// Warns once in a process of PTX of a version that is not known.
+/// Warns once of PTX of a version that is not known.
 fn warn_of_version(driver: &Driver, (major, minor): (u32, u32)) {
     static WARNED: Once = Once::new();
     if (major, minor) >= UNKNOWN_PTX {
@@ -214,7 +214,7 @@ fn warn_of_version(driver: &Driver, (major, minor): (u32, u32)) {
     }
 }
 
-/// Refuses PTX for a newer GPU than the profile's, because it does not compile there.
+/// Refuses PTX for a newer GPU, because it does not compile there.
 fn check_target((major, minor): (u32, u32), profile: &Profile) -> Result<()> {
     let has = profile.compute_capability;
     refuse!(

@@ -23,7 +23,7 @@ fn place(token: &Token, kind: u32) -> Result<Place> {
     Ok(place)
 }
 
-/// Refuses a profile without a common address range for host and device, as CUDA does.
+/// Refuses a profile without unified addresses, as CUDA does.
 fn check_supported(driver: &Driver) -> Result<()> {
     if driver.profile.compute_capability >= (2, 0) {
         return Ok(());

@@ -20,7 +20,7 @@ use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::settings::Trace;
 
-/// Tags in the array `extra` of a launch, which say what the next element is.
+/// Tags in the array `extra` of a launch, each for the next element.
 const PARAM_BUFFER: u64 = 1;
 const PARAM_BUFFER_SIZE: u64 = 2;
 const PARAM_END: u64 = 0;
@@ -35,7 +35,7 @@ pub enum Grid {
 /// `CU_LAUNCH_ATTRIBUTE_PRIORITY`
 const PRIORITY: u32 = 8;
 
-/// The value of an attribute of a launch, which has as many bytes as it needs of these.
+/// The value of an attribute of a launch, in the first of these bytes.
 pub type AttributeValue = [u8; 64];
 
 /// The shape of a launch.
@@ -48,7 +48,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Makes the shape of a launch of blocks that do not depend on each other.
+    /// Makes the shape of a launch of independent blocks.
     pub fn of(grid: [u32; 3], block: [u32; 3], dynamic_shared_bytes: u32) -> Self {
         let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes };
         Self { config, grid: Grid::Independent, cluster: None }
@@ -68,7 +68,7 @@ pub struct Launch {
     pub function: Arc<Function>,
     pub shape: Shape,
     parameters: Vec<u8>,
-    /// Attributes that a program set on the node of a graph, by number.
+    /// Attributes that a program set on a node, by number.
     pub attributes: BTreeMap<u32, AttributeValue>,
     /// The addresses of the parameters, where the program reads them.
     listed: Vec<usize>,
@@ -98,7 +98,7 @@ impl Launch {
         &self.function.context
     }
 
-    /// Changes whether the kernel synchronizes across the whole grid, and the clusters that it asks for.
+    /// Changes whether the grid is cooperative, and which clusters it asks for.
     pub fn set_groups(&mut self, driver: &Driver, grid: Grid, cluster: Option<Dim3>) -> Result<()> {
         let shape = Shape { grid, cluster, ..self.shape };
         check_grid(driver, &self.function, shape)?;
@@ -121,8 +121,8 @@ impl Launch {
         self.listed.as_ptr()
     }
 
-    /// Executes the launch and records it, or refuses what no device could execute. No lock is held meanwhile, so other threads can launch
-    /// and copy.
+    /// Executes and records the launch, or refuses what no device could execute. No lock is held meanwhile, so other threads can launch and
+    /// copy.
     pub fn run(&self, driver: &Driver) -> Result<()> {
         self.execute(driver).inspect_err(|failure| driver.note_refusal(failure))
     }
@@ -178,7 +178,7 @@ impl Launch {
     }
 }
 
-/// Refuses clusters that the device, the kernel or the grid does not allow.
+/// Refuses clusters that the device, the kernel or the grid forbids.
 fn check_cluster(driver: &Driver, function: &Function, Shape { config, cluster: asked, .. }: Shape) -> Result<()> {
     let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
     let refused = |misuse: ClusterMisuse| {
@@ -276,8 +276,8 @@ fn print(text: &str) {
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
 }
 
-/// Lays out parameters that the caller passes one by one, each as a pointer to its value. An array with too few pointers is refused where
-/// that shows: the one behind its end is null, or points to nothing. A GPU's driver would crash.
+/// Lays out parameters that the caller passes as pointers to their values. An array with too few pointers is refused where that shows: the
+/// one behind its end is null, or points to nothing. A GPU's driver would crash.
 pub fn pack_each(function: &Function, values: In<HostBytes>) -> Result<Vec<u8>> {
     let kernel = function.kernel();
     let (params, mut packed) = (kernel.params(), vec![0; kernel.param_bytes()]);
@@ -342,7 +342,7 @@ fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
     buffer.read(expected)
 }
 
-/// Lays out the parameters of a launch, in whichever of the two ways the caller passes them.
+/// Lays out a launch's parameters, in whichever way the caller passes them.
 pub fn pack(function: &Function, values: In<HostBytes>, extra: In<HostBytes>) -> Result<Vec<u8>> {
     match (values.is_null(), extra.is_null()) {
         (false, false) => CuResult::INVALID_VALUE.err(),

@@ -38,8 +38,8 @@ pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&F
     stream::submit(stream, Operation::Kernel(launch))
 }
 
-/// Reads the shape of a launch, and ignores attributes that only affect speed or order. A launch with programmatic stream serialization may
-/// begin before the one in front of it has ended; here it never does.
+/// Reads the shape of a launch, and ignores attributes without effect here. A launch with programmatic stream serialization may begin
+/// before the one in front of it has ended; here it never does.
 pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
     let (mut grid, mut cluster, mut preferred) = (Grid::Independent, None, None);
     for index in 0..config.attribute_count as usize {

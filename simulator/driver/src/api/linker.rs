@@ -15,7 +15,7 @@ use crate::link::{self, Input, LinkError};
 const LIBRARY: u32 = 4;
 const INPUT_KINDS: u32 = 6;
 
-/// The library of functions for launches from kernels, which toolkits add to every link. Nothing in it is needed here.
+/// The library for launches from kernels, which toolkits add to every link. Nothing in it is needed here.
 const DEVICE_RUNTIME: &str = "cudadevrt";
 
 /// Modules that are being linked.
@@ -24,7 +24,7 @@ struct Link {
     handle: Handle,
     context: Arc<Context>,
     inputs: Mutex<Vec<Input>>,
-    /// The result with a NUL, which the program may read until it destroys the link.
+    /// The result with a NUL, which the program may read meanwhile.
     linked: OnceLock<Vec<u8>>,
 }
 

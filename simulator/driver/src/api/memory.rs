@@ -11,7 +11,7 @@ use crate::allocations::{MemoryKind, Owned};
 use crate::ffi::MemLocation;
 use crate::host_memory;
 
-/// The alignment of rows in pitched memory, which is that of every allocation.
+/// The alignment of rows in pitched memory, as of every allocation.
 const PITCH_ALIGNMENT: usize = 512;
 /// `CU_MEM_ATTACH_GLOBAL`, `_HOST` and `_SINGLE`
 const ATTACH_GLOBAL: u32 = 1;
@@ -19,7 +19,7 @@ const ATTACH_HOST: u32 = 2;
 const ATTACH_SINGLE: u32 = 4;
 /// `CU_MEMHOSTALLOC_PORTABLE`, `_DEVICEMAP` and `_WRITECOMBINED`
 const HOST_ALLOC_FLAGS: u32 = 1 | DEVICE_MAP | 4;
-/// The device can access all such memory, whether the program asks for it or not.
+/// Accessible to the device, as all such memory is in any case.
 const DEVICE_MAP: u32 = 2;
 /// `CU_MEMHOSTREGISTER_PORTABLE`, `_DEVICEMAP`, `_IOMEMORY` and `_READ_ONLY`
 const REGISTER_FLAGS: u32 = 1 | DEVICE_MAP | 4 | 8;
@@ -206,8 +206,8 @@ exports! {
         }
     }
 
-    /// From then on, kernels can access the memory at the program's own address. CUDA demands that it stay allocated until it is
-    /// unregistered. If it does not, a GPU keeps using the old pages; here the kernel's access is an access of this process to freed memory.
+    /// Lets kernels access the memory at the program's own address. CUDA demands that it stay allocated until it is unregistered. If it
+    /// does not, a GPU keeps using the old pages; here the kernel's access is an access of this process to freed memory.
     fn cuMemHostRegister_v2 | cuMemHostRegister(host: HostBytes, bytes: usize, flags: u32) {
         let (driver, context) = context::current()?;
         refuse!(INVALID_VALUE if host.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0);

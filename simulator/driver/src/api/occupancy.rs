@@ -31,7 +31,7 @@ fn put_blocks(out: Out<i32>, function: Handle, block: i32, dynamic_shared: usize
     out.put(blocks(&function, driver.profile, threads, dynamic_shared) as i32)
 }
 
-/// Finds the block size that fills a multiprocessor best, and the largest if several fill it equally.
+/// Finds the largest of the block sizes that fill a multiprocessor best.
 fn put_potential_block(
     min_grid: Out<i32>,
     block: Out<i32>,
@@ -145,8 +145,8 @@ exports! {
         potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
     }
 
-    /// Returns each block's share if this many blocks run at once, minus the kernel's static shared memory. Like a GPU's driver, this does
-    /// not subtract the part of each block that the system reserves.
+    /// Returns a block's share of shared memory if this many run at once. The kernel's static shared memory is subtracted. Like a GPU's
+    /// driver, this does not subtract the part of each block that the system reserves.
     fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: Out<usize>, function: Handle, blocks: i32, block: i32) {
         let driver = driver()?;
         let function = library::function(function)?;

@@ -72,7 +72,7 @@ of_32_bits! {
     cuMemcpyDtoA cuMemcpyDtoD cuMemcpyDtoDAsync cuMemcpyDtoH cuMemcpyDtoHAsync cuMemcpyHtoA cuMemcpyHtoAAsync cuMemcpyHtoD
     cuMemcpyHtoDAsync cuMemsetD16 cuMemsetD2D16 cuMemsetD2D32 cuMemsetD2D8 cuMemsetD32 cuMemsetD8 cuModuleGetGlobal;
 
-    /// More memory than 32 bits can say is the most that they can say.
+    /// Returns the memory in 32 bits, or the most that they can say.
     fn cuDeviceTotalMem(bytes: Out<u32>, device: DeviceId) {
         let driver = driver_of(device)?;
         bytes.put(driver.profile.memory_bytes.try_into().unwrap_or(u32::MAX))

@@ -78,7 +78,7 @@ impl Operation {
         }
     }
 
-    /// Returns the context that this operation runs in, if it runs on the device.
+    /// Returns the context that this runs in, if it runs on the device.
     pub fn context(&self) -> Option<&Arc<Context>> {
         match self {
             Operation::Kernel(launch) => Some(launch.context()),
@@ -152,7 +152,7 @@ impl Operation {
     }
 }
 
-/// The memory of an allocation node, for as long as a graph or an executable graph has the node.
+/// The memory of an allocation node, as long as a graph has the node.
 #[derive(Debug)]
 pub struct Block {
     pub address: u64,
@@ -281,7 +281,7 @@ impl Graph {
         Ok((id, handle))
     }
 
-    /// Returns the numbers of nodes, which must all be nodes of this graph.
+    /// Returns the numbers of nodes, all of which must be of this graph.
     pub fn ids(&self, nodes: &[Handle]) -> Result<Vec<NodeId>> {
         let id = |&handle: &Handle| -> Result<NodeId> {
             let node = find::<NodeRef>(handle)?;
@@ -309,7 +309,7 @@ impl Graph {
         nodes.nodes().filter_map(block).collect()
     }
 
-    /// Makes a copy that has the same nodes, and copies of the graphs inside them.
+    /// Copies the graph, its nodes, and the graphs inside them.
     pub fn copy(&self, driver: &Driver, copy_for: CopyFor) -> Result<Arc<Self>> {
         let is_registered = copy_for != CopyFor::Executable;
         let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
@@ -342,7 +342,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Finds the copy of a node, in this graph and in the graphs of its nodes, and calls `look` with it.
+    /// Calls `look` with the copy of a node, here or inside of nodes.
     pub fn with_copy_of<T>(&self, original: Handle, look: &mut dyn FnMut(&mut Node) -> Result<T>) -> Result<T> {
         let mut nodes = self.nodes.lock();
         if let Some((_, node)) = nodes.nodes_mut().find(|(_, node)| node.original == Some(original)) {
@@ -363,7 +363,7 @@ impl Graph {
         self.with_copy_of(original, &mut |_| Ok(())).is_ok()
     }
 
-    /// Removes the handles of the graph, of its nodes, and of the graphs in its nodes. What is executable of it stays.
+    /// Removes the handles of the graph and of everything in it. What is executable of it stays.
     pub fn unregister(&self, driver: &Driver) {
         let _ = driver.handles.remove::<Graph>(self.handle);
         driver.graph_memory.forget_frees(self.handle);
@@ -375,7 +375,7 @@ impl Graph {
 }
 
 impl Node {
-    /// Removes the handle of the node, and those of the graph in it.
+    /// Removes the handles of the node and of the graph in it.
     pub fn unregister(&self, driver: &Driver) {
         let _ = driver.handles.remove::<NodeRef>(self.handle);
         if let Operation::Graph(graph) = &self.operation {

@@ -95,7 +95,7 @@ exports! {
         put(driver, containing(driver, address).ok_or(CuResult::INVALID_VALUE)?, attribute, address, data)
     }
 
-    /// Unlike the function for one attribute, this succeeds for an address that CUDA does not know.
+    /// Returns several attributes, even of an address that CUDA does not know.
     fn cuPointerGetAttributes(count: u32, attributes: In<u32>, data: In<Out<c_void>>, address: DevicePtr) {
         let (driver, _) = context::current()?;
         let found = containing(driver, address);

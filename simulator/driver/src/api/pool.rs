@@ -71,7 +71,7 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     out.put(address)
 }
 
-/// Frees memory, and records that in the pool that it is from, if the pool still exists.
+/// Frees memory, and records that in its pool if it still exists.
 pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
     let is_of_graph = |owned: &Owned| owned.kind == MemoryKind::Graph && owned.base == address;
     if driver.allocations.containing(address).as_ref().is_some_and(is_of_graph) && frees(MemoryKind::Graph) {
@@ -92,7 +92,7 @@ fn whole(driver: &Driver, address: u64) -> Vec<Accessed> {
     owned.map(|owned| Accessed { address: owned.base, bytes: owned.bytes, accesses: Accesses::WRITTEN }).into_iter().collect()
 }
 
-/// Refuses a location that is not on the device, the only place where a pool can be.
+/// Refuses a location that is not on the device, where all pools are.
 fn check_location(location: MemLocation) -> Result<()> {
     refuse!(NOT_SUPPORTED if location.kind != ON_DEVICE, "the simulator has memory pools on the device only");
     if location.id == DEVICE { Ok(()) } else { CuResult::INVALID_DEVICE.err() }
@@ -192,7 +192,7 @@ exports! {
         data.put(driver.allocations.export(&driver.memory, address, POOLED, shares)?)
     }
 
-    /// The memory is freed as if it came from a pool of this process.
+    /// Opens memory of another process. It is freed as if it came from a pool of this process.
     fn cuMemPoolImportPointer(address: Out<DevicePtr>, pool: Handle, data: In<Token>) {
         let (driver, context) = context::current()?;
         address.check()?;
@@ -275,7 +275,7 @@ exports! {
         Ok(())
     }
 
-    /// The attributes are the bytes in use now and at most, and the bytes reserved now and at most.
+    /// Returns bytes in use, now and at most, or reserved, now and at most.
     fn cuDeviceGetGraphMemAttribute(device: DeviceId, attribute: u32, value: Out<u64>) {
         let [used, reserved] = driver_of(device)?.graph_memory.levels();
         let levels = [used.bytes, used.high, reserved.bytes, reserved.high];

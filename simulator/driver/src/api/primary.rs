@@ -21,7 +21,7 @@ pub fn release(device: DeviceId) -> Result<()> {
     Ok(())
 }
 
-/// Retains the primary context once, and makes it if nobody has retained it before.
+/// Retains the primary context, and makes it if it does not exist.
 pub fn retain(driver: &Driver) -> Result<Arc<Context>> {
     let handle = driver.primary.handle;
     let mut state = driver.primary.state.lock();

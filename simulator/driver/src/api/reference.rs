@@ -97,7 +97,7 @@ fn look<T>(reference: Handle, look: impl FnOnce(&State) -> Result<T>) -> Result<
     look(&reference.state.lock())
 }
 
-/// Finds the reference that a variable of a module holds, or makes it.
+/// Finds or makes the reference that a variable of a module holds.
 fn of_variable<T: Kind>(module: Handle, name: &str, opaque: Opaque, make: impl FnOnce(Arc<Context>) -> T) -> Result<Handle> {
     let (driver, context) = context::current()?;
     let module = driver.handles.get::<Module>(module)?;
@@ -186,7 +186,7 @@ exports! {
         })
     }
 
-    /// Every address of an allocation is aligned well enough here, so the offset is 0.
+    /// Binds memory. Every address of an allocation is aligned well enough here, so the offset is 0.
     fn cuTexRefSetAddress_v2(offset: Out<usize>, reference: Handle, address: DevicePtr, bytes: usize) {
         let driver = driver()?;
         change(reference, |state| bind_memory(driver, state, texture::LINEAR, address, &[bytes], bytes))?;

@@ -18,7 +18,7 @@ pub struct Refused {
     pub functions: &'static [&'static str],
 }
 
-/// Exports functions that refuse, grouped by feature, each group with what to do instead.
+/// Exports functions that refuse, by feature, each with an alternative.
 macro_rules! refused {
     ($($feature:literal, $instead:literal: $($name:ident)*;)*) => {
         exports! {

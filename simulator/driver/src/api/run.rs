@@ -15,7 +15,7 @@ use crate::topology::NodeId;
 /// An operation that is under way.
 pub struct Run {
     operation: Operation,
-    /// The record of an event that a wait for the event waits for.
+    /// The record of an event that this waits for.
     record: Option<Record>,
     /// The number of operations on values that are done.
     done: usize,

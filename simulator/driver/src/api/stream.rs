@@ -65,12 +65,12 @@ pub fn any(handle: Handle) -> Result<Option<Arc<Stream>>> {
     }
 }
 
-/// Returns what the default stream means in the call that this thread is in.
+/// Returns the meaning of the default stream in the current call.
 fn meant(handle: Handle) -> Handle {
     if handle == DEFAULT && default_is_per_thread() { Handle::PER_THREAD_STREAM } else { handle }
 }
 
-/// Returns true for the legacy stream, which waits for all others and is never captured.
+/// Returns true for the legacy stream, which is never captured.
 pub fn is_legacy(handle: Handle) -> bool {
     matches!(meant(handle), DEFAULT | Handle::LEGACY_STREAM)
 }
@@ -83,7 +83,7 @@ pub fn context_of(handle: Handle) -> Result<Arc<Context>> {
     }
 }
 
-/// Refuses a stream of another context, because a kernel can only be launched in the current one.
+/// Refuses a stream of another context than the current one.
 pub fn check_current(handle: Handle, current: &Context) -> Result<()> {
     if context_of(handle)?.handle == current.handle { Ok(()) } else { CuResult::INVALID_HANDLE.err() }
 }
@@ -109,7 +109,7 @@ pub fn is_blocking(handle: Handle) -> Result<bool> {
     Ok(any(handle)?.is_none_or(|stream| stream.flags & NON_BLOCKING == 0))
 }
 
-/// Returns true if a stream is being captured, even if the capture is invalid by now.
+/// Returns true if a stream is being captured, even without success.
 pub fn is_capturing(handle: Handle) -> Result<bool> {
     Ok(driver()?.captures.status(key(handle)?).is_some())
 }
@@ -119,7 +119,8 @@ pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
     submit_then(stream, operation, || ())
 }
 
-/// The same, and does something right after the operation, before anybody can know that it is done. A capture does not do that.
+/// Gives a stream something to do, and does `then` right after it. No one can know before `then` that it is done. A capture does not do
+/// `then`. A capture does not do that.
 pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let record = |graph, dependencies: &[_]| find::<Graph>(graph)?.add(driver, operation.clone(), dependencies);
@@ -159,7 +160,7 @@ fn position(stream: Handle, key: StreamKey) -> Result<Position> {
     Ok(Position { stream: key, is_legacy: is_legacy(stream), is_blocking: is_blocking(stream)?, is_of_context: false })
 }
 
-/// Does something when all earlier work of a stream is done, which is now unless the stream waits.
+/// Does something when all earlier work of a stream is done.
 pub fn after(stream: Handle, task: Task, act: impl FnOnce(&Driver) -> Result<()> + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let position = position(stream, key)?;
@@ -171,7 +172,7 @@ pub fn after(stream: Handle, task: Task, act: impl FnOnce(&Driver) -> Result<()>
     driver.queues.push(position, task, work).map(drop)
 }
 
-/// Waits for all work of a stream, before a call returns that must not return earlier.
+/// Waits for all work of a stream, before a call returns.
 pub fn finish(stream: Handle) -> Result<()> {
     let driver = driver()?;
     if driver.queues.is_empty() && driver.queues.timeline.is_none() {
@@ -188,7 +189,7 @@ pub fn finish(stream: Handle) -> Result<()> {
     driver.queues.take_failure(context.handle)
 }
 
-/// Refuses to use the legacy stream while it would have to wait for a capturing stream.
+/// Refuses the legacy stream while it would wait for a capturing stream.
 fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
     let (driver, key) = (driver()?, key(stream)?);
     if is_legacy(stream) {
@@ -197,7 +198,7 @@ fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
     Ok((driver, key))
 }
 
-/// Refuses to do something now in the legacy stream while it would have to wait for a capturing stream.
+/// Refuses to use the legacy stream now while it would wait for a capture.
 pub fn use_now(stream: Handle) -> Result<()> {
     admit(stream).map(drop)
 }
@@ -280,7 +281,7 @@ pub fn made_in(stream: Handle) -> Result<Handle> {
     Ok(any(stream)?.map_or_else(context::current_handle, |stream| stream.made_in))
 }
 
-/// Records an event when all work of a context is done that came before.
+/// Records an event after all earlier work of a context.
 pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     let driver = driver()?;
     let context = driver.handles.get::<Context>(context)?;
@@ -314,7 +315,7 @@ pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
     driver.queues.push(of_context(&context), task, Box::new(move || run.advance(driver))).map(drop)
 }
 
-/// A position after all earlier work of a context, and before all later work.
+/// Returns the position after all earlier and before all later work of a context.
 fn of_context(context: &Context) -> Position {
     let stream = StreamKey { handle: DEFAULT, context: context.handle, thread: None };
     Position { stream, is_legacy: true, is_blocking: true, is_of_context: true }
@@ -335,7 +336,7 @@ fn attribute_bytes(attribute: u32) -> Result<usize> {
     }
 }
 
-/// Returns the value of an attribute that the program did not set, as NVIDIA's driver for CUDA 13.0 returned it on an H100.
+/// Returns an attribute's initial value, as CUDA 13.0 returned it on an H100.
 fn initial(stream: Handle, attribute: u32) -> Result<[u8; STREAM_ATTRIBUTE_BYTES]> {
     let mut value = [0; STREAM_ATTRIBUTE_BYTES];
     let number = match attribute {
@@ -457,7 +458,7 @@ exports! {
         Ok(())
     }
 
-    /// All earlier work is done, so the function runs now, on this thread. CUDA forbids it to call CUDA functions.
+    /// Runs a function of the host when all earlier work is done. CUDA forbids it to call CUDA functions.
     fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) also "_ptsz" {
         usable(stream)?;
         submit(stream, Operation::Host(HostCall::new(function, data)?))

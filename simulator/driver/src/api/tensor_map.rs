@@ -15,7 +15,7 @@ const SINCE: (u32, u32) = (9, 0);
 /// A `CUtensorMap`.
 type Bytes = [u8; BYTES];
 
-/// The first elements of an array of the caller, with zeros after them.
+/// Reads the first elements of the caller's array, with zeros after them.
 fn array<T: Copy + Default, const N: usize>(from: In<T>, count: usize) -> Result<[T; N]> {
     let mut elements = [T::default(); N];
     refuse!(INVALID_VALUE if from.is_null());

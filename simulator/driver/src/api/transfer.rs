@@ -124,7 +124,7 @@ impl End {
         MemcpyEnd3D { x_in_bytes, y, z, lod: 0, memory_type, host, device, array, context: Handle::NULL, pitch, height }
     }
 
-    /// Returns the offset of the box's first byte, the bytes between its rows, and the bytes between its layers.
+    /// Returns the box's first byte, and the bytes between rows and layers.
     fn offsets(&self, [width, rows, _]: Extent) -> Result<(usize, usize, usize)> {
         let [x, y, z] = self.start;
         let pitch = if self.pitch == 0 { width } else { self.pitch };
@@ -164,7 +164,7 @@ impl Copy {
         Memcpy3D { source: self.source.to_parameters(), target: self.target.to_parameters(), width_in_bytes, height, depth }
     }
 
-    /// Refuses a box that does not fit the rows and layers it is in.
+    /// Refuses a box that does not fit its rows and layers.
     pub fn check(&self) -> Result<()> {
         if !self.extent.contains(&0) {
             self.target.offsets(self.extent)?;
@@ -173,17 +173,17 @@ impl Copy {
         Ok(())
     }
 
-    /// Returns true if the copy is of a single row of at least one byte.
+    /// Returns true for a copy of one row of at least one byte.
     pub fn is_row(&self) -> bool {
         self.extent[0] > 0 && self.extent[1..] == [1, 1]
     }
 
-    /// Returns for the target and for the source whether it is on the device.
+    /// Returns true for each end, target and source, that is on the device.
     pub fn directions(&self, driver: &Driver) -> [bool; 2] {
         [self.target, self.source].map(|end| matches!(end.address.resolve(driver), Location::Device(_)))
     }
 
-    /// Refuses a box whose first or last byte on the device is in no allocation.
+    /// Refuses a box on the device that begins or ends outside of allocations.
     pub fn check_memory(&self, driver: &Driver) -> Result<()> {
         let [width, rows, layers] = self.extent;
         if self.extent.contains(&0) {
@@ -339,7 +339,7 @@ impl Fill {
         (0..rows).map(row).collect()
     }
 
-    /// Returns true if this fills a single row of at least one element.
+    /// Returns true if this fills one row of at least one element.
     pub fn is_row(&self) -> bool {
         self.width > 0 && self.rows == 1
     }

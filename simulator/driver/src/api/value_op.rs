@@ -40,7 +40,7 @@ pub enum ValueOp {
     Barrier,
 }
 
-/// A condition on a value in memory, compared with the one that is given.
+/// A condition on a value in memory, compared with a given one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Not less, where the numbers go round in a circle.

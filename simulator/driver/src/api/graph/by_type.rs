@@ -13,7 +13,7 @@ fn kernel_parameters(node: Handle) -> Result<KernelNode<*const usize>> {
     find::<NodeRef>(node)?.with(|node| parameters::describe_kernel(&mut node.operation))
 }
 
-/// Returns the context that a node runs in, which a change of its parameters does not change.
+/// Returns a node's context, which a change of its parameters keeps.
 fn context_of(node: Handle) -> Result<Handle> {
     get(node, |operation| operation.context().map(|context| context.handle))
 }

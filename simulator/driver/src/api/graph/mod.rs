@@ -39,7 +39,7 @@ fn read_handles(handles: In<Handle>, count: usize) -> Result<Vec<Handle>> {
     (0..count).map(|index| handles.read_nth(index)).collect()
 }
 
-/// Refuses edges that are more than an order, such as those for programmatic launches. Null stands for plain edges.
+/// Refuses edges that are more than an order, such as programmatic ones. Null stands for plain edges.
 pub fn check_edge_data(data: In<EdgeData>, count: usize) -> Result<()> {
     if data.is_null() {
         return Ok(());
@@ -63,7 +63,7 @@ fn put_edge_data(out: Out<EdgeData>, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to take something away from a graph that CUDA keeps as it is.
+/// Refuses to remove something from a graph that must stay as it is.
 fn check_can_shrink(driver: &Driver, graph: &Graph) -> Result<()> {
     refuse!(INVALID_VALUE if graph.has_memory_nodes() || driver.captures.is_target(graph.handle));
     Ok(())
@@ -126,7 +126,7 @@ exports! {
         graph.put(Graph::create(driver).handle)
     }
 
-    /// A graph that a node owns, or that a capture adds nodes to, is not the program's to destroy.
+    /// Destroys a graph of the program: not one of a node or a capture.
     fn cuGraphDestroy(graph: Handle) {
         let driver = driver()?;
         let graph = find::<Graph>(graph)?;

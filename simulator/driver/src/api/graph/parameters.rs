@@ -114,7 +114,7 @@ pub fn child_of(parameters: Out<NodeOfType<u8>>) -> Result<Option<Handle>> {
     if is_graph { member(parameters).map(Some) } else { Ok(None) }
 }
 
-/// Makes an operation of `CUgraphNodeParams`, except for an allocation, which also writes there.
+/// Makes an operation of `CUgraphNodeParams`, except for an allocation.
 pub fn any(parameters: Out<NodeOfType<u8>>) -> Result<Operation> {
     match parameters.as_in().read()?.node_type {
         KERNEL => kernel(&member(parameters)?),
