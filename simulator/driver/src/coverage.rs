@@ -1,6 +1,6 @@
 //! Which lines and branches of the kernels were executed, in one process and in many.
 //!
-//! Each process writes a [`Covered`] when it ends, into a file of its own. Whoever wants to know about a whole test suite
+//! Each process writes a [`Covered`] when it ends, into a file of its own. A reader that wants to know about a whole test suite
 //! [reads](Covered::read_folder) them all and [adds](Covered::add) them up.
 
 use std::collections::{BTreeMap, BTreeSet};

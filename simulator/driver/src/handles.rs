@@ -34,7 +34,7 @@ impl Handle {
         Self(number as usize)
     }
 
-    /// The token as a number, for calls that return an ID.
+    /// Returns the token as a number, for calls that return an ID.
     pub fn number(self) -> u64 {
         self.0 as u64
     }
@@ -45,7 +45,7 @@ pub trait Kind: Any + Send + Sync {
     /// The result for a handle of no live object of this kind.
     const BAD_HANDLE: CuResult;
 
-    /// The context that this object is destroyed with.
+    /// Returns the context that this object is destroyed with.
     fn context(&self) -> Option<Handle>;
 }
 

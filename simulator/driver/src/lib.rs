@@ -30,7 +30,7 @@
 //! - [`coverage`]: which lines and branches of the kernels were executed, over processes.
 //! - [`report`]: what the whole process did, for programs that do not know about the simulator. `defect`: which findings are the same.
 //!   `name`: what a kernel is called in its source.
-//! - [`mutants`]: deliberate mistakes in the kernels that the process runs. [`scores`]: how often somebody noticed them.
+//! - [`mutants`]: deliberate mistakes in the kernels that the process runs. [`scores`]: how often they were noticed.
 //!
 //! The Rust half:
 //!

@@ -175,7 +175,7 @@ fn symbols(tree: &Module<'_>) -> Vec<Symbol> {
     functions.chain(variables).collect()
 }
 
-/// The names that some module defines for everyone: by which input, and what a function takes and returns.
+/// Returns the names that some module defines for everyone: by which input, and what a function takes and returns.
 fn definitions(inputs: &[Input]) -> Result<BTreeMap<String, (&str, Option<Prototype>)>, LinkError> {
     let mut defined = BTreeMap::new();
     for input in inputs {
@@ -200,7 +200,7 @@ fn check_prototype(declared: &Symbol, user: &str, definer: &str, defined: Option
     }
 }
 
-/// The names that more than one module has.
+/// Returns the names that more than one module has.
 fn names_in_several(inputs: &[Input]) -> Result<BTreeSet<String>, LinkError> {
     let (mut seen, mut several) = (BTreeSet::new(), BTreeSet::new());
     for input in inputs {

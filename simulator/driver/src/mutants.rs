@@ -95,7 +95,7 @@ impl Mutants {
         Ok(Self { folder: folder.transpose()?, chosen: chosen.transpose()?, started, launched: Mutex::default() })
     }
 
-    /// The text to load in place of this one: with the chosen mistake, if it has that mutant.
+    /// Returns the text to load in place of this one: with the chosen mistake, if it has that mutant.
     pub(crate) fn mutated<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let Some(id) = &self.chosen else { return text.into() };
         let function = id.split('@').next().unwrap_or_default();

@@ -20,7 +20,7 @@ pub struct State {
 }
 
 impl Primary {
-    /// Makes a primary context that nobody has retained yet.
+    /// Makes a primary context that is not retained yet.
     pub fn new(handles: &Handles) -> Self {
         Self { handle: handles.reserve(), state: Mutex::default() }
     }

@@ -255,7 +255,7 @@ impl Queues {
         Ok(false)
     }
 
-    /// Goes on with work while there is any. A failure is the context's by then, or it is of a host function, which has nobody to tell.
+    /// Goes on with work while there is any. A failure is the context's by then, or it is of a host function, which has no caller.
     fn watch(&self) {
         let (mut calls, mut since) = (0, Instant::now());
         loop {
@@ -270,7 +270,7 @@ impl Queues {
             }
             if self.is_empty() {
                 self.is_watched.store(false, Ordering::Release);
-                // Work that came before the line above is watched by nobody else.
+                // Work that came before the line above is watched by no other thread.
                 if self.is_empty() || self.is_watched.swap(true, Ordering::AcqRel) {
                     return;
                 }

@@ -6,7 +6,7 @@
 /// The order of a run, by its number.
 ///
 /// Number 0 is the order of the calls. Of the others, every fourth is of one kind: work runs as late as possible, in the order of the
-/// calls or the other way around; everything that nobody waits for runs first; or chance decides each time.
+/// calls or the other way around; everything that is not awaited runs first; or chance decides each time.
 #[derive(Debug, Default)]
 pub struct Schedule {
     kind: Kind,

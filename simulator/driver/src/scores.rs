@@ -16,7 +16,7 @@ pub enum Verdict {
     Tests,
     /// The command took too long, or a kernel did not end.
     Time,
-    /// Nobody noticed.
+    /// Nothing noticed it.
     Survived,
     /// The simulator cannot load a module with this mistake.
     Refused,
@@ -78,14 +78,14 @@ pub struct Counts {
     pub tests: usize,
     /// Killed by time.
     pub time: usize,
-    /// Noticed by nobody.
+    /// Not noticed.
     pub survived: usize,
     /// Run without a verdict: refused by the simulator, or not loaded.
     pub undecided: usize,
 }
 
 impl Counts {
-    /// All that were killed.
+    /// Returns all that were killed.
     pub fn killed(&self) -> usize {
         self.finding + self.tests + self.time
     }

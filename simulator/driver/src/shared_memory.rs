@@ -151,7 +151,7 @@ mod linux {
             Ok(Self(range))
         }
 
-        /// The first address, a multiple of 4096.
+        /// Returns the first address, a multiple of 4096.
         pub fn address(&self) -> u64 {
             self.0.address()
         }
@@ -180,7 +180,7 @@ mod linux {
             Ok(Self { start: start.map_err(|error| failed("reserve addresses", error))?, bytes })
         }
 
-        /// The first address, a multiple of 4096.
+        /// Returns the first address, a multiple of 4096.
         pub fn address(&self) -> u64 {
             self.start.expose_provenance() as u64
         }

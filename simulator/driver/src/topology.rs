@@ -112,7 +112,7 @@ impl<T> Topology<T> {
         self.nodes.iter().map(|(&id, node)| (id, &node.value))
     }
 
-    /// The same, to change the values.
+    /// Returns the same, to change the values.
     pub fn nodes_mut(&mut self) -> impl Iterator<Item = (NodeId, &mut T)> {
         self.nodes.iter_mut().map(|(&id, node)| (id, &mut node.value))
     }
@@ -191,7 +191,7 @@ impl<T> Topology<T> {
 mod tests {
     use super::*;
 
-    /// A diamond: 0 before 1 and 2, which are before 3.
+    /// Returns a diamond: 0 before 1 and 2, which are before 3.
     fn diamond() -> (Topology<char>, [NodeId; 4]) {
         let mut graph = Topology::default();
         let top = graph.add('a', &[]).unwrap();

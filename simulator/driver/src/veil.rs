@@ -81,7 +81,7 @@ impl Veil {
         }
     }
 
-    /// Puts the old bytes back, except where somebody has written meanwhile.
+    /// Puts the old bytes back, except where something was written meanwhile.
     fn lift(&self) {
         let Some(old) = self.old.lock().take() else { return };
         let mut now = vec![0; self.bytes];

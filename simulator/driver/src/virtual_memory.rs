@@ -1,6 +1,6 @@
 //! Virtual memory: reserved ranges of addresses, memory without an address, and what of it is mapped where.
 //!
-//! A reserved range of the device has a range of the host's addresses beside it. Memory that is mapped to a part of the one is mapped by the
+//! A reserved range of the device has a range of the host's addresses as well. Memory that is mapped to a part of the one is mapped by the
 //! operating system to the same part of the other, so that neighbors are one piece of memory, and memory that is mapped twice is the same
 //! memory.
 

@@ -65,7 +65,7 @@ impl Array {
     }
 }
 
-/// The image that a descriptor describes, at address 0.
+/// Returns the image that a descriptor describes, at address 0.
 fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
     let Array3DDescriptor { width, height, depth, format, channels, flags } = *descriptor;
     refuse!(
@@ -88,7 +88,7 @@ fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
     Ok(ImageView { address: 0, extent, layers: side(layers)?, pitch, slice, format, channels })
 }
 
-/// The bytes of an image.
+/// Returns the bytes of an image.
 fn bytes(view: &ImageView) -> Result<u64> {
     let planes = u64::from(view.extent[2]) * u64::from(view.layers);
     Ok(view.slice.checked_mul(planes).ok_or(CuResult::OUT_OF_MEMORY)?)

@@ -91,17 +91,17 @@ impl Context {
         }
     }
 
-    /// The bytes that the stack of each thread may have.
+    /// Returns the bytes that the stack of each thread may have.
     pub fn stack_bytes(&self) -> u32 {
         self.limits.lock().get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
     }
 
-    /// The bytes of output that a launch keeps.
+    /// Returns the bytes of output that a launch keeps.
     pub fn printed_bytes(&self) -> usize {
         self.limits.lock().get(&PRINTED_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_PRINTED))
     }
 
-    /// The heap of its kernels.
+    /// Returns the heap of its kernels.
     pub fn heap(&self) -> Arc<Heap> {
         self.heap.lock().clone()
     }
@@ -136,7 +136,7 @@ pub fn current_handle() -> Handle {
     STACK.with_borrow(|stack| stack.last().copied().unwrap_or(Handle::NULL))
 }
 
-/// Refuses a handle that a program may not make current. The primary context is accepted even while nobody retains it; until then, it is
+/// Refuses a handle that a program may not make current. The primary context is accepted even while it is not retained; until then, it is
 /// as unusable as a destroyed context.
 fn check_nameable(driver: &Driver, handle: Handle) -> Result<()> {
     match handle {
@@ -327,7 +327,7 @@ exports! {
         handle.put(current_handle())
     }
 
-    /// The device is also known for a primary context that nobody retains.
+    /// The device is also known for a primary context that is not retained.
     fn cuCtxGetDevice(device: Out<DeviceId>) {
         if current_handle() != driver()?.primary.handle {
             current_even_if_faulted()?;

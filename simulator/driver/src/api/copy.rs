@@ -138,7 +138,7 @@ fn check_contexts(contexts: [Handle; 2], stream: Handle) -> Result<()> {
     stream::check_not_capturing(stream)
 }
 
-/// The bytes of an array from an offset on.
+/// Returns the bytes of an array from an offset on.
 fn part(array: Handle, offset: usize, bytes: usize) -> Result<Address> {
     let found = find::<Array>(array)?;
     found.check(offset, bytes)?;

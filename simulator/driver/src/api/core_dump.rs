@@ -18,7 +18,7 @@ const NAME_BYTES: usize = 1024;
 /// The program's settings, by the attribute's number.
 type Values = Mutex<BTreeMap<u32, Vec<u8>>>;
 
-/// The value of an attribute that the program did not set.
+/// Returns the value of an attribute that the program did not set.
 fn initial(attribute: u32) -> Result<Vec<u8>> {
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
     let name = |start: &str| {
@@ -36,7 +36,7 @@ fn initial(attribute: u32) -> Result<Vec<u8>> {
     })
 }
 
-/// The bytes of an attribute's value, at most.
+/// Returns the bytes of an attribute's value, at most.
 fn bytes(attribute: u32) -> Result<usize> {
     Ok(match attribute {
         1..=4 => 1,

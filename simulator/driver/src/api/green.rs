@@ -62,7 +62,7 @@ fn granularity(driver: &Driver, flags: u32) -> (u32, u32) {
     }
 }
 
-/// The green context whose other name this handle is.
+/// Returns the green context whose other name this handle is.
 fn of_alias(driver: &Driver, alias: Handle) -> Option<Arc<Green>> {
     let handle = driver.green_contexts.lock().iter().find(|(other, _)| *other == alias).map(|(_, handle)| *handle)?;
     driver.handles.get(handle).ok()

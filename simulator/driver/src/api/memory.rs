@@ -96,7 +96,7 @@ fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) 
     Ok(())
 }
 
-/// A location as a number: a device, or the host.
+/// Returns a location as a number: a device, or the host.
 fn place_of(location: MemLocation) -> i32 {
     if location.kind == 1 { location.id } else { HOST }
 }

@@ -38,7 +38,7 @@ pub enum Operation {
     Values(Values),
 }
 
-/// Operations on values in memory, one after the other.
+/// Operations on values in memory, in order.
 #[derive(Clone, Debug)]
 pub struct Values {
     pub operations: Arc<[ValueOp]>,

@@ -86,7 +86,7 @@ pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -
     Ok(())
 }
 
-/// All bytes of an allocation, which nothing may use any more.
+/// Returns all bytes of an allocation, which nothing may use any more.
 fn whole(driver: &Driver, address: u64) -> Vec<Accessed> {
     let owned = driver.allocations.containing(address);
     owned.map(|owned| Accessed { address: owned.base, bytes: owned.bytes, accesses: Accesses::WRITTEN }).into_iter().collect()

@@ -126,7 +126,7 @@ fn bind_memory(driver: &Driver, state: &mut State, kind: u32, address: u64, size
     Ok(())
 }
 
-/// The array that a reference is bound to.
+/// Returns the array that a reference is bound to.
 fn bound(reference: Handle, kind: u32) -> Result<Handle> {
     look(reference, |state| {
         let resource = state.resource.filter(|resource| resource.kind == kind);

@@ -155,7 +155,7 @@ pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + S
     Ok(())
 }
 
-/// Where the next work of a stream is among all work.
+/// Returns the position of the next work of a stream among all work.
 fn position(stream: Handle, key: StreamKey) -> Result<Position> {
     Ok(Position { stream: key, is_legacy: is_legacy(stream), is_blocking: is_blocking(stream)?, is_of_context: false })
 }

@@ -25,7 +25,7 @@ fn array<T: Copy + Default, const N: usize>(from: In<T>, count: usize) -> Result
     Ok(elements)
 }
 
-/// One of the kinds that a number stands for.
+/// Returns one of the kinds that a number stands for.
 fn kind<T: Copy>(all: &[T], number: u32, what: &str) -> Result<T> {
     let kind = all.get(number as usize).copied();
     kind.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("{number} is not {what} of a tensor map for this GPU")))

@@ -42,7 +42,7 @@ kinds! {
     Object: INVALID_VALUE, of its context;
 }
 
-/// The image that a resource is, without its smaller copies.
+/// Returns the image that a resource is, without its smaller copies.
 pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
     let of_memory = |width: usize, height: usize, pitch: usize| -> Result<ImageView> {
         let (address, format, channels) = resource.memory();
@@ -70,7 +70,7 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
     }
 }
 
-/// The parts of a resource that a view shows: its levels and its layers, and how it reads them.
+/// Returns the parts of a resource that a view shows: its levels and its layers, and how it reads them.
 fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) -> Result<Vec<ImageView>> {
     let mut images =
         if resource.kind == MIPMAPPED { find::<Mipmapped>(resource.array())?.views.clone() } else { vec![image(resource)?] };

@@ -58,7 +58,7 @@ impl Address {
         }
     }
 
-    /// The address as a number. The host and the device share one range of addresses.
+    /// Returns the address as a number. The host and the device share one range of addresses.
     pub fn number(self) -> u64 {
         match self {
             Address::Host(bytes) => bytes.address(),

@@ -70,7 +70,7 @@ impl References {
 }
 
 impl Clone for References {
-    /// A copy of a graph has references of its own.
+    /// Retains the objects once more, for the copy of a graph.
     fn clone(&self) -> Self {
         let counts = self.counts.lock().clone();
         counts.values().for_each(|(object, count)| object.retain(*count));

@@ -170,7 +170,7 @@ impl HostBytes {
         self.0 as u64
     }
 
-    /// The file descriptor that a handle of shared memory is.
+    /// Returns the file descriptor that a handle of shared memory is.
     pub fn descriptor(self) -> Result<i32> {
         match i32::try_from(self.address()) {
             Ok(0) => {
@@ -235,12 +235,12 @@ impl HostBytes {
 pub struct UnifiedPtr(u64);
 
 impl UnifiedPtr {
-    /// The address as one of the device.
+    /// Returns the address as one of the device.
     pub fn device(self) -> DevicePtr {
         self.0
     }
 
-    /// The same address as bytes of the host.
+    /// Returns the same address as bytes of the host.
     pub fn host(self) -> HostBytes {
         HostBytes(std::ptr::with_exposed_provenance_mut(self.0 as usize))
     }

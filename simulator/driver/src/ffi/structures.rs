@@ -273,17 +273,17 @@ impl ResourceDescriptor {
         Self { kind, union, flags: 0 }
     }
 
-    /// The array of an array.
+    /// Returns the array of an array.
     pub fn array(&self) -> Handle {
         Handle::from_number(self.union[0])
     }
 
-    /// The address, the format, and the number of channels of memory.
+    /// Returns the address, the format, and the number of channels of memory.
     pub fn memory(&self) -> (u64, c_uint, c_uint) {
         (self.union[0], self.union[1] as c_uint, (self.union[1] >> 32) as c_uint)
     }
 
-    /// The bytes of linear memory.
+    /// Returns the bytes of linear memory.
     pub fn linear_bytes(&self) -> usize {
         self.union[2] as usize
     }

@@ -70,7 +70,7 @@ pub fn describe_kernel(operation: &mut Operation) -> Result<KernelNode<*const us
     Ok(KernelNode { base, kernel, context: launch.context().handle })
 }
 
-/// The same for `CUgraphNodeParams`, where null means the current context.
+/// Returns the same for `CUgraphNodeParams`, where null means the current context.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
     if handle == Handle::NULL { Ok(context::current()?.1) } else { find(handle) }
 }
