@@ -208,12 +208,13 @@ fn take_shared_records() -> Records {
 impl Driver {
     fn new(profile: &'static Profile, reporting: Reporting, schedule: Option<u64>) -> Self {
         let handles = Handles::default();
+        // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
+        let memory = Arc::new(Memory::new(u64::MAX));
         Self {
             profile,
-            // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
-            memory: Arc::new(Memory::new(u64::MAX)),
-            allocations: Allocations::default(),
-            virtual_memory: VirtualMemory::default(),
+            allocations: Allocations::new(memory.clone(), profile.memory_bytes),
+            virtual_memory: VirtualMemory::new(memory.clone()),
+            memory,
             queues: schedule.map(Queues::scheduled).unwrap_or_default(),
             primary: Primary::new(&handles),
             pools: Pools::new(&handles),

@@ -1,6 +1,7 @@
 //! Where work is in the order of all work of a context.
 
 use crate::captures::StreamKey;
+use crate::handles::Handle;
 
 /// Where work is in the order of all work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,5 +21,24 @@ impl Position {
         let with_legacy = (self.is_legacy && earlier.is_blocking) || (self.is_blocking && earlier.is_legacy);
         let with_all = self.is_of_context || earlier.is_of_context;
         self.stream == earlier.stream || (same_context && (with_legacy || with_all))
+    }
+}
+
+/// The work that a program waits for.
+#[derive(Clone, Copy, Debug)]
+pub enum Awaited {
+    /// That of a stream, and what has to come before it.
+    Before(Position),
+    /// That of a context.
+    Context(Handle),
+}
+
+impl Awaited {
+    /// Returns true for the position of such work.
+    pub fn contains(self, position: &Position) -> bool {
+        match self {
+            Awaited::Before(before) => before.is_after(position),
+            Awaited::Context(context) => position.stream.context == context,
+        }
     }
 }

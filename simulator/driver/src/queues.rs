@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::handles::Handle;
-use crate::position::Position;
+use crate::position::{Awaited, Position};
 use crate::result::{Failure, Result};
 use crate::schedule::Schedule;
 use crate::timeline::{Moment, Task, Timeline};
@@ -70,24 +70,6 @@ struct Job {
     work: Option<Work>,
     waits_for: String,
     number: u64,
-}
-
-/// Which work a program waits for.
-#[derive(Clone, Copy, Debug)]
-pub enum Awaited {
-    /// That of a stream, and what has to come before it.
-    Before(Position),
-    /// That of a context.
-    Context(Handle),
-}
-
-impl Awaited {
-    fn contains(self, position: &Position) -> bool {
-        match self {
-            Awaited::Before(before) => before.is_after(position),
-            Awaited::Context(context) => position.stream.context == context,
-        }
-    }
 }
 
 impl Queues {

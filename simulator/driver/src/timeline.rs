@@ -20,7 +20,7 @@ use simt::{Accessed, Accesses, VClock};
 
 use crate::graph_order::{self, GraphNode};
 use crate::handles::Handle;
-use crate::position::Position;
+use crate::position::{Awaited, Position};
 
 /// Moments whose accesses are kept. A program that never waits must not grow because of them; what comes later is compared with these only.
 const KEPT: usize = 4096;
@@ -233,20 +233,11 @@ impl Timeline {
         }
     }
 
-    /// The host has waited for all work at a position.
-    pub fn wait_before(&self, position: &Position) {
-        self.learn(|other| position.is_after(other));
-    }
-
-    /// The host has waited for all work of a context.
-    pub fn wait_for_context(&self, context: Handle) {
-        self.learn(|other| other.stream.context == context);
-    }
-
-    fn learn(&self, waits: impl Fn(&Position) -> bool) {
+    /// Notes that the host has waited for work.
+    pub fn waited(&self, awaited: Awaited) {
         let mut state = self.state.lock();
         let State { last, host, .. } = &mut *state;
-        for (_, moment) in last.iter().filter(|(position, _)| waits(position)) {
+        for (_, moment) in last.iter().filter(|(position, _)| awaited.contains(position)) {
             if let Some(clock) = moment.clock() {
                 host.join(&clock);
             }
@@ -375,7 +366,7 @@ mod tests {
         assert_eq!(races(&|timeline, first| run(timeline, two, Some(first), read()).1), 0, "an event");
         assert_eq!(
             races(&|timeline, _| {
-                timeline.wait_before(&one);
+                timeline.waited(Awaited::Before(one));
                 run(timeline, two, None, read()).1
             }),
             0,
@@ -383,7 +374,7 @@ mod tests {
         );
         assert_eq!(
             races(&|timeline, _| {
-                timeline.wait_before(&two);
+                timeline.waited(Awaited::Before(two));
                 run(timeline, two, None, read()).1
             }),
             1,

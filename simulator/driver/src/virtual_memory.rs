@@ -79,8 +79,9 @@ impl Physical {
 }
 
 /// All reserved ranges, by first address.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct VirtualMemory {
+    memory: Arc<Memory>,
     ranges: Mutex<BTreeMap<u64, Reserved>>,
 }
 
@@ -112,23 +113,27 @@ pub struct Place {
 }
 
 impl VirtualMemory {
+    pub fn new(memory: Arc<Memory>) -> Self {
+        Self { memory, ranges: Mutex::default() }
+    }
+
     /// Reserves addresses.
-    pub fn reserve(&self, memory: &Memory, bytes: u64, alignment: u64) -> Result<u64> {
+    pub fn reserve(&self, bytes: u64, alignment: u64) -> Result<u64> {
         let host = Range::reserve(bytes)?;
         let mut ranges = self.ranges.lock();
-        let base = memory.reserve(bytes, alignment.max(GRANULARITY));
+        let base = self.memory.reserve(bytes, alignment.max(GRANULARITY));
         ranges.insert(base, Reserved { bytes, host, mappings: BTreeMap::new() });
         Ok(base)
     }
 
     /// Gives addresses back. Nothing may be mapped there.
-    pub fn free(&self, memory: &Memory, base: u64, bytes: u64) -> Result<()> {
+    pub fn free(&self, base: u64, bytes: u64) -> Result<()> {
         let mut ranges = self.ranges.lock();
         let range = ranges.get(&base).filter(|range| range.bytes == bytes).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{bytes} bytes at {base:#x} are not a range that cuMemAddressReserve returned"))
         })?;
         refuse!(INVALID_VALUE if !range.mappings.is_empty(), "the range still has mappings; unmap them first");
-        memory.forget_reserved(base).wait();
+        self.memory.forget_reserved(base).wait();
         ranges.remove(&base);
         Ok(())
     }
@@ -149,7 +154,7 @@ impl VirtualMemory {
     }
 
     /// Unmaps whole mappings, if there are any.
-    pub fn unmap(&self, memory: &Memory, address: u64, bytes: u64) -> Result<()> {
+    pub fn unmap(&self, address: u64, bytes: u64) -> Result<()> {
         let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
         if range.is_free(address, bytes) {
@@ -157,7 +162,7 @@ impl VirtualMemory {
         }
         let gone = range.whole_mappings(address, bytes)?;
         let mappings: Vec<_> = gone.iter().filter_map(|address| range.mappings.remove(address)).collect();
-        range.publish(memory, base, true);
+        range.publish(&self.memory, base, true);
         range.host.unmap(address - base, bytes)?;
         drop(ranges);
         drop(mappings);
@@ -165,13 +170,13 @@ impl VirtualMemory {
     }
 
     /// Says what kernels may do with whole mappings.
-    pub fn set_rights(&self, memory: &Memory, address: u64, bytes: u64, rights: Rights) -> Result<()> {
+    pub fn set_rights(&self, address: u64, bytes: u64, rights: Rights) -> Result<()> {
         let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
         for address in range.whole_mappings(address, bytes)? {
             range.mappings.entry(address).and_modify(|mapping| mapping.rights = rights);
         }
-        range.publish(memory, base, false);
+        range.publish(&self.memory, base, false);
         Ok(())
     }
 

@@ -95,8 +95,8 @@ fn bytes(view: &ImageView) -> Result<u64> {
 }
 
 fn allocate(driver: &Driver, bytes: u64, context: Handle) -> Result<u64> {
-    let (capacity, bytes) = (driver.profile.memory_bytes, usize::try_from(bytes).map_err(|_| CuResult::OUT_OF_MEMORY)?);
-    driver.allocations.allocate(&driver.memory, capacity, bytes, MemoryKind::Device, context)
+    let bytes = usize::try_from(bytes).map_err(|_| CuResult::OUT_OF_MEMORY)?;
+    driver.allocations.allocate(bytes, MemoryKind::Device, context)
 }
 
 fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
@@ -110,7 +110,7 @@ fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
 fn destroy(driver: &Driver, array: Handle) -> Result<()> {
     refuse!(INVALID_HANDLE if find::<Array>(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
     let array = driver.handles.remove::<Array>(array)?;
-    driver.allocations.free(&driver.memory, array.view.address, |kind| kind == MemoryKind::Device).map(drop)
+    driver.allocations.free(array.view.address, |kind| kind == MemoryKind::Device).map(drop)
 }
 
 /// Makes an array with no more levels than it has sizes. Each level is half as large as the one before, rounded down.
@@ -146,7 +146,7 @@ fn destroy_mipmapped(driver: &Driver, array: Handle) -> Result<()> {
     for level in &array.levels {
         driver.handles.remove::<Array>(*level)?;
     }
-    driver.allocations.free(&driver.memory, array.address, |kind| kind == MemoryKind::Device).map(drop)
+    driver.allocations.free(array.address, |kind| kind == MemoryKind::Device).map(drop)
 }
 
 exports! {

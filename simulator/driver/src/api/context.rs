@@ -15,7 +15,7 @@ use simt::Heap;
 
 use super::prelude::*;
 use crate::driver::{self, DEVICE};
-use crate::queues::Awaited;
+use crate::position::Awaited;
 
 /// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
 const KNOWN_FLAGS: u32 = 0xff;
@@ -170,23 +170,26 @@ pub fn destroy(driver: &Driver, context: Handle) {
     driver.captures.forget_context(context);
     driver.queues.forget_context(context);
     driver.handles.remove_context(context);
-    driver.allocations.free_context(&driver.memory, context);
+    driver.allocations.free_context(context);
 }
 
 /// Waits for all work of a context.
 pub fn drain(driver: &Driver, context: &Context) -> Result<()> {
+    wait(driver, context, Awaited::Context(context.handle))
+}
+
+/// Waits for work of a context.
+pub fn wait(driver: &Driver, context: &Context, awaited: Awaited) -> Result<()> {
     if driver.queues.is_empty() && driver.queues.timeline.is_none() {
         return Ok(());
     }
-    driver
-        .queues
-        .wait(driver::patience(), Awaited::Context(context.handle))
-        .map_or(Ok(()), |what| give_up(driver, context, &what))?;
+    let in_vain = driver.queues.wait(driver::patience(), awaited);
+    in_vain.map_or(Ok(()), |what| give_up(driver, context, &what))?;
     if let Some(timeline) = &driver.queues.timeline {
-        timeline.wait_for_context(context.handle);
+        timeline.waited(awaited);
     }
-    driver.queues.take_failure(context.handle)?;
-    context.check()
+    context.check()?;
+    driver.queues.take_failure(context.handle)
 }
 
 /// Makes a context unusable that waits in vain. A GPU would wait forever.

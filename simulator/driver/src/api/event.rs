@@ -11,7 +11,7 @@ use super::context::{self, Context};
 use super::prelude::*;
 use crate::captures::Captured;
 use crate::driver;
-use crate::queues::Awaited;
+use crate::position::Awaited;
 use crate::shared_memory::{Place, SharedMemory, Token};
 use crate::timeline::Moment;
 

@@ -37,7 +37,7 @@ exports! {
         check_supported(driver)?;
         handle.check()?;
         driver.captures.check_safe()?;
-        handle.put(driver.allocations.export(&driver.memory, address, MEMORY, |kind| kind == MemoryKind::Device)?)
+        handle.put(driver.allocations.export(address, MEMORY, |kind| kind == MemoryKind::Device)?)
     }
 
     /// The old name for the same: both take the flags.
@@ -48,13 +48,13 @@ exports! {
         refuse!(INVALID_VALUE if flags != LAZY_ENABLE_PEER_ACCESS);
         let place = place(&handle, MEMORY)?;
         driver.captures.check_safe()?;
-        address.put(driver.allocations.open(&driver.memory, &place, context.handle)?)
+        address.put(driver.allocations.open(&place, context.handle)?)
     }
 
     fn cuIpcCloseMemHandle(address: DevicePtr) {
         let (driver, _) = context::current()?;
         driver.captures.check_safe()?;
-        driver.allocations.close(&driver.memory, address)
+        driver.allocations.close(address)
     }
 
     fn cuIpcGetEventHandle(handle: Out<Token>, event: Handle) {

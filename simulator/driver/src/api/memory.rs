@@ -29,7 +29,7 @@ const REGISTER_SUPPORTED: u32 = 1 | DEVICE_MAP;
 fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
     let (driver, context) = context::current()?;
     driver.captures.check_safe()?;
-    driver.allocations.allocate(&driver.memory, driver.profile.memory_bytes, bytes, kind, context.handle)
+    driver.allocations.allocate(bytes, kind, context.handle)
 }
 
 fn free(address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
@@ -227,14 +227,14 @@ exports! {
         driver.captures.check_safe()?;
         // SAFETY: the range starts at a multiple of 4, as checked above. The C caller promises, because CUDA demands it, that the range is
         // its own memory, that the memory stays allocated until it is unregistered, and that nobody else writes it while a kernel uses it.
-        unsafe { driver.allocations.register(&driver.memory, address, bytes, flags, context.handle) }
+        unsafe { driver.allocations.register(address, bytes, flags, context.handle) }
     }
 
     fn cuMemHostUnregister(host: HostBytes) {
         let (driver, _) = context::current()?;
         driver.captures.check_safe()?;
         let unregisters = |kind| matches!(kind, MemoryKind::Registered(_));
-        let freed = driver.allocations.free(&driver.memory, host.address(), unregisters);
+        let freed = driver.allocations.free(host.address(), unregisters);
         freed.map(drop).map_err(|failure| match driver.allocations.containing(host.address()) {
             // Inside of registered memory, but not at its start.
             Some(Owned { kind: MemoryKind::Registered(_), .. }) => failure,

@@ -162,8 +162,7 @@ pub struct Block {
 impl Block {
     /// Makes memory that `graph` allocates.
     pub fn new(driver: &Driver, bytes: usize, context: Handle, graph: Handle) -> Result<Arc<Self>> {
-        let capacity = driver.profile.memory_bytes;
-        let address = driver.allocations.allocate(&driver.memory, capacity, bytes, MemoryKind::Graph, context)?;
+        let address = driver.allocations.allocate(bytes, MemoryKind::Graph, context)?;
         let bytes = bytes as u64;
         driver.graph_memory.reserve(address, bytes, graph);
         Ok(Arc::new(Self { address, bytes }))
@@ -182,7 +181,7 @@ impl Drop for Block {
 pub fn give_back(driver: &Driver, address: u64, bytes: Bytes) {
     if bytes == Bytes::Unused {
         // Fails only if the context is gone, which took its memory along.
-        let _ = driver.allocations.free(&driver.memory, address, |kind| kind == MemoryKind::Graph);
+        let _ = driver.allocations.free(address, |kind| kind == MemoryKind::Graph);
     }
 }
 

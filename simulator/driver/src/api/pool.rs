@@ -59,7 +59,7 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     }
     stream::use_now(stream)?;
     let kind = MemoryKind::Pooled(pool.handle);
-    let address = driver.allocations.allocate(&driver.memory, driver.profile.memory_bytes, bytes, kind, context.handle)?;
+    let address = driver.allocations.allocate(bytes, kind, context.handle)?;
     pool.note_allocated(bytes as u64);
     if driver.queues.timeline.is_some() {
         // Work of another stream may use it only after the allocation.
@@ -77,7 +77,7 @@ pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -
     if driver.allocations.containing(address).as_ref().is_some_and(is_of_graph) && frees(MemoryKind::Graph) {
         return free_graph_memory(driver, address);
     }
-    let freed = driver.allocations.free(&driver.memory, address, frees)?;
+    let freed = driver.allocations.free(address, frees)?;
     if let MemoryKind::Pooled(pool) = freed.kind
         && let Ok(pool) = driver.handles.get::<Pool>(pool)
     {
@@ -189,7 +189,7 @@ exports! {
             MemoryKind::Pooled(pool) => driver.handles.get::<Pool>(pool).is_ok_and(|pool| pool.handle_types != 0),
             _ => false,
         };
-        data.put(driver.allocations.export(&driver.memory, address, POOLED, shares)?)
+        data.put(driver.allocations.export(address, POOLED, shares)?)
     }
 
     /// Opens memory of another process. It is freed as if it came from a pool of this process.
@@ -199,7 +199,7 @@ exports! {
         refuse!(INVALID_VALUE if !driver.handles.get::<Pool>(pool)?.is_imported);
         let place = Place::from_token(&data.read()?).filter(|place| place.kind == POOLED).ok_or(CuResult::INVALID_VALUE)?;
         let kind = MemoryKind::ImportedFromPool(pool);
-        address.put(driver.allocations.map_imported(&driver.memory, &place, kind, context.handle)?)
+        address.put(driver.allocations.map_imported(&place, kind, context.handle)?)
     }
 
     fn cuMemPoolDestroy(pool: Handle) {

@@ -17,8 +17,8 @@ use crate::captures::StreamKey;
 use crate::driver::{self, DEVICE};
 use crate::export::default_is_per_thread;
 use crate::ffi::{HostCall, HostFn, StreamCallback};
-use crate::position::Position;
-use crate::queues::{Awaited, Progress};
+use crate::position::{Awaited, Position};
+use crate::queues::Progress;
 use crate::timeline::Task;
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
@@ -178,15 +178,8 @@ pub fn finish(stream: Handle) -> Result<()> {
     if driver.queues.is_empty() && driver.queues.timeline.is_none() {
         return Ok(());
     }
-    let context = context_of(stream)?;
-    let position = position(stream, key(stream)?)?;
-    let awaited = Awaited::Before(position);
-    driver.queues.wait(driver::patience(), awaited).map_or(Ok(()), |what| context::give_up(driver, &context, &what))?;
-    if let Some(timeline) = &driver.queues.timeline {
-        timeline.wait_before(&position);
-    }
-    context.check()?;
-    driver.queues.take_failure(context.handle)
+    let awaited = Awaited::Before(position(stream, key(stream)?)?);
+    context::wait(driver, &*context_of(stream)?, awaited)
 }
 
 /// Refuses the legacy stream while it would wait for a capturing stream.
@@ -258,7 +251,7 @@ fn query(stream: Handle) -> Result<()> {
     let position = position(stream, key(stream)?)?;
     refuse!(NOT_READY if driver.queues.is_busy(&position));
     if let Some(timeline) = &driver.queues.timeline {
-        timeline.wait_before(&position);
+        timeline.waited(Awaited::Before(position));
     }
     usable(stream).map(drop)
 }
