@@ -31,7 +31,14 @@ macro_rules! fills {
                     fill(target, pitch, value, width, height, DEFAULT)
                 }
 
-                fn $rows_later(target: DevicePtr, pitch: usize, value: $element, width: usize, height: usize, stream: Handle) also "_ptsz" {
+                fn $rows_later(
+                    target: DevicePtr,
+                    pitch: usize,
+                    value: $element,
+                    width: usize,
+                    height: usize,
+                    stream: Handle,
+                ) also "_ptsz" {
                     fill(target, pitch, value, width, height, stream)
                 }
             )*

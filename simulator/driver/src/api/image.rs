@@ -208,7 +208,8 @@ fn warn_of_version(driver: &Driver, (major, minor): (u32, u32)) {
         WARNED.call_once(|| {
             let (known, _) = UNKNOWN_PTX;
             driver.reporter.tell(&format!(
-                "PTX version {major}.{minor} is newer than this simulator, which knows versions before {known}.0; it runs as far as it is understood"
+                "PTX version {major}.{minor} is newer than this simulator, which knows versions before {known}.0; it runs as far as it \
+                 is understood"
             ));
         });
     }

@@ -194,7 +194,12 @@ exports! {
         Ok(())
     }
 
-    fn cuTexRefSetAddress2D_v2 | cuTexRefSetAddress2D_v3(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) {
+    fn cuTexRefSetAddress2D_v2 | cuTexRefSetAddress2D_v3(
+        reference: Handle,
+        descriptor: In<ArrayDescriptor>,
+        address: DevicePtr,
+        pitch: usize,
+    ) {
         let driver = driver()?;
         let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
         change(reference, |state| {

@@ -130,9 +130,10 @@ impl ValueOp {
 /// Refuses an address that no value can be at.
 fn check_address(driver: &Driver, address: u64, bytes: u32) -> Result<()> {
     let is_managed = driver.allocations.containing(address).is_some_and(|owned| owned.kind == MemoryKind::Managed);
-    let mut value = [0; 8];
+    let is_aligned = address.is_multiple_of(bytes.into());
+    let can_be_read = || driver.memory.read(address, &mut [0; 8][..bytes as usize]).is_ok();
     refuse!(
-        INVALID_VALUE if is_managed || !address.is_multiple_of(bytes.into()) || driver.memory.read(address, &mut value[..bytes as usize]).is_err(),
+        INVALID_VALUE if is_managed || !is_aligned || !can_be_read(),
         "a value of {bytes} bytes needs an aligned address in memory of the device that is not managed; {address:#x} is none"
     );
     Ok(())
