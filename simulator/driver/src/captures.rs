@@ -104,11 +104,7 @@ struct Table {
 }
 
 struct Sequence {
-    origin: StreamKey,
-    mode: Mode,
-    thread: ThreadId,
-    graph: Handle,
-    owns_graph: bool,
+    start: Start,
     invalidated: bool,
 }
 
@@ -124,13 +120,14 @@ struct Member {
 impl Captures {
     /// Begins a sequence.
     pub fn begin(&self, start: Start) -> Result<()> {
-        let Start { stream, is_blocking, mode, thread, graph, owns_graph, dependencies } = start;
         let mut table = self.table.lock();
+        let Start { stream, is_blocking, .. } = start;
         refuse!(ILLEGAL_STATE if table.members.contains_key(&stream));
         table.begun += 1;
         let id = table.begun;
-        table.sequences.insert(id, Sequence { origin: stream, mode, thread, graph, owns_graph, invalidated: false });
+        let dependencies = start.dependencies.clone();
         table.members.insert(stream, Member { sequence: id, is_blocking, dependencies, listed: Vec::new() });
+        table.sequences.insert(id, Sequence { start, invalidated: false });
         Ok(())
     }
 
@@ -145,21 +142,21 @@ impl Captures {
         let member = table.members.get(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
         let id = member.sequence;
         let sequence = &table.sequences[&id];
-        refuse!(STREAM_CAPTURE_UNMATCHED if sequence.origin != stream);
+        refuse!(STREAM_CAPTURE_UNMATCHED if sequence.start.stream != stream);
         let own = member.dependencies.clone();
         let others = table.members.iter().filter(|(key, other)| other.sequence == id && **key != stream);
         let others: Vec<NodeId> = others.flat_map(|(_, other)| other.dependencies.iter().copied()).collect();
-        let failure = if sequence.mode != Mode::Relaxed && sequence.thread != thread {
+        let failure = if sequence.start.mode != Mode::Relaxed && sequence.start.thread != thread {
             // It is over all the same, as with the driver of an H200 (580.159).
             Some(CuResult::STREAM_CAPTURE_WRONG_THREAD)
         } else if sequence.invalidated {
             Some(CuResult::STREAM_CAPTURE_INVALIDATED)
-        } else if unjoined(sequence.graph, &others, &own) {
+        } else if unjoined(sequence.start.graph, &others, &own) {
             Some(CuResult::STREAM_CAPTURE_UNJOINED)
         } else {
             None
         };
-        let ended = Ended { graph: sequence.graph, owns_graph: sequence.owns_graph, failure };
+        let ended = Ended { graph: sequence.start.graph, owns_graph: sequence.start.owns_graph, failure };
         table.drop_sequence(id);
         Ok(ended)
     }
@@ -172,7 +169,7 @@ impl Captures {
         Some(Status {
             sequence: member.sequence,
             invalidated: sequence.invalidated,
-            graph: sequence.graph,
+            graph: sequence.start.graph,
             dependencies: member.dependencies.clone(),
         })
     }
@@ -187,7 +184,7 @@ impl Captures {
         if sequence.invalidated {
             return Some(CuResult::STREAM_CAPTURE_INVALIDATED.err());
         }
-        Some(add(sequence.graph, &member.dependencies).map(|(node, made)| {
+        Some(add(sequence.start.graph, &member.dependencies).map(|(node, made)| {
             member.dependencies = vec![node];
             made
         }))
@@ -195,7 +192,7 @@ impl Captures {
 
     /// Returns true if a capture adds nodes to this graph.
     pub fn is_target(&self, graph: Handle) -> bool {
-        self.table.lock().sequences.values().any(|sequence| sequence.graph == graph)
+        self.table.lock().sequences.values().any(|sequence| sequence.start.graph == graph)
     }
 
     /// Returns what an event captures that is recorded in this stream; `None` if the stream is not capturing.
@@ -296,10 +293,10 @@ impl Captures {
     /// Refuses a call that a sequence forbids, and invalidates the sequence.
     fn use_unsafe(&self, thread: ThreadId, mode: Mode) -> Result<()> {
         let mut table = self.table.lock();
-        let forbids = |sequence: &Sequence| match (mode, sequence.mode) {
+        let forbids = |sequence: &Sequence| match (mode, sequence.start.mode) {
             (Mode::Relaxed, _) | (_, Mode::Relaxed) => false,
             (Mode::Global, Mode::Global) => true,
-            (_, Mode::Global | Mode::ThreadLocal) => sequence.thread == thread,
+            (_, Mode::Global | Mode::ThreadLocal) => sequence.start.thread == thread,
         };
         let sequences: Vec<u64> = table.sequences.iter().filter(|(_, sequence)| forbids(sequence)).map(|(&id, _)| id).collect();
         let reason = "a capture does not see this call and forbids it by its mode; make the call before the capture begins";
@@ -312,8 +309,8 @@ impl Captures {
         let mut table = self.table.lock();
         let id = table.members.remove(&stream)?.sequence;
         let sequence = table.sequences.get(&id)?;
-        if sequence.origin == stream {
-            let owned = sequence.owns_graph.then_some(sequence.graph);
+        if sequence.start.stream == stream {
+            let owned = sequence.start.owns_graph.then_some(sequence.start.graph);
             table.drop_sequence(id);
             return owned;
         }

@@ -140,10 +140,10 @@ impl VirtualMemory {
 
     /// Maps memory. Nothing else may be mapped there. No access is allowed yet.
     pub fn map(&self, address: u64, bytes: u64, physical: Arc<Physical>) -> Result<()> {
-        if bytes != physical.memory.bytes {
-            let reason = format!("memory is mapped as a whole, and this has {} bytes", physical.memory.bytes);
-            return Err(CuResult::NOT_SUPPORTED.because(reason));
-        }
+        refuse!(
+            NOT_SUPPORTED if bytes != physical.memory.bytes,
+            "memory is mapped as a whole, and this has {} bytes", physical.memory.bytes
+        );
         refuse!(INVALID_VALUE if !address.is_multiple_of(GRANULARITY), "the address must be a multiple of {GRANULARITY}");
         let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;

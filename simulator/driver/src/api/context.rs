@@ -265,10 +265,10 @@ exports! {
     /// `parameters` asks for execution affinity or for sharing with a graphics API. This driver has neither.
     fn cuCtxCreate_v4(context: Out<Handle>, parameters: In<[usize; 3]>, flags: u32, device: DeviceId) {
         driver_of(device)?;
-        if !parameters.is_null() && parameters.read()? != [0; 3] {
-            let reason = "execution affinity and sharing with graphics are not supported by the simulator; pass no parameters";
-            return Err(CuResult::NOT_SUPPORTED.because(reason));
-        }
+        refuse!(
+            NOT_SUPPORTED if !parameters.is_null() && parameters.read()? != [0; 3],
+            "execution affinity and sharing with graphics are not supported by the simulator; pass no parameters"
+        );
         create(context, flags, device)
     }
 

@@ -193,11 +193,11 @@ impl Function {
                     self.opted_in_shared.store(value, Relaxed);
                     return Ok(());
                 }
-                let message = format!(
-                    "kernel {}: {value} bytes of dynamic shared memory requested, at most {limit} are possible",
-                    readable(self.name())
-                );
-                Err(CuResult::INVALID_VALUE.because(message))
+                let kernel = readable(self.name());
+                refuse!(
+                    INVALID_VALUE,
+                    "kernel {kernel}: {value} bytes of dynamic shared memory requested, at most {limit} are possible"
+                )
             }
             CARVEOUT if (-1..=100).contains(&value) => {
                 self.carveout.store(value, Relaxed);

@@ -208,11 +208,12 @@ fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profi
     let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
     let each = function.occupancy(profile, threads, config.dynamic_shared_bytes.into()).blocks_per_multiprocessor;
     let (blocks, most) = (config.grid.volume(), u64::from(each) * u64::from(profile.multiprocessors));
-    if blocks <= most {
-        return Ok(());
-    }
-    let message = format!("kernel {kernel}: {blocks} blocks must all run at once, but {} holds {most}", profile.name);
-    Err(CuResult::COOPERATIVE_LAUNCH_TOO_LARGE.because(message))
+    refuse!(
+        COOPERATIVE_LAUNCH_TOO_LARGE if blocks > most,
+        "kernel {kernel}: {blocks} blocks must all run at once, but {} holds {most}",
+        profile.name
+    );
+    Ok(())
 }
 
 /// Refuses a launch for what only this driver knows: registers, and shared memory that the program must opt in to. [`simt::launch`] refuses
@@ -226,9 +227,10 @@ fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile)
         && (u64::from(limit) + 1..=allowed).contains(&threads)
     {
         let registers = function.registers_per_thread().unwrap_or_default();
-        let message =
-            format!("kernel {kernel}: {threads} threads with {registers} registers each, but there are registers for only {limit}");
-        return Err(CuResult::LAUNCH_OUT_OF_RESOURCES.because(message));
+        refuse!(
+            LAUNCH_OUT_OF_RESOURCES,
+            "kernel {kernel}: {threads} threads with {registers} registers each, but there are registers for only {limit}"
+        );
     }
     let (requested, limit) = (config.dynamic_shared_bytes, function.max_dynamic_shared(profile));
     if requested > limit {
@@ -238,8 +240,7 @@ fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile)
         } else {
             ""
         };
-        let message = format!("kernel {kernel}: {requested} bytes of dynamic shared memory requested, {limit} allowed{advice}");
-        return Err(CuResult::INVALID_VALUE.because(message));
+        refuse!(INVALID_VALUE, "kernel {kernel}: {requested} bytes of dynamic shared memory requested, {limit} allowed{advice}");
     }
     Ok(())
 }

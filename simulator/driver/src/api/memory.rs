@@ -246,10 +246,10 @@ exports! {
         let (driver, _) = context::current()?;
         address.check()?;
         refuse!(INVALID_VALUE if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST));
-        if driver.profile.compute_capability < (3, 0) {
-            let reason = format!("the profile {} has no managed memory; use cuMemAlloc and copy", driver.profile.name);
-            return Err(CuResult::NOT_SUPPORTED.because(reason));
-        }
+        refuse!(
+            NOT_SUPPORTED if driver.profile.compute_capability < (3, 0),
+            "the profile {} has no managed memory; use cuMemAlloc and copy", driver.profile.name
+        );
         let place = allocate(bytes, MemoryKind::Managed)?;
         driver.advice.forget(place, bytes as u64);
         address.put(place)

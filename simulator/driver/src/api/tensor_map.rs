@@ -38,10 +38,10 @@ fn check(map: &TensorMap) -> Result<()> {
 /// Refuses on GPUs without the copies that read tensor maps.
 fn check_gpu() -> Result<()> {
     let profile = driver()?.profile;
-    if profile.compute_capability < SINCE {
-        let reason = format!("{} has no tensor maps, which exist from compute capability 9.0 on", profile.name);
-        return Err(CuResult::NOT_SUPPORTED.because(reason));
-    }
+    refuse!(
+        NOT_SUPPORTED if profile.compute_capability < SINCE,
+        "{} has no tensor maps, which exist from compute capability 9.0 on", profile.name
+    );
     Ok(())
 }
 

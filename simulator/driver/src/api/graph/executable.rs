@@ -83,10 +83,10 @@ fn prepare_memory(driver: &Driver, executable: &Executable) -> Result<()> {
         if !driver.graph_memory.is_live(block.address) {
             continue;
         }
-        if executable.flags & AUTO_FREE == 0 {
-            let reason = format!("memory at {:#x}, which this graph allocates, is not free yet", block.address);
-            return Err(CuResult::INVALID_VALUE.because(reason));
-        }
+        refuse!(
+            INVALID_VALUE if executable.flags & AUTO_FREE == 0,
+            "memory at {:#x}, which this graph allocates, is not free yet", block.address
+        );
         operation::free_graph_memory(driver, block.address)?;
     }
     Ok(())
