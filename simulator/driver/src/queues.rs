@@ -3,8 +3,8 @@
 //! Without a [schedule](crate::schedule), an operation is complete when the call that enqueues it returns, with one exception: a stream can
 //! wait for a value that something else writes later, another stream, a thread of the program, or another process. Such a wait, and
 //! whatever has to come after it, stays here. It continues with the next call that makes a difference, and a thread looks at it in the
-//! meantime, because a program may wait for the result without calling the driver. A wait that nothing ends becomes an error after a minute of waiting for it, where a GPU waits
-//! forever.
+//! meantime, because a program may wait for the result without calling the driver. A wait that nothing ends becomes an error after a
+//! minute of waiting for it, where a GPU waits forever.
 //!
 //! This module knows the order of work, not what the work is.
 

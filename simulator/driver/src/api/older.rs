@@ -1,7 +1,7 @@
-//! Names that NVIDIA's driver still exports for old programs: functions without the suffix `_v2`, and launches as they were before CUDA 4.
+//! Functions that NVIDIA's driver still exports for old programs: those with addresses of 32 bits, and launches as they were before CUDA 4.
 //!
-//! A program that looks a name up with `dlsym` and leaves out the suffix gets these. What each one returns was asked of NVIDIA's driver for
-//! CUDA 13.0 on an H100.
+//! A program that looks a name up with `dlsym` and leaves out the suffix `_v2` gets these. Their results were compared with those of NVIDIA's
+//! driver for CUDA 13.0 on an H100.
 
 use std::ffi::c_int;
 
