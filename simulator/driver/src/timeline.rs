@@ -19,7 +19,6 @@ use parking_lot::Mutex;
 use simt::{Accessed, Accesses, VClock};
 
 use crate::graph_order::{self, GraphNode};
-use crate::handles::Handle;
 use crate::position::{Awaited, Position};
 
 /// Moments whose accesses are kept. A program that never waits must not grow because of them; what comes later is compared with these only.
@@ -332,6 +331,7 @@ fn overlap(
 mod tests {
     use super::*;
     use crate::captures::StreamKey;
+    use crate::handles::Handle;
 
     fn position(stream: u64, is_blocking: bool) -> Position {
         let key = StreamKey { handle: Handle::from_number(stream), context: Handle::from_number(1), thread: None };
