@@ -23,7 +23,7 @@ pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: us
     run_expecting(gpu, stages, workload, repeat, &[])
 }
 
-/// [`run`] with how long each stage should take, to show how far the run is.
+/// Runs as [`run`] does, with the expected time of each stage, to show how far the run is.
 pub fn run_expecting<W: Workload>(
     gpu: &Gpu,
     stages: &[Stage<W>],
@@ -68,11 +68,11 @@ struct Runner<'a, W: Workload> {
     workload: &'a W,
     buffers: W::Buffers,
     repeat: usize,
-    /// Why the device takes no more work, after a fault.
+    /// The reason why the device takes no more work, after a fault.
     lost: Option<String>,
 }
 
-/// What [`crate::stage::Launches`] and [`crate::stage::Prepared`] have in common.
+/// Enqueues launches: the common form of [`crate::stage::Launches`] and [`crate::stage::Prepared`].
 pub type Enqueue<'a, W> = &'a mut dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
 
 /// Launches without memory of their own.
@@ -87,7 +87,7 @@ impl<W: Workload> Prepared<W> for Enqueued<'_, W> {
 /// A verified stage's measurements and output.
 type Success = (Measured, Vec<f32>);
 
-/// Why a stage has no measurements: its own failure, or an error on the way that the kernel may have caused.
+/// The reason why a stage has no measurements: its own failure, or an error on the way that the kernel may have caused.
 enum RowError {
     Failure(Failure),
     Error(Error),
@@ -141,13 +141,13 @@ impl<W: Workload> Runner<'_, W> {
         }
     }
 
-    /// The row of a stage with memory or plans of its own.
+    /// Returns the row of a stage with memory or plans of its own.
     fn prepared(&mut self, allowance: f64, prepare: Prepare<W>) -> Result<Success, RowError> {
         let mut prepared = prepare(self.gpu, self.workload)?;
         self.launches(allowance, prepared.as_mut())
     }
 
-    /// The row of a stage that launches kernels.
+    /// Returns the row of a stage that launches kernels.
     fn launches(&mut self, allowance: f64, stage: &mut dyn Prepared<W>) -> Result<Success, RowError> {
         let Self { gpu, workload, repeat, .. } = *self;
         W::output(&mut self.buffers).poison(gpu)?;
@@ -190,8 +190,8 @@ impl<W: Workload> Runner<'_, W> {
         Ok((accuracy, got.values))
     }
 
-    /// The row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The inputs on the device
-    /// are overwritten first, so the stage has to copy them.
+    /// Returns the row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The
+    /// inputs on the device are overwritten first, so the stage has to copy them.
     fn copies(&mut self, prepare: PrepareCopies<W>) -> Result<Success, RowError> {
         let Self { gpu, workload, repeat, .. } = *self;
         let mut copies = prepare(gpu, workload)?;
@@ -227,7 +227,7 @@ impl<W: Workload> Runner<'_, W> {
         Ok((accuracy, got.values))
     }
 
-    /// The row of a stage on the CPU.
+    /// Returns the row of a stage on the CPU.
     fn cpu(&self, compute: Cpu<W>, allowance: f64) -> Result<Success, Failure> {
         let timed = || {
             let mut output = poison(self.workload.output_len());

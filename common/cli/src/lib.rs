@@ -59,7 +59,7 @@ fn report(error: &Error) -> ExitCode {
     error.exit_code()
 }
 
-/// The stages that a command line runs, in the order of the table; none when it does something else. Runs nothing.
+/// Returns the stages that a command line runs, in the order of the table; none when it does something else. Runs nothing.
 pub fn stages<W: Workload>(chapter: &Chapter<W>, arguments: &[&str]) -> Result<Vec<&'static str>> {
     let words = [chapter.name].into_iter().chain(arguments.iter().copied()).map(OsString::from);
     Ok(match Mode::parse(chapter, words)? {
@@ -81,7 +81,7 @@ fn execute<W: Workload>(chapter: &Chapter<W>) -> Result<ExitCode> {
     }
 }
 
-/// An installed program may outlive the repository that it was built in. It carries all that it needs but the exercises.
+/// Refuses a program that outlived its repository. It carries all that it needs except for the exercises.
 fn check_repository(chapter: &'static str, root: PathBuf) -> Result<()> {
     if root.join("chapters").join(chapter).is_dir() { Ok(()) } else { Err(Error::NoRepository { root, chapter }) }
 }

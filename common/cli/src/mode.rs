@@ -1,4 +1,4 @@
-//! What the process will do. Arguments that contradict each other are refused while a [`Mode`] is made, so that no mode can hold them.
+//! The tasks of a process. Arguments that contradict each other are refused while a [`Mode`] is made, so that no mode can hold them.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use inspect::Line;
 use crate::arguments::{Action, Arguments, Format, Modes, Switch};
 use crate::error::{Error, Result};
 
-/// What a chapter's process can do.
+/// A task of a chapter's process.
 pub enum Mode<W: Workload> {
     /// Runs stages and draws their table.
     Table(Table<W>),
@@ -66,15 +66,15 @@ pub struct Diagnose<W: Workload> {
     pub setup: Setup<W>,
 }
 
-/// What everything that runs a stage needs.
+/// The settings of everything that runs a stage.
 pub struct Setup<W: Workload> {
     pub device: Request,
     pub seed: u64,
     /// How many times each stage is timed.
     pub repeat: usize,
-    /// Whether the simulator checks kernels.
+    /// True if the simulator checks kernels.
     pub checks: bool,
-    /// Whether work that takes minutes starts without a question.
+    /// True if work that takes minutes starts without a question.
     pub agreed: bool,
     pub workload: W::Options,
 }
@@ -117,7 +117,7 @@ impl<W: Workload> Mode<W> {
     }
 }
 
-/// The stages with these names in the order of the table; all rows when there are no names.
+/// Returns the stages with these names in the order of the table; all rows when there are no names.
 fn chosen<W: Workload>(chapter: &Chapter<W>, names: &[String]) -> Result<Vec<Stage<W>>> {
     if names.is_empty() {
         return Ok(chapter.stages.to_vec());
@@ -126,13 +126,13 @@ fn chosen<W: Workload>(chapter: &Chapter<W>, names: &[String]) -> Result<Vec<Sta
     Ok(chapter.all_stages().filter(|stage| named.contains(stage)).copied().collect())
 }
 
-/// The stages to list: [`chosen`], and without names those, too, that run only when they are named.
+/// Returns the stages to list: [`chosen`], and without names those, too, that run only when they are named.
 fn listed<W: Workload>(chapter: &Chapter<W>, names: &[String]) -> Result<Vec<Stage<W>>> {
     let (mistakes, variants) = if names.is_empty() { (chapter.mistakes, chapter.variants) } else { (&[][..], &[][..]) };
     Ok([&chosen(chapter, names)?, mistakes, variants].concat())
 }
 
-/// The stage with this name, which must launch kernels.
+/// Returns the stage with this name, which must launch kernels.
 fn launching<W: Workload>(chapter: &Chapter<W>, name: &str) -> Result<Stage<W>> {
     let stage = *chapter.stage(name)?;
     if stage.place() == Place::Device {

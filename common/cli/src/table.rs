@@ -27,7 +27,7 @@ use crate::session::Session;
 /// Runs the stages, prints the table, saves the record, and writes results.
 pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitCode> {
     let Table { stages, format, columns, width, save, setup } = request;
-    // Before the long run: nobody should wait for a record that cannot be saved.
+    // Before the long run: the user should not wait for a record that cannot be saved.
     let save = save.as_deref().map(AtomicFile::create).transpose()?;
     let session = Session::open(&setup)?;
     let Session { gpu, workload, .. } = &session;
@@ -137,8 +137,8 @@ fn deliver<W: Workload>(
     Ok(true)
 }
 
-/// The fastest verified stage; without times the last one of the table, because each stage exists to beat the one before it.
-/// A kernel goes before a CPU, and a stage that only copies has computed nothing.
+/// Returns the fastest verified stage; without times the last one of the table, because each stage exists to beat the one before
+/// it. A kernel goes before a CPU, and a stage that only copies has computed nothing.
 fn best(rows: &[Row]) -> Option<usize> {
     let verified = |place: Place| rows.iter().enumerate().filter(move |(_, row)| row.place == place && row.measured().is_some());
     let fastest = verified(Place::Device)

@@ -95,7 +95,7 @@ fn event(gpu: &Gpu) -> Result<CudaEvent> {
     Ok(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT))?)
 }
 
-/// The `q` quantile of sorted samples, interpolated between two samples.
+/// Returns the `q` quantile of sorted samples, interpolated between two samples.
 fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let position = q * sorted.len().checked_sub(1)? as f64;
     let (below, above) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);

@@ -135,7 +135,7 @@ impl Sound {
         Ok(Unread { name: input_file::name(path), rate, frames, channels, encoding, path: path.to_owned(), samples: file.file })
     }
 
-    /// Samples per channel.
+    /// Returns the samples per channel.
     pub fn frames(&self) -> usize {
         self.channels[0].len()
     }
@@ -239,7 +239,7 @@ impl Format {
         Ok(Self { tag, channels, rate, frame_bytes, bits, valid_bits })
     }
 
-    /// The encoding, or the name of an encoding that we do not read.
+    /// Returns the encoding, or the name of an encoding that we do not read.
     fn encoding(&self) -> Result<Encoding, String> {
         let Self { tag, bits, valid_bits, .. } = *self;
         let kind = match (tag, bits) {
@@ -285,7 +285,7 @@ pub fn write(file: &mut (impl Write + Seek), channels: &[Vec<f32>], rate: u32) -
     Ok(peak)
 }
 
-/// The library's errors in our form.
+/// Returns the library's errors in our form.
 fn describe(error: hound::Error) -> String {
     match error {
         hound::Error::IoError(error) => error.to_string(),
@@ -364,7 +364,7 @@ mod tests {
         assert!(Sound::read(&folder.path().join("absent.wav")).is_err());
     }
 
-    /// A WAV file with this format and samples, and the lengths that its header has for the whole and for the samples.
+    /// Returns a WAV file with this format and samples, and the lengths that its header has for the whole and for the samples.
     fn wav([tag, bits, frame_bytes]: [u16; 3], extension: &[u8], [whole, announced]: [u32; 2], samples: &[u8]) -> Vec<u8> {
         let size = 16 + extension.len() as u32;
         let [tag, bits, frame_bytes, channels] = [tag, bits, frame_bytes, 1].map(u16::to_le_bytes);

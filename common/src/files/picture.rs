@@ -55,7 +55,7 @@ fn check_size(width: u32, height: u32) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// Width, height and gray levels of a PNG.
+/// Returns the width, height and gray levels of a PNG.
 fn decode_png(bytes: &[u8], bad: impl Fn(String) -> Error) -> Result<(u32, u32, Vec<u8>)> {
     // The decoder says only that the file ends too early, or that its limits are exceeded.
     if let Some(cut) = cut_short(bytes) {
@@ -89,7 +89,7 @@ fn decode_png(bytes: &[u8], bad: impl Fn(String) -> Error) -> Result<(u32, u32, 
     Ok((frame.width, frame.height, samples.chunks_exact(pixel_bytes).map(level).collect()))
 }
 
-/// The message for a PNG that ends inside a chunk, or before its last chunk.
+/// Returns the message for a PNG that ends inside a chunk, or before its last chunk.
 fn cut_short(bytes: &[u8]) -> Option<String> {
     let found = bytes.len();
     let mut at = SIGNATURE_PNG.len();
@@ -109,7 +109,7 @@ fn cut_short(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Width, height and gray levels of a PGM, in binary (`P5`) or in decimal digits (`P2`).
+/// Returns the width, height and gray levels of a PGM, in binary (`P5`) or in decimal digits (`P2`).
 fn decode_pgm(bytes: &[u8]) -> std::result::Result<(u32, u32, Vec<u8>), String> {
     let damaged = |reason: String| format!("it is a damaged PGM: {reason}");
     let mut rest = &bytes[2..];
@@ -139,7 +139,7 @@ fn decode_pgm(bytes: &[u8]) -> std::result::Result<(u32, u32, Vec<u8>), String> 
     Ok((width, height, samples.into_iter().map(level).collect()))
 }
 
-/// The next number of a PGM's header, after white space and comments.
+/// Returns the next number of a PGM's header, after white space and comments.
 fn number(rest: &mut &[u8]) -> std::result::Result<u32, String> {
     loop {
         *rest = rest.trim_ascii_start();
@@ -169,7 +169,7 @@ pub fn write_png(file: &mut impl Write, width: u32, height: u32, rgb: &[u8]) -> 
     written.map_err(|error| Error::Encode { what: "image", reason: one_line(&error.to_string()) })
 }
 
-/// An error of the `png` crate in one line.
+/// Returns an error of the `png` crate in one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -41,10 +41,10 @@ pub trait Workload: Problem {
     /// Copies the inputs to a device, and allocates the output.
     fn upload(&self, gpu: &Gpu) -> Result<Self::Buffers>;
 
-    /// The output on the device.
+    /// Returns the output on the device.
     fn output(buffers: &mut Self::Buffers) -> &mut Guarded;
 
-    /// The inputs on the device, in the order of [`Problem::inputs`].
+    /// Returns the inputs on the device, in the order of [`Problem::inputs`].
     fn input_arrays(buffers: &mut Self::Buffers) -> Vec<&mut dyn DeviceArray>;
 
     /// Returns true if the inputs on the device are still those of the host. A stage that overwrites its inputs would spoil every

@@ -134,7 +134,7 @@ impl Measure {
         )
     }
 
-    /// The number by itself, for example `4.50`, `1.05 M`, `72.7 %`.
+    /// Returns the number by itself, for example `4.50`, `1.05 M`, `72.7 %`.
     pub fn number(self, value: f64) -> String {
         match self {
             Measure::BankConflictShare => percent(value),
@@ -143,7 +143,7 @@ impl Measure {
         }
     }
 
-    /// The number with its unit, for example `4.50 sectors per load`, as a sentence goes on after "it has".
+    /// Returns the number with its unit, for example `4.50 sectors per load`, as a sentence goes on after "it has".
     pub fn words(self, value: f64, arithmetic: Arithmetic) -> String {
         format!("{} {}", self.number(value), self.unit(arithmetic))
     }
@@ -183,8 +183,8 @@ mod tests {
         }
     }
 
-    /// A kernel that needs more of something never has less of a cost. Of bank conflicts there are more, too, where the same wavefronts would
-    /// have done without.
+    /// A kernel that needs more of something never has less of a cost. Of bank conflicts there are more, too, where the
+    /// same wavefronts would have done without.
     #[test]
     fn no_count_lowers_a_cost() {
         let costs = [

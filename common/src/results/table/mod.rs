@@ -128,7 +128,7 @@ const VERIFIED: &str = "verified";
 const YES: &str = "yes";
 /// How the verdict of a row begins that was verified by a sample.
 const SAMPLED: &str = "yes (";
-/// The meaning of the simulator's columns of clocks, so that nobody takes them for a measurement.
+/// The meaning of the simulator's columns of clocks, so that they are not taken for a measurement.
 const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck needs, not a measured time. Factor: how many times fewer than the \
                       first kernel's.";
 
@@ -282,7 +282,7 @@ impl Content {
     }
 }
 
-/// The width of a column with the line to its left and a space on either side.
+/// Returns the width of a column with the line to its left and a space on either side.
 fn in_frame(width: usize) -> usize {
     width + 3
 }

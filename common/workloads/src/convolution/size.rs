@@ -25,12 +25,12 @@ pub struct Size {
 }
 
 impl Size {
-    /// Samples that the outputs need.
+    /// Returns the number of samples that the outputs need.
     pub fn samples(&self) -> u64 {
         u64::from(self.outputs) + u64::from(self.taps) - 1
     }
 
-    /// How much memory a convolution of this size takes.
+    /// Returns the memory that a convolution of this size takes.
     pub fn footprint(&self) -> Footprint {
         let inputs = 4 * (self.samples() + u64::from(self.taps));
         let outputs = u64::from(self.outputs);

@@ -71,7 +71,7 @@ impl Size {
         Ok(())
     }
 
-    /// How much memory a correlation of this size takes at most.
+    /// Returns the memory that a correlation of this size takes at most.
     pub fn footprint(&self) -> Footprint {
         let pixels = |(width, height): (u32, u32)| u64::from(width) * u64::from(height);
         // One output per pixel, each with a coefficient and three sums.

@@ -56,7 +56,7 @@ impl FromStr for Size {
 }
 
 impl Size {
-    /// The size of the product of two matrices of these rows and columns.
+    /// Returns the size of the product of two matrices of these rows and columns.
     pub fn of_product(a: (usize, usize), b: (usize, usize)) -> Result<Self> {
         let wrong = |reason: String| {
             let asked = format!("the product of {} x {} and {} x {} numbers", a.0, a.1, b.0, b.1);
@@ -90,7 +90,7 @@ impl Size {
         Ok(())
     }
 
-    /// How much memory a product of this size takes.
+    /// Returns the memory that a product of this size takes.
     pub fn footprint(self) -> Footprint {
         let [m, n, k] = [self.m, self.n, self.k].map(u64::from);
         let device_bytes = 4 * (m * k + k * n + m * n);

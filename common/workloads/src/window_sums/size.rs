@@ -82,7 +82,7 @@ impl Size {
         Ok(())
     }
 
-    /// How much memory an image of this size takes.
+    /// Returns the memory that an image of this size takes.
     pub fn footprint(self) -> Footprint {
         let pixels = u64::from(self.width) * u64::from(self.height);
         // A pixel and its two sums. On the host a copy of all that, and for each sum the oracle's two f64.
@@ -90,7 +90,7 @@ impl Size {
         Footprint { device_bytes, host_bytes: device_bytes + 32 * pixels }
     }
 
-    /// Gray levels of 8 bits.
+    /// Generates gray levels of 8 bits.
     pub fn generate(self, seed: u64) -> Image {
         let Self { width, height } = self;
         let levels = clouds(width, height, &mut generator(seed));

@@ -21,14 +21,14 @@ const PLAIN: u64 = 16;
 /// Sizes with more multiply-adds take too long without optimization.
 const MOST_PLAIN: u64 = 1 << 15;
 
-/// What registers hold before they are set, when a kernel must not depend on it: not a number, and the largest `int`.
+/// The word in registers before they are set, when a kernel must not depend on it: not a number, and the largest `int`.
 const GARBAGE: u32 = 0x7fff_ffff;
 
 /// Instructions of warps that a block may execute at any size, and for each multiply-add of a warp in its share of the result. A kernel whose
 /// threads share the work needs fewer by far.
 const FUEL: [u64; 2] = [1 << 18, 200];
 
-/// What a check found about a kernel that passes.
+/// The result of a check of a kernel that passes.
 #[derive(Clone, Debug)]
 pub struct Passed {
     /// At how many sizes it ran.
@@ -37,13 +37,13 @@ pub struct Passed {
     pub counted: Vec<f64>,
     /// The pieces of work that some counts are per.
     pub arithmetic: Arithmetic,
-    /// What the simulator found that leaves the outputs valid, at the first size with such a finding.
+    /// Findings that leave the outputs valid, at the first size with any.
     pub warnings: Vec<Finding>,
-    /// What the compiler said about the text; empty if nothing.
+    /// The compiler's remarks about the text; empty if there are none.
     pub remarks: String,
 }
 
-/// Why a kernel does not pass.
+/// The reason why a kernel does not pass.
 #[derive(Clone, Debug)]
 pub enum Rejection {
     /// It does not compile; the compiler's messages.
@@ -70,7 +70,7 @@ pub enum Rejection {
         /// Its value when the warps run by number, and in the other order.
         values: [f32; 2],
     },
-    /// It is right only if a variable that nobody has set holds zero.
+    /// It is right only if a variable that is not set holds zero.
     UsesUnset {
         /// The size, as the workload describes it.
         at: String,
@@ -92,7 +92,7 @@ pub enum Rejection {
         counted: f64,
         /// The pieces of work that some counts are per.
         arithmetic: Arithmetic,
-        /// What the simulator found that leaves the outputs valid, at the first size with such a finding.
+        /// Findings that leave the outputs valid, at the first size with any.
         warnings: Vec<Finding>,
     },
 }
@@ -108,18 +108,18 @@ pub struct Text<'a> {
     pub text: &'a str,
 }
 
-/// What is checked.
+/// The subject of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// The exercise.
     pub manifest: &'a Manifest,
-    /// What the learner started with.
+    /// The text that the learner started with.
     pub starter: &'a str,
-    /// What they wrote.
+    /// The text that they wrote.
     pub text: Text<'a>,
 }
 
-/// Why there is no verdict.
+/// The reason why there is no verdict.
 #[derive(Debug)]
 pub enum Error<E> {
     /// A defect of the exercise.
@@ -128,7 +128,7 @@ pub enum Error<E> {
     Device(E),
 }
 
-/// What is known of a kernel that is right, or why it is rejected; or why there is no verdict.
+/// A result for a right kernel, or the reason of its rejection; or the reason why there is no verdict.
 pub type Verdict<T, E> = Result<Result<T, Rejection>, Error<E>>;
 
 /// Checks a learner's kernel, on the simulator or on a GPU, which counts nothing. Random sizes come from `seed`.
@@ -143,7 +143,7 @@ pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Verdic
     verdict(Attempt::prepare(device, task).and_then(at_that_size))
 }
 
-/// What ends a check early: the kernel's fault, or anything else's.
+/// A reason to end a check early: the kernel's fault, or anything else's.
 enum Stop<E> {
     Rejection(Box<Rejection>),
     Error(Error<E>),
@@ -171,7 +171,7 @@ fn is_of_absent_lane(finding: &Finding) -> bool {
     matches!(finding.kind, FindingKind::AbsentLane { .. })
 }
 
-/// A kernel that cannot be launched as the exercise launches it.
+/// Rejects a kernel that cannot be launched as the exercise launches it.
 fn cannot_be_launched<E>(reason: impl Into<String>) -> Stop<E> {
     Rejection::CannotBeLaunched(reason.into()).into()
 }
@@ -210,7 +210,7 @@ struct Attempt<'a, P: Problem, D: Device<P>> {
     quiet: Option<D::Function>,
     /// Size in bytes of each of the kernel's parameters.
     parameters: Vec<u64>,
-    /// What the compiler said about a text that it compiled.
+    /// The compiler's remarks about the text.
     remarks: String,
 }
 
@@ -352,7 +352,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         }
     }
 
-    /// Blocks of the grid and threads of a block at a size.
+    /// Returns the blocks of the grid and the threads of a block at a size.
     fn shape(&self, problem: &P) -> Result<[[u32; 3]; 2], Stop<D::Error>> {
         let sizes = problem.launch_sizes();
         let size = |name: &str| sizes.iter().find(|(known, _)| *known == name).map(|(_, size)| *size);
@@ -385,7 +385,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         }
     }
 
-    /// The values in the order of the kernel's parameters.
+    /// Returns the values in the order of the kernel's parameters.
     fn values(&self, problem: &P) -> Result<Vec<Value>, Stop<D::Error>> {
         let arrays = problem.inputs().into_iter().map(|(name, _)| name).chain(problem.outputs().iter().copied());
         let mut known: Vec<(&str, Value)> = arrays.map(|name| (name, Value::Array(name))).collect();

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::workspace::{Progress, Workspace};
 
-/// The command line for an exercise.
+/// Returns the command line for an exercise.
 pub fn call(chapter: &str, number: u32) -> String {
     format!("cargo run -p ch{chapter} -- exercise {number}")
 }
@@ -32,7 +32,7 @@ pub struct Session<'a, W: Workload> {
 }
 
 impl<W: Workload> Session<'_, W> {
-    /// The exercise's title and task.
+    /// Returns the exercise's title and task.
     pub fn task(&self) -> String {
         let Exercise { chapter, number, manifest, .. } = self.exercise;
         let mut task = format!(
@@ -65,7 +65,7 @@ impl<W: Workload> Session<'_, W> {
         Ok(said)
     }
 
-    /// The starter or the solution.
+    /// Returns the starter or the solution.
     pub fn text(&self, wanted: Version) -> Result<String> {
         Ok(version(&self.exercise.solution, wanted).map_err(|reason| self.exercise.unusable(format!("solution.cu: {reason}")))?)
     }
@@ -111,7 +111,7 @@ impl<W: Workload> Session<'_, W> {
     }
 }
 
-/// A path as short as possible.
+/// Returns a path as short as possible.
 pub fn short(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(&here).unwrap_or(path).display().to_string()

@@ -79,7 +79,7 @@ fn checked<P: Problem>(check: &Check) -> Answer {
     }
 }
 
-/// The output of the page's compiler for a form.
+/// Returns the output of the page's compiler for a form.
 fn compilation(forms: &Forms, form: Form) -> Compilation<NoVerdict> {
     let (made, name) = match form {
         Form::Optimized => (Some(&forms.optimized), "optimized"),
