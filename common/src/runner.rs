@@ -11,7 +11,7 @@ use crate::device::timing::{self, Timing};
 use crate::error::{Error, Result};
 use crate::observer;
 use crate::results::report::{Failure, Fault, Measured, Outcome, Row};
-use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Prepared, Run, Stage};
+use crate::stage::{Copies, Cpu, PrepareCopies, Prepared, Run, Stage};
 use crate::workload::Workload;
 
 /// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.
@@ -48,10 +48,10 @@ pub fn run_launches<W: Workload>(
     gpu: &Gpu,
     workload: &W,
     repeat: usize,
-    enqueue: Enqueue<'_, W>,
+    launches: &mut dyn Prepared<W>,
 ) -> Result<Result<(Measured, Vec<f32>), Failure>> {
     let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
-    Ok(runner.launches(workload.allowance(), &mut Enqueued(enqueue)).map_err(|error| runner.recover("the kernel", error)))
+    Ok(runner.launches(workload.allowance(), launches).map_err(|error| runner.recover("the kernel", error)))
 }
 
 /// The rows and outputs of stages.
@@ -70,18 +70,6 @@ struct Runner<'a, W: Workload> {
     repeat: usize,
     /// The reason why the device takes no more work, after a fault.
     lost: Option<String>,
-}
-
-/// Enqueues launches: the common form of [`crate::stage::Launches`] and [`crate::stage::Prepared`].
-pub type Enqueue<'a, W> = &'a mut dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
-
-/// Launches without memory of their own.
-struct Enqueued<'a, W: Workload>(Enqueue<'a, W>);
-
-impl<W: Workload> Prepared<W> for Enqueued<'_, W> {
-    fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()> {
-        (self.0)(gpu, workload, buffers)
-    }
 }
 
 /// A verified stage's measurements and output.
@@ -129,8 +117,11 @@ impl<W: Workload> Runner<'_, W> {
         }
         self.gpu.take_requested();
         let result = match stage.run {
-            Run::Launches(mut enqueue) => self.launches(allowance, &mut Enqueued(&mut enqueue)),
-            Run::Prepared(prepare) => self.prepared(allowance, prepare),
+            Run::Launches(mut enqueue) => self.launches(allowance, &mut enqueue),
+            Run::Prepared(prepare) => {
+                let prepared = prepare(self.gpu, self.workload).map_err(RowError::from);
+                prepared.and_then(|mut prepared| self.launches(allowance, prepared.as_mut()))
+            }
             Run::Copies(prepare) => self.copies(prepare),
             Run::Cpu(_) => unreachable!("handled above"),
         };
@@ -139,12 +130,6 @@ impl<W: Workload> Runner<'_, W> {
             Ok((measured, output)) => (Outcome::Verified(Measured { kernels, ..measured }), Some(output)),
             Err(error) => (Outcome::Failed(self.recover(stage.name, error)), None),
         }
-    }
-
-    /// Returns the row of a stage with memory or plans of its own.
-    fn prepared(&mut self, allowance: f64, prepare: Prepare<W>) -> Result<Success, RowError> {
-        let mut prepared = prepare(self.gpu, self.workload)?;
-        self.launches(allowance, prepared.as_mut())
     }
 
     /// Returns the row of a stage that launches kernels.

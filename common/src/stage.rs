@@ -57,6 +57,13 @@ pub trait Prepared<W: Workload> {
     }
 }
 
+/// Launches without memory of their own.
+impl<W: Workload, F: FnMut(&Gpu, &W, &mut W::Buffers) -> Result<()>> Prepared<W> for F {
+    fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()> {
+        self(gpu, workload, buffers)
+    }
+}
+
 /// Writes the output, on the CPU.
 pub type Cpu<W> = fn(&W, &mut [f32]);
 

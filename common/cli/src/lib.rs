@@ -63,17 +63,17 @@ fn report(error: &Error) -> ExitCode {
 pub fn stages<W: Workload>(chapter: &Chapter<W>, arguments: &[&str]) -> Result<Vec<&'static str>> {
     let words = [chapter.name].into_iter().chain(arguments.iter().copied()).map(OsString::from);
     Ok(match Mode::parse(chapter, words)? {
-        Mode::Table(table) => table.stages.iter().map(|stage| stage.name).collect(),
+        Mode::Table { stages, .. } => stages.iter().map(|stage| stage.name).collect(),
         _ => Vec::new(),
     })
 }
 
 fn execute<W: Workload>(chapter: &Chapter<W>) -> Result<ExitCode> {
     match Mode::parse(chapter, std::env::args_os())? {
-        Mode::Table(request) => table::run(chapter, request),
-        Mode::List(request) => list::run(chapter, &request),
-        Mode::Explain(request) => explain::run(chapter, request),
-        Mode::Diagnose(request) => diagnose::run(chapter, request),
+        Mode::Table { stages, flags, width, setup } => table::run(chapter, &stages, &flags, width, &setup),
+        Mode::List { stages, width } => list::run(chapter, &stages, width),
+        Mode::Explain { stage, picture, width, setup } => explain::run(chapter, stage, &picture, width, &setup),
+        Mode::Diagnose { stage, width, setup } => diagnose::run(chapter, stage, width, &setup),
         Mode::Exercise(options) => {
             check_repository(chapter.name, workshop::root())?;
             Ok(workshop::command::run(chapter, &options)?)

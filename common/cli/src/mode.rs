@@ -1,81 +1,33 @@
 //! The tasks of a process. Arguments that contradict each other are refused while a [`Mode`] is made, so that no mode can hold them.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches};
 use common::report::Place;
-use common::request::Request;
 use common::stage::Stage;
 use common::workload::Workload;
 use common::{Chapter, console, lesson};
-use inspect::Line;
 
-use crate::arguments::{Action, Arguments, Format, Modes, Switch};
+use crate::arguments::{Action, Arguments, Modes, PictureFlags, SetupFlags, TableFlags};
 use crate::error::{Error, Result};
 
-/// A task of a chapter's process.
+/// A task of a chapter's process. A width is the most characters of a line.
 pub enum Mode<W: Workload> {
     /// Runs stages and draws their table.
-    Table(Table<W>),
+    Table { stages: Vec<Stage<W>>, flags: TableFlags, width: usize, setup: Setup<W> },
     /// Lists stages.
-    List(List<W>),
+    List { stages: Vec<Stage<W>>, width: usize },
     /// Explains a stage by what the simulator counts.
-    Explain(Explain<W>),
+    Explain { stage: Stage<W>, picture: PictureFlags, width: usize, setup: Setup<W> },
     /// Finds the bottleneck of a stage.
-    Diagnose(Diagnose<W>),
+    Diagnose { stage: Stage<W>, width: usize, setup: Setup<W> },
     /// Practices.
     Exercise(workshop::command::Options),
 }
 
-/// A list of stages.
-pub struct List<W: Workload> {
-    pub stages: Vec<Stage<W>>,
-    /// The most characters of a line.
-    pub width: usize,
-}
-
-/// A run that draws the table.
-pub struct Table<W: Workload> {
-    pub stages: Vec<Stage<W>>,
-    pub format: Format,
-    /// The columns, by name; none means the most important ones.
-    pub columns: Vec<String>,
-    /// The most characters of a line.
-    pub width: usize,
-    pub save: Option<PathBuf>,
-    pub setup: Setup<W>,
-}
-
-/// An explanation of one stage.
-pub struct Explain<W: Workload> {
-    pub stage: Stage<W>,
-    /// The line whose request is drawn; `None` takes the most expensive one.
-    pub line: Option<Line>,
-    pub svg: Option<PathBuf>,
-    /// The most characters of a line.
-    pub width: usize,
-    pub setup: Setup<W>,
-}
-
-/// A diagnosis of one stage.
-pub struct Diagnose<W: Workload> {
-    pub stage: Stage<W>,
-    /// The most characters of a line.
-    pub width: usize,
-    pub setup: Setup<W>,
-}
-
 /// The settings of everything that runs a stage.
 pub struct Setup<W: Workload> {
-    pub device: Request,
-    pub seed: u64,
-    /// How many times each stage is timed.
-    pub repeat: usize,
-    /// True if the simulator checks kernels.
-    pub checks: bool,
-    /// True if work that takes minutes starts without a question.
-    pub agreed: bool,
+    pub flags: SetupFlags,
     pub workload: W::Options,
 }
 
@@ -94,24 +46,13 @@ impl<W: Workload> Mode<W> {
         }
         let width = if table.wide { usize::MAX } else { console::width() };
         common::table::check(&table.columns, &lesson::measures(chapter.lesson))?;
-        let setup = Setup {
-            device: setup.device,
-            seed: setup.seed,
-            repeat: usize::from(setup.repeat),
-            checks: setup.check == Switch::On,
-            agreed: setup.yes,
-            workload,
-        };
+        let setup = Setup { flags: setup, workload };
         Ok(match modes {
-            Modes { list: true, .. } => Mode::List(List { stages: listed(chapter, &table.stages)?, width }),
-            Modes { explain: Some(name), .. } => {
-                let stage = launching(chapter, &name)?;
-                Mode::Explain(Explain { stage, line: picture.line, svg: picture.svg, width, setup })
-            }
-            Modes { diagnose: Some(name), .. } => Mode::Diagnose(Diagnose { stage: launching(chapter, &name)?, width, setup }),
+            Modes { list: true, .. } => Mode::List { stages: listed(chapter, &table.stages)?, width },
+            Modes { explain: Some(name), .. } => Mode::Explain { stage: launching(chapter, &name)?, picture, width, setup },
+            Modes { diagnose: Some(name), .. } => Mode::Diagnose { stage: launching(chapter, &name)?, width, setup },
             Modes { list: false, explain: None, diagnose: None } => {
-                let stages = chosen(chapter, &table.stages)?;
-                Mode::Table(Table { stages, format: table.format, columns: table.columns, width, save: table.save, setup })
+                Mode::Table { stages: chosen(chapter, &table.stages)?, flags: table, width, setup }
             }
         })
     }

@@ -30,7 +30,7 @@ pub fn agree<W: Workload>(
     ceilings: Option<Ceilings>,
 ) -> Result<Vec<Duration>> {
     let Session { gpu, workload, others, .. } = session;
-    let Some(estimate) = Estimate::of(gpu, stages, workload, setup.repeat, ceilings)? else { return Ok(Vec::new()) };
+    let Some(estimate) = Estimate::of(gpu, stages, workload, setup.flags.repeat.into(), ceilings)? else { return Ok(Vec::new()) };
     let total = estimate.with_others(others.len()).saturating_mul(times as u32);
     let answer = || -> bool {
         note(format_args!("This will take about {} on this machine. Start? [y/N]", words(total)));
@@ -38,7 +38,7 @@ pub fn agree<W: Workload>(
         stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
     };
     let user_is_there = stdin().is_terminal() && stderr().is_terminal();
-    match verdict(total, setup.agreed, user_is_there) {
+    match verdict(total, setup.flags.yes, user_is_there) {
         Verdict::Start => {}
         Verdict::Announce => note(format_args!("time      about {}, by a small part of the work", words(total))),
         Verdict::Ask if answer() => {}

@@ -11,6 +11,7 @@ use common::units;
 use common::workload::{Delivery, Plan, Workload};
 use driver::settings::Settings;
 
+use crate::arguments::Switch;
 use crate::error::Result;
 use crate::mode::Setup;
 
@@ -28,12 +29,12 @@ pub struct Session<W: Workload> {
 impl<W: Workload> Session<W> {
     /// Opens the device, sets the simulator's checks, and plans the workload.
     pub fn open(setup: &Setup<W>) -> Result<Self> {
-        let gpu = Gpu::open(&setup.device)?;
+        let gpu = Gpu::open(&setup.flags.device)?;
         if let Some(simulator) = gpu.simulator() {
-            let settings = Settings { checks: Some(setup.checks), ..Settings::default() };
+            let settings = Settings { checks: Some(setup.flags.check == Switch::On), ..Settings::default() };
             simulator.configure(&settings).map_err(common::Error::Simulator)?;
         }
-        let Plan { mut parts, delivery } = W::plan(&setup.workload, setup.seed, &gpu)?;
+        let Plan { mut parts, delivery } = W::plan(&setup.workload, setup.flags.seed, &gpu)?;
         let workload = parts.remove(0);
         Ok(Self { gpu, workload, others: parts, delivery })
     }

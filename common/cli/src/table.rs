@@ -18,18 +18,23 @@ use common::table::{self, Drawing, Fitted, Wish};
 use common::workload::{Delivery, Workload};
 use oracles::progress;
 
-use crate::arguments::Format;
+use crate::arguments::{Format, TableFlags};
 use crate::error::Result;
-use crate::mode::Table;
+use crate::mode::Setup;
 use crate::patience;
 use crate::session::Session;
 
 /// Runs the stages, prints the table, saves the record, and writes results.
-pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitCode> {
-    let Table { stages, format, columns, width, save, setup } = request;
+pub fn run<W: Workload>(
+    chapter: &Chapter<W>,
+    stages: &[Stage<W>],
+    flags: &TableFlags,
+    width: usize,
+    setup: &Setup<W>,
+) -> Result<ExitCode> {
     // Before the long run: the user should not wait for a record that cannot be saved.
-    let save = save.as_deref().map(AtomicFile::create).transpose()?;
-    let session = Session::open(&setup)?;
+    let save = flags.save.as_deref().map(AtomicFile::create).transpose()?;
+    let session = Session::open(setup)?;
     let Session { gpu, workload, .. } = &session;
     let ceilings = {
         let _alive = progress::spinner("ceilings");
@@ -39,16 +44,16 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
     for stage in stages.iter().filter(|stage| chapter.is_mistake(stage)) {
         note(format_args!("warning: {} is wrong on purpose ({}): its result and its time mean nothing", stage.name, stage.idea));
     }
-    let expected = patience::agree(&session, &stages, &setup, 1, ceilings)?;
-    let Finished { rows, outputs } = runner::run_expecting(gpu, &stages, workload, setup.repeat, &expected)?;
+    let expected = patience::agree(&session, stages, setup, 1, ceilings)?;
+    let Finished { rows, outputs } = runner::run_expecting(gpu, stages, workload, setup.flags.repeat.into(), &expected)?;
     rows.iter().for_each(note_problems);
 
     let record = Record::new(chapter.name, gpu.info(), workload.sizes(), workload.work(), ceilings, &rows);
-    let shown = show(chapter, &record, View { format, columns: &columns, width });
+    let shown = show(chapter, &record, flags, width);
     // One file that cannot be written is no reason to withhold the other.
     let saved = save.map(|file| file.finish(&record.to_json()));
     let delivered = match session.delivery {
-        Some(delivery) => deliver(&session.gpu, &stages, &rows, outputs, session.workload, session.others, delivery)?,
+        Some(delivery) => deliver(&session.gpu, stages, &rows, outputs, session.workload, session.others, delivery)?,
         None => true,
     };
     shown?;
@@ -57,12 +62,11 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
 }
 
 /// Prints the results, with what they show.
-fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, request: View<'_>) -> common::error::Result<()> {
-    let View { format, columns, width } = request;
+fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, flags: &TableFlags, width: usize) -> common::Result<()> {
     let sentences = lesson::sentences(chapter.lesson, record);
-    match format {
+    match flags.format {
         Format::Table => {
-            let wish = Wish { lesson: &lesson::measures(chapter.lesson), columns, width };
+            let wish = Wish { lesson: &lesson::measures(chapter.lesson), columns: &flags.columns, width };
             let Fitted { text, mut notes, hidden, full_width } = table::fit(record, wish);
             if !hidden.is_empty() {
                 notes.push(not_shown(&hidden, width, full_width));
@@ -77,14 +81,6 @@ fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, request: View<'_>) -
         }
         Format::Json => console::print(&record.to_json()),
     }
-}
-
-/// How the results are shown.
-#[derive(Clone, Copy)]
-struct View<'a> {
-    format: Format,
-    columns: &'a [String],
-    width: usize,
 }
 
 /// Names what a table leaves out, and how to see it.

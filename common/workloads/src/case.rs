@@ -35,6 +35,12 @@ impl<'a> Case<'a> {
         value.parse().map(Some).map_err(|_| format!("`{}`: {value} is no value of {name}", self.text))
     }
 
+    /// Returns the size of a case without options.
+    pub fn only_size<T: FromStr<Err: Display>>(self) -> Result<T, String> {
+        let size = self.size()?;
+        self.finish().map(|()| size)
+    }
+
     /// Refuses options that were not asked for.
     pub fn finish(self) -> Result<(), String> {
         match self.options.first() {

@@ -45,10 +45,8 @@ impl Gray {
         let Rectangle { x, y, width, height } = part;
         let inside = |start: u32, length: u32, size: u32| length > 0 && start.checked_add(length).is_some_and(|end| end <= size);
         if !inside(x, width, self.width) || !inside(y, height, self.height) {
-            return Err(NoSuchSize {
-                asked: format!("the rectangle {x},{y},{width},{height} of {}", self.name),
-                reason: format!("it has {}x{} pixels", self.width, self.height),
-            });
+            let asked = format!("the rectangle {x},{y},{width},{height} of {}", self.name);
+            return Err(NoSuchSize::new(asked, format!("it has {}x{} pixels", self.width, self.height)));
         }
         let columns = x as usize..(x + width) as usize;
         let pixels = (y..y + height).flat_map(|y| &self.row(y)[columns.clone()]).copied().collect();

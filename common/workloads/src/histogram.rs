@@ -38,7 +38,7 @@ impl Histogram {
         Size { width: image.width, height: image.height }.check(1)?;
         if let Some(pixel) = image.pixels.iter().find(|pixel| !(0..LEVELS as i32).contains(*pixel)) {
             let reason = format!("a gray level is at least 0 and below {LEVELS}");
-            return Err(NoSuchSize { asked: format!("a pixel of {pixel}"), reason });
+            return Err(NoSuchSize::new(format!("a pixel of {pixel}"), reason));
         }
         Ok(Self { image, origin: Origin::Given, oracle: OnceLock::new() })
     }
@@ -71,10 +71,7 @@ impl Problem for Histogram {
     const ARITHMETIC: Arithmetic = Arithmetic::Integers;
 
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
-        let case = Case::new(case)?;
-        let size = case.size()?;
-        case.finish()?;
-        Self::random(size, seed).map_err(|error| error.to_string())
+        Self::random(Case::new(case)?.only_size()?, seed).map_err(|error| error.to_string())
     }
 
     fn describe(&self) -> String {

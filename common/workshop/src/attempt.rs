@@ -152,25 +152,26 @@ impl<W: Workload> Device<W> for OnGpu<'_> {
     fn run(&self, function: &CudaFunction, workload: &W, launch: &Launch) -> Result<Result<Ran, Failure>> {
         let config =
             LaunchConfig { grid_dim: launch.grid.into(), block_dim: launch.block.into(), shared_mem_bytes: launch.shared_bytes };
-        let outcome = runner::run_launches(self.gpu, workload, self.repeat, &mut |gpu, workload, buffers| {
-            let addresses = workload.addresses(gpu, buffers);
-            let mut builder = gpu.stream.launch_builder(function);
-            for value in &launch.values {
-                match value {
-                    Value::Array(name) => {
-                        let array = addresses.iter().find(|(known, _)| known == name);
-                        builder.arg(array.map_or(&0, |(_, address)| address))
-                    }
-                    Value::Size(size) => builder.arg(size),
-                    Value::Sum(sum) => builder.arg(sum),
-                };
-            }
-            // SAFETY: the check has made sure that each value is as wide as the kernel's parameter, and every array lives until the run is
-            // over. Where the kernel reads and writes is up to its author. A GPU runs only kernels that passed on the simulator, which stops
-            // them at the first access outside an array, or that their author sent there with `--device gpu`.
-            unsafe { builder.launch(config) }?;
-            Ok(())
-        })?;
+        let outcome =
+            runner::run_launches(self.gpu, workload, self.repeat, &mut |gpu: &Gpu, workload: &W, buffers: &mut W::Buffers| {
+                let addresses = workload.addresses(gpu, buffers);
+                let mut builder = gpu.stream.launch_builder(function);
+                for value in &launch.values {
+                    match value {
+                        Value::Array(name) => {
+                            let array = addresses.iter().find(|(known, _)| known == name);
+                            builder.arg(array.map_or(&0, |(_, address)| address))
+                        }
+                        Value::Size(size) => builder.arg(size),
+                        Value::Sum(sum) => builder.arg(sum),
+                    };
+                }
+                // SAFETY: the check has made sure that each value is as wide as the kernel's parameter, and every array lives until the run is
+                // over. Where the kernel reads and writes is up to its author. A GPU runs only kernels that passed on the simulator, which stops
+                // them at the first access outside an array, or that their author sent there with `--device gpu`.
+                unsafe { builder.launch(config) }?;
+                Ok(())
+            })?;
         Ok(outcome.map(|(measured, output)| {
             let median_ms = measured.timing.map(|timing| timing.median_ms);
             Ran { output, counters: measured.counters, warnings: measured.warnings, median_ms }

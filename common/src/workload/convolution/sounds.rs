@@ -65,7 +65,7 @@ impl Length {
             _ => {
                 let asked = format!("{} of {frames} samples with a filter of {taps}", sound.name);
                 let reason = format!("with its silence before and after it must have {MOST_SAMPLES} samples at most");
-                Err(NoSuchSize { asked, reason }.into())
+                Err(NoSuchSize::new(asked, reason).into())
             }
         }
     }

@@ -37,12 +37,10 @@ impl Convolution {
     pub fn new(signal: Vec<f32>, filter: Vec<f32>) -> Result<Self> {
         let (samples, taps) = (signal.len() as u64, filter.len() as u64);
         if taps == 0 || taps > samples || samples > MOST_SAMPLES {
-            return Err(NoSuchSize {
-                asked: format!("{samples} samples and {taps} taps"),
-                reason: format!(
-                    "a filter needs at least 1 tap; a signal needs at least as many samples as the filter has taps, and at most {MOST_SAMPLES}"
-                ),
-            });
+            let reason = format!(
+                "a filter needs at least 1 tap; a signal needs at least as many samples as the filter has taps, and at most {MOST_SAMPLES}"
+            );
+            return Err(NoSuchSize::new(format!("{samples} samples and {taps} taps"), reason));
         }
         Ok(Self { signal, filter, origin: Origin::Given, oracle: OnceLock::new() })
     }

@@ -40,12 +40,10 @@ impl WindowSums {
         let largest = largest_magnitude(&image.pixels);
         let most = u128::from(window) * u128::from(largest).pow(2);
         if most >= u128::from(SUMS_BELOW) {
-            return Err(NoSuchSize {
-                asked: format!("a window of {window} pixels of magnitude {largest}"),
-                reason: format!(
-                    "a sum of squares can reach {most}, and the kernels add in 32 bits: it must stay below {SUMS_BELOW}"
-                ),
-            });
+            let asked = format!("a window of {window} pixels of magnitude {largest}");
+            let reason =
+                format!("a sum of squares can reach {most}, and the kernels add in 32 bits: it must stay below {SUMS_BELOW}");
+            return Err(NoSuchSize::new(asked, reason));
         }
         Ok(Self { image, window, border, origin: Origin::Given, largest, oracle: OnceLock::new() })
     }

@@ -53,8 +53,8 @@ impl FromStr for Size {
         if text == "seed" {
             return Ok(HEADLINE_SIZE);
         }
-        let (width, height) = sides(text, "expected width and height as in 640x480, or `seed`")
-            .map_err(|reason| NoSuchSize { asked: format!("size {text:?}"), reason })?;
+        let (width, height) =
+            sides(text, "expected width and height as in 640x480, or `seed`").map_err(|reason| NoSuchSize::text(text, reason))?;
         let size = Size { width, height };
         size.check(1)?;
         Ok(size)
@@ -65,8 +65,7 @@ impl Size {
     /// Refuses what cannot be computed.
     pub fn check(self, window: u32) -> Result<()> {
         let Self { width, height } = self;
-        let wrong =
-            |reason: String| Err(NoSuchSize { asked: format!("a window of {window} on an image of {width}x{height}"), reason });
+        let wrong = |reason: String| Err(NoSuchSize::new(format!("a window of {window} on an image of {width}x{height}"), reason));
         if width == 0 || height == 0 {
             return wrong("every side has at least one pixel".to_owned());
         }
