@@ -21,9 +21,7 @@ use crate::runner;
 use crate::stage::Stage;
 use crate::workload::{Work, Workload};
 
-/// Multiply-adds of the smallest part.
 const FIRST_PART: u64 = 1 << 20;
-/// How much larger the next part is.
 const GROWTH: u64 = 4;
 /// The least time of a part that says anything.
 const LEAST: Duration = Duration::from_millis(40);
@@ -108,7 +106,6 @@ impl<'a, W: Workload> Parts<'a, W> {
         Some(Self { whole, parts: vec![whole.part(FIRST_PART)?] })
     }
 
-    /// Returns a part, which must exist.
     fn get(&self, level: usize) -> &W {
         &self.parts[level]
     }
@@ -127,7 +124,6 @@ impl<'a, W: Workload> Parts<'a, W> {
         level + 1 < self.parts.len()
     }
 
-    /// Returns the estimated time of a stage for the whole.
     fn estimate(&mut self, gpu: &Gpu, stage: &Stage<W>) -> Result<Duration> {
         let mut level = 0;
         // Loads the kernels.
@@ -165,7 +161,6 @@ fn scale<W: Workload>(whole: &W, part: &W) -> f64 {
     whole.work().multiply_adds as f64 / part.work().multiply_adds.max(1) as f64
 }
 
-/// Returns the time of a stage for a part.
 fn time_of<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W) -> Result<Duration> {
     let stages = std::slice::from_ref(stage);
     let begun = Instant::now();

@@ -56,7 +56,6 @@ pub fn take(gpu: &Gpu) -> Result<Observed> {
     Ok(observed)
 }
 
-/// Returns the simulator's records since the last time; `None` on a GPU.
 fn records(gpu: &Gpu) -> Result<Option<Records>> {
     gpu.simulator().map(|simulator| simulator.take_records().map_err(Error::Simulator)).transpose()
 }

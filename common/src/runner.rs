@@ -62,7 +62,6 @@ pub struct Finished {
     pub outputs: Vec<Option<Vec<f32>>>,
 }
 
-/// Stages' device, with the workload on it.
 struct Runner<'a, W: Workload> {
     gpu: &'a Gpu,
     workload: &'a W,
@@ -72,7 +71,6 @@ struct Runner<'a, W: Workload> {
     lost: Option<String>,
 }
 
-/// A verified stage's measurements and output.
 type Success = (Measured, Vec<f32>);
 
 /// The reason why a stage has no measurements: its own failure, or an error on the way that the kernel may have caused.
@@ -132,7 +130,6 @@ impl<W: Workload> Runner<'_, W> {
         }
     }
 
-    /// Returns the row of a stage that launches kernels.
     fn launches(&mut self, allowance: f64, stage: &mut dyn Prepared<W>) -> Result<Success, RowError> {
         let Self { gpu, workload, repeat, .. } = *self;
         W::output(&mut self.buffers).poison(gpu)?;
@@ -196,7 +193,6 @@ impl<W: Workload> Runner<'_, W> {
         Ok((Measured::new(accuracy, Some(timing)), output))
     }
 
-    /// Compares both ends of the copies.
     fn arrived(
         &mut self,
         copies: &dyn Copies<W>,
@@ -212,7 +208,6 @@ impl<W: Workload> Runner<'_, W> {
         Ok((accuracy, got.values))
     }
 
-    /// Returns the row of a stage on the CPU.
     fn cpu(&self, compute: Cpu<W>, allowance: f64) -> Result<Success, Failure> {
         let timed = || {
             let mut output = poison(self.workload.output_len());

@@ -14,7 +14,6 @@ use crate::mode::Setup;
 use crate::patience;
 use crate::session::{Session, not_verified};
 
-/// Runs the stage and its experiments, and prints the diagnosis.
 pub fn run<W: Workload>(chapter: &Chapter<W>, stage: Stage<W>, width: usize, setup: &Setup<W>) -> Result<ExitCode> {
     let session = Session::open(setup)?;
     session.print_header(chapter, None)?;

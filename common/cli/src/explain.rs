@@ -16,7 +16,6 @@ use crate::mode::Setup;
 use crate::patience;
 use crate::session::{Session, not_verified};
 
-/// Runs the stage and prints the explanation.
 pub fn run<W: Workload>(
     chapter: &Chapter<W>,
     stage: Stage<W>,

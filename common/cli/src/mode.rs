@@ -32,7 +32,6 @@ pub struct Setup<W: Workload> {
 }
 
 impl<W: Workload> Mode<W> {
-    /// Reads a command line of the chapter.
     pub fn parse(chapter: &Chapter<W>, arguments: impl Iterator<Item = OsString>) -> Result<Self> {
         let command = Arguments::<W::Options>::command();
         let command =

@@ -14,9 +14,7 @@ use crate::error::{Error, Result};
 use crate::mode::Setup;
 use crate::session::Session;
 
-/// Shorter runs are not announced.
 const WORTH_TELLING: Duration = Duration::from_secs(4);
-/// Longer runs need an agreement.
 const LONG: Duration = Duration::from_secs(180);
 
 /// Estimates a run of these stages, `times` times each, announces it if it is not short, and asks if it is long. Returns how long each stage
@@ -47,7 +45,6 @@ pub fn agree<W: Workload>(
     Ok(estimate.rows())
 }
 
-/// The decision about work that takes a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Start,

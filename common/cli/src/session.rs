@@ -15,7 +15,6 @@ use crate::arguments::Switch;
 use crate::error::Result;
 use crate::mode::Setup;
 
-/// A device and what is computed on it.
 pub struct Session<W: Workload> {
     pub gpu: Gpu,
     /// The computation that fills the table.
@@ -27,7 +26,6 @@ pub struct Session<W: Workload> {
 }
 
 impl<W: Workload> Session<W> {
-    /// Opens the device, sets the simulator's checks, and plans the workload.
     pub fn open(setup: &Setup<W>) -> Result<Self> {
         let gpu = Gpu::open(&setup.flags.device)?;
         if let Some(simulator) = gpu.simulator() {
@@ -39,7 +37,6 @@ impl<W: Workload> Session<W> {
         Ok(Self { gpu, workload, others: parts, delivery })
     }
 
-    /// Prints what the numbers below were made with.
     pub fn print_header(&self, chapter: &Chapter<W>, ceilings: Option<Ceilings>) -> Result<()> {
         let (info, work) = (self.gpu.info(), self.workload.work());
         let device = match &info.profile {

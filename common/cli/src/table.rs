@@ -24,7 +24,6 @@ use crate::mode::Setup;
 use crate::patience;
 use crate::session::Session;
 
-/// Runs the stages, prints the table, saves the record, and writes results.
 pub fn run<W: Workload>(
     chapter: &Chapter<W>,
     stages: &[Stage<W>],
@@ -61,7 +60,6 @@ pub fn run<W: Workload>(
     Ok(if delivered && !rows.iter().any(Row::failed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints the results, with what they show.
 fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, flags: &TableFlags, width: usize) -> common::Result<()> {
     let sentences = lesson::sentences(chapter.lesson, record);
     match flags.format {
@@ -83,13 +81,11 @@ fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, flags: &TableFlags, 
     }
 }
 
-/// Names what a table leaves out, and how to see it.
 fn not_shown(hidden: &[String], width: usize, full_width: usize) -> String {
     let (names, one) = (hidden.join(", "), &hidden[0]);
     format!("Not shown in {width} columns: {names}. Choose with --columns {one},…; --wide shows all, in {full_width} columns.")
 }
 
-/// Says what is wrong with a row, and what is doubtful.
 fn note_problems(row: &Row) {
     match &row.outcome {
         Outcome::Failed(failure) => note(format_args!("error: stage {}: {failure}", row.name)),

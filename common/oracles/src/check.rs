@@ -107,7 +107,6 @@ pub fn check(got: &Downloaded, oracle: &Oracle, allowance: f64) -> Result<Accura
     }))
 }
 
-/// The outcome of comparing outputs one by one.
 struct Compared {
     /// Indices of the wrong outputs.
     wrong: Vec<usize>,
@@ -117,7 +116,6 @@ struct Compared {
     closest_call: Accuracy,
 }
 
-/// Compares outputs with their expected values.
 fn one_by_one(values: &[f32], expected: impl Iterator<Item = (usize, Expected)>, allowance: f64) -> Compared {
     let closest_call = Accuracy { max_error: 0.0, tolerance: 0.0, sampled: None };
     let mut compared = Compared { wrong: Vec::new(), worst: None, closest_call };

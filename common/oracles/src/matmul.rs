@@ -174,12 +174,10 @@ fn sample(shape: Shape) -> Vec<(usize, usize)> {
     sample
 }
 
-/// Returns the Euclidean norm.
 fn norm(values: &[f32]) -> f64 {
     values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Returns the Euclidean norms of the columns of a matrix with `n` columns.
 fn column_norms(n: usize, b: &[f32]) -> Vec<f64> {
     let mut squares = vec![0.0; n];
     for row in b.chunks(n) {

@@ -234,7 +234,6 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Returns the ending of an ordinal number.
 fn ordinal(number: usize) -> &'static str {
     match (number % 10, number % 100) {
         (_, 11..=13) => "th",

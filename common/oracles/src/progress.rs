@@ -13,11 +13,8 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 /// Shorter work shows no progress, because a line that only flashes is worse than none.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often a bar moves.
 const TICK: Duration = Duration::from_millis(250);
-/// How often a log gets a line.
 const EVERY: Duration = Duration::from_secs(5);
-/// Steps of a bar.
 const STEPS: u64 = 1000;
 /// A part that takes longer than expected is nearly done, and never more than that.
 const NEARLY: f64 = 0.99;
@@ -65,7 +62,6 @@ pub struct Progress {
     shown: Option<JoinHandle<()>>,
 }
 
-/// The work so far.
 struct State {
     what: String,
     amount: Amount,
@@ -184,7 +180,6 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows a bar until the work has ended.
 fn draw(state: &Mutex<State>, ended: impl Fn(Duration) -> bool) {
     if ended(PATIENCE) {
         return;
@@ -213,7 +208,6 @@ fn draw(state: &Mutex<State>, ended: impl Fn(Duration) -> bool) {
     bars().remove(&bar);
 }
 
-/// Writes a line every so often until the work has ended.
 fn log(state: &Mutex<State>, ended: impl Fn(Duration) -> bool, every: Duration, write: impl Fn(&str)) {
     while !ended(every) {
         let line = {

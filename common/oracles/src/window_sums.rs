@@ -41,7 +41,6 @@ pub fn largest_magnitude(pixels: &[i32]) -> u32 {
     pixels.iter().map(|pixel| pixel.unsigned_abs()).max().unwrap_or(0)
 }
 
-/// Expects an integer that is rounded to f32.
 fn rounded_once(value: i64) -> Expected {
     let value = value as f64;
     Expected { value, tolerance: if value.abs() <= EXACT_IN_F32 { 0.0 } else { UNIT_ROUNDOFF * value.abs() } }

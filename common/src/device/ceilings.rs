@@ -20,7 +20,6 @@ use crate::{timing, units};
 
 /// Threads per block; it divides what a multiprocessor holds on every generation.
 const BLOCK: u32 = 256;
-/// Words in a vector of the copy.
 const VECTOR: usize = 4;
 /// Rounds of the first launch, which shows how many rounds fill [`CHAINS_MS`].
 const TRIAL_ROUNDS: u32 = 64;
@@ -28,7 +27,6 @@ const TRIAL_ROUNDS: u32 = 64;
 const CHAINS_MS: f64 = 4.0;
 /// Bytes that the copy reads, and also writes: tens of times the largest L2 cache, so that everything goes to device memory.
 const COPY_BYTES: usize = 2 << 30;
-/// Samples per measurement.
 const SAMPLES: usize = 15;
 
 /// Rates that nothing on the device exceeds.
@@ -87,7 +85,6 @@ fn resident_blocks(gpu: &Gpu) -> Result<u32> {
     Ok(multiprocessors * (threads / BLOCK).max(1))
 }
 
-/// Returns the f32 operations per second.
 fn flops(gpu: &Gpu) -> Result<f64> {
     // Each chain alternates between two numbers. It does not settle, because then fewer bits would change and the chip would draw less
     // power, and it neither overflows nor becomes subnormal.
@@ -103,7 +100,6 @@ fn flops(gpu: &Gpu) -> Result<f64> {
     Ok(2.0 * steps)
 }
 
-/// Returns the multiply-adds of bytes per second.
 fn byte_multiply_adds(gpu: &Gpu) -> Result<f64> {
     let pixels = 0x0103_0507_u32;
     let steps = chain_steps_per_s(gpu, |rounds, result, config| {
@@ -132,7 +128,6 @@ fn chain_steps_per_s(gpu: &Gpu, enqueue: impl Fn(u32, &mut CudaSlice<u32>, Launc
     Ok(steps / (run(rounds)?.median_ms * 1e-3))
 }
 
-/// Fills a buffer with `count` words that look random.
 fn noise(gpu: &Gpu, count: usize) -> Result<CudaSlice<u32>> {
     let mut buffer: CudaSlice<u32> = gpu.stream.alloc_zeros(count)?;
     let kernel = gpu.kernel(FILL_NOISE)?;

@@ -65,7 +65,6 @@ pub struct Gpu {
     most_multiprocessors: AtomicU32,
 }
 
-/// Where the PTX of a module comes from.
 enum Compiler {
     /// NVRTC compiles it for this very device.
     Nvrtc { nvrtc: Nvrtc, architecture: String },
@@ -75,7 +74,6 @@ enum Compiler {
 
 type Modules = HashMap<&'static Source, Arc<CudaModule>>;
 
-/// The modules and kernels that are loaded already.
 #[derive(Default)]
 struct Loaded {
     modules: Modules,
@@ -174,7 +172,6 @@ impl Gpu {
         self.loaded_module(&mut loaded.modules, source).cloned()
     }
 
-    /// Compiles and loads a module unless it is loaded already.
     fn loaded_module<'a>(&self, modules: &'a mut Modules, source: &'static Source) -> Result<&'a Arc<CudaModule>> {
         match modules.entry(source) {
             Entry::Occupied(known) => Ok(known.into_mut()),

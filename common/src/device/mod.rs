@@ -66,7 +66,6 @@ impl Device {
         }
     }
 
-    /// Returns true if the request is for this device.
     fn satisfies(&self, request: &Request) -> bool {
         match (self, request) {
             (_, Request::Auto) | (Device::Gpu(_), Request::Gpu) | (Device::Sim { .. }, Request::Sim(None)) => true,
@@ -76,7 +75,6 @@ impl Device {
     }
 }
 
-/// The device of this process, once it is chosen.
 static CHOSEN: Mutex<Option<Device>> = Mutex::new(None);
 
 /// Chooses the device of this process and loads its driver. The first call that succeeds decides; after it, `auto` means that device.

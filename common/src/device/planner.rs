@@ -141,7 +141,6 @@ pub fn partial_sums(gpu: &Gpu, slices: u32, outputs: usize) -> Result<CudaSlice<
 
 /// Returns the threads of a block, up to `most`, if each needs shared memory to itself: whole warps where one fits.
 pub fn threads_that_fit(shared_bytes: u32, bytes_per_thread: u32, most: u32) -> u32 {
-    /// Lanes of a warp.
     const WARP: u32 = 32;
     let fit = shared_bytes / bytes_per_thread;
     if fit < WARP { fit } else { (fit - fit % WARP).min(most) }

@@ -12,12 +12,10 @@ use crate::error::Result;
 
 /// The warm-up takes at least this long, so that caches, clocks, and allocators settle.
 const WARM_UP: Duration = Duration::from_millis(100);
-/// The warm-up has at least this many runs.
 const WARM_UP_RUNS: usize = 2;
 /// Shorter runs are timed in batches: the events' clock ticks every half microsecond, and the host needs a few
 /// microseconds to enqueue a run.
 const SHORTEST_SAMPLE_MS: f64 = 0.02;
-/// How long a batch should take.
 const BATCH_MS: f64 = 0.2;
 
 /// Times of repeated runs, in milliseconds.

@@ -38,7 +38,6 @@ pub struct Unread {
     samples: BufReader<File>,
 }
 
-/// How a sample is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     /// Integers of 1 to 4 bytes.
@@ -69,7 +68,6 @@ impl Encoding {
     }
 }
 
-/// The formats that the reader supports, for messages about others.
 const READ: &str = "integers of 8, 16, 24, or 32 bits and 32-bit floats can be read: convert it, for example with `ffmpeg -i OLD.wav -c:a \
                     pcm_f32le NEW.wav`";
 
@@ -141,7 +139,6 @@ impl Sound {
     }
 }
 
-/// The contents of a file, for messages.
 const WHAT: &str = "sound file";
 
 impl Unread {
@@ -285,7 +282,6 @@ pub fn write(file: &mut (impl Write + Seek), channels: &[Vec<f32>], rate: u32) -
     Ok(peak)
 }
 
-/// Returns the library's errors in our form.
 fn describe(error: hound::Error) -> String {
     match error {
         hound::Error::IoError(error) => error.to_string(),

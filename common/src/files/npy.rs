@@ -26,7 +26,6 @@ pub struct Unread {
     values: BufReader<File>,
 }
 
-/// The contents of a file, for messages.
 const WHAT: &str = "matrix";
 
 /// Bytes of the longest header. NumPy itself writes about a hundred.

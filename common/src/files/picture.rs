@@ -30,7 +30,6 @@ pub fn read(path: &Path) -> Result<Gray> {
     Ok(Gray { name: input_file::name(path), width, height, pixels })
 }
 
-/// The first bytes of every PNG.
 const SIGNATURE_PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// Pixels of the largest image that a chapter can use.
@@ -44,7 +43,6 @@ fn require_memory(needed: u64) -> Result<()> {
     }
 }
 
-/// Refuses sizes that an image of ours cannot have.
 fn check_size(width: u32, height: u32) -> std::result::Result<(), String> {
     if width == 0 || height == 0 {
         return Err("it has no pixels".into());
@@ -55,7 +53,6 @@ fn check_size(width: u32, height: u32) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// Returns the width, height and gray levels of a PNG.
 fn decode_png(bytes: &[u8], bad: impl Fn(String) -> Error) -> Result<(u32, u32, Vec<u8>)> {
     // The decoder says only that the file ends too early, or that its limits are exceeded.
     if let Some(cut) = cut_short(bytes) {
@@ -169,7 +166,6 @@ pub fn write_png(file: &mut impl Write, width: u32, height: u32, rgb: &[u8]) -> 
     written.map_err(|error| Error::Encode { what: "image", reason: one_line(&error.to_string()) })
 }
 
-/// Returns an error of the `png` crate in one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -47,7 +47,6 @@ pub struct Record {
 /// and its name, for example `03-unroll/shared`; one that has no stored PTX yet has no digest.
 pub type KernelDigests = BTreeMap<String, Option<String>>;
 
-/// Returns the kernels with their digests of now.
 fn digests(kernels: &[Kernel]) -> KernelDigests {
     kernels.iter().map(|kernel| (digest::name(*kernel), digest::of(*kernel))).collect()
 }

@@ -107,7 +107,6 @@ fn size_for<S: Copy>(gpu: &Gpu, asked: Option<S>, [teaching, headline]: [S; 2], 
     Ok(size)
 }
 
-/// Reads a picture as numbers.
 fn read_image(path: &Path) -> Result<(Image, Origin)> {
     let Gray { name, width, height, pixels } = picture::read(path)?;
     let image = Image { width, height, pixels: pixels.into_iter().map(i32::from).collect() };

@@ -40,7 +40,6 @@ pub fn numbers<const N: usize>(text: &str, expected: &str) -> Result<[u32; N], S
     numbers.try_into().map_err(|_| expected.to_owned())
 }
 
-/// Parses a number that consists of digits only.
 fn number(text: &str, expected: &str) -> Result<u32, String> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(expected.to_owned());

@@ -8,10 +8,8 @@ use simt::Counters;
 use crate::problem::{Arithmetic, Work};
 use crate::units::{count, percent, significant};
 
-/// Lanes of a warp.
 const LANES: u64 = 32;
 
-/// Multiply-adds of one `dp4a`.
 const PER_DP4A: u64 = 4;
 
 /// Divides what the simulator counted by the multiply-adds that the result needs.

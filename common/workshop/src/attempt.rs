@@ -124,7 +124,6 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// A GPU that cudarc has opened, with an attempt to run there.
 struct OnGpu<'a> {
     gpu: &'a Gpu,
     attempt: &'a Attempt<'a>,

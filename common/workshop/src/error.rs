@@ -50,7 +50,6 @@ pub enum Error {
     Restart(io::Error),
 }
 
-/// Says what a learner can do without a compiler.
 fn without_compiler(predict: &[u32]) -> String {
     let numbers: Vec<String> = predict.iter().map(u32::to_string).collect();
     match numbers.as_slice() {

@@ -168,7 +168,6 @@ fn to_json(journal: &Journal) -> String {
     serde_json::to_string_pretty(journal).expect("JSON can hold names, numbers and times") + "\n"
 }
 
-/// Most bytes of a file that a learner writes.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads a regular file that is not too large. A pipe would wait, and a device may have no end.

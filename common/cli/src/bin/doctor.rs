@@ -19,7 +19,6 @@ use toolkit::nvrtc::Nvrtc;
 use workshop::Exercise;
 use workshop::workspace::Workspace;
 
-/// One line of the report.
 struct Line {
     what: &'static str,
     state: State,
@@ -70,7 +69,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the report, or the help.
 fn report() -> common::Result<ExitCode> {
     let workshop = match Arguments::try_parse() {
         Ok(Arguments { workshop }) => workshop,
@@ -106,7 +104,6 @@ fn driver() -> Line {
     Line::new("NVIDIA driver", found.map_err(|why| format!("{why}; {}", remedy(&why))), State::Missing)
 }
 
-/// Returns the advice for a driver that cannot be used.
 fn remedy(why: &Unusable) -> &'static str {
     match why {
         Unusable::NoLibrary => "chapters run on the simulated GPU; if you have an NVIDIA GPU, install its driver",
@@ -174,7 +171,6 @@ fn device() -> Line {
     Line::new("chapters run", open().map_err(|error| format!("nowhere: {error}")), State::Fails)
 }
 
-/// Counts the exercises.
 fn exercises() -> Line {
     let count = || {
         let chapters = workshop::root().join("chapters");
@@ -190,7 +186,6 @@ fn exercises() -> Line {
     Line::new("exercises", count(), State::Fails)
 }
 
-/// Reports whether copies can be kept.
 fn workspace() -> Line {
     let workspace = Workspace::new(&workshop::root());
     let writable = workspace.try_to_write().map(|()| format!("can be kept in {}", workspace.folder().display()));

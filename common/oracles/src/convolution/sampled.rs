@@ -66,7 +66,6 @@ fn run_sums(samples: &[f32], filter: &[f32], run: usize, weights: &Weights) -> [
     sums
 }
 
-/// Returns the Euclidean norm.
 fn norm(values: &[f32]) -> f64 {
     values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
 }

@@ -59,7 +59,6 @@ pub struct Sums {
 }
 
 impl Search<'_> {
-    /// Returns the pixels of the template.
     fn template_pixels(&self) -> u32 {
         self.template.width * self.template.height
     }

@@ -105,7 +105,6 @@ pub fn probe() -> Result<Found, Unusable> {
     probe_here()
 }
 
-/// Asks the driver in this process.
 fn probe_here() -> Result<Found, Unusable> {
     let driver = Driver::open()?;
     let cuda = driver.version()?;

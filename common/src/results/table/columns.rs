@@ -62,7 +62,6 @@ pub fn by_importance(record: &Record, lesson: &[Measure]) -> Vec<Column> {
     columns
 }
 
-/// Returns the columns that show what a lesson compares, each once.
 fn of_lesson(lesson: &[Measure]) -> Vec<Column> {
     let mut columns = Vec::new();
     for measure in lesson {
@@ -74,7 +73,6 @@ fn of_lesson(lesson: &[Measure]) -> Vec<Column> {
     columns
 }
 
-/// Returns the column that shows a measure, if there is one.
 fn shows(measure: Measure) -> Option<Column> {
     match measure {
         Measure::InstructionsPerMultiplyAdd => Some(Instructions),
@@ -157,7 +155,6 @@ fn share_of_ceiling(record: &Record, stage: &StageRecord) -> Option<String> {
     Some(format!("{} of {ceiling}", percent(share)))
 }
 
-/// Compares with the first kernel that was timed.
 fn speed_up(record: &Record, stage: &StageRecord) -> Option<String> {
     let first = record.stages.iter().filter(|stage| stage.place == Place::Device).find_map(|stage| stage.median_ms)?;
     let own = stage.median_ms?;
@@ -171,7 +168,6 @@ fn clocks(record: &Record, stage: &StageRecord) -> Option<f64> {
     Some(record.bound(stage)?.least_ms() * f64::from(profile.clock_khz)).filter(|clocks| *clocks > 0.0)
 }
 
-/// Compares with the first kernel that was counted.
 fn less_clocks(record: &Record, stage: &StageRecord) -> Option<String> {
     let first = record.stages.iter().find_map(|stage| clocks(record, stage))?;
     Some(factor(first / clocks(record, stage)?))

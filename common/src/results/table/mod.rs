@@ -124,7 +124,6 @@ pub fn fit(record: &Record, wish: Wish<'_>) -> Fitted {
 
 const STAGE: &str = "stage";
 const VERIFIED: &str = "verified";
-/// The verdict of a verified row.
 const YES: &str = "yes";
 /// How the verdict of a row begins that was verified by a sample.
 const SAMPLED: &str = "yes (";
@@ -132,7 +131,6 @@ const SAMPLED: &str = "yes (";
 const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck needs, not a measured time. Factor: how many times fewer than the \
                       first kernel's.";
 
-/// The texts of a table.
 struct Content {
     columns: Vec<Filled>,
     rows: Vec<Row>,
@@ -244,7 +242,6 @@ impl Content {
         self.draw_columns(drawing, true)
     }
 
-    /// Draws the table with its verdicts, or without.
     fn draw_columns(&self, drawing: Drawing, verdicts: bool) -> String {
         let mut table = Builder::default();
         let title = |filled: &Filled| if drawing == Drawing::Markdown { in_one_line(&filled.title) } else { filled.title.clone() };

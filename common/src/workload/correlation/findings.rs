@@ -36,7 +36,6 @@ impl Delivery<Correlation> for Findings {
     }
 }
 
-/// The color of the frames around matches.
 const FRAME: [u8; 3] = [255, 196, 0];
 
 /// Returns the coefficients as colors, black where there is no correlation, toward white for the template and toward blue for its

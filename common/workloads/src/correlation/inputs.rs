@@ -144,7 +144,6 @@ impl Correlation {
     }
 }
 
-/// Returns gray levels without their name.
 fn pixels(gray: &Gray) -> Pixels<'_> {
     Pixels { width: gray.width, height: gray.height, levels: &gray.pixels }
 }

@@ -176,7 +176,6 @@ fn cannot_be_launched<E>(reason: impl Into<String>) -> Stop<E> {
     Rejection::CannotBeLaunched(reason.into()).into()
 }
 
-/// Tells the kernel's faults and other errors apart.
 fn verdict<T, E>(result: Result<T, Stop<E>>) -> Verdict<T, E> {
     match result {
         Ok(found) => Ok(Ok(found)),
@@ -185,7 +184,6 @@ fn verdict<T, E>(result: Result<T, Stop<E>>) -> Verdict<T, E> {
     }
 }
 
-/// A way to run a kernel.
 #[derive(Clone, Copy)]
 enum Way {
     /// As the compiler makes it, with the warps of a block in an order.
@@ -196,7 +194,6 @@ enum Way {
     Quiet,
 }
 
-/// A learner's kernel, ready to run.
 struct Attempt<'a, P: Problem, D: Device<P>> {
     device: &'a D,
     manifest: &'a Manifest,
@@ -215,7 +212,6 @@ struct Attempt<'a, P: Problem, D: Device<P>> {
 }
 
 impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
-    /// Compiles and loads.
     fn prepare(device: &'a D, task: Task<'a>) -> Result<Self, Stop<D::Error>> {
         let Task { manifest, starter, text: Text { text, .. } } = task;
         let (Some(kernel), Some(cases)) = (&manifest.kernel, &manifest.cases) else {
@@ -253,7 +249,6 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         Ok(Self { device, manifest, text, kernel, cases, optimized, plain, quiet, parameters, remarks })
     }
 
-    /// Runs at all sizes, then counts.
     fn run_all(&self, seed: u64) -> Result<Passed, Stop<D::Error>> {
         let random = cases::random(&self.cases.random, seed).map_err(unusable)?;
         let (mut right, mut warnings, mut small) = (0, Vec::new(), Vec::new());

@@ -116,7 +116,6 @@ fn remark(introduction: &str, warnings: &[Finding], text: Text<'_>) -> String {
     format!("\n\n{introduction}:\n\n{}", list.trim_end())
 }
 
-/// Names the bound of a target.
 fn wanted(target: &Target) -> String {
     match target.at_most {
         0.0 => "the target is none".to_owned(),
@@ -128,7 +127,6 @@ fn wanted(target: &Target) -> String {
 /// How many findings to show. Fixing the first often fixes the others.
 const FINDINGS: usize = 3;
 
-/// Says how a kernel is wrong.
 fn reasons(failure: &Failure) -> String {
     match failure {
         Failure::Defects(findings) => worst(findings),
@@ -159,7 +157,6 @@ fn worst(findings: &[Finding]) -> String {
     reasons.join("\n")
 }
 
-/// Returns the lines of the learner's file that the findings name.
 fn quoted(failure: &Failure, text: Text<'_>) -> String {
     let lines: String = named(failure, text).into_iter().map(|number| source_line(text, number as usize)).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }

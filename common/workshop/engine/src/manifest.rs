@@ -193,7 +193,6 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Checks what the types leave open.
     fn check(&self) -> Result<(), String> {
         let needs = |there: bool, what: &str| if there { Ok(()) } else { Err(format!("{what} in an exercise of this kind")) };
         needs(self.hints.len() == 3, "there must be three hints")?;

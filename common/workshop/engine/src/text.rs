@@ -12,7 +12,6 @@ pub enum Version {
     Solution,
 }
 
-/// The mark at the start of a part to write.
 const BEGIN: &str = "#ifdef SOLUTION";
 
 /// Returns one version of a marked text, without the marks.
@@ -88,7 +87,6 @@ pub fn paragraphs(text: &str) -> String {
     joined
 }
 
-/// The line before a loop that the compiler may not unroll.
 const BY_HAND: &str = "#pragma unroll 1";
 
 /// Returns the line of the first loop that the compiler may unroll, from 1; loops that the starter has without the pragma are not

@@ -21,7 +21,6 @@ use crate::error::{Error, Result};
 
 /// How often `--watch` looks whether the file has changed.
 const POLL: Duration = Duration::from_millis(200);
-/// How many samples a time on a GPU has.
 const SAMPLES: usize = 15;
 
 impl<W: Workload> Session<'_, W> {
@@ -56,7 +55,6 @@ impl<W: Workload> Session<'_, W> {
         }
     }
 
-    /// Checks on a GPU and times the kernel there.
     fn on_gpu(&self, attempt: &Attempt<'_>, text: Text<'_>, seed: u64) -> Result<ExitCode> {
         if self.options.if_there_is_one && probe::probe().is_err() {
             return Ok(ExitCode::SUCCESS);

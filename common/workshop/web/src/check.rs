@@ -51,7 +51,6 @@ pub fn execute(request: Request) -> Answer {
     }
 }
 
-/// The reason why there is no verdict.
 struct NoVerdict(String);
 
 impl From<MemoryError> for NoVerdict {
