@@ -9,7 +9,7 @@ use common::runner;
 use common::workload::Workload;
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
-use engine::check::{self, Error as Unchecked, Passed, Rejection, Task, Text, Verdict};
+use engine::check::{self, Passed, Rejection, Stop, Task, Text};
 use engine::device::{Compilation, Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
 use engine::simulated::Simulated;
 use engine::text::{Version, version};
@@ -86,11 +86,14 @@ impl<'a> Attempt<'a> {
         Task { manifest: &self.exercise.manifest, starter: &self.starter, text: self.text }
     }
 
-    fn judged<T>(&self, verdict: Verdict<T, Error>) -> Result<Result<T, Rejection>> {
-        verdict.map_err(|unchecked| match unchecked {
-            Unchecked::Unusable(reason) => self.exercise.unusable(reason).into(),
-            Unchecked::Device(error) => error,
-        })
+    /// Tells a rejection from the errors.
+    fn judged<T>(&self, checked: Result<T, Stop<Error>>) -> Result<Result<T, Rejection>> {
+        match checked {
+            Ok(found) => Ok(Ok(found)),
+            Err(Stop::Rejected(rejection)) => Ok(Err(*rejection)),
+            Err(Stop::Unusable(reason)) => Err(self.exercise.unusable(reason).into()),
+            Err(Stop::Device(error)) => Err(error),
+        }
     }
 
     /// Compiles a form of the text, on a GPU for that GPU if that is possible.

@@ -119,69 +119,37 @@ pub struct Task<'a> {
     pub text: Text<'a>,
 }
 
-/// The reason why there is no verdict.
+/// The reason why a check ends early.
 #[derive(Debug)]
-pub enum Error<E> {
-    /// A defect of the exercise.
+pub enum Stop<E> {
+    /// The kernel does not pass.
+    Rejected(Box<Rejection>),
+    /// The exercise has a defect.
     Unusable(String),
     /// The device or the compiler does not work.
     Device(E),
 }
 
-/// A result for a right kernel, or the reason of its rejection; or the reason why there is no verdict.
-pub type Verdict<T, E> = Result<Result<T, Rejection>, Error<E>>;
-
-/// Checks a learner's kernel, on the simulator or on a GPU, which counts nothing. Random sizes come from `seed`.
-/// Fails when the exercise cannot be used, or the device refuses something that is not the kernel's fault.
-pub fn check<P: Problem, D: Device<P>>(device: &D, task: Task<'_>, seed: u64) -> Verdict<Passed, D::Error> {
-    verdict(Attempt::prepare(device, task).and_then(|attempt| attempt.run_all(seed)))
-}
-
-/// Runs a learner's kernel at the size at which it is timed. Returns the workload, too.
-pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Verdict<(P, Ran), D::Error> {
-    let at_that_size = |attempt: Attempt<'_, P, D>| attempt.run(&attempt.cases.timed, 13, 0, Way::Optimized(WarpOrder::Ascending));
-    verdict(Attempt::prepare(device, task).and_then(at_that_size))
-}
-
-/// A reason to end a check early: the kernel's fault, or anything else's.
-enum Stop<E> {
-    Rejection(Box<Rejection>),
-    Error(Error<E>),
-}
-
 impl<E> From<Rejection> for Stop<E> {
     fn from(rejection: Rejection) -> Self {
-        Stop::Rejection(Box::new(rejection))
+        Stop::Rejected(Box::new(rejection))
     }
 }
 
-fn unusable<E>(reason: impl ToString) -> Stop<E> {
-    Stop::Error(Error::Unusable(reason.to_string()))
+/// Checks a learner's kernel, on the simulator or on a GPU, which counts nothing. Random sizes come from `seed`.
+pub fn check<P: Problem, D: Device<P>>(device: &D, task: Task<'_>, seed: u64) -> Result<Passed, Stop<D::Error>> {
+    Attempt::prepare(device, task)?.run_all(seed)
 }
 
-fn broken<E>(error: E) -> Stop<E> {
-    Stop::Error(Error::Device(error))
-}
-
-fn is_race(finding: &Finding) -> bool {
-    matches!(finding.kind, FindingKind::Race { .. })
-}
-
-fn is_of_absent_lane(finding: &Finding) -> bool {
-    matches!(finding.kind, FindingKind::AbsentLane { .. })
+/// Runs a learner's kernel at the size at which it is timed. Returns the workload, too.
+pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Result<(P, Ran), Stop<D::Error>> {
+    let attempt = Attempt::prepare(device, task)?;
+    attempt.run(&attempt.cases.timed, 13, 0, Way::Optimized(WarpOrder::Ascending))
 }
 
 /// Rejects a kernel that cannot be launched as the exercise launches it.
 fn cannot_be_launched<E>(reason: impl Into<String>) -> Stop<E> {
     Rejection::CannotBeLaunched(reason.into()).into()
-}
-
-fn verdict<T, E>(result: Result<T, Stop<E>>) -> Verdict<T, E> {
-    match result {
-        Ok(found) => Ok(Ok(found)),
-        Err(Stop::Rejection(rejection)) => Ok(Err(*rejection)),
-        Err(Stop::Error(error)) => Err(error),
-    }
 }
 
 #[derive(Clone, Copy)]
@@ -215,7 +183,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
     fn prepare(device: &'a D, task: Task<'a>) -> Result<Self, Stop<D::Error>> {
         let Task { manifest, starter, text: Text { text, .. } } = task;
         let (Some(kernel), Some(cases)) = (&manifest.kernel, &manifest.cases) else {
-            return Err(unusable("it has no kernel to check"));
+            return Err(Stop::Unusable("it has no kernel to check".to_owned()));
         };
         if kernel.unrolled_by_hand
             && let Some(line) = unrollable_loop(text, starter)
@@ -225,7 +193,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         let compile = |form| {
             device.compile(form).map_err(|uncompiled| match uncompiled {
                 Uncompiled::Refused(log) => Rejection::DoesNotCompile(log).into(),
-                Uncompiled::Error(error) => broken(error),
+                Uncompiled::Error(error) => Stop::Device(error),
             })
         };
         let Compiled { ptx, remarks } = compile(Form::Optimized)?;
@@ -250,7 +218,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
     }
 
     fn run_all(&self, seed: u64) -> Result<Passed, Stop<D::Error>> {
-        let random = cases::random(&self.cases.random, seed).map_err(unusable)?;
+        let random = cases::random(&self.cases.random, seed).map_err(Stop::Unusable)?;
         let (mut right, mut warnings, mut small) = (0, Vec::new(), Vec::new());
         for case in self.cases.fixed.iter().chain(&random) {
             let (problem, ran) = self.run_in_orders(case, seed, right)?;
@@ -306,26 +274,25 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
 
     /// Runs without optimization at one size, with zeros and with garbage in what is not set.
     fn run_plain(&self, case: &str, seed: u64, right: usize) -> Result<(), Stop<D::Error>> {
+        let is_of_absent_lane = |finding: &Finding| matches!(finding.kind, FindingKind::AbsentLane { .. });
         for garbage in [0, GARBAGE] {
-            let Err(stop) = self.run(case, seed, right, Way::Plain(garbage)) else { continue };
-            return Err(match stop {
-                Stop::Rejection(rejection) => match *rejection {
+            match self.run(case, seed, right, Way::Plain(garbage)) {
+                Ok(_) => {}
+                Err(Stop::Rejected(rejection)) => match *rejection {
                     // Each value goes through memory here, also one that is then used nowhere.
-                    Rejection::Fails { failure: Failure::Defects(found), .. } if found.iter().all(is_of_absent_lane) => {
-                        return Ok(());
-                    }
-                    Rejection::Fails { at, failure, .. } if garbage != 0 => Rejection::UsesUnset { at, failure }.into(),
-                    other => other.into(),
+                    Rejection::Fails { failure: Failure::Defects(found), .. } if found.iter().all(is_of_absent_lane) => break,
+                    Rejection::Fails { at, failure, .. } if garbage != 0 => return Err(Rejection::UsesUnset { at, failure }.into()),
+                    other => return Err(other.into()),
                 },
-                error @ Stop::Error(_) => error,
-            });
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }
 
     /// Runs at one size, after `right` sizes at which the kernel was right. Returns the workload, too.
     fn run(&self, case: &str, seed: u64, right: usize, way: Way) -> Result<(P, Ran), Stop<D::Error>> {
-        let problem = P::of_case(case, seed).map_err(|reason| unusable(format!("case `{case}`: {reason}")))?;
+        let problem = P::of_case(case, seed).map_err(|reason| Stop::Unusable(format!("case `{case}`: {reason}")))?;
         let [grid, block] = self.shape(&problem)?;
         let blocks = grid.iter().map(|&extent| u64::from(extent).max(1)).product::<u64>();
         let share = FUEL[0] + FUEL[1] * problem.work().multiply_adds / (32 * blocks);
@@ -336,9 +303,9 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         };
         let (values, shared_bytes) = (self.values(&problem)?, self.kernel.shared_bytes);
         let launch = Launch { grid, block, shared_bytes, values, order, garbage, fuel };
-        match self.device.run(function.unwrap_or(&self.optimized), &problem, &launch).map_err(broken)? {
+        match self.device.run(function.unwrap_or(&self.optimized), &problem, &launch).map_err(Stop::Device)? {
             // Volatile accesses, and lanes of a warp that run in step by chance, leave the outputs right on this run.
-            Ok(ran) if !ran.warnings.iter().any(is_race) => Ok((problem, ran)),
+            Ok(ran) if !ran.warnings.iter().any(|finding| matches!(finding.kind, FindingKind::Race { .. })) => Ok((problem, ran)),
             outcome => {
                 let failure = outcome.map_or_else(|failure| failure, |ran| Failure::Defects(ran.warnings));
                 let order = (order != WarpOrder::Ascending).then_some(order);
@@ -371,7 +338,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             Extent::Number(number) => Ok(*number),
             Extent::Constant(name) => constant(self.text, name).map_err(cannot_be_launched),
             Extent::Cover { cover, by } => {
-                let whole = size(cover).ok_or_else(|| unusable(format!("no size is named {cover}")))?;
+                let whole = size(cover).ok_or_else(|| Stop::Unusable(format!("no size is named {cover}")))?;
                 match self.extent(by, size)? {
                     0 => Err(cannot_be_launched(format!("the {cover} cannot be divided into pieces of 0"))),
                     piece => Ok(whole.div_ceil(piece)),
@@ -392,7 +359,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         };
         let values: Option<Vec<Value>> = self.kernel.arguments.iter().map(value).collect();
         let names = self.kernel.arguments.join(", ");
-        let values = values.ok_or_else(|| unusable(format!("an argument of {names} is unknown or used twice")))?;
+        let values = values.ok_or_else(|| Stop::Unusable(format!("an argument of {names} is unknown or used twice")))?;
         if values.iter().map(|value| value.bytes()).ne(self.parameters.iter().copied()) {
             let reason =
                 format!("its parameters do not match the launch, which passes {names}: leave its first lines as they were");

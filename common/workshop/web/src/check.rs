@@ -1,6 +1,6 @@
 //! Executes requests.
 
-use engine::check::{self, Error, Task, Text};
+use engine::check::{self, Stop, Task, Text};
 use engine::device::{Compilation, Form, Uncompiled};
 use engine::feedback;
 use engine::predict;
@@ -66,15 +66,15 @@ fn checked<P: Problem>(check: &Check) -> Answer {
     let text = Text { path: &check.name, name: &check.name, text: &check.text };
     let task = Task { manifest: &check.manifest, starter: &check.starter, text };
     match check::check::<P, _>(&device, task, check.seed) {
-        Ok(Ok(passed)) => {
+        Ok(passed) => {
             let message = feedback::passed(&check.manifest, &passed, text);
             Answer::Verdict { passed: true, message, lines: Vec::new(), counted: passed.counted }
         }
-        Ok(Err(rejection)) => {
+        Err(Stop::Rejected(rejection)) => {
             let (message, lines) = (feedback::rejected(&rejection, text), feedback::lines(&rejection, text));
             Answer::Verdict { passed: false, message: message.trim_end().to_owned(), lines, counted: Vec::new() }
         }
-        Err(Error::Unusable(reason) | Error::Device(NoVerdict(reason))) => failed(reason),
+        Err(Stop::Unusable(reason) | Stop::Device(NoVerdict(reason))) => failed(reason),
     }
 }
 
