@@ -20,12 +20,14 @@ impl FromStr for Border {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "valid" => Ok(Border::Valid),
-            "clamp" => Ok(Border::Clamp),
-            _ => Err("expected valid or clamp".to_owned()),
-        }
+        named(text, [("valid", Border::Valid), ("clamp", Border::Clamp)])
     }
+}
+
+/// Parses the name of one of two things.
+pub fn named<T>(text: &str, known: [(&str, T); 2]) -> Result<T, String> {
+    let expected = format!("expected {} or {}", known[0].0, known[1].0);
+    known.into_iter().find(|(name, _)| *name == text).map(|(_, value)| value).ok_or(expected)
 }
 
 /// Parses a width and a height, for example `640x480`. The error is `expected`, or says which number is too large.

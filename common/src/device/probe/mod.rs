@@ -172,9 +172,8 @@ impl Driver {
     }
 
     fn version(&self) -> Result<CudaVersion, Unusable> {
-        let mut version = 0;
         // SAFETY: the pointer is to a live integer.
-        self.check("cuDriverGetVersion", unsafe { (self.get_version)(&mut version) })?;
+        let version = self.number("cuDriverGetVersion", |version| unsafe { (self.get_version)(version) })?;
         Ok(CudaVersion(version.unsigned_abs()))
     }
 
@@ -184,17 +183,20 @@ impl Driver {
     }
 
     fn device_count(&self) -> Result<u32, Unusable> {
-        let mut count = 0;
         // SAFETY: the pointer is to a live integer.
-        self.check("cuDeviceGetCount", unsafe { (self.device_count)(&mut count) })?;
+        let count = self.number("cuDeviceGetCount", |count| unsafe { (self.device_count)(count) })?;
         Ok(u32::try_from(count).unwrap_or(0))
     }
 
     fn device(&self, ordinal: c_int) -> Result<c_int, Unusable> {
-        let mut device = 0;
         // SAFETY: the pointer is to a live integer.
-        self.check("cuDeviceGet", unsafe { (self.device_get)(&mut device, ordinal) })?;
-        Ok(device)
+        self.number("cuDeviceGet", |device| unsafe { (self.device_get)(device, ordinal) })
+    }
+
+    /// Returns the integer that a call stores.
+    fn number(&self, what: &str, call: impl FnOnce(&mut c_int) -> c_int) -> Result<c_int, Unusable> {
+        let mut number = 0;
+        self.check(what, call(&mut number)).map(|()| number)
     }
 
     fn device_name(&self, device: c_int) -> Result<String, Unusable> {

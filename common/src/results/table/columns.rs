@@ -84,43 +84,35 @@ fn shows(measure: Measure) -> Option<Column> {
 }
 
 impl Column {
+    /// Returns its name on the command line, and its title in lines.
+    fn words(self, arithmetic: Arithmetic) -> (String, String) {
+        let piece = arithmetic.piece();
+        let (name, title) = match self {
+            Time => ("time", "time".to_owned()),
+            Rate => ("rate", "rate".to_owned()),
+            OfCeiling => ("ceiling", "of ceiling".to_owned()),
+            SpeedUp => ("speed-up", "speed-up".to_owned()),
+            Clocks => ("clocks", "clocks\nat least".to_owned()),
+            Factor => ("factor", "factor".to_owned()),
+            Count(measure) => return (dashed(&format!("{measure:?}")), wrap(&measure.unit(arithmetic), 18)),
+            Instructions => ("instructions", format!("PTX instructions\nper {piece}")),
+            LoadSectors => ("sectors", "load sectors per\nrequest (at best)".to_owned()),
+            BytesMoved => ("bytes", format!("bytes moved per\n{piece}")),
+            BankConflicts => ("conflicts", "bank\nconflicts".to_owned()),
+            BoundBy => ("bound", "bound by".to_owned()),
+            Accuracy => ("error", "error / tolerance".to_owned()),
+        };
+        (name.to_owned(), title)
+    }
+
     /// Returns its name on the command line.
     pub fn name(self) -> String {
-        match self {
-            Time => "time".to_owned(),
-            Rate => "rate".to_owned(),
-            OfCeiling => "ceiling".to_owned(),
-            SpeedUp => "speed-up".to_owned(),
-            Clocks => "clocks".to_owned(),
-            Factor => "factor".to_owned(),
-            Count(measure) => dashed(&format!("{measure:?}")),
-            Instructions => "instructions".to_owned(),
-            LoadSectors => "sectors".to_owned(),
-            BytesMoved => "bytes".to_owned(),
-            BankConflicts => "conflicts".to_owned(),
-            BoundBy => "bound".to_owned(),
-            Accuracy => "error".to_owned(),
-        }
+        self.words(Arithmetic::default()).0
     }
 
     /// Returns the title, in lines.
     pub fn title(self, arithmetic: Arithmetic) -> String {
-        let piece = arithmetic.piece();
-        match self {
-            Clocks => "clocks\nat least".to_owned(),
-            Factor => "factor".to_owned(),
-            Count(measure) => wrap(&measure.unit(arithmetic), 18),
-            Time => "time".to_owned(),
-            Rate => "rate".to_owned(),
-            OfCeiling => "of ceiling".to_owned(),
-            SpeedUp => "speed-up".to_owned(),
-            Instructions => format!("PTX instructions\nper {piece}"),
-            LoadSectors => "load sectors per\nrequest (at best)".to_owned(),
-            BytesMoved => format!("bytes moved per\n{piece}"),
-            BankConflicts => "bank\nconflicts".to_owned(),
-            BoundBy => "bound by".to_owned(),
-            Accuracy => "error / tolerance".to_owned(),
-        }
+        self.words(arithmetic).1
     }
 
     /// Returns the text for a row.

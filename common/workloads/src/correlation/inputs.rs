@@ -9,7 +9,7 @@ use oracles::correlation::{Pixels, Search, Sums};
 
 use super::scene;
 use super::size::{MOST_TEMPLATE_PIXELS, Size};
-use crate::border::Border;
+use crate::border::{Border, named};
 use crate::error::Result;
 use crate::gray::{Gray, Rectangle};
 use crate::origin::Origin;
@@ -35,11 +35,7 @@ impl FromStr for Flat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "image" => Ok(Flat::Image),
-            "template" => Ok(Flat::Template),
-            _ => Err("expected image or template".to_owned()),
-        }
+        named(text, [("image", Flat::Image), ("template", Flat::Template)])
     }
 }
 
