@@ -2,12 +2,11 @@
 
 use std::process::ExitCode;
 
-use common::Chapter;
 use common::atomic_file::AtomicFile;
 use common::console::{self, wrap};
-use common::runner;
 use common::stage::Stage;
 use common::workload::Workload;
+use common::{Chapter, runner};
 use inspect::explain::{Explanation, Style};
 
 use crate::arguments::PictureFlags;

@@ -26,10 +26,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use common::Chapter;
 use common::console::{self, note};
-use common::probe;
 use common::workload::Workload;
+use common::{Chapter, probe};
 
 use mode::Mode;
 

@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
-use common::Chapter;
 use common::ceilings::Ceilings;
 use common::console::note;
 use common::gpu::Gpu;
 use common::report::{Outcome, Row};
-use common::units;
 use common::workload::{Delivery, Plan, Workload};
+use common::{Chapter, units};
 use driver::settings::Settings;
 
 use crate::arguments::Switch;

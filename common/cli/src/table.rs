@@ -4,18 +4,17 @@
 
 use std::process::ExitCode;
 
-use common::Chapter;
 use common::atomic_file::AtomicFile;
 use common::ceilings::Ceilings;
 use common::console::{self, note, wrap};
 use common::gpu::Gpu;
-use common::lesson;
 use common::record::Record;
 use common::report::{Outcome, Place, Row};
 use common::runner::{self, Finished};
 use common::stage::Stage;
 use common::table::{self, Drawing, Fitted, Wish};
 use common::workload::{Delivery, Workload};
+use common::{Chapter, lesson};
 use oracles::progress;
 
 use crate::arguments::{Format, TableFlags};

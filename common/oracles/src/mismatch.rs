@@ -152,33 +152,22 @@ impl fmt::Display for WrongSums {
     }
 }
 
-/// A rule that says which elements are wrong.
+/// A rule that says which elements are wrong. Ends of a range are wrong, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Pattern {
     /// Every one.
     All,
     /// A single one.
     Only(usize),
-    /// From an index to the end.
-    From {
-        /// The first that is wrong.
-        first: usize,
-        /// The power of two that this is a last block of, full or not.
-        block: Option<usize>,
-    },
+    /// From an index to the end; `block` is the power of two that this is a last block of, full or not.
+    From { first: usize, block: Option<usize> },
     /// From the start up to an index.
     UpTo(usize),
     /// One run in the middle.
     Run(usize, usize),
-    /// The same offsets in every block.
-    Periodic {
-        /// Length of the block.
-        period: usize,
-        /// First offset in each block.
-        first: usize,
-        /// Last offset in each block.
-        last: usize,
-    },
+    /// The offsets from `first` to `last` in every block of length `period`.
+    Periodic { period: usize, first: usize, last: usize },
 }
 
 /// Sizes of blocks and tiles in which kernels tend to go wrong.

@@ -1,12 +1,10 @@
 //! A learner's attempt at an exercise: their text, checked on the simulator, or checked and timed on a GPU.
 
-use common::Chapter;
-use common::console;
 use common::error::describe;
 use common::gpu::{Gpu, TRIAL};
 use common::report::Failure;
-use common::runner;
 use common::workload::Workload;
+use common::{Chapter, console, runner};
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use engine::check::{self, Passed, Rejection, Stop, Task, Text};

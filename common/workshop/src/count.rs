@@ -1,9 +1,8 @@
 //! Counts what a predict exercise asks for.
 
-use common::Chapter;
 use common::gpu::Gpu;
-use common::runner;
 use common::workload::{Arithmetic, Workload};
+use common::{Chapter, runner};
 use engine::manifest::{Predict, Question};
 
 use crate::error::Result;

@@ -2,14 +2,12 @@
 //!
 //! Every check has a process of its own, because a faulting kernel leaves its driver unusable.
 
-use std::env;
-use std::fs;
 use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::{env, fs, thread};
 
 use common::probe::probe;
 use tempfile::TempDir;

@@ -43,58 +43,24 @@ pub struct Passed {
     pub remarks: String,
 }
 
-/// The reason why a kernel does not pass.
+/// The reason why a kernel does not pass. `at` is the size, as the workload describes it, and `right` counts the sizes before it.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the comment above has the fields that several variants share")]
 pub enum Rejection {
     /// It does not compile; the compiler's messages.
     DoesNotCompile(String),
     /// It compiles, but the exercise's launch does not fit it.
     CannotBeLaunched(String),
-    /// It is wrong at a size.
-    Fails {
-        /// The size, as the workload describes it.
-        at: String,
-        /// At how many sizes it was right before.
-        right: usize,
-        /// The order of the warps, if it is right when they run by number.
-        order: Option<WarpOrder>,
-        /// How it is wrong.
-        failure: Failure,
-    },
-    /// Its outputs are right, and have other bits when the warps of a block run in another order.
-    DependsOnOrder {
-        /// The size, as the workload describes it.
-        at: String,
-        /// The first output that differs.
-        index: usize,
-        /// Its value when the warps run by number, and in the other order.
-        values: [f32; 2],
-    },
+    /// It is wrong at a size; with the order of the warps, if it is right when they run by number.
+    Fails { at: String, right: usize, order: Option<WarpOrder>, failure: Failure },
+    /// Its outputs are right, and one has other bits when the warps of a block do not run by number but in another order.
+    DependsOnOrder { at: String, index: usize, values: [f32; 2] },
     /// It is right only if a variable that is not set holds zero.
-    UsesUnset {
-        /// The size, as the workload describes it.
-        at: String,
-        /// How it is wrong otherwise.
-        failure: Failure,
-    },
-    /// A line that keeps the compiler from unrolling is missing.
-    NotByHand {
-        /// The line of the loop.
-        line: usize,
-    },
-    /// It is right, but misses a target.
-    Misses {
-        /// At how many sizes it is right.
-        right: usize,
-        /// The target.
-        target: Target,
-        /// The count.
-        counted: f64,
-        /// The pieces of work that some counts are per.
-        arithmetic: Arithmetic,
-        /// Findings that leave the outputs valid, at the first size with any.
-        warnings: Vec<Finding>,
-    },
+    UsesUnset { at: String, failure: Failure },
+    /// The loop of this line may be unrolled by the compiler.
+    NotByHand { line: usize },
+    /// It is right, but misses a target. The warnings are those of the first size with any.
+    Misses { right: usize, target: Target, counted: f64, arithmetic: Arithmetic, warnings: Vec<Finding> },
 }
 
 /// A learner's file.

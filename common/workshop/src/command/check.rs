@@ -1,10 +1,9 @@
 //! Checks of what a learner wrote: on the simulator, then on a GPU, or whenever the file is saved.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::thread;
 use std::time::{Duration, SystemTime};
+use std::{fs, thread};
 
 use common::gpu::Gpu;
 use common::probe;

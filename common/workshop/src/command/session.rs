@@ -4,9 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use common::Chapter;
-use common::console;
 use common::workload::Workload;
+use common::{Chapter, console};
 use engine::manifest::Target;
 use engine::text::{Version, paragraphs, version};
 use toolkit::Compiler;

@@ -2,10 +2,9 @@
 
 use engine::check::{self, Stop, Task, Text};
 use engine::device::{Compilation, Form, Uncompiled};
-use engine::feedback;
-use engine::predict;
 use engine::simulated::Simulated;
 use engine::text::paragraphs;
+use engine::{feedback, predict};
 use simt::MemoryError;
 use workloads::{Convolution, Correlation, Histogram, Matmul, Problem, WindowSums};
 
