@@ -18,7 +18,7 @@ const SURVIVED: &str = "the driver answered";
 /// How long nothing is said about the wait.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// Whether the program can be started again: [`serve`] was called.
+/// True once [`serve`] was called, so that the program can be started again.
 static CAN_START_ITSELF: AtomicBool = AtomicBool::new(false);
 
 /// The outcome of the child.
@@ -79,7 +79,7 @@ pub fn try_first(limit: Duration) -> Fate {
             Ok(status) => Fate::Died(status.to_string()),
             Err(error) => Fate::Died(error.to_string()),
         },
-        // Nobody waits for its end: a driver that hangs in the kernel cannot even be killed.
+        // We do not wait for its end: a driver that hangs in the kernel cannot even be killed.
         Err(RecvTimeoutError::Timeout) => {
             let _ = child.kill();
             Fate::Hung
