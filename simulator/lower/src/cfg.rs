@@ -15,7 +15,7 @@ pub struct Graph {
 
 impl Graph {
     pub fn new(function: &Function) -> Self {
-        let blocks = function.blocks.as_deref().unwrap_or(&[]);
+        let blocks = function.body();
         let successors: Vec<Vec<BlockId>> =
             blocks.iter().map(|block| block.insts.last().map_or_else(Vec::new, |last| last.op.successors())).collect();
         let mut order = Vec::with_capacity(blocks.len());

@@ -136,7 +136,7 @@ impl Spaces {
 
 /// Whether nothing happens to a pointer and the addresses made from it but loads.
 fn is_only_read(function: &Function, uses: &Uses, param: Local) -> bool {
-    let blocks = function.blocks.as_deref().unwrap_or(&[]);
+    let blocks = function.body();
     let mut pointers = vec![param];
     while let Some(local) = pointers.pop() {
         for (block, at) in uses.users(local) {
@@ -177,7 +177,7 @@ fn meet(a: Option<Space>, b: Option<Space>) -> Option<Space> {
 
 /// The space of a variable. Those without one are in global memory.
 pub fn of_variable(module: &Module, name: &str) -> Space {
-    let global = module.globals.iter().find(|global| global.name == name);
+    let global = module.global(name);
     match global.map(|global| global.space) {
         Some(0) => Space::Global,
         Some(number) => Space::numbered(number).unwrap_or(Space::Generic),

@@ -108,7 +108,7 @@ pub fn is_pure(module: &Module, name: &str) -> bool {
     if IGNORED.iter().any(|prefix| name.starts_with(prefix)) {
         return true;
     }
-    let Some(function) = module.functions.iter().find(|function| function.name == name) else { return false };
+    let Some(function) = module.function(name) else { return false };
     let groups = function.groups.iter().filter_map(|group| module.attributes.get(group)).flatten();
     let mut words = groups.chain(&function.attributes);
     words.any(|(key, _)| key == "memory(none)" || key == "readnone")

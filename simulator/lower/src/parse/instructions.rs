@@ -1,10 +1,9 @@
 //! Instructions.
 
 use super::cursor::Parser;
-use super::values::{binary, cast};
 use super::words::Attached;
 use crate::error::Result;
-use crate::ir::{Inst, IntPredicate, Op, Type, Value};
+use crate::ir::{Binary, Cast, Inst, IntPredicate, Op, Type, Value};
 use crate::layout;
 use crate::lex::Kind;
 
@@ -45,13 +44,13 @@ impl Parser {
         if let Some(found) = self.memory_instruction(word)? {
             return Ok(found);
         }
-        if let Some(op) = binary(word) {
+        if let Some(op) = Binary::of(word) {
             let flags = self.flags();
             let (ty, a) = self.typed_value()?;
             let b = self.second(&ty)?;
             return Ok((ty, Op::Binary { op, flags, a, b }, self.attached()?));
         }
-        if let Some(op) = cast(word) {
+        if let Some(op) = Cast::of(word) {
             let flags = self.flags();
             let (from, value) = self.typed_value()?;
             self.expect_word("to")?;
@@ -67,7 +66,7 @@ impl Parser {
             "icmp" => {
                 self.flags();
                 let word = self.word("a predicate")?;
-                let predicate = predicate(&word).ok_or_else(|| self.error(format!("unknown predicate {word}")))?;
+                let predicate = IntPredicate::of(&word).ok_or_else(|| self.error(format!("unknown predicate {word}")))?;
                 let (ty, a) = self.typed_value()?;
                 let b = self.second(&ty)?;
                 (compared(&ty), Op::ICmp { predicate, ty, a, b })
@@ -242,20 +241,4 @@ fn compared(ty: &Type) -> Type {
 /// The type of a member of an aggregate.
 fn inner<'t>(ty: &'t Type, path: &[u32]) -> Result<&'t Type> {
     path.iter().try_fold(ty, |ty, index| Ok(layout::element(ty, *index)?.1))
-}
-
-fn predicate(word: &str) -> Option<IntPredicate> {
-    Some(match word {
-        "eq" => IntPredicate::Eq,
-        "ne" => IntPredicate::Ne,
-        "ugt" => IntPredicate::Ugt,
-        "uge" => IntPredicate::Uge,
-        "ult" => IntPredicate::Ult,
-        "ule" => IntPredicate::Ule,
-        "sgt" => IntPredicate::Sgt,
-        "sge" => IntPredicate::Sge,
-        "slt" => IntPredicate::Slt,
-        "sle" => IntPredicate::Sle,
-        _ => return None,
-    })
 }

@@ -125,8 +125,8 @@ impl Parser {
     }
 
     fn constant_word(&mut self, word: &str, ty: &Type) -> Result<Const> {
-        let cast = cast(word);
-        let binary = binary(word);
+        let cast = Cast::of(word);
+        let binary = Binary::of(word);
         match word {
             "true" => {
                 self.skip();
@@ -169,7 +169,7 @@ impl Parser {
                 self.expect(b')')?;
                 Ok(Const::Gep { source, base: Rc::new(base), base_type, indices })
             }
-            _ if cast.is_some() || word == "ptrtoaddr" => {
+            _ if cast.is_some() => {
                 self.skip();
                 self.expect(b'(')?;
                 let (from, value) = self.typed_constant()?;
@@ -192,49 +192,6 @@ impl Parser {
             _ => Err(self.expected(&format!("a value of type {ty:?}"))),
         }
     }
-}
-
-pub fn cast(word: &str) -> Option<Cast> {
-    Some(match word {
-        "trunc" => Cast::Trunc,
-        "zext" => Cast::Zext,
-        "sext" => Cast::Sext,
-        "fptrunc" => Cast::FpTrunc,
-        "fpext" => Cast::FpExt,
-        "fptoui" => Cast::FpToUi,
-        "fptosi" => Cast::FpToSi,
-        "uitofp" => Cast::UiToFp,
-        "sitofp" => Cast::SiToFp,
-        "ptrtoint" | "ptrtoaddr" => Cast::PtrToInt,
-        "inttoptr" => Cast::IntToPtr,
-        "bitcast" => Cast::Bitcast,
-        "addrspacecast" => Cast::AddrSpace,
-        _ => return None,
-    })
-}
-
-pub fn binary(word: &str) -> Option<Binary> {
-    Some(match word {
-        "add" => Binary::Add,
-        "sub" => Binary::Sub,
-        "mul" => Binary::Mul,
-        "udiv" => Binary::UDiv,
-        "sdiv" => Binary::SDiv,
-        "urem" => Binary::URem,
-        "srem" => Binary::SRem,
-        "shl" => Binary::Shl,
-        "lshr" => Binary::LShr,
-        "ashr" => Binary::AShr,
-        "and" => Binary::And,
-        "or" => Binary::Or,
-        "xor" => Binary::Xor,
-        "fadd" => Binary::FAdd,
-        "fsub" => Binary::FSub,
-        "fmul" => Binary::FMul,
-        "fdiv" => Binary::FDiv,
-        "frem" => Binary::FRem,
-        _ => return None,
-    })
 }
 
 /// An integer, reduced to the bits of its type.

@@ -181,17 +181,8 @@ impl Parser {
     }
 
     pub fn ordering(&mut self) -> Result<Ordering> {
-        let ordering = match self.peek() {
-            Kind::Word(word) => match word.as_str() {
-                "unordered" | "monotonic" => Ordering::Monotonic,
-                "acquire" => Ordering::Acquire,
-                "release" => Ordering::Release,
-                "acq_rel" => Ordering::AcqRel,
-                "seq_cst" => Ordering::SeqCst,
-                _ => return Err(self.expected("an ordering")),
-            },
-            _ => return Err(self.expected("an ordering")),
-        };
+        let found = if let Kind::Word(word) = self.peek() { Ordering::of(word) } else { None };
+        let ordering = found.ok_or_else(|| self.expected("an ordering"))?;
         self.skip();
         Ok(ordering)
     }

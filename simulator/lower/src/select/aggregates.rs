@@ -13,7 +13,7 @@ impl Selector<'_> {
         let mut start = 0;
         let mut at = ty;
         for index in path {
-            let (before, inner) = layout::element(at, *index).map_err(|error| self.error(error.message))?;
+            let (before, inner) = layout::element(at, *index)?;
             start += before;
             at = inner;
         }

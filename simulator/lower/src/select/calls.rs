@@ -54,7 +54,7 @@ pub fn param_type(scalar: Scalar, is_whole: bool) -> &'static str {
 
 impl Selector<'_> {
     pub fn call(&mut self, name: &str, ty: &Type, args: &[Arg]) -> Result<Vec<Part>> {
-        let Some(function) = self.module.functions.iter().find(|function| function.name == name) else {
+        let Some(function) = self.module.function(name) else {
             return self.fail(format!("a call of {name}, which is not declared"));
         };
         if function.is_kernel {
@@ -70,7 +70,7 @@ impl Selector<'_> {
         let mut code = Code::default();
         code.text("{\n");
         for (at, arg) in args.iter().enumerate() {
-            let how = passed(&arg.ty, arg.byval.as_ref(), arg.align).map_err(|error| self.error(error.message))?;
+            let how = passed(&arg.ty, arg.byval.as_ref(), arg.align)?;
             code.text(&format!("\t{}param{at}{};\n", how.declaration, how.extent));
             if how.places.is_empty() {
                 continue;
@@ -97,7 +97,7 @@ impl Selector<'_> {
         let mut taken = String::new();
         let returned = match ty {
             Type::Void => None,
-            ty => Some(passed(ty, None, layout::align(ty)).map_err(|error| self.error(error.message))?),
+            ty => Some(passed(ty, None, layout::align(ty))?),
         };
         if let Some(how) = &returned {
             code.text(&format!("\t{}retval0{};\n", how.declaration, how.extent));
@@ -149,7 +149,7 @@ impl Selector<'_> {
 
     /// What a pointer points to, for a parameter that is passed by value.
     fn read_copy(&mut self, arg: &Arg, of: &Type) -> Result<Vec<Part>> {
-        let places = layout::places(of).map_err(|error| self.error(error.message))?;
+        let places = layout::places(of)?;
         let (base, offset, space) = self.memory_operand(&arg.value, &arg.ty)?;
         let mut parts = Vec::with_capacity(places.len());
         for (scalar, place) in places {
@@ -169,7 +169,7 @@ impl Selector<'_> {
     /// The parameters of a function that is no kernel.
     pub fn receive(&mut self, at: usize) -> Result<Vec<Part>> {
         let param = &self.function.params[at];
-        let how = passed(&param.ty, param.byval.as_ref(), param.align).map_err(|error| self.error(error.message))?;
+        let how = passed(&param.ty, param.byval.as_ref(), param.align)?;
         let name = super::symbols::parameter(self.names.of(&self.function.name), at);
         if let Some(of) = &param.byval {
             return self.receive_copy(&name, of, how);
@@ -195,7 +195,7 @@ impl Selector<'_> {
 
     /// A structure that was passed by value becomes a variable in local memory.
     fn receive_copy(&mut self, name: &str, of: &Type, how: Passed) -> Result<Vec<Part>> {
-        let bytes = layout::size(of).map_err(|error| self.error(error.message))?;
+        let bytes = layout::size(of)?;
         let copy = self.local_variable(bytes, how.align);
         for (scalar, offset) in how.places {
             let class = if scalar == Scalar::Int(1) {
@@ -224,7 +224,7 @@ impl Selector<'_> {
 
     /// What a function returns.
     pub fn return_value(&mut self, ty: &Type, value: &crate::ir::Value) -> Result<()> {
-        let how = passed(ty, None, layout::align(ty)).map_err(|error| self.error(error.message))?;
+        let how = passed(ty, None, layout::align(ty))?;
         let parts = self.data_parts(value, ty)?;
         let is_whole = how.extent.is_empty();
         for ((scalar, offset), part) in how.places.iter().zip(&parts) {

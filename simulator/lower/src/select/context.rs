@@ -97,7 +97,7 @@ impl<'m> Selector<'m> {
 
     /// The scalars of a type.
     pub fn scalars(&self, ty: &Type) -> Result<Vec<Scalar>> {
-        layout::parts(ty).map_err(|error| self.error(error.message))
+        layout::parts(ty)
     }
 
     /// The scalar of a type that is one.

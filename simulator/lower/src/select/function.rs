@@ -67,7 +67,7 @@ impl Selector<'_> {
     fn run(&mut self) -> Result<()> {
         self.parameters()?;
         let function = self.function;
-        let blocks = function.blocks.as_deref().unwrap_or(&[]);
+        let blocks = function.body();
         let text = self.text.clone();
         let place: HashMap<usize, usize> = text.iter().enumerate().map(|(at, block)| (*block, at)).collect();
         for block in self.graph.order.clone() {
@@ -109,12 +109,12 @@ impl Selector<'_> {
             let name = parameter(self.names.of(&self.function.name), at);
             let parts = if let Some(of) = param.byval.as_ref().filter(|_| self.spaces.of_local(at as u32) == Space::Param) {
                 // A structure is read where it is, unless its address is needed for something else.
-                layout::size(of).map_err(|error| self.error(error.message))?;
+                layout::size(of)?;
                 vec![Part::Address(mir::Base::Symbol(name), 0)]
             } else if !self.function.is_kernel || param.byval.is_some() {
                 self.receive(at)?
             } else {
-                let places = layout::places(&param.ty).map_err(|error| self.error(error.message))?;
+                let places = layout::places(&param.ty)?;
                 let align = layout::align(&param.ty);
                 let mut parts = self.load_parameter(&name, &places, align)?;
                 if let (Type::Ptr(0), [part]) = (&param.ty, parts.as_mut_slice()) {
@@ -148,7 +148,7 @@ impl Selector<'_> {
     /// Instructions that only the branch and the next blocks need. They are made at the end, so that a counter and its successor can
     /// share a register.
     fn late(&self, block: usize, insts: &[Inst]) -> Vec<bool> {
-        let blocks = self.function.blocks.as_deref().unwrap_or(&[]);
+        let blocks = self.function.body();
         let mut late = vec![false; insts.len()];
         for (at, inst) in insts.iter().enumerate().rev() {
             let (Some(result), true) = (inst.result, matches!(inst.ty, Type::Int(_))) else { continue };
@@ -243,7 +243,7 @@ impl Selector<'_> {
         let Some(count) = count else {
             return self.fail("an array in local memory whose size is not constant");
         };
-        let size = layout::size(ty).map_err(|error| self.error(error.message))?;
+        let size = layout::size(ty)?;
         let Some(bytes) = size.checked_mul(count).filter(|bytes| *bytes <= 1 << 24) else {
             return self.fail("an array in local memory of more than 16 MB");
         };
@@ -255,7 +255,7 @@ impl Selector<'_> {
 /// The order of the blocks in the text. Each block is followed by a block that it goes to if one is left, and rather by one in the
 /// same loop than by one behind it.
 fn layout_of(function: &Function, graph: &Graph) -> Vec<usize> {
-    let blocks = function.blocks.as_deref().unwrap_or(&[]);
+    let blocks = function.body();
     let depth = graph.loop_depths();
     let mut placed = vec![false; blocks.len()];
     let mut text = Vec::with_capacity(blocks.len());

@@ -69,7 +69,7 @@ pub fn scope(name: &str) -> &'static str {
 
 impl Selector<'_> {
     pub fn load(&mut self, inst: &Inst, ptr: &Value, ptr_type: &Type, access: &Access) -> Result<Vec<Part>> {
-        let places = layout::places(&inst.ty).map_err(|error| self.error(error.message))?;
+        let places = layout::places(&inst.ty)?;
         let (base, offset, space) = self.memory_operand(ptr, ptr_type)?;
         let prefix = self.load_prefix(ptr, space, access)?;
         let signed = self.is_sign_extended(inst);
@@ -116,7 +116,7 @@ impl Selector<'_> {
             return false;
         };
         let users = self.uses.users(result);
-        let blocks = self.function.blocks.as_deref().unwrap_or(&[]);
+        let blocks = self.function.body();
         !users.is_empty()
             && users
                 .iter()
@@ -216,12 +216,12 @@ impl Selector<'_> {
         let Some((base, offset, space, start)) = self.bundle_address(block, bundle)? else {
             return self.fail("a bundle of other instructions");
         };
-        let insts = &self.function.blocks.as_deref().unwrap_or(&[])[block].insts;
+        let insts = self.function.insts(block);
         let mut places = Vec::new();
         let (mut prefix, mut lengths) = (String::new(), Vec::new());
         for (member, distance) in &bundle.members {
             let IrOp::Load { ptr, access, .. } = &insts[*member].op else { continue };
-            let own = layout::places(&insts[*member].ty).map_err(|error| self.error(error.message))?;
+            let own = layout::places(&insts[*member].ty)?;
             let own_prefix = self.load_prefix(ptr, space, access)?;
             // The read-only cache is for all of them or for none.
             if prefix.is_empty() || own_prefix.len() < prefix.len() {
@@ -246,11 +246,11 @@ impl Selector<'_> {
         let Some((base, offset, space, start)) = self.bundle_address(block, bundle)? else {
             return self.fail("a bundle of other instructions");
         };
-        let insts = &self.function.blocks.as_deref().unwrap_or(&[])[block].insts;
+        let insts = self.function.insts(block);
         let (mut places, mut parts) = (Vec::new(), Vec::new());
         for (member, distance) in &bundle.members {
             let IrOp::Store { ty, value, .. } = &insts[*member].op else { continue };
-            let own = layout::places(ty).map_err(|error| self.error(error.message))?;
+            let own = layout::places(ty)?;
             places.extend(own.into_iter().map(|(scalar, place)| (scalar, place + distance)));
             parts.extend(self.data_parts(value, ty)?);
         }
@@ -259,7 +259,7 @@ impl Selector<'_> {
 
     /// The address of the leader, its space, and its distance from the first member.
     fn bundle_address(&mut self, block: usize, bundle: &Bundle) -> Result<Option<(Base, i64, Space, i64)>> {
-        let insts = &self.function.blocks.as_deref().unwrap_or(&[])[block].insts;
+        let insts = self.function.insts(block);
         let distance = bundle.members.iter().find(|(member, _)| *member == bundle.leader).map(|(_, distance)| *distance);
         let (Some(distance), IrOp::Load { ptr, ptr_type, .. } | IrOp::Store { ptr, ptr_type, .. }) =
             (distance, &insts[bundle.leader].op)
@@ -271,7 +271,7 @@ impl Selector<'_> {
     }
 
     pub fn store(&mut self, ty: &Type, value: &Value, ptr: &Value, ptr_type: &Type, access: &Access) -> Result<()> {
-        let places = layout::places(ty).map_err(|error| self.error(error.message))?;
+        let places = layout::places(ty)?;
         let (base, offset, space) = self.memory_operand(ptr, ptr_type)?;
         let words = match access.ordering {
             Ordering::NotAtomic | Ordering::Monotonic if access.volatile => ".volatile".to_owned(),

@@ -63,7 +63,7 @@ impl Selector<'_> {
         if !matches!(inst.ty, Type::Ptr(_)) {
             return self.fail("vectors of addresses are not supported");
         }
-        let (terms, mut offset) = steps(self.function, &self.uses, source, indices).map_err(|error| self.error(error.message))?;
+        let (terms, mut offset) = steps(self.function, &self.uses, source, indices)?;
         let space = match (inst.result, base_type) {
             (Some(result), Type::Ptr(0)) => self.spaces.of_local(result),
             _ => self.spaces.of(self.module, base, base_type),
