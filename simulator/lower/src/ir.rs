@@ -97,11 +97,8 @@ pub struct Flags {
     pub nneg: bool,
     /// A product and a sum may be fused.
     pub contract: bool,
-    pub reassoc: bool,
     /// Approximate functions are allowed.
     pub afn: bool,
-    /// A reciprocal may replace a division.
-    pub arcp: bool,
 }
 
 words! {
@@ -112,8 +109,15 @@ words! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "the macro has no place for a default")]
+impl Default for Ordering {
+    fn default() -> Self {
+        Ordering::NotAtomic
+    }
+}
+
 /// How a load or a store accesses memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     pub align: u64,
     pub volatile: bool,

@@ -12,8 +12,7 @@ impl Parser {
     pub fn call(&mut self) -> Result<(Type, Op, Attached)> {
         let words = self.words_before_type()?;
         let has = |word: &str| words.iter().any(|found| found == word || found == "fast");
-        let flags =
-            Flags { contract: has("contract"), reassoc: has("reassoc"), afn: has("afn"), arcp: has("arcp"), ..Flags::default() };
+        let flags = Flags { contract: has("contract"), afn: has("afn"), ..Flags::default() };
         let ty = self.ty()?;
         // The whole type of a variadic function.
         if *self.peek() == Kind::Punct(b'(') {

@@ -35,16 +35,9 @@ impl Parser {
                 "disjoint" => flags.disjoint = true,
                 "nneg" => flags.nneg = true,
                 "contract" => flags.contract = true,
-                "reassoc" => flags.reassoc = true,
                 "afn" => flags.afn = true,
-                "arcp" => flags.arcp = true,
-                "fast" => {
-                    flags.contract = true;
-                    flags.reassoc = true;
-                    flags.afn = true;
-                    flags.arcp = true;
-                }
-                "exact" | "samesign" | "inbounds" | "nusw" | "nnan" | "ninf" | "nsz" => {}
+                "fast" => (flags.contract, flags.afn) = (true, true),
+                "reassoc" | "arcp" | "exact" | "samesign" | "inbounds" | "nusw" | "nnan" | "ninf" | "nsz" => {}
                 _ => break,
             }
             self.skip();

@@ -1,12 +1,7 @@
 //! Atomic operations and fences.
 
-use super::context::Selector;
 use super::memory::scope;
-use super::part::{Part, class};
-use crate::error::Result;
-use crate::ir::{Inst, Op as IrOp, Ordering, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
+use super::prelude::*;
 
 impl Selector<'_> {
     /// `atomicrmw`. Like LLVM's back end it leaves out the ordering and the scope, which PTX takes as relaxed and of the device.
@@ -39,8 +34,8 @@ impl Selector<'_> {
         let part = self.data_part(value, &inst.ty)?;
         let value = match op {
             "sub" => {
-                let reg = Op::Reg(self.register(&part, scalar)?);
-                Op::Reg(self.one(format!("neg.s{bits}"), class(scalar), vec![reg]))
+                let reg = self.in_register(&part, scalar)?;
+                self.value(format!("neg.s{bits}"), class(scalar), vec![reg])
             }
             "fsub" => {
                 let negated = self.negate_part(scalar, &part)?;
@@ -55,7 +50,7 @@ impl Selector<'_> {
         let reg = self.new_reg(class(scalar));
         let opcode = format!("atom{within}{}.{name}.{ty}", space.suffix());
         self.push(opcode, vec![Op::Reg(reg)], vec![Op::Mem(base, offset), value], true);
-        Ok(vec![if scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) }])
+        Ok(vec![Part::of(scalar, reg)])
     }
 
     /// `cmpxchg`
@@ -86,7 +81,7 @@ impl Selector<'_> {
         let opcode = format!("atom{word}{within}{}.cas.b{bits}", space.suffix());
         self.push(opcode, vec![Op::Reg(found)], vec![Op::Mem(base, offset), old.clone(), new], true);
         let same = self.one(format!("setp.eq.s{bits}"), Class::Pred, vec![Op::Reg(found), old]);
-        let found = if scalar == Scalar::Ptr { Part::pointer(found) } else { Part::reg(found) };
+        let found = Part::of(scalar, found);
         Ok(vec![found, Part::reg(same)])
     }
 

@@ -1,13 +1,6 @@
 //! Bits taken as another type.
 
-use super::context::Selector;
-use super::operands::{int, mov};
-use super::part::{Ext, Part, class};
-use crate::error::Result;
-use crate::ir::{Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
-use crate::space::Space;
+use super::prelude::*;
 
 impl Selector<'_> {
     pub fn bitcast(&mut self, from: &Type, to: &Type, value: &Value, result: Option<u32>) -> Result<Vec<Part>> {
@@ -48,9 +41,9 @@ impl Selector<'_> {
         if matches!(part, Part::Bits(_) | Part::Undef) || class(from) == class(to) && from != Scalar::Ptr && to != Scalar::Ptr {
             return Ok(part.clone());
         }
-        let reg = Op::Reg(self.register(part, from)?);
+        let reg = self.in_register(part, from)?;
         Ok(match (class(from), class(to)) {
-            (Class::B32, Class::B16) => Part::reg(self.one("cvt.u16.u32", Class::B16, vec![reg])),
+            (Class::B32, Class::B16) => self.made("cvt.u16.u32", Class::B16, vec![reg]),
             (Class::B16, Class::B32) => Part::Reg(self.one("cvt.u32.u16", Class::B32, vec![reg]), Ext::Zero),
             (from, to_class) if from == to_class => match (reg, to) {
                 (Op::Reg(reg), Scalar::Ptr) => Part::pointer(reg),
@@ -59,7 +52,7 @@ impl Selector<'_> {
             },
             (_, to_class) => {
                 let bits = if to_class == Class::F32 || to_class == Class::B32 { "mov.b32" } else { "mov.b64" };
-                Part::reg(self.one(bits, to_class, vec![reg]))
+                self.made(bits, to_class, vec![reg])
             }
         })
     }
@@ -72,7 +65,7 @@ impl Selector<'_> {
             let scalar = scalars[at];
             match scalar.bits() {
                 64 => {
-                    let reg = Op::Reg(self.register(&parts[at], scalar)?);
+                    let reg = self.in_register(&parts[at], scalar)?;
                     let (low, high) = (self.new_reg(Class::B32), self.new_reg(Class::B32));
                     self.push("mov.b64", vec![Op::List(vec![Op::Reg(low), Op::Reg(high)])], vec![reg], false);
                     words.extend([Op::Reg(low), Op::Reg(high)]);
@@ -90,9 +83,9 @@ impl Selector<'_> {
                 16 => {
                     let mut halves = Vec::new();
                     while halves.len() < 2 && at < parts.len() && scalars[at].bits() == 16 {
-                        let reg = Op::Reg(self.register(&parts[at], scalars[at])?);
+                        let reg = self.in_register(&parts[at], scalars[at])?;
                         halves.push(if class(scalars[at]) == Class::B16 {
-                            Op::Reg(self.one("cvt.u32.u16", Class::B32, vec![reg]))
+                            self.value("cvt.u32.u16", Class::B32, vec![reg])
                         } else {
                             reg
                         });
@@ -103,7 +96,7 @@ impl Selector<'_> {
                 _ => {
                     let mut bytes = Vec::new();
                     while bytes.len() < 4 && at < parts.len() && scalars[at].bits() == 8 {
-                        bytes.push(Op::Reg(self.register(&parts[at], scalars[at])?));
+                        bytes.push(self.in_register(&parts[at], scalars[at])?);
                         at += 1;
                     }
                     let pairs: Vec<Op> = bytes.chunks(2).map(|pair| self.packed(pair, "0x3340")).collect();
@@ -116,7 +109,7 @@ impl Selector<'_> {
 
     fn packed(&mut self, pair: &[Op], selector: &'static str) -> Op {
         match pair {
-            [a, b] => Op::Reg(self.one("prmt.b32", Class::B32, vec![a.clone(), b.clone(), Op::Text(selector.into())])),
+            [a, b] => self.value("prmt.b32", Class::B32, vec![a.clone(), b.clone(), Op::Text(selector.into())]),
             _ => pair[0].clone(),
         }
     }
@@ -136,16 +129,16 @@ impl Selector<'_> {
                         return self.fail("a bitcast of too few bits");
                     };
                     let reg = self.one("mov.b64", target, vec![Op::List(vec![word, next])]);
-                    if *scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) }
+                    Part::of(*scalar, reg)
                 }
                 32 => match word {
                     Op::Reg(reg) if target == Class::B32 => Part::reg(reg),
-                    word => Part::reg(self.one(mov(target), target, vec![word])),
+                    word => self.made(mov(target), target, vec![word]),
                 },
                 width => {
                     let reg = self.one("bfe.u32", Class::B32, vec![word, int(start), int(i64::from(width))]);
                     if target == Class::B16 {
-                        Part::reg(self.one("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)]))
+                        self.made("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)])
                     } else {
                         Part::Reg(reg, Ext::Zero)
                     }

@@ -2,12 +2,8 @@
 
 use std::fmt::Write;
 
-use super::context::Selector;
-use super::part::Part;
-use crate::error::Result;
-use crate::ir::{Arg, Type};
-use crate::layout::{self, Scalar};
-use crate::mir::{Base, Class, Inst, Op, Piece};
+use super::prelude::*;
+use crate::mir::Inst as Machine;
 
 /// How a value is passed: its type in a parameter list, and its scalars with their offsets.
 pub struct Passed {
@@ -85,8 +81,8 @@ impl Selector<'_> {
             for ((scalar, offset), part) in how.places.iter().zip(&parts) {
                 let is_whole = how.extent.is_empty();
                 let op = match scalar {
-                    Scalar::Int(width @ ..=31) => Op::Reg(self.extended_reg(part, *width, super::part::Ext::Zero)?),
-                    _ => Op::Reg(self.register(part, *scalar)?),
+                    Scalar::Int(width @ ..=31) => self.extended_in_register(part, *width, Ext::Zero)?,
+                    _ => self.in_register(part, *scalar)?,
                 };
                 code.text(&format!("\tst.param.{} [param{at}+{offset}], ", param_type(*scalar, is_whole)));
                 code.op(op);
@@ -103,7 +99,7 @@ impl Selector<'_> {
             code.text(&format!("\t{}retval0{};\n", how.declaration, how.extent));
             taken.push_str("(retval0), ");
             for (scalar, offset) in &how.places {
-                let class = if *scalar == Scalar::Int(1) { Class::B32 } else { super::part::class(*scalar) };
+                let class = if *scalar == Scalar::Int(1) { Class::B32 } else { class(*scalar) };
                 results.push((self.new_reg(class), *scalar, *offset));
             }
         }
@@ -132,15 +128,15 @@ impl Selector<'_> {
         let mut ops: Vec<Op> = results.iter().map(|(reg, ..)| Op::Reg(*reg)).collect();
         ops.extend(inputs);
         let (count, dbg) = (results.len(), self.dbg);
-        let inst = Inst { guard: None, opcode: "".into(), ops, results: count, effects: true, template: Some(pieces), dbg };
+        let inst = Machine { guard: None, opcode: "".into(), ops, results: count, effects: true, template: Some(pieces), dbg };
         self.blocks[self.current].insts.push(inst);
         Ok(results
             .into_iter()
             .map(|(reg, scalar, _)| match scalar {
                 Scalar::Ptr => Part::pointer(reg),
                 Scalar::Int(1) => {
-                    let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), super::operands::int(1)]);
-                    Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), super::operands::int(0)]))
+                    let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), int(1)]);
+                    self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), int(0)])
                 }
                 _ => Part::reg(reg),
             })
@@ -156,12 +152,12 @@ impl Selector<'_> {
             let class = if scalar == Scalar::Int(1) {
                 return self.fail("a truth value in a structure");
             } else {
-                super::part::class(scalar)
+                class(scalar)
             };
             let ty = param_type(scalar, false).replace("b8", "u8").replace("b16", if class == Class::B16 { "b16" } else { "u16" });
             let address = Op::Mem(base.clone(), offset.wrapping_add(place as i64));
             let reg = self.one(format!("ld{}.{ty}", space.suffix()), class, vec![address]);
-            parts.push(if scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) });
+            parts.push(Part::of(scalar, reg));
         }
         Ok(parts)
     }
@@ -177,7 +173,7 @@ impl Selector<'_> {
         let is_whole = how.extent.is_empty();
         let mut parts = Vec::with_capacity(how.places.len());
         for (scalar, offset) in how.places {
-            let class = if scalar == Scalar::Int(1) { Class::B32 } else { super::part::class(scalar) };
+            let class = if scalar == Scalar::Int(1) { Class::B32 } else { class(scalar) };
             let ty = match param_type(scalar, is_whole) {
                 "b8" => "u8",
                 "b16" if class == Class::B32 => "u16",
@@ -185,7 +181,7 @@ impl Selector<'_> {
             };
             let reg = self.one(format!("ld.param.{ty}"), class, vec![Op::Mem(Base::Symbol(name.clone()), offset as i64)]);
             parts.push(match scalar {
-                Scalar::Int(1) => Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(reg), super::operands::int(0)])),
+                Scalar::Int(1) => self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(reg), int(0)]),
                 Scalar::Ptr => Part::pointer(reg),
                 _ => Part::reg(reg),
             });
@@ -201,7 +197,7 @@ impl Selector<'_> {
             let class = if scalar == Scalar::Int(1) {
                 return self.fail("a truth value in a structure");
             } else {
-                super::part::class(scalar)
+                class(scalar)
             };
             let ty = param_type(scalar, false);
             let loaded = if class == Class::B32 { ty.replace("b8", "u8").replace("b16", "u16") } else { ty.to_owned() };
@@ -223,14 +219,14 @@ impl Selector<'_> {
     }
 
     /// What a function returns.
-    pub fn return_value(&mut self, ty: &Type, value: &crate::ir::Value) -> Result<()> {
+    pub fn return_value(&mut self, ty: &Type, value: &Value) -> Result<()> {
         let how = passed(ty, None, layout::align(ty))?;
         let parts = self.data_parts(value, ty)?;
         let is_whole = how.extent.is_empty();
         for ((scalar, offset), part) in how.places.iter().zip(&parts) {
             let op = match scalar {
-                Scalar::Int(width @ ..=31) => Op::Reg(self.extended_reg(part, *width, super::part::Ext::Zero)?),
-                _ => Op::Reg(self.register(part, *scalar)?),
+                Scalar::Int(width @ ..=31) => self.extended_in_register(part, *width, Ext::Zero)?,
+                _ => self.in_register(part, *scalar)?,
             };
             let address = Op::Mem(Base::Symbol("func_retval0".to_owned()), *offset as i64);
             self.effect(format!("st.param.{}", param_type(*scalar, is_whole)), vec![address, op]);

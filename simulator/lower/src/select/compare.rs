@@ -1,13 +1,7 @@
 //! Comparisons and selections.
 
-use super::context::Selector;
-use super::integers::truth;
-use super::part::{Ext, Part, class};
-use crate::error::Result;
-use crate::ir::{Binary, IntPredicate, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
-use crate::space::Space;
+use super::prelude::*;
+use crate::ir::IntPredicate;
 
 impl Selector<'_> {
     pub fn compare(&mut self, predicate: IntPredicate, ty: &Type, a: &Value, b: &Value) -> Result<Vec<Part>> {
@@ -58,7 +52,7 @@ impl Selector<'_> {
         let right = if scalar == Scalar::Ptr { self.operand(b, scalar)? } else { self.extended(b, width, ext)? };
         let (letter, whole) =
             (if is_signed || matches!(predicate, Eq | Ne) { 's' } else { 'u' }, if width <= 32 { 32 } else { 64 });
-        Ok(Part::reg(self.one(format!("setp.{name}.{letter}{whole}"), Class::Pred, vec![Op::Reg(left), right])))
+        Ok(self.made(format!("setp.{name}.{letter}{whole}"), Class::Pred, vec![Op::Reg(left), right]))
     }
 
     pub fn compare_floats(&mut self, predicate: &str, ty: &Type, a: &Value, b: &Value) -> Result<Vec<Part>> {
@@ -90,10 +84,10 @@ impl Selector<'_> {
             let (a, b) = if scalar == Scalar::BFloat {
                 (self.widened_float(scalar, a)?, self.widened_float(scalar, b)?)
             } else {
-                (Op::Reg(self.register(a, scalar)?), self.operand(b, scalar)?)
+                (self.in_register(a, scalar)?, self.operand(b, scalar)?)
             };
-            let ty = if scalar == Scalar::BFloat { "f32" } else { super::floats::suffix(scalar) };
-            parts.push(Part::reg(self.one(format!("setp.{name}.{ty}"), Class::Pred, vec![a, b])));
+            let ty = if scalar == Scalar::BFloat { "f32" } else { suffix(scalar) };
+            parts.push(self.made(format!("setp.{name}.{ty}"), Class::Pred, vec![a, b]));
         }
         Ok(parts)
     }
@@ -129,7 +123,7 @@ impl Selector<'_> {
     }
 
     pub fn select_part(&mut self, condition: &Part, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
-        if let Some(truth) = truth(condition) {
+        if let Some(truth) = condition.truth() {
             return Ok(if truth { a.clone() } else { b.clone() });
         }
         if *a == Part::Undef || a == b {
@@ -167,7 +161,7 @@ impl Selector<'_> {
     }
 
     fn select_truth(&mut self, condition: &Part, a: &Part, b: &Part) -> Result<Part> {
-        match (truth(a), truth(b)) {
+        match (a.truth(), b.truth()) {
             (Some(true), Some(false)) => return Ok(condition.clone()),
             (Some(false), Some(true)) => return self.not(condition),
             (Some(true), None) => return self.logic(Binary::Or, condition, b),
@@ -175,7 +169,7 @@ impl Selector<'_> {
             _ => {}
         }
         let no = self.not(condition)?;
-        match (truth(a), truth(b)) {
+        match (a.truth(), b.truth()) {
             (Some(false), None) => self.logic(Binary::And, &no, b),
             (None, Some(true)) => self.logic(Binary::Or, &no, a),
             _ => {

@@ -1,13 +1,8 @@
 //! Constants as parts.
 
-use super::context::Selector;
-use super::part::{Part, mask};
+use super::prelude::*;
 use crate::address::{constant_offset, signed};
-use crate::error::Result;
-use crate::ir::{Binary, Cast, Const, Type};
-use crate::layout::{self, Scalar};
-use crate::mir::{Base, Class, Op};
-use crate::space::{self, Space};
+use crate::space;
 
 impl Selector<'_> {
     pub fn constant(&mut self, value: &Const, ty: &Type) -> Result<Vec<Part>> {
@@ -90,7 +85,7 @@ impl Selector<'_> {
                         Op::Reg(reg) => Part::reg(reg),
                         _ => part.clone(),
                     }]),
-                    Some(Scalar::Int(..=32)) => Ok(vec![Part::reg(self.one("cvt.u32.u64", Class::B32, vec![whole]))]),
+                    Some(Scalar::Int(..=32)) => Ok(vec![self.made("cvt.u32.u64", Class::B32, vec![whole])]),
                     _ => self.fail("a constant that is not supported"),
                 }
             }
@@ -104,7 +99,7 @@ impl Selector<'_> {
             },
             (Cast::Trunc, [part]) if layout::scalar(from) == Some(Scalar::Int(64)) => {
                 let whole = self.operand(part, Scalar::Int(64))?;
-                Ok(vec![Part::reg(self.one("cvt.u32.u64", Class::B32, vec![whole]))])
+                Ok(vec![self.made("cvt.u32.u64", Class::B32, vec![whole])])
             }
             _ => self.fail("a constant that is not supported"),
         }
@@ -128,7 +123,7 @@ impl Selector<'_> {
         let (a, b) = (self.constant(a, ty)?, self.constant(b, ty)?);
         let (Some(a), Some(b)) = (a.first(), b.first()) else { return self.fail("a constant that is not supported") };
         let (a, b) = (self.register(a, scalar)?, self.operand(b, scalar)?);
-        Ok(vec![Part::reg(self.one(opcode, reg_class, vec![Op::Reg(a), b]))])
+        Ok(vec![self.made(opcode, reg_class, vec![Op::Reg(a), b])])
     }
 }
 

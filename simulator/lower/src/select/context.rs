@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
-use super::part::Part;
+use super::part::{Part, whole};
 use super::symbols::Names;
 use crate::address::Term;
 use crate::cfg::Graph;
 use crate::error::{Error, Result};
 use crate::ir::{Function, Module, Type, Value};
 use crate::layout::{self, Scalar};
-use crate::mir::{Base, Block, Class, Inst, Op, Reg};
+use crate::mir::{Base, Block, Class, Inst, Op, Reg, int};
 use crate::space::Spaces;
 use crate::uses::Uses;
 use crate::vectorize::Plan;
@@ -88,6 +88,29 @@ impl<'m> Selector<'m> {
         let reg = self.new_reg(class);
         self.push(opcode, vec![Op::Reg(reg)], args, false);
         reg
+    }
+
+    /// Makes such an instruction, whose result is an operand.
+    pub fn value(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Op {
+        Op::Reg(self.one(opcode, class, args))
+    }
+
+    /// Makes such an instruction, whose result is a part.
+    pub fn made(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Part {
+        Part::reg(self.one(opcode, class, args))
+    }
+
+    /// Makes an instruction with a result that stays even if nobody uses the result.
+    pub fn kept(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Reg {
+        let reg = self.new_reg(class);
+        self.push(opcode, vec![Op::Reg(reg)], args, true);
+        reg
+    }
+
+    /// Returns the lowest bit of a register as a truth value.
+    pub fn lowest_bit(&mut self, reg: Op, width: u32) -> Part {
+        let bit = self.value(format!("and.b{width}"), whole(width).1, vec![reg, int(1)]);
+        self.made(format!("setp.ne.s{width}"), Class::Pred, vec![bit, int(0)])
     }
 
     /// An instruction that must stay.

@@ -2,19 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::context::Selector;
-use super::integers::truth;
-use super::operands::{int, mov};
-use super::part::{Ext, Part, class};
-use crate::error::Result;
-use crate::ir::{Inst as IrInst, Op as IrOp, Type};
-use crate::mir::{Class, Inst, Op, Piece, Reg};
+use super::prelude::*;
+use crate::mir::Inst as Machine;
 
 /// What one part of a phi takes from a predecessor.
 struct Copy {
     to: Reg,
     part: Part,
-    scalar: crate::layout::Scalar,
+    scalar: Scalar,
     /// The register of the phi.
     phi: Option<Reg>,
     dbg: Option<u32>,
@@ -29,7 +24,7 @@ impl Copy {
 /// The register that a part is in or is made from.
 fn register_of(part: &Part) -> Option<Reg> {
     match part {
-        Part::Reg(reg, _) | Part::Address(crate::mir::Base::Reg(reg), _) => Some(*reg),
+        Part::Reg(reg, _) | Part::Address(Base::Reg(reg), _) => Some(*reg),
         _ => None,
     }
 }
@@ -37,7 +32,7 @@ fn register_of(part: &Part) -> Option<Reg> {
 impl Selector<'_> {
     /// The phis of a block: each part in a register that a register before the block is copied to. Since the latter is set in every
     /// predecessor and read here only, it does not matter in which order copies are made, nor where else a predecessor goes.
-    pub fn phi(&mut self, block: usize, at: usize, inst: &IrInst) -> Result<()> {
+    pub fn phi(&mut self, block: usize, at: usize, inst: &Inst) -> Result<()> {
         let Some(result) = inst.result else { return Ok(()) };
         let scalars = self.scalars(&inst.ty)?;
         let mut parts = Vec::with_capacity(scalars.len());
@@ -47,7 +42,7 @@ impl Selector<'_> {
             let (reg, source) = (self.new_reg(class), self.new_reg(class));
             self.push(mov(class), vec![Op::Reg(reg)], vec![Op::Reg(source)], false);
             before.push(source);
-            parts.push(if *scalar == crate::layout::Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) });
+            parts.push(Part::of(*scalar, reg));
         }
         self.values[result as usize] = Some(parts);
         self.incoming.insert((block, at), before);
@@ -56,7 +51,7 @@ impl Selector<'_> {
 
     /// Copies what the phis of a block take from its predecessors. A copy from a phi goes before the copy to it, so that one register
     /// will do for both sides of that phi.
-    pub fn phi_copies(&mut self, block: usize, phis: &[IrInst]) -> Result<()> {
+    pub fn phi_copies(&mut self, block: usize, phis: &[Inst]) -> Result<()> {
         for from in self.graph.predecessors[block].clone() {
             self.current = from;
             let mut copies = Vec::new();
@@ -91,7 +86,7 @@ impl Selector<'_> {
     }
 
     /// The copies of one phi from one predecessor.
-    fn copies_of(&mut self, block: usize, at: usize, inst: &IrInst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
+    fn copies_of(&mut self, block: usize, at: usize, inst: &Inst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
         let (IrOp::Phi(incoming), Some(before)) = (&inst.op, self.incoming.get(&(block, at)).cloned()) else {
             return Ok(());
         };
@@ -141,7 +136,7 @@ impl Selector<'_> {
 
     fn exit(&mut self, opcode: &'static str, guard: Option<(Reg, bool)>, ops: Vec<Op>) {
         let dbg = self.dbg;
-        let inst = Inst { guard, opcode: opcode.into(), ops, results: 0, effects: true, template: None, dbg };
+        let inst = Machine { guard, opcode: opcode.into(), ops, results: 0, effects: true, template: None, dbg };
         self.blocks[self.current].exits.push(inst);
     }
 
@@ -152,17 +147,17 @@ impl Selector<'_> {
     }
 
     /// The end of a block; `next` is the block after it in the text.
-    pub fn leave(&mut self, inst: &IrInst, next: Option<usize>) -> Result<()> {
+    pub fn leave(&mut self, inst: &Inst, next: Option<usize>) -> Result<()> {
         self.blocks[self.current].successors = inst.op.successors();
         match &inst.op {
             IrOp::Br(to) => self.jump(*to, next),
             IrOp::CondBr { condition, then, or_else } => {
                 let condition = self.part(condition, &Type::Int(1))?;
-                match truth(&condition) {
+                match condition.truth() {
                     _ if then == or_else => self.jump(*then, next),
                     Some(truth) => self.jump(if truth { *then } else { *or_else }, next),
                     None => {
-                        let reg = self.register(&condition, crate::layout::Scalar::Int(1))?;
+                        let reg = self.register(&condition, Scalar::Int(1))?;
                         // The conditional branch is the one that repeats a loop, since it is taken more often.
                         let current = self.current;
                         let is_back = |to: usize| self.graph.dominates(to, current);
@@ -192,20 +187,13 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn switch(
-        &mut self,
-        ty: &Type,
-        value: &crate::ir::Value,
-        default: usize,
-        cases: &[(u128, usize)],
-        next: Option<usize>,
-    ) -> Result<()> {
+    fn switch(&mut self, ty: &Type, value: &Value, default: usize, cases: &[(u128, usize)], next: Option<usize>) -> Result<()> {
         let Type::Int(width @ 2..=64) = *ty else {
             return self.fail("a switch over a value of this type");
         };
         let part = self.part(value, ty)?;
         let reg = self.extended_reg(&part, width, Ext::Zero)?;
-        let (bits, class) = if width <= 32 { (32, Class::B32) } else { (64, Class::B64) };
+        let (bits, class) = whole(width);
         let (least, most) = (cases.iter().map(|(case, _)| *case).min(), cases.iter().map(|(case, _)| *case).max());
         if let (Some(least), Some(most)) = (least, most)
             && cases.len() >= 4
@@ -218,7 +206,7 @@ impl Selector<'_> {
             return self.table(index, default, cases, least..=most);
         }
         for (case, to) in cases {
-            let case = super::operands::signed_bits(*case as u64, if width == bits { width } else { 64 });
+            let case = signed_bits(*case as u64, if width == bits { width } else { 64 });
             let is_it = self.one(format!("setp.eq.s{bits}"), Class::Pred, vec![Op::Reg(reg), int(case)]);
             self.exit("bra", Some((is_it, false)), vec![Op::Label(*to)]);
         }
@@ -244,7 +232,7 @@ impl Selector<'_> {
         pieces.push(Piece::Op(0));
         pieces.push(Piece::Text(format!(", {name};")));
         let dbg = self.dbg;
-        let inst = Inst { guard: None, opcode: "".into(), ops, results: 0, effects: true, template: Some(pieces), dbg };
+        let inst = Machine { guard: None, opcode: "".into(), ops, results: 0, effects: true, template: Some(pieces), dbg };
         self.blocks[self.current].exits.push(inst);
         Ok(())
     }

@@ -1,12 +1,6 @@
 //! `memcpy`, `memmove`, and `memset` of a few bytes.
 
-use super::context::Selector;
-use super::operands::int;
-use super::part::{Ext, Part};
-use crate::error::Result;
-use crate::ir::{Arg, Type};
-use crate::layout::Scalar;
-use crate::mir::{Base, Class, Op};
+use super::prelude::*;
 
 /// Most bytes that are copied one after the other. Kernels copy structures of parameters; a loop over a large array is left to the
 /// program.
@@ -60,8 +54,8 @@ impl Selector<'_> {
             let pattern = (known.unwrap_or(0) & 0xff).wrapping_mul(0x0101_0101_0101_0101);
             let value = match word {
                 Some(word) => Op::Reg(word),
-                None if width == 8 => Op::Reg(self.register(&Part::Bits(pattern), Scalar::Int(64))?),
-                None => int(super::operands::signed_bits(pattern, width as u32 * 8)),
+                None if width == 8 => self.in_register(&Part::Bits(pattern), Scalar::Int(64))?,
+                None => int(signed_bits(pattern, width as u32 * 8)),
             };
             self.effect(format!("st{}.{}{}", space.suffix(), letter(width), width * 8), vec![address, value]);
         }

@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::context::Selector;
-use super::part::Part;
+use super::prelude::*;
 use super::symbols::{Names, parameter};
 use crate::cfg::Graph;
-use crate::error::{Error, Result};
-use crate::ir::{Binary, Function, Inst, Module, Op, Type, Value};
-use crate::layout;
+use crate::error::Error;
+use crate::ir::{Function, Module};
 use crate::mir;
-use crate::space::{Space, Spaces};
+use crate::space::Spaces;
 use crate::uses::Uses;
 use crate::vectorize::Plan;
 
@@ -81,7 +79,7 @@ impl Selector<'_> {
         }
         for block in self.graph.order.clone() {
             let insts = &blocks[block].insts;
-            let phis = insts.iter().position(|inst| !matches!(inst.op, Op::Phi(_))).unwrap_or(insts.len());
+            let phis = insts.iter().position(|inst| !matches!(inst.op, IrOp::Phi(_))).unwrap_or(insts.len());
             self.phi_copies(block, &insts[..phis])?;
         }
         Ok(())
@@ -119,7 +117,7 @@ impl Selector<'_> {
                 let mut parts = self.load_parameter(&name, &places, align)?;
                 if let (Type::Ptr(0), [part]) = (&param.ty, parts.as_mut_slice()) {
                     let reg = self.register(part, layout::Scalar::Ptr)?;
-                    *part = Part::pointer(self.one("cvta.to.global.u64", mir::Class::B64, vec![mir::Op::Reg(reg)]));
+                    *part = Part::pointer(self.one("cvta.to.global.u64", Class::B64, vec![Op::Reg(reg)]));
                 }
                 parts
             };
@@ -153,15 +151,15 @@ impl Selector<'_> {
         for (at, inst) in insts.iter().enumerate().rev() {
             let (Some(result), true) = (inst.result, matches!(inst.ty, Type::Int(_))) else { continue };
             let is_plain = match &inst.op {
-                Op::Binary { op, .. } => matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor),
-                Op::ICmp { ty, .. } => matches!(ty, Type::Int(_)),
+                IrOp::Binary { op, .. } => matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor),
+                IrOp::ICmp { ty, .. } => matches!(ty, Type::Int(_)),
                 _ => false,
             };
             let users = self.uses.users(result);
             late[at] = is_plain
                 && !users.is_empty()
                 && users.iter().all(|(home, user)| {
-                    matches!(blocks[*home].insts[*user].op, Op::Phi(_))
+                    matches!(blocks[*home].insts[*user].op, IrOp::Phi(_))
                         || *home == block && (*user + 1 == insts.len() || late.get(*user).copied().unwrap_or(false))
                 });
         }
@@ -172,25 +170,25 @@ impl Selector<'_> {
         self.at(inst);
         if let Some(bundle) = self.plan.bundle(block, at).cloned() {
             match &inst.op {
-                Op::Load { .. } if bundle.leader == at => self.load_bundle(block, &bundle)?,
-                Op::Store { .. } if bundle.leader == at => self.store_bundle(block, &bundle)?,
+                IrOp::Load { .. } if bundle.leader == at => self.load_bundle(block, &bundle)?,
+                IrOp::Store { .. } if bundle.leader == at => self.store_bundle(block, &bundle)?,
                 _ => {}
             }
             return Ok(());
         }
         let parts = match &inst.op {
-            Op::Phi(_) => return self.phi(block, at, inst),
-            Op::Binary { op, flags, a, b } => self.binary(inst, *op, *flags, a, b)?,
-            Op::FNeg(value) => self.negate(&inst.ty, value)?,
-            Op::Fma { a, b, c, negate_product, negate_c } => self.fused(inst, [a, b, c], *negate_product, *negate_c)?,
-            Op::Cast { op, from, value, .. } => self.convert(inst, *op, from, value)?,
-            Op::ICmp { predicate, ty, a, b } => self.compare(*predicate, ty, a, b)?,
-            Op::FCmp { predicate, ty, a, b } => self.compare_floats(predicate, ty, a, b)?,
-            Op::Select { condition, condition_type, a, b } => {
+            IrOp::Phi(_) => return self.phi(block, at, inst),
+            IrOp::Binary { op, flags, a, b } => self.binary(inst, *op, *flags, a, b)?,
+            IrOp::FNeg(value) => self.negate(&inst.ty, value)?,
+            IrOp::Fma { a, b, c, negate_product, negate_c } => self.fused(inst, [a, b, c], *negate_product, *negate_c)?,
+            IrOp::Cast { op, from, value, .. } => self.convert(inst, *op, from, value)?,
+            IrOp::ICmp { predicate, ty, a, b } => self.compare(*predicate, ty, a, b)?,
+            IrOp::FCmp { predicate, ty, a, b } => self.compare_floats(predicate, ty, a, b)?,
+            IrOp::Select { condition, condition_type, a, b } => {
                 let space = inst.result.map_or(Space::Generic, |result| self.spaces.of_local(result));
                 self.select(condition, condition_type, &inst.ty, [a, b], space)?
             }
-            Op::Freeze(value) => {
+            IrOp::Freeze(value) => {
                 let parts = if let (Type::Ptr(0), Some(result)) = (&inst.ty, inst.result) {
                     let space = self.spaces.of_local(result);
                     vec![self.in_space(value, &inst.ty, space)?]
@@ -200,26 +198,26 @@ impl Selector<'_> {
                 // One value from here on.
                 parts.into_iter().map(|part| if part == Part::Undef { Part::Bits(0) } else { part }).collect()
             }
-            Op::Load { ptr, ptr_type, access } => self.load(inst, ptr, ptr_type, access)?,
-            Op::Store { ty, value, ptr, ptr_type, access } => {
+            IrOp::Load { ptr, ptr_type, access } => self.load(inst, ptr, ptr_type, access)?,
+            IrOp::Store { ty, value, ptr, ptr_type, access } => {
                 self.store(ty, value, ptr, ptr_type, access)?;
                 Vec::new()
             }
-            Op::Gep { source, base, base_type, indices } => self.element_address(inst, source, base, base_type, indices)?,
-            Op::Alloca { ty, count, align } => vec![self.variable(ty, count, *align)?],
-            Op::ExtractValue { from, value, path } => self.extract_value(from, value, path)?,
-            Op::InsertValue { ty, into, from, value, path } => self.insert_value(ty, into, from, value, path)?,
-            Op::ExtractElement { from, vector, index } => self.extract_element(from, vector, index)?,
-            Op::InsertElement { vector, element, index } => self.insert_element(&inst.ty, vector, element, index)?,
-            Op::Shuffle { from, a, b, mask } => self.shuffle(from, a, b, mask)?,
-            Op::Call { .. } => self.any_call(inst)?,
-            Op::AtomicRmw { op, ptr, ptr_type, value, scope, .. } => self.atomic_update(inst, op, ptr, ptr_type, value, scope)?,
-            Op::CmpXchg { .. } => self.compare_exchange(&inst.op)?,
-            Op::Fence { ordering, scope } => {
+            IrOp::Gep { source, base, base_type, indices } => self.element_address(inst, source, base, base_type, indices)?,
+            IrOp::Alloca { ty, count, align } => vec![self.variable(ty, count, *align)?],
+            IrOp::ExtractValue { from, value, path } => self.extract_value(from, value, path)?,
+            IrOp::InsertValue { ty, into, from, value, path } => self.insert_value(ty, into, from, value, path)?,
+            IrOp::ExtractElement { from, vector, index } => self.extract_element(from, vector, index)?,
+            IrOp::InsertElement { vector, element, index } => self.insert_element(&inst.ty, vector, element, index)?,
+            IrOp::Shuffle { from, a, b, mask } => self.shuffle(from, a, b, mask)?,
+            IrOp::Call { .. } => self.any_call(inst)?,
+            IrOp::AtomicRmw { op, ptr, ptr_type, value, scope, .. } => self.atomic_update(inst, op, ptr, ptr_type, value, scope)?,
+            IrOp::CmpXchg { .. } => self.compare_exchange(&inst.op)?,
+            IrOp::Fence { ordering, scope } => {
                 self.fence(*ordering, scope)?;
                 Vec::new()
             }
-            Op::Ret(_) | Op::Br(_) | Op::CondBr { .. } | Op::Switch { .. } | Op::Unreachable => {
+            IrOp::Ret(_) | IrOp::Br(_) | IrOp::CondBr { .. } | IrOp::Switch { .. } | IrOp::Unreachable => {
                 return Err(Error::at(inst.line, "a branch is not the last instruction of its block"));
             }
         };
@@ -235,7 +233,7 @@ impl Selector<'_> {
     fn variable(&mut self, ty: &Type, count: &Value, align: u64) -> Result<Part> {
         let count = match count {
             Value::Const(value) => match &**value {
-                crate::ir::Const::Int(count) => u64::try_from(*count).ok(),
+                Const::Int(count) => u64::try_from(*count).ok(),
                 _ => None,
             },
             Value::Local(_) => None,

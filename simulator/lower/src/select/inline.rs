@@ -1,11 +1,7 @@
 //! Inline PTX.
 
-use super::context::Selector;
-use super::part::{Part, class};
-use crate::error::Result;
-use crate::ir::{Arg, Type};
-use crate::layout::Scalar;
-use crate::mir::{Class, Inst, Op, Piece, Reg};
+use super::prelude::*;
+use crate::mir::Inst as Machine;
 
 impl Selector<'_> {
     /// `asm "template", "constraints"`
@@ -41,7 +37,7 @@ impl Selector<'_> {
                 };
                 let from = self.input(arg, self.class(reg))?;
                 let class = self.class(reg);
-                self.push(super::operands::mov(class), vec![Op::Reg(reg)], vec![from], false);
+                self.push(mov(class), vec![Op::Reg(reg)], vec![from], false);
                 tied.push(Op::Reg(reg));
                 ops.push(Op::Reg(reg));
             } else if matches!(*input, "n" | "i") {
@@ -60,7 +56,7 @@ impl Selector<'_> {
         ops.extend(tied);
         let effects = side_effect || clobbers_memory;
         let (count, dbg) = (results.len(), self.dbg);
-        let inst = Inst { guard: None, opcode: "".into(), ops, results: count, effects, template: Some(pieces), dbg };
+        let inst = Machine { guard: None, opcode: "".into(), ops, results: count, effects, template: Some(pieces), dbg };
         self.blocks[self.current].insts.push(inst);
         results.iter().zip(&scalars).map(|(reg, scalar)| self.output(*reg, *scalar)).collect()
     }
@@ -82,7 +78,7 @@ impl Selector<'_> {
         let scalar = self.scalar(&arg.ty)?;
         let part = self.data_part(&arg.value, &arg.ty)?;
         let reg = match scalar {
-            Scalar::Int(width @ 2..=31) => self.extended_reg(&part, width, super::part::Ext::Zero)?,
+            Scalar::Int(width @ 2..=31) => self.extended_reg(&part, width, Ext::Zero)?,
             _ => self.register(&part, scalar)?,
         };
         Ok(Op::Reg(match (class(scalar), want) {
@@ -101,13 +97,13 @@ impl Selector<'_> {
         Ok(match (have, want) {
             (Class::B64, Class::B64) if scalar == Scalar::Ptr => Part::pointer(reg),
             (have, want) if have == want => Part::reg(reg),
-            (Class::B16, Class::B32) => Part::reg(self.one("cvt.u32.u16", Class::B32, vec![Op::Reg(reg)])),
-            (Class::B32, Class::B16) => Part::reg(self.one("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)])),
-            (Class::B32, Class::F32) | (Class::F32, Class::B32) => Part::reg(self.one("mov.b32", want, vec![Op::Reg(reg)])),
-            (Class::B64, Class::F64) | (Class::F64, Class::B64) => Part::reg(self.one("mov.b64", want, vec![Op::Reg(reg)])),
+            (Class::B16, Class::B32) => self.made("cvt.u32.u16", Class::B32, vec![Op::Reg(reg)]),
+            (Class::B32, Class::B16) => self.made("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)]),
+            (Class::B32, Class::F32) | (Class::F32, Class::B32) => self.made("mov.b32", want, vec![Op::Reg(reg)]),
+            (Class::B64, Class::F64) | (Class::F64, Class::B64) => self.made("mov.b64", want, vec![Op::Reg(reg)]),
             (Class::B32, Class::Pred) => {
-                let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), super::operands::int(1)]);
-                Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), super::operands::int(0)]))
+                let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), int(1)]);
+                self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), int(0)])
             }
             _ => return self.fail("inline PTX with a result of another size"),
         })

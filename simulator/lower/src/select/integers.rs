@@ -1,12 +1,6 @@
 //! Integer arithmetic of up to 64 bits, and the choice of arithmetic for all types.
 
-use super::context::Selector;
-use super::operands::int;
-use super::part::{Ext, Part, class, mask};
-use crate::error::Result;
-use crate::ir::{Binary, Flags, Inst, Op as IrOp, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
+use super::prelude::*;
 
 impl Selector<'_> {
     /// An operation with two operands, element by element.
@@ -51,14 +45,14 @@ impl Selector<'_> {
             let (x, y) = (self.register(&x, scalar)?, self.operand(&y, scalar)?);
             let other = self.operand(&other, scalar)?;
             let opcode = if scalar == Scalar::Int(32) { "mad.lo.s32" } else { "mad.lo.s64" };
-            return Ok(Some(Part::reg(self.one(opcode, class(scalar), vec![Op::Reg(x), y, other]))));
+            return Ok(Some(self.made(opcode, class(scalar), vec![Op::Reg(x), y, other])));
         }
         Ok(None)
     }
 
     /// Arithmetic with truth values.
     pub fn logic(&mut self, op: Binary, a: &Part, b: &Part) -> Result<Part> {
-        let (bits_a, bits_b) = (truth(a), truth(b));
+        let (bits_a, bits_b) = (a.truth(), b.truth());
         let opcode = match op {
             Binary::And | Binary::Mul => match (bits_a, bits_b) {
                 (Some(true), _) => return Ok(b.clone()),
@@ -86,15 +80,15 @@ impl Selector<'_> {
             _ => return self.fail("floating-point arithmetic with truth values"),
         };
         let (a, b) = (self.register(a, Scalar::Int(1))?, self.register(b, Scalar::Int(1))?);
-        Ok(Part::reg(self.one(opcode, Class::Pred, vec![Op::Reg(a), Op::Reg(b)])))
+        Ok(self.made(opcode, Class::Pred, vec![Op::Reg(a), Op::Reg(b)]))
     }
 
     pub fn not(&mut self, part: &Part) -> Result<Part> {
-        if let Some(truth) = truth(part) {
+        if let Some(truth) = part.truth() {
             return Ok(Part::Bits(u64::from(!truth)));
         }
         let reg = self.register(part, Scalar::Int(1))?;
-        Ok(Part::reg(self.one("not.pred", Class::Pred, vec![Op::Reg(reg)])))
+        Ok(self.made("not.pred", Class::Pred, vec![Op::Reg(reg)]))
     }
 
     fn integer(&mut self, op: Binary, width: u32, a: &Part, b: &Part) -> Result<Part> {
@@ -103,7 +97,7 @@ impl Selector<'_> {
         {
             return Ok(Part::Bits(bits & mask(width)));
         }
-        let (whole, reg_class) = if width <= 32 { (32, Class::B32) } else { (64, Class::B64) };
+        let (whole, reg_class) = whole(width);
         let (need_a, need_b, name) = match op {
             Binary::Add => (Ext::Any, Ext::Any, "add.s"),
             Binary::Sub => (Ext::Any, Ext::Any, "sub.s"),
@@ -146,7 +140,7 @@ impl Selector<'_> {
         let right = match b {
             // The amount of a shift has 32 bits in PTX.
             _ if is_shift && whole == 64 => match self.extended(b, width, need_b)? {
-                Op::Reg(reg) => Op::Reg(self.one("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)])),
+                Op::Reg(reg) => self.value("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)]),
                 literal => literal,
             },
             _ => self.extended(b, width, need_b)?,
@@ -168,10 +162,10 @@ impl Selector<'_> {
             return Some(Part::reg(quotient));
         }
         let product = self.one("mul.lo.s32", Class::B32, vec![Op::Reg(quotient), int(i64::from(by as i32))]);
-        Some(Part::reg(self.one("sub.s32", Class::B32, vec![a, Op::Reg(product)])))
+        Some(self.made("sub.s32", Class::B32, vec![a, Op::Reg(product)]))
     }
 
-    fn unsigned_quotient(&mut self, a: Op, by: u32) -> Option<crate::mir::Reg> {
+    fn unsigned_quotient(&mut self, a: Op, by: u32) -> Option<Reg> {
         if by < 2 {
             return None;
         }
@@ -203,7 +197,7 @@ impl Selector<'_> {
         Some(self.one("shr.u32", Class::B32, vec![Op::Reg(sum), int(i64::from(shift - 1))]))
     }
 
-    fn signed_quotient(&mut self, a: Op, by: i32) -> Option<crate::mir::Reg> {
+    fn signed_quotient(&mut self, a: Op, by: i32) -> Option<Reg> {
         if by < 2 {
             return None;
         }
@@ -233,15 +227,6 @@ impl Selector<'_> {
             }
         }
         None
-    }
-}
-
-/// The truth of a part that is constant.
-pub fn truth(part: &Part) -> Option<bool> {
-    match part {
-        Part::Bits(bits) => Some(bits & 1 != 0),
-        Part::Undef => Some(false),
-        _ => None,
     }
 }
 

@@ -1,9 +1,7 @@
 //! Calls, by name: intrinsic functions of LLVM and of NVPTX, and all other functions.
 
-use super::context::Selector;
-use super::part::Part;
-use crate::error::Result;
-use crate::ir::{Callee, Flags, Inst, Op as IrOp};
+use super::prelude::*;
+use crate::ir::Callee;
 
 /// Intrinsics that leave nothing in the code.
 const IGNORED: [&str; 8] = [
@@ -34,8 +32,7 @@ impl Selector<'_> {
             return Ok(vec![Part::Undef; self.scalars(&inst.ty)?.len()]);
         }
         if let Some(rest) = name.strip_prefix("llvm.nvvm.") {
-            let flags: Flags = *flags;
-            return self.nvvm(inst, rest, args, flags);
+            return self.nvvm(inst, rest, args);
         }
         match name.strip_prefix("llvm.") {
             Some(rest) => self.llvm(inst, rest, args, *flags),

@@ -1,13 +1,6 @@
 //! Intrinsic functions of LLVM.
 
-use super::context::Selector;
-use super::floats::suffix;
-use super::operands::int;
-use super::part::{Ext, Part, class};
-use crate::error::Result;
-use crate::ir::{Arg, Binary, Flags, Inst, Type};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
+use super::prelude::*;
 
 impl Selector<'_> {
     /// `llvm.name.types`; the name comes without its first word.
@@ -103,9 +96,9 @@ impl Selector<'_> {
                     return self.fail(unsupported());
                 };
                 let letter = if first == "fptosi" { 's' } else { 'u' };
-                let a = Op::Reg(self.register(a, scalar)?);
+                let a = self.in_register(a, scalar)?;
                 let result = if *width == 32 { Class::B32 } else { Class::B64 };
-                Ok(Part::reg(self.one(format!("cvt.rzi.{letter}{width}.{ty}"), result, vec![a])))
+                Ok(self.made(format!("cvt.rzi.{letter}{width}.{ty}"), result, vec![a]))
             }
             _ => {
                 let _ = reg_class;
@@ -115,26 +108,26 @@ impl Selector<'_> {
     }
 
     pub fn unary(&mut self, opcode: String, scalar: Scalar, a: &Part) -> Result<Part> {
-        let a = Op::Reg(self.register(a, scalar)?);
-        Ok(Part::reg(self.one(opcode, class(scalar), vec![a])))
+        let a = self.in_register(a, scalar)?;
+        Ok(self.made(opcode, class(scalar), vec![a]))
     }
 
     pub fn two(&mut self, opcode: String, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
-        let a = Op::Reg(self.register(a, scalar)?);
+        let a = self.in_register(a, scalar)?;
         let b = self.operand(b, scalar)?;
-        Ok(Part::reg(self.one(opcode, class(scalar), vec![a, b])))
+        Ok(self.made(opcode, class(scalar), vec![a, b]))
     }
 
     /// To the nearest whole number, halves away from zero: as LLVM's back end expands it.
     fn round(&mut self, scalar: Scalar, a: &Part) -> Result<Part> {
         let (ty, reg_class) = (suffix(scalar), class(scalar));
-        let a = Op::Reg(self.register(a, scalar)?);
-        let magnitude = Op::Reg(self.one(format!("abs.{ty}"), reg_class, vec![a.clone()]));
+        let a = self.in_register(a, scalar)?;
+        let magnitude = self.value(format!("abs.{ty}"), reg_class, vec![a.clone()]);
         let half = self.float_literal(scalar, 0.5);
-        let below = Op::Reg(self.one(format!("setp.lt.{ty}"), Class::Pred, vec![magnitude.clone(), half.clone()]));
+        let below = self.value(format!("setp.lt.{ty}"), Class::Pred, vec![magnitude.clone(), half.clone()]);
         let whole = self.one(format!("cvt.rzi.{ty}.{ty}"), reg_class, vec![a.clone()]);
         let large = self.float_literal(scalar, if scalar == Scalar::Double { 4_503_599_627_370_496.0 } else { 8_388_608.0 });
-        let above = Op::Reg(self.one(format!("setp.gt.{ty}"), Class::Pred, vec![magnitude.clone(), large]));
+        let above = self.value(format!("setp.gt.{ty}"), Class::Pred, vec![magnitude.clone(), large]);
         let away = if scalar == Scalar::Double {
             let sum = self.one("add.rn.f64", reg_class, vec![magnitude, half]);
             let sum = self.one("cvt.rzi.f64.f64", reg_class, vec![Op::Reg(sum)]);
@@ -146,18 +139,18 @@ impl Selector<'_> {
             self.one("cvt.rzi.f32.f32", reg_class, vec![Op::Reg(sum)])
         };
         let rounded = self.one(format!("selp.{ty}"), reg_class, vec![a, Op::Reg(away), above]);
-        Ok(Part::reg(self.one(format!("selp.{ty}"), reg_class, vec![Op::Reg(whole), Op::Reg(rounded), below])))
+        Ok(self.made(format!("selp.{ty}"), reg_class, vec![Op::Reg(whole), Op::Reg(rounded), below]))
     }
 
     fn integer_function(&mut self, name: &str, first: &str, scalar: Scalar, parts: &[Part]) -> Result<Vec<Part>> {
         let Scalar::Int(width @ 2..) = scalar else {
             return self.truth_function(name, first, parts);
         };
-        let (bits, reg_class) = if width <= 32 { (32, Class::B32) } else { (64, Class::B64) };
+        let (bits, reg_class) = whole(width);
         let is_exact = width == bits;
         let unsupported = || format!("the intrinsic llvm.{name} is not supported");
-        let signed = |this: &mut Self, part: &Part| this.extended_reg(part, width, Ext::Sign).map(Op::Reg);
-        let unsigned = |this: &mut Self, part: &Part| this.extended_reg(part, width, Ext::Zero).map(Op::Reg);
+        let signed = |this: &mut Self, part: &Part| this.extended_in_register(part, width, Ext::Sign);
+        let unsigned = |this: &mut Self, part: &Part| this.extended_in_register(part, width, Ext::Zero);
         let plain = |this: &mut Self, opcode: String, args: Vec<Op>, ext: Ext| Part::Reg(this.one(opcode, reg_class, args), ext);
         Ok(vec![match (first, parts) {
             ("smax" | "smin", [a, b]) => {
@@ -190,9 +183,9 @@ impl Selector<'_> {
                 let mut a = unsigned(self, a)?;
                 if !is_exact {
                     // A bit above stops the count.
-                    a = Op::Reg(self.one(format!("or.b{bits}"), reg_class, vec![a, int(1 << width)]));
+                    a = self.value(format!("or.b{bits}"), reg_class, vec![a, int(1 << width)]);
                 }
-                let reversed = Op::Reg(self.one(format!("brev.b{bits}"), reg_class, vec![a]));
+                let reversed = self.value(format!("brev.b{bits}"), reg_class, vec![a]);
                 self.counted(format!("clz.b{bits}"), reversed, width)
             }
             ("bitreverse", [a]) => {
@@ -261,7 +254,7 @@ impl Selector<'_> {
         let prmt = |this: &mut Self, reg: Op, selector: &'static str| {
             this.one("prmt.b32", Class::B32, vec![reg, int(0), Op::Text(selector.into())])
         };
-        let reg = Op::Reg(self.register(a, Scalar::Int(width))?);
+        let reg = self.in_register(a, Scalar::Int(width))?;
         match width {
             16 => Ok(Part::Reg(prmt(self, reg, "0x4401"), Ext::Zero)),
             32 => Ok(Part::reg(prmt(self, reg, "0x0123"))),
@@ -269,7 +262,7 @@ impl Selector<'_> {
                 let (low, high) = (self.new_reg(Class::B32), self.new_reg(Class::B32));
                 self.push("mov.b64", vec![Op::List(vec![Op::Reg(low), Op::Reg(high)])], vec![reg], false);
                 let (low, high) = (prmt(self, Op::Reg(low), "0x0123"), prmt(self, Op::Reg(high), "0x0123"));
-                Ok(Part::reg(self.one("mov.b64", Class::B64, vec![Op::List(vec![Op::Reg(high), Op::Reg(low)])])))
+                Ok(self.made("mov.b64", Class::B64, vec![Op::List(vec![Op::Reg(high), Op::Reg(low)])]))
             }
             _ => self.fail(format!("a swap of the bytes of an integer of {width} bits")),
         }
@@ -281,7 +274,7 @@ impl Selector<'_> {
             let opcode = if is_left { "shf.l.wrap.b32" } else { "shf.r.wrap.b32" };
             let (high, low) = (self.register(a, Scalar::Int(32))?, self.register(b, Scalar::Int(32))?);
             let amount = self.operand(c, Scalar::Int(32))?;
-            return Ok(Part::reg(self.one(opcode, Class::B32, vec![Op::Reg(low), Op::Reg(high), amount])));
+            return Ok(self.made(opcode, Class::B32, vec![Op::Reg(low), Op::Reg(high), amount]));
         }
         if !matches!(width, 8 | 16 | 64) {
             return self.fail(format!("a funnel shift of integers of {width} bits"));
@@ -290,15 +283,15 @@ impl Selector<'_> {
         let (high, low) = (self.extended_reg(a, width, Ext::Zero)?, self.extended_reg(b, width, Ext::Zero)?);
         let amount = self.extended(c, width, Ext::Zero)?;
         let amount = match amount {
-            Op::Reg(reg) if width == 64 => Op::Reg(self.one("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)])),
+            Op::Reg(reg) if width == 64 => self.value("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)]),
             other => other,
         };
         let amount = match amount {
             Op::Reg(reg) => Op::Reg(reg),
             literal => Op::Reg(self.moved(literal, Class::B32)),
         };
-        let amount = Op::Reg(self.one("and.b32", Class::B32, vec![amount, int(i64::from(width - 1))]));
-        let rest = Op::Reg(self.one("sub.s32", Class::B32, vec![int(i64::from(width - 1)), amount.clone()]));
+        let amount = self.value("and.b32", Class::B32, vec![amount, int(i64::from(width - 1))]);
+        let rest = self.value("sub.s32", Class::B32, vec![int(i64::from(width - 1)), amount.clone()]);
         // The word that moves by less than all its bits is shifted by one more in two steps, since a shift by all bits would not wrap.
         let (left, right) = if is_left {
             let left = self.one(format!("shl.b{bits}"), reg_class, vec![Op::Reg(high), amount]);
@@ -309,14 +302,14 @@ impl Selector<'_> {
             let left = self.one(format!("shl.b{bits}"), reg_class, vec![Op::Reg(one), rest]);
             (left, self.one(format!("shr.u{bits}"), reg_class, vec![Op::Reg(low), amount]))
         };
-        Ok(Part::reg(self.one(format!("or.b{bits}"), reg_class, vec![Op::Reg(left), Op::Reg(right)])))
+        Ok(self.made(format!("or.b{bits}"), reg_class, vec![Op::Reg(left), Op::Reg(right)]))
     }
 
     fn with_overflow(&mut self, first: &str, width: u32, a: &Part, b: &Part) -> Result<Vec<Part>> {
         let scalar = Scalar::Int(width);
         let reg_class = class(scalar);
-        let (a, b) = (Op::Reg(self.register(a, scalar)?), Op::Reg(self.register(b, scalar)?));
-        let one = |this: &mut Self, opcode: String, args: Vec<Op>| Op::Reg(this.one(opcode, reg_class, args));
+        let (a, b) = (self.in_register(a, scalar)?, self.in_register(b, scalar)?);
+        let one = |this: &mut Self, opcode: String, args: Vec<Op>| this.value(opcode, reg_class, args);
         let result = match &first[1..] {
             "mul" => one(self, format!("mul.lo.s{width}"), vec![a.clone(), b.clone()]),
             name => one(self, format!("{name}.s{width}"), vec![a.clone(), b.clone()]),

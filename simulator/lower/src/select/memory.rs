@@ -1,13 +1,7 @@
 //! Loads and stores.
 
-use super::context::Selector;
-use super::operands::{int, mov};
-use super::part::{Ext, Part, class};
-use crate::error::Result;
-use crate::ir::{Access, Cast, Inst, Op as IrOp, Ordering, Type, Value};
-use crate::layout::{self, Scalar};
-use crate::mir::{Base, Class, Op};
-use crate::space::Space;
+use super::prelude::*;
+use crate::ir::Access;
 use crate::vectorize::{Bundle, is_read_only};
 
 /// One access of a register, or of a vector of them.
@@ -179,7 +173,7 @@ impl Selector<'_> {
                 parts.push(match scalar {
                     Scalar::Int(1) => {
                         let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), int(1)]);
-                        Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), int(0)]))
+                        self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), int(0)])
                     }
                     Scalar::Int(_) => Part::Reg(reg, if signed { Ext::Sign } else { Ext::Zero }),
                     Scalar::Ptr => Part::pointer(reg),
@@ -325,7 +319,7 @@ impl Selector<'_> {
                 let packed = self.reinterpret(&parts[first..first + count], &sources, &vec![Scalar::Int(32); words])?;
                 let mut regs = Vec::with_capacity(words);
                 for part in &packed {
-                    regs.push(Op::Reg(self.register(part, Scalar::Int(32))?));
+                    regs.push(self.in_register(part, Scalar::Int(32))?);
                 }
                 self.effect(format!("{prefix}.v{words}.b32"), vec![address, Op::List(regs)]);
                 continue;
@@ -333,9 +327,9 @@ impl Selector<'_> {
             let mut ops = Vec::with_capacity(count);
             for ((scalar, _), part) in places[first..first + count].iter().zip(&parts[first..first + count]) {
                 ops.push(match scalar {
-                    Scalar::Int(1) => Op::Reg(self.extended_reg(part, 1, Ext::Zero)?),
+                    Scalar::Int(1) => self.extended_in_register(part, 1, Ext::Zero)?,
                     // A vector takes registers only.
-                    _ if count > 1 => Op::Reg(self.register(part, *scalar)?),
+                    _ if count > 1 => self.in_register(part, *scalar)?,
                     _ => self.operand(part, *scalar)?,
                 });
             }
@@ -357,7 +351,7 @@ impl Selector<'_> {
     }
 
     /// A copy of a part in a register of its own.
-    pub fn copied(&mut self, part: &Part, scalar: Scalar, to: crate::mir::Reg) -> Result<()> {
+    pub fn copied(&mut self, part: &Part, scalar: Scalar, to: Reg) -> Result<()> {
         let op = self.operand(part, scalar)?;
         let class = self.class(to);
         self.push(mov(class), vec![Op::Reg(to)], vec![op], false);

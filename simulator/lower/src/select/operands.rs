@@ -1,31 +1,6 @@
 //! Parts as operands of instructions.
 
-use super::context::Selector;
-use super::part::{Ext, Part, class, mask};
-use crate::error::Result;
-use crate::ir::{Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Base, Class, Op, Reg};
-
-/// A literal integer.
-pub fn int(value: i64) -> Op {
-    Op::Text(value.to_string().into())
-}
-
-/// A literal number in the form of its bits.
-pub fn f32_bits(bits: u32) -> Op {
-    Op::Text(format!("0f{bits:08X}").into())
-}
-
-pub fn f64_bits(bits: u64) -> Op {
-    Op::Text(format!("0d{bits:016X}").into())
-}
-
-/// An integer of this width, as a signed number.
-pub fn signed_bits(bits: u64, width: u32) -> i64 {
-    let above = 64 - width.clamp(1, 64);
-    ((bits << above) as i64) >> above
-}
+use super::prelude::*;
 
 impl Selector<'_> {
     /// An operand: a register, or a literal where PTX takes one.
@@ -46,19 +21,24 @@ impl Selector<'_> {
         Ok(match scalar {
             Scalar::Int(1) => {
                 let value = int(i64::from(bits & 1 != 0));
-                Op::Reg(self.one("mov.pred", Class::Pred, vec![value]))
+                self.value("mov.pred", Class::Pred, vec![value])
             }
             Scalar::Int(width) => int(signed_bits(bits, width)),
             Scalar::Ptr => int(bits as i64),
             Scalar::Float => f32_bits(bits as u32),
             Scalar::Double => f64_bits(bits),
             Scalar::Half | Scalar::BFloat => {
-                Op::Reg(self.one("mov.b16", Class::B16, vec![Op::Text(format!("0x{:04X}", bits & 0xffff).into())]))
+                self.value("mov.b16", Class::B16, vec![Op::Text(format!("0x{:04X}", bits & 0xffff).into())])
             }
         })
     }
 
-    /// A register with the part.
+    /// Returns the part in a register, as an operand.
+    pub fn in_register(&mut self, part: &Part, scalar: Scalar) -> Result<Op> {
+        self.register(part, scalar).map(Op::Reg)
+    }
+
+    /// Returns the part in a register.
     pub fn register(&mut self, part: &Part, scalar: Scalar) -> Result<Reg> {
         match self.operand(part, scalar)? {
             Op::Reg(reg) => Ok(reg),
@@ -74,7 +54,7 @@ impl Selector<'_> {
         if width == 1 {
             let reg = self.register(part, Scalar::Int(1))?;
             let one = if ext == Ext::Sign { -1 } else { 1 };
-            return Ok(Op::Reg(self.one("selp.b32", Class::B32, vec![int(one), int(0), Op::Reg(reg)])));
+            return Ok(self.value("selp.b32", Class::B32, vec![int(one), int(0), Op::Reg(reg)]));
         }
         let whole = if width <= 32 { 32 } else { 64 };
         match part {
@@ -95,7 +75,12 @@ impl Selector<'_> {
         }
     }
 
-    /// The same as a register.
+    /// Returns the same in a register, as an operand.
+    pub fn extended_in_register(&mut self, part: &Part, width: u32, ext: Ext) -> Result<Op> {
+        self.extended_reg(part, width, ext).map(Op::Reg)
+    }
+
+    /// Returns the same in a register.
     pub fn extended_reg(&mut self, part: &Part, width: u32, ext: Ext) -> Result<Reg> {
         match self.extended(part, width, ext)? {
             Op::Reg(reg) => Ok(reg),
@@ -112,7 +97,7 @@ impl Selector<'_> {
             _ => {
                 let narrow = self.extended(part, width, ext)?;
                 let opcode = if ext == Ext::Sign { "cvt.s64.s32" } else { "cvt.u64.u32" };
-                Ok(Op::Reg(self.one(opcode, Class::B64, vec![narrow])))
+                Ok(self.value(opcode, Class::B64, vec![narrow]))
             }
         }
     }
@@ -124,11 +109,11 @@ impl Selector<'_> {
         self.operand(&part, scalar)
     }
 
-    /// The same as a register.
-    pub fn data_reg(&mut self, value: &Value, ty: &Type) -> Result<Reg> {
+    /// Returns the same in a register.
+    pub fn data_in_register(&mut self, value: &Value, ty: &Type) -> Result<Op> {
         let scalar = self.scalar(ty)?;
         let part = self.data_part(value, ty)?;
-        self.register(&part, scalar)
+        self.in_register(&part, scalar)
     }
 
     pub fn data_part(&mut self, value: &Value, ty: &Type) -> Result<Part> {
@@ -173,17 +158,5 @@ impl Selector<'_> {
             Part::Address(base, offset) => Ok((base.clone(), *offset)),
             _ => Ok((Base::Reg(self.register(part, Scalar::Ptr)?), 0)),
         }
-    }
-}
-
-/// The instruction that copies a register of a class.
-pub fn mov(class: Class) -> &'static str {
-    match class {
-        Class::Pred => "mov.pred",
-        Class::B16 => "mov.b16",
-        Class::B32 => "mov.b32",
-        Class::B64 => "mov.b64",
-        Class::F32 => "mov.f32",
-        Class::F64 => "mov.f64",
     }
 }

@@ -1,14 +1,7 @@
 //! Addresses and their spaces.
 
-use super::context::Selector;
-use super::operands::int;
-use super::part::{Ext, Part};
+use super::prelude::*;
 use crate::address::{Term, Widen, steps};
-use crate::error::Result;
-use crate::ir::{Inst, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Base, Class, Op, Reg};
-use crate::space::Space;
 
 impl Selector<'_> {
     /// A pointer of a space as a generic one.
@@ -139,9 +132,9 @@ impl Selector<'_> {
         let scaled = if scale == 1 {
             index
         } else if scale > 0 && (scale as u64).is_power_of_two() {
-            Op::Reg(self.one("shl.b64", Class::B64, vec![index, int(i64::from(scale.trailing_zeros()))]))
+            self.value("shl.b64", Class::B64, vec![index, int(i64::from(scale.trailing_zeros()))])
         } else {
-            Op::Reg(self.one("mul.lo.s64", Class::B64, vec![index, int(scale)]))
+            self.value("mul.lo.s64", Class::B64, vec![index, int(scale)])
         };
         self.one("add.s64", Class::B64, vec![Op::Reg(base), scaled])
     }

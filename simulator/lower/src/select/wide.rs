@@ -1,12 +1,7 @@
 //! Integers of more than 64 bits, as two words. Optimizers make them of sums over counters (`i33` and `i65`).
 
-use super::context::Selector;
-use super::operands::int;
-use super::part::{Ext, Part};
-use crate::error::Result;
-use crate::ir::{Binary, IntPredicate, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
+use super::prelude::*;
+use crate::ir::IntPredicate;
 
 const WORD: Scalar = Scalar::Int(64);
 
@@ -14,7 +9,7 @@ impl Selector<'_> {
     /// The two words of a value, as operands.
     fn words(&mut self, value: &Value, width: u32) -> Result<[Op; 2]> {
         match self.parts(value, &Type::Int(width))?.as_slice() {
-            [low, high] => Ok([Op::Reg(self.register(low, WORD)?), Op::Reg(self.register(high, WORD)?)]),
+            [low, high] => Ok([self.in_register(low, WORD)?, self.in_register(high, WORD)?]),
             _ => self.fail("an integer that is not two words"),
         }
     }
@@ -31,7 +26,7 @@ impl Selector<'_> {
     }
 
     fn word(&mut self, opcode: &'static str, args: Vec<Op>) -> Op {
-        Op::Reg(self.one(opcode, Class::B64, args))
+        self.value(opcode, Class::B64, args)
     }
 
     pub fn wide_binary(&mut self, op: Binary, width: u32, a: &Value, b: &Value) -> Result<Vec<Part>> {
@@ -125,7 +120,7 @@ impl Selector<'_> {
         let is_signed = matches!(predicate, Sgt | Sge | Slt | Sle);
         let ext = if is_signed { Ext::Sign } else { Ext::Zero };
         let ([a0, a1], [b0, b1]) = (self.extended_words(a, width, ext)?, self.extended_words(b, width, ext)?);
-        let pred = |this: &mut Self, opcode: &'static str, args: Vec<Op>| Op::Reg(this.one(opcode, Class::Pred, args));
+        let pred = |this: &mut Self, opcode: &'static str, args: Vec<Op>| this.value(opcode, Class::Pred, args);
         let same = pred(self, "setp.eq.s64", vec![a1.clone(), b1.clone()]);
         let (low, high) = match predicate {
             Eq | Ne => ("setp.eq.s64", ""),
