@@ -15,9 +15,7 @@ impl Parser {
         let flags = Flags { contract: has("contract"), afn: has("afn"), ..Flags::default() };
         let ty = self.ty()?;
         // The whole type of a variadic function.
-        if *self.peek() == Kind::Punct(b'(') {
-            self.skip_brackets()?;
-        }
+        self.accept_brackets()?;
         let callee = match self.peek().clone() {
             Kind::Global(name) => {
                 self.skip();
@@ -37,15 +35,8 @@ impl Parser {
             }
             _ => Callee::Pointer(self.value(&Type::Ptr(0))?),
         };
-        let mut args = Vec::new();
         self.expect(b'(')?;
-        while !self.accept(b')') {
-            args.extend(self.argument()?);
-            if !self.accept(b',') {
-                self.expect(b')')?;
-                break;
-            }
-        }
+        let args = self.list(b')', Self::argument)?.into_iter().flatten().collect();
         // Attributes and operand bundles.
         let line = self.last_line();
         while self.line() == line && !matches!(self.peek(), Kind::Punct(_) | Kind::End) {

@@ -9,6 +9,7 @@ use crate::lex::{Kind, Token};
 /// Deepest nesting of types and of constants.
 pub const DEEPEST: usize = 40;
 
+#[derive(Default)]
 pub struct Parser {
     tokens: Vec<Token>,
     at: usize,
@@ -28,18 +29,7 @@ pub struct Parser {
 
 impl Parser {
     pub fn new(tokens: Vec<Token>) -> Self {
-        Self {
-            tokens,
-            at: 0,
-            definitions: HashMap::new(),
-            structures: HashMap::new(),
-            depth: 0,
-            locals: Vec::new(),
-            local_names: HashMap::new(),
-            used: Vec::new(),
-            block_names: HashMap::new(),
-            block_lines: Vec::new(),
-        }
+        Self { tokens, ..Self::default() }
     }
 
     pub fn position(&self) -> usize {
@@ -124,25 +114,15 @@ impl Parser {
     }
 
     pub fn word(&mut self, what: &str) -> Result<String> {
-        match self.peek() {
-            Kind::Word(word) => {
-                let word = word.clone();
-                self.at += 1;
-                Ok(word)
-            }
-            _ => Err(self.expected(what)),
-        }
+        let Kind::Word(word) = self.peek().clone() else { return Err(self.expected(what)) };
+        self.at += 1;
+        Ok(word)
     }
 
     pub fn text(&mut self, what: &str) -> Result<String> {
-        match self.peek() {
-            Kind::Text(text) => {
-                let text = String::from_utf8_lossy(text).into_owned();
-                self.at += 1;
-                Ok(text)
-            }
-            _ => Err(self.expected(what)),
-        }
+        let Kind::Text(text) = self.peek().clone() else { return Err(self.expected(what)) };
+        self.at += 1;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     pub fn integer<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
@@ -172,6 +152,40 @@ impl Parser {
                 return Ok(());
             }
         }
+    }
+
+    /// Skips brackets and what is in them, if they are there.
+    pub fn accept_brackets(&mut self) -> Result<()> {
+        if *self.peek() == Kind::Punct(b'(') { self.skip_brackets() } else { Ok(()) }
+    }
+
+    /// Skips the rest of the line.
+    pub fn skip_line(&mut self) {
+        let line = self.line();
+        while self.line() == line && *self.peek() != Kind::End {
+            self.skip();
+        }
+    }
+
+    /// Reads something in round brackets.
+    pub fn bracketed<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.expect(b'(')?;
+        let inside = read(self)?;
+        self.expect(b')')?;
+        Ok(inside)
+    }
+
+    /// Reads elements with commas between them, up to a closing bracket.
+    pub fn list<T>(&mut self, end: u8, mut read: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut elements = Vec::new();
+        while !self.accept(end) {
+            elements.push(read(self)?);
+            if !self.accept(b',') {
+                self.expect(end)?;
+                break;
+            }
+        }
+        Ok(elements)
     }
 
     /// The number of a local value, which may be defined later.

@@ -3,7 +3,7 @@
 use super::cursor::Parser;
 use super::words::Attached;
 use crate::error::Result;
-use crate::ir::{Binary, Cast, Inst, IntPredicate, Op, Type, Value};
+use crate::ir::{Binary, Cast, Const, Inst, IntPredicate, Op, Type, Value};
 use crate::layout;
 use crate::lex::Kind;
 
@@ -81,10 +81,8 @@ impl Parser {
             "select" => {
                 self.flags();
                 let (condition_type, condition) = self.typed_value()?;
-                self.expect(b',')?;
-                let (ty, a) = self.typed_value()?;
-                self.expect(b',')?;
-                let (_, b) = self.typed_value()?;
+                let (ty, a) = self.next_typed_value()?;
+                let (_, b) = self.next_typed_value()?;
                 (ty, Op::Select { condition, condition_type, a, b })
             }
             "freeze" => {
@@ -116,23 +114,19 @@ impl Parser {
             }
             "insertvalue" => {
                 let (ty, into) = self.typed_value()?;
-                self.expect(b',')?;
-                let (from, value) = self.typed_value()?;
+                let (from, value) = self.next_typed_value()?;
                 let path = self.path()?;
                 (ty.clone(), Op::InsertValue { ty, into, from, value, path })
             }
             "extractelement" => {
                 let (from, vector) = self.typed_value()?;
-                self.expect(b',')?;
-                let (_, index) = self.typed_value()?;
+                let (_, index) = self.next_typed_value()?;
                 (from.scalar().clone(), Op::ExtractElement { from, vector, index })
             }
             "insertelement" => {
                 let (ty, vector) = self.typed_value()?;
-                self.expect(b',')?;
-                let (_, element) = self.typed_value()?;
-                self.expect(b',')?;
-                let (_, index) = self.typed_value()?;
+                let (_, element) = self.next_typed_value()?;
+                let (_, index) = self.next_typed_value()?;
                 (ty, Op::InsertElement { vector, element, index })
             }
             "shufflevector" => self.shuffle()?,
@@ -179,8 +173,7 @@ impl Parser {
 
     fn shuffle(&mut self) -> Result<(Type, Op)> {
         let (from, a) = self.typed_value()?;
-        self.expect(b',')?;
-        let (_, b) = self.typed_value()?;
+        let (_, b) = self.next_typed_value()?;
         self.expect(b',')?;
         let mask_type = self.ty()?;
         let Type::Vector(count, _) = mask_type else {
@@ -193,10 +186,10 @@ impl Parser {
             return Err(self.error("a vector is too long"));
         }
         let mask = match self.constant(&mask_type)? {
-            crate::ir::Const::Zero => vec![Some(0); count as usize],
-            crate::ir::Const::Undef => vec![None; count as usize],
-            crate::ir::Const::Splat(_, value) => vec![index(&value); count as usize],
-            crate::ir::Const::Aggregate(elements) => elements.iter().map(|(_, value)| index(value)).collect(),
+            Const::Zero => vec![Some(0); count as usize],
+            Const::Undef => vec![None; count as usize],
+            Const::Splat(_, value) => vec![index(&value); count as usize],
+            Const::Aggregate(elements) => elements.iter().map(|(_, value)| index(value)).collect(),
             _ => return Err(self.error("expected constant indices")),
         };
         Ok((Type::Vector(mask.len() as u32, element.clone()), Op::Shuffle { from, a, b, mask }))
@@ -211,8 +204,8 @@ impl Parser {
         while !self.accept(b']') {
             let ty = self.ty()?;
             let case = match self.constant(&ty)? {
-                crate::ir::Const::Int(case) => case,
-                crate::ir::Const::Zero => 0,
+                Const::Int(case) => case,
+                Const::Zero => 0,
                 _ => return Err(self.error("expected the value of a case")),
             };
             self.expect(b',')?;
@@ -222,10 +215,10 @@ impl Parser {
     }
 }
 
-fn index(value: &crate::ir::Const) -> Option<u32> {
+fn index(value: &Const) -> Option<u32> {
     match value {
-        crate::ir::Const::Int(index) => u32::try_from(*index).ok(),
-        crate::ir::Const::Zero => Some(0),
+        Const::Int(index) => u32::try_from(*index).ok(),
+        Const::Zero => Some(0),
         _ => None,
     }
 }

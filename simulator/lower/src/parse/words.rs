@@ -54,27 +54,24 @@ impl Parser {
                     self.skip();
                     match word.as_str() {
                         "align" => attributes.align = Some(self.alignment()?),
-                        "byval" => {
-                            self.expect(b'(')?;
-                            attributes.byval = Some(self.ty()?);
-                            self.expect(b')')?;
-                        }
+                        "byval" => attributes.byval = Some(self.bracketed(Self::ty)?),
                         "noalias" => attributes.noalias = true,
                         "readonly" | "readnone" => attributes.readonly = true,
-                        _ if *self.peek() == Kind::Punct(b'(') => self.skip_brackets()?,
-                        _ => {}
+                        _ => self.accept_brackets()?,
                     }
                 }
-                Kind::Text(_) => {
-                    self.skip();
-                    if self.accept(b'=') {
-                        self.text("the value of an attribute")?;
-                    }
-                }
+                Kind::Text(_) => drop(self.pair()?),
                 Kind::Attribute(_) => self.skip(),
                 _ => return Ok(attributes),
             }
         }
+    }
+
+    /// Reads `"key"="value"`, or a key alone.
+    pub fn pair(&mut self) -> Result<(String, String)> {
+        let key = self.text("an attribute")?;
+        let value = if self.accept(b'=') { self.text("the value of an attribute")? } else { String::new() };
+        Ok((key, value))
     }
 
     /// `4` or `(4)`; a power of two.
@@ -104,12 +101,7 @@ impl Parser {
                     }
                     words.push(word);
                 }
-                Kind::Text(_) => {
-                    self.skip();
-                    if self.accept(b'=') {
-                        self.text("the value of an attribute")?;
-                    }
-                }
+                Kind::Text(_) => drop(self.pair()?),
                 Kind::Attribute(_) => self.skip(),
                 _ => return Err(self.expected("a type")),
             }
@@ -136,9 +128,7 @@ impl Parser {
                             self.skip();
                             let node = number.parse().ok();
                             // `!DIExpression()` and the like, in place.
-                            if *self.peek() == Kind::Punct(b'(') {
-                                self.skip_brackets()?;
-                            }
+                            self.accept_brackets()?;
                             node
                         }
                         Kind::Meta(_) => {
@@ -167,10 +157,7 @@ impl Parser {
         if !self.accept_word("syncscope") {
             return Ok(String::new());
         }
-        self.expect(b'(')?;
-        let scope = self.text("a scope")?;
-        self.expect(b')')?;
-        Ok(scope)
+        self.bracketed(|parser| parser.text("a scope"))
     }
 
     pub fn ordering(&mut self) -> Result<Ordering> {
