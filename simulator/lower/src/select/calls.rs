@@ -1,7 +1,6 @@
 //! Functions that were not inlined, and functions of the device runtime.
 
-use std::fmt::Write;
-
+use super::memory::class_in_memory;
 use super::prelude::*;
 use crate::mir::Inst as Machine;
 
@@ -48,6 +47,15 @@ pub fn param_type(scalar: Scalar, is_whole: bool) -> &'static str {
     }
 }
 
+/// Returns the type with which a scalar is loaded. Narrow integers are extended by it.
+fn loaded_type(scalar: Scalar, is_whole: bool) -> &'static str {
+    match param_type(scalar, is_whole) {
+        "b8" => "u8",
+        "b16" if class_in_memory(scalar) == Class::B32 => "u16",
+        ty => ty,
+    }
+}
+
 impl Selector<'_> {
     pub fn call(&mut self, name: &str, ty: &Type, args: &[Arg]) -> Result<Vec<Part>> {
         let Some(function) = self.module.function(name) else {
@@ -80,10 +88,7 @@ impl Selector<'_> {
             }
             for ((scalar, offset), part) in how.places.iter().zip(&parts) {
                 let is_whole = how.extent.is_empty();
-                let op = match scalar {
-                    Scalar::Int(width @ ..=31) => self.extended_in_register(part, *width, Ext::Zero)?,
-                    _ => self.in_register(part, *scalar)?,
-                };
+                let op = self.passed_value(part, *scalar)?;
                 code.text(&format!("\tst.param.{} [param{at}+{offset}], ", param_type(*scalar, is_whole)));
                 code.op(op);
                 code.text(";\n");
@@ -99,19 +104,11 @@ impl Selector<'_> {
             code.text(&format!("\t{}retval0{};\n", how.declaration, how.extent));
             taken.push_str("(retval0), ");
             for (scalar, offset) in &how.places {
-                let class = if *scalar == Scalar::Int(1) { Class::B32 } else { class(*scalar) };
-                results.push((self.new_reg(class), *scalar, *offset));
+                results.push((self.new_reg(class_in_memory(*scalar)), *scalar, *offset));
             }
         }
         let list: Vec<String> = (0..args.len()).map(|at| format!("param{at}")).collect();
         code.text(&format!("\tcall.uni {taken}{}, ({});\n", self.names.of(name), list.join(", ")));
-        let loads: Vec<(usize, &'static str, u64)> = results
-            .iter()
-            .enumerate()
-            .map(|(at, (_, scalar, offset))| {
-                (at, param_type(*scalar, returned.as_ref().is_some_and(|how| how.extent.is_empty())), *offset)
-            })
-            .collect();
         let (mut pieces, inputs) = (code.pieces, code.ops);
         // Results come first among the operands.
         for piece in &mut pieces {
@@ -119,7 +116,9 @@ impl Selector<'_> {
                 *at += results.len();
             }
         }
-        for (at, ty, offset) in loads {
+        let is_whole = returned.is_some_and(|how| how.extent.is_empty());
+        for (at, (_, scalar, offset)) in results.iter().enumerate() {
+            let ty = param_type(*scalar, is_whole);
             pieces.push(Piece::Text(format!("\tld.param.{ty} ")));
             pieces.push(Piece::Op(at));
             pieces.push(Piece::Text(format!(", [retval0+{offset}];\n")));
@@ -133,36 +132,30 @@ impl Selector<'_> {
         Ok(results
             .into_iter()
             .map(|(reg, scalar, _)| match scalar {
-                Scalar::Ptr => Part::pointer(reg),
-                Scalar::Int(1) => {
-                    let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), int(1)]);
-                    self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), int(0)])
-                }
-                _ => Part::reg(reg),
+                Scalar::Int(1) => self.lowest_bit(Op::Reg(reg), 32),
+                _ => Part::of(scalar, reg),
             })
             .collect())
     }
 
-    /// What a pointer points to, for a parameter that is passed by value.
+    /// Reads what a pointer points to, for a parameter that is passed by value.
     fn read_copy(&mut self, arg: &Arg, of: &Type) -> Result<Vec<Part>> {
         let places = layout::places(of)?;
-        let (base, offset, space) = self.memory_operand(&arg.value, &arg.ty)?;
-        let mut parts = Vec::with_capacity(places.len());
-        for (scalar, place) in places {
-            let class = if scalar == Scalar::Int(1) {
-                return self.fail("a truth value in a structure");
-            } else {
-                class(scalar)
-            };
-            let ty = param_type(scalar, false).replace("b8", "u8").replace("b16", if class == Class::B16 { "b16" } else { "u16" });
-            let address = Op::Mem(base.clone(), offset.wrapping_add(place as i64));
-            let reg = self.one(format!("ld{}.{ty}", space.suffix()), class, vec![address]);
-            parts.push(Part::of(scalar, reg));
-        }
-        Ok(parts)
+        let memory = self.memory_operand(&arg.value, &arg.ty)?;
+        let prefix = format!("ld{}", memory.space.suffix());
+        places.into_iter().map(|(scalar, place)| self.read_member(&prefix, scalar, memory.at(place))).collect()
     }
 
-    /// The parameters of a function that is no kernel.
+    /// Reads one scalar of a structure.
+    fn read_member(&mut self, prefix: &str, scalar: Scalar, address: Op) -> Result<Part> {
+        if scalar == Scalar::Int(1) {
+            return self.fail("a truth value in a structure");
+        }
+        let opcode = format!("{prefix}.{}", loaded_type(scalar, false));
+        Ok(Part::of(scalar, self.one(opcode, class(scalar), vec![address])))
+    }
+
+    /// Reads the parameters of a function that is no kernel.
     pub fn receive(&mut self, at: usize) -> Result<Vec<Part>> {
         let param = &self.function.params[at];
         let how = passed(&param.ty, param.byval.as_ref(), param.align)?;
@@ -173,48 +166,42 @@ impl Selector<'_> {
         let is_whole = how.extent.is_empty();
         let mut parts = Vec::with_capacity(how.places.len());
         for (scalar, offset) in how.places {
-            let class = if scalar == Scalar::Int(1) { Class::B32 } else { class(scalar) };
-            let ty = match param_type(scalar, is_whole) {
-                "b8" => "u8",
-                "b16" if class == Class::B32 => "u16",
-                ty => ty,
-            };
-            let reg = self.one(format!("ld.param.{ty}"), class, vec![Op::Mem(Base::Symbol(name.clone()), offset as i64)]);
+            let address = Op::Mem(Base::Symbol(name.clone()), offset as i64);
+            let opcode = format!("ld.param.{}", loaded_type(scalar, is_whole));
+            let reg = self.one(opcode, class_in_memory(scalar), vec![address]);
             parts.push(match scalar {
                 Scalar::Int(1) => self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(reg), int(0)]),
-                Scalar::Ptr => Part::pointer(reg),
-                _ => Part::reg(reg),
+                _ => Part::of(scalar, reg),
             });
         }
         Ok(parts)
     }
 
-    /// A structure that was passed by value becomes a variable in local memory.
+    /// Copies a structure that was passed by value to a variable in local memory.
     fn receive_copy(&mut self, name: &str, of: &Type, how: Passed) -> Result<Vec<Part>> {
-        let bytes = layout::size(of)?;
-        let copy = self.local_variable(bytes, how.align);
+        let copy = self.local_variable(layout::size(of)?, how.align);
         for (scalar, offset) in how.places {
-            let class = if scalar == Scalar::Int(1) {
-                return self.fail("a truth value in a structure");
-            } else {
-                class(scalar)
-            };
-            let ty = param_type(scalar, false);
-            let loaded = if class == Class::B32 { ty.replace("b8", "u8").replace("b16", "u16") } else { ty.to_owned() };
-            let reg = self.one(format!("ld.param.{loaded}"), class, vec![Op::Mem(Base::Symbol(name.to_owned()), offset as i64)]);
-            self.effect(format!("st.local.{ty}"), vec![Op::Mem(Base::Symbol(copy.clone()), offset as i64), Op::Reg(reg)]);
+            let part = self.read_member("ld.param", scalar, Op::Mem(Base::Symbol(name.to_owned()), offset as i64))?;
+            let value = self.operand(&part, scalar)?;
+            let address = Op::Mem(Base::Symbol(copy.clone()), offset as i64);
+            self.effect(format!("st.local.{}", param_type(scalar, false)), vec![address, value]);
         }
         Ok(vec![Part::Address(Base::Symbol(copy), 0)])
+    }
+
+    /// Returns a scalar in the form in which it is passed.
+    fn passed_value(&mut self, part: &Part, scalar: Scalar) -> Result<Op> {
+        match scalar {
+            Scalar::Int(width @ ..=31) => self.extended_in_register(part, width, Ext::Zero),
+            _ => self.in_register(part, scalar),
+        }
     }
 
     /// A variable in local memory; returns its name.
     pub fn local_variable(&mut self, bytes: u64, align: u64) -> String {
         let name = format!("__local_{}", self.labels);
         self.labels += 1;
-        let mut declaration = String::new();
-        // Writing to a string does not fail.
-        let _ = write!(declaration, ".local .align {} .b8 {name}[{}];", align.clamp(1, 128), bytes.max(1));
-        self.variables.push(declaration);
+        self.variables.push(format!(".local .align {} .b8 {name}[{}];", align.clamp(1, 128), bytes.max(1)));
         name
     }
 
@@ -224,10 +211,7 @@ impl Selector<'_> {
         let parts = self.data_parts(value, ty)?;
         let is_whole = how.extent.is_empty();
         for ((scalar, offset), part) in how.places.iter().zip(&parts) {
-            let op = match scalar {
-                Scalar::Int(width @ ..=31) => self.extended_in_register(part, *width, Ext::Zero)?,
-                _ => self.in_register(part, *scalar)?,
-            };
+            let op = self.passed_value(part, *scalar)?;
             let address = Op::Mem(Base::Symbol("func_retval0".to_owned()), *offset as i64);
             self.effect(format!("st.param.{}", param_type(*scalar, is_whole)), vec![address, op]);
         }

@@ -130,7 +130,11 @@ impl Selector<'_> {
                 self.push(mov(class), vec![Op::Reg(to)], vec![Op::Reg(common)], false);
                 Ok(())
             }
-            _ => self.copied(&part, scalar, to),
+            _ => {
+                let op = self.operand(&part, scalar)?;
+                self.push(mov(self.class(to)), vec![Op::Reg(to)], vec![op], false);
+                Ok(())
+            }
         }
     }
 

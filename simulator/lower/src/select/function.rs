@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::memory::Memory;
 use super::prelude::*;
 use super::symbols::{Names, parameter};
 use crate::cfg::Graph;
@@ -108,16 +109,16 @@ impl Selector<'_> {
             let parts = if let Some(of) = param.byval.as_ref().filter(|_| self.spaces.of_local(at as u32) == Space::Param) {
                 // A structure is read where it is, unless its address is needed for something else.
                 layout::size(of)?;
-                vec![Part::Address(mir::Base::Symbol(name), 0)]
+                vec![Part::Address(Base::Symbol(name), 0)]
             } else if !self.function.is_kernel || param.byval.is_some() {
                 self.receive(at)?
             } else {
                 let places = layout::places(&param.ty)?;
                 let align = layout::align(&param.ty);
-                let mut parts = self.load_parameter(&name, &places, align)?;
+                let memory = Memory { base: Base::Symbol(name), offset: 0, space: Space::Param };
+                let mut parts = self.load_places(&places, &memory, "ld.param", align, false)?;
                 if let (Type::Ptr(0), [part]) = (&param.ty, parts.as_mut_slice()) {
-                    let reg = self.register(part, layout::Scalar::Ptr)?;
-                    *part = Part::pointer(self.one("cvta.to.global.u64", Class::B64, vec![Op::Reg(reg)]));
+                    *part = self.from_host(part)?;
                 }
                 parts
             };
@@ -246,7 +247,7 @@ impl Selector<'_> {
             return self.fail("an array in local memory of more than 16 MB");
         };
         let name = self.local_variable(bytes, align);
-        Ok(Part::Address(mir::Base::Symbol(name), 0))
+        Ok(Part::Address(Base::Symbol(name), 0))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Addresses and their spaces.
 
+use super::memory::Memory;
 use super::prelude::*;
 use crate::address::{Term, Widen, steps};
 
@@ -139,16 +140,16 @@ impl Selector<'_> {
         self.one("add.s64", Class::B64, vec![Op::Reg(base), scaled])
     }
 
-    /// A pointer as the operand of an access, and its space.
-    pub fn memory_operand(&mut self, ptr: &Value, ty: &Type) -> Result<(Base, i64, Space)> {
+    /// Returns a pointer as the operand of accesses.
+    pub fn memory_operand(&mut self, ptr: &Value, ty: &Type) -> Result<Memory> {
         let space = self.spaces.of(self.module, ptr, ty);
         let part = self.part(ptr, ty)?;
         let (base, offset) = self.base_and_offset(&part)?;
-        if i32::try_from(offset).is_err() {
-            let reg = self.base(&base);
-            let reg = self.one("add.s64", Class::B64, vec![Op::Reg(reg), int(offset)]);
-            return Ok((Base::Reg(reg), 0, space));
+        if i32::try_from(offset).is_ok() {
+            return Ok(Memory { base, offset, space });
         }
-        Ok((base, offset, space))
+        let reg = self.base(&base);
+        let reg = self.one("add.s64", Class::B64, vec![Op::Reg(reg), int(offset)]);
+        Ok(Memory { base: Base::Reg(reg), offset: 0, space })
     }
 }

@@ -220,11 +220,11 @@ impl Selector<'_> {
             ("exch" | "cas" | "and" | "or" | "xor", _) => 'b',
             _ => return self.unknown(op),
         };
-        let (base, offset, space) = self.memory_operand(&pointer.value, &pointer.ty)?;
-        let mut ops = vec![Op::Mem(base, offset)];
+        let memory = self.memory_operand(&pointer.value, &pointer.ty)?;
+        let mut ops = vec![memory.at(0)];
         ops.extend(self.data_args(values)?);
         let level = if within == "cta" { scope("block") } else { ".sys" };
-        let opcode = format!("atom{level}{}.{op}.{letter}{bits}", space.suffix());
+        let opcode = format!("atom{level}{}.{op}.{letter}{bits}", memory.space.suffix());
         Ok(vec![Part::reg(self.kept(opcode, class(scalar), ops))])
     }
 
@@ -233,9 +233,9 @@ impl Selector<'_> {
         else {
             return self.unknown("cp.async");
         };
-        let (target, target_start, _) = self.memory_operand(&to.value, &to.ty)?;
-        let (source, source_start, _) = self.memory_operand(&from.value, &from.ty)?;
-        let ops = vec![Op::Mem(target, target_start), Op::Mem(source, source_start), Op::Text((*bytes).to_owned().into())];
+        let target = self.memory_operand(&to.value, &to.ty)?;
+        let source = self.memory_operand(&from.value, &from.ty)?;
+        let ops = vec![target.at(0), source.at(0), Op::Text((*bytes).to_owned().into())];
         self.effects(format!("cp.async.{cache}.shared.global"), ops, rest)
     }
 
