@@ -87,10 +87,6 @@ fn excluded(module: &Module, scopes: Option<u32>, no_alias: Option<u32>) -> bool
 
 /// The nodes that a tuple lists.
 fn nodes(module: &Module, node: u32) -> Vec<u32> {
-    match module.nodes.get(&node) {
-        Some(Node::Tuple(items)) => {
-            items.iter().filter_map(|item| if let Item::Node(node) = item { Some(*node) } else { None }).collect()
-        }
-        _ => Vec::new(),
-    }
+    let Some(Node::Tuple(items)) = module.nodes.get(&node) else { return Vec::new() };
+    items.iter().filter_map(|item| if let Item::Node(node) = item { Some(*node) } else { None }).collect()
 }

@@ -72,10 +72,7 @@ impl Op {
     pub fn each_reg(&self, visit: &mut impl FnMut(Reg)) {
         match self {
             Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => visit(*reg),
-            Op::Both(a, b) => {
-                visit(*a);
-                visit(*b);
-            }
+            Op::Both(a, b) => [a, b].into_iter().for_each(|reg| visit(*reg)),
             Op::List(ops) => ops.iter().for_each(|op| op.each_reg(visit)),
             Op::Text(_) | Op::Mem(..) | Op::Label(_) => {}
         }
@@ -85,10 +82,7 @@ impl Op {
     pub fn each_reg_mut(&mut self, visit: &mut impl FnMut(&mut Reg)) {
         match self {
             Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => visit(reg),
-            Op::Both(a, b) => {
-                visit(a);
-                visit(b);
-            }
+            Op::Both(a, b) => [a, b].into_iter().for_each(visit),
             Op::List(ops) => ops.iter_mut().for_each(|op| op.each_reg_mut(visit)),
             Op::Text(_) | Op::Mem(..) | Op::Label(_) => {}
         }
@@ -122,17 +116,18 @@ pub struct Inst {
 }
 
 impl Inst {
-    /// The registers that it writes.
-    pub fn each_def(&self, mut visit: impl FnMut(Reg)) {
-        self.ops[..self.results].iter().for_each(|op| op.each_reg(&mut visit));
+    /// Returns the registers that it writes.
+    pub fn defs(&self) -> Vec<Reg> {
+        let mut regs = Vec::new();
+        self.ops[..self.results].iter().for_each(|op| op.each_reg(&mut |reg| regs.push(reg)));
+        regs
     }
 
-    /// The registers that it reads.
-    pub fn each_use(&self, mut visit: impl FnMut(Reg)) {
-        if let Some((reg, _)) = self.guard {
-            visit(reg);
-        }
-        self.ops[self.results..].iter().for_each(|op| op.each_reg(&mut visit));
+    /// Returns the registers that it reads.
+    pub fn uses(&self) -> Vec<Reg> {
+        let mut regs: Vec<Reg> = self.guard.iter().map(|(reg, _)| *reg).collect();
+        self.ops[self.results..].iter().for_each(|op| op.each_reg(&mut |reg| regs.push(reg)));
+        regs
     }
 
     /// Replaces registers.

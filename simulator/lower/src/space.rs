@@ -55,25 +55,15 @@ impl Spaces {
         for (at, param) in function.params.iter().enumerate() {
             spaces.0[at] = Some(match param.ty {
                 // A structure that is passed by value is copied, unless it can be read where it is.
-                Type::Ptr(0) if param.byval.is_some() => {
-                    if is_only_read(function, uses, at as u32) {
-                        Space::Param
-                    } else {
-                        Space::Local
-                    }
-                }
+                Type::Ptr(0) if param.byval.is_some() && is_only_read(function, uses, at as u32) => Space::Param,
+                Type::Ptr(0) if param.byval.is_some() => Space::Local,
                 Type::Ptr(0) if function.is_kernel => Space::Global,
                 Type::Ptr(number) => Space::numbered(number).unwrap_or(Space::Generic),
                 _ => continue,
             });
         }
-        let pointers: Vec<&Inst> = function
-            .blocks
-            .iter()
-            .flatten()
-            .flat_map(|block| &block.insts)
-            .filter(|inst| inst.result.is_some() && matches!(inst.ty, Type::Ptr(_)))
-            .collect();
+        let insts = function.body().iter().flat_map(|block| &block.insts);
+        let pointers: Vec<&Inst> = insts.filter(|inst| inst.result.is_some() && matches!(inst.ty, Type::Ptr(_))).collect();
         // A pointer's space goes from none to one to generic, so this ends.
         let mut changed = true;
         while changed {
@@ -177,15 +167,15 @@ fn meet(a: Option<Space>, b: Option<Space>) -> Option<Space> {
 
 /// The space of a variable. Those without one are in global memory.
 pub fn of_variable(module: &Module, name: &str) -> Space {
-    let global = module.global(name);
-    match global.map(|global| global.space) {
+    match module.global(name).map(|global| global.space) {
         Some(0) => Space::Global,
         Some(number) => Space::numbered(number).unwrap_or(Space::Generic),
         None => Space::Generic,
     }
 }
 
-fn of_constant(module: &Module, value: &Const) -> Option<Space> {
+/// Returns the space of a constant pointer; none if it is undefined.
+pub fn of_constant(module: &Module, value: &Const) -> Option<Space> {
     match value {
         Const::Undef => None,
         Const::Global(name) => Some(of_variable(module, name)),

@@ -44,8 +44,7 @@ impl Plan {
     pub fn new(module: &Module, function: &Function, graph: &Graph, uses: &Uses, spaces: &Spaces) -> Self {
         let mut plan = Plan::default();
         for &block in &graph.order {
-            let insts = function.blocks.as_ref().map_or(&[][..], |blocks| &blocks[block].insts);
-            let events: Vec<Event> = insts.iter().map(|inst| event(module, function, uses, spaces, inst)).collect();
+            let events: Vec<Event> = function.insts(block).iter().map(|inst| event(module, function, uses, spaces, inst)).collect();
             for is_store in [false, true] {
                 let finder = Finder { module, function, uses, events: &events, is_store };
                 for bundle in finder.bundles() {
@@ -69,8 +68,7 @@ enum Event {
         touch: Touch,
         is_store: bool,
         invariant: bool,
-        /** It may become part of a bundle. */
-        element: Option<Scalar>,
+        element: Option<Scalar>, // of what may become part of a bundle
         align: u64,
     },
 }
@@ -109,9 +107,7 @@ pub fn is_pure(module: &Module, name: &str) -> bool {
         return true;
     }
     let Some(function) = module.function(name) else { return false };
-    let groups = function.groups.iter().filter_map(|group| module.attributes.get(group)).flatten();
-    let mut words = groups.chain(&function.attributes);
-    words.any(|(key, _)| key == "memory(none)" || key == "readnone")
+    function.all_attributes(module).any(|(key, _)| key == "memory(none)" || key == "readnone")
 }
 
 struct Finder<'f> {

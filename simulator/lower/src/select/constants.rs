@@ -26,7 +26,7 @@ impl Selector<'_> {
                 for (ty, value) in elements {
                     let part = self.constant(value, ty)?;
                     // Aggregates hold generic addresses.
-                    parts.extend(self.generic_parts(part, ty, space_of(self.module, value))?);
+                    parts.extend(self.generic_parts(part, ty, space::of_constant(self.module, value).unwrap_or(Space::Generic))?);
                 }
                 if parts.len() != scalars.len() {
                     return self.fail("a constant of a wrong type");
@@ -68,7 +68,9 @@ impl Selector<'_> {
                 // A variable's own space and the generic one.
                 match (from, to) {
                     (Type::Ptr(_), Type::Ptr(0)) => Ok(vec![part.clone()]),
-                    (Type::Ptr(0), Type::Ptr(to)) if Space::numbered(*to) == Some(space_of(self.module, value)) => {
+                    (Type::Ptr(0), Type::Ptr(to))
+                        if Space::numbered(*to) == Some(space::of_constant(self.module, value).unwrap_or(Space::Generic)) =>
+                    {
                         Ok(vec![part.clone()])
                     }
                     (Type::Ptr(from), Type::Ptr(to)) if from == to => Ok(vec![part.clone()]),
@@ -77,7 +79,7 @@ impl Selector<'_> {
             }
             (Cast::Bitcast, _) if from == to => Ok(parts),
             (Cast::PtrToInt, _) => {
-                let parts = self.generic_parts(parts, from, space_of(self.module, value))?;
+                let parts = self.generic_parts(parts, from, space::of_constant(self.module, value).unwrap_or(Space::Generic))?;
                 let Some(part) = parts.first() else { return self.fail("a constant that is not supported") };
                 let whole = self.operand(part, Scalar::Ptr)?;
                 match layout::scalar(to) {
@@ -124,16 +126,6 @@ impl Selector<'_> {
         let (Some(a), Some(b)) = (a.first(), b.first()) else { return self.fail("a constant that is not supported") };
         let (a, b) = (self.register(a, scalar)?, self.operand(b, scalar)?);
         Ok(vec![self.made(opcode, reg_class, vec![Op::Reg(a), b])])
-    }
-}
-
-/// The space of a constant pointer.
-pub fn space_of(module: &crate::ir::Module, value: &Const) -> Space {
-    match value {
-        Const::Global(name) => space::of_variable(module, name),
-        Const::Gep { base, .. } => space_of(module, base),
-        Const::Cast { op: Cast::AddrSpace | Cast::Bitcast, value, .. } => space_of(module, value),
-        _ => Space::Generic,
     }
 }
 
