@@ -25,18 +25,15 @@ impl Selector<'_> {
 
     fn compare_parts(&mut self, predicate: IntPredicate, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
         use IntPredicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
-        let (name, is_signed) = match predicate {
-            Eq => ("eq", false),
-            Ne => ("ne", false),
-            Ugt => ("gt", false),
-            Uge => ("ge", false),
-            Ult => ("lt", false),
-            Ule => ("le", false),
-            Sgt => ("gt", true),
-            Sge => ("ge", true),
-            Slt => ("lt", true),
-            Sle => ("le", true),
+        let name = match predicate {
+            Eq => "eq",
+            Ne => "ne",
+            Ugt | Sgt => "gt",
+            Uge | Sge => "ge",
+            Ult | Slt => "lt",
+            Ule | Sle => "le",
         };
+        let is_signed = matches!(predicate, Sgt | Sge | Slt | Sle);
         let width = match scalar {
             Scalar::Int(1) if matches!(predicate, Eq | Ne) => {
                 let differ = self.logic(Binary::Xor, a, b)?;
@@ -63,20 +60,10 @@ impl Selector<'_> {
         }
         let name = match predicate {
             "false" | "true" => return Ok(vec![Part::Bits(u64::from(predicate == "true")); left.len()]),
-            "oeq" => "eq",
-            "ogt" => "gt",
-            "oge" => "ge",
-            "olt" => "lt",
-            "ole" => "le",
-            "one" => "ne",
-            "ord" => "num",
-            "ueq" => "equ",
-            "ugt" => "gtu",
-            "uge" => "geu",
-            "ult" => "ltu",
-            "ule" => "leu",
-            "une" => "neu",
-            "uno" => "nan",
+            "ord" => "num".to_owned(),
+            "uno" => "nan".to_owned(),
+            "oeq" | "ogt" | "oge" | "olt" | "ole" | "one" => predicate[1..].to_owned(),
+            "ueq" | "ugt" | "uge" | "ult" | "ule" | "une" => format!("{}u", &predicate[1..]),
             _ => return self.fail(format!("unknown predicate {predicate}")),
         };
         let mut parts = Vec::with_capacity(left.len());

@@ -1,5 +1,6 @@
 //! Constants as parts.
 
+use super::integers::{folded, opcode};
 use super::prelude::*;
 use crate::address::{constant_offset, signed};
 use crate::space;
@@ -49,14 +50,17 @@ impl Selector<'_> {
             }
             Const::Cast { op, from, value, to } => self.constant_cast(*op, from, value, to)?,
             Const::Binary { op, ty, a, b } => {
-                let known = match (&**a, &**b) {
-                    (Const::Int(_) | Const::Zero, Const::Int(_) | Const::Zero) => fold(*op, ty, a, b),
+                let is_number = |value: &Const| matches!(value, Const::Int(_) | Const::Zero);
+                let known = match (signed(a, ty), signed(b, ty), ty) {
+                    (Some(x), Some(y), Type::Int(width @ ..=64)) if is_number(a) && is_number(b) => {
+                        folded(*op, x as u64, y as u64).map(|bits| bits & mask(*width))
+                    }
                     _ => None,
                 };
-                let Some(bits) = known else {
-                    return self.constant_binary(*op, ty, a, b);
-                };
-                vec![Part::Bits(bits)]
+                match known {
+                    Some(bits) => vec![Part::Bits(bits)],
+                    None => return self.constant_binary(*op, ty, a, b),
+                }
             }
         })
     }
@@ -109,37 +113,15 @@ impl Selector<'_> {
 
     /// Arithmetic with addresses of variables.
     fn constant_binary(&mut self, op: Binary, ty: &Type, a: &Const, b: &Const) -> Result<Vec<Part>> {
-        let (width, reg_class) = match ty {
-            Type::Int(32) => (32, Class::B32),
-            Type::Int(64) => (64, Class::B64),
-            _ => return self.fail("a constant that is not supported"),
+        let (Type::Int(width @ (32 | 64)), Binary::Add | Binary::Sub | Binary::Mul | Binary::Xor, Some(name)) =
+            (ty, op, opcode(op))
+        else {
+            return self.fail("a constant that is not supported");
         };
-        let opcode = match op {
-            Binary::Add => format!("add.s{width}"),
-            Binary::Sub => format!("sub.s{width}"),
-            Binary::Mul => format!("mul.lo.s{width}"),
-            Binary::Xor => format!("xor.b{width}"),
-            _ => return self.fail("a constant that is not supported"),
-        };
-        let scalar = Scalar::Int(width);
+        let scalar = Scalar::Int(*width);
         let (a, b) = (self.constant(a, ty)?, self.constant(b, ty)?);
         let (Some(a), Some(b)) = (a.first(), b.first()) else { return self.fail("a constant that is not supported") };
         let (a, b) = (self.register(a, scalar)?, self.operand(b, scalar)?);
-        Ok(vec![self.made(opcode, reg_class, vec![Op::Reg(a), b])])
+        Ok(vec![self.made(format!("{name}{width}"), class(scalar), vec![Op::Reg(a), b])])
     }
-}
-
-fn fold(op: Binary, ty: &Type, a: &Const, b: &Const) -> Option<u64> {
-    let (a, b) = (signed(a, ty)?, signed(b, ty)?);
-    let Type::Int(width @ ..=64) = ty else { return None };
-    let value = match op {
-        Binary::Add => a.wrapping_add(b),
-        Binary::Sub => a.wrapping_sub(b),
-        Binary::Mul => a.wrapping_mul(b),
-        Binary::Xor => a ^ b,
-        Binary::And => a & b,
-        Binary::Or => a | b,
-        _ => return None,
-    };
-    Some(value as u64 & mask(*width))
 }

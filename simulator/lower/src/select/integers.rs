@@ -98,32 +98,20 @@ impl Selector<'_> {
             return Ok(Part::Bits(bits & mask(width)));
         }
         let (whole, reg_class) = whole(width);
-        let (need_a, need_b, name) = match op {
-            Binary::Add => (Ext::Any, Ext::Any, "add.s"),
-            Binary::Sub => (Ext::Any, Ext::Any, "sub.s"),
-            Binary::Mul => (Ext::Any, Ext::Any, "mul.lo.s"),
-            Binary::Shl => (Ext::Any, Ext::Zero, "shl.b"),
-            Binary::LShr => (Ext::Zero, Ext::Zero, "shr.u"),
-            Binary::AShr => (Ext::Sign, Ext::Zero, "shr.s"),
-            Binary::UDiv => (Ext::Zero, Ext::Zero, "div.u"),
-            Binary::SDiv => (Ext::Sign, Ext::Sign, "div.s"),
-            Binary::URem => (Ext::Zero, Ext::Zero, "rem.u"),
-            Binary::SRem => (Ext::Sign, Ext::Sign, "rem.s"),
-            Binary::And => (Ext::Any, Ext::Any, "and.b"),
-            Binary::Or => (Ext::Any, Ext::Any, "or.b"),
-            Binary::Xor => (Ext::Any, Ext::Any, "xor.b"),
-            _ => return self.fail("floating-point arithmetic with integers"),
+        let Some(name) = opcode(op) else { return self.fail("floating-point arithmetic with integers") };
+        let (need_a, need_b) = match op {
+            Binary::Shl => (Ext::Any, Ext::Zero),
+            Binary::LShr | Binary::UDiv | Binary::URem => (Ext::Zero, Ext::Zero),
+            Binary::AShr => (Ext::Sign, Ext::Zero),
+            Binary::SDiv | Binary::SRem => (Ext::Sign, Ext::Sign),
+            _ => (Ext::Any, Ext::Any),
         };
         let is_shift = matches!(op, Binary::Shl | Binary::LShr | Binary::AShr);
         // Constants go last.
         let commutes = matches!(op, Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor);
         let (a, b) = if commutes && matches!(a, Part::Bits(_)) { (b, a) } else { (a, b) };
         // A mask that fits leaves zeros above.
-        let is_masked = |part: &Part| match part {
-            Part::Bits(_) => true,
-            Part::Reg(_, ext) => *ext == Ext::Zero,
-            _ => false,
-        };
+        let is_masked = |part: &Part| matches!(part, Part::Bits(_) | Part::Reg(_, Ext::Zero));
         let result = match op {
             Binary::And if is_masked(a) || is_masked(b) => Ext::Zero,
             Binary::Or | Binary::Xor if is_masked(a) && is_masked(b) => Ext::Zero,
@@ -137,13 +125,10 @@ impl Selector<'_> {
             Op::Reg(reg) => Op::Reg(reg),
             literal => Op::Reg(self.moved(literal, reg_class)),
         };
-        let right = match b {
+        let right = match self.extended(b, width, need_b)? {
             // The amount of a shift has 32 bits in PTX.
-            _ if is_shift && whole == 64 => match self.extended(b, width, need_b)? {
-                Op::Reg(reg) => self.value("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)]),
-                literal => literal,
-            },
-            _ => self.extended(b, width, need_b)?,
+            Op::Reg(reg) if is_shift && whole == 64 => self.value("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)]),
+            right => right,
         };
         if let (Binary::SDiv | Binary::UDiv | Binary::URem | Binary::SRem, Part::Bits(by)) = (op, b)
             && width == 32
@@ -180,11 +165,8 @@ impl Selector<'_> {
             if factor < 1 << 32 && error <= 1 << shift {
                 let factor = Op::Text(factor.to_string().into());
                 let high = self.one("mul.hi.u32", Class::B32, vec![a, factor]);
-                return Some(if shift == 0 {
-                    high
-                } else {
-                    self.one("shr.u32", Class::B32, vec![Op::Reg(high), int(i64::from(shift))])
-                });
+                let shifted = |this: &mut Self| this.one("shr.u32", Class::B32, vec![Op::Reg(high), int(i64::from(shift))]);
+                return Some(if shift == 0 { high } else { shifted(self) });
             }
         }
         // A factor of 33 bits: its highest one is the dividend itself, which must not overflow the sum.
@@ -230,7 +212,28 @@ impl Selector<'_> {
     }
 }
 
-fn folded(op: Binary, a: u64, b: u64) -> Option<u64> {
+/// Returns the instruction of an operation, without the width.
+pub fn opcode(op: Binary) -> Option<&'static str> {
+    Some(match op {
+        Binary::Add => "add.s",
+        Binary::Sub => "sub.s",
+        Binary::Mul => "mul.lo.s",
+        Binary::Shl => "shl.b",
+        Binary::LShr => "shr.u",
+        Binary::AShr => "shr.s",
+        Binary::UDiv => "div.u",
+        Binary::SDiv => "div.s",
+        Binary::URem => "rem.u",
+        Binary::SRem => "rem.s",
+        Binary::And => "and.b",
+        Binary::Or => "or.b",
+        Binary::Xor => "xor.b",
+        _ => return None,
+    })
+}
+
+/// Computes an operation with two constants, if that is worth it.
+pub fn folded(op: Binary, a: u64, b: u64) -> Option<u64> {
     Some(match op {
         Binary::Add => a.wrapping_add(b),
         Binary::Sub => a.wrapping_sub(b),

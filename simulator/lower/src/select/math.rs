@@ -8,12 +8,8 @@ impl Selector<'_> {
         let first = name.split('.').next().unwrap_or(name);
         match first {
             "memcpy" | "memmove" | "memset" => return self.copy_memory(first, args),
-            "trap" | "ubsantrap" => {
-                self.effect("trap", Vec::new());
-                return Ok(Vec::new());
-            }
-            "debugtrap" => {
-                self.effect("brkpt", Vec::new());
+            "trap" | "ubsantrap" | "debugtrap" => {
+                self.effect(if first == "debugtrap" { "brkpt" } else { "trap" }, Vec::new());
                 return Ok(Vec::new());
             }
             "expect" | "launder" | "strip" | "ssa" => {
@@ -34,7 +30,7 @@ impl Selector<'_> {
             operands.push((self.data_parts(&arg.value, &arg.ty)?, arg.ty.scalar().clone()));
         }
         let Some((leading, ty)) = operands.first() else {
-            return self.fail(format!("the intrinsic llvm.{name} is not supported"));
+            return self.unsupported(name);
         };
         let (lanes, scalar) = (leading.len(), self.scalar(ty)?);
         if matches!(ty, Type::Int(65..)) {
@@ -45,7 +41,7 @@ impl Selector<'_> {
             // A flag, such as that of `ctlz`, is the same for all elements.
             let parts: Vec<Part> = operands.iter().filter_map(|(parts, _)| parts.get(lane).or(parts.first()).cloned()).collect();
             results.push(if scalar.is_float() {
-                vec![self.float_function(name, first, scalar, &parts, flags, inst)?]
+                vec![self.float_function(name, scalar, &parts, flags, &inst.ty)?]
             } else {
                 self.integer_function(name, first, scalar, &parts)?
             });
@@ -55,56 +51,50 @@ impl Selector<'_> {
         Ok((0..width).flat_map(|at| results.iter().filter_map(move |lane| lane.get(at).cloned())).collect())
     }
 
-    fn float_function(
-        &mut self,
-        name: &str,
-        first: &str,
-        scalar: Scalar,
-        parts: &[Part],
-        flags: Flags,
-        inst: &Inst,
-    ) -> Result<Part> {
-        let unsupported = || format!("the function llvm.{name} is not supported; it has no instruction of the same accuracy");
+    fn float_function(&mut self, name: &str, scalar: Scalar, parts: &[Part], flags: Flags, result: &Type) -> Result<Part> {
+        let first = name.split('.').next().unwrap_or(name);
         let ty = suffix(scalar);
-        let reg_class = class(scalar);
-        if scalar == Scalar::BFloat && !matches!(first, "fma" | "fmuladd" | "fabs" | "minnum" | "maxnum" | "minimum" | "maximum") {
-            return self.fail(unsupported());
-        }
+        let is_half = scalar == Scalar::Half;
+        let is_approximate = scalar == Scalar::Float && flags.afn;
         match (first, parts) {
             ("fma" | "fmuladd", [a, b, c]) => self.fma(scalar, a, b, c),
             ("fabs", [a]) => self.unary(format!("abs.{ty}"), scalar, a),
-            ("sqrt", [a]) if scalar != Scalar::Half => self.unary(format!("sqrt.rn.{ty}"), scalar, a),
-            ("minnum" | "minimumnum", [a, b]) => self.two(format!("min.{ty}"), scalar, a, b),
-            ("maxnum" | "maximumnum", [a, b]) => self.two(format!("max.{ty}"), scalar, a, b),
+            ("minnum", [a, b]) => self.two(format!("min.{ty}"), scalar, a, b),
+            ("maxnum", [a, b]) => self.two(format!("max.{ty}"), scalar, a, b),
             ("minimum", [a, b]) if scalar != Scalar::Double => self.two(format!("min.NaN.{ty}"), scalar, a, b),
             ("maximum", [a, b]) if scalar != Scalar::Double => self.two(format!("max.NaN.{ty}"), scalar, a, b),
+            _ if scalar == Scalar::BFloat => self.no_function(name),
+            ("minimumnum", [a, b]) => self.two(format!("min.{ty}"), scalar, a, b),
+            ("maximumnum", [a, b]) => self.two(format!("max.{ty}"), scalar, a, b),
+            ("sqrt", [a]) if !is_half => self.unary(format!("sqrt.rn.{ty}"), scalar, a),
             // PTX takes the sign first.
-            ("copysign", [a, b]) if scalar != Scalar::Half => self.two(format!("copysign.{ty}"), scalar, b, a),
+            ("copysign", [a, b]) if !is_half => self.two(format!("copysign.{ty}"), scalar, b, a),
             ("floor", [a]) => self.unary(format!("cvt.rmi.{ty}.{ty}"), scalar, a),
             ("ceil", [a]) => self.unary(format!("cvt.rpi.{ty}.{ty}"), scalar, a),
             ("trunc", [a]) => self.unary(format!("cvt.rzi.{ty}.{ty}"), scalar, a),
             ("rint" | "nearbyint" | "roundeven", [a]) => self.unary(format!("cvt.rni.{ty}.{ty}"), scalar, a),
-            ("round", [a]) if scalar != Scalar::Half => self.round(scalar, a),
-            ("exp2", [a]) if scalar == Scalar::Float && flags.afn => self.unary("ex2.approx.f32".to_owned(), scalar, a),
-            ("log2", [a]) if scalar == Scalar::Float && flags.afn => self.unary("lg2.approx.f32".to_owned(), scalar, a),
-            ("sin", [a]) if scalar == Scalar::Float && flags.afn => self.unary("sin.approx.f32".to_owned(), scalar, a),
-            ("cos", [a]) if scalar == Scalar::Float && flags.afn => self.unary("cos.approx.f32".to_owned(), scalar, a),
+            ("round", [a]) if !is_half => self.round(scalar, a),
+            ("exp2", [a]) if is_approximate => self.unary("ex2.approx.f32".to_owned(), scalar, a),
+            ("log2", [a]) if is_approximate => self.unary("lg2.approx.f32".to_owned(), scalar, a),
+            ("sin" | "cos", [a]) if is_approximate => self.unary(format!("{first}.approx.f32"), scalar, a),
             ("canonicalize", [a]) => Ok(a.clone()),
             ("fptosi" | "fptoui", [a]) => {
                 // `cvt` saturates, and makes zero of a NaN.
-                let Type::Int(width @ (32 | 64)) = inst.ty.scalar() else {
-                    return self.fail(unsupported());
-                };
+                let Type::Int(width @ (32 | 64)) = result.scalar() else { return self.no_function(name) };
                 let letter = if first == "fptosi" { 's' } else { 'u' };
                 let a = self.in_register(a, scalar)?;
-                let result = if *width == 32 { Class::B32 } else { Class::B64 };
-                Ok(self.made(format!("cvt.rzi.{letter}{width}.{ty}"), result, vec![a]))
+                Ok(self.made(format!("cvt.rzi.{letter}{width}.{ty}"), whole(*width).1, vec![a]))
             }
-            _ => {
-                let _ = reg_class;
-                self.fail(unsupported())
-            }
+            _ => self.no_function(name),
         }
+    }
+
+    fn no_function<T>(&self, name: &str) -> Result<T> {
+        self.fail(format!("the function llvm.{name} is not supported; it has no instruction of the same accuracy"))
+    }
+
+    fn unsupported<T>(&self, name: &str) -> Result<T> {
+        self.fail(format!("the intrinsic llvm.{name} is not supported"))
     }
 
     pub fn unary(&mut self, opcode: String, scalar: Scalar, a: &Part) -> Result<Part> {
@@ -148,21 +138,16 @@ impl Selector<'_> {
         };
         let (bits, reg_class) = whole(width);
         let is_exact = width == bits;
-        let unsupported = || format!("the intrinsic llvm.{name} is not supported");
-        let signed = |this: &mut Self, part: &Part| this.extended_in_register(part, width, Ext::Sign);
+        let (ext, letter) = if first.starts_with('s') { (Ext::Sign, 's') } else { (Ext::Zero, 'u') };
         let unsigned = |this: &mut Self, part: &Part| this.extended_in_register(part, width, Ext::Zero);
         let plain = |this: &mut Self, opcode: String, args: Vec<Op>, ext: Ext| Part::Reg(this.one(opcode, reg_class, args), ext);
         Ok(vec![match (first, parts) {
-            ("smax" | "smin", [a, b]) => {
-                let (a, b) = (signed(self, a)?, self.extended(b, width, Ext::Sign)?);
-                plain(self, format!("{}.s{bits}", &first[1..]), vec![a, b], Ext::Sign)
-            }
-            ("umax" | "umin", [a, b]) => {
-                let (a, b) = (unsigned(self, a)?, self.extended(b, width, Ext::Zero)?);
-                plain(self, format!("{}.u{bits}", &first[1..]), vec![a, b], Ext::Zero)
+            ("smax" | "smin" | "umax" | "umin", [a, b]) => {
+                let (a, b) = (self.extended_in_register(a, width, ext)?, self.extended(b, width, ext)?);
+                plain(self, format!("{}.{letter}{bits}", &first[1..]), vec![a, b], ext)
             }
             ("abs", [a, ..]) => {
-                let a = signed(self, a)?;
+                let a = self.extended_in_register(a, width, Ext::Sign)?;
                 plain(self, format!("abs.s{bits}"), vec![a], Ext::Any)
             }
             ("ctpop", [a]) => {
@@ -171,12 +156,11 @@ impl Selector<'_> {
             }
             ("ctlz", [a, ..]) => {
                 let a = unsigned(self, a)?;
-                let count = self.counted(format!("clz.b{bits}"), a, width);
-                if is_exact {
-                    count
-                } else {
-                    let Part::Reg(count, _) = count else { return self.fail(unsupported()) };
-                    plain(self, format!("sub.s{bits}"), vec![Op::Reg(count), int(i64::from(bits - width))], Ext::Zero)
+                match self.counted(format!("clz.b{bits}"), a, width) {
+                    Part::Reg(count, _) if !is_exact => {
+                        plain(self, format!("sub.s{bits}"), vec![Op::Reg(count), int(i64::from(bits - width))], Ext::Zero)
+                    }
+                    count => count,
                 }
             }
             ("cttz", [a, ..]) => {
@@ -200,7 +184,7 @@ impl Selector<'_> {
             ("bswap", [a]) => self.byte_swap(a, width)?,
             ("fshl" | "fshr", [a, b, c]) => self.funnel(first == "fshl", width, a, b, c)?,
             ("sadd" | "ssub", [a, b]) if name.contains(".sat") && width == 32 => {
-                let (a, b) = (signed(self, a)?, self.extended(b, width, Ext::Sign)?);
+                let (a, b) = (self.extended_in_register(a, width, ext)?, self.extended(b, width, ext)?);
                 plain(self, format!("{}.sat.s32", &first[1..]), vec![a, b], Ext::Any)
             }
             ("usub", [a, b]) if name.contains(".sat") => {
@@ -218,14 +202,13 @@ impl Selector<'_> {
                 return self.with_overflow(first, width, a, b);
             }
             ("scmp" | "ucmp", [a, b]) => {
-                let (ext, letter) = if first == "scmp" { (Ext::Sign, 's') } else { (Ext::Zero, 'u') };
                 let (a, b) = (self.extended_reg(a, width, ext)?, self.extended(b, width, ext)?);
                 let more = self.one(format!("setp.gt.{letter}{bits}"), Class::Pred, vec![Op::Reg(a), b.clone()]);
                 let less = self.one(format!("setp.lt.{letter}{bits}"), Class::Pred, vec![Op::Reg(a), b]);
                 let positive = self.one("selp.b32", Class::B32, vec![int(1), int(0), Op::Reg(more)]);
                 Part::Reg(self.one("selp.b32", Class::B32, vec![int(-1), Op::Reg(positive), Op::Reg(less)]), Ext::Sign)
             }
-            _ => return self.fail(unsupported()),
+            _ => return self.unsupported(name),
         }])
     }
 
@@ -236,18 +219,15 @@ impl Selector<'_> {
             ("umin" | "smax", [a, b]) => Ok(vec![self.logic(Binary::And, a, b)?]),
             ("abs" | "ctpop" | "bitreverse", [a, ..]) => Ok(vec![a.clone()]),
             ("ctlz" | "cttz", [a, ..]) => Ok(vec![self.not(a)?]),
-            _ => self.fail(format!("the intrinsic llvm.{name} is not supported")),
+            _ => self.unsupported(name),
         }
     }
 
     /// A count of bits, which PTX returns in 32 of them.
     fn counted(&mut self, opcode: String, a: Op, width: u32) -> Part {
         let count = self.one(opcode, Class::B32, vec![a]);
-        if width <= 32 {
-            Part::Reg(count, Ext::Zero)
-        } else {
-            Part::Reg(self.one("cvt.u64.u32", Class::B64, vec![Op::Reg(count)]), Ext::Zero)
-        }
+        let is_wide = width > 32;
+        Part::Reg(if is_wide { self.one("cvt.u64.u32", Class::B64, vec![Op::Reg(count)]) } else { count }, Ext::Zero)
     }
 
     fn byte_swap(&mut self, a: &Part, width: u32) -> Result<Part> {
@@ -281,12 +261,8 @@ impl Selector<'_> {
         }
         let (bits, reg_class) = if width == 64 { (64, Class::B64) } else { (32, Class::B32) };
         let (high, low) = (self.extended_reg(a, width, Ext::Zero)?, self.extended_reg(b, width, Ext::Zero)?);
-        let amount = self.extended(c, width, Ext::Zero)?;
-        let amount = match amount {
+        let amount = match self.extended(c, width, Ext::Zero)? {
             Op::Reg(reg) if width == 64 => self.value("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)]),
-            other => other,
-        };
-        let amount = match amount {
             Op::Reg(reg) => Op::Reg(reg),
             literal => Op::Reg(self.moved(literal, Class::B32)),
         };
@@ -310,10 +286,8 @@ impl Selector<'_> {
         let reg_class = class(scalar);
         let (a, b) = (self.in_register(a, scalar)?, self.in_register(b, scalar)?);
         let one = |this: &mut Self, opcode: String, args: Vec<Op>| this.value(opcode, reg_class, args);
-        let result = match &first[1..] {
-            "mul" => one(self, format!("mul.lo.s{width}"), vec![a.clone(), b.clone()]),
-            name => one(self, format!("{name}.s{width}"), vec![a.clone(), b.clone()]),
-        };
+        let name = if first.ends_with("mul") { "mul.lo" } else { &first[1..] };
+        let result = one(self, format!("{name}.s{width}"), vec![a.clone(), b.clone()]);
         let over = match first {
             "uadd" => self.one(format!("setp.lt.u{width}"), Class::Pred, vec![result.clone(), a]),
             "usub" => self.one(format!("setp.lt.u{width}"), Class::Pred, vec![a, b]),
@@ -342,7 +316,7 @@ impl Selector<'_> {
     /// `vector.reduce.add.v4i32` and its like, in order.
     fn reduce(&mut self, name: &str, args: &[Arg]) -> Result<Vec<Part>> {
         let Some(op) = name.strip_prefix("vector.reduce.").and_then(|rest| rest.split('.').next()) else {
-            return self.fail(format!("the intrinsic llvm.{name} is not supported"));
+            return self.unsupported(name);
         };
         let Some(vector) = args.last() else {
             return self.fail("a reduction of nothing");
@@ -352,28 +326,17 @@ impl Selector<'_> {
         if let [start, _] = args {
             parts.insert(0, self.data_part(&start.value, &start.ty)?);
         }
-        let binary = match op {
-            "add" => Some(Binary::Add),
-            "mul" => Some(Binary::Mul),
-            "and" => Some(Binary::And),
-            "or" => Some(Binary::Or),
-            "xor" => Some(Binary::Xor),
-            "fadd" => Some(Binary::FAdd),
-            "fmul" => Some(Binary::FMul),
-            _ => None,
-        };
+        let binary = Binary::of(op);
         let mut parts = parts.into_iter();
         let Some(mut sum) = parts.next() else { return self.fail("a reduction of nothing") };
         for part in parts {
             sum = match (binary, scalar) {
                 (Some(op), _) => self.binary_part(op, Flags::default(), scalar, &sum, &part)?,
-                (None, Scalar::Int(_)) => {
-                    let pair = [sum, part];
-                    self.integer_function(name, op, scalar, &pair)?.pop().unwrap_or(Part::Undef)
+                (None, Scalar::Int(_)) => self.integer_function(name, op, scalar, &[sum, part])?.pop().unwrap_or(Part::Undef),
+                (None, _) if matches!(op, "fmin" | "fmax") => {
+                    self.two(format!("{}.{}", &op[1..], suffix(scalar)), scalar, &sum, &part)?
                 }
-                (None, _) if op == "fmin" => self.two(format!("min.{}", suffix(scalar)), scalar, &sum, &part)?,
-                (None, _) if op == "fmax" => self.two(format!("max.{}", suffix(scalar)), scalar, &sum, &part)?,
-                _ => return self.fail(format!("the intrinsic llvm.{name} is not supported")),
+                _ => return self.unsupported(name),
             };
         }
         Ok(vec![sum])

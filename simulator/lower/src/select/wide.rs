@@ -1,5 +1,8 @@
 //! Integers of more than 64 bits, as two words. Optimizers make them of sums over counters (`i33` and `i65`).
 
+use std::borrow::Cow;
+
+use super::integers::opcode;
 use super::prelude::*;
 use crate::ir::IntPredicate;
 
@@ -25,7 +28,7 @@ impl Selector<'_> {
         Ok([low, Op::Reg(high)])
     }
 
-    fn word(&mut self, opcode: &'static str, args: Vec<Op>) -> Op {
+    fn word(&mut self, opcode: impl Into<Cow<'static, str>>, args: Vec<Op>) -> Op {
         self.value(opcode, Class::B64, args)
     }
 
@@ -57,12 +60,8 @@ impl Selector<'_> {
             }
             Binary::And | Binary::Or | Binary::Xor => {
                 let ([a0, a1], [b0, b1]) = (self.words(a, width)?, self.words(b, width)?);
-                let opcode = match op {
-                    Binary::And => "and.b64",
-                    Binary::Or => "or.b64",
-                    _ => "xor.b64",
-                };
-                [self.word(opcode, vec![a0, b0]), self.word(opcode, vec![a1, b1])]
+                let opcode = format!("{}64", opcode(op).unwrap_or_default());
+                [self.word(opcode.clone(), vec![a0, b0]), self.word(opcode, vec![a1, b1])]
             }
             Binary::Shl | Binary::LShr | Binary::AShr => {
                 let ty = Type::Int(width);
@@ -120,27 +119,23 @@ impl Selector<'_> {
         let is_signed = matches!(predicate, Sgt | Sge | Slt | Sle);
         let ext = if is_signed { Ext::Sign } else { Ext::Zero };
         let ([a0, a1], [b0, b1]) = (self.extended_words(a, width, ext)?, self.extended_words(b, width, ext)?);
-        let pred = |this: &mut Self, opcode: &'static str, args: Vec<Op>| this.value(opcode, Class::Pred, args);
-        let same = pred(self, "setp.eq.s64", vec![a1.clone(), b1.clone()]);
+        let pred = |this: &mut Self, opcode: String, args: Vec<Op>| this.value(opcode, Class::Pred, args);
+        let same = pred(self, "setp.eq.s64".to_owned(), vec![a1.clone(), b1.clone()]);
         let (low, high) = match predicate {
             Eq | Ne => ("setp.eq.s64", ""),
-            Ugt => ("setp.gt.u64", "setp.gt.u64"),
-            Uge => ("setp.ge.u64", "setp.gt.u64"),
-            Ult => ("setp.lt.u64", "setp.lt.u64"),
-            Ule => ("setp.le.u64", "setp.lt.u64"),
-            Sgt => ("setp.gt.u64", "setp.gt.s64"),
-            Sge => ("setp.ge.u64", "setp.gt.s64"),
-            Slt => ("setp.lt.u64", "setp.lt.s64"),
-            Sle => ("setp.le.u64", "setp.lt.s64"),
+            Ugt | Sgt => ("setp.gt.u64", "setp.gt"),
+            Uge | Sge => ("setp.ge.u64", "setp.gt"),
+            Ult | Slt => ("setp.lt.u64", "setp.lt"),
+            Ule | Sle => ("setp.le.u64", "setp.lt"),
         };
-        let low = pred(self, low, vec![a0, b0]);
-        let both = pred(self, "and.pred", vec![same, low]);
+        let low = pred(self, low.to_owned(), vec![a0, b0]);
+        let both = pred(self, "and.pred".to_owned(), vec![same, low]);
         Ok(vec![match predicate {
             Eq => as_part(both),
             Ne => self.not(&as_part(both))?,
             _ => {
-                let high = pred(self, high, vec![a1, b1]);
-                as_part(pred(self, "or.pred", vec![both, high]))
+                let high = pred(self, format!("{high}.{}64", if is_signed { 's' } else { 'u' }), vec![a1, b1]);
+                as_part(pred(self, "or.pred".to_owned(), vec![both, high]))
             }
         }])
     }
