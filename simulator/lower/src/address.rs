@@ -1,4 +1,4 @@
-//! What an address is made of: a base, scaled indices, and a constant.
+//! The parts of an address: a base, scaled indices, and a constant.
 
 use crate::error::{Error, Result};
 use crate::ir::{Binary, Cast, Const, Flags, Function, Local, Op, Type, Value};
@@ -66,7 +66,7 @@ impl<'f> Walker<'f> {
         self.uses.def(self.function, value).filter(|_| depth < 16).map(|inst| &inst.op)
     }
 
-    /// Takes an index apart: constants and scales leave it as long as no bit is lost.
+    /// Takes an index apart. Constants and scales leave it as long as no bit is lost.
     fn walk(&mut self, value: &Value, ty: &Type, scale: i64, widen: Widen, depth: u32) {
         let local = match value {
             Value::Const(value) => {
@@ -130,7 +130,7 @@ fn shift(by: &Const, scale: i64) -> Option<i64> {
     unsigned(by).filter(|by| (0..32).contains(by) && scale.unsigned_abs() < 1 << 24).map(|by| scale << by)
 }
 
-/// Returns true for a sum that is known not to overflow as a signed number only.
+/// Returns true for a sum that is only known not to overflow as a signed number.
 fn is_signed_sum(op: Option<&Op>) -> bool {
     matches!(op, Some(Op::Binary { op: Binary::Add | Binary::Shl, flags, .. }) if flags.nsw && !flags.nuw)
 }
@@ -143,7 +143,7 @@ fn keeps(widen: Widen, flags: Flags, ty: &Type) -> bool {
     }
 }
 
-/// A constant integer as a signed number of its type.
+/// Returns a constant integer as a signed number of its type.
 pub fn signed(value: &Const, ty: &Type) -> Option<i64> {
     match (value, ty) {
         (Const::Int(bits), Type::Int(width @ 1..=64)) => {
@@ -225,7 +225,7 @@ pub fn constant_address(value: &Const) -> Option<(&str, i64)> {
     }
 }
 
-/// The bytes that constant indices make.
+/// Returns the bytes that constant indices make.
 pub fn constant_offset(source: &Type, indices: &[(Type, Const)]) -> Option<i64> {
     let mut ty = source;
     let mut offset = 0_i64;

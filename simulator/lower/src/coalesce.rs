@@ -73,7 +73,7 @@ fn find(parent: &HashMap<Reg, Reg>, reg: Reg) -> Reg {
     at
 }
 
-/// The registers among those of interest that are needed after each block.
+/// Returns the registers among those of interest that are needed after each block.
 fn live_out(function: &Function, of_interest: &HashSet<Reg>) -> Vec<BTreeSet<Reg>> {
     let count = function.blocks.len();
     let (mut read, mut written) = (vec![BTreeSet::new(); count], vec![HashSet::new(); count]);
@@ -107,7 +107,7 @@ fn live_out(function: &Function, of_interest: &HashSet<Reg>) -> Vec<BTreeSet<Reg
     out
 }
 
-/// Which registers hold different values at the same time.
+/// Returns the registers that hold different values at the same time.
 fn interference(function: &Function, of_interest: &HashSet<Reg>, live_out: Vec<BTreeSet<Reg>>) -> HashMap<Reg, BTreeSet<Reg>> {
     let mut conflicts: HashMap<Reg, BTreeSet<Reg>> = HashMap::new();
     let mut add = |a: Reg, b: Reg| {

@@ -60,7 +60,7 @@ fn contract_single_uses(function: &mut Function) {
     }
 }
 
-/// The factors of a product that may be fused.
+/// Returns the factors of a product that may be fused.
 fn factors(op: &Op) -> Option<(Value, Value)> {
     match op {
         Op::Binary { op: Binary::FMul, flags, a, b } if flags.contract => Some((a.clone(), b.clone())),

@@ -12,7 +12,7 @@ use crate::space::Space;
 /// Most bytes of an initial value that is written out.
 const MOST_BYTES: u64 = 1 << 24;
 
-/// The declaration of a variable. `None`: it is not one that PTX has.
+/// Returns the declaration of a variable. `None`: it is not one that PTX has.
 pub fn declaration(names: &Names, global: &Global) -> Result<Option<String>> {
     let fail = |message: String| Error::at(global.line, message);
     if global.name.starts_with("llvm.") {

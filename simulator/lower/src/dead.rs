@@ -1,4 +1,4 @@
-//! Removes instructions whose results nobody uses.
+//! Removes instructions whose results are unused.
 
 use crate::mir::{Function, Inst};
 

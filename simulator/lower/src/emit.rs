@@ -29,7 +29,7 @@ impl<'m> Emitter<'m> {
         Self { text, files, function: 0, names, known, last: None, strings, hidden }
     }
 
-    /// The body of a function; shared variables of its own come first.
+    /// Writes the body of a function; shared variables of its own come first.
     pub fn body(&mut self, function: &Function, shared: &[String]) {
         self.text.push_str("{\n");
         self.registers(function);
@@ -70,7 +70,7 @@ impl<'m> Emitter<'m> {
         }
     }
 
-    /// `.loc`, if the place is another one. Instructions without a place keep the last one, except at the start of a block.
+    /// Writes `.loc` if the place changes. Instructions without a place keep the last one, except at the start of a block.
     fn location(&mut self, dbg: Option<u32>, is_first: bool) {
         let mut chain = dbg.map_or_else(Vec::new, |dbg| self.files.chain(dbg));
         if let Some(hidden) = &self.hidden {
@@ -181,7 +181,7 @@ impl<'m> Emitter<'m> {
         }
     }
 
-    /// The files and the names that `.loc` refers to.
+    /// Writes the files and the names that `.loc` refers to, and returns the text.
     pub fn finish(mut self) -> String {
         for (at, name) in self.files.names.iter().enumerate() {
             let name = name.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ");
@@ -199,7 +199,7 @@ impl<'m> Emitter<'m> {
     }
 }
 
-/// The blocks that a branch goes to.
+/// Returns the blocks that a branch goes to.
 fn targets(function: &Function) -> BTreeSet<usize> {
     let ops = function.blocks.iter().flat_map(|block| &block.exits).flat_map(|inst| &inst.ops);
     ops.filter_map(|op| if let Op::Label(block) = op { Some(*block) } else { None }).collect()

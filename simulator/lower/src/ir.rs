@@ -24,7 +24,7 @@ pub type Local = u32;
 /// The index of a basic block.
 pub type BlockId = usize;
 
-/// An operand; its type is known from where it stands.
+/// An operand. Its place says its type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Local(Local),
@@ -144,7 +144,7 @@ pub struct Inst {
     pub dbg: Option<u32>,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Debug)]
 pub enum Op {
     Binary { op: Binary, flags: Flags, a: Value, b: Value },
@@ -176,7 +176,7 @@ pub enum Op {
     Unreachable,
 }
 
-/// What a call calls.
+/// The target of a call.
 #[derive(Clone, Debug)]
 pub enum Callee {
     Function(String),
@@ -277,7 +277,7 @@ pub struct Module {
 }
 
 impl Type {
-    /// The element of a vector, or the type itself.
+    /// Returns the element of a vector, or the type itself.
     pub fn scalar(&self) -> &Type {
         match self {
             Type::Vector(_, element) => element,
@@ -338,12 +338,12 @@ impl Const {
 }
 
 impl Op {
-    /// Whether it leaves its block.
+    /// Returns true if it leaves its block.
     pub fn is_terminator(&self) -> bool {
         matches!(self, Op::Ret(_) | Op::Br(_) | Op::CondBr { .. } | Op::Switch { .. } | Op::Unreachable)
     }
 
-    /// The blocks that it may go to.
+    /// Returns the blocks that it may go to.
     pub fn successors(&self) -> Vec<BlockId> {
         match self {
             Op::Br(to) => vec![*to],

@@ -119,7 +119,7 @@ impl Lexer<'_> {
         String::from_utf8_lossy(&self.bytes[start..self.at]).into_owned()
     }
 
-    /// A name behind its sigil, perhaps between quotation marks.
+    /// Reads a name after its sigil, perhaps in quotation marks.
     fn name(&mut self) -> Result<String> {
         self.at += 1;
         if self.bytes.get(self.at) == Some(&b'"') {
@@ -129,7 +129,7 @@ impl Lexer<'_> {
         if name.is_empty() { Err(Error::at(self.line, "expected a name")) } else { Ok(name) }
     }
 
-    /// Text between quotation marks; `\22` stands for the byte 0x22, and `\\` for a backslash.
+    /// Reads text in quotation marks; `\22` means the byte 0x22, and `\\` a backslash.
     fn quoted(&mut self) -> Result<Vec<u8>> {
         let line = self.line;
         self.at += 1;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// A virtual register.
 pub type Reg = u32;
 
-/// What a register holds.
+/// The kind of value that a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     Pred,
@@ -19,7 +19,7 @@ pub enum Class {
 impl Class {
     pub const ALL: [Class; 6] = [Class::Pred, Class::B16, Class::B32, Class::B64, Class::F32, Class::F64];
 
-    /// The type of its declaration.
+    /// Returns the type of its declaration.
     pub fn ty(self) -> &'static str {
         match self {
             Class::Pred => "pred",
@@ -31,7 +31,7 @@ impl Class {
         }
     }
 
-    /// The start of its registers' names.
+    /// Returns the start of its registers' names.
     pub fn prefix(self) -> &'static str {
         match self {
             Class::Pred => "%p",
@@ -44,7 +44,7 @@ impl Class {
     }
 }
 
-/// What an address starts from.
+/// The start of an address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
     Reg(Reg),
@@ -78,7 +78,7 @@ impl Op {
         }
     }
 
-    /// The same, to replace them.
+    /// Calls a function with each register, to replace it.
     pub fn each_reg_mut(&mut self, visit: &mut impl FnMut(&mut Reg)) {
         match self {
             Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => visit(reg),
@@ -107,11 +107,11 @@ pub struct Inst {
     pub ops: Vec<Op>,
     /// How many of them are results.
     pub results: usize,
-    /// It stays even if nobody uses its results.
+    /// It stays even without a use of its results.
     pub effects: bool,
     /// Inline PTX; then the opcode is empty.
     pub template: Option<Vec<Piece>>,
-    /// Text of its own, such as the declarations around a call; then the opcode is empty.
+    /// The node of its `!dbg`.
     pub dbg: Option<u32>,
 }
 
@@ -138,7 +138,7 @@ impl Inst {
         self.ops.iter_mut().for_each(|op| op.each_reg_mut(&mut |reg| *reg = name(*reg)));
     }
 
-    /// The registers of a copy: to and from.
+    /// Returns the registers of a copy: to and from.
     pub fn copy(&self) -> Option<(Reg, Reg)> {
         match (self.opcode.starts_with("mov.") && self.guard.is_none(), self.ops.as_slice()) {
             (true, [Op::Reg(to), Op::Reg(from)]) => Some((*to, *from)),

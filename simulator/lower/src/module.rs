@@ -33,7 +33,7 @@ impl Default for Options {
     }
 }
 
-/// The PTX of a module.
+/// Makes the PTX of a module.
 pub fn emit(module: &mut Module, options: &Options) -> Result<String> {
     let launch = annotations(module);
     for function in &mut module.functions {
@@ -74,7 +74,7 @@ pub fn emit(module: &mut Module, options: &Options) -> Result<String> {
     Ok(emitter.finish())
 }
 
-/// The limits of each kernel's launch, from attributes and from older annotations. Older annotations also say what is a kernel.
+/// Returns the limits of each kernel's launch, from attributes and from older annotations, which also name the kernels.
 fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, BTreeMap<&'static str, [Option<i64>; 3]>> = BTreeMap::new();
     let mut kernels = BTreeSet::new();
@@ -126,7 +126,7 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     found.into_iter().map(|(name, limits)| (name, text(limits))).collect()
 }
 
-/// The names that a function refers to.
+/// Returns the names that a function refers to.
 fn symbols(code: &mir::Function) -> BTreeSet<String> {
     let ops = code.blocks.iter().flat_map(|block| &block.insts).flat_map(|inst| &inst.ops);
     let name = |op: &Op| match op {
@@ -137,7 +137,7 @@ fn symbols(code: &mir::Function) -> BTreeSet<String> {
     ops.filter_map(name).collect()
 }
 
-/// The declarations of the variables that are used: those in shared memory that only one kernel uses, by kernel, and all others.
+/// Returns the declarations of the variables that are used: shared ones of a single kernel, by kernel, and all others.
 #[expect(clippy::type_complexity, reason = "taken apart at once")]
 fn variables<'m>(
     module: &'m Module,
@@ -170,7 +170,7 @@ fn variables<'m>(
         }
         match users.as_slice() {
             [user] if is_shared && !global.is_external && is_kernel(user) => own.entry(*user).or_default().push(declaration),
-            // Nobody reads it. In shared memory it would take room from every kernel.
+            // It is unused. In shared memory it would take space from every kernel.
             [] if global.space == 3 || !global.is_public && !referred.contains(global.name.as_str()) => {}
             _ => common.push((refers(global), declaration)),
         }
@@ -180,7 +180,7 @@ fn variables<'m>(
     Ok((own, common.into_iter().map(|(_, declaration)| declaration).collect()))
 }
 
-/// Whether its initial value has addresses.
+/// Returns true if its initial value may have addresses.
 fn refers(global: &Global) -> bool {
     layout::parts(&global.ty).is_ok_and(|parts| parts.contains(&Scalar::Ptr))
 }
@@ -197,7 +197,7 @@ fn prototypes(text: &mut String, module: &Module, names: &Names, lowered: &BTree
     Ok(())
 }
 
-/// `.func (result) name(parameters)`
+/// Returns `.func (result) name(parameters)`.
 fn signature(function: &Function, names: &Names) -> Result<String> {
     let at = |error: Error| Error { line: function.line, ..error };
     let mut text = ".func ".to_owned();
@@ -219,7 +219,7 @@ fn signature(function: &Function, names: &Names) -> Result<String> {
     Ok(text)
 }
 
-/// A kernel or a function with its parameters.
+/// Returns the header of a kernel or a function, with its parameters.
 fn header(function: &Function, names: &Names) -> Result<String> {
     if !function.is_kernel {
         return signature(function, names);

@@ -20,7 +20,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// The space with a number of LLVM's.
+    /// Returns the space with a number of LLVM's.
     pub fn numbered(number: u32) -> Option<Self> {
         Some(match number {
             0 => Space::Generic,
@@ -110,7 +110,7 @@ impl Spaces {
         }
     }
 
-    /// The space of a pointer.
+    /// Returns the space of a pointer.
     pub fn of(&self, module: &Module, value: &Value, ty: &Type) -> Space {
         match ty {
             Type::Ptr(number @ 1..) => Space::numbered(*number).unwrap_or(Space::Generic),
@@ -118,13 +118,13 @@ impl Spaces {
         }
     }
 
-    /// The space of a local; generic if it is undefined.
+    /// Returns the space of a local; generic if it is undefined.
     pub fn of_local(&self, local: u32) -> Space {
         self.0[local as usize].unwrap_or(Space::Generic)
     }
 }
 
-/// Whether nothing happens to a pointer and the addresses made from it but loads.
+/// Returns true if only loads use a pointer and the addresses made from it.
 fn is_only_read(function: &Function, uses: &Uses, param: Local) -> bool {
     let blocks = function.body();
     let mut pointers = vec![param];
@@ -157,7 +157,7 @@ fn is_only_read(function: &Function, uses: &Uses, param: Local) -> bool {
     true
 }
 
-/// The space that two pointers share. Generic is below all others.
+/// Returns the space that two pointers share. Generic is below all others.
 fn meet(a: Option<Space>, b: Option<Space>) -> Option<Space> {
     match (a, b) {
         (None, other) | (other, None) => other,
@@ -165,7 +165,7 @@ fn meet(a: Option<Space>, b: Option<Space>) -> Option<Space> {
     }
 }
 
-/// The space of a variable. Those without one are in global memory.
+/// Returns the space of a variable. Those without one are in global memory.
 pub fn of_variable(module: &Module, name: &str) -> Space {
     match module.global(name).map(|global| global.space) {
         Some(0) => Space::Global,

@@ -24,13 +24,13 @@ impl Uses {
         uses
     }
 
-    /// The instruction that defines a value.
+    /// Returns the instruction that defines a value.
     pub fn def<'f>(&self, function: &'f Function, value: &Value) -> Option<&'f Inst> {
         let (block, at) = self.place(value)?;
         function.insts(block).get(at)
     }
 
-    /// The block and the index of the instruction that defines a value.
+    /// Returns the block and the index of the instruction that defines a value.
     pub fn place(&self, value: &Value) -> Option<(BlockId, usize)> {
         self.defs[value.local()? as usize]
     }

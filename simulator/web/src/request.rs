@@ -12,7 +12,7 @@ pub enum Request {
         /// Its text.
         ptx: String,
     },
-    /// Makes a buffer of so many bytes, which are not written yet.
+    /// Makes a buffer of this many bytes, which are not written yet.
     Allocate {
         /// Its size.
         bytes: u64,
@@ -38,7 +38,7 @@ pub enum Request {
     Occupancy(Occupancy),
 }
 
-/// What a block needs, and of which GPU.
+/// The needs of a block, and the GPU.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Occupancy {
@@ -73,7 +73,7 @@ pub struct Launch {
     /// Name of the profile.
     #[serde(default = "default_profile")]
     pub profile: String,
-    /// Look for data races and reads of memory that nobody wrote.
+    /// Look for data races and reads of unwritten memory.
     #[serde(default = "default_checks")]
     pub checks: bool,
     /// The order in which the warps of a block take turns.
@@ -172,7 +172,7 @@ fn default_checks() -> bool {
     true
 }
 
-/// A few seconds in a browser.
+/// Returns the fuel for a few seconds in a browser.
 fn default_fuel() -> u64 {
     1 << 25
 }

@@ -42,7 +42,7 @@ impl Default for Session {
 }
 
 impl Session {
-    /// A session whose device has so many bytes of memory.
+    /// Makes a session whose device has this many bytes of memory.
     pub fn new(capacity: u64) -> Self {
         Self { memory: Memory::new(capacity), image: None, buffers: Vec::new() }
     }
@@ -182,7 +182,7 @@ impl Session {
         }
     }
 
-    /// The parameter list of a kernel.
+    /// Returns the parameter list of a kernel.
     fn params(&self, kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<u8>, Failure> {
         let (name, expected, got) = (kernel.name(), kernel.params().len(), arguments.len());
         if expected != got {
@@ -230,7 +230,7 @@ impl Session {
         buffer.ok_or_else(|| Failure::new(FailureKind::Memory, format!("there is no buffer {number}")))
     }
 
-    /// The address of bytes in a buffer.
+    /// Returns the address of bytes in a buffer.
     fn inside(&self, number: usize, offset: u64, bytes: u64) -> Result<u64, Failure> {
         let buffer = self.buffer(number)?;
         if offset > buffer.bytes || bytes > buffer.bytes - offset {

@@ -8,7 +8,7 @@ use crate::layout;
 use crate::lex::Kind;
 
 impl Parser {
-    /// What follows `call`.
+    /// Reads the rest of a `call`.
     pub fn call(&mut self) -> Result<(Type, Op, Attached)> {
         let words = self.words_before_type()?;
         let has = |word: &str| words.iter().any(|found| found == word || found == "fast");
@@ -48,7 +48,7 @@ impl Parser {
         Ok((ty, Op::Call { callee, args, flags }, self.attached()?))
     }
 
-    /// An argument; None for metadata.
+    /// Reads an argument; none for metadata.
     fn argument(&mut self) -> Result<Option<Arg>> {
         let ty = self.ty()?;
         if ty == Type::Other {

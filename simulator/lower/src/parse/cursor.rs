@@ -44,7 +44,7 @@ impl Parser {
         &self.tokens[self.at].kind
     }
 
-    /// The token after the next `count` ones.
+    /// Returns the token after the next `count` ones.
     pub fn ahead(&self, count: usize) -> &Kind {
         self.tokens.get(self.at + count).map_or(&Kind::End, |token| &token.kind)
     }
@@ -53,7 +53,7 @@ impl Parser {
         self.tokens[self.at].line
     }
 
-    /// The line of the last token that was taken.
+    /// Returns the line of the last token that was taken.
     pub fn last_line(&self) -> u32 {
         self.tokens[self.at.saturating_sub(1)].line
     }
@@ -93,7 +93,7 @@ impl Parser {
         if self.accept_word(word) { Ok(()) } else { Err(self.expected(word)) }
     }
 
-    /// An error that names the next token.
+    /// Returns an error that names the next token.
     pub fn expected(&self, what: &str) -> Error {
         let found = match self.peek() {
             Kind::Local(name) => format!("%{name}"),
@@ -188,7 +188,7 @@ impl Parser {
         Ok(elements)
     }
 
-    /// The number of a local value, which may be defined later.
+    /// Returns the number of a local value, which may be defined later.
     pub fn local(&mut self, name: String) -> Local {
         let next = self.locals.len() as Local;
         let local = *self.local_names.entry(name).or_insert(next);
@@ -198,7 +198,7 @@ impl Parser {
         local
     }
 
-    /// The number of a block, which may come later.
+    /// Returns the number of a block, which may come later.
     pub fn block(&mut self, name: String) -> BlockId {
         let line = self.line();
         let next = self.block_lines.len();
@@ -209,13 +209,13 @@ impl Parser {
         block
     }
 
-    /// `label %name`
+    /// Reads `label %name`.
     pub fn label(&mut self) -> Result<BlockId> {
         self.expect_word("label")?;
         self.label_name()
     }
 
-    /// `%name`
+    /// Reads `%name`.
     pub fn label_name(&mut self) -> Result<BlockId> {
         match self.next() {
             Kind::Local(name) => Ok(self.block(name)),

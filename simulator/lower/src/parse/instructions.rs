@@ -8,7 +8,7 @@ use crate::layout;
 use crate::lex::Kind;
 
 impl Parser {
-    /// An instruction.
+    /// Reads an instruction.
     pub fn instruction(&mut self) -> Result<Inst> {
         let line = self.line();
         let name = match (self.peek().clone(), self.ahead(1)) {
@@ -162,7 +162,7 @@ impl Parser {
         self.value(ty)
     }
 
-    /// `, 0, 1`
+    /// Reads `, 0, 1`.
     fn path(&mut self) -> Result<Vec<u32>> {
         let mut path = Vec::new();
         while matches!(self.ahead(1), Kind::Integer(_)) && self.accept(b',') {
@@ -223,7 +223,7 @@ fn index(value: &Const) -> Option<u32> {
     }
 }
 
-/// The type of a comparison's result.
+/// Returns the type of a comparison's result.
 fn compared(ty: &Type) -> Type {
     match ty {
         Type::Vector(count, _) => Type::Vector(*count, Type::Int(1).into()),
@@ -231,7 +231,7 @@ fn compared(ty: &Type) -> Type {
     }
 }
 
-/// The type of a member of an aggregate.
+/// Returns the type of a member of an aggregate.
 fn inner<'t>(ty: &'t Type, path: &[u32]) -> Result<&'t Type> {
     path.iter().try_fold(ty, |ty, index| Ok(layout::element(ty, *index)?.1))
 }

@@ -90,7 +90,7 @@ impl Parser {
         Ok(())
     }
 
-    /// `"key"="value"` and words, up to the closing brace.
+    /// Reads `"key"="value"` and words, up to the closing brace.
     fn group(&mut self) -> Result<Vec<(String, String)>> {
         let mut attributes = Vec::new();
         loop {
@@ -171,7 +171,7 @@ impl Parser {
         self.used.clear();
         self.block_names.clear();
         self.block_lines.clear();
-        // Metadata of a declaration stands in front of it.
+        // Metadata of a declaration is in front of it.
         while matches!(self.peek(), Kind::Meta(_)) {
             self.skip();
         }
@@ -203,7 +203,7 @@ impl Parser {
         Ok(Function { name, is_kernel, result, params, is_variadic, attributes, groups, blocks, order, locals, line })
     }
 
-    /// Every block that a branch names is there, and ends with the only instruction that leaves it.
+    /// Checks that blocks that branches name are there, and end with their only branch.
     fn check_blocks(&self, blocks: &[Block], line: u32) -> Result<()> {
         for (block, named) in self.block_lines.iter().enumerate() {
             let insts = blocks.get(block).map_or(&[][..], |block| &block.insts);
@@ -257,7 +257,7 @@ impl Parser {
         Ok((params.into_iter().flatten().collect(), is_variadic))
     }
 
-    /// What follows the parameters, up to the body.
+    /// Reads what is between the parameters and the body.
     #[expect(clippy::type_complexity, reason = "the two lists are put into the function at once")]
     fn function_attributes(&mut self, is_defined: bool) -> Result<(Vec<(String, String)>, Vec<u32>)> {
         let (mut attributes, mut groups) = (Vec::new(), Vec::new());

@@ -10,7 +10,7 @@ use crate::layout;
 use crate::lex::Kind;
 
 impl Parser {
-    /// An instruction that accesses memory or makes an address; None if the word is none. The type is that of its result.
+    /// Reads an instruction that accesses memory or makes an address, if the word is one. The type is that of its result.
     pub fn memory_instruction(&mut self, word: &str) -> Result<Option<(Type, Op, Attached)>> {
         Ok(Some(match word {
             "load" => {
@@ -91,7 +91,7 @@ impl Parser {
         }))
     }
 
-    /// `atomic` and `volatile`.
+    /// Reads `atomic` and `volatile`.
     fn access_words(&mut self) -> (bool, bool) {
         let atomic = self.accept_word("atomic");
         (atomic, self.accept_word("volatile"))

@@ -6,7 +6,7 @@ use crate::ir::{Item, Node};
 use crate::lex::Kind;
 
 impl Parser {
-    /// What follows `!12 =`.
+    /// Reads what is after `!12 =`.
     pub fn node(&mut self) -> Result<Node> {
         self.accept_word("distinct");
         let Kind::Meta(name) = self.peek().clone() else {
@@ -54,13 +54,13 @@ impl Parser {
         })
     }
 
-    /// `{!1, !"text", i32 1, null}`
+    /// Reads `{!1, !"text", i32 1, null}`.
     pub fn tuple(&mut self) -> Result<Vec<Item>> {
         self.expect(b'{')?;
         self.list(b'}', Self::element_of_node)
     }
 
-    /// One element, up to the comma or the bracket after it.
+    /// Reads one element, up to the comma or the bracket after it.
     fn element_of_node(&mut self) -> Result<Item> {
         let mut item = Item::Other;
         loop {
@@ -86,7 +86,7 @@ impl Parser {
         }
     }
 
-    /// `(key: value, …)`
+    /// Reads `(key: value, …)`.
     fn fields_of_node(&mut self) -> Result<Vec<(String, Item)>> {
         self.expect(b'(')?;
         self.list(b')', |parser| {

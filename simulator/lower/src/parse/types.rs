@@ -8,7 +8,7 @@ use crate::ir::Type;
 use crate::lex::Kind;
 
 impl Parser {
-    /// Whether the next token starts a type.
+    /// Returns true if the next token starts a type.
     pub fn at_type(&self) -> bool {
         match self.peek() {
             Kind::Word(word) => simple_type(word).is_some() || word == "ptr",
@@ -69,7 +69,7 @@ impl Parser {
         Ok((count, Rc::new(element)))
     }
 
-    /// `addrspace(n)`, if it is there.
+    /// Reads `addrspace(n)`, if it is there.
     pub fn address_space(&mut self) -> Result<u32> {
         if self.accept_word("addrspace") { self.bracketed(|parser| parser.integer("an address space")) } else { Ok(0) }
     }
@@ -78,7 +78,7 @@ impl Parser {
         Ok(Type::Struct { packed, fields: self.list(b'}', Self::ty)?.into() })
     }
 
-    /// A structure by name; it is read where it is defined.
+    /// Reads a structure by name; it is read where it is defined.
     fn structure(&mut self, name: &str) -> Result<Type> {
         if let Some(ty) = self.structures.get(name) {
             return Ok(ty.clone());

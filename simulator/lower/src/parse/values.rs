@@ -8,7 +8,7 @@ use crate::ir::{Binary, Cast, Const, Type, Value};
 use crate::lex::Kind;
 
 impl Parser {
-    /// Whether the word starts a constant (rather than being an attribute in front of one).
+    /// Returns true if the word starts a constant, rather than being an attribute before one.
     pub fn is_constant_word(word: &str) -> bool {
         let is_operation = matches!(word, "getelementptr" | "trunc" | "zext" | "sext" | "ptrtoint" | "ptrtoaddr" | "inttoptr")
             || matches!(word, "bitcast" | "addrspacecast" | "add" | "sub" | "mul" | "xor");
@@ -17,7 +17,7 @@ impl Parser {
             || matches!(word, "dso_local_equivalent" | "no_cfi" | "blockaddress")
     }
 
-    /// A type and an operand.
+    /// Reads a type and an operand.
     pub fn typed_value(&mut self) -> Result<(Type, Value)> {
         let ty = self.ty()?;
         let value = self.value(&ty)?;
@@ -158,7 +158,7 @@ impl Parser {
     }
 }
 
-/// An integer, reduced to the bits of its type.
+/// Returns an integer, reduced to the bits of its type.
 fn integer(text: &str, ty: &Type) -> Option<Const> {
     let Type::Int(bits) = ty else {
         return None;
@@ -170,12 +170,12 @@ fn integer(text: &str, ty: &Type) -> Option<Const> {
     Some(Const::Int(value & mask(*bits)))
 }
 
-/// The lowest bits set.
+/// Returns a number whose lowest bits are set.
 fn mask(bits: u32) -> u128 {
     if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
 }
 
-/// The bits of a floating-point constant. Decimal numbers and plain hexadecimal ones are doubles that the type holds exactly.
+/// Returns the bits of a floating-point constant. Decimal and plain hexadecimal numbers are doubles that the type holds exactly.
 fn float(text: &str, ty: &Type) -> Option<u64> {
     let (width, letter) = match ty {
         Type::Half => (4, "0xH"),
@@ -202,7 +202,7 @@ fn float(text: &str, ty: &Type) -> Option<u64> {
     }
 }
 
-/// The bits of the f32 that a double holds. A conversion would quiet a NaN.
+/// Returns the bits of the f32 that a double holds. A conversion would quiet a NaN.
 fn narrowed(bits: u64) -> u64 {
     let value = f64::from_bits(bits);
     if value.is_nan() {
@@ -212,7 +212,7 @@ fn narrowed(bits: u64) -> u64 {
     u64::from((value as f32).to_bits())
 }
 
-/// The bits of the half that a double holds exactly.
+/// Returns the bits of the half that a double holds exactly.
 fn half(value: f64) -> Option<u64> {
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = value.abs();

@@ -25,7 +25,7 @@ pub struct Attached {
 }
 
 impl Parser {
-    /// `nuw`, `nsw`, `contract`, and their like, in any order.
+    /// Reads `nuw`, `nsw`, `contract`, and their like, in any order.
     pub fn flags(&mut self) -> Flags {
         let mut flags = Flags::default();
         while let Kind::Word(word) = self.peek() {
@@ -74,7 +74,7 @@ impl Parser {
         Ok((key, value))
     }
 
-    /// `4` or `(4)`; a power of two.
+    /// Reads `4` or `(4)`; a power of two.
     pub fn alignment(&mut self) -> Result<u64> {
         let in_brackets = self.accept(b'(');
         let align: u64 = self.integer("an alignment")?;
@@ -87,7 +87,7 @@ impl Parser {
         Ok(align)
     }
 
-    /// The words in front of a type: linkage, calling convention, attributes of the result.
+    /// Reads the words in front of a type: linkage, calling convention, attributes of the result.
     pub fn words_before_type(&mut self) -> Result<Vec<String>> {
         let mut words = Vec::new();
         while !self.at_type() {
@@ -109,7 +109,7 @@ impl Parser {
         Ok(words)
     }
 
-    /// What follows the operands of an instruction, to its end.
+    /// Reads what is after the operands of an instruction.
     pub fn attached(&mut self) -> Result<Attached> {
         let mut attached = Attached::default();
         while self.accept(b',') {
@@ -152,7 +152,7 @@ impl Parser {
         Ok(attached)
     }
 
-    /// `syncscope("…")`, if it is there.
+    /// Reads `syncscope("…")`, if it is there.
     pub fn scope(&mut self) -> Result<String> {
         if !self.accept_word("syncscope") {
             return Ok(String::new());

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 impl Selector<'_> {
-    /// The first part of a member and the number of its parts.
+    /// Returns the first part of a member and the number of its parts.
     fn member(&self, ty: &Type, path: &[u32]) -> Result<(usize, usize)> {
         let mut start = 0;
         let mut at = ty;

@@ -4,7 +4,7 @@ use super::memory::scope;
 use super::prelude::*;
 
 impl Selector<'_> {
-    /// `atomicrmw`. Like LLVM's back end it leaves out the ordering and the scope, which PTX takes as relaxed and of the device.
+    /// Makes an `atomicrmw`. Like LLVM's back end it leaves out the ordering, which PTX takes as relaxed, and the scope of the device.
     pub fn atomic_update(
         &mut self,
         inst: &Inst,
@@ -50,7 +50,7 @@ impl Selector<'_> {
         Ok(vec![Part::of(scalar, self.kept(opcode, class(scalar), vec![memory.at(0), value]))])
     }
 
-    /// `cmpxchg`
+    /// Makes the code of `cmpxchg`.
     pub fn compare_exchange(&mut self, op: &IrOp) -> Result<Vec<Part>> {
         let IrOp::CmpXchg { ptr, ptr_type, ty, expected, new, ordering, scope: within } = op else {
             return self.fail("expected cmpxchg");

@@ -16,7 +16,7 @@ impl Selector<'_> {
         self.reinterpret(&parts, &sources, &targets)
     }
 
-    /// The same bits as scalars of other types.
+    /// Returns the same bits as scalars of other types.
     pub fn reinterpret(&mut self, parts: &[Part], sources: &[Scalar], targets: &[Scalar]) -> Result<Vec<Part>> {
         let bits = |scalars: &[Scalar]| scalars.iter().map(|scalar| scalar.bits()).sum::<u32>();
         if bits(sources) != bits(targets) || parts.len() != sources.len() {
@@ -57,7 +57,7 @@ impl Selector<'_> {
         })
     }
 
-    /// Words of 32 bits; the last one may have fewer.
+    /// Packs parts into words of 32 bits; the last one may have fewer.
     fn pack_words(&mut self, parts: &[Part], scalars: &[Scalar]) -> Result<Vec<Op>> {
         let mut words = Vec::new();
         let mut at = 0;

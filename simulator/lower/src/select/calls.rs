@@ -4,7 +4,7 @@ use super::memory::class_in_memory;
 use super::prelude::*;
 use crate::mir::Inst as Machine;
 
-/// How a value is passed: its type in a parameter list, and its scalars with their offsets.
+/// The way to pass a value: its type in a parameter list, and its scalars with their offsets.
 pub struct Passed {
     /// `.param .b32 ` or `.param .align 4 .b8 `, without the name.
     pub declaration: String,
@@ -14,7 +14,7 @@ pub struct Passed {
     pub align: u64,
 }
 
-/// How LLVM's NVPTX passes a value to a function: scalars as they are, with at least 32 bits, and everything else as bytes.
+/// Returns how a value is passed, as by LLVM's NVPTX: scalars with at least 32 bits, and everything else as bytes.
 pub fn passed(ty: &Type, byval: Option<&Type>, align: u64) -> Result<Passed> {
     let of = byval.unwrap_or(ty);
     let places = layout::places(of)?;
@@ -34,7 +34,7 @@ fn bytes(of: &Type, align: u64, places: Vec<(Scalar, u64)>) -> Result<Passed> {
     Ok(Passed { declaration: format!(".param .align {align} .b8 "), extent: format!("[{}]", layout::size(of)?), places, align })
 }
 
-/// The type of a scalar in a parameter, and whether it is widened to 32 bits.
+/// Returns the type of a scalar in a parameter. A whole one has at least 32 bits.
 pub fn param_type(scalar: Scalar, is_whole: bool) -> &'static str {
     match scalar {
         Scalar::Int(..=32) if is_whole => "b32",
@@ -197,7 +197,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A variable in local memory; returns its name.
+    /// Adds a variable in local memory and returns its name.
     pub fn local_variable(&mut self, bytes: u64, align: u64) -> String {
         let name = format!("__local_{}", self.labels);
         self.labels += 1;
@@ -205,7 +205,7 @@ impl Selector<'_> {
         name
     }
 
-    /// What a function returns.
+    /// Stores the value that a function returns.
     pub fn return_value(&mut self, ty: &Type, value: &Value) -> Result<()> {
         let how = passed(ty, None, layout::align(ty))?;
         let parts = self.data_parts(value, ty)?;

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 impl Selector<'_> {
-    /// Whether a number is in one of the classes that a mask names, by its bits.
+    /// Tests by its bits if a number is in one of the classes that a mask names.
     pub fn float_class(&mut self, args: &[Arg]) -> Result<Vec<Part>> {
         let [value, mask] = args else {
             return self.fail("llvm.is.fpclass takes two arguments");

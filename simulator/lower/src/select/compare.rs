@@ -79,7 +79,7 @@ impl Selector<'_> {
         Ok(parts)
     }
 
-    /// `select`
+    /// Makes the code of `select`.
     pub fn select(
         &mut self,
         condition: &Value,
@@ -139,7 +139,7 @@ impl Selector<'_> {
         Ok(if scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::Reg(reg, ext) })
     }
 
-    /// A register as it is, or a literal with these bits above.
+    /// Returns a register as it is, or a literal with these bits above.
     fn literal(&mut self, part: &Part, width: u32, ext: Ext) -> Result<Op> {
         match part {
             Part::Bits(_) => self.extended(part, width, ext),

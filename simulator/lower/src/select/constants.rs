@@ -111,7 +111,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Arithmetic with addresses of variables.
+    /// Makes arithmetic with addresses of variables.
     fn constant_binary(&mut self, op: Binary, ty: &Type, a: &Const, b: &Const) -> Result<Vec<Part>> {
         let (Type::Int(width @ (32 | 64)), Binary::Add | Binary::Sub | Binary::Mul | Binary::Xor, Some(name)) =
             (ty, op, opcode(op))

@@ -55,7 +55,7 @@ pub struct Selector<'m> {
 }
 
 impl<'m> Selector<'m> {
-    /// An error at the instruction at hand.
+    /// Returns an error at the instruction at hand.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::at(self.line, message)
     }
@@ -73,7 +73,7 @@ impl<'m> Selector<'m> {
         self.regs[reg as usize]
     }
 
-    /// An instruction with any number of results.
+    /// Makes an instruction with any number of results.
     pub fn push(&mut self, opcode: impl Into<Cow<'static, str>>, results: Vec<Op>, args: Vec<Op>, effects: bool) {
         let count = results.len();
         let mut ops = results;
@@ -83,7 +83,7 @@ impl<'m> Selector<'m> {
         self.blocks[self.current].insts.push(inst);
     }
 
-    /// An instruction with a result in a new register, and nothing else that it does.
+    /// Makes an instruction with a result in a new register and no other effect.
     pub fn one(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Reg {
         let reg = self.new_reg(class);
         self.push(opcode, vec![Op::Reg(reg)], args, false);
@@ -100,7 +100,7 @@ impl<'m> Selector<'m> {
         Part::reg(self.one(opcode, class, args))
     }
 
-    /// Makes an instruction with a result that stays even if nobody uses the result.
+    /// Makes an instruction with a result that stays even without a use of the result.
     pub fn kept(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Reg {
         let reg = self.new_reg(class);
         self.push(opcode, vec![Op::Reg(reg)], args, true);
@@ -113,22 +113,22 @@ impl<'m> Selector<'m> {
         self.made(format!("setp.ne.s{width}"), Class::Pred, vec![bit, int(0)])
     }
 
-    /// An instruction that must stay.
+    /// Makes an instruction that must stay.
     pub fn effect(&mut self, opcode: impl Into<Cow<'static, str>>, args: Vec<Op>) {
         self.push(opcode, Vec::new(), args, true);
     }
 
-    /// The scalars of a type.
+    /// Returns the scalars of a type.
     pub fn scalars(&self, ty: &Type) -> Result<Vec<Scalar>> {
         layout::parts(ty)
     }
 
-    /// The scalar of a type that is one.
+    /// Returns the scalar of a type that is one.
     pub fn scalar(&self, ty: &Type) -> Result<Scalar> {
         layout::scalar(ty).ok_or_else(|| self.error(format!("a value of type {ty:?} is not supported here")))
     }
 
-    /// The parts of a value. A pointer among them is in the space of the value.
+    /// Returns the parts of a value. A pointer among them is in the space of the value.
     pub fn parts(&mut self, value: &Value, ty: &Type) -> Result<Vec<Part>> {
         match value {
             Value::Local(local) => match &self.values[*local as usize] {
@@ -139,7 +139,7 @@ impl<'m> Selector<'m> {
         }
     }
 
-    /// The part of a scalar.
+    /// Returns the part of a scalar.
     pub fn part(&mut self, value: &Value, ty: &Type) -> Result<Part> {
         let parts = self.parts(value, ty)?;
         match <[Part; 1]>::try_from(parts) {
@@ -148,7 +148,7 @@ impl<'m> Selector<'m> {
         }
     }
 
-    /// A register with the address of a variable.
+    /// Returns a register with the address of a variable.
     pub fn symbol(&mut self, name: &str) -> Reg {
         if let Some(reg) = self.symbols.get(name) {
             return *reg;
@@ -161,7 +161,7 @@ impl<'m> Selector<'m> {
         reg
     }
 
-    /// The register of a base.
+    /// Returns the register of a base.
     pub fn base(&mut self, base: &Base) -> Reg {
         match base {
             Base::Reg(reg) => *reg,

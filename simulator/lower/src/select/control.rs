@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::prelude::*;
 use crate::mir::Inst as Machine;
 
-/// What one part of a phi takes from a predecessor.
+/// A value that one part of a phi takes from a predecessor.
 struct Copy {
     to: Reg,
     part: Part,
@@ -21,7 +21,7 @@ impl Copy {
     }
 }
 
-/// The register that a part is in or is made from.
+/// Returns the register that a part is in or is made from.
 fn register_of(part: &Part) -> Option<Reg> {
     match part {
         Part::Reg(reg, _) | Part::Address(Base::Reg(reg), _) => Some(*reg),
@@ -30,7 +30,7 @@ fn register_of(part: &Part) -> Option<Reg> {
 }
 
 impl Selector<'_> {
-    /// The phis of a block: each part in a register that a register before the block is copied to. Since the latter is set in every
+    /// Makes a phi: each part is a register that a register before the block is copied to. Since the latter is set in every
     /// predecessor and read here only, it does not matter in which order copies are made, nor where else a predecessor goes.
     pub fn phi(&mut self, block: usize, at: usize, inst: &Inst) -> Result<()> {
         let Some(result) = inst.result else { return Ok(()) };
@@ -85,7 +85,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The copies of one phi from one predecessor.
+    /// Finds the copies of one phi from one predecessor.
     fn copies_of(&mut self, block: usize, at: usize, inst: &Inst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
         let (IrOp::Phi(incoming), Some(before)) = (&inst.op, self.incoming.get(&(block, at)).cloned()) else {
             return Ok(());
@@ -150,7 +150,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The end of a block; `next` is the block after it in the text.
+    /// Makes the end of a block; `next` is the block after it in the text.
     pub fn leave(&mut self, inst: &Inst, next: Option<usize>) -> Result<()> {
         self.blocks[self.current].successors = inst.op.successors();
         match &inst.op {
@@ -218,7 +218,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// A branch through a table.
+    /// Makes a branch through a table.
     fn table(&mut self, index: Reg, default: usize, cases: &[(u128, usize)], values: std::ops::RangeInclusive<u128>) -> Result<()> {
         let name = format!("$L__table_{}", self.labels);
         self.labels += 1;

@@ -126,7 +126,7 @@ impl Selector<'_> {
         Ok(Part::reg(reg))
     }
 
-    /// Zero or sign extension.
+    /// Extends an integer by zeros or by its sign.
     pub fn extend(&mut self, from: u32, to: u32, ext: Ext, part: &Part) -> Result<Part> {
         if let Part::Bits(bits) = part {
             let value = match ext {

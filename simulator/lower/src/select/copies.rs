@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-/// Most bytes that are copied one after the other. Kernels copy structures of parameters; a loop over a large array is left to the
+/// Most bytes that are copied without a loop. Kernels copy structures of parameters; a loop over a large array is left to the
 /// program.
 const MOST_BYTES: u64 = 4096;
 
@@ -60,7 +60,7 @@ impl Selector<'_> {
     }
 }
 
-/// Narrow integers are loaded into registers of 32 bits.
+/// Returns the kind of an access: narrow integers are extended to registers of 32 bits.
 fn letter(width: u64) -> char {
     if width < 4 { 'u' } else { 'b' }
 }

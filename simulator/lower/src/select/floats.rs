@@ -39,7 +39,7 @@ impl Selector<'_> {
         Ok(self.made(opcode, class(scalar), vec![a, b]))
     }
 
-    /// Before sm_90 `bf16` has a fused multiply-add only. These forms of it round once, as the plain operations do.
+    /// Makes arithmetic of `bf16`, which before sm_90 has a fused multiply-add only. These forms round once, as the plain ones do.
     fn bfloat_binary(&mut self, op: Binary, a: &Part, b: &Part) -> Result<Part> {
         let scalar = Scalar::BFloat;
         let (a, b) = (self.in_register(a, scalar)?, self.in_register(b, scalar)?);
@@ -52,7 +52,7 @@ impl Selector<'_> {
         Ok(self.made("fma.rn.bf16", Class::B16, args))
     }
 
-    /// `x - trunc(x / y) * y`, as LLVM's back end expands it.
+    /// Makes `x - trunc(x / y) * y`, as LLVM's back end expands it.
     fn remainder(&mut self, flags: Flags, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
         let (ty, reg_class) = (suffix(scalar), class(scalar));
         let (x, y) = (self.in_register(a, scalar)?, self.in_register(b, scalar)?);
@@ -69,7 +69,7 @@ impl Selector<'_> {
         Ok(self.made(format!("selp.{ty}"), reg_class, vec![x, Op::Reg(rest), Op::Reg(infinite)]))
     }
 
-    /// A half or a bfloat as a float.
+    /// Returns a half or a bfloat as a float.
     pub fn widened_float(&mut self, scalar: Scalar, part: &Part) -> Result<Op> {
         let reg = self.in_register(part, scalar)?;
         Ok(Op::Reg(match scalar {
@@ -96,7 +96,7 @@ impl Selector<'_> {
         Ok(self.made(format!("neg.{}", suffix(scalar)), class(scalar), vec![Op::Reg(reg)]))
     }
 
-    /// A product and a sum, rounded once.
+    /// Makes a product and a sum, rounded once.
     pub fn fused(&mut self, inst: &Inst, [a, b, c]: [&Value; 3], negate_product: bool, negate_c: bool) -> Result<Vec<Part>> {
         let scalar = self.scalar(inst.ty.scalar())?;
         let parts = [self.parts(a, &inst.ty)?, self.parts(b, &inst.ty)?, self.parts(c, &inst.ty)?];
@@ -118,14 +118,14 @@ impl Selector<'_> {
     }
 
     pub fn fma(&mut self, scalar: Scalar, a: &Part, b: &Part, c: &Part) -> Result<Part> {
-        // A constant factor goes second, where a literal may stand.
+        // A constant factor goes second, where a literal is allowed.
         let (a, b) = if matches!(a, Part::Bits(_)) { (b, a) } else { (a, b) };
         let a = self.in_register(a, scalar)?;
         let (b, c) = (self.operand(b, scalar)?, self.operand(c, scalar)?);
         Ok(self.made(format!("fma.rn.{}", suffix(scalar)), class(scalar), vec![a, b, c]))
     }
 
-    /// A constant of a floating-point type.
+    /// Returns a constant of a floating-point type.
     pub fn float_literal(&mut self, scalar: Scalar, value: f64) -> Op {
         match scalar {
             Scalar::Double => f64_bits(value.to_bits()),

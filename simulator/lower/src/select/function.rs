@@ -144,7 +144,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Instructions that only the branch and the next blocks need. They are made at the end, so that a counter and its successor can
+    /// Finds instructions that only the branch and the next blocks need. They come last, so that a counter and its successor can
     /// share a register.
     fn late(&self, block: usize, insts: &[Inst]) -> Vec<bool> {
         let blocks = self.function.body();
@@ -251,7 +251,7 @@ impl Selector<'_> {
     }
 }
 
-/// The order of the blocks in the text. Each block is followed by a block that it goes to if one is left, and rather by one in the
+/// Returns the order of the blocks in the text. After each block comes a block that it goes to, if one is left, preferably one in the
 /// same loop than by one behind it.
 fn layout_of(function: &Function, graph: &Graph) -> Vec<usize> {
     let blocks = function.body();

@@ -4,7 +4,7 @@ use super::prelude::*;
 use crate::mir::Inst as Machine;
 
 impl Selector<'_> {
-    /// `asm "template", "constraints"`
+    /// Makes the code of `asm "template", "constraints"`.
     pub fn inline(&mut self, ty: &Type, template: &str, constraints: &str, side_effect: bool, args: &[Arg]) -> Result<Vec<Part>> {
         let scalars = self.scalars(ty)?;
         let (mut outputs, mut inputs, mut clobbers_memory) = (Vec::new(), Vec::new(), false);
@@ -73,7 +73,7 @@ impl Selector<'_> {
         })
     }
 
-    /// An argument in a register of the class that the constraint names.
+    /// Returns an argument in a register of the class that the constraint names.
     fn input(&mut self, arg: &Arg, want: Class) -> Result<Op> {
         let scalar = self.scalar(&arg.ty)?;
         let part = self.data_part(&arg.value, &arg.ty)?;
@@ -109,7 +109,7 @@ impl Selector<'_> {
         })
     }
 
-    /// The template, cut at its operands: `$0`, `${0:x}`, and `$$` for a dollar sign.
+    /// Cuts a template at its operands: `$0`, `${0:x}`, and `$$` for a dollar sign.
     fn pieces(&self, template: &str, operands: usize) -> Result<Vec<Piece>> {
         let mut pieces = Vec::new();
         let mut text = String::new();

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 impl Selector<'_> {
-    /// An operation with two operands, element by element.
+    /// Makes an operation with two operands, element by element.
     pub fn binary(&mut self, inst: &Inst, op: Binary, flags: Flags, a: &Value, b: &Value) -> Result<Vec<Part>> {
         if let Type::Int(width @ 65..) = inst.ty {
             return self.wide_binary(op, width, a, b);
@@ -30,7 +30,7 @@ impl Selector<'_> {
         }
     }
 
-    /// `a * b + c` with a product that nothing else needs.
+    /// Makes `a * b + c` with a product that nothing else needs.
     fn multiply_add(&mut self, ty: &Type, a: &Value, b: &Value) -> Result<Option<Part>> {
         let scalar = self.scalar(ty)?;
         for (product, other) in [(a, b), (b, a)] {
@@ -50,7 +50,7 @@ impl Selector<'_> {
         Ok(None)
     }
 
-    /// Arithmetic with truth values.
+    /// Makes arithmetic with truth values.
     pub fn logic(&mut self, op: Binary, a: &Part, b: &Part) -> Result<Part> {
         let (bits_a, bits_b) = (a.truth(), b.truth());
         let opcode = match op {
@@ -139,7 +139,7 @@ impl Selector<'_> {
         Ok(Part::Reg(self.one(format!("{name}{whole}"), reg_class, vec![left, right]), result))
     }
 
-    /// A division by a constant, as multiplications and shifts; this is what compilers make of it.
+    /// Makes a division by a constant, as multiplications and shifts, like other compilers.
     fn divided(&mut self, op: Binary, a: Op, by: u32) -> Option<Part> {
         let is_signed = matches!(op, Binary::SDiv | Binary::SRem);
         let quotient = if is_signed { self.signed_quotient(a.clone(), by as i32)? } else { self.unsigned_quotient(a.clone(), by)? };

@@ -16,7 +16,7 @@ const IGNORED: [&str; 8] = [
 ];
 
 impl Selector<'_> {
-    /// A call of anything.
+    /// Makes the code of any call.
     pub fn any_call(&mut self, inst: &Inst) -> Result<Vec<Part>> {
         let IrOp::Call { callee, args, flags } = &inst.op else {
             return self.fail("expected a call");

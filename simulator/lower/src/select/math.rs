@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 impl Selector<'_> {
-    /// `llvm.name.types`; the name comes without its first word.
+    /// Makes the code of `llvm.name.types`; the name comes without its first word.
     pub fn llvm(&mut self, inst: &Inst, name: &str, args: &[Arg], flags: Flags) -> Result<Vec<Part>> {
         let first = name.split('.').next().unwrap_or(name);
         match first {
@@ -108,7 +108,7 @@ impl Selector<'_> {
         Ok(self.made(opcode, class(scalar), vec![a, b]))
     }
 
-    /// To the nearest whole number, halves away from zero: as LLVM's back end expands it.
+    /// Rounds to the nearest whole number, halves away from zero, as LLVM's back end expands it.
     fn round(&mut self, scalar: Scalar, a: &Part) -> Result<Part> {
         let (ty, reg_class) = (suffix(scalar), class(scalar));
         let a = self.in_register(a, scalar)?;
@@ -223,7 +223,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A count of bits, which PTX returns in 32 of them.
+    /// Makes a count of bits, which PTX returns in 32 of them.
     fn counted(&mut self, opcode: String, a: Op, width: u32) -> Part {
         let count = self.one(opcode, Class::B32, vec![a]);
         let is_wide = width > 32;
@@ -248,7 +248,7 @@ impl Selector<'_> {
         }
     }
 
-    /// `fshl` and `fshr`: a shift of two words.
+    /// Makes the code of `fshl` and `fshr`: a shift of two words.
     fn funnel(&mut self, is_left: bool, width: u32, a: &Part, b: &Part, c: &Part) -> Result<Part> {
         if width == 32 {
             let opcode = if is_left { "shf.l.wrap.b32" } else { "shf.r.wrap.b32" };
@@ -313,7 +313,7 @@ impl Selector<'_> {
         Ok(vec![Part::reg(result), Part::reg(over)])
     }
 
-    /// `vector.reduce.add.v4i32` and its like, in order.
+    /// Makes the code of `vector.reduce.add.v4i32` and its like, in order.
     fn reduce(&mut self, name: &str, args: &[Arg]) -> Result<Vec<Part>> {
         let Some(op) = name.strip_prefix("vector.reduce.").and_then(|rest| rest.split('.').next()) else {
             return self.unsupported(name);

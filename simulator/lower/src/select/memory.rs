@@ -10,9 +10,9 @@ struct Piece {
     /// Its scalars.
     first: usize,
     count: usize,
-    /// For narrow scalars: so many words of 32 bits hold them.
+    /// For narrow scalars: the number of words of 32 bits that hold them.
     words: usize,
-    /// For a scalar that is not aligned: so many bytes are accessed at once.
+    /// For a scalar that is not aligned: the bytes that are accessed at once.
     fraction: u64,
 }
 
@@ -51,7 +51,7 @@ fn pieces(places: &[(Scalar, u64)], align: u64) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// The scope of an atomic access.
+/// Returns the scope of an atomic access.
 pub fn scope(name: &str) -> &'static str {
     match name {
         "block" | "workgroup" => ".cta",
@@ -315,7 +315,7 @@ fn common_type(scalars: &[Scalar], signed: bool) -> &'static str {
     }
 }
 
-/// The type of an access. Narrow integers are extended by it.
+/// Returns the type of an access. Narrow integers are extended by it.
 fn memory_type(scalar: Scalar, signed: bool) -> &'static str {
     match (scalar, signed) {
         (Scalar::Int(..=8), true) => "s8",

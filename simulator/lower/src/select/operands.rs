@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 impl Selector<'_> {
-    /// An operand: a register, or a literal where PTX takes one.
+    /// Returns an operand: a register, or a literal where PTX takes one.
     pub fn operand(&mut self, part: &Part, scalar: Scalar) -> Result<Op> {
         let bits = match part {
             Part::Reg(reg, _) => return Ok(Op::Reg(*reg)),
@@ -49,7 +49,7 @@ impl Selector<'_> {
         }
     }
 
-    /// An integer of at most 64 bits as an operand whose upper bits are known.
+    /// Returns an integer of at most 64 bits as an operand whose upper bits are known.
     pub fn extended(&mut self, part: &Part, width: u32, ext: Ext) -> Result<Op> {
         if width == 1 {
             let reg = self.register(part, Scalar::Int(1))?;
@@ -89,7 +89,7 @@ impl Selector<'_> {
         }
     }
 
-    /// An integer as an unsigned or signed number of 64 bits.
+    /// Returns an integer as an unsigned or signed number of 64 bits.
     pub fn widened(&mut self, part: &Part, width: u32, ext: Ext) -> Result<Op> {
         match part {
             Part::Bits(bits) => Ok(int(if ext == Ext::Sign { signed_bits(*bits, width) } else { (bits & mask(width)) as i64 })),
@@ -102,7 +102,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A scalar operand of an instruction; pointers are generic.
+    /// Returns a scalar operand of an instruction; pointers are generic.
     pub fn data(&mut self, value: &Value, ty: &Type) -> Result<Op> {
         let scalar = self.scalar(ty)?;
         let part = self.data_part(value, ty)?;
@@ -123,7 +123,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The parts of a value; pointers of no particular space are generic.
+    /// Returns the parts of a value; pointers of no particular space are generic.
     pub fn data_parts(&mut self, value: &Value, ty: &Type) -> Result<Vec<Part>> {
         let parts = self.parts(value, ty)?;
         if !matches!(ty, Type::Ptr(0)) {
@@ -133,7 +133,7 @@ impl Selector<'_> {
         self.generic_parts(parts, ty, space)
     }
 
-    /// The value of a constant integer.
+    /// Returns the value of a constant integer.
     pub fn known(&mut self, value: &Value, ty: &Type) -> Option<u64> {
         match value {
             Value::Const(_) => match self.part(value, ty) {
@@ -147,12 +147,12 @@ impl Selector<'_> {
         }
     }
 
-    /// A copy in a new register of a class, which may differ in kind but not in size.
+    /// Returns a copy in a new register of a class, which may differ in kind but not in size.
     pub fn moved(&mut self, from: Op, class: Class) -> Reg {
         self.one(mov(class), class, vec![from])
     }
 
-    /// The address of a part that is one.
+    /// Returns the address of a part that is one.
     pub fn base_and_offset(&mut self, part: &Part) -> Result<(Base, i64)> {
         match part {
             Part::Address(base, offset) => Ok((base.clone(), *offset)),

@@ -3,7 +3,7 @@
 use crate::layout::Scalar;
 use crate::mir::{Base, Class, Reg};
 
-/// What the bits of a register above an integer's width are.
+/// The bits of a register above an integer's width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ext {
     /// Unknown.
@@ -26,7 +26,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// A register whose upper bits do not matter.
+    /// Returns a register whose upper bits do not matter.
     pub fn reg(reg: Reg) -> Self {
         Part::Reg(reg, Ext::Any)
     }
@@ -51,7 +51,7 @@ impl Part {
     }
 }
 
-/// The class of the registers that hold a scalar.
+/// Returns the class of the registers that hold a scalar.
 pub fn class(scalar: Scalar) -> Class {
     match scalar {
         Scalar::Int(1) => Class::Pred,
@@ -63,7 +63,7 @@ pub fn class(scalar: Scalar) -> Class {
     }
 }
 
-/// The lowest bits of a word.
+/// Returns the lowest bits of a word.
 pub fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
@@ -84,7 +84,7 @@ pub fn suffix(scalar: Scalar) -> &'static str {
     }
 }
 
-/// Returns the width and the class of the registers that hold integers of a width.
+/// Returns the width and the class of the registers for integers of a width.
 pub fn whole(width: u32) -> (u32, Class) {
     if width <= 32 { (32, Class::B32) } else { (64, Class::B64) }
 }

@@ -5,7 +5,7 @@ use super::prelude::*;
 use crate::address::{Term, Widen, steps};
 
 impl Selector<'_> {
-    /// A pointer of a space as a generic one.
+    /// Returns a pointer of a space as a generic one.
     pub fn generic_parts(&mut self, parts: Vec<Part>, ty: &Type, space: Space) -> Result<Vec<Part>> {
         if !matches!(ty, Type::Ptr(0)) || space == Space::Generic {
             return Ok(parts);
@@ -26,7 +26,7 @@ impl Selector<'_> {
         Ok(Part::Address(Base::Reg(generic), offset))
     }
 
-    /// A pointer in the space that its users expect of it.
+    /// Returns a pointer in the space that its users expect of it.
     pub fn in_space(&mut self, value: &Value, ty: &Type, want: Space) -> Result<Part> {
         let part = self.part(value, ty)?;
         let space = self.spaces.of(self.module, value, ty);
@@ -45,7 +45,7 @@ impl Selector<'_> {
         Ok(Part::Address(Base::Reg(own), offset))
     }
 
-    /// `getelementptr`
+    /// Makes the code of `getelementptr`.
     pub fn element_address(
         &mut self,
         inst: &Inst,
@@ -89,7 +89,7 @@ impl Selector<'_> {
         Ok(vec![Part::Address(base, offset)])
     }
 
-    /// A register with the sum of a base and a scaled index.
+    /// Returns a register with the sum of a base and a scaled index.
     fn sum(&mut self, base: Reg, term: Term) -> Result<Reg> {
         let current = self.current;
         let known = self

@@ -188,7 +188,7 @@ impl Selector<'_> {
         Ok(Vec::new())
     }
 
-    /// Makes an instruction that several lanes execute together, perhaps with a truth value as a second result.
+    /// Makes an instruction of several lanes together. Its second result may be a truth value.
     fn across(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: &[&Arg], has_truth: bool) -> Result<Vec<Part>> {
         let ops = self.operands(args)?;
         if !has_truth {
@@ -239,7 +239,7 @@ impl Selector<'_> {
         self.effects(format!("cp.async.{cache}.shared.global"), ops, rest)
     }
 
-    /// `f2i.rn`, `ull2d.rz`, and their like.
+    /// Makes the code of `f2i.rn`, `ull2d.rz`, and their like.
     fn conversion(&mut self, name: &str, pair: &str, mode: &str, ftz: bool, inst: &Inst, args: &[Arg]) -> Result<Vec<Part>> {
         let Some((from, to)) = pair.split_once('2') else {
             return self.unknown(name);

@@ -9,7 +9,7 @@ use crate::ir::IntPredicate;
 const WORD: Scalar = Scalar::Int(64);
 
 impl Selector<'_> {
-    /// The two words of a value, as operands.
+    /// Returns the two words of a value, as operands.
     fn words(&mut self, value: &Value, width: u32) -> Result<[Op; 2]> {
         match self.parts(value, &Type::Int(width))?.as_slice() {
             [low, high] => Ok([self.in_register(low, WORD)?, self.in_register(high, WORD)?]),
@@ -17,7 +17,7 @@ impl Selector<'_> {
         }
     }
 
-    /// The words with defined bits above the width.
+    /// Returns the words with defined bits above the width.
     fn extended_words(&mut self, value: &Value, width: u32, ext: Ext) -> Result<[Op; 2]> {
         let [low, high] = self.words(value, width)?;
         if width == 128 {
@@ -100,7 +100,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A narrower integer as a wide one.
+    /// Returns a narrower integer as a wide one.
     pub fn widened_words(&mut self, value: &Value, from: u32, ext: Ext) -> Result<Vec<Part>> {
         if from > 64 {
             return Ok(self.extended_words(value, from, ext)?.into_iter().map(as_part).collect());
@@ -141,7 +141,7 @@ impl Selector<'_> {
     }
 }
 
-/// Words are registers, or zero.
+/// Returns a word as a part. Words are registers, or zero.
 fn as_part(op: Op) -> Part {
     match op {
         Op::Reg(reg) => Part::reg(reg),
