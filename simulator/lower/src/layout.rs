@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::ir::Type;
 
 /// Most scalars of one value. Text that asks for more is damaged or not meant for registers.
-const MOST_PARTS: usize = 4096;
+const MOST_PARTS: u64 = 4096;
 /// Most bytes that a type may have.
 const MOST_BYTES: u64 = 1 << 40;
 
@@ -136,25 +136,23 @@ pub fn places(ty: &Type) -> Result<Vec<(Scalar, u64)>> {
     Ok(parts)
 }
 
+fn check_parts(count: u64) -> Result<()> {
+    if count > MOST_PARTS { Err(Error::at(0, "a value is too large for registers")) } else { Ok(()) }
+}
+
 fn collect(ty: &Type, offset: u64, parts: &mut Vec<(Scalar, u64)>) -> Result<()> {
-    if parts.len() > MOST_PARTS {
-        return Err(Error::at(0, "a value is too large for registers"));
-    }
+    check_parts(parts.len() as u64)?;
     match ty {
         Type::Void => {}
         Type::Vector(count, element) => {
             let scalar = scalar(element).ok_or_else(|| no_size(ty))?;
-            if *count as usize > MOST_PARTS {
-                return Err(Error::at(0, "a value is too large for registers"));
-            }
+            check_parts(u64::from(*count))?;
             // A vector of `i1` has no place in memory that bytes could name; its loads and stores are refused elsewhere.
             parts.extend((0..u64::from(*count)).map(|at| (scalar, offset + at * scalar.bytes())));
         }
         Type::Array(count, element) => {
             let step = size(element)?;
-            if *count > MOST_PARTS as u64 {
-                return Err(Error::at(0, "a value is too large for registers"));
-            }
+            check_parts(*count)?;
             for at in 0..if step == 0 { 0 } else { *count } {
                 collect(element, offset + at * step, parts)?;
             }

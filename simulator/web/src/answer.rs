@@ -45,7 +45,7 @@ pub struct Loaded {
     /// The kernels that can run.
     pub kernels: Vec<KernelEntry>,
     /// The variables in global and constant memory.
-    pub variables: Vec<VariableEntry>,
+    pub variables: Vec<SizedEntry>,
     /// Kernels that the simulator cannot execute, with the reason.
     pub refused: Vec<Refused>,
     /// `.target` as a compute capability.
@@ -58,26 +58,17 @@ pub struct KernelEntry {
     /// Its name.
     pub name: String,
     /// Its parameters.
-    pub params: Vec<ParamEntry>,
+    pub params: Vec<SizedEntry>,
     /// Bytes of shared memory that it declares.
     pub shared_bytes: u32,
     /// The most threads of a block, if it has a limit.
     pub max_threads: Option<u32>,
 }
 
-/// A parameter.
+/// A parameter of a kernel, or a variable of the module.
 #[derive(Debug, Serialize)]
-pub struct ParamEntry {
+pub struct SizedEntry {
     /// Its name in PTX.
-    pub name: String,
-    /// Its size.
-    pub bytes: usize,
-}
-
-/// A variable of the module.
-#[derive(Debug, Serialize)]
-pub struct VariableEntry {
-    /// Its name.
     pub name: String,
     /// Its size.
     pub bytes: u64,

@@ -132,36 +132,40 @@ pub enum Argument {
         #[serde(default)]
         offset: i64,
     },
+    /// A number or bytes: `{ "u32": 7 }`.
+    Value(Plain),
+}
+
+/// A value that is its bytes, named by its only member.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Plain {
     /// A 32-bit unsigned number.
-    U32 {
-        /// The number.
-        u32: u32,
-    },
+    U32(u32),
     /// A 32-bit signed number.
-    I32 {
-        /// The number.
-        i32: i32,
-    },
+    I32(i32),
     /// A 64-bit unsigned number.
-    U64 {
-        /// The number.
-        u64: u64,
-    },
+    U64(u64),
     /// A single-precision number.
-    F32 {
-        /// The number.
-        f32: f32,
-    },
+    F32(f32),
     /// A double-precision number.
-    F64 {
-        /// The number.
-        f64: f64,
-    },
+    F64(f64),
     /// Any value, byte by byte.
-    Bytes {
-        /// The bytes.
-        bytes: Vec<u8>,
-    },
+    Bytes(Vec<u8>),
+}
+
+impl Plain {
+    /// Returns the bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        match self {
+            Plain::U32(value) => value.to_le_bytes().to_vec(),
+            Plain::I32(value) => value.to_le_bytes().to_vec(),
+            Plain::U64(value) => value.to_le_bytes().to_vec(),
+            Plain::F32(value) => value.to_le_bytes().to_vec(),
+            Plain::F64(value) => value.to_le_bytes().to_vec(),
+            Plain::Bytes(bytes) => bytes.clone(),
+        }
+    }
 }
 
 fn default_profile() -> String {

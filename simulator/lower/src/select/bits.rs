@@ -5,11 +5,7 @@ use super::prelude::*;
 impl Selector<'_> {
     pub fn bitcast(&mut self, from: &Type, to: &Type, value: &Value, result: Option<u32>) -> Result<Vec<Part>> {
         if from == to {
-            if let (Type::Ptr(0), Some(result)) = (to, result) {
-                let space: Space = self.spaces.of_local(result);
-                return Ok(vec![self.in_space(value, from, space)?]);
-            }
-            return self.parts(value, from);
+            return self.parts_as(value, from, result);
         }
         let (sources, targets) = (self.scalars(from)?, self.scalars(to)?);
         let parts = self.parts(value, from)?;
@@ -41,19 +37,14 @@ impl Selector<'_> {
         if matches!(part, Part::Bits(_) | Part::Undef) || class(from) == class(to) && from != Scalar::Ptr && to != Scalar::Ptr {
             return Ok(part.clone());
         }
-        let reg = self.in_register(part, from)?;
+        let reg = self.register(part, from)?;
+        let ops = vec![Op::Reg(reg)];
         Ok(match (class(from), class(to)) {
-            (Class::B32, Class::B16) => self.made("cvt.u16.u32", Class::B16, vec![reg]),
-            (Class::B16, Class::B32) => Part::Reg(self.one("cvt.u32.u16", Class::B32, vec![reg]), Ext::Zero),
-            (from, to_class) if from == to_class => match (reg, to) {
-                (Op::Reg(reg), Scalar::Ptr) => Part::pointer(reg),
-                (Op::Reg(reg), _) => Part::reg(reg),
-                _ => return self.fail("a bitcast of a constant"),
-            },
-            (_, to_class) => {
-                let bits = if to_class == Class::F32 || to_class == Class::B32 { "mov.b32" } else { "mov.b64" };
-                self.made(bits, to_class, vec![reg])
-            }
+            (Class::B32, Class::B16) => self.made("cvt.u16.u32", Class::B16, ops),
+            (Class::B16, Class::B32) => Part::Reg(self.one("cvt.u32.u16", Class::B32, ops), Ext::Zero),
+            (from, to_class) if from == to_class => Part::of(to, reg),
+            (_, to_class @ (Class::F32 | Class::B32)) => self.made("mov.b32", to_class, ops),
+            (_, to_class) => self.made("mov.b64", to_class, ops),
         })
     }
 
@@ -73,22 +64,16 @@ impl Selector<'_> {
                 }
                 32 => {
                     let reg = self.register(&parts[at], scalar)?;
-                    words.push(Op::Reg(if class(scalar) == Class::B32 {
-                        reg
-                    } else {
-                        self.one("mov.b32", Class::B32, vec![Op::Reg(reg)])
-                    }));
+                    let is_float = class(scalar) != Class::B32;
+                    words.push(Op::Reg(if is_float { self.one("mov.b32", Class::B32, vec![Op::Reg(reg)]) } else { reg }));
                     at += 1;
                 }
                 16 => {
                     let mut halves = Vec::new();
                     while halves.len() < 2 && at < parts.len() && scalars[at].bits() == 16 {
                         let reg = self.in_register(&parts[at], scalars[at])?;
-                        halves.push(if class(scalars[at]) == Class::B16 {
-                            self.value("cvt.u32.u16", Class::B32, vec![reg])
-                        } else {
-                            reg
-                        });
+                        let is_half = class(scalars[at]) == Class::B16;
+                        halves.push(if is_half { self.value("cvt.u32.u16", Class::B32, vec![reg]) } else { reg });
                         at += 1;
                     }
                     words.push(self.packed(&halves, "0x5410"));

@@ -2,7 +2,6 @@
 
 use super::memory::class_in_memory;
 use super::prelude::*;
-use crate::mir::Inst as Machine;
 
 /// The way to pass a value: its type in a parameter list, and its scalars with their offsets.
 pub struct Passed {
@@ -126,9 +125,7 @@ impl Selector<'_> {
         pieces.push(Piece::Text("\t}".to_owned()));
         let mut ops: Vec<Op> = results.iter().map(|(reg, ..)| Op::Reg(*reg)).collect();
         ops.extend(inputs);
-        let (count, dbg) = (results.len(), self.dbg);
-        let inst = Machine { guard: None, opcode: "".into(), ops, results: count, effects: true, template: Some(pieces), dbg };
-        self.blocks[self.current].insts.push(inst);
+        self.template(pieces, ops, results.len(), true);
         Ok(results
             .into_iter()
             .map(|(reg, scalar, _)| match scalar {

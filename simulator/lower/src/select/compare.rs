@@ -86,14 +86,10 @@ impl Selector<'_> {
         condition_type: &Type,
         ty: &Type,
         sides: [&Value; 2],
-        space: Space,
+        result: Option<u32>,
     ) -> Result<Vec<Part>> {
         let conditions = self.parts(condition, condition_type)?;
-        let [a, b] = if let Type::Ptr(0) = ty {
-            [vec![self.in_space(sides[0], ty, space)?], vec![self.in_space(sides[1], ty, space)?]]
-        } else {
-            [self.parts(sides[0], ty)?, self.parts(sides[1], ty)?]
-        };
+        let (a, b) = (self.parts_as(sides[0], ty, result)?, self.parts_as(sides[1], ty, result)?);
         let scalars = self.scalars(ty)?;
         if a.len() != scalars.len() || b.len() != scalars.len() {
             return self.fail("operands of different lengths");

@@ -10,7 +10,7 @@ use crate::cfg::Graph;
 use crate::error::{Error, Result};
 use crate::ir::{Function, Module, Type, Value};
 use crate::layout::{self, Scalar};
-use crate::mir::{Base, Block, Class, Inst, Op, Reg, int};
+use crate::mir::{Base, Block, Class, Inst, Op, Piece, Reg, int};
 use crate::space::Spaces;
 use crate::uses::Uses;
 use crate::vectorize::Plan;
@@ -113,6 +113,14 @@ impl<'m> Selector<'m> {
         self.made(format!("setp.ne.s{width}"), Class::Pred, vec![bit, int(0)])
     }
 
+    /// Makes instructions from a text with operands, of which the first are results.
+    pub fn template(&mut self, pieces: Vec<Piece>, ops: Vec<Op>, results: usize, effects: bool) {
+        self.push("", Vec::new(), ops, effects);
+        if let Some(inst) = self.blocks[self.current].insts.last_mut() {
+            (inst.results, inst.template) = (results, Some(pieces));
+        }
+    }
+
     /// Makes an instruction that must stay.
     pub fn effect(&mut self, opcode: impl Into<Cow<'static, str>>, args: Vec<Op>) {
         self.push(opcode, Vec::new(), args, true);
@@ -142,6 +150,11 @@ impl<'m> Selector<'m> {
     /// Returns the part of a scalar.
     pub fn part(&mut self, value: &Value, ty: &Type) -> Result<Part> {
         let parts = self.parts(value, ty)?;
+        self.single(parts)
+    }
+
+    /// Returns the only part of a list.
+    pub fn single(&self, parts: Vec<Part>) -> Result<Part> {
         match <[Part; 1]>::try_from(parts) {
             Ok([part]) => Ok(part),
             Err(_) => self.fail("a value of several parts is not supported here"),

@@ -1,6 +1,7 @@
 //! Branches and phis.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
 use super::prelude::*;
 use crate::mir::Inst as Machine;
@@ -94,12 +95,7 @@ impl Selector<'_> {
         let Some((value, _)) = incoming.iter().find(|(_, block)| *block == from) else {
             return self.fail("a phi without a value for one of its predecessors");
         };
-        let parts = if let Type::Ptr(0) = inst.ty {
-            let space = self.spaces.of_local(result);
-            vec![self.in_space(value, &inst.ty, space)?]
-        } else {
-            self.parts(value, &inst.ty)?
-        };
+        let parts = self.parts_as(value, &inst.ty, Some(result))?;
         let scalars = self.scalars(&inst.ty)?;
         if parts.len() != scalars.len() {
             return self.fail("a phi of values of several types");
@@ -119,14 +115,9 @@ impl Selector<'_> {
             Part::Bits(bits) => {
                 let class = self.class(to);
                 let key = (from, class, *bits);
-                let common = match self.literals.get(&key) {
-                    Some(common) => *common,
-                    None => {
-                        let common = self.register(&part, scalar)?;
-                        self.literals.insert(key, common);
-                        common
-                    }
-                };
+                let known = self.literals.get(&key).copied();
+                let common = known.map_or_else(|| self.register(&part, scalar), Ok)?;
+                self.literals.insert(key, common);
                 self.push(mov(class), vec![Op::Reg(to)], vec![Op::Reg(common)], false);
                 Ok(())
             }
@@ -139,8 +130,12 @@ impl Selector<'_> {
     }
 
     fn exit(&mut self, opcode: &'static str, guard: Option<(Reg, bool)>, ops: Vec<Op>) {
+        self.exit_with(opcode, guard, ops, None);
+    }
+
+    fn exit_with(&mut self, opcode: &'static str, guard: Option<(Reg, bool)>, ops: Vec<Op>, template: Option<Vec<Piece>>) {
         let dbg = self.dbg;
-        let inst = Machine { guard, opcode: opcode.into(), ops, results: 0, effects: true, template: None, dbg };
+        let inst = Machine { guard, opcode: opcode.into(), ops, results: 0, effects: true, template, dbg };
         self.blocks[self.current].exits.push(inst);
     }
 
@@ -207,7 +202,8 @@ impl Selector<'_> {
             let index = if least == 0 { reg } else { self.one("sub.s32", class, vec![Op::Reg(reg), int(least as i64)]) };
             let outside = self.one("setp.gt.u32", Class::Pred, vec![Op::Reg(index), int((most - least) as i64)]);
             self.exit("bra", Some((outside, false)), vec![Op::Label(default)]);
-            return self.table(index, default, cases, least..=most);
+            self.table(index, default, cases, least..=most);
+            return Ok(());
         }
         for (case, to) in cases {
             let case = signed_bits(*case as u64, if width == bits { width } else { 64 });
@@ -219,7 +215,7 @@ impl Selector<'_> {
     }
 
     /// Makes a branch through a table.
-    fn table(&mut self, index: Reg, default: usize, cases: &[(u128, usize)], values: std::ops::RangeInclusive<u128>) -> Result<()> {
+    fn table(&mut self, index: Reg, default: usize, cases: &[(u128, usize)], values: RangeInclusive<u128>) {
         let name = format!("$L__table_{}", self.labels);
         self.labels += 1;
         let mut ops = vec![Op::Reg(index)];
@@ -235,9 +231,6 @@ impl Selector<'_> {
         pieces.push(Piece::Text(";\n\tbrx.idx ".to_owned()));
         pieces.push(Piece::Op(0));
         pieces.push(Piece::Text(format!(", {name};")));
-        let dbg = self.dbg;
-        let inst = Machine { guard: None, opcode: "".into(), ops, results: 0, effects: true, template: Some(pieces), dbg };
-        self.blocks[self.current].exits.push(inst);
-        Ok(())
+        self.exit_with("", None, ops, Some(pieces));
     }
 }

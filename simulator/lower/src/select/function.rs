@@ -186,16 +186,10 @@ impl Selector<'_> {
             IrOp::ICmp { predicate, ty, a, b } => self.compare(*predicate, ty, a, b)?,
             IrOp::FCmp { predicate, ty, a, b } => self.compare_floats(predicate, ty, a, b)?,
             IrOp::Select { condition, condition_type, a, b } => {
-                let space = inst.result.map_or(Space::Generic, |result| self.spaces.of_local(result));
-                self.select(condition, condition_type, &inst.ty, [a, b], space)?
+                self.select(condition, condition_type, &inst.ty, [a, b], inst.result)?
             }
             IrOp::Freeze(value) => {
-                let parts = if let (Type::Ptr(0), Some(result)) = (&inst.ty, inst.result) {
-                    let space = self.spaces.of_local(result);
-                    vec![self.in_space(value, &inst.ty, space)?]
-                } else {
-                    self.parts(value, &inst.ty)?
-                };
+                let parts = self.parts_as(value, &inst.ty, inst.result)?;
                 // One value from here on.
                 parts.into_iter().map(|part| if part == Part::Undef { Part::Bits(0) } else { part }).collect()
             }
@@ -232,18 +226,11 @@ impl Selector<'_> {
     }
 
     fn variable(&mut self, ty: &Type, count: &Value, align: u64) -> Result<Part> {
-        let count = match count {
-            Value::Const(value) => match &**value {
-                Const::Int(count) => u64::try_from(*count).ok(),
-                _ => None,
-            },
-            Value::Local(_) => None,
-        };
-        let Some(count) = count else {
-            return self.fail("an array in local memory whose size is not constant");
-        };
+        let Value::Const(count) = count else { return self.fail("an array in local memory whose size is not constant") };
+        let Const::Int(count) = **count else { return self.fail("an array in local memory whose size is not constant") };
         let size = layout::size(ty)?;
-        let Some(bytes) = size.checked_mul(count).filter(|bytes| *bytes <= 1 << 24) else {
+        let Some(bytes) = u64::try_from(count).ok().and_then(|count| size.checked_mul(count)).filter(|bytes| *bytes <= 1 << 24)
+        else {
             return self.fail("an array in local memory of more than 16 MB");
         };
         let name = self.local_variable(bytes, align);

@@ -1,7 +1,6 @@
 //! Inline PTX.
 
 use super::prelude::*;
-use crate::mir::Inst as Machine;
 
 impl Selector<'_> {
     /// Makes the code of `asm "template", "constraints"`.
@@ -20,14 +19,12 @@ impl Selector<'_> {
         if outputs.len() != scalars.len() || inputs.len() != args.len() {
             return self.fail(format!("inline PTX with the constraints {constraints}"));
         }
-        let mut ops: Vec<Op> = Vec::new();
         let mut results: Vec<Reg> = Vec::new();
         for output in &outputs {
             let class = self.constraint_class(output)?;
-            let reg = self.new_reg(class);
-            results.push(reg);
-            ops.push(Op::Reg(reg));
+            results.push(self.new_reg(class));
         }
+        let mut ops: Vec<Op> = results.iter().map(|reg| Op::Reg(*reg)).collect();
         // Operands that an output starts with are read through it.
         let mut tied = Vec::new();
         for (input, arg) in inputs.iter().zip(args) {
@@ -35,8 +32,8 @@ impl Selector<'_> {
                 let Some(&reg) = results.get(output) else {
                     return self.fail("inline PTX ties an input to an output that it does not have");
                 };
-                let from = self.input(arg, self.class(reg))?;
                 let class = self.class(reg);
+                let from = self.input(arg, class)?;
                 self.push(mov(class), vec![Op::Reg(reg)], vec![from], false);
                 tied.push(Op::Reg(reg));
                 ops.push(Op::Reg(reg));
@@ -54,10 +51,7 @@ impl Selector<'_> {
         }
         let pieces = self.pieces(template, ops.len())?;
         ops.extend(tied);
-        let effects = side_effect || clobbers_memory;
-        let (count, dbg) = (results.len(), self.dbg);
-        let inst = Machine { guard: None, opcode: "".into(), ops, results: count, effects, template: Some(pieces), dbg };
-        self.blocks[self.current].insts.push(inst);
+        self.template(pieces, ops, results.len(), side_effect || clobbers_memory);
         results.iter().zip(&scalars).map(|(reg, scalar)| self.output(*reg, *scalar)).collect()
     }
 
@@ -81,32 +75,36 @@ impl Selector<'_> {
             Scalar::Int(width @ 2..=31) => self.extended_reg(&part, width, Ext::Zero)?,
             _ => self.register(&part, scalar)?,
         };
-        Ok(Op::Reg(match (class(scalar), want) {
-            (have, want) if have == want => reg,
-            (Class::B32, Class::B16) => self.one("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)]),
-            (Class::B16, Class::B32) => self.one("cvt.u32.u16", Class::B32, vec![Op::Reg(reg)]),
-            (Class::B32, Class::F32) | (Class::F32, Class::B32) => self.one("mov.b32", want, vec![Op::Reg(reg)]),
-            (Class::B64, Class::F64) | (Class::F64, Class::B64) => self.one("mov.b64", want, vec![Op::Reg(reg)]),
-            (Class::B32, Class::B64) => self.one("cvt.u64.u32", want, vec![Op::Reg(reg)]),
-            _ => return self.fail("inline PTX with an operand of another size"),
-        }))
+        match (class(scalar), want) {
+            (Class::B32, Class::B64) => Ok(self.value("cvt.u64.u32", want, vec![Op::Reg(reg)])),
+            _ => match self.as_class(reg, want) {
+                Some(reg) => Ok(Op::Reg(reg)),
+                None => self.fail("inline PTX with an operand of another size"),
+            },
+        }
     }
 
     fn output(&mut self, reg: Reg, scalar: Scalar) -> Result<Part> {
-        let (have, want) = (self.class(reg), class(scalar));
-        Ok(match (have, want) {
-            (Class::B64, Class::B64) if scalar == Scalar::Ptr => Part::pointer(reg),
-            (have, want) if have == want => Part::reg(reg),
-            (Class::B16, Class::B32) => self.made("cvt.u32.u16", Class::B32, vec![Op::Reg(reg)]),
-            (Class::B32, Class::B16) => self.made("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)]),
-            (Class::B32, Class::F32) | (Class::F32, Class::B32) => self.made("mov.b32", want, vec![Op::Reg(reg)]),
-            (Class::B64, Class::F64) | (Class::F64, Class::B64) => self.made("mov.b64", want, vec![Op::Reg(reg)]),
-            (Class::B32, Class::Pred) => {
-                let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), int(1)]);
-                self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), int(0)])
-            }
-            _ => return self.fail("inline PTX with a result of another size"),
-        })
+        match (self.class(reg), class(scalar)) {
+            (Class::B32, Class::Pred) => Ok(self.lowest_bit(Op::Reg(reg), 32)),
+            (_, want) => match self.as_class(reg, want) {
+                Some(reg) => Ok(Part::of(scalar, reg)),
+                None => self.fail("inline PTX with a result of another size"),
+            },
+        }
+    }
+
+    /// Returns the bits of a register in one of another class, if it can hold them.
+    fn as_class(&mut self, reg: Reg, want: Class) -> Option<Reg> {
+        let opcode = match (self.class(reg), want) {
+            (have, want) if have == want => return Some(reg),
+            (Class::B32, Class::B16) => "cvt.u16.u32",
+            (Class::B16, Class::B32) => "cvt.u32.u16",
+            (Class::B32, Class::F32) | (Class::F32, Class::B32) => "mov.b32",
+            (Class::B64, Class::F64) | (Class::F64, Class::B64) => "mov.b64",
+            _ => return None,
+        };
+        Some(self.one(opcode, want, vec![Op::Reg(reg)]))
     }
 
     /// Cuts a template at its operands: `$0`, `${0:x}`, and `$$` for a dollar sign.

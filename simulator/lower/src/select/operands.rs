@@ -9,11 +9,8 @@ impl Selector<'_> {
             Part::Reg(reg, _) => return Ok(Op::Reg(*reg)),
             Part::Address(base, offset) => {
                 let reg = self.base(base);
-                return Ok(Op::Reg(if *offset == 0 {
-                    reg
-                } else {
-                    self.one("add.s64", Class::B64, vec![Op::Reg(reg), int(*offset)])
-                }));
+                let whole = vec![Op::Reg(reg), int(*offset)];
+                return Ok(if *offset == 0 { Op::Reg(reg) } else { self.value("add.s64", Class::B64, whole) });
             }
             Part::Bits(bits) => *bits,
             Part::Undef => 0,
@@ -42,10 +39,7 @@ impl Selector<'_> {
     pub fn register(&mut self, part: &Part, scalar: Scalar) -> Result<Reg> {
         match self.operand(part, scalar)? {
             Op::Reg(reg) => Ok(reg),
-            literal => {
-                let class = class(scalar);
-                Ok(self.one(mov(class), class, vec![literal]))
-            }
+            literal => Ok(self.moved(literal, class(scalar))),
         }
     }
 
@@ -56,20 +50,18 @@ impl Selector<'_> {
             let one = if ext == Ext::Sign { -1 } else { 1 };
             return Ok(self.value("selp.b32", Class::B32, vec![int(one), int(0), Op::Reg(reg)]));
         }
-        let whole = if width <= 32 { 32 } else { 64 };
+        let (whole, class) = whole(width);
         match part {
             Part::Bits(bits) => Ok(int(match ext {
                 Ext::Sign => signed_bits(*bits, width),
                 _ => signed_bits(bits & mask(width), if width == whole { width } else { 64 }),
             })),
             Part::Reg(reg, known) if width != whole && ext != Ext::Any && *known != ext => {
-                let reg = *reg;
-                Ok(Op::Reg(match (ext, whole) {
-                    (Ext::Zero, 32) => self.one("and.b32", Class::B32, vec![Op::Reg(reg), int(mask(width) as i64)]),
-                    (Ext::Zero, _) => self.one("and.b64", Class::B64, vec![Op::Reg(reg), int(mask(width) as i64)]),
-                    (_, 32) => self.one("bfe.s32", Class::B32, vec![Op::Reg(reg), int(0), int(i64::from(width))]),
-                    _ => self.one("bfe.s64", Class::B64, vec![Op::Reg(reg), int(0), int(i64::from(width))]),
-                }))
+                let (opcode, args) = match ext {
+                    Ext::Zero => ("and.b", vec![Op::Reg(*reg), int(mask(width) as i64)]),
+                    _ => ("bfe.s", vec![Op::Reg(*reg), int(0), int(i64::from(width))]),
+                };
+                Ok(self.value(format!("{opcode}{whole}"), class, args))
             }
             _ => self.operand(part, Scalar::Int(width)),
         }
@@ -84,8 +76,7 @@ impl Selector<'_> {
     pub fn extended_reg(&mut self, part: &Part, width: u32, ext: Ext) -> Result<Reg> {
         match self.extended(part, width, ext)? {
             Op::Reg(reg) => Ok(reg),
-            literal if width <= 32 => Ok(self.one("mov.b32", Class::B32, vec![literal])),
-            literal => Ok(self.one("mov.b64", Class::B64, vec![literal])),
+            literal => Ok(self.moved(literal, whole(width).1)),
         }
     }
 
@@ -117,10 +108,8 @@ impl Selector<'_> {
     }
 
     pub fn data_part(&mut self, value: &Value, ty: &Type) -> Result<Part> {
-        match <[Part; 1]>::try_from(self.data_parts(value, ty)?) {
-            Ok([part]) => Ok(part),
-            Err(_) => self.fail("a value of several parts is not supported here"),
-        }
+        let parts = self.data_parts(value, ty)?;
+        self.single(parts)
     }
 
     /// Returns the parts of a value; pointers of no particular space are generic.
@@ -136,15 +125,16 @@ impl Selector<'_> {
     /// Returns the value of a constant integer.
     pub fn known(&mut self, value: &Value, ty: &Type) -> Option<u64> {
         match value {
-            Value::Const(_) => match self.part(value, ty) {
-                Ok(Part::Bits(bits)) => Some(bits),
-                _ => None,
-            },
-            Value::Local(local) => match self.values[*local as usize].as_deref() {
-                Some([Part::Bits(bits)]) => Some(*bits),
-                _ => None,
-            },
+            Value::Const(_) => {
+                self.part(value, ty).ok().and_then(|part| if let Part::Bits(bits) = part { Some(bits) } else { None })
+            }
+            Value::Local(local) => self.known_local(*local),
         }
+    }
+
+    /// Returns the value of a local that turned out to be constant.
+    pub fn known_local(&self, local: u32) -> Option<u64> {
+        if let Some([Part::Bits(bits)]) = self.values[local as usize].as_deref() { Some(*bits) } else { None }
     }
 
     /// Returns a copy in a new register of a class, which may differ in kind but not in size.

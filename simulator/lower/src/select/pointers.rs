@@ -20,10 +20,15 @@ impl Selector<'_> {
         if space == Space::Param {
             return self.fail("the address of a parameter is not supported here; copy the parameter first");
         }
-        let (base, offset) = self.base_and_offset(&part)?;
+        self.moved_address(&part, format!("cvta{}.u64", space.suffix()))
+    }
+
+    /// Converts the base of an address.
+    fn moved_address(&mut self, part: &Part, opcode: String) -> Result<Part> {
+        let (base, offset) = self.base_and_offset(part)?;
         let base = self.base(&base);
-        let generic = self.one(format!("cvta{}.u64", space.suffix()), Class::B64, vec![Op::Reg(base)]);
-        Ok(Part::Address(Base::Reg(generic), offset))
+        let moved = self.one(opcode, Class::B64, vec![Op::Reg(base)]);
+        Ok(Part::Address(Base::Reg(moved), offset))
     }
 
     /// Returns a pointer in the space that its users expect of it.
@@ -39,10 +44,15 @@ impl Selector<'_> {
         if space != Space::Generic {
             return self.fail(format!("an address in the space {space:?} is used as one in {want:?}"));
         }
-        let (base, offset) = self.base_and_offset(&part)?;
-        let base = self.base(&base);
-        let own = self.one(format!("cvta.to{}.u64", want.suffix()), Class::B64, vec![Op::Reg(base)]);
-        Ok(Part::Address(Base::Reg(own), offset))
+        self.moved_address(&part, format!("cvta.to{}.u64", want.suffix()))
+    }
+
+    /// Returns the parts of a value that becomes another one; a pointer comes in the space of that.
+    pub fn parts_as(&mut self, value: &Value, ty: &Type, result: Option<u32>) -> Result<Vec<Part>> {
+        match (ty, result) {
+            (Type::Ptr(0), Some(result)) => Ok(vec![self.in_space(value, ty, self.spaces.of_local(result))?]),
+            _ => self.parts(value, ty),
+        }
     }
 
     /// Makes the code of `getelementptr`.
@@ -71,15 +81,12 @@ impl Selector<'_> {
         // Constants that selection found.
         let mut rest = Vec::new();
         for term in terms {
-            match self.values[term.index as usize].as_deref() {
-                Some([Part::Bits(bits)]) => {
-                    let index = match term.widen {
-                        Widen::Sign => i64::from(*bits as u32 as i32),
-                        _ => *bits as i64,
-                    };
+            match self.known_local(term.index) {
+                Some(bits) => {
+                    let index = if term.widen == Widen::Sign { i64::from(bits as u32 as i32) } else { bits as i64 };
                     offset = offset.wrapping_add(index.wrapping_mul(term.scale));
                 }
-                _ => rest.push(term),
+                None => rest.push(term),
             }
         }
         for term in rest {
