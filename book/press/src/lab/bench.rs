@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, anyhow};
 use simt_web::Session;
 use simt_web::answer::{Answer, Failure, Launched};
-use simt_web::request::{Argument, Launch, Request};
+use simt_web::request::{Argument, Launch, Plain, Request};
 
 /// A launch of a kernel of an experiment.
 pub struct Run<'a> {
@@ -50,7 +50,7 @@ pub fn run(run: &Run<'_>) -> Result<(Launched, Vec<u8>)> {
     for value in run.arguments {
         let contents: Vec<u8> = match value {
             Value::Number(number) => {
-                arguments.push(Argument::U32 { u32: *number });
+                arguments.push(Argument::Value(Plain::U32(*number)));
                 continue;
             }
             Value::Floats(floats) => floats.iter().flat_map(|float| float.to_le_bytes()).collect(),
