@@ -9,7 +9,7 @@ use crate::drawing::trace::Arrays;
 
 /// Generic code that runs on a chapter of any workload.
 pub trait Visitor {
-    /// What it returns.
+    /// The result.
     type Output;
     /// Runs on this chapter.
     fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<Self::Output>;
@@ -18,7 +18,7 @@ pub trait Visitor {
 /// Makes the functions that need every chapter by its crate.
 macro_rules! chapters {
     ($($chapter:ident),*) => {
-        /// Every chapter's name with its kernels, in order.
+        /// Returns every chapter's name with its kernels, in order.
         pub fn chapters() -> Vec<(&'static str, &'static [&'static Source])> {
             vec![$(($chapter::CHAPTER.name, $chapter::CHAPTER.sources)),*]
         }

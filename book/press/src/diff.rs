@@ -1,4 +1,4 @@
-//! What changed in the code from one stage to the next, made from the anchors that the pages include.
+//! The changes of the code from one stage to the next, made from the anchors that the pages include.
 //!
 //! A reader has seen both stages whole, with their comments. A difference shows the lines of code alone, all of them, and counts lines that
 //! only moved in or out with their indentation as unchanged. Most kernels of a chapter are instances of one body; where that is the change,

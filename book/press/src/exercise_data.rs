@@ -1,4 +1,4 @@
-//! What a page needs to check its exercises: a file in JSON for each, which the press writes beside the built book.
+//! The data with which a page checks its exercises: a file in JSON for each, which the press writes next to the built book.
 
 use std::fs;
 use std::path::Path;
@@ -21,9 +21,9 @@ use crate::root;
 struct Data<'a> {
     /// The name of its workload.
     problem: &'static str,
-    /// What some counts are per.
+    /// The unit of work of some counts.
     arithmetic: Arithmetic,
-    /// What the compiler calls the learner's text.
+    /// The name that the compiler has for the learner's text.
     name: String,
     /// Nothing if it asks for numbers.
     starter: String,
@@ -34,19 +34,11 @@ struct Data<'a> {
 }
 
 /// Writes all exercises into a folder: `01-conv-naive/2.json` and so on. `program` answers to `counted CHAPTER NUMBER` with [`counted`].
-///
-/// # Errors
-///
-/// When an exercise cannot be used, or a file cannot be written.
 pub fn write(folder: &Path, program: &Path) -> Result<()> {
     chapters().into_iter().try_for_each(|(chapter, _)| visit(chapter, Write { folder: &folder.join(chapter), program }))
 }
 
-/// What a predict exercise asks for, as JSON.
-///
-/// # Errors
-///
-/// When there is no such exercise, or it cannot be counted.
+/// Counts the numbers that a predict exercise asks for, and returns them as JSON.
 pub fn counted(chapter: &str, number: u32) -> Result<String> {
     visit(chapter, Count { number })
 }

@@ -68,7 +68,7 @@ impl Facts {
         self.groups.iter().filter(|(name, _)| recent.contains(*name)).map(|(_, group)| group.source.as_str()).collect()
     }
 
-    /// What a fact is worth.
+    /// Returns the value of a fact.
     pub fn value(&self, group: &str, key: &str) -> Result<Quantity> {
         parsed(self.text(group, key)?)
     }
@@ -139,7 +139,7 @@ mod tests {
         assert!(missing.is_empty(), "not in the notes: {missing:?}");
     }
 
-    /// Whether a text holds a number, with any number of zeros at its end. A number with an exponent has to be there as it is.
+    /// Returns true if a text holds a number, with any number of zeros at its end. A number with an exponent has to be there as it is.
     fn is_in(number: &str, text: &str) -> bool {
         if number.contains('e') {
             return text.split_whitespace().any(|word| word == number);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use simt::instructions::{Accuracy, Class, OTHERS, TABLE, spellings};
 
-/// What a pattern has between its dots: one or more alternatives in each place.
+/// The parts of a pattern between its dots: one or more alternatives in each place.
 type Pattern = Vec<BTreeSet<String>>;
 
 /// A line of the table: patterns of one instruction that count the same and promise the same.

@@ -58,11 +58,6 @@ use std::path::Path;
 
 pub use drawing::svg::width_of;
 
-#[cfg(test)]
-mod bounds;
-#[cfg(test)]
-mod commands;
-
 pub use page::pictures;
 
 /// The root of the repository.

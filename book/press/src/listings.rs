@@ -1,4 +1,4 @@
-//! What NVIDIA's tools say about kernels, as the book shows it: machine code in `book/listings/*.sass`, and the reports of
+//! Listings from NVIDIA's tools, as the book shows them: machine code in `book/listings/*.sass`, and the reports of
 //! `compute-sanitizer` in `book/listings/*.txt`. `cargo book record` makes them.
 //!
 //! Every version of the compiler makes other machine code, and neither `nvdisasm` nor `compute-sanitizer` comes with a Python package. So
@@ -37,7 +37,7 @@ const MARK: &str = "=========";
 /// Chooses what is shown from those loops of a kernel that have a multiply-add. Each loop is a list of instructions.
 type Choice = fn(Vec<Vec<String>>) -> Option<Vec<String>>;
 
-/// What a listing shows of its kernel.
+/// The content of a listing.
 #[derive(Clone, Copy)]
 enum Content {
     /// A part of its machine code.
@@ -89,10 +89,6 @@ pub struct Arguments {
 
 impl Arguments {
     /// Makes the listing.
-    ///
-    /// # Errors
-    ///
-    /// When a tool is not there, the machine code does not have what the listing shows, or the file cannot be written.
     pub fn run(self) -> Result<()> {
         let (_, kernel, content) = LISTINGS.iter().find(|(name, ..)| *name == self.name).context("there is no such listing")?;
         let file = AtomicFile::create(&self.save)?;
@@ -106,7 +102,7 @@ impl Arguments {
     }
 }
 
-/// What made the machine code of a kernel, and the part of it that is shown, with what each instruction does.
+/// Returns the maker of the machine code of a kernel, and the part to show, with the meaning of each instruction.
 fn code(kernel: Kernel, choice: Choice) -> Result<(String, String)> {
     let number = ARCHITECTURE.trim_start_matches("sm_").parse()?;
     let nvrtc = Nvrtc::find_where(|nvrtc| nvrtc.architectures().contains(&number))?;
@@ -118,7 +114,7 @@ fn code(kernel: Kernel, choice: Choice) -> Result<(String, String)> {
     Ok((maker, lines.collect()))
 }
 
-/// What found the races of a kernel, and its report.
+/// Returns the tool that found the races of a kernel, and its report.
 fn races(kernel: Kernel, program: &str, arguments: &[&str]) -> Result<(String, String)> {
     const TOOL: &str = "compute-sanitizer";
     let program = std::env::current_exe()?.with_file_name(program);
@@ -155,10 +151,6 @@ fn report(output: &str) -> String {
 }
 
 /// The code of a listing, and a last line that says so if its kernel has changed since.
-///
-/// # Errors
-///
-/// When there is no such listing.
 pub fn read(archive: &Archive, name: &str) -> Result<String> {
     let known = || format!("there is no listing {name}{}", nearest(name, LISTINGS.iter().map(|(name, ..)| *name)));
     let (.., content) = LISTINGS.iter().find(|(listing, ..)| *listing == name).with_context(known)?;
@@ -170,11 +162,7 @@ pub fn read(archive: &Archive, name: &str) -> Result<String> {
     Ok(code + &label)
 }
 
-/// Whether the kernel of a listing has changed since the listing was made.
-///
-/// # Errors
-///
-/// When the text is not that of a listing.
+/// Returns true if the kernel of a listing has changed since the listing was made.
 pub fn is_stale(listing: &str, kernels: &Kernels) -> Result<bool> {
     let head = |key: &str| listing.lines().find_map(|line| line.strip_prefix(&format!("// {key}: ")));
     let (kernel, digest) =
@@ -207,7 +195,7 @@ fn line(line: &str) -> Option<String> {
     Some(instruction.split(';').next()?.trim().to_owned())
 }
 
-/// The name of an instruction, without its predicate and what stands behind a point.
+/// Returns the name of an instruction, without its predicate and its modifiers.
 fn name(instruction: &str) -> &str {
     let mut words = instruction.split_whitespace().filter(|word| !word.starts_with('@'));
     words.next().and_then(|word| word.split('.').next()).unwrap_or_default()
@@ -246,7 +234,7 @@ fn constants(loops: Vec<Vec<String>>) -> Option<Vec<String>> {
     Some(chosen)
 }
 
-/// What an instruction does.
+/// Says what an instruction does.
 fn meaning(instruction: &str) -> &'static str {
     match name(instruction) {
         "LDS" if instruction.contains(".128") => "four words from shared memory",

@@ -11,10 +11,6 @@ use simt::SourceLine;
 use crate::root;
 
 /// Draws the table of operators (`operators`), or that of the chapters' scores (`scores`).
-///
-/// # Errors
-///
-/// For another word, or when a score cannot be read.
 pub fn table(what: &str) -> Result<String> {
     match what {
         "operators" => Ok(operators()),

@@ -97,7 +97,7 @@ impl Style {
         Self { unit: self.unit.map(|(unit, _)| (unit, false)), digits: self.digits }
     }
 
-    /// Whether nothing was asked for.
+    /// Returns true if nothing was asked for.
     pub fn is_default(&self) -> bool {
         self.unit.is_none() && self.digits.is_none()
     }

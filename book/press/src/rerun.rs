@@ -75,12 +75,7 @@ struct Job<'a> {
 }
 
 impl Arguments {
-    /// Makes the records.
-    ///
-    /// # Errors
-    ///
-    /// When `book/records.toml` has no record of a name, or a record cannot be read. A run that fails leaves its record as it was and the
-    /// others go on; the exit status is 1 then.
+    /// Makes the records. A run that fails leaves its record as it was and the others go on; the exit status is 1 then.
     pub fn run(&self) -> Result<ExitCode> {
         let manifest = Manifest::find()?;
         let jobs = self.jobs(&manifest)?;
@@ -131,7 +126,7 @@ impl Arguments {
     }
 }
 
-/// What is missing on this machine to make a record.
+/// Says what this machine lacks to make a record.
 fn missing(entry: &Entry) -> Option<String> {
     if let Some(program) = entry.needs.program()
         && !on_path(program)
@@ -152,7 +147,7 @@ fn on_path(program: &str) -> bool {
     })
 }
 
-/// What will run and what it will take.
+/// Says what will run and how long it will take.
 fn announcement(jobs: &[Job], skipped: &[Job]) -> String {
     let mut text = String::new();
     for group in jobs.chunk_by(|one, next| (one.entry.needs, &one.entry.model) == (next.entry.needs, &next.entry.model)) {
@@ -183,7 +178,7 @@ fn duration(seconds: f64) -> String {
 const SIMULATED_PER_S: f64 = 1.5e8;
 /// See [`SIMULATED_PER_S`].
 const TERMS_PER_S: f64 = 4e8;
-/// What a stage on a GPU takes beside its samples: warming up, copying, comparing.
+/// Seconds that a stage on a GPU takes in addition to its samples: warming up, copying, comparing.
 const GPU_STAGE_S: f64 = 0.5;
 /// Samples of each stage, and the runs before them.
 const RUNS: f64 = 20.0;

@@ -1,4 +1,4 @@
-//! The scoreboard: what came of other projects' test suites on the software driver.
+//! The scoreboard: the results of other projects' test suites on the software driver.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,10 +23,6 @@ const COLUMNS: [(&str, &[Verdict]); 4] = [
 type Row = (String, Suite, Option<Score>);
 
 /// Draws the scores of all suites, and below them what did not pass, and why.
-///
-/// # Errors
-///
-/// When a score cannot be read, or is one of another version.
 pub fn scoreboard() -> Result<String> {
     let mut rows = Vec::new();
     for (name, suite) in suite::all()?.into_iter().flat_map(|(name, suite)| suite.variants(&name)) {
@@ -61,7 +57,7 @@ fn table(rows: &[Row]) -> String {
     table
 }
 
-/// What did not pass, and the defects that the simulator found in the suite's own kernels; folded.
+/// Lists what did not pass, and the defects that the simulator found in the suite's own kernels; folded.
 fn details((name, suite, score): &Row) -> String {
     let mut groups: BTreeMap<(Verdict, &str), Vec<&str>> = BTreeMap::new();
     for Ended { test, verdict, reason } in score.iter().flat_map(|score| &score.others) {

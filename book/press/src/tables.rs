@@ -40,7 +40,7 @@ impl Shown {
     }
 }
 
-/// Where the numbers above come from, behind a line to open.
+/// Draws the source of the numbers above, behind a line to open.
 pub fn source(text: &str) -> String {
     format!("<details class=\"source\">\n<summary>Source</summary>\n\n{text}\n\n</details>")
 }
@@ -76,7 +76,7 @@ pub fn run(archive: &Archive, name: &str) -> Result<Shown> {
     Ok(Shown { table, notes, source })
 }
 
-/// What a stale mark means; nothing where no row has one.
+/// Explains the stale mark, if a row has one.
 fn stale_note(has_stale: bool) -> Option<String> {
     has_stale.then(|| format!("{STALE_NOTE}."))
 }

@@ -1,4 +1,4 @@
-//! What the terms of an expression are worth: times, rates and counts of saved runs, as the tables show them.
+//! The values of the terms of an expression: times, rates and counts of saved runs, as the tables show them.
 
 use std::cell::Cell;
 
@@ -18,8 +18,8 @@ use crate::quantity::{Dimension, Quantity};
 /// The name by which an expression asks for a fact: `[facts]group.key`.
 pub const FACTS: &str = "facts";
 
-/// Evaluates an expression whose terms belong to a run, or to [`FACTS`], unless they name another one; and says whether it comes from a stage
-/// whose kernel has changed since.
+/// Evaluates an expression whose terms belong to a run, or to [`FACTS`], unless they name another one. Also returns true if it comes from a
+/// stage whose kernel has changed since.
 pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> Result<(Quantity, bool)> {
     let is_stale = Cell::new(false);
     let term = |term: Term| {
@@ -73,7 +73,7 @@ fn ceiling(record: &Record, field: &str) -> Option<Quantity> {
     })
 }
 
-/// What the GPU has that a run simulated.
+/// Returns a property of the GPU that a run simulated.
 fn chip(record: &Record, field: &str) -> Option<Quantity> {
     let chip = Profile::named(record.device.profile.as_deref()?)?;
     let rates = Rates::of(chip.compute_capability);
@@ -152,7 +152,7 @@ fn of_stage(record: &Record, stage: &StageRecord, field: &str) -> Option<Quantit
     Some(Quantity { value, dimension })
 }
 
-/// What a run says in words: `date`, `device`, or `bound_by` of a stage, the part of the simulated chip that needs the most time for it.
+/// Returns a fact about a run in words: `date`, `device`, or `bound_by` of a stage, the part of the simulated chip that needs most time.
 pub fn words(run: Run, field: &str) -> Option<Result<String>> {
     let device = &run.record.device;
     match field {

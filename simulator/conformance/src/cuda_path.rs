@@ -12,17 +12,13 @@ use crate::source;
 
 /// A toolkit, as NVIDIA's installer would have made it.
 pub struct CudaPath {
-    /// What `CUDA_PATH` names.
+    /// The folder that `CUDA_PATH` names.
     pub folder: PathBuf,
-    /// Where its libraries are, NVRTC among them.
+    /// The folder of its libraries, NVRTC among them.
     pub libraries: PathBuf,
 }
 
 /// Merges these packages into a folder inside of `folder`, unless they are there already.
-///
-/// # Errors
-///
-/// When a package cannot be fetched or its files cannot be linked.
 pub fn make(folder: &Path, packages: &[String]) -> Result<CudaPath> {
     let [toolkit, wheels] = ["cuda", "wheels"].map(|name| folder.join(name));
     let made = CudaPath { libraries: toolkit.join("lib64"), folder: toolkit.clone() };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::run::{Ended, Verdict};
 use crate::suite::Suite;
 
-/// What came of one run of a suite.
+/// The results of one run of a suite.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Score {
     /// Name of the suite.
@@ -17,7 +17,7 @@ pub struct Score {
     pub version: String,
     /// The commit of the driver.
     pub commit: String,
-    /// How many tests ended in each way.
+    /// The number of tests that ended in each way.
     pub counts: BTreeMap<Verdict, usize>,
     /// Passed tests, of those that neither skipped themselves nor fail for a reason that is not the driver's; in percent.
     pub passed_percent: f64,

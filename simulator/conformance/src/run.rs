@@ -15,7 +15,7 @@ use wait_timeout::ChildExt;
 use crate::source::{Environment, Start, Test};
 use crate::suite::Suite;
 
-/// How a test ended.
+/// The end of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -40,15 +40,15 @@ pub enum Verdict {
 pub struct Ended {
     /// Its name in the suite.
     pub test: String,
-    /// How it ended.
+    /// The way it ended.
     pub verdict: Verdict,
-    /// Why, in a line.
+    /// The reason, in a line.
     pub reason: String,
 }
 
-/// What is known of a process that is over.
+/// A process that is over.
 struct Process {
-    /// Whether it succeeded; `None`: it was not over in time.
+    /// True if it succeeded; `None` if it was not over in time.
     succeeded: Option<bool>,
     output: String,
     /// `None`: it was killed, or never called the driver.
@@ -56,10 +56,6 @@ struct Process {
 }
 
 /// Runs a test. What it printed and its report stay in the folder `keep` unless it simply passed.
-///
-/// # Errors
-///
-/// When it cannot be started.
 pub fn alone(suite: &Suite, test: &Test, environment: &Environment, keep: Option<&Path>) -> Result<Ended> {
     let needs = suite.memory_gib.get(&test.name).copied();
     let available = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_gib(&text));
@@ -82,10 +78,6 @@ pub fn alone(suite: &Suite, test: &Test, environment: &Environment, keep: Option
 /// Runs several tests in one process and returns those that certainly passed or skipped themselves: none, if the driver reported a defect,
 /// because it does not say in which test, or if the process died. All others have to run alone, because a fault in one test spoils those
 /// after it.
-///
-/// # Errors
-///
-/// When it cannot be started.
 pub fn together(suite: &Suite, start: &Start, tests: &[&Test], environment: &Environment) -> Result<Vec<Ended>> {
     let mut command = start.command();
     command.args(tests.iter().map(|test| &test.name));
@@ -112,7 +104,7 @@ fn settled_together<'t>(tests: impl Iterator<Item = &'t str>, process: &Process)
     tests.filter_map(settled).collect()
 }
 
-/// Runs a process to its end, or for so many seconds.
+/// Runs a process to its end, or for at most `limit_s` seconds.
 fn process(mut command: Command, environment: &Environment, limit_s: u64) -> Result<Process> {
     let folder = tempfile::tempdir()?;
     let [output_path, report_path] = ["output.txt", "report.json"].map(|name| folder.path().join(name));

@@ -16,7 +16,7 @@ pub type Environment = [(String, String)];
 pub struct Built {
     /// Its tests, in its own order.
     pub tests: Vec<Test>,
-    /// What runs several tests in one process, if the suite can do that; their names follow as arguments.
+    /// The command for several tests in one process, if the suite has one; their names follow as arguments.
     pub together: Option<Start>,
 }
 
@@ -35,7 +35,7 @@ impl Test {
     }
 }
 
-/// What starts a process.
+/// The command of a process.
 pub struct Start {
     program: PathBuf,
     arguments: Vec<String>,
@@ -53,10 +53,6 @@ impl Start {
 
 /// Fetches a suite into the folder, unless `source` has it already, and builds it. Its tests will get the `environment`, and so does what
 /// lists them.
-///
-/// # Errors
-///
-/// When it cannot be fetched or built, or has no tests.
 pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &Environment) -> Result<Built> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     // Tests run in another folder.
@@ -132,7 +128,7 @@ fn cargo() -> PathBuf {
 fn rust(source: &Path, arguments: &[String], environment: &Environment) -> Result<Built> {
     let mut command = Command::new(cargo());
     command.args(["test", "--no-run", "--message-format=json"]).args(arguments).current_dir(source);
-    // Not in the folder of whoever started us.
+    // Not in the folder of the process that started us.
     command.env("CARGO_TARGET_DIR", source.join("target")).stderr(Stdio::inherit());
     // Symbols of a suite and of all that it uses can take more disk than the rest.
     command.envs(["CARGO_PROFILE_DEV_DEBUG", "CARGO_PROFILE_TEST_DEBUG"].map(|profile| (profile, "0")));

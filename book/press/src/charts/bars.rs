@@ -4,7 +4,7 @@ use crate::drawing::svg::{MARGIN, Svg, WIDTH, below, width_of};
 
 /// A chart of bars.
 pub struct Bars {
-    /// What is shown.
+    /// The title.
     pub title: String,
     /// Small print below the title.
     pub notes: Vec<String>,
@@ -34,9 +34,9 @@ pub struct Row {
 pub struct Mark {
     /// Its line, as a class of the style sheet.
     pub class: &'static str,
-    /// Where it is.
+    /// Its value.
     pub value: f64,
-    /// What it is.
+    /// Its meaning.
     pub text: String,
 }
 

@@ -15,23 +15,23 @@ const STEP: f64 = 16.0;
 pub struct Axis {
     /// Its ends.
     pub ends: (f64, f64),
-    /// Whether equal distances are equal factors.
+    /// True if equal distances are equal factors.
     pub by_factors: bool,
 }
 
 impl Axis {
-    /// An axis by factors that holds all values, with a factor of room at both ends.
+    /// Makes an axis by factors for all values, with a factor of room at both ends.
     pub fn by_factors(values: impl Iterator<Item = f64>, below: f64, above: f64) -> Self {
         let (least, most) = values.fold((f64::INFINITY, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
         Self { ends: (least / below, most * above), by_factors: true }
     }
 
-    /// An axis from zero.
+    /// Makes an axis from zero.
     pub fn from_zero(end: f64) -> Self {
         Self { ends: (0.0, end), by_factors: false }
     }
 
-    /// Where a value is, from 0 to 1.
+    /// Returns the position of a value, from 0 to 1.
     fn part(self, value: f64) -> f64 {
         let (low, high) = self.ends;
         if self.by_factors { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) }
@@ -62,7 +62,7 @@ impl Axis {
 
 /// The frame of a plot.
 pub struct Frame {
-    /// What is shown.
+    /// The title.
     pub title: String,
     /// Small print below the title.
     pub notes: Vec<String>,
@@ -184,7 +184,7 @@ impl Plot {
     }
 }
 
-/// Where a pair of values is in the picture.
+/// Returns the point of a pair of values.
 fn place(Area { left, top, right, bottom }: Area, axes: (Axis, Axis), (x, y): Point) -> Point {
     (left + axes.0.part(x) * (right - left), bottom - axes.1.part(y) * (bottom - top))
 }

@@ -1,4 +1,4 @@
-//! What limits the stages of a chapter: their rates against the arithmetic that they do per byte, under the roofs that memory, the caches and the
+//! The limits of the stages of a chapter: their rates against the arithmetic that they do per byte, under the roofs that memory, the caches and the
 //! arithmetic units make.
 //!
 //! After Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore architectures", 2009, with a slope for
@@ -29,7 +29,7 @@ const SECTOR_BYTES: f64 = 32.0;
 /// Says what the horizontal axis counts, and how to read the slopes.
 const NOTE: &str = "Bytes of the sectors that are asked for. A stage above a slope gets some of them from a nearer level.";
 
-/// How far up the slope of a cache its words are: near the bend, where there are no dots.
+/// The place of words on the slope of a cache: near the bend, where there are no dots.
 const SLOPE_WORDS: f64 = 0.8;
 
 /// Draws a dot for each stage that was timed and counted. The option `rivals` names stages of libraries, of which nothing is counted: lines at
@@ -112,13 +112,13 @@ fn draw_caches(plot: &mut Plot, (x, y): (Axis, Axis), run: Run, knee: Point) -> 
     Ok(())
 }
 
-/// Where the slope of a level of memory enters the picture.
+/// Returns the point where the slope of a level of memory enters the picture.
 fn slope_start(x: Axis, y: Axis, bytes_per_s: f64) -> Point {
     let start = x.ends.0.max(y.ends.0 / bytes_per_s);
     (start, start * bytes_per_s)
 }
 
-/// Bytes that the kernels of a stage ask for at the size that was timed. Counts at another size are scaled: loads grow with the
+/// Returns the bytes that the kernels of a stage ask for at the size that was timed. Counts at another size are scaled: loads grow with the
 /// multiply-adds, and stores with the outputs.
 fn bytes_asked_for(pair: Pair, stage: &str) -> Option<f64> {
     let counters = pair.counted_stage(stage)?.counters?;
@@ -130,7 +130,7 @@ fn bytes_asked_for(pair: Pair, stage: &str) -> Option<f64> {
     (bytes > 0.0).then_some(bytes)
 }
 
-/// Multiply-adds per output: taps, pixels of a template, or the side that two matrices share.
+/// Returns the multiply-adds per output: taps, pixels of a template, or the side that two matrices share.
 fn terms(run: Run) -> f64 {
     let of = |name: &str| run.size(name).map_or(1.0, |size| size as f64);
     of("taps") * of("template_width") * of("template_height") * of("k")

@@ -36,7 +36,7 @@ fn product(stages: &[(&str, f64)], ceiling: f64) -> Record {
     record
 }
 
-/// What the simulator would count of stages that do so many FLOP per byte, in a part of that product.
+/// Returns the simulator's record of stages that do this many FLOP per byte, in a part of that product.
 fn counts(stages: &[(&str, f64)], part: u64) -> Record {
     let mut record = product(stages, 60.0);
     record.workload.insert("multiply_adds".into(), (MULTIPLY_ADDS / part).into());

@@ -54,7 +54,7 @@ const PATTERNS: &[Pattern] = &[
     ("global_vectors", [4, 1, 1], [256, 1, 1], 0),
 ];
 
-/// What to count with.
+/// The device to count with.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Where to count: gpu, with Nsight Compute, or sim
@@ -69,11 +69,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Counts.
-    ///
-    /// # Errors
-    ///
-    /// When the device or the profiler is not there, a stage does not verify, or the file cannot be written.
+    /// Counts, and writes the record.
     pub fn run(self) -> Result<()> {
         if let Some(group) = self.launch {
             return launch(&with_stored_ptx()?, &group).map(drop);
@@ -85,7 +81,7 @@ impl Arguments {
     }
 }
 
-/// The GPU with the PTX of the repository in place of what a compiler on its machine would make: what the simulator executes.
+/// Opens the GPU with the PTX of the repository, which the simulator executes, instead of what a compiler on its machine would make.
 fn with_stored_ptx() -> Result<Gpu> {
     let gpu = Gpu::open(&Request::Gpu)?;
     let capability = gpu.context.compute_capability()?;
@@ -102,7 +98,7 @@ fn groups() -> Vec<&'static str> {
     [CEILINGS_GROUP].into_iter().chain(chapters).chain([PATTERNS_GROUP]).collect()
 }
 
-/// Launches every kernel of a group; what the simulator reports of each launch, and nothing on a GPU.
+/// Launches every kernel of a group. Returns the simulator's report of each launch, and nothing on a GPU.
 fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
     match group {
         CEILINGS_GROUP => reports(gpu, launch_ceilings),
@@ -117,7 +113,7 @@ fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
     }
 }
 
-/// What the simulator reports of some launches.
+/// Returns the reports of the simulator on some launches.
 fn reports(gpu: &Gpu, launch: fn(&Gpu) -> Result<()>) -> Result<Vec<LaunchReport>> {
     observer::forget(gpu)?;
     launch(gpu)?;
@@ -155,7 +151,7 @@ impl Visitor for Launch<'_> {
     }
 }
 
-/// Launches the kernels that stand around the transforms, without the transforms.
+/// Launches the kernels before and after the transforms, without the transforms.
 fn launch_around_fft(gpu: &Gpu) -> Result<()> {
     let conv = &Convolution::sized(&[])?;
     let blocks = unroll::fft::Blocks { length: 4096, hop: 3072, count: 6 };
@@ -210,7 +206,7 @@ fn launch_patterns(gpu: &Gpu) -> Result<()> {
     Ok(())
 }
 
-/// What the simulator counts.
+/// Counts with the simulator.
 fn simulate(device: &Request) -> Result<Record> {
     let gpu = Gpu::open(device)?;
     ensure!(gpu.is_simulated(), "without Nsight Compute only the simulator counts: --device sim");
@@ -224,7 +220,7 @@ fn simulate(device: &Request) -> Result<Record> {
     Ok(record(&gpu, "the simulator".to_owned(), kernels))
 }
 
-/// What Nsight Compute counts: this program again, group by group, under the profiler.
+/// Counts with Nsight Compute: this program again, group by group, under the profiler.
 fn profile() -> Result<Record> {
     let gpu = Gpu::open(&Request::Gpu)?;
     let metrics = METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(",");

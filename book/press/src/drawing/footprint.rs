@@ -1,4 +1,4 @@
-//! What one thread, its warp and its block read and write of the arrays in device memory.
+//! The elements of arrays in device memory that one thread, its warp and its block read and write.
 //!
 //! Everything in a drawing, and every number of its captions, comes from a trace of the simulator, so it cannot show what a kernel does not
 //! do. Sizes should be small enough that single elements can be seen.
@@ -16,12 +16,12 @@ use crate::directive::Arguments;
 /// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// Whose footprint is drawn.
+/// The thread whose footprint is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Who {
     /// The thread's number in the second block of the grid, in both dimensions if it has two.
     pub thread: u32,
-    /// Which neighboring blocks are drawn.
+    /// The neighboring blocks that are drawn.
     pub beside: Beside,
 }
 
@@ -60,12 +60,12 @@ impl Who {
         }
     }
 
-    /// What the warp is called.
+    /// Returns the name of the warp.
     pub fn warp_name(&self) -> String {
         format!("warp {}", self.thread / WARP)
     }
 
-    /// What the thread is called.
+    /// Returns the name of the thread.
     pub fn thread_name(&self) -> String {
         format!("thread {}", self.thread)
     }
@@ -75,7 +75,7 @@ fn at(x: u32, y: u32) -> Dim3 {
     Dim3::new(x, y, 0)
 }
 
-/// What is touched of one array.
+/// The elements of one array that are touched.
 pub struct Footprint {
     /// The array.
     pub array: Array,
@@ -108,7 +108,7 @@ pub fn footprints<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Wh
     Ok(arrays.into_iter().map(footprint).filter(|footprint| !footprint.block.all().is_empty()).collect())
 }
 
-/// What the block, the warp and the thread read and write, and how much of it the neighboring blocks read as well.
+/// Says what the block, the warp and the thread read and write, and how much of it the neighboring blocks read as well.
 pub fn captions(who: &Who, footprints: &[Footprint]) -> Vec<String> {
     let sentence = |subject: String, part: fn(&Footprint) -> &Part| {
         let read = list(footprints, |footprint| part(footprint).read.len() as u64);

@@ -23,7 +23,7 @@ const SEED: u64 = 13;
 pub struct Array {
     /// Its name.
     pub name: &'static str,
-    /// What an element is called, and several.
+    /// The words for one element and for several.
     pub elements: [&'static str; 2],
     /// How many rows; 1 where there is one dimension.
     pub rows: u64,
@@ -48,11 +48,7 @@ pub enum Layout {
 
 /// Workloads that the book runs and draws.
 pub trait Arrays: Workload {
-    /// A workload of the sizes that a page names, or of those for teaching if it names none.
-    ///
-    /// # Errors
-    ///
-    /// When it takes other sizes.
+    /// Makes a workload of these sizes, or of those for teaching if there are none.
     fn sized(sizes: &[u32]) -> Result<Self>;
     /// How they are drawn.
     const LAYOUT: Layout;
@@ -60,7 +56,7 @@ pub trait Arrays: Workload {
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array>;
 }
 
-/// The sizes that a page names, or those for teaching if it names none.
+/// Returns the sizes that a page names, or those for teaching if it names none.
 fn named<const N: usize>(sizes: &[u32], teaching: [u32; N]) -> Result<[u32; N]> {
     let sizes = if sizes.is_empty() { &teaching } else { sizes };
     sizes.try_into().ok().with_context(|| format!("the workload has {N} sizes, not {sizes:?}"))
@@ -168,7 +164,7 @@ impl Array {
         Self { name, elements, rows: view.len() as u64 / columns, columns, address, width: size_of::<T>() as u64 }
     }
 
-    /// One of one dimension.
+    /// Describes an array of one dimension.
     fn row<T>(gpu: &Gpu, name: &'static str, elements: [&'static str; 2], view: &CudaView<'_, T>) -> Self {
         Self::new(gpu, name, elements, view.len() as u32, view)
     }
@@ -178,7 +174,7 @@ impl Array {
         self.rows * self.columns
     }
 
-    /// What threads read and wrote of it; of an element of which they touched a part, all.
+    /// Returns the elements that threads read and wrote, in whole or in part.
     pub fn part(&self, touched: &[Touched], threads: &Range<u32>) -> Part {
         let end = self.address + self.len() * self.width;
         let mut part = Part::default();
@@ -202,7 +198,7 @@ impl Array {
 /// Elements of an array by their index, row after row.
 pub type Elements = BTreeSet<u64>;
 
-/// What of an array was touched.
+/// The elements of an array that were touched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// By loads and copies.
@@ -218,7 +214,7 @@ impl Part {
     }
 }
 
-/// Neighbouring elements together.
+/// Groups neighboring elements.
 pub fn runs(elements: &Elements) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
     for &element in elements {
@@ -230,7 +226,7 @@ pub fn runs(elements: &Elements) -> Vec<Range<u64>> {
     runs
 }
 
-/// The arrays, and what the threads of each of the blocks touched in a run of the stage.
+/// Runs the stage. Returns the arrays, and what the threads of each of the blocks touched.
 pub fn trace<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, blocks: &[Dim3]) -> Result<(Vec<Array>, Vec<Vec<Touched>>)> {
     let mut buffers = workload.upload(gpu)?;
     let arrays = workload.arrays(gpu, &buffers);

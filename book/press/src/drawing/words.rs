@@ -15,7 +15,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// Whether both have a part in common.
+    /// Returns true if both have a part in common.
     pub fn overlaps(&self, other: &Area) -> bool {
         self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
     }

@@ -9,10 +9,6 @@ pub fn escape(text: &str) -> String {
 }
 
 /// Data for a script, in an element that a browser does not show.
-///
-/// # Errors
-///
-/// When it cannot be written as JSON.
 pub fn data(value: &impl Serialize) -> Result<String> {
     // Nothing in it can end the element.
     let json = serde_json::to_string(value)?.replace('<', "\\u003c");

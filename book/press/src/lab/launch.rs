@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use driver::launch_files::{Argument, LaunchFile};
 use driver::settings::LAUNCHES_VARIABLE;
 use kernels::Source;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
 use simt::Dim3;
 use simt::ptx::{edit, parse, to_line_end};
 
@@ -22,26 +22,6 @@ const MOST_BYTES: usize = 100_000;
 
 /// Where the files are put, from the root of the repository. `cargo book` copies them into the book.
 pub const FOLDER: &str = "target/book-lab/launches";
-
-/// A launch as the driver writes it.
-#[derive(Deserialize)]
-struct Written {
-    kernel: String,
-    grid: Dim3,
-    block: Dim3,
-    dynamic_shared_bytes: u32,
-    cooperative: bool,
-    arguments: Vec<Value>,
-    buffers: Vec<String>,
-    variables: Vec<WrittenVariable>,
-    ptx: String,
-}
-
-#[derive(Deserialize)]
-struct WrittenVariable {
-    name: String,
-    bytes: String,
-}
 
 /// The file of a stage.
 #[derive(Serialize)]
@@ -73,7 +53,7 @@ struct Launch {
     block: [u32; 3],
     shared: u32,
     cooperative: bool,
-    arguments: Vec<Value>,
+    arguments: Vec<Argument>,
     buffers: Vec<Contents>,
     variables: Vec<Variable>,
     /// The module without the kernels that are not launched.
@@ -97,10 +77,6 @@ enum Contents {
 }
 
 /// The files that the driver has written until now.
-///
-/// # Errors
-///
-/// When this process was not told where they go.
 pub fn written() -> Result<BTreeSet<PathBuf>> {
     let folder = env::var_os(LAUNCHES_VARIABLE).with_context(|| format!("{LAUNCHES_VARIABLE} is not set"))?;
     let Ok(files) = fs::read_dir(folder) else { return Ok(BTreeSet::new()) };
@@ -110,7 +86,7 @@ pub fn written() -> Result<BTreeSet<PathBuf>> {
     Ok(files.filter_map(|file| Some(file.ok()?.path())).filter(ours).collect())
 }
 
-/// What the file of a stage is made of.
+/// The contents of the file of a stage.
 pub struct Stage<'a> {
     /// The name of the file, without its folder.
     pub file: &'a str,
@@ -124,14 +100,10 @@ pub struct Stage<'a> {
     pub source: &'a Source,
 }
 
-/// Makes the file of a stage from those of its launches, and removes them.
-///
-/// # Errors
-///
-/// When a file cannot be read or written, or would be too large for a page.
+/// Makes the file of a stage from those of its launches, and removes them. Fails if it would be too large for a page.
 pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Result<()> {
     let launch = |path: PathBuf| {
-        let written: Written = serde_json::from_slice(&fs::read(&path)?)?;
+        let written: LaunchFile = serde_json::from_slice(&fs::read(&path)?)?;
         fs::remove_file(&path)?;
         let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
         let ptx = only(&written.ptx, &written.kernel)?;
@@ -139,9 +111,9 @@ pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Resul
         Ok(Launch {
             ptx,
             kernel: written.kernel,
-            grid: extents(written.grid),
-            block: extents(written.block),
-            shared: written.dynamic_shared_bytes,
+            grid: extents(written.config.grid),
+            block: extents(written.config.block),
+            shared: written.config.dynamic_shared_bytes,
             cooperative: written.cooperative,
             arguments: written.arguments,
             buffers: written.buffers.into_iter().map(Contents::of).collect(),

@@ -35,7 +35,7 @@ const REFERENCE: [&str; 20] = [
 /// Pages of a chapter that are no steps.
 const NO_STEPS: [&str; 4] = ["index", "results", "did-not-help", "originals"];
 
-/// What a step begins with, below its title.
+/// The beginning of a step, below its title.
 const POINT: &str = "> **In one sentence:** ";
 
 /// The words of a page's prose: without code, HTML, and what directives become.

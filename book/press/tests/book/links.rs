@@ -48,7 +48,7 @@ fn ids(page: &str) -> BTreeSet<String> {
     ids
 }
 
-/// What is wrong with a link of a page.
+/// Says what is wrong with a link of a page.
 fn wrong(page: &Page, (words, target): &(String, String), all: &[Page]) -> Option<String> {
     if words.trim() == "!" {
         return Some("an image needs words for readers who do not see it".into());

@@ -1,5 +1,7 @@
 //! The whole book, rendered as mdBook renders it.
 
+mod bounds;
+mod commands;
 mod contrast;
 mod length;
 mod links;

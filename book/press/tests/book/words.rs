@@ -27,7 +27,7 @@ fn word(element: &str) -> Option<(Area, &str)> {
     Some(([left, y - 9.0, left + width, y + 1.0], text))
 }
 
-/// What is wrong with the words of a drawing.
+/// Lists what is wrong with the words of a drawing.
 fn wrong(svg: &str) -> Option<String> {
     let width: f64 = svg.split("width=\"").nth(1)?.split('"').next()?.parse().ok()?;
     let words = words(svg);

@@ -9,8 +9,8 @@ use common::units::{milliseconds, percent};
 use super::trial::{Diagnosis, Effort, Kind, Trial};
 use super::without::Loads;
 
-/// An experiment that takes at least this share of the whole has gained nothing. Kernels that do the same work were seen to differ by 4 % for
-/// reasons that nobody found (`kernels/NOTES.md`).
+/// The least share of the whole at which an experiment has gained nothing. Kernels that do the same work were seen to differ by 4 % for
+/// unknown reasons (`kernels/NOTES.md`).
 const NOTHING: f64 = 0.95;
 
 /// If removing both kinds of loads gains this many times more than each alone together, the two hide each other.
@@ -47,7 +47,7 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<String> {
     sentences
 }
 
-/// A warning if the whole took another time after the experiments than before them: then the times in between say nothing.
+/// Warns if the whole took another time after the experiments than before them: then the times in between say nothing.
 fn drift(diagnosis: &Diagnosis) -> Option<String> {
     let (first, again) = (diagnosis.whole.effort.as_ref().ok()?.timing()?, diagnosis.again?);
     let spread = (first.p90_ms - first.p10_ms + again.p90_ms - again.p10_ms) / 2.0;
@@ -108,7 +108,7 @@ fn by_times(diagnosis: &Diagnosis) -> Vec<String> {
     sentences
 }
 
-/// About a chapter's own experiments.
+/// Concludes from a chapter's own experiments.
 fn own_by_times(diagnosis: &Diagnosis) -> Option<String> {
     let own: Vec<(&Trial, f64)> = diagnosis
         .experiments

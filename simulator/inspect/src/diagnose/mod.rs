@@ -67,11 +67,7 @@ impl Diagnosis {
 }
 
 /// Runs a stage whole and without parts of its work. If the whole is not verified, its row comes back and nothing else is tried. Findings of
-/// the simulator's checks in an experiment are ignored, because an experiment may read memory that nobody wrote.
-///
-/// # Errors
-///
-/// When the workload cannot be brought to the device, and the driver's errors.
+/// the simulator's checks in an experiment are ignored, because an experiment may read uninitialized memory.
 pub fn diagnose<W: Workload>(
     gpu: &Gpu,
     stage: &Stage<W>,
@@ -250,7 +246,7 @@ fn most_registers(gpu: &Gpu, kernels: &[Kernel]) -> Result<u32> {
     Ok(most)
 }
 
-/// Counts launches on the simulator, or times them on a GPU. Nobody compares the output that they write.
+/// Counts launches on the simulator, or times them on a GPU. Their output is not compared.
 fn trial<W: Workload>(
     gpu: &Gpu,
     workload: &W,

@@ -30,7 +30,7 @@ const COUNTS: [Count; 7] = [
 /// The arithmetic of a stage that has none of the above. In other stages these compute addresses.
 const INTEGERS: Count = Count { title: "integer\nmultiplies", of: |counters| counters.int_mad };
 
-/// How many of [`COUNTS`] come before those of arithmetic.
+/// The number of [`COUNTS`] before those of arithmetic.
 const BEFORE_ARITHMETIC: usize = 4;
 
 /// Draws a diagnosis in lines of at most `width` characters. Where it does not fit, what is left in each run goes under the table, and then

@@ -28,13 +28,13 @@ pub struct Trial {
     pub name: String,
     /// The work that is left.
     pub left: String,
-    /// Which experiment it is.
+    /// The kind of experiment.
     pub kind: Kind,
     /// Its effort, or why it was left out.
     pub effort: Result<Effort, String>,
 }
 
-/// Where a trial comes from.
+/// The origin of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Nothing is removed.

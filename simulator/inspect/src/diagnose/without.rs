@@ -35,10 +35,10 @@ use thiserror::Error;
 
 use super::steering::Steering;
 
-/// How many numbers a kernel keeps to replace loaded values. Each occupies a register while the kernel runs.
+/// The numbers that a kernel keeps to replace loaded values. Each occupies a register while the kernel runs.
 const POOL: usize = 8;
 
-/// Which loads are removed.
+/// The loads to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loads {
     /// From global memory, including asynchronous copies from there to shared memory.
@@ -65,13 +65,13 @@ impl Loads {
 pub struct Without {
     /// The modules' texts, in the order in which they were given.
     pub texts: Vec<String>,
-    /// How many instructions were removed.
+    /// The number of removed instructions.
     pub removed: usize,
-    /// How many loads of that kind stay, because addresses or branches depend on them.
+    /// The number of loads that stay, because addresses or branches depend on them.
     pub kept: usize,
 }
 
-/// Why loads cannot be removed.
+/// A reason why loads cannot be removed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Refusal {
     /// The text is not PTX that we can read.
@@ -93,11 +93,8 @@ pub enum Refusal {
     Steering(String),
 }
 
-/// Removes loads from the kernels that one stage launches: the texts of modules, each with the names of its kernels.
-///
-/// # Errors
-///
-/// [`Refusal`], when there is nothing to remove or when it cannot be done.
+/// Removes loads from the kernels that one stage launches: the texts of modules, each with the names of its kernels. Refuses if there is
+/// nothing to remove, or if it cannot be done.
 pub fn without(modules: &[(&str, Vec<&str>)], loads: Loads) -> Result<Without, Refusal> {
     let trees = modules.iter().map(|(text, _)| parse(text).map_err(|error| Refusal::Syntax(error.to_string())));
     let trees = trees.collect::<Result<Vec<_>, _>>()?;
@@ -140,7 +137,7 @@ struct Kernel<'a, 't> {
     function: &'a Function<'t>,
     /// Registers whose value goes elsewhere than into multiply-adds and memory.
     mixed: HashSet<&'t str>,
-    /// How many values were taken from the pool so far.
+    /// The number of values taken from the pool so far.
     used: usize,
 }
 
@@ -258,7 +255,7 @@ impl<'a, 't> Kernel<'a, 't> {
         format!("%fake{}", (self.used - 1) % POOL)
     }
 
-    /// Width in bytes of a register; `None` for a name that is not a register.
+    /// Returns the width of a register in bytes; `None` for a name that is not a register.
     fn width(&self, name: &str) -> Option<u32> {
         match self.function.register_type(name)? {
             Type::Bytes(width) => Some(width),

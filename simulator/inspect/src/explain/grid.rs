@@ -24,12 +24,12 @@ pub struct Grid {
     pub rows: Vec<Row>,
     /// The cost of the request.
     pub cost: Cost,
-    /// Whether words in one column are in one bank and wait for each other: in shared memory, if each lane requests at most one word, on
+    /// True if words in one column are in one bank and wait for each other: in shared memory, if each lane requests at most one word, on
     /// GPUs with 32 banks of a word.
     pub conflicts: bool,
     /// Bytes that the lanes request, each byte once.
     pub bytes_wanted: u64,
-    /// How many banks shared memory has.
+    /// The number of banks of shared memory.
     pub banks: usize,
 }
 
@@ -130,20 +130,20 @@ impl Grid {
         Some(Self { space: sample.space, rows, cost, conflicts, bytes_wanted: bytes.len() as u64, banks })
     }
 
-    /// Whether several lanes request one word and nothing else, so that it is read once for all of them.
+    /// Returns true if several lanes request one word and nothing else.
     pub fn is_broadcast(&self) -> bool {
         let mut wanted = self.rows.iter().flat_map(|row| row.lanes).filter(|lanes| *lanes != 0);
         wanted.next().is_some_and(|lanes| lanes.count_ones() > 1) && wanted.next().is_none()
     }
 
-    /// How many words of each bank are requested.
+    /// Counts the requested words of each bank.
     pub fn words_per_bank(&self) -> [u32; COLUMNS] {
         std::array::from_fn(|bank| self.rows.iter().filter(|row| row.lanes[bank] != 0).count() as u32)
     }
 }
 
 impl Row {
-    /// Whether the word's sector is moved.
+    /// Returns true if the word's sector is moved.
     pub fn is_moved(&self, column: usize) -> bool {
         let first = column / SECTOR_WORDS * SECTOR_WORDS;
         self.lanes[first..first + SECTOR_WORDS].iter().any(|lanes| *lanes != 0)

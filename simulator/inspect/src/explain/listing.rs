@@ -1,10 +1,8 @@
 //! The CUDA source of a kernel with the counts of each line.
 
-use std::fmt::Write;
-
 use simt::{Counters, LineCounters};
 
-use super::style::Style;
+use super::style::{Style, put};
 use common::units::{percent, significant};
 
 /// The least room for the source. Where there is less, columns of counts are left out.
@@ -32,26 +30,20 @@ pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Coun
         .filter_map(|line| Some((line.source.as_ref().filter(|source| source.file == file)?.line, &line.counters)))
         .collect();
     counted.sort_by_key(|(line, _)| *line);
-    let cells: Vec<Vec<Option<String>>> =
-        COLUMNS.iter().map(|column| counted.iter().map(|(_, counters)| (column.cell)(counters, total)).collect()).collect();
-    let mut shown: Vec<usize> = (0..COLUMNS.len()).filter(|&column| cells[column].iter().any(Option::is_some)).collect();
-    let mut widths: Vec<usize> = shown
-        .iter()
-        .map(|&column| {
-            let cells = cells[column].iter().flatten().map(|cell| cell.chars().count());
-            COLUMNS[column].title.iter().map(|title| title.len()).chain(cells).max().unwrap_or(0)
-        })
-        .collect();
+    let (titles, cells) = columns(counted.iter().map(|(_, counters)| *counters), total);
+    let width = |(column, title): (usize, &[&str; 2])| {
+        let cells = cells.iter().flat_map(|row| &row[column]).map(|cell| cell.chars().count());
+        title.iter().map(|title| title.len()).chain(cells).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = titles.iter().enumerate().map(width).collect();
     let room = |widths: &[usize]| style.width.saturating_sub(7 + widths.iter().map(|width| width + 2).sum::<usize>());
     while widths.len() > 1 && room(&widths) < LEAST_CODE {
         widths.pop();
-        shown.pop();
     }
 
     let mut listing = String::new();
     for (row, first) in ["line", ""].into_iter().enumerate() {
-        let titles: String =
-            shown.iter().zip(&widths).map(|(&column, width)| format!("  {:>width$}", COLUMNS[column].title[row])).collect();
+        let titles: String = titles.iter().zip(&widths).map(|(title, width)| format!("  {:>width$}", title[row])).collect();
         let last = if row == 0 { cut(file, room(&widths)) } else { String::new() };
         put(&mut listing, &style.dim(format!("{first:>5}{titles}  {last}").trim_end()));
     }
@@ -63,7 +55,7 @@ pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Coun
     };
     let empty: String = widths.iter().map(|width| " ".repeat(width + 2)).collect();
     let mut last = None;
-    for (index, (line, _)) in counted.iter().enumerate() {
+    for ((line, _), cells) in counted.iter().zip(&cells) {
         match last {
             Some(last) if line - last > BRIDGED + 1 => put(&mut listing, &style.dim(&format!("{:>5}", "…"))),
             Some(last) => {
@@ -71,11 +63,8 @@ pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Coun
             }
             None => {}
         }
-        let row: String = shown
-            .iter()
-            .zip(&widths)
-            .map(|(&column, width)| format!("  {:>width$}", cells[column][index].as_deref().unwrap_or("")))
-            .collect();
+        let cells = cells.iter().map(|cell| cell.as_deref().unwrap_or(""));
+        let row: String = cells.zip(&widths).map(|(cell, width)| format!("  {cell:>width$}")).collect();
         put(&mut listing, &format!("{line:>5}{row}  {}", code(*line)));
         last = Some(*line);
     }
@@ -139,11 +128,6 @@ fn diverged(counters: &Counters, _: &Counters) -> Option<String> {
 fn per_request(count: u64, ideal: u64, requests: u64) -> Option<String> {
     let per = |count: u64| significant(count as f64 / requests as f64);
     (requests > 0).then(|| format!("{} ({})", per(count), per(ideal)))
-}
-
-fn put(listing: &mut String, line: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(listing, "{}", line.trim_end());
 }
 
 #[cfg(test)]

@@ -19,13 +19,12 @@ pub mod svg;
 mod working;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use common::console::wrap_lines;
 use common::observer::Launch;
 use common::units::{count, significant};
 use driver::occupancy::{Limit, Occupancy};
-use simt::bound::bound;
+use simt::bound::{Bound, bound};
 use simt::memory::rules::Rules;
 use simt::{AccessSample, Counters, LaunchConfig, LineCounters, Profile, SourceLine};
 
@@ -33,9 +32,11 @@ use crate::error::{Error, Result};
 use crate::line::Line;
 use grid::Grid;
 use picture::{title, what};
+use style::put;
 
-pub use page::{ListedLine, Listing, Request, Working};
+pub use page::{ListedLine, Listing, Request};
 pub use style::Style;
+pub use working::{TITLES, Working};
 
 /// The simulator's report about a stage.
 pub struct Explanation<'a> {
@@ -87,20 +88,15 @@ impl<'a> Explanation<'a> {
         Rules::of(self.profile.compute_capability)
     }
 
-    /// The counts of all kernels together.
-    fn total(&self) -> Counters {
-        self.kernels.iter().fold(Counters::default(), |mut sum, kernel| {
-            sum += kernel.counters;
-            sum
-        })
+    /// The bound that follows from the counts of all kernels together.
+    fn bound(&self) -> Bound {
+        let mut total = Counters::default();
+        self.kernels.iter().for_each(|kernel| total += kernel.counters);
+        bound(&total, self.least_bytes, self.profile)
     }
 
-    /// The request to look at: the most expensive one, of all or of the lines that `line` names. `source` finds the text of a source file by
-    /// its name.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoAccess`], with the possible lines, when the first warp executed no load or store of global or shared memory on the line.
+    /// Returns the request to look at: the most expensive one, of all or of the lines that `line` names. `source` finds the text of a source
+    /// file by its name. If the first warp made no such request there, the error names the possible lines.
     pub fn access(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<&'a AccessSample> {
         let samples = || {
             self.kernels.iter().flat_map(|kernel| {
@@ -123,11 +119,7 @@ impl<'a> Explanation<'a> {
         })
     }
 
-    /// The whole explanation as text; `source` finds the text of a source file by its name.
-    ///
-    /// # Errors
-    ///
-    /// As [`Explanation::access`], if there is a line. Without one, a stage that accesses no memory has no picture.
+    /// Returns the whole explanation as text. Without a `line`, a stage that accesses no memory has no picture.
     pub fn text(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>, style: Style) -> Result<String> {
         let access = match (self.access(line, &source), line) {
             (Ok(access), _) => Some(access),
@@ -138,10 +130,9 @@ impl<'a> Explanation<'a> {
         for kernel in &self.kernels {
             kernel.list(&mut text, &source, style);
         }
-        let total = self.total();
         let launches = self.kernels.iter().flat_map(|kernel| kernel.launches.iter().map(|config| (kernel.name, *config)));
         let launches: Vec<(&str, LaunchConfig)> = launches.collect();
-        text.push_str(&working::show(&bound(&total, self.least_bytes, self.profile), &launches, self.profile, style));
+        text.push_str(&working::show(&self.bound(), &launches, self.profile, style));
         if let Some(access) = access {
             text.push('\n');
             put(&mut text, &style.bold(&title(access)));
@@ -153,7 +144,7 @@ impl<'a> Explanation<'a> {
         Ok(wrap_lines(&text, style.width))
     }
 
-    /// The other requests of the same line, without pictures. Equal ones are listed once.
+    /// Lists the other requests of the same line, without pictures. Equal ones are listed once.
     fn list_others(&self, text: &mut String, drawn: &AccessSample) {
         let mut others: Vec<(String, usize)> = Vec::new();
         let of_kernel = self.kernels.iter().find(|kernel| kernel.samples.iter().any(|sample| std::ptr::eq(sample, drawn)));
@@ -178,10 +169,6 @@ impl<'a> Explanation<'a> {
 
 impl Explanation<'_> {
     /// The picture of [`Explanation::access`] as an SVG.
-    ///
-    /// # Errors
-    ///
-    /// As there.
     pub fn svg(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<String> {
         // `access` only returns requests that have a picture.
         Ok(svg::draw(self.access(line, source)?, self.rules(), self.stage).unwrap_or_default())
@@ -205,7 +192,7 @@ impl Kernel<'_> {
         files
     }
 
-    /// Its launches, and each of its files.
+    /// Lists its launches, and each of its files.
     fn list(&self, text: &mut String, source: &impl Fn(&str) -> Option<&'static str>, style: Style) {
         let LaunchConfig { grid, block, dynamic_shared_bytes } = self.launches[0];
         let times =
@@ -235,24 +222,23 @@ impl Kernel<'_> {
     }
 }
 
-/// How many blocks of a kernel are resident on a multiprocessor, and what limits them.
+/// Says how many blocks of a kernel are resident on a multiprocessor, and what limits them.
 fn occupancy(occupancy: &Occupancy) -> String {
     let Occupancy { registers_per_thread, blocks_per_multiprocessor: blocks, active_warps, max_warps, limits } = occupancy;
     let registers = registers_per_thread.map_or(String::new(), |registers| format!("{registers} registers per thread; "));
-    let names = limits.iter().map(|limit| match limit {
-        Limit::Warps => "warps",
-        Limit::Blocks => "blocks",
-        Limit::Registers => "registers",
-        Limit::SharedMemory => "shared memory",
-    });
-    let names = names.collect::<Vec<_>>().join(" and ");
+    let names = limits.iter().map(limit_name).collect::<Vec<_>>().join(" and ");
     let plural = if *blocks == 1 { "" } else { "s" };
     format!("{registers}{blocks} resident block{plural} per SM, {active_warps} of {max_warps} warps: limited by {names}")
 }
 
-fn put(text: &mut String, line: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", line.trim_end());
+/// Returns the name of a limit of occupancy.
+pub fn limit_name(limit: &Limit) -> &'static str {
+    match limit {
+        Limit::Warps => "warps",
+        Limit::Blocks => "blocks",
+        Limit::Registers => "registers",
+        Limit::SharedMemory => "shared memory",
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! An explanation as data, for a page that draws its own tables: the same lines, cells and divisions that the text shows.
 
-use common::units::{milliseconds, significant};
-use simt::bound::{Unit, bound};
+use simt::bound::Unit;
 use simt::{AccessSample, Counters, LaunchConfig};
 
 use super::grid::Grid;
-use super::{Explanation, Kernel, listing, occupancy, picture, working};
+use super::working::Working;
+use super::{Explanation, Kernel, listing, occupancy, picture};
 
 /// A file of a kernel with the counts of its lines.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Listing {
     pub kernel: String,
     /// Its launches, in order.
     pub launches: Vec<LaunchConfig>,
-    /// How many blocks are resident, and what limits them.
+    /// The number of resident blocks, and their limit.
     pub occupancy: String,
     /// The file.
     pub file: String,
@@ -33,7 +33,7 @@ pub struct ListedLine {
     pub counters: Counters,
     /// A cell for each column.
     pub cells: Vec<Option<String>>,
-    /// Whether no other line of the stage needs more of what limits it.
+    /// True if no other line of the stage needs more of what limits it.
     pub is_hottest: bool,
 }
 
@@ -48,29 +48,10 @@ pub struct Request<'a> {
     pub weight: (u32, u32),
 }
 
-/// The bound with its working.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Working {
-    /// The limit of the stage.
-    pub limit: String,
-    /// The GPU, and the SMs and the clock that the divisions take.
-    pub gpu: String,
-    /// The least time.
-    pub least: String,
-    /// The titles of the columns.
-    pub titles: [&'static str; 5],
-    /// The parts that are not negligible, longest time first.
-    pub parts: Vec<[String; 5]>,
-    /// The names of the others.
-    pub negligible: Vec<String>,
-    /// Work that a compiler may remove, which is not in the bound.
-    pub as_written: Vec<[String; 5]>,
-}
-
 impl Explanation<'_> {
     /// Each file of each kernel.
     pub fn listings(&self) -> Vec<Listing> {
-        let limit = bound(&self.total(), self.least_bytes, self.profile).binding().map(|part| part.unit);
+        let limit = self.bound().binding().map(|part| part.unit);
         let heat = |kernel: &Kernel<'_>, line, counters: &Counters| match limit {
             Some(Unit::L1Shared | Unit::L2 | Unit::Dram) => kernel.wavefronts(line),
             _ => counters.ptx_instructions,
@@ -117,25 +98,8 @@ impl Explanation<'_> {
         kernel.into_iter().flat_map(|kernel| kernel.samples).filter_map(request).collect()
     }
 
-    /// The bound with its working; `None` if nothing was counted that takes a GPU any time.
+    /// Returns the bound with its working, or `None` if nothing was counted that takes a GPU any time.
     pub fn working(&self) -> Option<Working> {
-        let bound = bound(&self.total(), self.least_bytes, self.profile);
-        let limit = bound.binding()?;
-        let (large, small) = working::by_size(&bound, limit);
-        let clock_ghz = f64::from(self.profile.clock_khz) / 1e6;
-        Some(Working {
-            limit: limit.unit.to_string(),
-            gpu: format!(
-                "{}, with {} multiprocessors (SMs) at {} GHz",
-                self.profile.product,
-                self.profile.multiprocessors,
-                significant(clock_ghz)
-            ),
-            least: milliseconds(limit.least_ms),
-            titles: working::TITLES,
-            parts: large.iter().map(|part| working::cells(part, limit.least_ms)).collect(),
-            negligible: small.iter().map(|part| part.unit.to_string()).collect(),
-            as_written: bound.as_written.iter().map(|part| working::cells(part, limit.least_ms)).collect(),
-        })
+        Working::of(&self.bound(), self.profile)
     }
 }

@@ -20,7 +20,7 @@ const LABEL: u32 = 62;
 const MARGIN: u32 = 14;
 /// Width of a letter of the heading, in the widest of the usual fonts.
 const LETTER: u32 = 8;
-/// Where the first row starts.
+/// The top of the first row.
 const TOP: u32 = 66;
 /// Between a row and the next one.
 const ROW_GAP: u32 = 3;
@@ -96,7 +96,7 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
     Some(svg)
 }
 
-/// Where a column starts.
+/// Returns the left edge of a column.
 fn left(grid: &Grid, column: usize) -> u32 {
     let gaps = if grid.space == Space::Global { column / SECTOR_WORDS } else { 0 };
     MARGIN + LABEL + column as u32 * CELL + gaps as u32 * SECTOR_GAP

@@ -1,4 +1,4 @@
-//! What is inside of a multiprocessor.
+//! The parts of a multiprocessor.
 
 use simt::Profile;
 use simt::bound::Rates;

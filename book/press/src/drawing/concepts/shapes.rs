@@ -1,4 +1,4 @@
-//! What several pictures draw: boxes with words, rows of cells, and pieces of time.
+//! Shapes of several pictures: boxes with words, rows of cells, and pieces of time.
 
 use super::super::svg::{MARGIN, Svg, WIDTH};
 

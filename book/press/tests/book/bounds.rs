@@ -1,6 +1,6 @@
 //! The bounds of what the simulator counted, compared with measured times: never above them, and in the same order.
 
-use crate::archive::{Archive, Bounded, Pair};
+use press::archive::{Archive, Bounded, Pair};
 
 /// The records of the H200.
 const DEVICE: &str = "nvidia-h200";
