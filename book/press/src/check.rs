@@ -4,12 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Args, Command};
-use common::Chapter;
 use common::record::Record;
 
 use crate::archive::files_below;
-use crate::chapters::{self, Visitor};
-use crate::drawing::trace::Arrays;
+use crate::chapters::with_chapter;
 use crate::manifest::{Entry, Manifest, short};
 use crate::stale::{Kept, Kernels};
 use crate::{counts, listings};
@@ -59,9 +57,7 @@ pub fn stale_parts(manifest: &Manifest, path: &str) -> Result<Vec<String>> {
 
 /// The stages that the command of a record runs and the record does not have.
 fn new_stages(entry: &Entry, record: &Record) -> Result<Vec<&'static str>> {
-    let (program, arguments) = entry.words();
-    let stages = chapters::visit(program, Stages(&arguments))?;
-    Ok(stages.into_iter().filter(|name| record.stages.iter().all(|stage| stage.name != *name)).collect())
+    Ok(stages(entry)?.into_iter().filter(|name| record.stages.iter().all(|stage| stage.name != *name)).collect())
 }
 
 /// Lists the problems of the records and of their list.
@@ -89,11 +85,11 @@ pub fn problems(manifest: &Manifest) -> Result<Vec<String>> {
 fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
     stale_parts(manifest, path)?;
     ensure!(entry.needs.gpu() == entry.model.is_some(), "a record of a GPU names its model, and no other does");
-    let (program, arguments) = entry.words();
     match manifest.read_record(path)? {
         Kept::Results(record) => {
+            let (program, _) = entry.words();
             ensure!(record.chapter == program, "{program} does not make a record of {}", record.chapter);
-            let stages = chapters::visit(program, Stages(&arguments))?;
+            let stages = stages(entry)?;
             let names: Vec<&str> = record.stages.iter().map(|stage| stage.name.as_str()).collect();
             let old: Vec<&str> = stages.iter().copied().filter(|stage| names.contains(stage)).collect();
             ensure!(old == names, "`{}` runs the stages {stages:?}, and the record has {names:?}", entry.command);
@@ -107,15 +103,10 @@ fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
     }
 }
 
-/// Lists the stages that a command line of a chapter would run, in the order of the table.
-struct Stages<'a>(&'a [&'a str]);
-
-impl Visitor for Stages<'_> {
-    type Output = Vec<&'static str>;
-
-    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<Self::Output> {
-        cli::stages(chapter, self.0).map_err(|problem| anyhow!("{}: {problem}", chapter.name))
-    }
+/// Lists the stages that the command of an entry runs, in the order of the table.
+fn stages(entry: &Entry) -> Result<Vec<&'static str>> {
+    let (program, arguments) = entry.words();
+    with_chapter!(program, chapter => cli::stages(chapter, &arguments).map_err(|problem| anyhow!("{program}: {problem}")))
 }
 
 /// Reads the command line of an entry, a subcommand of `book`, without running it.
@@ -185,10 +176,7 @@ mod tests {
 
     #[test]
     fn every_record_is_used_and_listed() {
-        let mut used = BTreeSet::new();
-        for page in page::sources().unwrap() {
-            used.extend(page::records_of(&page).unwrap());
-        }
+        let mut used = page::records_of(&page::sources().unwrap()).unwrap();
         let archive = Archive::read().unwrap();
         readme::current(&archive).unwrap();
         used.extend(archive.take_used());

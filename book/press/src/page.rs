@@ -103,8 +103,8 @@ impl Asked {
 pub fn render(pages: &mut [Page], program: &Path, whole: bool) -> Result<()> {
     let mut problems = Vec::new();
     let asked = pages.iter().flat_map(questions).collect();
-    let (archive, facts, manifest) = (Archive::read()?, Facts::read()?, Manifest::read(root())?);
-    let press = Press { archive, facts, answers: simulation::ask(program, asked)? };
+    let manifest = Manifest::read(root())?;
+    let press = Press { answers: simulation::ask(program, asked)?, ..Press::without_simulator()? };
     for page in pages {
         match press.page(page) {
             Ok(text) => {
@@ -122,19 +122,19 @@ pub fn render(pages: &mut [Page], program: &Path, whole: bool) -> Result<()> {
     Ok(())
 }
 
-/// The records that a page reads, by their paths from `book/`. A wrong directive is reported when it is rendered.
-pub fn records_of(page: &Page) -> Result<BTreeSet<String>> {
-    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: Answers::new() };
+/// Returns the records that pages read, by their paths from `book/`. A wrong directive is reported when it is rendered.
+pub fn records_of(pages: &[Page]) -> Result<BTreeSet<String>> {
+    let press = Press::without_simulator()?;
     // Without the simulator's answers some directives are not rendered; they read no record.
-    let _ = press.page(page);
+    pages.iter().for_each(|page| drop(press.page(page)));
     Ok(press.archive.take_used())
 }
 
-/// All concept pictures, each with the words that ask for it, so that a check can look at those that no page shows yet.
+/// Draws all concept pictures, each with the words that ask for it, so that a check can look at those that no page shows yet.
 pub fn pictures() -> Result<Vec<(&'static str, String)>> {
-    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: Answers::new() };
+    let press = Press::without_simulator()?;
     let draw = |name| Ok((name, press.directive(&format!("picture {name} \"words\""))?.text));
-    concepts::PICTURES.into_iter().map(draw).collect()
+    concepts::all().map(draw).collect()
 }
 
 /// The questions of a page to the simulator. A wrong directive is reported when it is rendered.
@@ -155,6 +155,11 @@ struct Press {
 }
 
 impl Press {
+    /// Reads records and facts.
+    fn without_simulator() -> Result<Self> {
+        Ok(Self { archive: Archive::read()?, facts: Facts::read()?, answers: Answers::new() })
+    }
+
     /// Renders a page, or lists what is wrong with it.
     fn page(&self, Page { path, text }: &Page) -> Result<String, Vec<String>> {
         let place = |offset: usize| format!("{path}:{}", text[..offset].matches('\n').count() + 1);

@@ -2,12 +2,10 @@
 
 use anyhow::{Result, bail};
 
-/// A number in seconds and bytes, each to a power. Operations and counts are plain numbers.
+/// A number of seconds and bytes, each to a power. Operations and counts are plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
-    /// How many.
     pub value: f64,
-    /// Of what.
     pub dimension: Dimension,
 }
 

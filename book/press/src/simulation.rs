@@ -24,7 +24,7 @@ use inspect::explain::Explanation;
 use serde::{Deserialize, Serialize};
 use simt::Dim3;
 
-use crate::chapters::{self, Visitor, visit};
+use crate::chapters::{self, with_chapter};
 use crate::directive::{Arguments, check, nearest};
 use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
@@ -108,7 +108,7 @@ pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
     let questions: Vec<Question> = serde_json::from_slice(input)?;
     let gpu = &Gpu::open(&Device::Sim(Some(profile.to_owned())))?;
     let answer = |Question { show, chapter, mut arguments, .. }| -> Result<String> {
-        let answer = visit(&chapter, Answer { gpu, show, arguments: &mut arguments })?;
+        let answer = with_chapter!(chapter.as_str(), chapter => answer(gpu, chapter, show, &mut arguments))?;
         arguments.finish()?;
         Ok(answer)
     };
@@ -117,45 +117,33 @@ pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
 }
 
 /// Runs the stage that a directive names, and shows what the directive asks for.
-struct Answer<'a> {
-    gpu: &'a Gpu,
-    show: Show,
-    arguments: &'a mut Arguments,
-}
-
-impl Visitor for Answer<'_> {
-    type Output = String;
-
-    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<String> {
-        let Self { gpu, show, arguments } = self;
-        let asked = arguments.word("a stage")?;
-        let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
-            text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
-        })?;
-        let workload = &W::sized(&sizes)?;
-        let names = || chapter.all_stages().map(|stage| stage.name);
-        let stage =
-            chapter.stage(&asked).map_err(|_| anyhow!("{} has no stage {asked}{}", chapter.name, nearest(&asked, names())))?;
-        match show {
-            Show::Lanes => Ok(inline(&lanes(gpu, stage, workload)?, &arguments.alternative()?)),
-            Show::Footprint => {
-                let who = Who::take(arguments)?;
-                Ok(inline(&draw_footprint(gpu, stage, workload, &who)?, &arguments.alternative()?))
-            }
-            Show::Explain => explain(gpu, chapter.name, stage, workload, &sizes, arguments),
-            Show::Finding => finding(gpu, stage, workload),
-            Show::Diagnosis => {
-                let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
-                    .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
-                let Some(name) = arguments.option("share") else { return Ok(diagnosis.text()) };
-                let trials = || diagnosis.experiments.iter();
-                let trial = trials().find(|trial| trial.name == name).with_context(|| {
-                    format!("there is no trial {name}{}", nearest(&name, trials().map(|trial| trial.name.as_str())))
-                })?;
-                Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
-            }
-            Show::Accesses => accesses(gpu, stage, chapter, workload, &arguments.word("what a thread works on, in quotes,")?),
+fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mut Arguments) -> Result<String> {
+    let asked = arguments.word("a stage")?;
+    let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
+        text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
+    })?;
+    let workload = &W::sized(&sizes)?;
+    let names = || chapter.all_stages().map(|stage| stage.name);
+    let stage = chapter.stage(&asked).map_err(|_| anyhow!("{} has no stage {asked}{}", chapter.name, nearest(&asked, names())))?;
+    match show {
+        Show::Lanes => Ok(inline(&lanes(gpu, stage, workload)?, &arguments.alternative()?)),
+        Show::Footprint => {
+            let who = Who::take(arguments)?;
+            Ok(inline(&draw_footprint(gpu, stage, workload, &who)?, &arguments.alternative()?))
         }
+        Show::Explain => explain(gpu, chapter.name, stage, workload, &sizes, arguments),
+        Show::Finding => finding(gpu, stage, workload),
+        Show::Diagnosis => {
+            let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
+                .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
+            let Some(name) = arguments.option("share") else { return Ok(diagnosis.text()) };
+            let trials = || diagnosis.experiments.iter();
+            let trial = trials().find(|trial| trial.name == name).with_context(|| {
+                format!("there is no trial {name}{}", nearest(&name, trials().map(|trial| trial.name.as_str())))
+            })?;
+            Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
+        }
+        Show::Accesses => accesses(gpu, stage, chapter, workload, &arguments.word("what a thread works on, in quotes,")?),
     }
 }
 

@@ -13,7 +13,6 @@ const STEP: f64 = 16.0;
 /// An axis.
 #[derive(Clone, Copy)]
 pub struct Axis {
-    /// Its ends.
     pub ends: (f64, f64),
     /// True if equal distances are equal factors.
     pub by_factors: bool,
@@ -62,17 +61,13 @@ impl Axis {
 
 /// The frame of a plot.
 pub struct Frame {
-    /// The title.
     pub title: String,
-    /// Small print below the title.
     pub notes: Vec<String>,
-    /// The height of the whole.
     pub height: f64,
     /// The horizontal axis, its named values, and what it counts.
     pub x: Axis,
     pub x_ticks: Vec<(f64, String)>,
     pub x_name: String,
-    /// The vertical axis.
     pub y: Axis,
     /// Its values in words.
     pub y_words: fn(f64) -> String,

@@ -11,7 +11,6 @@ use crate::archive::{Run, STALE_NOTE};
 pub struct Unit {
     /// Pieces in the whole work: operations, multiply-adds or bytes.
     pub pieces: f64,
-    /// Their name.
     pub name: &'static str,
     /// A rate in words.
     pub words: fn(f64) -> String,

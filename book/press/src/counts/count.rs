@@ -19,7 +19,7 @@ use simt::LaunchReport;
 use toolkit::recipe::PINNED_VERSION;
 
 use super::{CEILINGS_GROUP, KernelCounts, METRICS, PATTERNS_GROUP, PATTERNS_PTX, Record, counts_of, read_profile};
-use crate::chapters::{Visitor, chapters, visit};
+use crate::chapters::{chapters, with_chapter};
 use crate::drawing::trace::Arrays;
 
 /// Floats of the patterns' input, and of their output.
@@ -104,7 +104,7 @@ fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
         CEILINGS_GROUP => reports(gpu, launch_ceilings),
         PATTERNS_GROUP => reports(gpu, launch_patterns),
         chapter => {
-            let mut launched = visit(chapter, Launch { gpu })?;
+            let mut launched = with_chapter!(chapter, chapter => launch_stages(gpu, chapter))?;
             if chapter == unroll::CHAPTER.name {
                 launched.extend(reports(gpu, launch_around_fft)?);
             }
@@ -130,25 +130,17 @@ const REPEATING: [&Stage<Convolution>; 2] = [&conv_naive::ROUND_TRIP, &conv_naiv
 
 /// Runs each stage of a chapter once. Left out are [`REPEATING`] stages, and stages that call a library: its kernels are not ours, and
 /// the simulator does not have them.
-struct Launch<'a> {
-    gpu: &'a Gpu,
-}
-
-impl Visitor for Launch<'_> {
-    type Output = Vec<LaunchReport>;
-
-    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<Self::Output> {
-        let workload = W::sized(&[])?;
-        let repeats = |name: &str| REPEATING.iter().any(|stage| (conv_naive::CHAPTER.name, stage.name) == (chapter.name, name));
-        let ours = chapter.stages.iter().filter(|stage| stage.place() == Place::Device && stage.library().is_none());
-        let ours = ours.filter(|stage| !repeats(stage.name));
-        let mut reports = Vec::new();
-        for row in runner::run(self.gpu, &ours.copied().collect::<Vec<_>>(), &workload, 0)?.rows {
-            let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;
-            reports.extend(measured.launches.iter().map(|launch| launch.report.clone()));
-        }
-        Ok(reports)
+fn launch_stages<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>) -> Result<Vec<LaunchReport>> {
+    let workload = W::sized(&[])?;
+    let repeats = |name: &str| REPEATING.iter().any(|stage| (conv_naive::CHAPTER.name, stage.name) == (chapter.name, name));
+    let ours = chapter.stages.iter().filter(|stage| stage.place() == Place::Device && stage.library().is_none());
+    let ours = ours.filter(|stage| !repeats(stage.name));
+    let mut reports = Vec::new();
+    for row in runner::run(gpu, &ours.copied().collect::<Vec<_>>(), &workload, 0)?.rows {
+        let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;
+        reports.extend(measured.launches.iter().map(|launch| launch.report.clone()));
     }
+    Ok(reports)
 }
 
 /// Launches the kernels before and after the transforms, without the transforms.

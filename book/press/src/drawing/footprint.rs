@@ -77,7 +77,6 @@ fn at(x: u32, y: u32) -> Dim3 {
 
 /// The elements of one array that are touched.
 pub struct Footprint {
-    /// The array.
     pub array: Array,
     /// By the block.
     pub block: Part,

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+pub use inspect::explain::svg::escape;
+
 /// Width of every chart: that of a page's text.
 pub const WIDTH: f64 = 720.0;
 /// Room around everything.
@@ -33,6 +35,13 @@ impl Svg {
             "<svg viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\">\n\
              <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{panel_width}\" height=\"{panel_height}\" rx=\"6\"/>\n"
         ))
+    }
+
+    /// A panel that has only a title.
+    pub fn titled(height: f64, title: &str) -> Self {
+        let mut svg = Self::panel(height);
+        svg.text("title", MARGIN, 26.0, title);
+        svg
     }
 
     /// Words, in classes of the style sheet.
@@ -119,9 +128,9 @@ pub fn width_of(text: &str) -> f64 {
     6.2 * text.chars().count() as f64
 }
 
-/// Text without signs that mean something in HTML.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+/// Escapes the characters that mean something in HTML, attributes included.
+pub fn escape_all(text: &str) -> String {
+    escape(text).replace('"', "&quot;")
 }
 
 /// Makes an SVG a part of a page, with words for readers who do not see it: without its own title, which a browser would show at the pointer,
@@ -135,7 +144,7 @@ pub fn inline(svg: &str, words: &str) -> String {
     // The panel is the first thing that is drawn.
     let body = svg[svg.find("<rect").unwrap_or(0)..].replace('\n', " ");
     let body = body.trim_end().trim_end_matches("</svg>").trim();
-    let words = escape(words).replace('"', "&quot;");
+    let words = escape_all(words);
     format!("<div class=\"drawing\">\n<svg {size} role=\"img\" aria-label=\"{words}\">\n{body}\n</svg>\n</div>")
 }
 

@@ -21,17 +21,14 @@ const SEED: u64 = 13;
 /// An array of a workload on the device, rows of columns without gaps.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// Its name.
     pub name: &'static str,
     /// The words for one element and for several.
     pub elements: [&'static str; 2],
-    /// How many rows; 1 where there is one dimension.
     pub rows: u64,
     /// Elements of a row.
     pub columns: u64,
-    /// Where the first element is.
+    /// Where it starts, and the bytes of an element.
     address: u64,
-    /// Bytes of an element.
     width: u64,
 }
 

@@ -8,19 +8,14 @@ use simt_web::request::{Argument, Launch, Request};
 
 /// A launch of a kernel of an experiment.
 pub struct Run<'a> {
-    /// The source of the kernel.
     pub source: &'a Source,
-    /// The kernel.
     pub kernel: &'a str,
-    /// The GPU.
     pub profile: &'a str,
     /// Blocks, in two dimensions.
     pub grid: [u32; 2],
-    /// Threads of a block.
     pub block: u32,
     /// Bytes of dynamic shared memory.
     pub shared: u32,
-    /// The values of the parameters, in order.
     pub arguments: &'a [Value<'a>],
 }
 

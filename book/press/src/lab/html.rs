@@ -3,10 +3,7 @@
 use anyhow::Result;
 use serde::Serialize;
 
-/// A text without the characters that mean something in HTML, attributes included.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
+pub use crate::drawing::svg::escape_all as escape;
 
 /// Data for a script, in an element that a browser does not show.
 pub fn data(value: &impl Serialize) -> Result<String> {

@@ -90,13 +90,10 @@ pub fn written() -> Result<BTreeSet<PathBuf>> {
 pub struct Stage<'a> {
     /// The name of the file, without its folder.
     pub file: &'a str,
-    /// The name of the stage.
     pub name: &'a str,
-    /// The GPU.
     pub profile: &'a str,
     /// The least that the computation has to read and write.
     pub least_bytes: u64,
-    /// The source of its kernels.
     pub source: &'a Source,
 }
 

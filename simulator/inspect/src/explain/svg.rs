@@ -163,7 +163,8 @@ fn text(svg: &mut String, class: &str, x: u32, y: u32, text: &str) {
     let _ = writeln!(svg, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", escape(text));
 }
 
-fn escape(text: &str) -> String {
+/// Escapes the characters that mean something in the text of XML and HTML.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

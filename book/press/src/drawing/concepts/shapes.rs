@@ -4,9 +4,7 @@ use super::super::svg::{MARGIN, Svg, WIDTH};
 
 /// A picture, and the sentence below it.
 pub struct Picture {
-    /// The SVG.
     pub svg: Svg,
-    /// The sentence.
     pub caption: String,
 }
 
@@ -16,13 +14,9 @@ pub const INNER: f64 = WIDTH - 2.0 * MARGIN;
 /// A part of the picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Area {
-    /// Its left edge.
     pub x: f64,
-    /// Its upper edge.
     pub y: f64,
-    /// Its width.
     pub width: f64,
-    /// Its height.
     pub height: f64,
 }
 
@@ -57,11 +51,8 @@ pub fn enlarge(svg: &mut Svg, part: Area, to: Area) {
 /// A horizontal axis of time.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeline {
-    /// Where time starts.
     pub left: f64,
-    /// Where it ends.
     pub right: f64,
-    /// How long it is.
     pub length: f64,
 }
 
