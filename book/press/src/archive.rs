@@ -79,7 +79,7 @@ impl Archive {
         Ok(Self::of(runs))
     }
 
-    /// An archive of these runs.
+    /// Returns an archive of these runs.
     pub fn of(runs: BTreeMap<String, Record>) -> Self {
         let is_stale = |record: &Record, stage: &str| Kernels::stored().is_stale(record, stage);
         Self { runs, is_stale, used: RefCell::default() }
@@ -92,7 +92,7 @@ impl Archive {
         self
     }
 
-    /// The run of that name.
+    /// Returns the run of that name.
     pub fn run(&self, name: &str) -> Result<Run<'_>> {
         let (name, record) = self.runs.get_key_value(name).ok_or_else(|| {
             anyhow!("there is no record book/results/{name}.json{}", nearest(name, self.runs.keys().map(String::as_str)))
@@ -155,7 +155,7 @@ pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 impl<'a> Run<'a> {
-    /// The folder of records of its device.
+    /// Returns the folder of records of its device.
     pub fn device(&self) -> &'a str {
         self.name.split('/').next().unwrap_or_default()
     }
@@ -165,7 +165,7 @@ impl<'a> Run<'a> {
         format!("book/results/{}.json", self.name)
     }
 
-    /// The stage of that name.
+    /// Returns the stage of that name.
     pub fn stage(&self, name: &str) -> Result<&'a StageRecord> {
         let stages = &self.record.stages;
         stages.iter().find(|stage| stage.name == name).ok_or_else(|| {
@@ -194,17 +194,17 @@ impl<'a> Run<'a> {
         on_device.filter_map(|stage| Some((stage.name.as_str(), stage.median_ms?)))
     }
 
-    /// One of the workload's sizes.
+    /// Returns one of the workload's sizes.
     pub fn size(&self, name: &str) -> Option<u64> {
         self.record.workload.get(name)?.as_u64()
     }
 
-    /// The day of the run.
+    /// Returns the day of the run.
     pub fn day(&self) -> &'a str {
         self.record.date.split('T').next().unwrap_or_default()
     }
 
-    /// The workload's sizes in words.
+    /// Returns the workload's sizes in words.
     pub fn sizes(&self) -> String {
         let size = |name: &str| self.size(name).map(|size| size.to_string());
         let pair = |a: &str, b: &str| Some(format!("{}x{}", size(a)?, size(b)?));
@@ -237,21 +237,14 @@ impl<'a> Pair<'a> {
         self.measured.is_stale(stage) || self.counted.is_stale(stage)
     }
 
-    /// Returns true if a stage was measured and counted with the same kernels. Otherwise its times and counts say nothing about each other.
-    pub fn is_of_same_kernels(&self, stage: &str) -> bool {
-        let [measured, counted] = [self.measured, self.counted].map(|run| run.stage(stage).ok().map(|row| &row.kernels));
-        let (Some(measured), Some(counted)) = (measured, counted) else { return false };
-        measured.iter().all(|(kernel, digest)| counted.get(kernel).is_none_or(|other| other == digest))
-    }
-
-    /// The counted stage that corresponds to a measured one.
+    /// Returns the counted stage that corresponds to a measured one.
     pub fn counted_stage(&self, name: &str) -> Option<&'a StageRecord> {
         let stage = self.counted.record.stages.iter().find(|stage| stage.name == name)?;
         (self.measured.record.work() == self.counted.record.work() || !BY_SIZE.contains(&name)).then_some(stage)
     }
 
-    /// The stages that were timed and counted. Counts at one size are scaled to another: the counts that limit a stage are those of its inner
-    /// loop, and grow with the multiply-adds.
+    /// Lists the stages that were timed and counted. Counts are scaled from one size to another, because those that limit a stage are of its
+    /// inner loop, and grow with the multiply-adds.
     pub fn bounded(&self) -> Vec<Bounded<'a>> {
         let (measured, counted) = (self.measured.record, self.counted.record);
         let factor = measured.work().multiply_adds as f64 / counted.work().multiply_adds as f64;
@@ -267,7 +260,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Every count times a factor.
+/// Returns every count times a factor.
 fn scaled(counters: &simt::Counters, factor: f64) -> Option<simt::Counters> {
     let mut counts = serde_json::to_value(counters).ok()?;
     for count in counts.as_object_mut()?.values_mut() {

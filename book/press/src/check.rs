@@ -12,7 +12,7 @@ use crate::manifest::{Entry, Manifest, short};
 use crate::stale::{Kept, Kernels};
 use crate::{counts, listings};
 
-/// How strict to be.
+/// The strictness of the check.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Fail when a kernel has changed since something was measured of it; a release needs this
@@ -21,7 +21,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Checks, and lists what is stale.
+    /// Checks the records, and lists those that are stale.
     pub fn run(&self) -> Result<ExitCode> {
         let manifest = Manifest::find()?;
         let problems = problems(&manifest)?;
@@ -55,7 +55,7 @@ pub fn stale_parts(manifest: &Manifest, path: &str) -> Result<Vec<String>> {
     Ok(parts)
 }
 
-/// The stages that the command of a record runs and the record does not have.
+/// Returns the stages that the command of a record runs and the record does not have.
 fn new_stages(entry: &Entry, record: &Record) -> Result<Vec<&'static str>> {
     Ok(stages(entry)?.into_iter().filter(|name| record.stages.iter().all(|stage| stage.name != *name)).collect())
 }

@@ -6,31 +6,13 @@ use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use common::Chapter;
-use common::workload::{Arithmetic, Workload};
-use serde::Serialize;
+use common::workload::Workload;
+use serde_json::json;
 use workshop::Exercise;
-use workshop::manifest::Manifest;
 use workshop::text::{Version, version};
 
 use crate::chapters::{chapters, with_chapter};
 use crate::root;
-
-/// An exercise as a page reads it.
-#[derive(Serialize)]
-struct Data<'a> {
-    /// The name of its workload.
-    problem: &'static str,
-    /// The unit of work of some counts.
-    arithmetic: Arithmetic,
-    /// The name that the compiler has for the learner's text.
-    name: String,
-    /// Nothing if it asks for numbers.
-    starter: String,
-    solution: String,
-    manifest: &'a Manifest,
-    /// The right numbers, if it asks for some.
-    counted: Vec<f64>,
-}
 
 /// Writes all exercises into a folder: `01-conv-naive/2.json` and so on. `program` answers to `counted CHAPTER NUMBER` with [`counted`].
 pub fn write(folder: &Path, program: &Path) -> Result<()> {
@@ -42,21 +24,21 @@ fn write_chapter<W: Workload>(folder: &Path, program: &Path, chapter: &Chapter<W
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     for exercise in Exercise::all(root(), chapter.name)? {
         let text = |wanted| version(&exercise.solution, wanted).map_err(|reason| anyhow!("{}: {reason}", exercise.stem()));
-        let numbers = match exercise.manifest.predict {
-            Some(_) => of_process(program, &exercise)?,
-            None => Vec::new(),
-        };
-        let data = Data {
-            problem: W::NAME,
-            arithmetic: W::ARITHMETIC,
-            name: format!("{}.cu", exercise.stem()),
-            starter: text(Version::Starter)?,
-            solution: text(Version::Solution)?,
-            manifest: &exercise.manifest,
-            counted: numbers,
-        };
+        let data = json!({
+            "problem": W::NAME,
+            // The unit of work of some counts.
+            "arithmetic": W::ARITHMETIC,
+            // The compiler has this name for the learner's text.
+            "name": format!("{}.cu", exercise.stem()),
+            // Nothing if it asks for numbers.
+            "starter": text(Version::Starter)?,
+            "solution": text(Version::Solution)?,
+            "manifest": exercise.manifest,
+            // The right numbers, if it asks for some.
+            "counted": exercise.manifest.predict.as_ref().map_or(Ok(Vec::new()), |_| of_process(program, &exercise))?,
+        });
         let path = folder.join(format!("{}.json", exercise.number));
-        fs::write(&path, serde_json::to_vec(&data)?).with_context(|| path.display().to_string())?;
+        fs::write(&path, data.to_string()).with_context(|| path.display().to_string())?;
     }
     Ok(())
 }

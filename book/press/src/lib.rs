@@ -60,7 +60,7 @@ pub use drawing::svg::width_of;
 
 pub use page::pictures;
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }

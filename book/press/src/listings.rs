@@ -28,10 +28,10 @@ use crate::stale::Kernels;
 /// The architecture that listings are of.
 const ARCHITECTURE: &str = "sm_90";
 
-/// How machine code names the constant memory of a module; the kernel's parameters are in another bank.
+/// The constant memory of a module in machine code; the kernel's parameters are in another bank.
 const CONSTANT_MEMORY: &str = "c[0x3]";
 
-/// How the lines of `compute-sanitizer` begin.
+/// The beginning of the lines of `compute-sanitizer`.
 const MARK: &str = "=========";
 
 /// Chooses what is shown from those loops of a kernel that have a multiply-add. Each loop is a list of instructions.
@@ -52,7 +52,7 @@ enum Content {
 }
 
 impl Content {
-    /// The extension of its file.
+    /// Returns the extension of its file.
     fn extension(self) -> &'static str {
         match self {
             Content::Code(_) => "sass",
@@ -76,7 +76,7 @@ const LISTINGS: [(&str, Kernel, Content); 4] = [
     ("03-unroll.constant-filter", unroll::CONSTANT_FILTER, Content::Code(constants)),
 ];
 
-/// Which listing to make.
+/// The listing to make.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// The listing's name
@@ -132,8 +132,8 @@ fn races(kernel: Kernel, program: &str, arguments: &[&str]) -> Result<(String, S
     Ok((format!("{TOOL} {version}"), report))
 }
 
-/// The errors that a tool reports among the lines of the program that it watched. The program launches the kernel again and again, so errors
-/// at the same places are shown once.
+/// Finds the errors of a tool among the lines of the program that it watched. The program launches the kernel many times, so errors at the
+/// same places are shown once.
 fn report(output: &str) -> String {
     let mut errors: Vec<Vec<&str>> = Vec::new();
     for line in output.lines().filter(|line| line.starts_with(MARK)) {
@@ -150,7 +150,7 @@ fn report(output: &str) -> String {
     errors.concat().iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// The code of a listing, and a last line that says so if its kernel has changed since.
+/// Returns the code of a listing, and a last line that says so if its kernel has changed since.
 pub fn read(archive: &Archive, name: &str) -> Result<String> {
     let known = || format!("there is no listing {name}{}", nearest(name, LISTINGS.iter().map(|(name, ..)| *name)));
     let (.., content) = LISTINGS.iter().find(|(listing, ..)| *listing == name).with_context(known)?;
@@ -170,7 +170,7 @@ pub fn is_stale(listing: &str, kernels: &Kernels) -> Result<bool> {
     Ok(kernels.digest(kernel) != Some(digest))
 }
 
-/// The kernel's machine code: labels, and instructions without their addresses.
+/// Returns the kernel's machine code: labels, and instructions without their addresses.
 fn machine_code(nvrtc: &Nvrtc, kernel: Kernel) -> Result<Vec<String>> {
     let cubin = nvrtc.compile_to_cubin(Input::of(kernel.source), &options(ARCHITECTURE))?;
     let mut file = tempfile::NamedTempFile::new()?;
@@ -185,7 +185,7 @@ fn machine_code(nvrtc: &Nvrtc, kernel: Kernel) -> Result<Vec<String>> {
     Ok(code.lines().filter_map(line).collect())
 }
 
-/// A label, or an instruction; other lines are for the assembler.
+/// Returns a label, or an instruction; other lines are for the assembler.
 fn line(line: &str) -> Option<String> {
     let line = line.trim();
     if line.starts_with(".L_") {
@@ -201,7 +201,7 @@ fn name(instruction: &str) -> &str {
     words.next().and_then(|word| word.split('.').next()).unwrap_or_default()
 }
 
-/// The instructions of every loop that has a multiply-add: from a label to a jump back to it.
+/// Returns the instructions of every loop that has a multiply-add: from a label to a jump back to it.
 fn loops(code: &[String]) -> Vec<Vec<String>> {
     let mut loops = Vec::new();
     for (end, jump) in code.iter().enumerate().filter(|(_, line)| name(line) == "BRA") {
@@ -220,7 +220,7 @@ fn shortest(loops: Vec<Vec<String>>) -> Option<Vec<String>> {
     loops.into_iter().min_by_key(Vec::len)
 }
 
-/// In the longest loop, the first load of a pair from constant memory, and the multiply-adds that use it first.
+/// Chooses from the longest loop the first load of a pair from constant memory, and the multiply-adds that use it first.
 fn constants(loops: Vec<Vec<String>>) -> Option<Vec<String>> {
     let longest = loops.into_iter().max_by_key(Vec::len)?;
     let load = longest.iter().position(|line| name(line) == "ULDC" && line.contains(CONSTANT_MEMORY))?;

@@ -47,7 +47,7 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// The program that has to be on the `PATH`.
+    /// Returns the program that has to be on the `PATH`.
     pub fn program(self) -> Option<&'static str> {
         match self {
             Needs::Sim | Needs::Gpu => None,
@@ -87,7 +87,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of a record, by its path from `book/`.
+    /// Returns the kind of a record, by its path from `book/`.
     pub fn of(record: &str) -> Result<Self> {
         match record.split('/').next() {
             Some("results") => Ok(Self::Results),
@@ -99,7 +99,7 @@ impl Kind {
 }
 
 impl Entry {
-    /// The program and its arguments.
+    /// Returns the program and its arguments.
     pub fn words(&self) -> (&str, Vec<&str>) {
         let mut words = self.command.split_whitespace();
         (words.next().unwrap_or_default(), words.collect())
@@ -122,7 +122,7 @@ impl Manifest {
         Self::read(root.context("run this in a checkout of the repository: there is no book/records.toml here or above")?)
     }
 
-    /// Where a record is on this machine.
+    /// Returns the path of a record on this machine.
     pub fn path(&self, record: &str) -> PathBuf {
         self.root.join("book").join(record)
     }

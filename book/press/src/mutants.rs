@@ -19,7 +19,7 @@ pub fn table(what: &str) -> Result<String> {
     }
 }
 
-/// The scores in `book/mutants`, each with the name of its chapter.
+/// Returns the scores in `book/mutants`, each with the name of its chapter.
 fn read() -> Result<Vec<(String, Score)>> {
     let folder = root().join("book/mutants");
     let mut files = fs::read_dir(&folder)

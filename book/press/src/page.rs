@@ -98,8 +98,8 @@ impl Asked {
     }
 }
 
-/// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own. `whole` says that these are the pages of the
-/// book, so that some page should use each fact.
+/// Renders pages; `program` is the press itself, which simulates in processes of its own. If these pages are the `whole` book, some page must use
+/// each fact.
 pub fn render(pages: &mut [Page], program: &Path, whole: bool) -> Result<()> {
     let mut problems = Vec::new();
     let asked = pages.iter().flat_map(questions).collect();
@@ -137,7 +137,7 @@ pub fn pictures() -> Result<Vec<(&'static str, String)>> {
     concepts::all().map(draw).collect()
 }
 
-/// The questions of a page to the simulator. A wrong directive is reported when it is rendered.
+/// Returns the questions of a page to the simulator. A wrong directive is reported when it is rendered.
 fn questions(page: &Page) -> BTreeSet<Question> {
     let directives = find(&page.text).unwrap_or_default().into_iter().filter(|directive| !directive.escaped);
     let question = |directive: Directive<'_>| match Asked::read(directive.text) {
@@ -210,7 +210,7 @@ impl Press {
         }
     }
 
-    /// A number of a run, or words of it.
+    /// Returns a number of a run, or words of it.
     fn run(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let style = Style::take(arguments)?;
         let record = arguments.word("a record")?;
@@ -221,7 +221,7 @@ impl Press {
         self.number(&style, &record, &expression)
     }
 
-    /// A fact as it is written, or a number that follows from facts.
+    /// Returns a fact as it is written, or a number that follows from facts.
     fn fact(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let style = Style::take(arguments)?;
         let expression = arguments.rest().join(" ");
@@ -233,7 +233,7 @@ impl Press {
         }
     }
 
-    /// A question with a number of a record for an answer.
+    /// Returns a question with a number of a record for an answer.
     fn predict(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let style = Style::take(arguments)?;
         let prediction = Prediction::take(arguments, style.unit_name())?;
@@ -265,7 +265,7 @@ fn in_fence(text: &str) -> bool {
     text.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1
 }
 
-/// The pages in `book/src`, by their paths.
+/// Returns the pages in `book/src`, by their paths.
 pub fn sources() -> Result<Vec<Page>> {
     let pages = files_below(&root().join("book/src"))?.into_iter().filter(|path| path.extension().is_some_and(|it| it == "md"));
     let page = |path: PathBuf| {

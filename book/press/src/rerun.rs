@@ -22,7 +22,7 @@ use crate::check::stale_parts;
 use crate::manifest::{Entry, Kind, Manifest, Needs, short};
 use crate::stale::Kernels;
 
-/// Which records to make again.
+/// The records to make again.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("which").required(true).args(["names", "stale", "all"]))]
 pub struct Arguments {
@@ -66,11 +66,11 @@ impl Device {
 struct Job<'a> {
     record: &'a str,
     entry: &'a Entry,
-    /// Why it is to be made.
+    /// The reason to make it.
     reason: String,
     /// The sizes of the old record, in words.
     sizes: String,
-    /// How long it will take, as far as the old record tells.
+    /// The time that it will take, by the old record.
     seconds: f64,
 }
 
@@ -101,7 +101,7 @@ impl Arguments {
         Ok(ExitCode::FAILURE)
     }
 
-    /// The records that are asked for, those of one device together.
+    /// Returns the records that are asked for, those of one device together.
     fn jobs<'a>(&self, manifest: &'a Manifest) -> Result<Vec<Job<'a>>> {
         let named = self.names.iter().map(|name| manifest.get(name)).collect::<Result<Vec<_>>>()?;
         let all = || manifest.entries.iter().map(|(record, entry)| (record.as_str(), entry));
@@ -183,7 +183,7 @@ const GPU_STAGE_S: f64 = 0.5;
 /// Samples of each stage, and the runs before them.
 const RUNS: f64 = 20.0;
 
-/// The sizes of a record and how long it takes to make it again, by its own times and counts.
+/// Returns the sizes of a record and how long it takes to make it again, by its own times and counts.
 fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     let cores = available_parallelism()?.get() as f64;
     match Kind::of(record)? {
@@ -206,7 +206,7 @@ fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     Ok((words, 2.0 + oracle + stages.sum::<f64>()))
 }
 
-/// How a command names this program.
+/// The name of this program in commands.
 const OURSELVES: &str = "book";
 
 /// Finds the program that a command names. If cargo started this program, cargo also builds and runs that one.
@@ -236,7 +236,7 @@ fn make(manifest: &Manifest, job: &Job, commit: &str) -> Result<()> {
     let file = AtomicFile::create(&path)?;
     let folder = tempfile::tempdir()?;
     let made = folder.path().join(path.file_name().context("a record has a file name")?);
-    // What it prints is the table of the run, and belongs to nobody's standard output here.
+    // It prints the table of the run, which does not belong on the standard output of this program.
     let status = program(name)?
         .args(arguments)
         .arg("--save")

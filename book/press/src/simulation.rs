@@ -36,7 +36,7 @@ use crate::tables::source;
 /// A view of a run of the simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Show {
-    /// How often each thread of a stage, and of the chapter's kernels for parts of it, accesses global memory.
+    /// The accesses of a thread to global memory: in a stage, and in the chapter's kernels for parts of it.
     Accesses,
     /// The stage with its loads removed. With `share`: the least time without some of them as a share of the whole.
     Diagnosis,
@@ -159,7 +159,7 @@ fn finding<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<Str
     Ok(rows[0].findings().first().with_context(|| format!("the checks find nothing in {}", stage.name))?.to_string())
 }
 
-/// Whole warps make the requests of a warp those of each of its threads.
+/// Counts the accesses of a thread. Warps are whole, so the requests of a warp are those of each of its threads.
 fn accesses<W: Workload>(gpu: &Gpu, stage: &Stage<W>, chapter: &Chapter<W>, workload: &W, what: &str) -> Result<String> {
     let parts = chapter.experiments.iter().filter(|part| part.stage == *stage);
     let kernels = parts.map(|part| (part.name, part.left, Run::Launches(part.run)));

@@ -23,7 +23,7 @@ pub const CEILING: &str = "ceiling";
 pub struct Kernels(BTreeMap<String, String>);
 
 impl Kernels {
-    /// The kernels whose PTX is stored now.
+    /// Returns the kernels whose PTX is stored now.
     pub fn stored() -> &'static Self {
         static STORED: LazyLock<Kernels> = LazyLock::new(|| {
             let of_source = |source: &&'static kernels::Source| {
@@ -44,7 +44,7 @@ impl Kernels {
         Ok(Self(kernels))
     }
 
-    /// The digest of a kernel.
+    /// Returns the digest of a kernel.
     pub fn digest(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -117,7 +117,7 @@ mod tests {
         Manifest::read(root()).unwrap()
     }
 
-    /// The kernels with another text for one source.
+    /// Returns the kernels with another text for one source.
     fn changed(stem: &str, change: impl Fn(&str) -> String) -> Kernels {
         let source = kernels::sources().iter().find(|source| digest::stem(source) == stem).unwrap();
         let text = change(source.ptx);
@@ -125,13 +125,13 @@ mod tests {
         Kernels::stored().with(stem, &text).unwrap()
     }
 
-    /// The text with another rounding in the first multiply-add of a kernel.
+    /// Returns the text with another rounding in the first multiply-add of a kernel.
     fn another_instruction(ptx: &str, kernel: &str) -> String {
         let (head, rest) = ptx.split_once(&format!(".entry {kernel}(")).unwrap();
         format!("{head}.entry {kernel}({}", rest.replacen("fma.rn.f32", "fma.rz.f32", 1))
     }
 
-    /// Every record by its path, as if it had been made of the kernels that are stored now, whatever has changed since.
+    /// Returns every record by its path, as if it had been made of the kernels that are stored now, whatever has changed since.
     fn made_now() -> &'static BTreeMap<String, Kept> {
         static MADE: LazyLock<BTreeMap<String, Kept>> = LazyLock::new(|| {
             let manifest = manifest();

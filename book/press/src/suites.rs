@@ -85,7 +85,7 @@ fn folded(summary: &str, lines: &[String]) -> String {
     format!("\n<details>\n<summary>{summary}</summary>\n\n{}\n\n</details>\n", lines.join("\n"))
 }
 
-/// The names of tests without their modules, at most five.
+/// Returns the names of tests without their modules, at most five.
 fn listed(tests: &[&str]) -> String {
     const MOST: usize = 5;
     let mut text = tests.iter().take(MOST).map(|test| format!("`{}`", without_module(test))).collect::<Vec<_>>().join(", ");
@@ -95,14 +95,14 @@ fn listed(tests: &[&str]) -> String {
     text
 }
 
-/// `tests.test_math.TestExp.test_exp` and `test_math.py::TestExp::test_exp[1.5]` without what is before the test's own name.
+/// Cuts `tests.test_math.TestExp.test_exp` and `test_math.py::TestExp::test_exp[1.5]` to the test's own name.
 fn without_module(test: &str) -> &str {
     let end = test.find('[').unwrap_or(test.len());
     let start = test[..end].rfind(['.', ':']).map_or(0, |at| at + 1);
     &test[start..]
 }
 
-/// A sentence of another program, so that nothing in it is markup.
+/// Returns a sentence of another program, so that nothing in it is markup.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('*', "\\*").replace('_', "\\_")
 }

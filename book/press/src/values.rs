@@ -54,7 +54,7 @@ fn value(archive: &Archive, run: Run, Term { stage, field, .. }: Term) -> Result
     value.with_context(|| format!("{} has no {stage}.{field}{}", run.name, nearest(field, known.iter().map(String::as_str))))
 }
 
-/// The least time of a stage: from the counts of a simulated run, or for a measured run what its table of bounds says.
+/// Returns the least time of a stage: from the counts of a simulated run, or for a measured run what its table of bounds says.
 fn bound(archive: &Archive, run: Run, stage: &StageRecord) -> Option<Quantity> {
     if let Some(bound) = run.record.bound(stage) {
         return Some(Quantity::milliseconds(bound.least_ms()));
@@ -99,12 +99,12 @@ fn chip(record: &Record, field: &str) -> Option<Quantity> {
     Some(Quantity { value, dimension })
 }
 
-/// Bytes per second of a GPU's memory interface, which transfers twice per clock.
+/// Returns bytes per second of a GPU's memory interface, which transfers twice per clock.
 pub fn memory_bandwidth(chip: &Profile) -> f64 {
     2.0 * f64::from(chip.memory_clock_khz) * 1e3 * f64::from(chip.memory_bus_bits) / 8.0
 }
 
-/// The least work of the computation, and its sizes.
+/// Returns the least work of the computation, and its sizes.
 fn work(record: &Record, field: &str) -> Option<Quantity> {
     if field == "bytes" {
         return Some(Quantity { value: record.work().bytes as f64, dimension: Dimension::BYTES });

@@ -39,7 +39,7 @@ impl Score {
         Self { suite: name.to_owned(), version: suite.version.clone(), commit: commit(), counts, passed_percent, others }
     }
 
-    /// For people: the counts in one line, and a line for each test that is not explained.
+    /// Writes the counts in one line, and a line for each test that is not explained.
     pub fn in_words(&self) -> String {
         let counts: Vec<String> = self.counts.iter().map(|(verdict, count)| format!("{count} {}", word(*verdict))).collect();
         let mut text = format!("{} {}: {} ({:.1} % passed)\n", self.suite, self.version, counts.join(", "), self.passed_percent);
@@ -52,7 +52,7 @@ impl Score {
     }
 }
 
-/// The words for a way to end.
+/// Returns the words for a way to end.
 pub fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Passed => "passed",

@@ -147,7 +147,7 @@ fn judge(suite: &Suite, test: &str, succeeded: Option<bool>, output: &str, repor
     }
 }
 
-/// The memory that is available, from what Linux says in `/proc/meminfo`.
+/// Returns the memory that is available, from what Linux says in `/proc/meminfo`.
 fn available_gib(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
@@ -162,7 +162,7 @@ fn last_line(text: &str) -> String {
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
 
-/// The last line that looks like the reason of a failure, or else the last line.
+/// Returns the last line that looks like the reason of a failure, or else the last line.
 fn last_error(output: &str) -> String {
     let marks = ["Error", "error", "panicked", "assert", "Exception"];
     let error = output.lines().rev().map(str::trim).find(|line| marks.iter().any(|mark| line.contains(mark)));
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::suite;
 
-    /// The report of a process with one defect.
+    /// Returns the report of a process with one defect.
     fn report_of(severity: Severity, message: &str) -> Report {
         let mut report = Report::default();
         report.defects.push(Defect {

@@ -29,7 +29,7 @@ pub struct Test {
 }
 
 impl Test {
-    /// The class, module or file that the test is in.
+    /// Returns the class, module or file that the test is in.
     pub fn group(&self) -> &str {
         self.name.rsplit_once(['.', ':']).map_or("", |(group, _)| group)
     }
@@ -43,7 +43,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// The command that starts it.
+    /// Returns the command that starts it.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.folder);

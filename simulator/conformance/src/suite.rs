@@ -95,12 +95,12 @@ fn a_minute() -> u64 {
     60
 }
 
-/// All suites by name.
+/// Returns all suites by name.
 pub fn all() -> Result<BTreeMap<String, Suite>> {
     toml::from_str(SUITES).context("suites.toml")
 }
 
-/// One suite.
+/// Returns one suite.
 pub fn named(name: &str) -> Result<Suite> {
     let mut suites = all()?;
     let Some(suite) = suites.remove(name) else {

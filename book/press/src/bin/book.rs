@@ -22,7 +22,7 @@ struct Arguments {
     build: Build,
 }
 
-/// How the book is built.
+/// The options of a build.
 #[derive(Args, Default)]
 struct Build {
     /// Add a compiler of CUDA C to the site: the unpacked npm package @yowasp/clang

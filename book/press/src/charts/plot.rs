@@ -50,7 +50,7 @@ impl Axis {
         (0..).map(|index| f64::from(index) * step).take_while(|tick| *tick < high).collect()
     }
 
-    /// The powers of two on it, every second one where there are many, with their words.
+    /// Returns the powers of two on it, every second one where there are many, with their words.
     pub fn powers_of_two(self) -> Vec<(f64, String)> {
         let (low, high) = self.ends;
         let step = if high / low > 1024.0 { 2 } else { 1 };
@@ -184,7 +184,7 @@ fn place(Area { left, top, right, bottom }: Area, axes: (Axis, Axis), (x, y): Po
     (left + axes.0.part(x) * (right - left), bottom - axes.1.part(y) * (bottom - top))
 }
 
-/// Heights for lines of words that want to be at these heights, sorted from the top: apart from each other, and above the bottom.
+/// Returns heights for lines of words that want to be at these heights, sorted from the top: apart from each other, and above the bottom.
 fn spread(wanted: &[f64], bottom: f64) -> Vec<f64> {
     let mut places = wanted.to_vec();
     for index in 1..places.len() {

@@ -35,7 +35,7 @@ impl Unit {
     }
 }
 
-/// The most pieces per second that the device can do with the arithmetic of the chapter, measured in the same run.
+/// Returns the most pieces per second that the device can do with the arithmetic of the chapter, measured in the same run.
 pub fn ceiling(run: Run) -> Option<f64> {
     let ceilings = run.record.ceilings?;
     match run.record.work().arithmetic {
@@ -45,13 +45,13 @@ pub fn ceiling(run: Run) -> Option<f64> {
     }
 }
 
-/// A stage of a library to compare others with: its name and its rate.
+/// Returns a stage of a library to compare others with: its name and its rate.
 pub fn rival(run: Run, unit: Unit, name: String) -> Result<(String, f64)> {
     let ms = run.stage(&name)?.median_ms.with_context(|| format!("{} has no time of {name}", run.name))?;
     Ok((name, unit.at(ms)))
 }
 
-/// The title of a chart of one run.
+/// Returns the title of a chart of one run.
 pub fn title(run: Run) -> String {
     format!("{}: {}", run.record.chapter, run.sizes())
 }

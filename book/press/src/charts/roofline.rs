@@ -10,7 +10,7 @@
 //!
 //! The rates of memory and of arithmetic come from the run itself. Those of the caches were measured by hand, once for a device, and are facts.
 //!
-//! Where so little is computed that memory is the ceiling, the roof ends at a wall: every byte that the result depends on moves once.
+//! If so little is computed that memory is the ceiling, the roof ends at a wall: every byte that the result depends on moves once.
 
 use anyhow::{Context, Result, ensure};
 use common::units;
@@ -94,8 +94,7 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     Ok(plot.end())
 }
 
-/// Draws the slopes of the caches up to the height of the knee, where arithmetic or memory is the limit for every stage. Devices without facts about
-/// their caches have none.
+/// Draws the slopes of the caches up to the knee, where arithmetic or memory limits every stage. Devices without facts about caches have none.
 fn draw_caches(plot: &mut Plot, (x, y): (Axis, Axis), run: Run, knee: Point) -> Result<()> {
     let facts = Facts::read()?;
     let group = format!("{}_caches", run.device().trim_start_matches("nvidia-"));
@@ -204,7 +203,7 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
     Ok(plot.end())
 }
 
-/// The stages that were timed and counted, in a chapter of so many operations.
+/// Returns the stages that were timed and counted, in a chapter of this many operations.
 fn dots(pair: Pair<'_>, operations: f64) -> Vec<Dot<'_>> {
     let dot = |(stage, ms)| {
         let counters = pair.counted_stage(stage)?.counters?;
@@ -214,7 +213,7 @@ fn dots(pair: Pair<'_>, operations: f64) -> Vec<Dot<'_>> {
     pair.measured.times().filter_map(dot).collect()
 }
 
-/// The first stage, the fastest without tensor cores, and the fastest with them if that is faster still.
+/// Returns the first stage, the fastest without tensor cores, and the fastest with them if that is faster still.
 pub(super) fn course<'a>(dots: &[Dot<'a>]) -> Vec<Dot<'a>> {
     let fastest = |on_tensor_cores| {
         let dots = dots.iter().filter(|dot| dot.on_tensor_cores == on_tensor_cores);

@@ -69,7 +69,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Counts, and writes the record.
+    /// Counts all kernels, and writes the record.
     pub fn run(self) -> Result<()> {
         if let Some(group) = self.launch {
             return launch(&with_stored_ptx()?, &group).map(drop);
@@ -92,7 +92,7 @@ fn with_stored_ptx() -> Result<Gpu> {
     Ok(gpu)
 }
 
-/// The groups of kernels, in order.
+/// Returns the groups of kernels, in order.
 fn groups() -> Vec<&'static str> {
     let chapters = chapters().into_iter().map(|(name, _)| name);
     [CEILINGS_GROUP].into_iter().chain(chapters).chain([PATTERNS_GROUP]).collect()

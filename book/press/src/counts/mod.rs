@@ -153,19 +153,19 @@ impl Record {
         serde_json::from_str(&text).context(path)
     }
 
-    /// The counts of a kernel.
+    /// Returns the counts of a kernel.
     fn of(&self, group: &str, kernel: &str) -> Option<&KernelCounts> {
         self.kernels.iter().find(|counts| (counts.group.as_str(), counts.kernel.as_str()) == (group, kernel))
     }
 
-    /// The kernels that another record lacks, in words.
+    /// Returns the kernels that another record lacks, in words.
     fn lone(&self, other: &Record) -> String {
         let lone = self.kernels.iter().filter(|kernel| other.of(&kernel.group, &kernel.kernel).is_none());
         lone.map(|kernel| format!("`{}`", kernel.name())).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// The counts of the kernels in a table that Nsight Compute wrote (`--csv --page raw`), summed over launches, in the order of the first.
+/// Returns the counts of the kernels in a table that Nsight Compute wrote (`--csv --page raw`), summed over launches, in the order of the first.
 pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
     // The output of the profiled program and of the profiler comes before the table.
     let start = text.find("\"ID\"").with_context(|| format!("Nsight Compute counted nothing:\n{text}"))?;
@@ -187,7 +187,7 @@ pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
     Ok(kernels)
 }
 
-/// The counts of a kernel in a list. A new kernel is added at the end.
+/// Returns the counts of a kernel in a list. A new kernel is added at the end.
 fn counts_of<'a>(kernels: &'a mut Vec<KernelCounts>, group: &str, name: &str) -> &'a mut KernelCounts {
     let index = kernels.iter().position(|kernel| kernel.group == group && kernel.kernel == name).unwrap_or_else(|| {
         kernels.push(KernelCounts::new(group, name));
@@ -196,7 +196,7 @@ fn counts_of<'a>(kernels: &'a mut Vec<KernelCounts>, group: &str, name: &str) ->
     &mut kernels[index]
 }
 
-/// Nsight Compute's names for the columns of [`table`], as Markdown.
+/// Returns Nsight Compute's names for the columns of [`table`], as Markdown.
 fn names() -> String {
     let rows = METRICS.iter().map(|metric| format!("| {} | `{}` |\n", metric.heading, metric.name));
     "| column | Nsight Compute |\n|---|---|\n".to_owned() + &rows.collect::<String>()

@@ -45,12 +45,12 @@ impl Who {
         Ok(Self { thread: arguments.number("thread")?.unwrap_or(100), beside })
     }
 
-    /// The block.
+    /// Returns the block.
     pub fn block(&self, layout: Layout) -> Dim3 {
         at(1, u32::from(layout != Layout::Strips))
     }
 
-    /// Its neighbors.
+    /// Returns its neighbors.
     pub fn beside(&self, layout: Layout) -> Vec<Dim3> {
         match (layout, self.beside) {
             (Layout::Strips, Beside::Around) => vec![at(0, 0), at(2, 0)],
@@ -141,7 +141,7 @@ fn list(footprints: &[Footprint], number: impl Fn(&Footprint) -> u64) -> String 
     }
 }
 
-/// A number with spaces between its thousands, where it has five digits or more.
+/// Returns a number with spaces between its thousands, where it has five digits or more.
 pub fn grouped(number: u64) -> String {
     if number < 10_000 { number.to_string() } else { format!("{} {:03}", grouped(number / 1000), number % 1000) }
 }

@@ -32,7 +32,7 @@ pub struct Array {
     width: u64,
 }
 
-/// How the arrays of a workload are drawn.
+/// The arrangement of the arrays of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Arrays of one dimension, each part on a line of its own.
@@ -47,9 +47,9 @@ pub enum Layout {
 pub trait Arrays: Workload {
     /// Makes a workload of these sizes, or of those for teaching if there are none.
     fn sized(sizes: &[u32]) -> Result<Self>;
-    /// How they are drawn.
+    /// Their arrangement.
     const LAYOUT: Layout;
-    /// The arrays that stages get, in the order of the drawing.
+    /// Returns the arrays that stages get, in the order of the drawing.
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array>;
 }
 
@@ -166,7 +166,7 @@ impl Array {
         Self::new(gpu, name, elements, view.len() as u32, view)
     }
 
-    /// The number of its elements.
+    /// Returns the number of its elements.
     pub fn len(&self) -> u64 {
         self.rows * self.columns
     }
@@ -205,7 +205,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// All of it.
+    /// Returns all of it.
     pub fn all(&self) -> Elements {
         &self.read | &self.written
     }

@@ -24,7 +24,7 @@ const BRIDGED: u32 = 4;
 /// Bytes of a row of banks, and of a line of the L1 cache.
 const ROW_BYTES: u64 = 128;
 
-/// Which lines of a source are shown.
+/// The lines of a source that are shown.
 enum Shown {
     /// From the first to the last that was counted.
     Counted,
@@ -47,7 +47,7 @@ impl Shown {
         }
     }
 
-    /// The first and the last line, from 1.
+    /// Returns the first and the last line, from 1.
     fn range(&self, text: &[&str], listing: &Listing) -> Result<(u32, u32)> {
         let find = |part: &str, from: usize| {
             let at = text.iter().skip(from).position(|line| line.contains(part));
@@ -191,7 +191,7 @@ pub fn explain<W: Workload>(
     Ok(figure("explain", &[("launch", &format!("launches/{file}"))], &body))
 }
 
-/// The lines of a file with their counts.
+/// Returns the lines of a file with their counts.
 fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Result<String> {
     let text: Vec<&str> = kernels::text(&listing.file).map(|text| text.lines().collect()).unwrap_or_default();
     let (first, last) = match shown {

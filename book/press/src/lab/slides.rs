@@ -84,7 +84,7 @@ const SLIDES: [Slide; 7] = [
     },
 ];
 
-/// The figure of an experiment.
+/// Returns the figure of an experiment.
 pub fn slide(name: &str) -> Result<String> {
     check("experiment", name, SLIDES.iter().map(|slide| slide.name))?;
     let slide = SLIDES.iter().find(|slide| slide.name == name).context("it was checked")?;
@@ -105,17 +105,17 @@ pub fn slide(name: &str) -> Result<String> {
     Ok(figure("slide", &[("slide", name)], &body))
 }
 
-/// Whole numbers, so that each sum is exact.
+/// Returns whole numbers, so that each sum is exact.
 fn wave(count: usize, period: usize) -> Vec<f32> {
     (0..count).map(|index| (index * 7 % period) as f32 - (period / 2) as f32).collect()
 }
 
-/// `a / b`, as tables have it.
+/// Writes `a / b` as tables have it.
 fn ratio(a: u64, b: u64) -> String {
     significant(a as f64 / b.max(1) as f64)
 }
 
-/// The bytes that the lanes of a sample ask for, each once, and the sectors that they are in.
+/// Returns the bytes that the lanes of a sample ask for, each once, and the sectors that they are in.
 fn sectors(sample: &AccessSample) -> (usize, usize) {
     let active = (0..32).filter(|lane| sample.lanes >> lane & 1 != 0);
     let mut bytes: Vec<u64> =
@@ -172,7 +172,7 @@ fn divergence(source: &Source) -> Result<Vec<Row>> {
         .collect()
 }
 
-/// The members of a mask in words: how many, and which if they are few.
+/// Returns the members of a mask in words: how many, and which if they are few.
 fn set(mask: u32, of: u32) -> String {
     let members: Vec<String> = (0..of).filter(|member| mask >> member & 1 != 0).map(|member| member.to_string()).collect();
     match members.len() {

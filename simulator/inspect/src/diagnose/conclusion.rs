@@ -22,7 +22,7 @@ const SAME: f64 = 0.995;
 /// The work that is left in an experiment without all loads.
 const LEFT: &str = "the rest, arithmetic and the instructions around it,";
 
-/// The conclusions, each a sentence or two.
+/// Returns the conclusions, each a sentence or two.
 pub fn sentences(diagnosis: &Diagnosis) -> Vec<String> {
     let mut sentences = Vec::new();
     for trial in &diagnosis.experiments {
@@ -62,7 +62,7 @@ fn drift(diagnosis: &Diagnosis) -> Option<String> {
     })
 }
 
-/// The share of an experiment without these loads.
+/// Returns the share of an experiment without these loads.
 fn share(diagnosis: &Diagnosis, loads: Loads) -> Option<f64> {
     let trial = diagnosis.experiments.iter().find(|trial| trial.kind == Kind::Without(loads))?;
     diagnosis.share(trial)
@@ -137,7 +137,7 @@ fn own_by_times(diagnosis: &Diagnosis) -> Option<String> {
     })
 }
 
-/// The conclusions from the counts alone: which part of the chip sets the least time, and how much an experiment gains at most.
+/// Returns the conclusions from the counts alone: which part of the chip sets the least time, and how much an experiment gains at most.
 fn by_counts(diagnosis: &Diagnosis) -> Vec<String> {
     let Ok(Effort::Counted { bound: whole, .. }) = &diagnosis.whole.effort else { return Vec::new() };
     let (Some(binding), Some(profile)) = (whole.binding(), diagnosis.profile) else { return Vec::new() };

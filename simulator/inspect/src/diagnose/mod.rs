@@ -45,12 +45,12 @@ use without::{Loads, Refusal, Without, without};
 pub use trial::{Diagnosis, Effort, Kind, Trial};
 
 impl Diagnosis {
-    /// The table and what it says, with lines as long as it takes.
+    /// Returns the table and what it says, with lines as long as it takes.
     pub fn text(&self) -> String {
         self.text_in(usize::MAX)
     }
 
-    /// The table and what it says, in lines of at most `width` characters.
+    /// Returns the table and what it says, in lines of at most `width` characters.
     pub fn text_in(&self, width: usize) -> String {
         let mut text = table::fit(self, width);
         text.push_str("\n\nOnly the whole stage is compared with the oracle: an experiment computes something else, by design.\n");
@@ -168,7 +168,7 @@ impl<'a, W: Workload> Subject<'a, W> {
         Ok(Self { gpu, workload, buffers, repeat, run, kernels, sources })
     }
 
-    /// The experiments that make sense. If a stage has only one kind of load, removing both kinds adds nothing.
+    /// Returns the experiments that make sense. If a stage has only one kind of load, removing both kinds adds nothing.
     fn kinds_of_loads(&self) -> Vec<Loads> {
         let has = |loads| !matches!(self.texts(loads), Err(Refusal::None));
         match (has(Loads::Global), has(Loads::Shared)) {
@@ -188,7 +188,7 @@ impl<'a, W: Workload> Subject<'a, W> {
         without(&modules, loads)
     }
 
-    /// The effort of the stage without some of its loads, and how many of them stay; or why the loads cannot be removed.
+    /// Returns the effort of the stage without some of its loads, and how many of them stay; or why the loads cannot be removed.
     fn without(&mut self, loads: Loads) -> Result<std::result::Result<(Effort, usize), String>> {
         let without = match self.texts(loads) {
             Ok(without) => without,
@@ -200,7 +200,7 @@ impl<'a, W: Workload> Subject<'a, W> {
         Ok(Ok((effort?, without.kept)))
     }
 
-    /// The effort of the stage with these texts instead of its sources' own.
+    /// Returns the effort of the stage with these texts instead of its sources' own.
     fn with_texts(&mut self, texts: &[String], loads: Loads) -> Result<Effort> {
         let Self { gpu, workload, repeat, .. } = *self;
         for ((source, _), text) in self.sources.iter().zip(texts) {
@@ -213,7 +213,7 @@ impl<'a, W: Workload> Subject<'a, W> {
         Ok(effort(gpu, counters, timing, self.registers()?, least_bytes))
     }
 
-    /// The effort of a chapter's own experiment.
+    /// Returns the effort of a chapter's own experiment.
     fn own(&mut self, experiment: &Experiment<W>) -> Result<Effort> {
         self.gpu.take_requested();
         let (counters, timing) = trial(self.gpu, self.workload, &mut self.buffers, self.repeat, experiment.run)?;
@@ -226,7 +226,7 @@ impl<'a, W: Workload> Subject<'a, W> {
     }
 }
 
-/// The effort of a run; `least_bytes` is the least that its computation has to read and write.
+/// Returns the effort of a run; `least_bytes` is the least that its computation has to read and write.
 fn effort(gpu: &Gpu, counters: Option<Counters>, timing: Option<Timing>, registers: u32, least_bytes: u64) -> Effort {
     match (timing, gpu.profile()) {
         (None, Some(profile)) => {

@@ -50,7 +50,7 @@ pub enum Loads {
 }
 
 impl Loads {
-    /// The name of an experiment without these loads.
+    /// Returns the name of an experiment without these loads.
     pub fn without(self) -> &'static str {
         match self {
             Loads::Global => "without global loads",
@@ -148,7 +148,7 @@ impl<'a, 't> Kernel<'a, 't> {
         Self { module, function, mixed: mixed.collect(), used: 0 }
     }
 
-    /// The replacement of an instruction after its guard; `None` for an instruction that stays.
+    /// Returns the replacement of an instruction after its guard; `None` for an instruction that stays.
     fn replacement(&mut self, instruction: &Instruction<'t>, loads: Loads) -> Result<Option<String>, Refusal> {
         let spaces = instruction.reads();
         let (root, bulk) = (instruction.root(), instruction.has("bulk"));
@@ -206,7 +206,7 @@ impl<'a, 't> Kernel<'a, 't> {
         Some(steps.join(&format!(" {guard}")))
     }
 
-    /// The address itself as a value; its low half if the value has no room for more.
+    /// Returns the address itself as a value; its low half if the value has no room for more.
     fn address(&self, base: &str, result: &str) -> Option<String> {
         Some(match (self.width(base)?, self.width(result)?) {
             (8, 4) => format!("mov.b64 {{{result}, %fake_high}}, {base};"),
@@ -217,7 +217,7 @@ impl<'a, 't> Kernel<'a, 't> {
         })
     }
 
-    /// A value from the pool. If it is narrower than a word, or goes elsewhere than into multiply-adds, it is mixed with the address.
+    /// Returns a value from the pool. If it is narrower than a word, or goes elsewhere than into multiply-adds, it is mixed with the address.
     fn value(&mut self, base: Option<&str>, bytes: u32, result: &str) -> Option<Vec<String>> {
         let mut steps = Vec::new();
         let mut word = self.pool();
@@ -249,7 +249,7 @@ impl<'a, 't> Kernel<'a, 't> {
         Some(steps)
     }
 
-    /// The next value of the pool.
+    /// Returns the next value of the pool.
     fn pool(&mut self) -> String {
         self.used += 1;
         format!("%fake{}", (self.used - 1) % POOL)
@@ -285,7 +285,7 @@ impl<'a, 't> Kernel<'a, 't> {
 mod tests {
     use super::*;
 
-    /// A module with a kernel of this body; pointers are in `%rd1` and `%rd2`.
+    /// Returns a module with a kernel of this body; pointers are in `%rd1` and `%rd2`.
     fn module(body: &str) -> String {
         format!(
             ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q)\n{{\n.reg .pred %p<4>;\n\
@@ -294,7 +294,7 @@ mod tests {
         )
     }
 
-    /// The body without loads, and how many were removed and kept.
+    /// Returns the body without loads, and how many were removed and kept.
     fn removed(body: &str, loads: Loads) -> Result<(String, usize, usize), Refusal> {
         let text = module(body);
         let without = without(&[(&text, vec!["k"])], loads)?;

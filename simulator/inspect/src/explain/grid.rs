@@ -18,7 +18,7 @@ pub const ROW_BYTES: u64 = WORD * COLUMNS as u64;
 /// The words that the lanes of a warp request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Which memory.
+    /// The memory.
     pub space: Space,
     /// The rows that some lane requests, in the order of addresses.
     pub rows: Vec<Row>,
@@ -66,7 +66,7 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// The cost of a sample by the rules of a GPU generation; `None` for memory without such rules.
+    /// Returns the cost of a sample by the rules of a GPU generation; `None` for memory without such rules.
     pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
         let AccessSample { op, bytes, lanes, addresses, .. } = sample;
         match sample.space {
@@ -87,7 +87,7 @@ impl Cost {
         }
     }
 
-    /// A key to compare the requests of a line: wavefronts first, then sectors.
+    /// Returns a key to compare the requests of a line: wavefronts first, then sectors.
     pub fn weight(self) -> (u32, u32) {
         match self {
             Cost::Global { sectors, l1_wavefronts, .. } => (l1_wavefronts.unwrap_or(sectors), sectors),
@@ -97,7 +97,7 @@ impl Cost {
 }
 
 impl Grid {
-    /// The grid of a sample; `None` for memory without sectors or banks.
+    /// Returns the grid of a sample; `None` for memory without sectors or banks.
     pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
         let cost = Cost::of(sample, rules)?;
         let mut words: BTreeMap<u64, u32> = BTreeMap::new();
@@ -155,7 +155,7 @@ pub(super) mod tests {
     use super::*;
     use simt::{Location, SourceLine};
 
-    /// A request of `bytes` per lane, lane `i` at `f(i)`.
+    /// Returns a request of `bytes` per lane, lane `i` at `f(i)`.
     pub fn sample(space: Space, op: AccessOp, bytes: u32, lanes: u32, f: fn(u64) -> u64) -> AccessSample {
         let opcode = if op == AccessOp::Load { "ld" } else { "st" };
         let instruction = format!("{opcode}.{}.f32 %f1, [%rd1];", if space == Space::Global { "global" } else { "shared" });

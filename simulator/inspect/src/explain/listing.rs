@@ -71,7 +71,7 @@ pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Coun
     listing
 }
 
-/// The titles of the columns in which some line has a count, and the cells of each line.
+/// Returns the titles of the columns in which some line has a count, and the cells of each line.
 pub fn columns<'a>(
     lines: impl Iterator<Item = &'a Counters> + Clone,
     total: &Counters,
@@ -82,7 +82,7 @@ pub fn columns<'a>(
     (shown.iter().map(|column| column.title).collect(), cells)
 }
 
-/// The first characters of a text, with a mark if there are more.
+/// Returns the first characters of a text, with a mark if there are more.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most.saturating_sub(1)).chain(['…']).collect() }
 }
@@ -97,7 +97,7 @@ fn share(counters: &Counters, total: &Counters) -> Option<String> {
         .then(|| percent_or_less(counters.ptx_instructions as f64 / total.ptx_instructions.max(1) as f64))
 }
 
-/// Tiny shares are only reported as small.
+/// Writes a share; tiny ones are only reported as small.
 fn percent_or_less(share: f64) -> String {
     if share < 0.001 { "< 0.1 %".to_owned() } else { percent(share) }
 }

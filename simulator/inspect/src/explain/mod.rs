@@ -1,4 +1,4 @@
-//! Why a stage is as fast as it is: its source with the counts of each line, its bottleneck, and one request of a warp.
+//! Explanations of the speed of a stage: its source with the counts of each line, its bottleneck, and one request of a warp.
 //!
 //! Everything comes from the simulator's reports on the stage's launches. Nothing here knows a chapter.
 //!
@@ -83,12 +83,12 @@ impl<'a> Explanation<'a> {
         Self { stage, least_bytes, profile, kernels }
     }
 
-    /// The GPU's memory rules.
+    /// Returns the GPU's memory rules.
     fn rules(&self) -> Rules {
         Rules::of(self.profile.compute_capability)
     }
 
-    /// The bound that follows from the counts of all kernels together.
+    /// Returns the bound that follows from the counts of all kernels together.
     fn bound(&self) -> Bound {
         let mut total = Counters::default();
         self.kernels.iter().for_each(|kernel| total += kernel.counters);
@@ -168,7 +168,7 @@ impl<'a> Explanation<'a> {
 }
 
 impl Explanation<'_> {
-    /// The picture of [`Explanation::access`] as an SVG.
+    /// Returns the picture of [`Explanation::access`] as an SVG.
     pub fn svg(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<String> {
         // `access` only returns requests that have a picture.
         Ok(svg::draw(self.access(line, source)?, self.rules(), self.stage).unwrap_or_default())
@@ -176,7 +176,7 @@ impl Explanation<'_> {
 }
 
 impl Kernel<'_> {
-    /// The cost of a line's requests, in wavefronts.
+    /// Returns the cost of a line's requests, in wavefronts.
     fn wavefronts(&self, line: &Option<SourceLine>) -> u64 {
         let Some(c) = self.lines.get(line) else { return 0 };
         // Without an L1 cache there are only sectors, four to a line.
@@ -185,7 +185,7 @@ impl Kernel<'_> {
         global + c.shared_load_wavefronts + c.shared_store_wavefronts
     }
 
-    /// The files that its lines are in.
+    /// Returns the files that its lines are in.
     fn files(&self) -> Vec<&str> {
         let mut files: Vec<&str> = self.lines.keys().filter_map(|line| Some(line.as_ref()?.file.as_str())).collect();
         files.dedup();
@@ -250,7 +250,7 @@ mod tests {
 
     const FILE: &str = "kernels/cuda/x.cu";
 
-    /// A launch of a kernel whose lines took that many wavefronts of shared memory, with a load on each.
+    /// Returns a launch of a kernel whose lines took that many wavefronts of shared memory, with a load on each.
     fn launch(kernel: &str, lines: &[(u32, u64)]) -> Launch {
         let one = Dim3::new(1, 1, 1);
         let source = |line| Some(SourceLine { file: FILE.to_owned(), line });

@@ -49,7 +49,7 @@ pub struct Request<'a> {
 }
 
 impl Explanation<'_> {
-    /// Each file of each kernel.
+    /// Returns each file of each kernel.
     pub fn listings(&self) -> Vec<Listing> {
         let limit = self.bound().binding().map(|part| part.unit);
         let heat = |kernel: &Kernel<'_>, line, counters: &Counters| match limit {
@@ -88,7 +88,7 @@ impl Explanation<'_> {
         listings
     }
 
-    /// The requests of the first warp of a kernel that have a picture.
+    /// Returns the requests of the first warp of a kernel that have a picture.
     pub fn requests(&self, kernel: &str) -> Vec<Request<'_>> {
         let kernel = self.kernels.iter().find(|known| known.name == kernel);
         let request = |sample| {

@@ -57,7 +57,7 @@ pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String>
     Some(text)
 }
 
-/// The cost of a request, in a sentence.
+/// Returns the cost of a request, in a sentence.
 pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
     let lanes = sample.lanes.count_ones();
     let plural = |number: u32, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
@@ -88,13 +88,13 @@ pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
     }
 }
 
-/// The title of a picture.
+/// Returns the title of a picture.
 pub fn title(sample: &AccessSample) -> String {
     let line = sample.location.source.as_ref().map_or(String::new(), |source| format!(" on line {}", source.line));
     format!("a warp's {}{line}, {} byte{} per lane", what(sample), sample.bytes, if sample.bytes == 1 { "" } else { "s" })
 }
 
-/// The operation of a request, and its memory.
+/// Returns the operation of a request, and its memory.
 pub fn what(sample: &AccessSample) -> String {
     let op = if sample.op == AccessOp::Load { "load from" } else { "store to" };
     let space = if sample.space == Space::Global { "global" } else { "shared" };
@@ -113,7 +113,7 @@ fn header(grid: &Grid, style: Style) -> String {
     text
 }
 
-/// The space between a word and the next one. Sectors are set apart, banks are not.
+/// Returns the space between a word and the next one. Sectors are set apart, banks are not.
 fn gap(grid: &Grid, column: usize) -> &'static str {
     if grid.space == Space::Global && column % SECTOR_WORDS == SECTOR_WORDS - 1 { "  " } else { " " }
 }

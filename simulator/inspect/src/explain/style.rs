@@ -1,4 +1,4 @@
-//! How text looks: how wide it is, and whether it is plain or has the few attributes that every terminal knows.
+//! The look of text: its width, and the few attributes that every terminal knows.
 
 use std::env;
 use std::io::{IsTerminal, stdout};

@@ -116,7 +116,7 @@ fn word(svg: &mut String, grid: &Grid, row: &Row, column: usize, y: u32, clashes
     }
 }
 
-/// The lanes that request a word, one below the other; a sign for many.
+/// Returns the lanes that request a word, one below the other; a sign for many.
 fn names(lanes: u32) -> Vec<String> {
     if lanes.count_ones() > NAMED {
         return vec!["\u{2217}".to_owned()];
@@ -124,13 +124,13 @@ fn names(lanes: u32) -> Vec<String> {
     (0..32).filter(|lane| lanes >> lane & 1 != 0).map(|lane| lane.to_string()).collect()
 }
 
-/// The height of a row: that of the word with the most names.
+/// Returns the height of a row: that of the word with the most names.
 fn height(row: &Row) -> u32 {
     let names = row.lanes.iter().map(|lanes| names(*lanes).len() as u32).max().unwrap_or(0);
     CELL + names.saturating_sub(1) * LINE
 }
 
-/// The meaning of the colors.
+/// Draws the meaning of the colors.
 fn keys(svg: &mut String, grid: &Grid, clashes: bool, y: u32) {
     let counts = || grid.rows.iter().flat_map(|row| row.lanes).map(u32::count_ones);
     let requested = match counts().max() {

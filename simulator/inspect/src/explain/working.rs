@@ -78,7 +78,7 @@ pub const TITLES: [&str; 5] = ["part", "work", "rate", "at least", "share"];
 /// Columns in the order in which they are left out where lines are too short: first the rate, then the work.
 const LEAST_IMPORTANT: [usize; 2] = [2, 1];
 
-/// Which of [`TITLES`] a table has, and how wide they are.
+/// The columns of a table, of [`TITLES`], with their widths.
 struct Columns {
     widths: [usize; 5],
     shown: [bool; 5],
@@ -117,7 +117,7 @@ impl Columns {
     }
 }
 
-/// The cells of a line for a part.
+/// Returns the cells of a line for a part.
 fn cells(part: &Part, longest_ms: f64) -> [String; 5] {
     let amount = if part.of == "bytes" { bytes(part.amount) } else { format!("{} {}", count(part.amount), part.of) };
     let rate = match (part.copies, part.of) {

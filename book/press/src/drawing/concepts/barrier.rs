@@ -3,9 +3,9 @@
 use super::super::svg::{MARGIN, Svg, WIDTH};
 use super::shapes::{Picture, Timeline};
 
-/// How long each warp takes to store its part of the tile.
+/// The time that each warp takes to store its part of the tile.
 const STORES: [f64; 4] = [5.0, 8.0, 6.5, 11.0];
-/// How long each of them then reads the tile.
+/// The time that each of them then takes to read the tile.
 const READS: f64 = 6.0;
 const ROW: f64 = 20.0;
 const STEP: f64 = 25.0;

@@ -69,7 +69,7 @@ fn classes(listing: &str) -> Vec<usize> {
     listing.lines().filter(|line| !line.trim().is_empty()).map(class).collect()
 }
 
-/// The columns of the ribbon, each with its number, its middle, and how far it is turned: first the straight part, from right to left, then
+/// Returns the columns of the ribbon, each with its number, its middle, and how far it is turned: first the straight part, from right to left, then
 /// the roll from its outermost turn inward.
 fn columns() -> Vec<(usize, (f64, f64), f64)> {
     let floor = MIDDLE.1 + RADIUS;

@@ -1,4 +1,4 @@
-//! Which lane of a warp holds which elements of the matrices of a tensor core's product.
+//! The elements of the matrices of a tensor core's product, and the lanes that hold them.
 
 use anyhow::{Context, Result};
 use simt::{MatrixPart, places_of_words};

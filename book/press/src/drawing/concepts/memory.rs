@@ -10,7 +10,7 @@ use super::shapes::Picture;
 use crate::facts::Facts;
 use crate::values::memory_bandwidth;
 
-/// Where the columns start.
+/// The left edges of columns.
 const SIZE: f64 = 172.0;
 const BARS: f64 = 318.0;
 /// The longest bar.
@@ -72,7 +72,7 @@ pub fn draw(profile: &Profile, facts: &Facts) -> Result<Picture> {
     Ok(Picture { svg, caption })
 }
 
-/// Whole numbers as they are, and others rounded.
+/// Writes whole numbers as they are, and rounds others.
 fn bytes_per_clock(bytes: f64) -> String {
     if bytes.fract() == 0.0 { bytes.to_string() } else { units::significant(bytes) }
 }

@@ -20,12 +20,12 @@ pub struct Area {
     pub height: f64,
 }
 
-/// A part of the picture, from its upper left corner and its extents.
+/// Returns a part of the picture, from its upper left corner and its extents.
 pub const fn area(x: f64, y: f64, width: f64, height: f64) -> Area {
     Area { x, y, width, height }
 }
 
-/// The class of small words in the middle of a shape: white where the shape is dark in every theme.
+/// Returns the class of small words in the middle of a shape: white where the shape is dark in every theme.
 fn class_on(shape: &str) -> &'static str {
     match shape {
         "wanted" | "clash" => "small middle on",
@@ -34,7 +34,7 @@ fn class_on(shape: &str) -> &'static str {
     }
 }
 
-/// A rectangle with words in its middle.
+/// Draws a rectangle with words in its middle.
 pub fn block(svg: &mut Svg, class: &str, Area { x, y, width, height }: Area, words: &str) {
     svg.rect(class, x, y, width, height);
     if !words.is_empty() {
@@ -57,7 +57,7 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Where a time is.
+    /// Returns the place of a time.
     pub fn x(&self, time: f64) -> f64 {
         self.left + time / self.length * (self.right - self.left)
     }

@@ -18,7 +18,7 @@ pub fn draw(of: &str) -> Result<Picture> {
 /// Steps of the picture.
 const STEPS: u32 = 4;
 
-/// The tile of `shared` in chapter 02.
+/// Returns the tile of `shared` in chapter 02.
 fn signal() -> Picture {
     let (block_size, tile) = (conv_shared::BLOCK, conv_shared::TILE);
     let samples = block_size + tile - 1;
@@ -53,7 +53,7 @@ fn signal() -> Picture {
     Picture { svg, caption }
 }
 
-/// The tiles of `tiled` in chapter 06.
+/// Returns the tiles of `tiled` in chapter 06.
 fn product() -> Picture {
     let tile = matmul::TILE;
     let (tiles, size) = (6, 30.0);
