@@ -6,6 +6,7 @@ use workshop::Exercise;
 use workshop::manifest::{Manifest, Predict};
 use workshop::text::{Version, version};
 
+use crate::callouts::capital;
 use crate::chapters::{self, chapters};
 use crate::root;
 
@@ -143,11 +144,6 @@ fn fenced(text: &str) -> String {
 /// Returns a text for a cell of a table.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -141,12 +141,9 @@ fn has_target(rustc: &OsString) -> Result<bool> {
     let output = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
     let output = output.with_context(|| format!("{} does not start", Path::new(rustc).display()))?;
     let library = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-    Ok(fs::read_dir(library).is_ok_and(|mut files| files.any(|file| file.is_ok_and(|file| is_std(&file.file_name())))))
-}
-
-fn is_std(name: &std::ffi::OsStr) -> bool {
-    let name = name.to_string_lossy();
-    name.starts_with("libstd-") && name.ends_with(".rlib")
+    let is_std = |name: &str| name.starts_with("libstd-") && name.ends_with(".rlib");
+    let mut files = fs::read_dir(library).into_iter().flatten().flatten();
+    Ok(files.any(|file| is_std(&file.file_name().to_string_lossy())))
 }
 
 fn copy(source: &Path, target: &Path) -> Result<()> {

@@ -155,15 +155,22 @@ fn rust(source: &Path, arguments: &[String], environment: &Environment) -> Resul
 fn python(folder: &Path, packages: &[String]) -> Result<PathBuf> {
     let environment = folder.join("python");
     let python = environment.join("bin/python");
-    let done = environment.join("packages.txt");
-    let wanted = packages.join("\n");
-    if fs::read_to_string(&done).is_ok_and(|found| found == wanted) {
-        return Ok(python);
-    }
-    text(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-    text(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
-    fs::write(&done, wanted)?;
+    once(&environment, packages, || {
+        text(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
+        text(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))
+            .map(drop)
+    })?;
     Ok(python)
+}
+
+/// Makes a folder of packages, unless an earlier run has made it of the same ones.
+pub fn once(folder: &Path, packages: &[String], make: impl FnOnce() -> Result<()>) -> Result<()> {
+    let (done, wanted) = (folder.join("packages.txt"), packages.join("\n"));
+    if fs::read_to_string(&done).is_ok_and(|found| found == wanted) {
+        return Ok(());
+    }
+    make()?;
+    Ok(fs::write(&done, wanted)?)
 }
 
 /// Runs a command to its end and returns what it wrote to its standard output.

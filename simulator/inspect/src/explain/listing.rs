@@ -1,6 +1,6 @@
 //! The CUDA source of a kernel with the counts of each line.
 
-use simt::{Counters, LineCounters};
+use simt::Counters;
 
 use super::style::{Style, put};
 use common::units::{percent, significant};
@@ -23,13 +23,8 @@ const COLUMNS: [Column; 4] = [
     Column { title: ["branches", "diverged"], cell: diverged },
 ];
 
-/// Lists the lines of one file, from the first to the last that was counted. `text` finds a file's text by its name.
-pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Counters, style: Style) -> String {
-    let mut counted: Vec<(u32, &Counters)> = lines
-        .iter()
-        .filter_map(|line| Some((line.source.as_ref().filter(|source| source.file == file)?.line, &line.counters)))
-        .collect();
-    counted.sort_by_key(|(line, _)| *line);
+/// Lists the counted lines of a file, which are in order, with those between them. `text` is the text of the file.
+pub fn list(file: &str, text: Option<&str>, counted: &[(u32, &Counters)], total: &Counters, style: Style) -> String {
     let (titles, cells) = columns(counted.iter().map(|(_, counters)| *counters), total);
     let width = |(column, title): (usize, &[&str; 2])| {
         let cells = cells.iter().flat_map(|row| &row[column]).map(|cell| cell.chars().count());
@@ -133,13 +128,8 @@ fn per_request(count: u64, ideal: u64, requests: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simt::SourceLine;
 
     const SOURCE: &str = "// a copy\n\n__global__ void copy(float* to, const float* from)\n{\n    int i = threadIdx.x;\n    // One\n    // after\n    // the\n    // other.\n    to[i] = from[i];\n}\n";
-
-    fn line(line: u32, counters: Counters) -> LineCounters {
-        LineCounters { source: Some(SourceLine { file: "copy.cu".to_owned(), line }), counters }
-    }
 
     #[test]
     fn lines_that_did_something_are_next_to_their_counts() {
@@ -154,7 +144,7 @@ mod tests {
             global_store_sectors_ideal: 4,
             ..Counters::default()
         };
-        let lines = [line(3, index), line(5, index), line(10, copy)];
+        let lines = [(3, &index), (5, &index), (10, &copy)];
         let total = Counters { ptx_instructions: 13, ..copy };
         let expected = "
  line     PTX  sectors/request  copy.cu
@@ -171,10 +161,10 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_and_files_without_text_have_their_counts() {
-        let lines = [line(1, Counters { ptx_instructions: 1, branches: 4, divergent_branches: 1, ..Counters::default() })];
+        let counted = Counters { ptx_instructions: 1, branches: 4, divergent_branches: 1, ..Counters::default() };
         let long = "x".repeat(300);
         for text in [Some(long.as_str()), None] {
-            let listing = list("copy.cu", text, &lines, &lines[0].counters, Style::PLAIN);
+            let listing = list("copy.cu", text, &[(1, &counted)], &counted, Style::PLAIN);
             assert!(listing.lines().all(|line| line.chars().count() <= Style::PLAIN.width), "{listing}");
             assert!(listing.contains("100 %") && listing.contains("25.0 %"), "{listing}");
         }
@@ -191,9 +181,8 @@ mod tests {
             global_load_requests: 1,
             ..Counters::default()
         };
-        let lines = [line(10, counted)];
         for (width, columns) in [(100, 4), (80, 3), (50, 1)] {
-            let listing = list("copy.cu", Some(SOURCE), &lines, &counted, Style::plain(width));
+            let listing = list("copy.cu", Some(SOURCE), &[(10, &counted)], &counted, Style::plain(width));
             let titles = ["PTX", "sectors/request", "wavefronts/request", "branches"];
             assert_eq!(titles.iter().filter(|title| listing.contains(**title)).count(), columns, "{listing}");
             assert!(listing.lines().all(|line| line.chars().count() <= width), "{listing}");

@@ -26,7 +26,7 @@ use common::units::{count, significant};
 use driver::occupancy::{Limit, Occupancy};
 use simt::bound::{Bound, bound};
 use simt::memory::rules::Rules;
-use simt::{AccessSample, Counters, LaunchConfig, LineCounters, Profile, SourceLine};
+use simt::{AccessSample, Counters, LaunchConfig, Profile, SourceLine};
 
 use crate::error::{Error, Result};
 use crate::line::Line;
@@ -103,7 +103,11 @@ impl<'a> Explanation<'a> {
                 kernel.samples.iter().filter_map(move |sample| {
                     let at = sample.location.source.as_ref()?;
                     let grid = Grid::of(sample, self.rules())?;
-                    Some((at, (kernel.wavefronts(&sample.location.source), grid.cost.weight(), grid.bytes_wanted), sample))
+                    Some((
+                        at,
+                        (kernel.lines.get(&sample.location.source).map_or(0, wavefronts), grid.cost.weight(), grid.bytes_wanted),
+                        sample,
+                    ))
                 })
             })
         };
@@ -176,13 +180,12 @@ impl Explanation<'_> {
 }
 
 impl Kernel<'_> {
-    /// Returns the cost of a line's requests, in wavefronts.
-    fn wavefronts(&self, line: &Option<SourceLine>) -> u64 {
-        let Some(c) = self.lines.get(line) else { return 0 };
-        // Without an L1 cache there are only sectors, four to a line.
-        let loads = c.global_load_wavefronts.max(c.global_load_sectors.div_ceil(4));
-        let global = loads + c.global_store_sectors.div_ceil(4);
-        global + c.shared_load_wavefronts + c.shared_store_wavefronts
+    /// Returns the counted lines of a file, in order.
+    fn counted(&self, file: &str) -> Vec<(u32, &Counters)> {
+        let lines = self.lines.iter().filter_map(|(line, counters)| Some((line.as_ref()?, counters)));
+        let mut counted: Vec<_> = lines.filter(|(at, _)| at.file == file).map(|(at, counters)| (at.line, counters)).collect();
+        counted.sort_by_key(|(line, _)| *line);
+        counted
     }
 
     /// Returns the files that its lines are in.
@@ -195,31 +198,32 @@ impl Kernel<'_> {
     /// Lists its launches, and each of its files.
     fn list(&self, text: &mut String, source: &impl Fn(&str) -> Option<&'static str>, style: Style) {
         let LaunchConfig { grid, block, dynamic_shared_bytes } = self.launches[0];
-        let times =
-            if self.launches.len() > 1 { format!(", the first of {} launches", self.launches.len()) } else { String::new() };
-        let shared = if dynamic_shared_bytes > 0 {
-            format!(" with {dynamic_shared_bytes} bytes of dynamic shared memory")
-        } else {
-            String::new()
+        let times = match self.launches.len() {
+            0 | 1 => String::new(),
+            launches => format!(", the first of {launches} launches"),
+        };
+        let shared = match dynamic_shared_bytes {
+            0 => String::new(),
+            bytes => format!(" with {bytes} bytes of dynamic shared memory"),
         };
         put(text, &style.bold(&format!("kernel {}: grid {grid} of blocks {block}{shared}{times}", self.name)));
-        put(
-            text,
-            &format!(
-                "{} PTX instructions of warps, on average {} of 32 lanes active",
-                count(self.counters.ptx_instructions),
-                significant(self.counters.ptx_thread_instructions as f64 / self.counters.ptx_instructions.max(1) as f64)
-            ),
-        );
+        let Counters { ptx_instructions, ptx_thread_instructions, .. } = self.counters;
+        let lanes = significant(ptx_thread_instructions as f64 / ptx_instructions.max(1) as f64);
+        put(text, &format!("{} PTX instructions of warps, on average {lanes} of 32 lanes active", count(ptx_instructions)));
         put(text, &occupancy(self.occupancy));
         text.push('\n');
-        let lines: Vec<LineCounters> =
-            self.lines.iter().map(|(line, counters)| LineCounters { source: (*line).clone(), counters: *counters }).collect();
         for file in self.files() {
-            text.push_str(&listing::list(file, source(file), &lines, &self.counters, style));
+            text.push_str(&listing::list(file, source(file), &self.counted(file), &self.counters, style));
             text.push('\n');
         }
     }
+}
+
+/// Returns the cost of a line's requests, in wavefronts.
+fn wavefronts(c: &Counters) -> u64 {
+    // Without an L1 cache there are only sectors, four to a line.
+    let loads = c.global_load_wavefronts.max(c.global_load_sectors.div_ceil(4));
+    loads + c.global_store_sectors.div_ceil(4) + c.shared_load_wavefronts + c.shared_store_wavefronts
 }
 
 /// Says how many blocks of a kernel are resident on a multiprocessor, and what limits them.
@@ -246,7 +250,7 @@ mod tests {
     use super::*;
     use grid::tests::sample;
     use simt::finding::AccessOp;
-    use simt::{Dim3, LaunchReport, Space};
+    use simt::{Dim3, LaunchReport, LineCounters, Space};
 
     const FILE: &str = "kernels/cuda/x.cu";
 

@@ -1,19 +1,17 @@
 //! An explanation as data, for a page that draws its own tables: the same lines, cells and divisions that the text shows.
 
 use simt::bound::Unit;
-use simt::{AccessSample, Counters, LaunchConfig};
+use simt::{AccessSample, Counters};
 
 use super::grid::Grid;
 use super::working::Working;
-use super::{Explanation, Kernel, listing, occupancy, picture};
+use super::{Explanation, listing, occupancy, picture, wavefronts};
 
 /// A file of a kernel with the counts of its lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listing {
     /// The kernel.
     pub kernel: String,
-    /// Its launches, in order.
-    pub launches: Vec<LaunchConfig>,
     /// The number of resident blocks, and their limit.
     pub occupancy: String,
     /// The file.
@@ -29,8 +27,6 @@ pub struct Listing {
 pub struct ListedLine {
     /// Its number, from 1.
     pub number: u32,
-    /// The counts.
-    pub counters: Counters,
     /// A cell for each column.
     pub cells: Vec<Option<String>>,
     /// True if no other line of the stage needs more of what limits it.
@@ -52,32 +48,23 @@ impl Explanation<'_> {
     /// Returns each file of each kernel.
     pub fn listings(&self) -> Vec<Listing> {
         let limit = self.bound().binding().map(|part| part.unit);
-        let heat = |kernel: &Kernel<'_>, line, counters: &Counters| match limit {
-            Some(Unit::L1Shared | Unit::L2 | Unit::Dram) => kernel.wavefronts(line),
+        let heat = |counters: &Counters| match limit {
+            Some(Unit::L1Shared | Unit::L2 | Unit::Dram) => wavefronts(counters),
             _ => counters.ptx_instructions,
         };
-        let all =
-            || self.kernels.iter().flat_map(|kernel| kernel.lines.iter().map(move |(line, counters)| heat(kernel, line, counters)));
-        let most = all().max().filter(|most| *most > 0);
+        let most = self.kernels.iter().flat_map(|kernel| kernel.lines.values()).map(heat).max().filter(|most| *most > 0);
         let mut listings = Vec::new();
         for kernel in &self.kernels {
             for file in kernel.files() {
-                let of_file = kernel.lines.iter().filter_map(|(line, counters)| {
-                    let at = line.as_ref().filter(|at| at.file == file)?;
-                    Some((at.line, line, counters))
-                });
-                let mut counted: Vec<_> = of_file.collect();
-                counted.sort_by_key(|(number, ..)| *number);
-                let (columns, cells) = listing::columns(counted.iter().map(|(.., counters)| *counters), &kernel.counters);
-                let lines = counted.iter().zip(cells).map(|((number, line, counters), cells)| ListedLine {
-                    number: *number,
-                    counters: **counters,
+                let counted = kernel.counted(file);
+                let (columns, cells) = listing::columns(counted.iter().map(|(_, counters)| *counters), &kernel.counters);
+                let lines = counted.into_iter().zip(cells).map(|((number, counters), cells)| ListedLine {
+                    number,
                     cells,
-                    is_hottest: most.is_some_and(|most| heat(kernel, line, counters) == most),
+                    is_hottest: most == Some(heat(counters)),
                 });
                 listings.push(Listing {
                     kernel: kernel.name.to_owned(),
-                    launches: kernel.launches.clone(),
                     occupancy: occupancy(kernel.occupancy),
                     file: file.to_owned(),
                     columns,

@@ -78,42 +78,29 @@ pub const TITLES: [&str; 5] = ["part", "work", "rate", "at least", "share"];
 /// Columns in the order in which they are left out where lines are too short: first the rate, then the work.
 const LEAST_IMPORTANT: [usize; 2] = [2, 1];
 
-/// The columns of a table, of [`TITLES`], with their widths.
-struct Columns {
-    widths: [usize; 5],
-    shown: [bool; 5],
-}
+/// The columns of a table by their index in [`TITLES`], with their widths.
+struct Columns(Vec<(usize, usize)>);
 
 impl Columns {
-    /// Makes columns for these parts, in lines of at most `width` characters.
-    fn of<'a>(parts: impl Iterator<Item = &'a [String; 5]>, width: usize) -> Self {
-        let mut widths = TITLES.map(|title| title.chars().count());
-        for part in parts {
-            for (width, cell) in widths.iter_mut().zip(part) {
-                *width = (*width).max(cell.chars().count());
+    /// Makes columns for these parts, in lines of at most `most` characters.
+    fn of<'a>(parts: impl Iterator<Item = &'a [String; 5]> + Clone, most: usize) -> Self {
+        let width = |column: usize| parts.clone().map(|cells| cells[column].chars().count()).fold(TITLES[column].len(), usize::max);
+        let mut columns: Vec<_> = (0..TITLES.len()).map(|column| (column, width(column))).collect();
+        for least in LEAST_IMPORTANT {
+            if columns.iter().map(|(_, width)| width + 2).sum::<usize>() > most {
+                columns.retain(|(column, _)| *column != least);
             }
         }
-        let mut columns = Self { widths, shown: [true; 5] };
-        for column in LEAST_IMPORTANT {
-            if columns.width() > width {
-                columns.shown[column] = false;
-            }
-        }
-        columns
-    }
-
-    fn width(&self) -> usize {
-        self.widths.iter().zip(self.shown).filter(|(_, shown)| *shown).map(|(width, _)| width + 2).sum()
+        Self(columns)
     }
 
     /// Writes a line; the names of the parts and the rates start at the left of their columns, and numbers end at the right.
     fn line(&self, cells: &[String; 5]) -> String {
-        let mut line = String::new();
-        for (column, (cell, &width)) in cells.iter().zip(&self.widths).enumerate().filter(|(column, _)| self.shown[*column]) {
-            let padded = if matches!(column, 0 | 2) { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") };
-            line.push_str(&padded);
-        }
-        line
+        let cell = |&(column, width): &(usize, usize)| match (column, &cells[column]) {
+            (0 | 2, words) => format!("  {words:<width$}"),
+            (_, number) => format!("  {number:>width$}"),
+        };
+        self.0.iter().map(cell).collect()
     }
 }
 
