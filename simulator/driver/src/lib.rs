@@ -54,7 +54,7 @@
 //! - `graph_memory`: memory that graphs allocate. `graph_order`: which of their nodes come after which others.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
-//! - `launch_files`: writes launches to files. [`stepping`]: records what one warp of one launch does, for `simcuda debug`.
+//! - [`launch_files`]: writes launches to files. [`stepping`]: records what one warp of one launch does, for `simcuda debug`.
 //! - `observer`: following launches. `reporter`: reporting while the process runs.
 //! - `fatbin`: finds the PTX in what `nvcc` builds.
 //! - `link`: makes one PTX module of several.
@@ -70,6 +70,7 @@ pub mod coverage;
 pub mod files;
 pub mod functions;
 pub mod install;
+pub mod launch_files;
 pub mod linked;
 pub mod mutants;
 pub mod records;
@@ -98,7 +99,6 @@ mod graph_order;
 mod handles;
 mod host_memory;
 mod interface;
-mod launch_files;
 mod link;
 mod messages;
 mod name;
