@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oracles::output::{Downloaded, poison};
-use simt::{Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchOptions, Memory, MemoryError, Module, Profile};
+use simt::{Call, Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchOptions, Memory, MemoryError, Module, Profile};
 use workloads::Problem;
 use workloads::failure::{Failure, Fault, compared, without_defects};
 
@@ -76,7 +76,8 @@ impl<P: Problem, E: From<MemoryError>, C: Fn(Form) -> Compilation<E>> Device<P> 
             ..LaunchOptions::default()
         };
         let parameters = parameters(&image, &function.kernel, &launch.values, &arrays);
-        let report = match simt::launch(&memory, &image, &function.kernel, config, &parameters, self.profile, &options) {
+        let call = Call { kernel: &function.kernel, config, params: &parameters };
+        let report = match simt::launch(&memory, &image, call, self.profile, &options) {
             Ok(report) => report,
             Err(error) => return Ok(Err(fault(error))),
         };

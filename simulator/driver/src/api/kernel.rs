@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use simt::cluster::{self, ClusterMisuse};
-use simt::{Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
+use simt::{Call, Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
 use super::argument;
 use super::context::Context;
@@ -136,7 +136,8 @@ impl Launch {
         let (image, kernel, mut options) = (function.image.image(), function.name(), options(driver, self)?);
         let followed = driver.debugged.as_ref().map(|debugged| (debugged, debugged.follow(kernel, &mut options)));
         keep(driver, image, kernel, (config, options.cooperative, driver.profile.name), &self.parameters);
-        let ended = simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options);
+        let call = Call { kernel, config, params: &self.parameters };
+        let ended = simt::launch(&driver.memory, image, call, driver.profile, &options);
         if let Some((debugged, followed)) = followed {
             debugged.note(followed, image.module(), (kernel, config), &ended, |finding| {
                 argument::explain(driver, function.kernel(), &self.parameters, finding)
