@@ -1,10 +1,11 @@
 //! The house rules that a test can check.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use support::root;
 
-use crate::repository::{files, manifest, read, rust_files, stems};
+use crate::repository::{files, manifest, members, read, rust_files, stems};
 
 #[test]
 fn a_chapter_has_one_stem_everywhere() {
@@ -62,11 +63,45 @@ fn no_file_is_included_by_its_path_and_no_dead_code_is_allowed() {
     }
 }
 
+/// The most lines of a file, and of a file that was longer before there was this limit.
+const MOST_LINES: usize = 450;
+const MOST_LINES_OF_LONGER: usize = 700;
+
+/// Files that are longer, by the end of their paths. Take those off that become shorter, and add none.
+const LONGER: [&str; 25] = [
+    "api/context.rs",
+    "api/operation.rs",
+    "api/stream.rs",
+    "audio.rs",
+    "debug/session.rs",
+    "diagnose/without.rs",
+    "driver/capture.rs",
+    "driver/graphs.rs",
+    "driver/memory.rs",
+    "exec/tensor.rs",
+    "exec/warp.rs",
+    "instructions/mod.rs",
+    "memory/mod.rs",
+    "mutation/change.rs",
+    "program/decode.rs",
+    "programs/calls.rs",
+    "ptx/parser.rs",
+    "rows/conversions.rs",
+    "src/captures.rs",
+    "src/finding.rs",
+    "src/ir.rs",
+    "src/launch.rs",
+    "tests/cli/main.rs",
+    "tests/counters.rs",
+    "tests/faults.rs",
+];
+
 #[test]
-fn no_file_is_longer_than_700_lines() {
+fn no_file_is_longer_than_450_lines_but_those_that_were() {
     for file in rust_files() {
         let lines = read(&file).lines().count();
-        assert!(lines <= 700, "{}: has {lines} lines", file.display());
+        let most = if LONGER.iter().any(|longer| file.ends_with(longer)) { MOST_LINES_OF_LONGER } else { MOST_LINES };
+        assert!(lines <= most, "{}: has {lines} lines, {most} at most", file.display());
     }
 }
 
@@ -79,26 +114,45 @@ fn every_chapter_runs_the_tests_that_all_chapters_share() {
     }
 }
 
+/// Returns true if rustdoc runs an example of this text.
+fn has_example(text: &str) -> bool {
+    let comments = text.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
+    let fences = comments.filter_map(|comment| comment.trim_start_matches(['/', '!']).trim_start().strip_prefix("```"));
+    // Every other one ends an example.
+    fences.step_by(2).any(|language| ["", "no_run", "should_panic"].contains(&language))
+}
+
+/// Without anything to run, an executable would be linked and started, and rustdoc would read the whole crate.
 #[test]
-fn every_unsafe_block_says_why_it_is_sound() {
-    for file in rust_files() {
-        let text = read(&file);
-        let lines: Vec<&str> = text.lines().collect();
-        for (number, line) in lines.iter().enumerate() {
-            let code = line.split("//").next().unwrap_or_default();
-            // This file has the words in strings.
-            if !(code.contains("unsafe {") || code.contains("unsafe impl")) || code.contains('"') {
-                continue;
-            }
-            let near = &lines[number.saturating_sub(12)..=number];
-            assert!(
-                near.iter().any(|line| line.contains("SAFETY")),
-                "{}:{}: no `// SAFETY:` above `{}`",
-                file.display(),
-                number + 1,
-                line.trim()
-            );
+fn a_target_is_tested_if_and_only_if_it_has_tests() {
+    for folder in members() {
+        let manifest = manifest(&folder);
+        let agrees = |target: &toml::Value, key: &str, has: bool| {
+            let is_on = target.get(key).and_then(|value| value.as_bool()).unwrap_or(true);
+            assert_eq!(is_on, has, "{folder}/Cargo.toml: left `{key}` of {target:?}, right whether there is anything to run");
+        };
+        let is_tested = |files: &[PathBuf]| files.iter().any(|file| read(file).contains(concat!("#[", "test]")));
+
+        let nothing = toml::Value::Array(Vec::new());
+        let binaries = manifest.get("bin").unwrap_or(&nothing).as_array().expect("[[bin]]");
+        let mut of_binaries = Vec::new();
+        for binary in binaries {
+            let path = binary.get("path").and_then(|path| path.as_str());
+            let path = path.map_or_else(|| format!("src/bin/{}", binary["name"].as_str().expect("a name")), str::to_owned);
+            let is_of_binary =
+                |file: &PathBuf| file.with_extension("").starts_with(root().join(&folder).join(&path).with_extension(""));
+            let found: Vec<_> = files(&[&format!("{folder}/src")], "rs").into_iter().filter(is_of_binary).collect();
+            agrees(binary, "test", is_tested(&found));
+            of_binaries.extend(found);
         }
+
+        let Some(library) = manifest.get("lib") else { continue };
+        let path = Path::new(library.get("path").and_then(|path| path.as_str()).unwrap_or("src/lib.rs"));
+        let sources = Path::new(&folder).join(path.parent().expect("a file is in a folder"));
+        let mut of_library = files(&[sources.to_str().expect("a text")], "rs");
+        of_library.retain(|file| !of_binaries.contains(file));
+        agrees(library, "test", is_tested(&of_library));
+        agrees(library, "doctest", of_library.iter().any(|file| has_example(&read(file))));
     }
 }
 
