@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use common::atomic_file::AtomicFile;
-use common::console;
+use run::atomic_file::AtomicFile;
+use run::console;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -77,10 +77,6 @@ impl Workspace {
     }
 
     /// Checks that files can be created here, and leaves none.
-    ///
-    /// # Errors
-    ///
-    /// [`common::Error::Write`].
     pub fn try_to_write(&self) -> Result<()> {
         make_folder(&self.folder)?;
         Ok(AtomicFile::create(&self.folder.join("trial")).map(drop)?)
@@ -92,20 +88,12 @@ impl Workspace {
     }
 
     /// The learner's text; `None` before the copy is made.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Read`].
     pub fn read(&self, exercise: &Exercise) -> Result<Option<String>> {
         read_if_there(&self.copy(exercise))
     }
 
     /// Makes a copy that starts as `starter`. An existing copy with another text is kept under another name, which is returned. Where the disk
     /// is full, everything stays as it was.
-    ///
-    /// # Errors
-    ///
-    /// [`common::Error::Write`].
     pub fn lay_out(&self, exercise: &Exercise, starter: &str) -> Result<Option<PathBuf>> {
         let path = self.copy(exercise);
         make_folder(path.parent().unwrap_or(&self.folder))?;
@@ -120,19 +108,11 @@ impl Workspace {
     }
 
     /// The learner's progress with an exercise.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Read`].
     pub fn progress(&self, exercise: &Exercise) -> Result<Progress> {
         Ok(self.journal()?.remove(&key(exercise)).unwrap_or_default())
     }
 
     /// Changes the learner's progress with an exercise.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Read`] and [`common::Error::Write`].
     pub fn note(&self, exercise: &Exercise, change: impl FnOnce(&mut Progress)) -> Result<()> {
         make_folder(&self.folder)?;
         let _lock = self.lock()?;
@@ -144,7 +124,7 @@ impl Workspace {
     /// Waits until no other program changes the journal. A file of its own is locked, because the journal is replaced as a whole.
     fn lock(&self) -> Result<File> {
         let path = self.folder.join("progress.lock");
-        let wrong = |source| common::Error::Write { path: path.clone(), source };
+        let wrong = |source| run::Error::Write { path: path.clone(), source };
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(wrong)?;
         match file.lock() {
             // Some file systems have no locks.
@@ -154,10 +134,6 @@ impl Workspace {
     }
 
     /// The progress with all exercises of all chapters as JSON, for a workshop leader.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Read`].
     pub fn export(&self) -> Result<String> {
         Ok(to_json(&self.journal()?))
     }
@@ -177,7 +153,7 @@ impl Workspace {
         serde_json::from_str(&text).or_else(|_| {
             // A damaged record is no reason to stop learning.
             let other = free_name(&path, "json");
-            fs::rename(&path, &other).map_err(|source| common::Error::Write { path: path.clone(), source })?;
+            fs::rename(&path, &other).map_err(|source| run::Error::Write { path: path.clone(), source })?;
             console::note(format_args!("{} is damaged; it is kept as {}, and a new one begins", path.display(), other.display()));
             Ok(Journal::new())
         })
@@ -226,7 +202,7 @@ fn data_folder() -> Option<PathBuf> {
 }
 
 fn make_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|source| common::Error::Write { path: folder.to_owned(), source })?;
+    fs::create_dir_all(folder).map_err(|source| run::Error::Write { path: folder.to_owned(), source })?;
     Ok(())
 }
 

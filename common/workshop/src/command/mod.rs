@@ -16,24 +16,20 @@ mod session;
 
 use std::process::ExitCode;
 
-use common::Chapter;
-use common::atomic_file::AtomicFile;
-use common::workload::Workload;
+use run::Chapter;
+use run::atomic_file::AtomicFile;
+use run::workload::Workload;
 
 use crate::error::{Error, Result};
 use crate::exercise::{Exercise, root};
 use crate::workspace::Workspace;
-use engine::text::Version;
+use checker::text::Version;
 use options::Action;
 use session::{Session, say, show};
 
 pub use options::Options;
 
-/// Does what the options ask.
-///
-/// # Errors
-///
-/// An error that is not the fault of the learner's kernel: an exercise that does not exist, files, a missing compiler.
+/// Does what the options ask. A fault of the learner's kernel is no error.
 pub fn run<W: Workload>(chapter: &Chapter<W>, options: &Options) -> Result<ExitCode> {
     let root = root();
     let workspace = Workspace::new(&root);

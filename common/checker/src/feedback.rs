@@ -1,0 +1,279 @@
+//! What to say about a checked kernel: what is wrong, where in the learner's own file, and where to look.
+
+use std::cmp::Reverse;
+use std::mem::discriminant;
+
+use oracles::{Mismatch, Pattern};
+use simt::{Dim3, Finding, FindingKind, Location, Space};
+use workloads::failure::{Failure, Fault};
+use workloads::units::significant;
+
+use crate::check::{Passed, Rejection, Text};
+use crate::manifest::{Kind, Manifest, Target};
+use crate::text::paragraphs;
+
+const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove the line. What CUDA C has built in is there without one, and so are the integers \
+                              of <cstdint>.";
+
+/// What to say about a kernel that does not pass.
+pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
+    let message = match rejection {
+        Rejection::DoesNotCompile(log) => {
+            let is_header = log.contains("could not open source file") || log.contains("file not found");
+            let advice = if is_header { MISSING_HEADER } else { "" };
+            format!("it does not compile:\n\n{}{advice}", indented(log))
+        }
+        Rejection::CannotBeLaunched(reason) => format!("it compiles, but cannot be launched: {reason}"),
+        Rejection::Fails { at, right, order, failure } => {
+            let at = match order {
+                None => at.clone(),
+                Some(_) => format!("{at} when the warps of a block run in another order"),
+            };
+            let mut message = match right {
+                0 => format!("it is wrong at the first size, {at}:\n\n"),
+                1 => format!("it is right at one size, and wrong at {at}:\n\n"),
+                right => format!("it is right at {right} sizes, and wrong at {at}:\n\n"),
+            };
+            message += &indented(&reasons(failure));
+            message += &quoted(failure, text);
+            if let Some(advice) = advice(failure, *right) {
+                message += &format!("\n{advice}");
+            }
+            message
+        }
+        Rejection::DependsOnOrder { at, index, values: [by_number, other] } => format!(
+            "its result depends on the order in which the warps of a block run: at {at}, output[{index}] is {by_number} in one order and \
+             {other} in another. Both are within the tolerance, and still a right kernel of this exercise gives the same bits each time. Which \
+             threads add to one number, or read what another warp may not have written yet?"
+        ),
+        Rejection::UsesUnset { at, failure } => format!(
+            "it uses a variable before it has a value, which is right by luck: if such a variable holds anything but 0 at first, then at {at}\n\n\
+             {}{}\nDoes each variable have its first value where it is declared, and is each element of an array set before it is read?",
+            indented(&reasons(failure)),
+            quoted(failure, text)
+        ),
+        Rejection::NotByHand { line } => format!(
+            "the loop of line {line} has no `#pragma unroll 1` before it:\n\n{}\nThe compiler would unroll it for you, and this exercise is about \
+             doing it by hand. Write the pragma directly before each of your loops, and leave those that are there.",
+            source_line(text, *line)
+        ),
+        Rejection::Misses { right, target, counted, arithmetic, warnings } => {
+            format!(
+                "it is right at all {right} sizes, but it has {}; {}.\n\n{}{}",
+                target.measure.words(*counted, *arithmetic),
+                wanted(target),
+                paragraphs(&target.says),
+                remark("Another remark", warnings, text)
+            )
+        }
+    };
+    // The compiler knows the full path. The learner knows where they are.
+    message.replace(text.path, text.name)
+}
+
+/// What to say about a kernel that passes.
+pub fn passed(manifest: &Manifest, passed: &Passed, text: Text<'_>) -> String {
+    let mut message = format!("passed: right at all {} sizes", passed.sizes);
+    if !passed.counted.is_empty() {
+        message += ", no races found in shared or global memory";
+    }
+    // In other exercises the targets only keep out what misses the point.
+    let shown = if manifest.kind == Kind::Optimize { &manifest.targets[..] } else { &[] };
+    for (target, counted) in shown.iter().zip(&passed.counted) {
+        message += &format!("\n        {}; {}", target.measure.words(*counted, passed.arithmetic), wanted(target));
+    }
+    message += &remark("It is right, and the check has a remark", &passed.warnings, text);
+    if !passed.remarks.is_empty() {
+        message += &format!("\n\nThe compiler has doubts:\n\n{}", indented(&passed.remarks).trim_end());
+    }
+    message += &format!("\n\n{}", paragraphs(&manifest.lesson));
+    message.replace(text.path, text.name)
+}
+
+/// The lines of the learner's file that a rejection is about, from 1.
+pub fn lines(rejection: &Rejection, text: Text<'_>) -> Vec<u32> {
+    match rejection {
+        Rejection::DoesNotCompile(log) => {
+            let number = |line: &str| line.strip_prefix(text.path)?.strip_prefix('(')?.split_once(')')?.0.parse().ok();
+            let mut numbers: Vec<u32> = log.lines().filter_map(number).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers
+        }
+        Rejection::Fails { failure, .. } | Rejection::UsesUnset { failure, .. } => named(failure, text),
+        Rejection::NotByHand { line } => vec![*line as u32],
+        Rejection::CannotBeLaunched(_) | Rejection::DependsOnOrder { .. } | Rejection::Misses { .. } => Vec::new(),
+    }
+}
+
+/// What leaves the outputs right, after an introduction; nothing if there is nothing.
+fn remark(introduction: &str, warnings: &[Finding], text: Text<'_>) -> String {
+    if warnings.is_empty() {
+        return String::new();
+    }
+    let warnings = Failure::Defects(warnings.to_vec());
+    let list = indented(&reasons(&warnings)) + &quoted(&warnings, text);
+    format!("\n\n{introduction}:\n\n{}", list.trim_end())
+}
+
+/// The bound of a target.
+fn wanted(target: &Target) -> String {
+    match target.at_most {
+        0.0 => "the target is none".to_owned(),
+        most if most.fract() == 0.0 => format!("the target is at most {most:.0}"),
+        most => format!("the target is at most {}", significant(most)),
+    }
+}
+
+/// How many findings to show. Fixing the first often fixes the others.
+const FINDINGS: usize = 3;
+
+/// How a kernel is wrong.
+fn reasons(failure: &Failure) -> String {
+    match failure {
+        Failure::Defects(findings) => worst(findings),
+        Failure::Both(mismatch, findings) => format!("{mismatch}\n\n{}", worst(findings)),
+        other => other.to_string(),
+    }
+}
+
+/// The worst findings first, and only one for each pair of lines: a compiler that unrolls a loop makes many instructions from one line.
+fn worst(findings: &[Finding]) -> String {
+    let mut chosen: Vec<&Finding> = findings.iter().collect();
+    chosen.sort_by_key(|finding| Reverse(finding.kind.severity()));
+    let mut seen = Vec::new();
+    chosen.retain(|finding| {
+        let mut lines: Vec<_> = locations(finding).into_iter().map(|location| location.source.clone()).collect();
+        // Either side of a race may come first.
+        lines.sort();
+        let key = (discriminant(&finding.kind), lines);
+        let is_new = !seen.contains(&key);
+        seen.push(key);
+        is_new
+    });
+    let mut reasons: Vec<String> = chosen.iter().take(FINDINGS).map(ToString::to_string).collect();
+    if chosen.len() > FINDINGS {
+        reasons.push(format!("and {} more", chosen.len() - FINDINGS));
+    }
+    reasons.join("\n")
+}
+
+/// The lines of the learner's file that the findings name.
+fn quoted(failure: &Failure, text: Text<'_>) -> String {
+    let lines: String = named(failure, text).into_iter().map(|number| source_line(text, number as usize)).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+/// The lines of the learner's file that the findings name, from 1.
+fn named(failure: &Failure, text: Text<'_>) -> Vec<u32> {
+    let mut numbers: Vec<u32> =
+        failure.findings().iter().flat_map(locations).filter_map(|location| line(location, text.path)).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// A line of the learner's file with its number; nothing if there is none.
+fn source_line(text: Text<'_>, number: usize) -> String {
+    text.text.lines().nth(number - 1).map_or_else(String::new, |line| format!("{number:>5} | {line}\n"))
+}
+
+/// Where a finding happened: one location, or both sides of a race.
+fn locations(finding: &Finding) -> Vec<&Location> {
+    let other = match &finding.kind {
+        FindingKind::Race { other, .. } => Some(&other.location),
+        FindingKind::UnfinishedCopy { copy, .. } => Some(copy.as_ref()),
+        FindingKind::DifferentBarriers { other, .. } => Some(other.as_ref()),
+        FindingKind::Wgmma(misuse) => misuse.other_location(),
+        _ => None,
+    };
+    [&finding.location].into_iter().chain(other).collect()
+}
+
+fn line(location: &Location, path: &str) -> Option<u32> {
+    location.source.as_ref().filter(|source| source.file == path && source.line > 0).map(|source| source.line)
+}
+
+/// Where to look. Findings are advice enough, except for the one that beginners see most.
+fn advice(failure: &Failure, right: usize) -> Option<String> {
+    match failure {
+        Failure::Mismatch(mismatch) | Failure::Unstable(mismatch) | Failure::Both(mismatch, _) => of_outputs(mismatch, right),
+        Failure::InputsChanged => Some("Does it store where it should load?".to_owned()),
+        Failure::Fault(fault) => of_fault(fault),
+        Failure::Defects(_) => None,
+    }
+}
+
+fn of_fault(fault: &Fault) -> Option<String> {
+    if fault.message.contains("does not end") {
+        let advice = "That is far more than the whole result needs. Either a loop does not end (it may wait for another thread), or a thread computes what all of them \
+                      should share.";
+        return Some(advice.to_owned());
+    }
+    let Some(Finding { kind: FindingKind::OutOfBounds { access, .. }, block, thread, .. }) = &fault.finding else { return None };
+    Some(if access.space == Space::Shared {
+        "Either an index is past the end of the array in shared memory, or the array is too small: what is the largest index that this line \
+         can have?"
+            .to_owned()
+    } else if access.space == Space::Local {
+        "An index is past the end of an array that each thread has for itself: what is the largest index that this line can have?"
+            .to_owned()
+    } else if [block, thread].iter().all(|place| **place == Dim3::new(0, 0, 0)) {
+        "The first thread always has an output, so a guard does not help here. What is the largest index that this line can have, and how long is \
+         the array?"
+            .to_owned()
+    } else {
+        "The grid consists of whole blocks, so the last block has threads without an output, and the last tile reaches past the input. Such \
+         threads must not load or store: they need a guard, such as `if (i < outputs)`. If there is one, look at the index: is a row as long \
+         as it assumes?"
+            .to_owned()
+    })
+}
+
+/// What the indices of the wrong outputs have in common.
+fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
+    let Mismatch { total, wrong, unwritten, worst, pattern, shift, breach, looks_like, .. } = mismatch;
+    let advice = if let Some(mistake) = looks_like {
+        return Some(format!("These are exactly the outputs of a kernel {mistake}"));
+    } else if breach.is_some() {
+        "A guard is missing where the result is stored: the last block has threads without an output."
+    } else if unwritten == wrong && wrong == total {
+        "Nothing is stored at all: is the store there, and is its index the output of this thread?"
+    } else if unwritten == wrong {
+        "These outputs are stored by nobody: which thread should store them, and what stops it, the guard or its index?"
+    } else if worst.is_some_and(|worst| worst.got.is_nan() && worst.expected.value.is_finite()) && *unwritten == 0 {
+        "NaN is what 0/0 and the root of a negative number give, and what outputs and shared memory hold before anything is stored there: which of these is it here?"
+    } else if let Some(array) = mismatch.wrong_array() {
+        return Some(format!(
+            "All of {array} is wrong, and nothing else: look at how these values are computed, and where they are stored."
+        ));
+    } else if shift.is_some() {
+        "The sums are right, but stored at wrong indices, or they start at wrong indices: look at how the indices are computed."
+    } else {
+        match pattern {
+            Some(Pattern::All) if right > 0 => {
+                "Every output is wrong here, and none was at the sizes before: what is different about this size? A remainder, a second tile?"
+            }
+            Some(Pattern::All) => "Every output is wrong, so the edges are not the cause: work out the first output by hand.",
+            Some(Pattern::Periodic { period, first, last }) => {
+                let what = if first == last { format!("index {first}") } else { format!("indices {first} to {last}") };
+                return Some(format!("In every block of {period}, the same outputs are wrong: what is different about {what}?"));
+            }
+            Some(Pattern::Only(index)) if *index > 0 && index + 1 < *total => {
+                "One output is wrong, and its neighbors are right: what is different about its index or its inputs?"
+            }
+            Some(Pattern::From { .. } | Pattern::UpTo(_) | Pattern::Only(_)) if 2 * wrong > *total => {
+                "Only a few outputs at one end are right: what is different in the first or the last block or tile?"
+            }
+            Some(Pattern::From { .. } | Pattern::UpTo(_) | Pattern::Only(_)) => {
+                "Most outputs are right, and those at one end are not: what is different in the first or the last block or tile?"
+            }
+            Some(Pattern::Run(..)) | None => return None,
+        }
+    };
+    Some(advice.to_owned())
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
+}

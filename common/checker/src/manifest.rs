@@ -1,0 +1,249 @@
+//! What an `exercise.toml` holds: the task, the launch, the sizes to check, the counts to reach, and what to say.
+
+use serde::{Deserialize, Serialize};
+use workloads::measure::Measure;
+
+/// An exercise's description.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Its name in lists.
+    pub title: String,
+    /// What the learner does.
+    pub kind: Kind,
+    /// The task, in a few sentences.
+    pub task: String,
+    /// Three hints for a learner who is stuck, each saying a bit more.
+    pub hints: Vec<String>,
+    /// What the exercise teaches, for a learner who has passed it.
+    pub lesson: String,
+    /// For [`Kind::Predict`]: the numbers to find.
+    pub predict: Option<Predict>,
+    /// For the others: the kernel, and how it is launched.
+    pub kernel: Option<Kernel>,
+    /// The sizes at which the kernel is checked.
+    pub cases: Option<Cases>,
+    /// Which counts it must reach.
+    #[serde(default)]
+    pub targets: Vec<Target>,
+    /// Words that the check must say about the starter; the tests compare.
+    pub starter_says: Option<String>,
+}
+
+/// What a learner does in an exercise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Predicts a count.
+    Predict,
+    /// Writes a part of a kernel.
+    Complete,
+    /// Finds what is wrong with a kernel.
+    Debug,
+    /// Makes a correct kernel faster.
+    Optimize,
+}
+
+impl Kind {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Predict => "predict",
+            Kind::Complete => "complete",
+            Kind::Debug => "debug",
+            Kind::Optimize => "optimize",
+        }
+    }
+}
+
+/// Numbers to predict, all counted in one run.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Predict {
+    /// The simulated GPU, as for `--device`.
+    #[serde(default = "simulator")]
+    pub device: String,
+    /// The size of the run, as for `--size`; further options of the chapter may follow.
+    pub size: String,
+    /// The questions.
+    pub questions: Vec<Question>,
+}
+
+fn simulator() -> String {
+    "sim".to_owned()
+}
+
+/// One number to predict.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// The question, in one sentence.
+    pub ask: String,
+    /// The stage of the chapter whose counts it is about.
+    pub stage: String,
+    /// What is counted.
+    pub measure: Measure,
+    /// How far off an answer may be, relative to the number.
+    #[serde(default)]
+    pub within: f64,
+    /// Wrong numbers that show what the learner thought.
+    #[serde(default)]
+    pub near: Vec<Near>,
+}
+
+/// A wrong number that many learners will give.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Near {
+    /// The number.
+    pub value: f64,
+    /// What the learner overlooked.
+    pub says: String,
+}
+
+/// A kernel and its launch.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kernel {
+    /// Its `extern "C"` name.
+    pub name: String,
+    /// Blocks, in x, y and z.
+    pub grid: Vec<Extent>,
+    /// Threads per block, in x, y and z.
+    pub block: Vec<Extent>,
+    /// Names of the workload's sizes and arrays, in the order of the kernel's parameters.
+    pub arguments: Vec<String>,
+    /// Bytes of dynamic shared memory.
+    #[serde(default)]
+    pub shared_bytes: u32,
+    /// Whether the compiler may not unroll what the learner writes: each of their loops must have `#pragma unroll 1` before it.
+    #[serde(default)]
+    pub unrolled_by_hand: bool,
+    /// The virtual architecture to compile it for.
+    #[serde(default = "architecture")]
+    pub architecture: String,
+}
+
+fn architecture() -> String {
+    "compute_80".to_owned()
+}
+
+/// A number of blocks or threads.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum Extent {
+    /// This many.
+    Number(u32),
+    /// The value of a constant in the kernel's file, so that the learner can choose it.
+    Constant(String),
+    /// Enough to cover a size.
+    Cover {
+        /// The size to cover.
+        cover: String,
+        /// How much one of them covers.
+        by: Box<Extent>,
+    },
+}
+
+/// Sizes of the chapter's workload, each as for `--size`. Further options of the chapter may follow a size.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cases {
+    /// Sizes of every check, the easiest first.
+    pub fixed: Vec<String>,
+    /// Sizes that are different in each check.
+    pub random: Random,
+    /// The size at which the targets are checked.
+    pub counted: String,
+    /// The size at which the kernel is timed on a GPU.
+    pub timed: String,
+    /// The stage of the chapter to compare that time with.
+    pub baseline: String,
+}
+
+/// Random sizes.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Random {
+    /// How many.
+    pub count: u32,
+    /// A size with `{lowest..highest}` instead of each number.
+    pub size: String,
+    /// Widths of blocks and tiles, at whose multiples kernels of this kind go wrong.
+    pub edges: Vec<u32>,
+}
+
+/// The most of something that a kernel may need. There is no least: a kernel that needs less of everything passes, always.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// What is counted.
+    pub measure: Measure,
+    /// The highest allowed count.
+    pub at_most: f64,
+    /// What to say about a kernel that misses it.
+    pub says: String,
+}
+
+impl Manifest {
+    /// Reads the text of an `exercise.toml`. The error says what is wrong, with the line if it is known.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let manifest: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        manifest.check()?;
+        Ok(manifest)
+    }
+
+    /// Checks what the types leave open.
+    fn check(&self) -> Result<(), String> {
+        let needs = |there: bool, what: &str| if there { Ok(()) } else { Err(format!("{what} in an exercise of this kind")) };
+        needs(self.hints.len() == 3, "there must be three hints")?;
+        if self.kind == Kind::Predict {
+            needs(self.predict.as_ref().is_some_and(|predict| !predict.questions.is_empty()), "[predict] needs a question")?;
+            return needs(self.kernel.is_none() && self.cases.is_none(), "there is no [kernel] and there are no [cases]");
+        }
+        needs(self.predict.is_none(), "there is no [predict]")?;
+        needs(self.kernel.is_some() && self.cases.is_some(), "there must be a [kernel] and [cases]")?;
+        needs(self.starter_says.is_some(), "there must be `starter_says`")?;
+        needs(!self.targets.is_empty(), "there must be [[targets]]")?;
+        needs(self.targets.iter().all(|target| target.measure.is_cost()), "a target is no average")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PREDICT: &str = r#"
+        title = "How many sectors?"
+        kind = "predict"
+        task = "Think."
+        hints = ["a", "b", "c"]
+        lesson = "Neighbors."
+        [predict]
+        size = "1024x64"
+        [[predict.questions]]
+        ask = "How many?"
+        stage = "naive"
+        measure = "sectors per load"
+        near = [{ value = 4.0, says = "that would be without the filter" }]
+    "#;
+
+    #[test]
+    fn a_description_is_read() {
+        let manifest = Manifest::parse(PREDICT).unwrap();
+        assert_eq!((manifest.kind, manifest.predict.unwrap().device.as_str()), (Kind::Predict, "sim"));
+    }
+
+    #[test]
+    fn missing_and_surplus_entries_are_named() {
+        for (text, complaint) in [
+            (PREDICT.replace("\"predict\"", "\"complete\""), "there is no [predict]"),
+            (PREDICT.replace("title", "titel"), "titel"),
+            (PREDICT.replace("sectors per load", "sectors per road"), "sectors per road"),
+            (PREDICT.replace("\"c\"]", "\"c\", \"d\"]"), "hints"),
+        ] {
+            let error = Manifest::parse(&text).unwrap_err();
+            assert!(error.contains(complaint), "{error}");
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! How long a run will take, from what small parts of it take on this machine.
+//!
+//! `time of a stage = time of a part + time per multiply-add * multiply-adds of the rest`
+//!
+//! This is the only place with that formula. The time per multiply-add is the difference of two parts, because uploading, loading kernels and
+//! comparing take their time for the smallest one. A part has the same data, template, window or filter where it can, because a kernel's
+//! time per multiply-add depends on them. It is small, but takes `LEAST` or longer, so that a clock can tell.
+//!
+//! A GPU is hardly busy with a small part, so there the formula would be wrong by a factor of hundreds. Its kernels are expected to reach
+//! at least `LEAST_SHARE` of what the device can do, which is measured before each run.
+
+use std::time::{Duration, Instant};
+
+use oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
+
+use crate::device::ceilings::Ceilings;
+use crate::device::gpu::Gpu;
+use crate::error::Result;
+use crate::results::report::Place;
+use crate::runner;
+use crate::stage::Stage;
+use crate::workload::{Work, Workload};
+
+/// Multiply-adds of the smallest part.
+const FIRST_PART: u64 = 1 << 20;
+/// How much larger the next part is.
+const GROWTH: u64 = 4;
+/// The least time of a part that says anything.
+const LEAST: Duration = Duration::from_millis(40);
+/// A run that has less than this many times the work of its small part is not estimated: it would take as long as the estimate.
+const WORTH_IT: f64 = 40.0;
+/// Runs of a timed stage on a GPU besides its samples.
+const WARM_UP: f64 = 3.0;
+/// The share of its ceilings that a GPU reaches with the slowest kernels.
+const LEAST_SHARE: f64 = 0.02;
+/// No run takes longer, in seconds: thirty million years.
+const FOREVER: f64 = 1e15;
+
+/// The expected times of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Of computing what the results are compared with.
+    pub oracle: Duration,
+    /// Of each stage.
+    pub stages: Vec<Duration>,
+}
+
+impl Estimate {
+    /// Estimates a run of these stages; `None` if it has too little work to be worth it. `ceilings` are those of a GPU.
+    pub fn of<W: Workload>(
+        gpu: &Gpu,
+        stages: &[Stage<W>],
+        workload: &W,
+        repeat: usize,
+        ceilings: Option<Ceilings>,
+    ) -> Result<Option<Self>> {
+        let Some(mut parts) = Parts::of(workload) else { return Ok(None) };
+        let first = parts.get(0);
+        let scale = scale(workload, first);
+        if scale < WORTH_IT {
+            return Ok(None);
+        }
+        let begun = Instant::now();
+        first.oracle();
+        // A larger oracle is only a sample.
+        let largest = MOST_PRODUCTS_OF_A_WHOLE_ORACLE as f64 / first.work().multiply_adds.max(1) as f64;
+        let oracle = scaled(begun.elapsed(), scale.min(largest));
+        let mut times = Vec::new();
+        for stage in stages {
+            times.push(if gpu.is_simulated() || stage.place() == Place::Host {
+                parts.estimate(gpu, stage)?
+            } else {
+                ceilings.map_or(Duration::ZERO, |ceilings| on_a_gpu(workload.work(), ceilings, repeat))
+            });
+        }
+        Ok(Some(Self { oracle, stages: times }))
+    }
+
+    /// The whole run.
+    pub fn total(&self) -> Duration {
+        self.stages.iter().fold(self.oracle, |sum, stage| sum.saturating_add(*stage))
+    }
+
+    /// How long each row should take. The first one waits for the oracle.
+    pub fn rows(&self) -> Vec<Duration> {
+        let mut rows = self.stages.clone();
+        if let Some(first) = rows.first_mut() {
+            *first = first.saturating_add(self.oracle);
+        }
+        rows
+    }
+
+    /// With `more` further computations of the same size by one stage each, such as other channels of a sound.
+    pub fn with_others(&self, more: usize) -> Duration {
+        let one = self.stages.iter().max().copied().unwrap_or_default().saturating_add(self.oracle);
+        self.total().saturating_add(scaled(one, more as f64))
+    }
+}
+
+/// Parts of a computation, each larger than the one before.
+struct Parts<'a, W: Workload> {
+    whole: &'a W,
+    parts: Vec<W>,
+}
+
+impl<'a, W: Workload> Parts<'a, W> {
+    fn of(whole: &'a W) -> Option<Self> {
+        Some(Self { whole, parts: vec![whole.part(FIRST_PART)?] })
+    }
+
+    /// A part, which must be there.
+    fn get(&self, level: usize) -> &W {
+        &self.parts[level]
+    }
+
+    /// Makes the part after this one, if it is still a small one.
+    fn grow(&mut self, level: usize) -> bool {
+        if level + 1 < self.parts.len() {
+            return true;
+        }
+        let next = FIRST_PART * GROWTH.pow(level as u32 + 1);
+        let larger = self.whole.part(next).filter(|part| {
+            let (now, larger) = (self.parts[level].work().multiply_adds, part.work().multiply_adds);
+            larger > now && scale(self.whole, part) >= WORTH_IT
+        });
+        self.parts.extend(larger);
+        level + 1 < self.parts.len()
+    }
+
+    /// The estimated time of a stage for the whole.
+    fn estimate(&mut self, gpu: &Gpu, stage: &Stage<W>) -> Result<Duration> {
+        let mut level = 0;
+        // Loads the kernels.
+        runner::run(gpu, std::slice::from_ref(stage), self.get(level), 0)?;
+        let mut before: Option<(f64, Duration)> = None;
+        loop {
+            let part = self.get(level);
+            // The oracle is estimated apart.
+            part.oracle();
+            let (time, work) = (time_of(gpu, stage, part)?, part.work().multiply_adds as f64);
+            let is_enough = time >= LEAST && before.is_some();
+            if is_enough || !self.grow(level) {
+                return Ok(extrapolated(before, (work, time), self.whole.work().multiply_adds as f64));
+            }
+            before = Some((work, time));
+            level += 1;
+        }
+    }
+}
+
+/// The time of the whole, from the work and the times of one or two parts.
+fn extrapolated(smaller: Option<(f64, Duration)>, larger: (f64, Duration), whole: f64) -> Duration {
+    let (work, time) = larger;
+    match smaller {
+        // Time that both parts take alike does not grow with the work.
+        Some((less_work, less_time)) if less_time < time && less_work < work => {
+            time.saturating_add(scaled(time - less_time, (whole - work) / (work - less_work)))
+        }
+        _ => scaled(time, whole / work.max(1.0)),
+    }
+}
+
+/// How much more work the whole has.
+fn scale<W: Workload>(whole: &W, part: &W) -> f64 {
+    whole.work().multiply_adds as f64 / part.work().multiply_adds.max(1) as f64
+}
+
+/// The time of a stage for a part.
+fn time_of<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W) -> Result<Duration> {
+    let stages = std::slice::from_ref(stage);
+    let begun = Instant::now();
+    let rows = runner::run(gpu, stages, part, 0)?.rows;
+    Ok(match rows[0].median_ms() {
+        Some(median_ms) => Duration::from_secs_f64(median_ms / 1e3),
+        None => begun.elapsed(),
+    })
+}
+
+/// The time of a slow kernel on a GPU with these ceilings, with all of its samples.
+fn on_a_gpu(work: Work, ceilings: Ceilings, repeat: usize) -> Duration {
+    let arithmetic = ceilings.multiply_adds(work.arithmetic).map_or(0.0, |per_s| work.multiply_adds as f64 / per_s);
+    let memory = work.bytes as f64 / ceilings.bytes_per_s;
+    let runs = repeat as f64 + WARM_UP;
+    Duration::from_secs_f64((arithmetic.max(memory) / LEAST_SHARE * runs).clamp(0.0, FOREVER))
+}
+
+fn scaled(time: Duration, factor: f64) -> Duration {
+    Duration::from_secs_f64((time.as_secs_f64() * factor).min(FOREVER))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Arithmetic;
+
+    #[test]
+    fn a_run_takes_its_stages_and_its_oracle_and_other_parts_one_stage_each() {
+        let s = Duration::from_secs;
+        let estimate = Estimate { oracle: s(2), stages: vec![s(3), s(10)] };
+        assert_eq!((estimate.total(), estimate.with_others(0), estimate.with_others(2)), (s(15), s(15), s(39)));
+        assert_eq!(estimate.rows(), [s(5), s(10)]);
+        assert_eq!(scaled(s(1_000_000), 1e30), Duration::from_secs_f64(FOREVER));
+    }
+
+    #[test]
+    fn what_does_not_grow_with_the_work_is_not_scaled() {
+        let ms = Duration::from_millis;
+        assert_eq!(extrapolated(Some((100.0, ms(50))), (400.0, ms(80)), 4400.0), ms(480));
+        // One part alone, or a clock that went backward.
+        assert_eq!(extrapolated(None, (400.0, ms(80)), 4000.0), ms(800));
+        assert_eq!(extrapolated(Some((100.0, ms(90))), (400.0, ms(80)), 4000.0), ms(800));
+    }
+
+    #[test]
+    fn on_a_gpu_the_original_size_is_seconds_and_a_million_times_as_much_is_days() {
+        let ceilings = Ceilings { flops: 60e12, bytes_per_s: 4e12, byte_multiply_adds: None };
+        let work = |multiply_adds| Work { multiply_adds, bytes: 1 << 30, arithmetic: Arithmetic::F32 };
+        let original = on_a_gpu(work(9_663_676_416), ceilings, 15);
+        assert!(original > Duration::from_millis(100) && original < Duration::from_secs(1), "{original:?}");
+        let long = on_a_gpu(work(10_000_000_000_000_000), ceilings, 15);
+        assert!(long > Duration::from_secs(86_400), "{long:?}");
+    }
+}

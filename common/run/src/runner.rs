@@ -1,0 +1,281 @@
+//! Runs stages in order on one device: poison, run, verify, time, verify again.
+
+use std::time::{Duration, Instant};
+
+use oracles::output::{Downloaded, poison};
+use oracles::{Accuracy, Expected, Mismatch, Oracle, check, progress};
+use workloads::failure::{compared, without_defects};
+
+use crate::device::gpu::Gpu;
+use crate::device::timing::{self, Timing};
+use crate::error::{Error, Result};
+use crate::observer;
+use crate::results::report::{Failure, Fault, Measured, Outcome, Row};
+use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Prepared, Run, Stage};
+use crate::workload::Workload;
+
+/// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.
+const CPU_TIME: Duration = Duration::from_secs(1);
+
+/// Runs every stage on the same inputs, and times each `repeat` times; 0 only verifies.
+/// Errors of a stage go into its row.
+pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: usize) -> Result<Finished> {
+    run_expecting(gpu, stages, workload, repeat, &[])
+}
+
+/// [`run`] with how long each stage should take, to show how far the run is.
+pub fn run_expecting<W: Workload>(
+    gpu: &Gpu,
+    stages: &[Stage<W>],
+    workload: &W,
+    repeat: usize,
+    expected: &[Duration],
+) -> Result<Finished> {
+    let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
+    let shown = if expected.is_empty() { progress::spinner("") } else { progress::expected(expected.iter().sum()) };
+    let row = |(index, stage): (usize, &Stage<W>)| {
+        let place = if stages.len() > 1 { format!(" ({} of {})", index + 1, stages.len()) } else { String::new() };
+        shown.part(format!("{}{place}", stage.name), expected.get(index).copied().unwrap_or_default());
+        runner.row(stage)
+    };
+    let (rows, outputs) = stages.iter().enumerate().map(row).unzip();
+    Ok(Finished { rows, outputs })
+}
+
+/// Runs launches that are not a stage of a chapter, such as a learner's kernel, as [`run`] runs a stage. They are never skipped. Returns what was
+/// measured and the output.
+pub fn run_launches<W: Workload>(
+    gpu: &Gpu,
+    workload: &W,
+    repeat: usize,
+    enqueue: Enqueue<'_, W>,
+) -> Result<Result<(Measured, Vec<f32>), Failure>> {
+    let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
+    Ok(runner.launches(workload.allowance(), &mut Enqueued(enqueue)).map_err(|error| runner.recover("the kernel", error)))
+}
+
+/// The rows and outputs of stages.
+pub struct Finished {
+    /// One row per stage.
+    pub rows: Vec<Row>,
+    /// The output of each row, if it is verified.
+    pub outputs: Vec<Option<Vec<f32>>>,
+}
+
+/// Stages' device, with the workload on it.
+struct Runner<'a, W: Workload> {
+    gpu: &'a Gpu,
+    workload: &'a W,
+    buffers: W::Buffers,
+    repeat: usize,
+    /// Why the device takes no more work, after a fault.
+    lost: Option<String>,
+}
+
+/// What [`crate::stage::Launches`] and [`crate::stage::Prepared`] have in common.
+pub type Enqueue<'a, W> = &'a mut dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
+
+/// Launches without memory of their own.
+struct Enqueued<'a, W: Workload>(Enqueue<'a, W>);
+
+impl<W: Workload> Prepared<W> for Enqueued<'_, W> {
+    fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()> {
+        (self.0)(gpu, workload, buffers)
+    }
+}
+
+/// A verified stage's measurements and output.
+type Success = (Measured, Vec<f32>);
+
+/// Why a stage has no measurements: its own failure, or an error on the way that the kernel may have caused.
+enum RowError {
+    Failure(Failure),
+    Error(Error),
+}
+
+impl From<Error> for RowError {
+    fn from(error: Error) -> Self {
+        RowError::Error(error)
+    }
+}
+
+impl From<Failure> for RowError {
+    fn from(failure: Failure) -> Self {
+        RowError::Failure(failure)
+    }
+}
+
+impl<W: Workload> Runner<'_, W> {
+    fn row(&mut self, stage: &Stage<W>) -> (Row, Option<Vec<f32>>) {
+        let (outcome, output) = self.outcome(stage);
+        (Row { name: stage.name, place: stage.place(), outcome }, output)
+    }
+
+    fn outcome(&mut self, stage: &Stage<W>) -> (Outcome, Option<Vec<f32>>) {
+        let allowance = stage.allowance(self.workload);
+        if let Run::Cpu(compute) = stage.run {
+            return match self.cpu(compute, allowance) {
+                Ok((measured, output)) => (Outcome::Verified(measured), Some(output)),
+                Err(failure) => (Outcome::Failed(failure), None),
+            };
+        }
+        if let Some(reason) = &self.lost {
+            return (Outcome::NotRun(reason.clone()), None);
+        }
+        match stage.unmet(self.gpu, self.workload) {
+            Ok(None) => {}
+            Ok(Some(unmet)) => return (Outcome::Skipped(unmet), None),
+            Err(error) => return (Outcome::Failed(self.recover(stage.name, error.into())), None),
+        }
+        self.gpu.take_requested();
+        let result = match stage.run {
+            Run::Launches(mut enqueue) => self.launches(allowance, &mut Enqueued(&mut enqueue)),
+            Run::Prepared(prepare) => self.prepared(allowance, prepare),
+            Run::Copies(prepare) => self.copies(prepare),
+            Run::Cpu(_) => unreachable!("handled above"),
+        };
+        let kernels = self.gpu.take_requested();
+        match result {
+            Ok((measured, output)) => (Outcome::Verified(Measured { kernels, ..measured }), Some(output)),
+            Err(error) => (Outcome::Failed(self.recover(stage.name, error)), None),
+        }
+    }
+
+    /// The row of a stage with memory or plans of its own.
+    fn prepared(&mut self, allowance: f64, prepare: Prepare<W>) -> Result<Success, RowError> {
+        let mut prepared = prepare(self.gpu, self.workload)?;
+        self.launches(allowance, prepared.as_mut())
+    }
+
+    /// The row of a stage that launches kernels.
+    fn launches(&mut self, allowance: f64, stage: &mut dyn Prepared<W>) -> Result<Success, RowError> {
+        let Self { gpu, workload, repeat, .. } = *self;
+        W::output(&mut self.buffers).poison(gpu)?;
+        observer::forget(gpu)?;
+        stage.enqueue(gpu, workload, &mut self.buffers)?;
+        gpu.stream.synchronize().map_err(Error::from)?;
+        let seen = observer::take(gpu)?;
+        without_defects(&seen.findings)?;
+        let (accuracy, output) = match self.verified(allowance, stage, Failure::Mismatch) {
+            Err(RowError::Failure(failure)) => return Err(failure.beside(seen.findings).into()),
+            verified => verified?,
+        };
+        if repeat == 0 || gpu.is_simulated() {
+            // The simulator's clock only says how fast the simulator is.
+            let (counters, launches_dropped, warnings) = (seen.counters.map(Box::new), seen.dropped, seen.findings);
+            let measured = Measured::new(accuracy, None);
+            return Ok((Measured { counters, launches: seen.launches, launches_dropped, warnings, ..measured }, output));
+        }
+        W::output(&mut self.buffers).poison(gpu)?;
+        let timing = timing::time(gpu, repeat, || stage.enqueue(gpu, workload, &mut self.buffers))?;
+        let (accuracy, output) = self.verified(allowance, stage, Failure::Unstable)?;
+        Ok((Measured::new(accuracy, Some(timing)), output))
+    }
+
+    /// Compares the output with the oracle, and the inputs on the device with the host's.
+    fn verified(
+        &mut self,
+        allowance: f64,
+        stage: &dyn Prepared<W>,
+        failure: fn(Box<Mismatch>) -> Failure,
+    ) -> Result<(Accuracy, Vec<f32>), RowError> {
+        let mut got = W::output(&mut self.buffers).download(self.gpu)?;
+        if let Some(arrived) = stage.arrived()? {
+            got.values = arrived;
+        }
+        let accuracy = compared(self.workload, &got, allowance).map_err(failure)?;
+        if !self.workload.inputs_intact(self.gpu, &mut self.buffers)? {
+            return Err(Failure::InputsChanged.into());
+        }
+        Ok((accuracy, got.values))
+    }
+
+    /// The row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The inputs on the device
+    /// are overwritten first, so the stage has to copy them.
+    fn copies(&mut self, prepare: PrepareCopies<W>) -> Result<Success, RowError> {
+        let Self { gpu, workload, repeat, .. } = *self;
+        let mut copies = prepare(gpu, workload)?;
+        let result: Vec<f32> = (0..workload.output_len()).map(|index| index as f32).collect();
+        let expected = Oracle::Whole(result.iter().map(|&value| Expected { value: value.into(), tolerance: 0.0 }).collect());
+        let mut view = W::output(&mut self.buffers).view_mut();
+        gpu.stream.memcpy_htod(&result, &mut view).map_err(Error::from)?;
+
+        workload.spoil_inputs(gpu, &mut self.buffers)?;
+        copies.enqueue(gpu, &mut self.buffers)?;
+        let (accuracy, output) = self.arrived(copies.as_ref(), &expected, Failure::Mismatch)?;
+        if repeat == 0 || gpu.is_simulated() {
+            return Ok((Measured::new(accuracy, None), output));
+        }
+        let timing = timing::time(gpu, repeat, || copies.enqueue(gpu, &mut self.buffers))?;
+        let (accuracy, output) = self.arrived(copies.as_ref(), &expected, Failure::Unstable)?;
+        Ok((Measured::new(accuracy, Some(timing)), output))
+    }
+
+    /// Compares both ends of the copies.
+    fn arrived(
+        &mut self,
+        copies: &dyn Copies<W>,
+        expected: &Oracle,
+        failure: fn(Box<Mismatch>) -> Failure,
+    ) -> Result<(Accuracy, Vec<f32>), RowError> {
+        self.gpu.stream.synchronize().map_err(Error::from)?;
+        let got = Downloaded { values: copies.arrived()?, breach: None };
+        let accuracy = check(&got, expected, 0.0).map_err(failure)?;
+        if !self.workload.inputs_intact(self.gpu, &mut self.buffers)? {
+            return Err(Failure::InputsChanged.into());
+        }
+        Ok((accuracy, got.values))
+    }
+
+    /// The row of a stage on the CPU.
+    fn cpu(&self, compute: Cpu<W>, allowance: f64) -> Result<Success, Failure> {
+        let timed = || {
+            let mut output = poison(self.workload.output_len());
+            let start = Instant::now();
+            compute(self.workload, &mut output);
+            (start.elapsed(), Downloaded { values: output, breach: None })
+        };
+        let (first, got) = timed();
+        let mut accuracy = check(&got, self.workload.oracle(), allowance).map_err(Failure::Mismatch)?;
+        let mut last = got.values;
+        if self.repeat == 0 {
+            return Ok((Measured::new(accuracy, None), last));
+        }
+        let mut samples_ms = Vec::new();
+        let begun = Instant::now();
+        // The first run warms up the caches. It counts only if there is no time for another one.
+        if first > CPU_TIME {
+            samples_ms.push(1e3 * first.as_secs_f64());
+        } else {
+            while samples_ms.is_empty() || (samples_ms.len() < self.repeat && begun.elapsed() < CPU_TIME) {
+                let (elapsed, got) = timed();
+                samples_ms.push(1e3 * elapsed.as_secs_f64());
+                accuracy = check(&got, self.workload.oracle(), allowance).map_err(Failure::Unstable)?;
+                last = got.values;
+            }
+        }
+        Ok((Measured::new(accuracy, Timing::of(&samples_ms, 1)), last))
+    }
+
+    /// Turns an error into a row's failure, and makes the device ready for the next stage if possible.
+    fn recover(&mut self, stage: &str, error: RowError) -> Failure {
+        let failure = match error {
+            RowError::Failure(failure) => failure,
+            RowError::Error(error) => {
+                let (seen, error) = (observer::take(self.gpu).unwrap_or_default(), error.to_string());
+                let finding = seen.fault;
+                let fault = match finding.as_ref().map(ToString::to_string).or(seen.message) {
+                    Some(message) => Fault { message, finding, error: Some(error) },
+                    None => Fault { message: error, finding, error: None },
+                };
+                Failure::Fault(Box::new(fault))
+            }
+        };
+        // The stage may have changed its inputs, so upload them again. After a fault, the driver refuses all further work.
+        match self.workload.upload(self.gpu) {
+            Ok(buffers) => self.buffers = buffers,
+            Err(error) => self.lost = Some(format!("the device takes no more work after the fault in {stage}: {error}")),
+        }
+        failure
+    }
+}

@@ -1,0 +1,200 @@
+//! One row of a chapter's table: one way to compute the chapter's workload.
+
+use crate::device::capability::ComputeCapability;
+use crate::device::gpu::Gpu;
+use crate::error::Result;
+use crate::requirement::Unmet;
+use crate::results::report::Place;
+use crate::workload::Workload;
+
+/// A way to compute `W`, with what it needs of the device.
+///
+/// Two stages are the same if they have the same name; names are unique within a chapter. Code refers to a stage by its constant, so
+/// that a misspelled name does not compile; the name itself is for people and files.
+pub struct Stage<W: Workload> {
+    /// The row's name, and what `--stage` calls it.
+    pub name: &'static str,
+    /// The idea in one line.
+    pub idea: &'static str,
+    /// The function that launches it.
+    pub run: Run<W>,
+    compute_capability: ComputeCapability,
+    only_this_generation: bool,
+    requirement: Option<Requirement<W>>,
+    allowance: Option<Allowance<W>>,
+    library: Option<&'static str>,
+}
+
+/// The kinds of stage, by where they run and how they are timed.
+pub enum Run<W: Workload> {
+    /// Enqueues launches on the device's stream, timed by CUDA events.
+    Launches(Launches<W>),
+    /// Like [`Run::Launches`], with memory or plans that a program would keep from one call to the next. Making them is not timed.
+    Prepared(Prepare<W>),
+    /// Computes on the CPU, timed by the wall clock.
+    Cpu(Cpu<W>),
+    /// Computes nothing: moves the inputs to the device and the output back. The host's memory is prepared beforehand, so that only
+    /// copies are timed.
+    Copies(PrepareCopies<W>),
+}
+
+/// Enqueues on the device's stream the launches that write the output.
+pub type Launches<W> = fn(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
+
+/// Makes what a [`Run::Prepared`] stage keeps between calls.
+pub type Prepare<W> = fn(&Gpu, &W) -> Result<Box<dyn Prepared<W>>>;
+
+/// Launches with memory or plans of their own.
+pub trait Prepared<W: Workload> {
+    /// Enqueues on the device's stream the launches that write the output. Everything that depends on the values of the inputs belongs
+    /// here, because this is what is timed.
+    fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()>;
+
+    /// The output as it arrived on the host, for a stage that brings it there itself. Such a stage writes nothing into the output buffer.
+    fn arrived(&self) -> Result<Option<Vec<f32>>> {
+        Ok(None)
+    }
+}
+
+/// Writes the output, on the CPU.
+pub type Cpu<W> = fn(&W, &mut [f32]);
+
+/// Checks what a stage needs on this device and at this size; `None` when the stage can run.
+pub type Requirement<W> = fn(&Gpu, &W) -> Result<Option<Unmet>>;
+
+/// How much farther from the oracle than the workload's own tolerance each output may be.
+pub type Allowance<W> = fn(&W) -> f64;
+
+/// Makes the host's memory for copies.
+pub type PrepareCopies<W> = fn(&Gpu, &W) -> Result<Box<dyn Copies<W>>>;
+
+/// Copies between a host and a device.
+pub trait Copies<W: Workload> {
+    /// Enqueues the copies: the inputs to the device, and the contents of the output buffer back.
+    fn enqueue(&mut self, gpu: &Gpu, buffers: &mut W::Buffers) -> Result<()>;
+
+    /// The output as it arrived on the host.
+    fn arrived(&self) -> Result<Vec<f32>>;
+}
+
+/// A stage with some of its work removed, to see how long the rest takes. Its result is wrong by design and is never compared with the
+/// oracle, so an experiment is not a stage, and its time does not appear in the table of a run.
+pub struct Experiment<W: Workload> {
+    /// The stage from which work was removed.
+    pub stage: Stage<W>,
+    /// The name of the experiment.
+    pub name: &'static str,
+    /// The work that remains, in one line.
+    pub left: &'static str,
+    /// Does the remaining work. Nothing reads what it writes.
+    pub run: Launches<W>,
+}
+
+impl<W: Workload> Stage<W> {
+    /// A stage that launches kernels.
+    pub const fn launches(name: &'static str, idea: &'static str, enqueue: Launches<W>) -> Self {
+        Self::new(name, idea, Run::Launches(enqueue))
+    }
+
+    /// A stage that launches kernels with memory or plans of its own.
+    pub const fn prepared(name: &'static str, idea: &'static str, prepare: Prepare<W>) -> Self {
+        Self::new(name, idea, Run::Prepared(prepare))
+    }
+
+    /// A stage that computes on the CPU.
+    pub const fn cpu(name: &'static str, idea: &'static str, compute: Cpu<W>) -> Self {
+        Self::new(name, idea, Run::Cpu(compute))
+    }
+
+    /// A stage that only copies.
+    pub const fn copies(name: &'static str, idea: &'static str, prepare: PrepareCopies<W>) -> Self {
+        Self::new(name, idea, Run::Copies(prepare))
+    }
+
+    const fn new(name: &'static str, idea: &'static str, run: Run<W>) -> Self {
+        let compute_capability = ComputeCapability::new(0, 0);
+        Self { name, idea, run, compute_capability, only_this_generation: false, requirement: None, allowance: None, library: None }
+    }
+
+    /// Skips the stage on devices below this compute capability.
+    pub const fn needs_compute_capability(self, major: u32, minor: u32) -> Self {
+        Self { compute_capability: ComputeCapability::new(major, minor), ..self }
+    }
+
+    /// Skips the stage on devices of any other compute capability, for instructions that no other generation has.
+    pub const fn needs_generation(self, major: u32, minor: u32) -> Self {
+        Self { only_this_generation: true, ..self.needs_compute_capability(major, minor) }
+    }
+
+    /// Skips the stage where this requirement is not met.
+    pub const fn requires(self, requirement: Requirement<W>) -> Self {
+        Self { requirement: Some(requirement), ..self }
+    }
+
+    /// Allows each output to be farther from the oracle, for a stage that computes the same result in another way and with other
+    /// rounding errors. The allowance is derived where its function is written.
+    pub const fn with_allowance(self, allowance: Allowance<W>) -> Self {
+        Self { allowance: Some(allowance), ..self }
+    }
+
+    /// Names the library whose kernels the stage launches besides ours. Their source and counts are not available.
+    pub const fn calls(self, library: &'static str) -> Self {
+        Self { library: Some(library), ..self }
+    }
+
+    /// The library whose kernels the stage launches.
+    pub fn library(&self) -> Option<&'static str> {
+        self.library
+    }
+
+    /// Where the stage does its work.
+    pub fn place(&self) -> Place {
+        match self.run {
+            Run::Launches(_) | Run::Prepared(_) => Place::Device,
+            Run::Cpu(_) => Place::Host,
+            Run::Copies(_) => Place::Between,
+        }
+    }
+
+    /// Why the stage cannot run on this device at this size; `None` when it can.
+    pub fn unmet(&self, gpu: &Gpu, workload: &W) -> Result<Option<Unmet>> {
+        let (needed, available) = (self.compute_capability, gpu.info().compute_capability);
+        if available < needed {
+            return Ok(Some(Unmet::ComputeCapability { needed, available }));
+        }
+        if self.only_this_generation && available != needed {
+            return Ok(Some(Unmet::OtherGeneration { needed, available }));
+        }
+        self.requirement.map_or(Ok(None), |requirement| requirement(gpu, workload))
+    }
+
+    /// How much farther from the oracle than the workload's tolerance an output may be.
+    pub(crate) fn allowance(&self, workload: &W) -> f64 {
+        self.allowance.map_or(0.0, |allowance| allowance(workload))
+    }
+}
+
+impl<W: Workload> PartialEq for Stage<W> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl<W: Workload> Eq for Stage<W> {}
+
+// Derived, these would demand that the workload itself can be copied.
+impl<W: Workload> Clone for Run<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: Workload> Copy for Run<W> {}
+
+impl<W: Workload> Clone for Stage<W> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W: Workload> Copy for Stage<W> {}

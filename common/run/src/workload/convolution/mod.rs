@@ -1,0 +1,103 @@
+//! One-dimensional convolution on a device, and its command line.
+
+mod sounds;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use cudarc::driver::CudaSlice;
+
+use super::array::DeviceArray;
+use super::{Delivery, Plan, Workload, check_memory, size_for};
+use crate::device::gpu::Gpu;
+use crate::device::guard::Guarded;
+use crate::error::Result;
+use crate::files::atomic_file::AtomicFile;
+use crate::files::audio::{self, Sound, Unread};
+use workloads::Problem;
+
+use sounds::Length;
+
+pub use sounds::of_sounds;
+pub use workloads::convolution::{Convolution, SEED_SIZE, Size, TEACHING_SIZE};
+
+/// The command-line options that only convolutions have.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Options {
+    /// Outputs and taps, for example 4096x512; `seed` is the original tutorial's 294912x32768
+    #[arg(long, value_name = "OUTPUTSxTAPS")]
+    pub size: Option<Size>,
+    /// Sound to convolve, a WAV file of one or two channels
+    #[arg(long, value_name = "WAV", requires_all = ["filter", "output"], conflicts_with = "size")]
+    pub input: Option<PathBuf>,
+    /// Impulse response to convolve it with, for example that of a room
+    #[arg(long, value_name = "WAV", requires_all = ["input", "output"])]
+    pub filter: Option<PathBuf>,
+    /// Where to write the result, as 32-bit float WAV
+    #[arg(long, value_name = "WAV", requires_all = ["input", "filter"])]
+    pub output: Option<PathBuf>,
+}
+
+/// The arrays of a convolution on a device.
+pub struct Buffers {
+    /// The `outputs + taps - 1` samples.
+    pub signal: CudaSlice<f32>,
+    /// The `taps` filter values.
+    pub filter: CudaSlice<f32>,
+    /// The outputs.
+    pub output: Guarded,
+}
+
+impl Workload for Convolution {
+    type Options = Options;
+    type Buffers = Buffers;
+
+    fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
+        let (Some(input), Some(filter), Some(output)) = (&options.input, &options.filter, &options.output) else {
+            let size = size_for(gpu, options.size, [TEACHING_SIZE, SEED_SIZE], |size| size.footprint())?;
+            return Plan::of(Self::random(size, seed), None, gpu);
+        };
+        // Before the long run, so that the user does not wait for a result that cannot be written.
+        let file = AtomicFile::create(output)?;
+        let (input, filter) = (Sound::open(input)?, Sound::open(filter)?);
+        let length = |sound: &Unread| Length { name: sound.name.clone(), rate: sound.rate, frames: sound.frames };
+        // Before gigabytes of samples are read that do not fit.
+        check_memory(Length::together(&length(&input), &length(&filter))?.footprint(), gpu)?;
+        let (input, filter) = (input.read()?, filter.read()?);
+        let parts = of_sounds(&input, &filter)?;
+        check_memory(parts[0].footprint(), gpu)?;
+        Ok(Plan { parts, delivery: Some(Box::new(WetSound { file, rate: input.rate })) })
+    }
+
+    fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
+        Ok(Buffers {
+            signal: gpu.stream.clone_htod(self.signal())?,
+            filter: gpu.stream.clone_htod(self.filter())?,
+            output: Guarded::new(gpu, self.output_len())?,
+        })
+    }
+
+    fn output(buffers: &mut Buffers) -> &mut Guarded {
+        &mut buffers.output
+    }
+
+    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
+        vec![&mut buffers.signal, &mut buffers.filter]
+    }
+}
+
+/// The result file of a run with `--output`.
+struct WetSound {
+    file: AtomicFile,
+    rate: u32,
+}
+
+impl Delivery<Convolution> for WetSound {
+    fn deliver(mut self: Box<Self>, _: &[Convolution], outputs: &[Vec<f32>]) -> Result<String> {
+        let path = self.file.path().display().to_string();
+        let peak = audio::write(&mut self.file, outputs, self.rate)?;
+        self.file.commit()?;
+        let clips = if peak > 1.0 { "; a player will clip it, lower its gain first" } else { "" };
+        Ok(format!("wrote {path}: {} channel(s) at {} Hz, peak {peak:.2}{clips}", outputs.len(), self.rate))
+    }
+}

@@ -1,0 +1,159 @@
+//! `simcuda coverage -- COMMAND`
+//!
+//! - `files`: what was executed, by source file, without the files that a project does not ask about.
+//! - `table`: the same for people, with what was never executed.
+//! - `lcov`: the same for programs that show coverage.
+
+mod files;
+mod lcov;
+mod table;
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{Write, stderr, stdout};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use simcuda::coverage::Covered;
+use simcuda::settings::COVERAGE_VARIABLE;
+
+use self::files::{Files, Filter};
+use crate::ending::{Ended, after_printing};
+use crate::program::{Simulator, exit_code, not_started};
+
+/// The exit status if less is covered than `--at-least` asks for.
+const TOO_LITTLE: u8 = 1;
+
+/// Run a program on the simulator and show which lines and branches of its kernels it executed
+///
+/// The program and every process that it starts are counted together. Compile the kernels with -lineinfo. The exit status is the program's.
+///
+///     simcuda coverage --lcov coverage.info -- cargo test
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Write the coverage to this file, in the format of lcov
+    #[arg(long, value_name = "FILE")]
+    lcov: Option<PathBuf>,
+    /// Keep what each process executed in this folder, to merge it later; it must not have coverage yet
+    #[arg(long, value_name = "FOLDER", conflicts_with = "merge")]
+    keep: Option<PathBuf>,
+    /// Show what was kept in these folders, for example by several jobs, instead of running a program
+    #[arg(long, value_name = "FOLDER", num_args = 1..)]
+    merge: Vec<PathBuf>,
+    /// The project's folder, by default the current one: names of source files are relative to it, and files elsewhere are left out
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    source_root: PathBuf,
+    /// Leave out files with this text in their path (repeatable)
+    #[arg(long, value_name = "TEXT")]
+    exclude: Vec<String>,
+    /// Count files outside the project's folder, too, and the headers of the CUDA toolkit
+    #[arg(long)]
+    all: bool,
+    /// Write the PTX of kernels without line information to this folder, and count its lines
+    #[arg(long, value_name = "FOLDER")]
+    ptx: Option<PathBuf>,
+    /// Show the table without the list of what was never executed
+    #[arg(long)]
+    table: bool,
+    /// Fail with exit status 1 if less than this percentage of the lines is covered
+    #[arg(long, value_name = "PERCENT", value_parser = percentage)]
+    at_least: Option<f64>,
+    /// The program and its arguments
+    #[arg(trailing_var_arg = true, value_name = "COMMAND", required_unless_present = "merge", conflicts_with = "merge")]
+    words: Vec<OsString>,
+}
+
+/// Runs the program, or reads what was kept, and shows it.
+pub fn execute(options: &Options) -> Ended {
+    let (covered, status) = if options.words.is_empty() { (merged(&options.merge)?, 0) } else { run(options)? };
+    match show(options, &covered) {
+        Ok(code) if status == 0 => Ok(code),
+        // The program's own failure is what its caller must learn.
+        Ok(_) => Ok(ExitCode::from(status)),
+        Err(error) if status != 0 => {
+            let _ = writeln!(stderr(), "error: {error}");
+            Ok(ExitCode::from(status))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Runs the program. Returns what it executed, and its exit status.
+fn run(options: &Options) -> Result<(Covered, u8), Box<dyn std::error::Error>> {
+    let temporary = tempfile::Builder::new().prefix("simcuda-coverage-").tempdir()?;
+    let folder = options.keep.as_deref().unwrap_or(temporary.path());
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    if !Covered::read_folder(folder)?.kernels.is_empty() {
+        let message = format!("{} already has coverage; remove it, or choose another folder", folder.display());
+        return Err(message.into());
+    }
+    let folder = std::path::absolute(folder)?;
+    let simulator = Simulator::install()?;
+    let mut command = simulator.command(&options.words);
+    let status = command.env(COVERAGE_VARIABLE, &folder).status().map_err(|error| not_started(&options.words, &error))?;
+    Ok((Covered::read_folder(&folder)?, exit_code(status)))
+}
+
+fn merged(folders: &[PathBuf]) -> Result<Covered, Box<dyn std::error::Error>> {
+    let mut covered = Covered::default();
+    for folder in folders {
+        covered.add(Covered::read_folder(folder)?);
+    }
+    Ok(covered)
+}
+
+/// Prints the table, and writes the files that were asked for.
+fn show(options: &Options, covered: &Covered) -> Ended {
+    if covered.kernels.is_empty() {
+        let message = "no process loaded a kernel on the simulator and ended by itself; \
+                       a process that aborts or is killed leaves no coverage";
+        return Err(message.into());
+    }
+    let filter = Filter::new(&options.source_root, &options.exclude, options.all)?;
+    let ptx = options.ptx.as_deref().map(|folder| write_ptx(folder, covered)).transpose()?;
+    let files = Files::new(covered, &filter, ptx.as_deref());
+    files.notes().iter().try_for_each(|note| writeln!(stderr(), "simcuda: {note}"))?;
+    if files.is_empty() {
+        return Err(files.why_empty().into());
+    }
+    if let Some(path) = &options.lcov {
+        write(path, &lcov::text(&files)).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
+    let printed = write!(stdout(), "{}", table::text(&files, !options.table));
+    let lines = files.lines();
+    if let Some(least) = options.at_least.filter(|least| lines.percent() < *least) {
+        let _ = writeln!(stderr(), "error: {} of the lines are covered, less than {least} %", lines.shown());
+        return Ok(ExitCode::from(TOO_LITTLE));
+    }
+    Ok(after_printing(printed))
+}
+
+/// Writes the PTX that says nothing about lines of CUDA C. Returns the folder's absolute path.
+fn write_ptx(folder: &Path, covered: &Covered) -> Result<PathBuf, Box<dyn std::error::Error>> {
+    let refused = |path: &Path, error: std::io::Error| format!("cannot write {}: {error}", path.display());
+    fs::create_dir_all(folder).map_err(|error| refused(folder, error))?;
+    let folder = folder.canonicalize().map_err(|error| refused(folder, error))?;
+    for (name, text) in &covered.ptx {
+        let path = folder.join(name);
+        write(&path, text).map_err(|error| refused(&path, error))?;
+    }
+    Ok(folder)
+}
+
+/// Writes a file in one step, so that nobody ever reads half of it.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    // A temporary file is private, and this one is for other programs.
+    #[cfg(unix)]
+    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
+    file.persist(path)?;
+    Ok(())
+}
+
+fn percentage(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| (0.0..=100.0).contains(number));
+    number.ok_or_else(|| "expected a number from 0 to 100".to_owned())
+}

@@ -1,0 +1,182 @@
+//! `simcuda debug -- COMMAND`
+//!
+//! Nothing here stops a running program. The program runs to its end while one warp is recorded, and the commands move through the record;
+//! another warp costs another run. A program must therefore repeat itself, as it does if it does not depend on time or chance.
+
+mod replay;
+mod session;
+mod trace;
+mod values;
+
+use std::cmp::Reverse;
+use std::ffi::OsString;
+use std::io::{self, BufRead, ErrorKind, IsTerminal, Write, stdin, stdout};
+use std::process::ExitCode;
+
+use clap::Args;
+use rustyline::error::ReadlineError;
+use simcuda::stepping::{Launched, Wanted};
+use simt::{Dim3, Finding, Severity};
+
+use crate::ending::Ended;
+use replay::{Program, parse_block};
+use session::{Next, Session};
+
+/// What the user answers. It is printed before commands that are piped in, too, so that the answers can be told apart.
+const PROMPT: &str = "(simcuda) ";
+
+/// Step through a warp, forward and backward, from the place where a defect was found
+///
+/// Runs the program once to see what is found, and once more to record the warp that it is found in. Then commands move through that record:
+/// `step`, `reverse-step`, `print`, `origin`; `help` lists all of them. They can be piped in.
+///
+///     simcuda debug -- ./reverse
+///     simcuda debug --kernel reverse --block 3 --warp 1 -- ./reverse
+#[derive(Debug, Args)]
+pub struct Options {
+    /// Look at this kernel: where something is found in it, or else at its first launch
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
+    /// Look at the launch with this number, counted from 1 in the process over all kernels
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    launch: Option<u64>,
+    /// The block, as X or X,Y or X,Y,Z
+    #[arg(long, value_name = "BLOCK", value_parser = parse_block)]
+    block: Option<Dim3>,
+    /// The warp of the block
+    #[arg(long, value_name = "N")]
+    warp: Option<u32>,
+    /// The most instructions to record
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    steps: u64,
+    /// The program and its arguments. It gets no input: that is for the commands
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    words: Vec<OsString>,
+}
+
+/// Lets the user move through a record.
+pub fn execute(options: &Options) -> Ended {
+    let limit = usize::try_from(options.steps).unwrap_or(usize::MAX);
+    let program = Program::new(&options.words, limit)?;
+    let wanted = choose(&program.launches()?, options, limit)?;
+    let mut session = Session::new(&program, program.record_to_the_defect(&wanted)?);
+    converse(&mut session)
+}
+
+/// Chooses the warp: of the first launch with an error, or else of the first with a warning, among those that the user wants to see.
+fn choose(launches: &[Launched], options: &Options, limit: usize) -> Result<Wanted, Box<dyn std::error::Error>> {
+    let Options { kernel, launch, .. } = options;
+    let is_wanted = |launched: &&Launched| {
+        kernel.as_ref().is_none_or(|kernel| launched.kernel == *kernel) && launch.is_none_or(|launch| launched.number == launch)
+    };
+    let wanted = || launches.iter().filter(is_wanted);
+    let has_error = |launched: &&Launched| launched.failure.is_some() || launched.findings.iter().any(is_error);
+    let defective = wanted().find(has_error).or_else(|| wanted().find(|launched| !launched.findings.is_empty()));
+    let is_named = kernel.is_some() || launch.is_some();
+    let found = defective.or_else(|| wanted().next().filter(|_| is_named));
+    let origin = Dim3::new(0, 0, 0);
+    let Some(launched) = found else {
+        if let Some(launch) = launch {
+            // It may be one without defects, which is not listed.
+            return Ok(within(
+                Wanted { launch: *launch, kernel: kernel.clone(), block: origin, warp: 0, first: 0, limit },
+                options,
+            ));
+        }
+        let names: Vec<&str> = launches.iter().map(|launched| launched.kernel.as_str()).collect();
+        let names: Vec<&str> =
+            names.iter().enumerate().filter(|(at, name)| !names[..*at].contains(name)).map(|(_, name)| *name).collect();
+        return Err(match (kernel, names.is_empty()) {
+            (_, true) => "the program launches no kernel on the simulator".into(),
+            (Some(kernel), _) => format!("the program does not launch a kernel {kernel}; it launches {}", names.join(", ")).into(),
+            (None, _) => {
+                let options: Vec<String> = names.iter().map(|name| format!("--kernel '{name}'")).collect();
+                format!("nothing is found in the kernels of this program; say what to look at: {}", options.join(", ")).into()
+            }
+        });
+    };
+    let worst = launched.findings.iter().max_by_key(|finding| (is_error(finding), Reverse(finding.location.ptx_line)));
+    let (block, warp) = match (worst, &launched.failure) {
+        (Some(finding), _) => (finding.block, replay::warp_of(launched.config.block, finding.thread)),
+        (None, Some(failure)) => (failure.block, failure.warp.unwrap_or_default()),
+        (None, None) => (origin, 0),
+    };
+    Ok(within(Wanted { launch: launched.number, kernel: Some(launched.kernel.clone()), block, warp, first: 0, limit }, options))
+}
+
+/// The warp that the user names, as far as the user does.
+fn within(found: Wanted, options: &Options) -> Wanted {
+    let block = options.block.unwrap_or(found.block);
+    let warp = options.warp.unwrap_or(if block == found.block { found.warp } else { 0 });
+    Wanted { block, warp, ..found }
+}
+
+fn is_error(finding: &Finding) -> bool {
+    finding.kind.severity() == Severity::Error
+}
+
+/// Reads and executes commands to the end of the input.
+fn converse(session: &mut Session<'_>) -> Ended {
+    let ended = if stdin().is_terminal() { with_editor(session) } else { piped(session) };
+    match ended {
+        // Whoever reads what this prints has seen enough.
+        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) => {
+            Ok(ExitCode::SUCCESS)
+        }
+        ended => ended.map(|()| ExitCode::SUCCESS),
+    }
+}
+
+fn piped(session: &mut Session<'_>) -> Result<(), Box<dyn std::error::Error>> {
+    print(&session.opening())?;
+    let mut input = stdin().lock();
+    let mut line = Vec::new();
+    while input.read_until(b'\n', &mut line)? > 0 {
+        let text = String::from_utf8_lossy(&line).trim_end().to_owned();
+        line.clear();
+        print(&format!("{PROMPT}{text}\n"))?;
+        if !execute_line(session, &text)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn with_editor(session: &mut Session<'_>) -> Result<(), Box<dyn std::error::Error>> {
+    print(&session.opening())?;
+    let mut editor = rustyline::DefaultEditor::new()?;
+    let mut last = String::new();
+    loop {
+        match editor.readline(PROMPT) {
+            Ok(line) => {
+                // As in other debuggers, an empty line repeats the last command.
+                if !line.trim().is_empty() {
+                    editor.add_history_entry(&line)?;
+                    last = line;
+                }
+                if !execute_line(session, &last)? {
+                    return Ok(());
+                }
+            }
+            Err(ReadlineError::Interrupted) => {}
+            Err(ReadlineError::Eof) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Executes a command, and returns whether there may be another.
+fn execute_line(session: &mut Session<'_>, line: &str) -> io::Result<bool> {
+    match session.execute(line) {
+        Ok(Next::Quit) => return Ok(false),
+        Ok(Next::Say(text)) => print(&text)?,
+        Err(error) => print(&format!("{error}\n"))?,
+    }
+    Ok(true)
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut output = stdout();
+    output.write_all(text.as_bytes())?;
+    output.flush()
+}

@@ -1,0 +1,91 @@
+//! The file of mutants that no test can notice.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+use simcuda::mutants::Listed;
+
+/// Mutants that behave like the kernel without the mistake, each with the reason.
+#[derive(Debug, Default)]
+pub struct Equivalents {
+    reasons: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    equivalent: Vec<Entry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    mutant: String,
+    reason: String,
+}
+
+impl Equivalents {
+    /// Reads the file.
+    ///
+    /// # Errors
+    ///
+    /// If it is no such file, names a mutant twice, or gives no reason.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Self::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
+        let mut reasons = BTreeMap::new();
+        for Entry { mutant, reason } in file.equivalent {
+            if reason.trim().is_empty() {
+                return Err(format!("{mutant} has no reason; say why no test can notice it"));
+            }
+            if reasons.insert(mutant.clone(), reason).is_some() {
+                return Err(format!("{mutant} is listed twice"));
+            }
+        }
+        Ok(Self { reasons })
+    }
+
+    /// Whether a mutant is among them.
+    pub fn contains(&self, id: &str) -> bool {
+        self.reasons.contains_key(id)
+    }
+
+    /// Entries that are not mutants any more, although a function of that name was launched: its code has changed since.
+    pub fn stale(&self, mutants: &[Listed]) -> Vec<&str> {
+        fn function(id: &str) -> &str {
+            id.split('@').next().unwrap_or_default()
+        }
+        let ids: BTreeSet<&str> = mutants.iter().map(|mutant| mutant.id.as_str()).collect();
+        let functions: BTreeSet<&str> = ids.iter().copied().map(function).collect();
+        self.reasons.keys().map(String::as_str).filter(|id| functions.contains(function(id)) && !ids.contains(id)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_needs_a_reason_and_may_not_be_there_twice() {
+        let parsed = Equivalents::parse("[[equivalent]]\nmutant = 'k@1/a/1'\nreason = 'one block'\n").unwrap();
+        assert!(parsed.contains("k@1/a/1") && !parsed.contains("k@1/a/2"));
+        Equivalents::parse(include_str!("../../examples/equivalent.toml")).expect("the example in the book is valid");
+        let entry = "[[equivalent]]\nmutant = 'k@1/a/1'\nreason = 'one block'\n";
+        for (text, word) in [
+            ("[[equivalent]]\nmutant = 'k@1/a/1'\nreason = ' '\n", "has no reason"),
+            (&entry.repeat(2), "is listed twice"),
+            ("[[equivalent]]\nmutant = 'k@1/a/1'\n", "missing field"),
+            ("[[equivalents]]\n", "unknown field"),
+        ] {
+            let message = Equivalents::parse(text).unwrap_err();
+            assert!(message.contains(word), "{message}");
+        }
+    }
+}

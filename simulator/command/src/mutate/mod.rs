@@ -1,0 +1,279 @@
+//! `simcuda mutate -- COMMAND`
+//!
+//! - `trial`: one run of the command, and what it says about a mutant.
+//! - `equivalent`: the file of mutants that no test can notice.
+//! - `selection`: which mutants are run, in which order.
+//! - `journal`: verdicts on disk, so that an interrupted run can go on.
+//! - `score`: what all verdicts together say.
+
+mod equivalent;
+mod journal;
+mod score;
+mod selection;
+mod trial;
+
+use std::ffi::OsString;
+use std::io::{Write, stderr, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::time::Duration;
+
+use clap::Args;
+use regex::Regex;
+use simcuda::files;
+use simcuda::mutants::{Listed, Operator};
+use simcuda::scores::Judged;
+
+use self::equivalent::Equivalents;
+use self::journal::Journal;
+use self::score::Session;
+use self::selection::Selection;
+use self::trial::{Baseline, Trials};
+use crate::ending::{Ended, after_printing};
+use crate::program::Simulator;
+
+/// The exit status when the score is too low.
+const TOO_LOW: u8 = 1;
+
+/// The exit status after Ctrl-C, as a shell has it.
+const INTERRUPTED: u8 = 130;
+
+/// The shortest limit that is made from the time of the first run. A process takes a while to start when several start at once.
+const LEAST_LIMIT: Duration = Duration::from_secs(5);
+
+/// Make small mistakes in the kernels that a test suite runs, one at a time, and count how many the suite notices
+///
+/// The command runs once as it is, to learn which kernels it launches and which of their instructions it executes. It must succeed.
+/// Then it runs once for each mutant: the same kernels with one mistake, such as a barrier less or `<=` instead of `<`. The mutant is
+/// killed if the simulator finds a defect that the first run did not have, if the command fails, or if it takes too long. Otherwise it
+/// survives, and a test is missing, or the mistake makes no difference.
+///
+///     simcuda mutate --sample 100 -- cargo test
+///
+/// The exit status is 0 if the score is at least that of --at-least, 1 if it is lower, 2 if no score could be computed.
+#[derive(Debug, Args)]
+pub struct Options {
+    /// The longest that a run may take: a number of seconds, or a multiple of the first run, such as 5x, but no less than 5 seconds
+    #[arg(long, default_value = "5x", value_name = "SECONDS|FACTORx")]
+    limit: Limit,
+    /// Run this many mutants at the same time
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: u16,
+    /// Only the functions whose name has a match of this regular expression
+    #[arg(long, value_name = "REGEX")]
+    kernel: Option<Regex>,
+    /// Only mutants of this operator; may be given several times
+    #[arg(long, value_name = "NAME")]
+    operator: Vec<Operator>,
+    /// Only the mutant of this name, for example a survivor while you write its test; may be given several times
+    #[arg(long, value_name = "ID")]
+    mutant: Vec<String>,
+    /// Run at most this many mutants: one for each operator and line of CUDA C before a second one for any
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    sample: Option<u32>,
+    /// Choose another sample
+    #[arg(long, default_value_t = 1, requires = "sample", value_name = "S")]
+    seed: u64,
+    /// A TOML file of mutants that no test can notice: [[equivalent]] with `mutant` and `reason`
+    #[arg(long, value_name = "FILE")]
+    equivalent: Option<PathBuf>,
+    /// Append each verdict to this file as soon as it is known, as a line of JSON
+    #[arg(long, value_name = "FILE")]
+    verdicts: Option<PathBuf>,
+    /// Go on where an interrupted run with the same --verdicts stopped
+    #[arg(long, requires = "verdicts")]
+    resume: bool,
+    /// Write the score with every verdict to this file, as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// The lowest score for success
+    #[arg(long, default_value_t = 0.0, value_name = "PERCENT")]
+    at_least: f64,
+    /// Print the mutants that would be run and those that would not, and run none
+    #[arg(long)]
+    list: bool,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    words: Vec<OsString>,
+}
+
+/// How long a run may take.
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    Seconds(f64),
+    /// A multiple of the first run.
+    Factor(f64),
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let number = |text: &str| text.parse().ok().filter(|number| (0.001..=1e6).contains(number));
+        let limit = match text.strip_suffix('x') {
+            Some(factor) => number(factor).map(Self::Factor),
+            None => number(text).map(Self::Seconds),
+        };
+        limit.ok_or_else(|| "expected a number of seconds such as 30, or a factor such as 5x".to_owned())
+    }
+}
+
+impl Limit {
+    fn after(self, baseline: Duration) -> Duration {
+        match self {
+            Self::Seconds(seconds) => Duration::from_secs_f64(seconds),
+            Self::Factor(factor) => baseline.mul_f64(factor).max(LEAST_LIMIT),
+        }
+    }
+}
+
+impl Options {
+    /// Whether a mutant is one of those that the user asked for.
+    fn asks_for(&self, mutant: &Listed) -> bool {
+        self.kernel.as_ref().is_none_or(|kernel| kernel.is_match(&mutant.function))
+            && (self.operator.is_empty() || self.operator.contains(&mutant.operator))
+            && (self.mutant.is_empty() || self.mutant.contains(&mutant.id))
+    }
+}
+
+/// Runs the suite with each mutant.
+pub fn execute(options: &Options) -> Ended {
+    let equivalents = options.equivalent.as_deref().map(Equivalents::read).transpose()?.unwrap_or_default();
+    let words: Vec<String> = options.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let mut journal = options.verdicts.as_deref().map(|path| Journal::open(path, &words, options.resume)).transpose()?;
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, interrupted.clone())?;
+    }
+
+    let simulator = Simulator::install()?;
+    let trials = Trials { simulator: &simulator, words: &options.words, interrupted: &interrupted };
+    tell(&format!("running {} as it is", words.join(" ")));
+    let Some(baseline) = trials.baseline()? else { return Ok(ExitCode::from(INTERRUPTED)) };
+    let limit = options.limit.after(baseline.duration);
+    let selection = Selection::new(&baseline.mutants, &equivalents, |mutant| options.asks_for(mutant));
+    let chosen = selection.sample(options.sample, options.seed);
+    describe(&baseline, &selection, &chosen, limit);
+    for stale in equivalents.stale(&baseline.mutants) {
+        tell(&format!(
+            "{stale} is listed as equivalent, but no function of that name has such a mutant here; if its code has changed, review the entry"
+        ));
+    }
+    if options.list {
+        return Ok(after_printing(list(&selection, &chosen)));
+    }
+
+    let known = journal.as_ref().map(Journal::known).unwrap_or_default();
+    let mut judged: Vec<Judged> =
+        known.into_iter().filter(|known| chosen.iter().any(|mutant| mutant.id == known.mutant.id)).collect();
+    let open: Vec<&Listed> =
+        chosen.iter().copied().filter(|mutant| judged.iter().all(|known| known.mutant.id != mutant.id)).collect();
+    let done = judged.len();
+    let ended = in_parallel(&trials, &baseline, &open, (limit, options.jobs), |new| {
+        if let Some(journal) = &mut journal {
+            journal.append(&new)?;
+        }
+        judged.push(new);
+        let latest = &judged[judged.len() - 1];
+        tell(&format!("[{}/{}] {}", judged.len(), done + open.len(), score::line(latest)));
+        Ok(())
+    });
+    ended?;
+    if interrupted.load(Relaxed) {
+        let advice = if journal.is_some() { "; go on with --resume" } else { "; --verdicts would have kept the verdicts" };
+        tell(&format!("interrupted after {} of {} mutants{advice}", judged.len(), chosen.len()));
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+
+    let session = Session { command: words, sample: options.sample, seed: options.seed, baseline: baseline.duration, limit };
+    let score = score::add_up(&session, &selection, judged);
+    if let Some(path) = &options.json {
+        let text = serde_json::to_string_pretty(&score)? + "\n";
+        files::replace(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    }
+    let Some(percent) = score.percent else {
+        return Err(
+            "there is no score, because no mutant was run: the command launches no kernel with a mutant that was asked for".into(),
+        );
+    };
+    let printed = after_printing(score::write(&score, &mut stdout().lock()));
+    Ok(if printed == ExitCode::SUCCESS && percent < options.at_least { ExitCode::from(TOO_LOW) } else { printed })
+}
+
+/// Judges mutants, several at a time, and hands on each verdict as soon as it is known. Stops early after an error or an interruption.
+fn in_parallel(
+    trials: &Trials<'_>,
+    baseline: &Baseline,
+    mutants: &[&Listed],
+    (limit, jobs): (Duration, u16),
+    mut take: impl FnMut(Judged) -> Result<(), Box<dyn std::error::Error>>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let next = Mutex::new(mutants.iter());
+    let stop = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            scope.spawn(move || {
+                while !stop.load(Relaxed) {
+                    let Some(mutant) = next.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
+                    let verdict = trials.judge(baseline, mutant, limit).map_err(|error| error.to_string());
+                    // `None` after an interruption.
+                    let Some(verdict) = verdict.transpose() else { break };
+                    if sender.send(verdict).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for verdict in receiver {
+            if let Err(error) = verdict.map_err(Into::into).and_then(&mut take) {
+                stop.store(true, Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Says what the first run has shown.
+fn describe(baseline: &Baseline, selection: &Selection<'_>, chosen: &[&Listed], limit: Duration) {
+    if !baseline.known.is_empty() {
+        tell(&format!("defects that the command finds without any mutant, and that do not count: {}", baseline.known.len()));
+    }
+    tell(&format!(
+        "mutants: {}; in code that is executed: {}; equivalent: {}; to run, with a limit of {:.1} s each: {}",
+        selection.all,
+        selection.covered.len() + selection.equivalent.len(),
+        selection.equivalent.len(),
+        limit.as_secs_f64(),
+        chosen.len(),
+    ));
+}
+
+/// Prints mutants by name, with what each changes.
+fn list(selection: &Selection<'_>, chosen: &[&Listed]) -> std::io::Result<()> {
+    let mut out = stdout().lock();
+    let groups = [
+        ("to run", chosen),
+        ("equivalent", &selection.equivalent[..]),
+        ("in code that is not executed", &selection.not_covered[..]),
+    ];
+    for (title, mutants) in groups {
+        writeln!(out, "{title}: {}", mutants.len())?;
+        for mutant in mutants {
+            writeln!(out, "{}\n    {}", mutant.id, score::described(mutant))?;
+        }
+    }
+    Ok(())
+}
+
+/// Says how far the command is, on standard error.
+fn tell(message: &str) {
+    // There is nobody to tell that this failed.
+    let _ = writeln!(stderr(), "simcuda mutate: {message}");
+}

@@ -1,0 +1,31 @@
+//! `simcuda report FILE…`
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+
+use crate::ending::Ended;
+use crate::outputs::{Outputs, merged};
+
+/// Make one report of several, in any form
+///
+/// The files are those that programs write with SIMCUDA_REPORT=json:FILE. The exit status is 1 if they have defects.
+///
+///     SIMCUDA_REPORT=json:report-%p.json cargo test
+///     simcuda report --report text,sarif:simcuda.sarif report-*.json
+#[derive(Debug, Args)]
+pub struct Options {
+    #[command(flatten)]
+    outputs: Outputs,
+    /// Reports in JSON
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+}
+
+/// Merges the reports.
+pub fn execute(options: &Options) -> Ended {
+    let ending = options.outputs.prepare()?;
+    let fails = ending.finish(&merged(options.files.iter().map(PathBuf::as_path))?)?;
+    Ok(ExitCode::from(u8::from(fails)))
+}

@@ -1,0 +1,158 @@
+//! The house rules that a test can check.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use support::root;
+
+use crate::repository::{files, manifest, members, read, rust_files, stems};
+
+#[test]
+fn a_chapter_has_one_stem_everywhere() {
+    let chapters = stems("chapters", None);
+    let (kernels, ptx) = (stems("kernels/cuda", Some("cu")), stems("kernels/ptx", Some("ptx")));
+    let pages = stems("book/src", None).into_iter().chain(stems("book/src", Some("md")));
+    let pages = pages.filter(|stem| stem.starts_with(|first: char| first.is_ascii_digit()));
+    assert_eq!(kernels, ptx, "left kernels/cuda, right kernels/ptx");
+    // Kernels that need a newer GPU than the rest of their chapter are in a file of their own, named after the chapter.
+    let of_chapter = |stem: &&String| {
+        chapters.iter().any(|chapter| stem.strip_prefix(chapter.as_str()).is_some_and(|rest| rest.starts_with('-')))
+    };
+    let others = kernels.difference(&chapters).filter(|stem| !of_chapter(stem)).collect::<Vec<_>>();
+    assert_eq!(others, ["ceilings", "ceilings-dp4a"], "kernels/cuda has files that belong to no chapter");
+    assert!(kernels.is_superset(&chapters), "kernels/cuda lacks a chapter: {:?}", chapters.difference(&kernels));
+    assert_eq!(pages.collect::<BTreeSet<_>>(), chapters, "left book/src, right chapters");
+    for chapter in &chapters {
+        let manifest = read(&root().join("chapters").join(chapter).join("Cargo.toml"));
+        assert!(manifest.contains(&format!("name = \"ch{chapter}\"")), "chapters/{chapter}: the package is not ch{chapter}");
+        assert!(manifest.contains(&format!("name = \"{chapter}\"")), "chapters/{chapter}: no binary {chapter}");
+        let alias = format!("{chapter} = ");
+        assert!(read(&root().join(".cargo/config.toml")).contains(&alias), "no alias `cargo {chapter}` in .cargo/config.toml");
+    }
+}
+
+#[test]
+fn kernels_are_data_oracles_know_no_kernel_and_the_driver_does_not_use_its_users() {
+    let depends = |folder: &str, dependency: &str| {
+        manifest(folder).get("dependencies").and_then(|table| table.as_table()).is_some_and(|table| table.contains_key(dependency))
+    };
+    assert!(!depends("kernels", "cudarc"), "kernels hold no launch logic");
+    assert!(!depends("common/oracles", "kernels") && !depends("common/oracles", "cudarc"), "oracles call no kernels");
+    for pure in ["common/workloads", "common/checker", "common/checker-web"] {
+        let impure = ["cudarc", "common", "driver", "kernels", "toolkit"].into_iter().find(|dependency| depends(pure, dependency));
+        assert_eq!(impure, None, "{pure} runs in web pages, without a driver, files or processes");
+    }
+    assert!(!depends("simulator/driver", "cudarc"), "cudarc loads the driver; the driver does not use cudarc");
+}
+
+#[test]
+fn every_rust_file_says_first_what_it_is() {
+    for file in rust_files() {
+        assert!(read(&file).starts_with("//! "), "{}: does not open with a `//!` line", file.display());
+    }
+}
+
+#[test]
+fn no_file_is_included_by_its_path_and_no_dead_code_is_allowed() {
+    for file in rust_files() {
+        let text = read(&file);
+        // Spelled so that this file does not contain the words itself.
+        for words in [concat!("#[", "path"), concat!("allow(", "dead_code")] {
+            assert!(!text.contains(words), "{}: has {words}; shared code belongs in a library", file.display());
+        }
+    }
+}
+
+/// The most lines of a file, and of a file that was longer before there was this limit.
+const MOST_LINES: usize = 450;
+const MOST_LINES_OF_LONGER: usize = 700;
+
+/// Files that are longer, by the end of their paths. Take those off that become shorter, and add none.
+const LONGER: [&str; 22] = [
+    "api/stream.rs",
+    "debug/session.rs",
+    "diagnose/without.rs",
+    "driver/capture.rs",
+    "driver/graphs.rs",
+    "driver/memory.rs",
+    "exec/tensor.rs",
+    "exec/warp.rs",
+    "instructions/mod.rs",
+    "memory/mod.rs",
+    "mutation/change.rs",
+    "program/decode.rs",
+    "programs/calls.rs",
+    "ptx/parser.rs",
+    "rows/conversions.rs",
+    "src/captures.rs",
+    "src/finding.rs",
+    "src/ir.rs",
+    "src/launch.rs",
+    "tests/cli/main.rs",
+    "tests/counters.rs",
+    "tests/faults.rs",
+];
+
+#[test]
+fn no_file_is_longer_than_450_lines_but_those_that_were() {
+    for file in rust_files() {
+        let lines = read(&file).lines().count();
+        let most = if LONGER.iter().any(|longer| file.ends_with(longer)) { MOST_LINES_OF_LONGER } else { MOST_LINES };
+        assert!(lines <= most, "{}: has {lines} lines, {most} at most", file.display());
+    }
+}
+
+#[test]
+fn every_chapter_runs_the_tests_that_all_chapters_share() {
+    for chapter in stems("chapters", None) {
+        let tests = files(&[&format!("chapters/{chapter}/tests")], "rs");
+        let invokes = tests.iter().any(|file| read(file).contains("support::chapter_tests!(BINARY);"));
+        assert!(invokes, "chapters/{chapter}/tests: no `support::chapter_tests!(BINARY);`");
+    }
+}
+
+/// Returns true if rustdoc runs an example of this text.
+fn has_example(text: &str) -> bool {
+    let comments = text.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
+    let fences = comments.filter_map(|comment| comment.trim_start_matches(['/', '!']).trim_start().strip_prefix("```"));
+    // Every other one ends an example.
+    fences.step_by(2).any(|language| ["", "no_run", "should_panic"].contains(&language))
+}
+
+/// Without anything to run, an executable would be linked and started, and rustdoc would read the whole crate.
+#[test]
+fn a_target_is_tested_if_and_only_if_it_has_tests() {
+    let is_tested = |files: &[PathBuf]| files.iter().any(|file| read(file).contains(concat!("#[", "test]")));
+    for folder in members() {
+        let manifest = manifest(&folder);
+        let agrees = |target: &toml::Table, key: &str, has: bool| {
+            let is_on = target.get(key).and_then(|value| value.as_bool()).unwrap_or(true);
+            assert_eq!(is_on, has, "{folder}/Cargo.toml: left `{key}` of {target:?}, right whether there is anything to run");
+        };
+        let library = manifest.get("lib").and_then(|table| table.as_table()).cloned().unwrap_or_default();
+        let library_path = Path::new(&folder).join(library.get("path").and_then(|path| path.as_str()).unwrap_or("src/lib.rs"));
+        let has_library = root().join(&library_path).is_file();
+        let mut sources = files(&[&library_path.parent().expect("a folder").to_string_lossy()], "rs");
+        for binary in manifest.get("bin").and_then(|binaries| binaries.as_array()).into_iter().flatten() {
+            let binary = binary.as_table().expect("[[bin]]");
+            let name = format!("src/bin/{}", binary["name"].as_str().expect("a name"));
+            let path = binary.get("path").map_or(name.as_str(), |path| path.as_str().expect("a path"));
+            let starts = [path, "src/main"].map(|start| root().join(&folder).join(start).with_extension(""));
+            let is_of_binary =
+                |file: &PathBuf| !has_library || starts.iter().any(|start| file.with_extension("").starts_with(start));
+            let (of_binary, others) = sources.into_iter().partition::<Vec<_>, _>(is_of_binary);
+            agrees(binary, "test", is_tested(&of_binary));
+            sources = others;
+        }
+        if has_library {
+            agrees(&library, "test", is_tested(&sources));
+            agrees(&library, "doctest", sources.iter().any(|file| has_example(&read(file))));
+        }
+    }
+}
+
+#[test]
+fn the_book_s_source_is_written_by_hand() {
+    let generated = root().join("book/src/generated");
+    assert!(!generated.exists(), "{}: the press renders what is derived when the book is built", generated.display());
+}
