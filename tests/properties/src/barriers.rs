@@ -6,12 +6,12 @@ use conv_shared::SHARED_MISSING_BARRIER;
 use kernels::Source;
 use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::matmul::hopper::WGMMA_RING;
+use ptx::mutation::{Mutant, Operator};
 use run::Chapter;
 use run::report::Outcome;
 use run::stage::Stage;
 use run::workload::convolution::Size;
 use run::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
-use simt::mutation::{Mutant, Operator};
 use unroll::partitioned::FFT_PARTITIONED;
 
 use crate::device::{in_own_process, with_gpu, with_own_simulator};

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use kernels::{Kernel, Source};
+use ptx::mutation::{Mutant, mutants_of};
+use ptx::parse;
 use run::gpu::Gpu;
 use run::report::{Outcome, Place};
 use run::runner;
 use run::stage::Stage;
 use run::workload::Workload;
-use simt::mutation::{Mutant, mutants_of};
-use simt::ptx::parse;
 
 /// Chooses mutants of a kernel.
 pub type Choice = fn(&Mutant) -> bool;
