@@ -145,7 +145,7 @@ fn cycles(start: &Path) -> Vec<String> {
 /// A module's path from the root of its crate, which itself is `[]`.
 type Module = Vec<String>;
 
-/// What a module's file says.
+/// The contents of a module's file.
 struct Source {
     /// The code without comments, strings, and unit tests.
     code: String,

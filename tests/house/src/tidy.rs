@@ -82,7 +82,7 @@ const LONGER: [&str; 22] = [
     "mutation/change.rs",
     "program/decode.rs",
     "programs/calls.rs",
-    "ptx/parser.rs",
+    "syntax/parser.rs",
     "rows/conversions.rs",
     "src/captures.rs",
     "src/finding.rs",
@@ -111,18 +111,34 @@ fn every_chapter_runs_the_tests_that_all_chapters_share() {
     }
 }
 
-/// Returns true if rustdoc runs an example of this text.
-fn has_example(text: &str) -> bool {
-    let comments = text.lines().filter_map(|line| line.trim_start().strip_prefix("//"));
-    let fences = comments.filter_map(|comment| comment.trim_start_matches(['/', '!']).trim_start().strip_prefix("```"));
+/// Returns true if rustdoc runs an example of this text: of its comments, or of a page.
+fn has_example(text: &str, is_page: bool) -> bool {
+    let lines = text.lines().map(str::trim_start);
+    let lines = lines.filter_map(|line| match is_page {
+        true => Some(line),
+        false => Some(line.strip_prefix("//")?.trim_start_matches(['/', '!']).trim_start()),
+    });
     // Every other one ends an example.
-    fences.step_by(2).any(|language| ["", "no_run", "should_panic"].contains(&language))
+    let mut examples = lines.filter_map(|line| line.strip_prefix("```")).step_by(2);
+    examples.any(|language| language.split(',').all(|word| ["", "rust", "no_run", "should_panic"].contains(&word)))
+}
+
+/// The files of a package's `[[test]]` sections.
+fn paths_of_tests(folder: &str) -> Vec<PathBuf> {
+    let manifest = manifest(folder);
+    let tests = manifest.get("test").and_then(|tests| tests.as_array()).into_iter().flatten();
+    let paths = tests.filter_map(|test| test.get("path")?.as_str());
+    paths
+        .map(|path| root().join(folder).join(path).canonicalize().unwrap_or_else(|error| panic!("{folder}, {path}: {error}")))
+        .collect()
 }
 
 /// Without anything to run, an executable would be linked and started, and rustdoc would read the whole crate.
 #[test]
 fn a_target_is_tested_if_and_only_if_it_has_tests() {
     let is_tested = |files: &[PathBuf]| files.iter().any(|file| read(file).contains(concat!("#[", "test]")));
+    // An optimized crate's unit tests are a target of a package that is not optimized.
+    let elsewhere: BTreeSet<PathBuf> = members().iter().flat_map(|folder| paths_of_tests(folder)).collect();
     for folder in members() {
         let manifest = manifest(&folder);
         let agrees = |target: &toml::Table, key: &str, has: bool| {
@@ -145,8 +161,13 @@ fn a_target_is_tested_if_and_only_if_it_has_tests() {
             sources = others;
         }
         if has_library {
-            agrees(&library, "test", is_tested(&sources));
-            agrees(&library, "doctest", sources.iter().any(|file| has_example(&read(file))));
+            let is_elsewhere = elsewhere.contains(&root().join(&library_path).canonicalize().unwrap());
+            agrees(&library, "test", is_tested(&sources) && !is_elsewhere);
+            let page =
+                |text: &str| text.contains("include_str!(\"../README.md\")").then(|| read(&root().join(&folder).join("README.md")));
+            let is_documented =
+                |text: String| has_example(&text, false) || page(&text).is_some_and(|page| has_example(&page, true));
+            agrees(&library, "doctest", sources.iter().map(|file| read(file)).any(is_documented));
         }
     }
 }
