@@ -1,4 +1,4 @@
-//! What programs that read or edit PTX get from the reader.
+//! The reader, as programs use it that read or edit PTX.
 
 use std::collections::BTreeMap;
 

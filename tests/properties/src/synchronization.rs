@@ -20,7 +20,7 @@ fn order(mutant: &Mutant) -> bool {
     matches!(mutant.operator, Operator::RemoveFence | Operator::RemoveWait | Operator::RemoveArrive)
 }
 
-/// What can be taken out of a kernel without a difference, and why.
+/// An instruction that a kernel does not need: the kernel, the opcode, and the reason.
 type Equivalent = (&'static str, &'static str, &'static str);
 
 const OF_HOPPER: [Equivalent; 5] = [
@@ -34,7 +34,7 @@ const OF_OTHERS: [Equivalent; 1] = [("tensor_3xtf32", "fence.mbarrier_init.relea
 const ONE_BLOCK: &str =
     "it tells other blocks of a cluster, of which there are none, and `__syncthreads` tells the threads of the block";
 
-/// What was taken out, by kernel, line, and opcode, with true if somebody missed it.
+/// The instructions that were taken out, by kernel, line, and opcode; true if a stage missed one.
 type Missed = BTreeMap<(&'static str, u32, String), bool>;
 
 /// Takes out what orders the kernels of some stages, in turn, as long as nobody has missed it. Returns the stages with something left that

@@ -107,7 +107,7 @@ impl Command {
         NOT_RUN.iter().find(|(words, _)| self.has(words)).map(|(_, reason)| *reason)
     }
 
-    /// Whether the command contains these words in a row.
+    /// Returns true if the command contains these words in a row.
     pub fn has(&self, words: &str) -> bool {
         format!(" {} ", self.text).contains(&format!(" {words} "))
     }

@@ -22,7 +22,7 @@ use workshop::{Exercise, root};
 
 use crate::binary::Binary;
 
-/// What a learner's kernel is compiled with.
+/// The compiler of a learner's kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum With {
     /// NVIDIA's compiler.
@@ -32,7 +32,7 @@ pub enum With {
 }
 
 impl With {
-    /// What [`compilers::compiler::VARIABLE`] calls it.
+    /// Its name in [`compilers::compiler::VARIABLE`].
     fn word(self) -> &'static str {
         match self {
             With::Nvrtc => "nvrtc",
@@ -212,7 +212,7 @@ pub fn walls_stand(binary: &Binary, with: With) {
     assert!(wrongly_judged.is_empty(), "{}", wrongly_judged.join("\n\n"));
 }
 
-/// What a hasty hand writes in place of another text.
+/// Slips of a hasty hand: a text, and what is written instead.
 const SLIPS: [(&str, &str); 28] = [
     ("__syncthreads();", ""),
     (" < ", " <= "),
