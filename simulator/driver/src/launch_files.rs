@@ -50,7 +50,7 @@ enum Argument {
     },
 }
 
-/// A variable of the module, and its bytes as two hexadecimal digits each, as those of buffers.
+/// A variable of the module, with its bytes in hexadecimal.
 #[derive(Debug, Serialize)]
 struct Variable {
     name: String,

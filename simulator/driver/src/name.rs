@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use cpp_demangle::{DemangleOptions, Symbol};
 
-/// Returns the name of a kernel as its source has it, without parameters: `scale<float>` for `_Z5scaleIfEvPT_`. A name that no C++ compiler
-/// made stays as it is.
+/// Returns a kernel's name as in its source, without parameters: `scale<float>` for `_Z5scaleIfEvPT_`. A name that no C++ compiler made
+/// stays as it is.
 pub fn readable(symbol: &str) -> Cow<'_, str> {
     let options = DemangleOptions::new().no_params().no_return_type();
     let name = Symbol::new(symbol).ok().and_then(|parsed| parsed.demangle_with_options(&options).ok());

@@ -2,14 +2,12 @@
 //!
 //! Every check has a process of its own, because a faulting kernel leaves its driver unusable.
 
-use std::env;
-use std::fs;
 use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::{env, fs, thread};
 
 use compilers::clang::Clang;
 use compilers::nvrtc::Nvrtc;
@@ -32,7 +30,7 @@ pub enum With {
 }
 
 impl With {
-    /// Its name in [`compilers::compiler::VARIABLE`].
+    /// Returns the word for it in [`compilers::compiler::VARIABLE`].
     fn word(self) -> &'static str {
         match self {
             With::Nvrtc => "nvrtc",
@@ -40,7 +38,7 @@ impl With {
         }
     }
 
-    /// The environment variable that, set to `1`, makes a machine without it fail the tests that compile.
+    /// Returns the environment variable that, set to `1`, makes a machine without it fail the tests that compile.
     fn required(self) -> &'static str {
         match self {
             With::Nvrtc => "UNROLLED_REQUIRE_NVRTC",
@@ -60,7 +58,7 @@ fn all(binary: &Binary) -> Vec<Exercise> {
     Exercise::all(&root(), binary.chapter).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The exercises that ask for a kernel. On a machine without this compiler there are none, and a line on stderr says so.
+/// Returns the exercises that ask for a kernel. On a machine without this compiler there are none, and a line on stderr says so.
 fn written(binary: &Binary, with: With) -> Vec<Exercise> {
     if let Err(why) = with.find() {
         let required = with.required();
@@ -111,7 +109,7 @@ pub fn are_three_or_more(binary: &Binary) {
     assert!(all(binary).len() >= 3, "{} has {} exercises", binary.chapter, all(binary).len());
 }
 
-/// The learner receives the starter, which differs from the solution in the marked parts only.
+/// Returns the learner receives the starter, which differs from the solution in the marked parts only.
 pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
     for asked in all(binary).iter().filter(|asked| asked.is_written()) {
         let (starter, solution) = (text(asked, Version::Starter), text(asked, Version::Solution));
@@ -127,7 +125,7 @@ pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
     }
 }
 
-/// Every starter compiles, and its check fails with the message that the manifest promises.
+/// Returns every starter compiles, and its check fails with the message that the manifest promises.
 pub fn starters_fail_as_promised(binary: &Binary, with: With) {
     let mut wrong = Vec::new();
     for asked in written(binary, with) {
@@ -140,7 +138,7 @@ pub fn starters_fail_as_promised(binary: &Binary, with: With) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Every solution passes on the simulator.
+/// Returns every solution passes on the simulator.
 pub fn solutions_pass(binary: &Binary, with: With) {
     let mut wrong = Vec::new();
     for asked in written(binary, with) {
@@ -156,7 +154,7 @@ pub fn solutions_pass(binary: &Binary, with: With) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Every solution passes on a GPU, where there is one.
+/// Returns every solution passes on a GPU, where there is one.
 pub fn solutions_pass_on_a_gpu(binary: &Binary, with: With) {
     if let Err(why) = probe() {
         let _ = writeln!(stderr(), "SKIPPED: exercises on a GPU, because {why}");
@@ -176,7 +174,7 @@ const ONE_OF: usize = 6;
 /// Set to `1`, all answers are tried with clang.
 const EVERY_ANSWER: &str = "UNROLLED_EVERY_ANSWER";
 
-/// The check rejects every wrong answer of the walls with the words that name its mistake, and passes every right one.
+/// Returns the check rejects every wrong answer of the walls with the words that name its mistake, and passes every right one.
 pub fn walls_stand(binary: &Binary, with: With) {
     let mut answers = Vec::new();
     for asked in written(binary, with) {
@@ -212,7 +210,7 @@ pub fn walls_stand(binary: &Binary, with: With) {
     assert!(wrongly_judged.is_empty(), "{}", wrongly_judged.join("\n\n"));
 }
 
-/// Slips of a hasty hand: a text, and what is written instead.
+/// Slips: a text, and what a hasty hand writes instead.
 const SLIPS: [(&str, &str); 28] = [
     ("__syncthreads();", ""),
     (" < ", " <= "),
@@ -244,8 +242,8 @@ const SLIPS: [(&str, &str); 28] = [
     ("0.0f", "0.5f"),
 ];
 
-/// The solution with one slip, for each slip that its kernel allows: the number of the line, and the whole text. A statement that is left out
-/// is a slip, too.
+/// Returns the solution with one slip, for each slip that its kernel allows: the number of the line, and the whole text. A
+/// statement that is left out is a slip, too.
 fn slips(solution: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = solution.lines().collect();
     let kernel = lines.iter().position(|line| line.contains("__global__")).expect("a solution has a kernel");
@@ -305,13 +303,13 @@ pub fn in_parallel<T: Sync, R: Send>(items: &[T], call: impl Fn(&T) -> R + Sync)
     results.into_inner().expect("no worker panics")
 }
 
-/// The answers that `--solution` prints: the first word of each indented line, where that is a number.
+/// Returns the answers that `--solution` prints: the first word of each indented line, where that is a number.
 fn answers(said: &str) -> Vec<String> {
     let numbers = said.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
     numbers.filter(|word| word.parse::<f64>().is_ok()).map(str::to_owned).collect()
 }
 
-/// A prediction accepts the right numbers and explains wrong ones.
+/// Returns a prediction accepts the right numbers and explains wrong ones.
 pub fn predictions_are_judged(binary: &Binary) {
     for asked in all(binary) {
         let Some(predict) = &asked.manifest.predict else { continue };
