@@ -1,4 +1,4 @@
-//! What only this chapter's binary has: its rows, its lesson, and the stage that is wrong on purpose. Chapter 01 tests what all chapters
+//! This chapter's binary alone: its rows, its lesson, and the stage that is wrong on purpose. Chapter 01 tests what all chapters
 //! share.
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! What only this chapter's binary has: its rows, and the story that their counts tell. Chapter 01 tests what all chapters share.
+//! This chapter's binary alone: its rows, and the story that their counts tell. Chapter 01 tests what all chapters share.
 
 use support::Binary;
 use support::binary::{count, stdout};

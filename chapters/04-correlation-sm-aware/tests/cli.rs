@@ -1,4 +1,4 @@
-//! What only this chapter's binary has: the choice of kernels on every generation, and pictures in and out. Chapter 01 tests what all
+//! This chapter's binary alone: the choice of kernels on every generation, and pictures in and out. Chapter 01 tests what all
 //! chapters share.
 
 use std::fs;

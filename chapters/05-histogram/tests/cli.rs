@@ -1,4 +1,4 @@
-//! What only this binary has: pictures in. Chapter 01 tests what all chapters share.
+//! This binary alone: pictures in. Chapter 01 tests what all chapters share.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! What only this chapter's binary has: sizes, the choice of a division, and matrices in and out. Chapter 01 tests what all chapters share.
+//! This chapter's binary alone: sizes, the choice of a division, and matrices in and out. Chapter 01 tests what all chapters share.
 
 use std::fs;
 use std::path::Path;

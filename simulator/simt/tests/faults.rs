@@ -21,7 +21,7 @@ fn finding(
     finding_on("h200", ptx, kernel, (grid, block, shared), params)
 }
 
-/// The same on a GPU of that profile, with a grid, a block, and a number of bytes of shared memory.
+/// Returns the fault of a kernel on a GPU of that profile, with a grid, a block, and a number of bytes of shared memory.
 fn finding_on(
     profile: &str,
     ptx: &str,

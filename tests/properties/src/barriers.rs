@@ -2,98 +2,20 @@
 //!
 //! A barrier whose removal goes unnoticed is either superfluous or invisible to the checks. Both would be our mistake.
 
-use std::collections::BTreeSet;
-
 use conv_shared::SHARED_MISSING_BARRIER;
+use kernels::Source;
 use kernels::conv_shared::{TILE, WIDE_TILE};
-use kernels::{Kernel, Source};
-use ptx::mutation::{Mutant, Operator, mutants_of};
-use ptx::parse;
+use kernels::matmul::hopper::WGMMA_RING;
+use ptx::mutation::{Mutant, Operator};
 use run::Chapter;
-use run::gpu::Gpu;
-use run::report::{Outcome, Place};
-use run::runner;
+use run::report::Outcome;
 use run::stage::Stage;
 use run::workload::convolution::Size;
 use run::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
 use unroll::partitioned::FFT_PARTITIONED;
 
 use crate::device::{in_own_process, with_gpu, with_own_simulator};
-
-/// A kernel from which an instruction was taken.
-#[derive(Debug)]
-pub struct Lesser {
-    pub stage: &'static str,
-    pub kernel: &'static str,
-    /// The opcode of what was taken, and its line of PTX.
-    pub opcode: String,
-    pub line: u32,
-    /// How the stage failed, or what it was warned of; nothing if nobody missed the instruction.
-    pub said: Option<String>,
-}
-
-/// Which mutants of a kernel to run.
-pub type Choice = fn(&Mutant) -> bool;
-
-/// Lends the device for one run.
-pub type Lend = fn(&mut dyn FnMut(&Gpu) -> Outcome) -> Outcome;
-
-/// The chosen mutants of a kernel.
-fn chosen(ptx: &str, kernel: &str, choice: Choice) -> Vec<Mutant> {
-    let module = parse(ptx).unwrap();
-    let kernel = module.kernel(kernel).expect("a kernel of the module");
-    mutants_of(&module, kernel).into_iter().filter(choice).collect()
-}
-
-/// The opcode of the instruction that a mutant changes.
-fn opcode(mutant: &Mutant) -> &str {
-    mutant.instruction.split([' ', ';']).find(|word| !word.starts_with('@')).unwrap_or_default()
-}
-
-/// The outcome of a stage whose PTX file is replaced by this text.
-fn outcome<W: Workload>(gpu: &Gpu, stage: &Stage<W>, source: &'static Source, ptx: Option<String>, workload: &W) -> Outcome {
-    gpu.replace_ptx(source, ptx).unwrap();
-    let finished = runner::run(gpu, &[*stage], workload, 0).unwrap();
-    gpu.replace_ptx(source, None).unwrap();
-    finished.rows.into_iter().next().expect("a row for a stage").outcome
-}
-
-/// Runs each stage with each chosen mutant of the kernels that it launches, in turn. Without a mutant, the stage must be right, and be
-/// warned of nothing.
-pub fn without_each_in_turn<W: Workload>(
-    sources: &[&'static Source],
-    stages: &[Stage<W>],
-    workload: &W,
-    choice: Choice,
-    lend: Lend,
-) -> Vec<Lesser> {
-    let mut lesser = Vec::new();
-    for stage in stages.iter().filter(|stage| stage.place() == Place::Device) {
-        let measured = match lend(&mut |gpu| runner::run(gpu, &[*stage], workload, 0).unwrap().rows.remove(0).outcome) {
-            Outcome::Verified(measured) => measured,
-            Outcome::Skipped(_) => continue,
-            other => panic!("{} as it is: {other:?}", stage.name),
-        };
-        assert!(measured.warnings.is_empty(), "{} as it is: {:?}", stage.name, measured.warnings);
-        let launched: BTreeSet<&str> = measured.launches.iter().map(|launch| launch.report.kernel.as_str()).collect();
-        let of_chapter = |kernel: &Kernel| sources.contains(&kernel.source);
-        for kernel in kernels::all().filter(of_chapter).filter(|kernel| launched.contains(kernel.name)) {
-            for mutant in chosen(kernel.source.ptx, kernel.name, choice) {
-                let ptx = mutant.apply(kernel.source.ptx);
-                let said = match lend(&mut |gpu| outcome(gpu, stage, kernel.source, Some(ptx.clone()), workload)) {
-                    Outcome::Failed(failure) => Some(failure.to_string()),
-                    Outcome::Verified(measured) if !measured.warnings.is_empty() => {
-                        Some(measured.warnings.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
-                    }
-                    _ => None,
-                };
-                let (opcode, line) = (opcode(&mutant).to_owned(), mutant.ptx_line);
-                lesser.push(Lesser { stage: stage.name, kernel: kernel.name, opcode, line, said });
-            }
-        }
-    }
-    lesser
-}
+use crate::without::{Choice, Lend, Trial, chosen, opcode, outcome, trials};
 
 /// A barrier between the threads of a block is removed.
 fn barrier(mutant: &Mutant) -> bool {
@@ -106,27 +28,30 @@ fn barrier_of_warp(mutant: &Mutant) -> bool {
 }
 
 /// Removes each barrier of each kernel that a chapter's stages launch, in turn; the stage must fail each time, or be warned of a race
-/// within a warp where the barrier orders nothing else. What was said of it, barrier by barrier.
+/// within a warp where the barrier orders nothing else. Returns the stage of each barrier, and what was said of it.
 fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'static str, String)> {
     each_of_kind_is_needed(barrier, chapter.sources, chapter.stages, workload)
 }
 
-/// The same for the barriers of one kind, in the kernels of some stages.
+/// Does the same with the barriers of one kind, in the kernels of some stages.
 fn each_of_kind_is_needed<W: Workload>(
     kind: Choice,
     sources: &[&'static Source],
     stages: &[Stage<W>],
     workload: &W,
 ) -> Vec<(&'static str, String)> {
-    let missed = |Lesser { stage, kernel, line, said, .. }: Lesser| {
+    let lend: Lend = |run| with_gpu(|gpu| run(gpu));
+    let said = |trial: Trial<W>| {
+        let (stage, kernel, line) = (trial.stage.name, trial.kernel.name, trial.mutant.ptx_line);
+        let said = trial.said(workload, lend);
         (stage, said.unwrap_or_else(|| panic!("nobody misses the barrier of line {line} of {kernel}, launched by {stage}")))
     };
-    without_each_in_turn(sources, stages, workload, kind, |run| with_gpu(|gpu| run(gpu))).into_iter().map(missed).collect()
+    trials(sources, stages, workload, kind, lend).into_iter().map(said).collect()
 }
 
 #[test]
 fn no_barrier_of_a_transform_can_be_removed_not_even_those_of_a_warp() {
-    if !with_gpu(|gpu| gpu.is_simulated()) {
+    if !races_are_found() {
         return;
     }
     let missed = |kind: Choice, taps| {
@@ -145,16 +70,14 @@ fn no_barrier_of_a_transform_can_be_removed_not_even_those_of_a_warp() {
 fn own_process_products() {
     // Of more columns than three buffers hold.
     let product = Matmul::random(matmul::Size { m: 40, n: 36, k: 300 }, 13).unwrap();
-    let failures = without_each_in_turn(matmul_tiled::CHAPTER.sources, matmul_tiled::CHAPTER.stages, &product, barrier, |run| {
-        with_own_simulator(|gpu| run(gpu))
-    });
-    let unmissed: Vec<_> =
-        failures.iter().filter(|lesser| lesser.said.is_none()).map(|lesser| (lesser.kernel, lesser.line)).collect();
+    let lend: Lend = |run| with_own_simulator(|gpu| run(gpu));
+    let trials = trials(matmul_tiled::CHAPTER.sources, matmul_tiled::CHAPTER.stages, &product, barrier, lend);
+    let unmissed: Vec<_> = trials.iter().filter(|trial| trial.said(&product, lend).is_none()).collect();
+    let unmissed: Vec<_> = unmissed.iter().map(|trial| (trial.kernel, trial.mutant.ptx_line)).collect();
     // The compiler has put a copy of the loop behind it, for the last slab of an odd number. Nothing is copied over that slab.
-    let ring = kernels::matmul::hopper::SOURCE.ptx;
-    let of_ring = chosen(ring, "wgmma_ring", barrier).iter().map(|mutant| mutant.ptx_line).max();
-    assert_eq!(unmissed, [("wgmma_ring", of_ring.expect("it has barriers"))]);
-    let missed = |stage| failures.iter().filter(|lesser| lesser.stage == stage).count();
+    let of_ring = chosen(WGMMA_RING, barrier).iter().map(|mutant| mutant.ptx_line).max();
+    assert_eq!(unmissed, [(WGMMA_RING, of_ring.expect("it has barriers"))]);
+    let missed = |stage| trials.iter().filter(|trial| trial.stage.name == stage).count();
     let stages = ["tiled", "register-tile-1d", "register-tile", "vector", "warp-tile"].map(missed);
     let asynchronous = ["double-buffered", "small-tile", "by-size", "tensor-tf32"].map(missed);
     assert_eq!((stages, asynchronous), ([2; 5], [2; 4]));
@@ -164,29 +87,46 @@ fn own_process_products() {
 
 #[test]
 fn no_barrier_of_a_product_can_be_removed() {
-    if with_gpu(|gpu| gpu.is_simulated()) {
+    if races_are_found() {
         let said = in_own_process("barriers::own_process_products");
         assert!(said.contains("barriers of asynchronous kernels are needed"), "{said}");
     }
 }
 
+/// True on the simulator. On a GPU a race can end well a thousand times, and we do not know which kernels were launched.
+fn races_are_found() -> bool {
+    with_gpu(|gpu| gpu.is_simulated())
+}
+
+/// Filters of more than two tiles, so that one tile overwrites another and the last tile is partial.
+fn long(tile: u32) -> Convolution {
+    Convolution::random(Size { outputs: 300, taps: 2 * tile + 1 }, 13)
+}
+
+/// Counts the barriers of a stage that were missed.
+fn count(failures: &[(&'static str, String)], stage: &str) -> usize {
+    failures.iter().filter(|(name, _)| *name == stage).count()
+}
+
+fn assert_said(failures: &[(&'static str, String)], words: &str) {
+    for (name, text) in failures {
+        assert!(text.contains(words), "{name}:\n{text}");
+    }
+}
+
 #[test]
-fn no_barrier_of_a_chapter_can_be_removed() {
-    if !with_gpu(|gpu| gpu.is_simulated()) {
-        // On a GPU a race can end well a thousand times, and we do not know which kernels were launched.
+fn no_barrier_of_chapters_01_and_02_can_be_removed() {
+    if !races_are_found() {
         return;
     }
-    // Filters of more than two tiles, so that one tile overwrites another and the last tile is partial.
-    let long = |tile| Convolution::random(Size { outputs: 300, taps: 2 * tile + 1 }, 13);
     assert_eq!(each_is_needed(&conv_naive::CHAPTER, &long(100)).len(), 0);
 
     let failures = each_is_needed(&conv_shared::CHAPTER, &long(WIDE_TILE));
-    let names: Vec<_> = failures.iter().map(|(name, _)| *name).collect();
-    let tiles = names.iter().filter(|name| name.starts_with("shared")).copied().collect::<Vec<_>>();
+    let tiles = failures.iter().map(|(name, _)| *name).filter(|name| name.starts_with("shared")).collect::<Vec<_>>();
     assert_eq!(tiles, ["shared", "shared", "shared-wide", "shared-wide"]);
     // The compiler has unrolled the eight rounds of the tree, each with its barrier.
-    let missed = |stage| names.iter().filter(|name| **name == stage).count();
-    assert_eq!((missed("block-per-output"), missed("block-shuffle"), names.len()), (8, 1, 4 + 8 + 1));
+    let reductions = ["block-per-output", "block-shuffle"].map(|stage| count(&failures, stage));
+    assert_eq!((reductions, failures.len()), ([8, 1], 4 + 8 + 1));
     let line = |text: &str| {
         let line = 1 + kernels::conv_shared::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("it is in the source");
         format!("02-conv-shared.cu:{line},")
@@ -196,10 +136,16 @@ fn no_barrier_of_a_chapter_can_be_removed() {
         assert!(text.contains("data race on shared memory") && text.contains("help: put __syncthreads()"), "{name}:\n{text}");
         assert!((text.contains(&filter) || text.contains(&signal)) && text.contains(&reads), "{name}: both lines in\n{text}");
     }
+}
 
+#[test]
+fn no_barrier_of_chapter_03_can_be_removed() {
+    if !races_are_found() {
+        return;
+    }
     // Long enough that a slice has tiles that overwrite others as well.
     let failures = each_is_needed(&unroll::CHAPTER, &long(kernels::unroll::LONG_TILE));
-    let missed = |stage| failures.iter().filter(|(name, _)| *name == stage).count();
+    let missed = |stage| count(&failures, stage);
     let tiles = ["shared", "unroll-4", "unroll-8", "unroll-16", "wide-unroll"].map(missed);
     let runs = ["register-tile", "split-filter", "constant-filter", "long-run"].map(missed);
     // Of the last one, one is in the kernel that looks for the largest magnitudes.
@@ -207,20 +153,27 @@ fn no_barrier_of_a_chapter_can_be_removed() {
     assert_eq!((tiles, runs, tensor), ([2; 5], [3; 4], [1, 3]));
     // A filter of three parts: one in each of the two kernels that transform.
     assert_eq!(missed("fft-partitioned"), 2);
-    for (name, text) in failures {
-        assert!(text.contains("data race on shared memory"), "{name}:\n{text}");
-    }
+    assert_said(&failures, "data race on shared memory");
+}
 
+#[test]
+fn no_barrier_of_chapter_05_can_be_removed() {
+    if !races_are_found() {
+        return;
+    }
     // Of windows in several parts, and rows of several iterations.
     let sums = WindowSums::random(window_sums::Size { width: 2100, height: 2 }, 515, Border::Valid, 13).unwrap();
     let failures = each_is_needed(&::window_sums::CHAPTER, &sums);
-    let missed = |stage| failures.iter().filter(|(name, _)| *name == stage).count();
-    let stages = ["shared-slices", "registers", "shared-tile", "sliding", "vector", "row-scan", "tile-scan"].map(missed);
-    assert_eq!(stages, [0, 0, 2, 3, 2, 2, 2]);
-    for (name, text) in failures {
-        assert!(text.contains("data race on shared memory"), "{name}:\n{text}");
-    }
+    let stages = ["shared-slices", "registers", "shared-tile", "sliding", "vector", "row-scan", "tile-scan"];
+    assert_eq!(stages.map(|stage| count(&failures, stage)), [0, 0, 2, 3, 2, 2, 2]);
+    assert_said(&failures, "data race on shared memory");
+}
 
+#[test]
+fn no_barrier_of_chapter_04_can_be_removed() {
+    if !races_are_found() {
+        return;
+    }
     // Of more rows than a tile of `tensor` holds, so that a second one is written over it.
     let size = correlation::Size { image: (40, 90), template: (9, 70) };
     let failures = each_is_needed(&correlation_sm_aware::CHAPTER, &Correlation::random(size, Border::Clamp, 13));
@@ -241,14 +194,12 @@ fn no_barrier_of_a_chapter_can_be_removed() {
     ];
     // Four of the seven are the turns of the warpgroups that share the outputs.
     assert_eq!(names, [&expected[..], &["wgmma"; 7]].concat());
-    for (name, text) in failures {
-        assert!(text.contains("race on shared memory"), "{name}:\n{text}");
-    }
+    assert_said(&failures, "race on shared memory");
 }
 
 #[test]
 fn the_barrier_that_a_kernel_lacks_on_purpose_is_missed_at_sizes_of_two_tiles_and_more() {
-    if !with_gpu(|gpu| gpu.is_simulated()) {
+    if !races_are_found() {
         return;
     }
     let fails = |taps| {

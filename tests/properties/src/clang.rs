@@ -68,13 +68,13 @@ fn counted<W: Workload>(gpu: &Gpu, chapter: &Chapter<W>, moves_sums: bool) -> Ve
 const PAGE: &str = "book/src/compilers.md";
 const MEASURED: &str = "22.1.8";
 
-/// Whether a counter is of memory traffic. Loads that machine code merges are in the requests.
+/// Returns true for a counter of memory traffic. Loads that machine code merges are in the requests.
 fn is_traffic(counter: &str) -> bool {
     let words = ["requests", "sectors", "bytes", "wavefronts", "barriers", "exchanges"];
     words.iter().any(|word| counter.contains(word)) && !counter.ends_with("_ideal")
 }
 
-/// What can be tested of any chapter.
+/// A chapter, whatever its workload.
 trait Checks {
     fn rows(&self, clang: &Compiler) -> Vec<String>;
 }

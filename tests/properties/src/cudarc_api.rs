@@ -1,4 +1,4 @@
-//! What the chapters and their readers use of cudarc, on either driver: the simulator must answer as a GPU does.
+//! The parts of cudarc that the chapters and their readers use, on either driver: the simulator must answer as a GPU does.
 //!
 //! `simulator/simcuda/tests` tests what only the simulator promises.
 

@@ -26,7 +26,7 @@ fn text(exercise: &Exercise, wanted: Version) -> String {
     version(&exercise.solution, wanted).unwrap_or_else(|error| panic!("{}: {error}", exercise.stem()))
 }
 
-/// What a page says about a text, with the compiler of a terminal.
+/// Returns a page's verdict about a text, with the compiler of a terminal.
 fn judged(nvrtc: &Nvrtc, problem: &str, exercise: &Exercise, text: &str) -> (bool, String) {
     let name = format!("{}.cu", exercise.stem());
     // As the page does before it compiles.

@@ -10,7 +10,7 @@ use serde_json::json;
 use simt::Counters;
 use workshop::{Exercise, root};
 
-/// What can be tested of any chapter.
+/// A chapter, whatever its workload.
 trait Checks {
     fn names_are_unique(&self);
     fn lesson_is_about_its_stages(&self);

@@ -11,6 +11,7 @@
 //! - `window_sums`: the oracle of chapter 05, its tolerances, and the experiments of `--diagnose`.
 //! - `matmul`: the oracle of chapter 06, and every tile with every number of slices.
 //! - `tensor`, `fft`: what tensor cores and transforms need so that their results are right.
+//! - `without`: kernels with one instruction removed.
 //! - `barriers`: every barrier of every kernel is needed.
 //! - `synchronization`: so is every fence, wait and arrival.
 //! - `mutants`: kernels that are known to be wrong, each of which must be caught.
@@ -50,3 +51,4 @@ mod stages;
 mod synchronization;
 mod tensor;
 mod window_sums;
+mod without;

@@ -2,7 +2,9 @@
 
 use matmul_tiled::CHAPTER;
 use matmul_tiled::choice::{Division, Tile};
+use matmul_tiled::hopper::{WGMMA_PRODUCER, WGMMA_TF32};
 use matmul_tiled::slices::{any_order, divided};
+use matmul_tiled::split::TENSOR_3XTF32;
 use proptest::prelude::*;
 use run::npy::Matrix;
 use run::report::Outcome;
@@ -43,14 +45,19 @@ fn sizes_of_every_kind_are_computed() {
         (129, 132, 36),
         (257, 124, 64),
         (130, 260, 300),
-        // More tiles than an H200 has multiprocessors, in several bands.
-        (2100, 2180, 8),
         // More tiles in a row than a group of the tensor cores' blocks has, with a remainder.
         (130, 2400, 8),
     ];
     for (m, n, k) in sizes {
         assert_verified(CHAPTER.stages, &Matmul::random(Size { m, n, k }, 13).unwrap());
     }
+}
+
+/// More tiles than an H200 has multiprocessors, in several bands. Other kernels have a block for each tile.
+#[test]
+fn blocks_that_take_many_tiles_take_all_of_them() {
+    let product = Matmul::random(Size { m: 2100, n: 2180, k: 8 }, 13).unwrap();
+    assert_verified(&[WGMMA_PRODUCER, WGMMA_TF32, TENSOR_3XTF32], &product);
 }
 
 #[test]

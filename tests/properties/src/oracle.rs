@@ -24,7 +24,7 @@ fn floats(integers: &[i32]) -> Vec<f32> {
     integers.iter().map(|&integer| integer as f32).collect()
 }
 
-/// Whether a result passes.
+/// Returns true if a result passes.
 fn passes(conv: &Convolution, output: Vec<f32>) -> Result<(), String> {
     check(&Downloaded { values: output, breach: None }, conv.oracle(), 0.0).map(drop).map_err(|mismatch| mismatch.to_string())
 }

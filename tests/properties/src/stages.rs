@@ -37,7 +37,7 @@ fn verify<W: Workload>(stages: &[Stage<W>], workload: &W) -> Result<(), TestCase
     verify_planned_for(u32::MAX, stages, workload)
 }
 
-/// The same with grids for a device of at most so many multiprocessors. On a large device, the planner cuts all sums of a test's size into
+/// Runs the stages with grids for a device of at most this many multiprocessors. On a large device, the planner cuts all sums of a test's size into
 /// short slices.
 fn verify_planned_for<W: Workload>(multiprocessors: u32, stages: &[Stage<W>], workload: &W) -> Result<(), TestCaseError> {
     let finished = with_gpu(|gpu| {

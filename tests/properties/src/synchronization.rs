@@ -5,77 +5,136 @@
 use std::collections::BTreeMap;
 
 use kernels::Source;
-use matmul_tiled::hopper::WGMMA_TF32;
+use matmul_tiled::hopper::{WGMMA, WGMMA_PRODUCER, WGMMA_RING, WGMMA_TF32};
 use matmul_tiled::split::TENSOR_3XTF32;
 use ptx::mutation::{Mutant, Operator};
 use run::Chapter;
 use run::stage::Stage;
 use run::workload::{Border, Correlation, Matmul, Workload, correlation, matmul};
 
-use crate::barriers::{Lend, Lesser, without_each_in_turn};
 use crate::device::{in_own_process, with_own_simulator};
+use crate::without::{Lend, opcode, trials};
 
 /// A fence, a wait or an arrival is removed.
 fn order(mutant: &Mutant) -> bool {
     matches!(mutant.operator, Operator::RemoveFence | Operator::RemoveWait | Operator::RemoveArrive)
 }
 
-/// What can be taken out of a kernel without a difference, and why.
-const EQUIVALENT: [(&str, &str, &str); 6] = [
+/// An instruction that a kernel does not need: the kernel, the opcode, and the reason.
+type Equivalent = (&'static str, &'static str, &'static str);
+
+const OF_HOPPER: [Equivalent; 5] = [
     ("wgmma", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
     ("wgmma_ring", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
-    ("wgmma_tf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
-    ("tensor_3xtf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
-    ("wgmma_ring", "wgmma.wait_group.sync.aligned", "of the last slab of an odd number: a wait for all follows"),
     ("wgmma_ring", "mbarrier.arrive.expect_tx.shared::cta.b64", "of the last slab of an odd number: no copy is started there"),
+    ("wgmma_ring", "wgmma.wait_group.sync.aligned", "of the last slab of an odd number: a wait for all follows"),
+    ("wgmma_tf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
 ];
+const OF_OTHERS: [Equivalent; 1] = [("tensor_3xtf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK)];
 const ONE_BLOCK: &str =
     "it tells other blocks of a cluster, of which there are none, and `__syncthreads` tells the threads of the block";
 
-/// What was taken out, by kernel, line, and opcode, and whether somebody missed it.
+/// The instructions that were taken out, by kernel, line, and opcode; true if a stage missed one.
 type Missed = BTreeMap<(&'static str, u32, String), bool>;
 
-/// Takes out what orders the kernels of some stages, in turn. Many of these kernels end in a fault, after which the process has no use of
-/// the device.
-fn take_out<W: Workload>(missed: &mut Missed, sources: &[&'static Source], stages: &[Stage<W>], workload: &W, lend: Lend) {
-    for Lesser { kernel, opcode, line, said, .. } in without_each_in_turn(sources, stages, workload, order, lend) {
-        *missed.entry((kernel, line, opcode)).or_insert(false) |= said.is_some();
+/// Takes out what orders the kernels of some stages, in turn, as long as nobody has missed it. Returns the stages with something left that
+/// nobody has missed. Many of these kernels end in a fault, after which the process has no use of the device.
+fn take_out<W: Workload>(
+    missed: &mut Missed,
+    sources: &[&'static Source],
+    stages: &[Stage<W>],
+    workload: &W,
+    lend: Lend,
+) -> Vec<Stage<W>> {
+    let mut left: Vec<Stage<W>> = Vec::new();
+    for trial in trials(sources, stages, workload, order, lend) {
+        let taken = (trial.kernel.name, trial.mutant.ptx_line, opcode(&trial.mutant).to_owned());
+        let is_missed = missed.entry(taken).or_insert(false);
+        *is_missed = *is_missed || trial.said(workload, lend).is_some();
+        if !*is_missed && !left.contains(trial.stage) {
+            left.push(*trial.stage);
+        }
     }
+    left
 }
 
-#[test]
-#[ignore = "started by the next test, in a process of its own"]
-fn own_process_products() {
-    // More slabs than the ring of tiles holds, an even number of them and an odd one, and in every direction more than a tile.
-    let product = |k| Matmul::random(matmul::Size { m: 300, n: 132, k }, 13).unwrap();
-    let mut missed = Missed::new();
+/// Fails unless everything was missed but what makes no difference.
+fn judge(missed: &Missed, equivalent: &[Equivalent]) {
+    let unmissed = missed.iter().filter(|(_, is_missed)| !**is_missed);
+    let unmissed: Vec<_> = unmissed.map(|((kernel, line, opcode), _)| (*kernel, opcode.as_str(), *line)).collect();
+    let mut found: Vec<_> = unmissed.iter().map(|(kernel, opcode, _)| (*kernel, *opcode)).collect();
+    found.sort_unstable();
+    let expected: Vec<_> = equivalent.iter().map(|(kernel, opcode, _)| (*kernel, *opcode)).collect();
+    assert_eq!(found, expected, "of {}, nobody misses {unmissed:?}", missed.len());
+    println!("{} instructions are needed, and these are not: {unmissed:?}", missed.len() - unmissed.len());
+}
+
+/// Tries the stages of chapter 06 that this function chooses; a few of them with one block for all tiles, too.
+fn products(is_tried: fn(&Stage<Matmul>) -> bool, equivalent: &[Equivalent]) {
+    let tried = |stages: &[Stage<Matmul>]| stages.iter().filter(|stage| is_tried(stage)).copied().collect::<Vec<_>>();
+    // More slabs than the ring of tiles holds, an odd number of them and an even one, and in every direction more than a tile.
+    let [odd, even] = [340, 300].map(|k| Matmul::random(matmul::Size { m: 300, n: 132, k }, 13).unwrap());
     let Chapter { sources, stages, .. } = matmul_tiled::CHAPTER;
-    for k in [300, 340] {
-        take_out(&mut missed, sources, stages, &product(k), |run| with_own_simulator(|gpu| run(gpu)));
-    }
-    // One block for all tiles.
-    take_out(&mut missed, sources, &[WGMMA_TF32, TENSOR_3XTF32], &product(340), |run| {
+    let mut missed = Missed::new();
+    // One block for all tiles takes the least time, and misses the most.
+    take_out(&mut missed, sources, &tried(&[WGMMA_TF32, TENSOR_3XTF32]), &odd, |run| {
         with_own_simulator(|gpu| {
             gpu.plan_for_multiprocessors(1);
             run(gpu)
         })
     });
+    let mut left = tried(stages);
+    for product in [odd, even] {
+        left = take_out(&mut missed, sources, &left, &product, |run| with_own_simulator(|gpu| run(gpu)));
+    }
+    judge(&missed, equivalent);
+}
+
+/// A stage of chapter 06 for Hopper's tensor cores.
+fn of_hopper(stage: &Stage<Matmul>) -> bool {
+    [WGMMA, WGMMA_RING, WGMMA_PRODUCER, WGMMA_TF32].contains(stage)
+}
+
+#[test]
+#[ignore = "started by a test below, in a process of its own"]
+fn own_process_products_of_hopper() {
+    products(of_hopper, &OF_HOPPER);
+}
+
+#[test]
+#[ignore = "started by a test below, in a process of its own"]
+fn own_process_products() {
+    products(|stage| !of_hopper(stage), &OF_OTHERS);
+}
+
+#[test]
+#[ignore = "started by a test below, in a process of its own"]
+fn own_process_templates() {
+    let mut missed = Missed::new();
     let Chapter { sources, stages, .. } = correlation_sm_aware::CHAPTER;
     let size = correlation::Size { image: (60, 50), template: (20, 16) };
     let templates = Correlation::random(size, Border::Valid, 13);
     take_out(&mut missed, sources, stages, &templates, |run| with_own_simulator(|gpu| run(gpu)));
-    let unmissed = missed.iter().filter(|(_, is_missed)| !**is_missed);
-    let unmissed: Vec<_> = unmissed.map(|((kernel, line, opcode), _)| (*kernel, opcode.as_str(), *line)).collect();
-    let mut found: Vec<_> = unmissed.iter().map(|(kernel, opcode, _)| (*kernel, *opcode)).collect();
-    let mut expected = EQUIVALENT.map(|(kernel, opcode, _)| (kernel, opcode));
-    found.sort_unstable();
-    expected.sort_unstable();
-    assert_eq!(found, expected, "of {}, nobody misses {unmissed:?}", missed.len());
-    println!("{} instructions are needed", missed.len() - unmissed.len());
+    judge(&missed, &[]);
+}
+
+/// Runs one of the tests above. It must count this many needed instructions.
+fn are_needed(test: &str, count: usize) {
+    let said = in_own_process(&format!("synchronization::{test}"));
+    assert!(said.contains(&format!("\n{count} instructions are needed, ")), "{said}");
+}
+
+#[test]
+fn products_of_matrices_on_hopper_miss_every_fence_wait_and_arrival() {
+    are_needed("own_process_products_of_hopper", 39);
 }
 
 #[test]
 fn products_of_matrices_miss_every_fence_wait_and_arrival() {
-    let said = in_own_process("synchronization::own_process_products");
-    assert!(said.contains("instructions are needed"), "{said}");
+    are_needed("own_process_products", 35);
+}
+
+#[test]
+fn templates_miss_every_fence_wait_and_arrival() {
+    are_needed("own_process_templates", 6);
 }

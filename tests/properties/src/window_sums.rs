@@ -48,7 +48,7 @@ fn in_f32(sums: &WindowSums, reversed: bool) -> Vec<f32> {
     of(false).chain(of(true)).collect()
 }
 
-/// What an experiment writes into a poisoned output.
+/// The values that an experiment writes into a poisoned output.
 fn done_by(experiment: &Experiment<WindowSums>, gpu: &Gpu, workload: &WindowSums) -> Vec<f32> {
     let mut buffers = workload.upload(gpu).unwrap();
     (experiment.run)(gpu, workload, &mut buffers).unwrap();

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use run::{audio, npy, picture};
+use wait_timeout::ChildExt;
 
 use crate::binary::Binary;
 use crate::commands;
@@ -16,8 +16,8 @@ use crate::repository::root;
 /// Options that are followed by files to read.
 const INPUTS: [&str; 3] = ["--input", "--filter", "--template-file"];
 
-/// How long a command may take. Each needs about ten seconds at most on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time after which a command hangs. Each needs about ten seconds at most on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Types every command of a chapter that the pages show, and expects each command to end as its page says.
 pub fn types_what_the_pages_show(binary: &Binary) {
@@ -58,18 +58,11 @@ fn run(binary: &str, arguments: &[&str], folder: &Path, status: i32) -> Result<(
         .stdin(Stdio::null())
         .stdout(file(&folder.join("table.txt")))
         .stderr(file(&messages));
-    let start = Instant::now();
     let mut child = command.spawn().expect("the chapter's binary can be started");
-    let ended = loop {
-        match child.try_wait().expect("its own child") {
-            Some(ended) => break ended,
-            None if start.elapsed() > PATIENCE => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("takes longer than {} seconds", PATIENCE.as_secs()));
-            }
-            None => sleep(Duration::from_millis(5)),
-        }
+    let Some(ended) = child.wait_timeout(PATIENCE).expect("its own child") else {
+        let _ = child.kill();
+        let _ = child.wait();
+        return Err(format!("takes longer than {} seconds", PATIENCE.as_secs()));
     };
     if ended.code() == Some(status) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What is left of a run whose output cannot be written, or that a signal ends.
+//! Runs whose output cannot be written, or that a signal ends, and what is left of them.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;

@@ -1,14 +1,11 @@
 //! Long work says how long it takes, and starts only for somebody who wants it.
 
-use std::time::{Duration, Instant};
-
 use support::binary::stderr;
 
 use super::BINARY;
 
 #[test]
 fn work_of_years_is_refused_with_its_time_where_nobody_can_answer() {
-    let begun = Instant::now();
     let output = BINARY.run(&["--size", "1000000x10000000"]);
     let message = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{message}");
@@ -16,7 +13,6 @@ fn work_of_years_is_refused_with_its_time_where_nobody_can_answer() {
     let last = message.lines().last().unwrap_or_default();
     assert!(last.starts_with("error: this would take about ") && last.contains("--yes"), "{message}");
     assert!(["days", "years"].iter().any(|unit| last.contains(unit)), "{message}");
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
 }
 
 #[test]

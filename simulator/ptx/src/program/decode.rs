@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap as HashMap;
 use super::arrays::Arrays;
 use super::call_graph::CallGraph;
 use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
-use super::fate::fate;
+use super::fate::{Fate, fate};
 use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
 use super::frame::{Frame, Function, Place, Recursive};
@@ -303,11 +303,12 @@ impl<'m, 't> Decoder<'m, 't> {
             if is_private || !(semantics.volatile || (swaps && !semantics.strong && count == 1)) {
                 continue;
             }
-            let fates = || registers.iter().take(count as usize).map(|register| fate(program, pc as u32, *register));
-            let semantics = if semantics.volatile {
-                Semantics { volatile: !fates().any(|fate| fate.steers), ..semantics }
-            } else {
-                Semantics { seeds_swap: fates().any(|fate| fate.seeds_swap), ..semantics }
+            let any = |is_so: fn(&Fate) -> bool| {
+                registers.iter().take(count as usize).any(|register| is_so(&fate(program, pc as u32, *register, is_so)))
+            };
+            let semantics = match semantics.volatile {
+                true => Semantics { volatile: !any(|fate| fate.steers), ..semantics },
+                false => Semantics { seeds_swap: any(|fate| fate.seeds_swap), ..semantics },
             };
             weighed.push((index, semantics));
         }

@@ -4,8 +4,6 @@
 //! here before they call such a load a defect. The answer follows the register along all paths of the program and through arithmetic,
 //! so it errs on the side of "something depends on it".
 
-use std::collections::HashSet;
-
 use super::code::{Action, Inst, Program};
 use super::fixed::{SINK, TRUE};
 use super::known::written;
@@ -13,6 +11,7 @@ use super::operations::{AtomicOp, TensorOp};
 use super::wgmma::{FactorA, WgmmaStep};
 use alu::TABLE;
 use alu::registers::{Kind, Reg};
+use rustc_hash::FxHashSet;
 
 /// The fate of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,17 +37,20 @@ struct Holder {
 /// Steps after which everything may depend on the value.
 const PATIENCE: usize = 1 << 16;
 
-/// The fate of the value that the instruction at `pc` leaves in a register.
-pub fn fate(program: &Program, pc: u32, register: Reg) -> Fate {
+/// The fate of the value that the instruction at `pc` leaves in a register, as far as it takes until it is known `enough`.
+pub fn fate(program: &Program, pc: u32, register: Reg, enough: fn(&Fate) -> bool) -> Fate {
     let mut fate = Fate::default();
     if register == SINK {
         return fate;
     }
-    let mut seen = HashSet::new();
+    let mut seen = FxHashSet::default();
     let mut open = Vec::new();
     let holder = |at, register, is_predicate, is_copy| Holder { at, register, is_predicate, is_copy };
     successors(program, pc, |at| open.push(holder(at, register, false, true)));
     while let Some(held) = open.pop() {
+        if enough(&fate) {
+            break;
+        }
         if !seen.insert(held) {
             continue;
         }
@@ -86,13 +88,15 @@ pub fn used_elements(program: &Program, pc: u32) -> u32 {
     let Action::Load(index) = program.code[pc as usize].action else { return u32::MAX };
     let access = &program.accesses[index as usize];
     let elements = access.registers.iter().take(access.count as usize).enumerate();
-    elements.filter(|(_, register)| fate(program, pc, **register).matters).fold(0, |used, (element, _)| used | 1 << element)
+    elements
+        .filter(|(_, register)| fate(program, pc, **register, |fate| fate.matters).matters)
+        .fold(0, |used, (element, _)| used | 1 << element)
 }
 
 /// Returns true if every lane that executes the instruction at `pc` stores what it leaves in a register, or something computed from it.
 /// The path ends at the first branch that lanes may take apart, and what is selected or written under a guard may be another value.
 pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
-    let mut held = HashSet::from([(register, false)]);
+    let mut held = FxHashSet::from_iter([(register, false)]);
     let mut at = pc + 1;
     for _ in 0..PATIENCE {
         let inst = &program.code[at as usize];

@@ -75,7 +75,7 @@ impl Gpu {
         Ok(report)
     }
 
-    /// The same for a kernel that must succeed.
+    /// Launches a kernel that must succeed.
     pub fn launch(
         &self,
         kernel: &str,

@@ -1,4 +1,4 @@
-//! The same cases on a GPU: `cargo test -p simt-tests instructions::gpu -- --ignored --nocapture`.
+//! The cases of all instructions on a GPU: `cargo test -p simt-tests instructions::gpu -- --ignored --nocapture`.
 //!
 //! Every spelling is a module of its own, so if the driver's compiler refuses one, the others still run. The test fails and prints
 //! each case whose bits differ on the GPU, and each spelling that the compiler refuses. For approximate functions it prints the

@@ -1,7 +1,5 @@
 //! Calls through pointers, `printf` and `assert`.
 
-use std::time::Instant;
-
 use simt::{FindingKind, LaunchError, LaunchOptions, LoadError, Module};
 
 use crate::common::{Gpu, Params, every_way};
@@ -147,13 +145,12 @@ fn a_launch_keeps_its_newest_output_and_counts_the_rest() {
 #[test]
 fn printing_without_end_ends_in_seconds() {
     let gpu = Gpu::load(PRINTS);
-    let start = Instant::now();
     let error = gpu.try_launch("prints", 1, 32, 0, &Params::new().with(0_u32)).unwrap_err();
     assert!(matches!(error, LaunchError::OutOfFuel { .. }), "{error}");
     assert!(error.to_string().contains("with each printf of a thread counted as hundreds"), "{error}");
     assert!(error.printed().len() <= 1 << 20 && error.overwritten() > 1 << 20, "{} bytes", error.overwritten());
     assert!(error.printed().lines().count() > 50_000);
-    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+    assert!(error.overwritten() < 1 << 26, "{} bytes", error.overwritten());
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn an_element_past_the_end_matters_only_if_it_is_used() {
     }
 }
 
-/// The same for memory that nothing has written.
+/// Programs that read memory that nothing has written.
 #[test]
 fn an_element_that_nothing_wrote_matters_only_if_it_is_used() {
     for (uses, matters) in USES {
