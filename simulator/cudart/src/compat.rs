@@ -1,10 +1,13 @@
 //! The lists that a new version of CUDA makes longer.
 //!
-//! CUDA 14: add a [`Version`], with its name to `versions.map`; the names that its `libcudart.so` exports to `nvidia_exports.txt`, and its errors
-//! to `nvidia_errors.txt`; to [`refused_functions`] each new function that this library lacks (a test names them); and to [`FIELDS`] the fields
-//! that `cudaDeviceProp` gained or lost.
+//! CUDA 14: add
 //!
-//! One library serves all versions, under a name for each. Some functions have other arguments in CUDA 13 than in CUDA 12, under the same name.
+//! - a [`Version`], and its name to `versions.map`,
+//! - the functions that its `libcudart.so` exports to `nvidia_exports.txt`, and its errors to `nvidia_errors.txt`,
+//! - each new function that this library lacks to [`refused_functions`] (a test names them),
+//! - the fields that `cudaDeviceProp` gained or lost to [`FIELDS`].
+//!
+//! One library serves all versions, under a name for each. Some functions have other arguments in CUDA 13 than in CUDA 12.
 
 use std::sync::OnceLock;
 
@@ -57,7 +60,7 @@ pub enum Field {
 
 use Field::{Int, Int12, Int13, Size, Zero};
 
-/// The fields, by the numbers of the attributes, for all versions. CUDA 14: the fields that it adds. Those after [`LAST_OF_11`] came with CUDA 12.
+/// The fields, by the numbers of the attributes. Those after [`LAST_OF_11`] came with CUDA 12. CUDA 14: the fields that it adds.
 pub const FIELDS: &[Field] = &[
     Field::Name,
     Field::Uuid,
@@ -114,7 +117,7 @@ pub const FIELDS: &[Field] = &[
 /// The last field of CUDA 11, `reservedSharedMemPerBlock`.
 pub const LAST_OF_11: Field = Size(111);
 
-/// Passes the functions that this library refuses to a macro, grouped by feature, each group with what to do instead. CUDA 14: its new functions.
+/// Passes the functions that this library refuses to a macro, by feature, with what to do instead. CUDA 14: its new functions.
 macro_rules! refused_functions {
     ($define:ident) => {
         $define! {

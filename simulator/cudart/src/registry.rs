@@ -127,9 +127,7 @@ pub fn kernel(stub: Ptr<c_void>) -> Result<Handle> {
     stub.check().map_err(|_| Code::INVALID_DEVICE_FUNCTION)?;
     context::ensure()?;
     let mut registry = REGISTRY.lock();
-    let Some(Symbol { binary, name }) = registry.kernels.get(&stub.address()).cloned() else {
-        return Ok(stub.address() as Handle);
-    };
+    let Some(Symbol { binary, name }) = registry.kernels.get(&stub.address()).cloned() else { return Ok(stub.address() as Handle) };
     let library = registry.library(binary)?;
     let mut kernel = 0;
     let found = driver::cuLibraryGetKernel(Ptr::to(&mut kernel), library, Ptr::to_text(&name));

@@ -32,9 +32,7 @@ pub fn steps(function: &Function, uses: &Uses, source: &Type, indices: &[(Type, 
         match ty {
             _ if at == 0 => {}
             Type::Struct { .. } => {
-                let Value::Const(value) = index else {
-                    return Err(Error::at(0, "the index of a field is not constant"));
-                };
+                let Value::Const(value) = index else { return Err(Error::at(0, "the index of a field is not constant")) };
                 let (start, field) = layout::field(ty, signed(value, index_type).unwrap_or(0) as u64)?;
                 walker.offset = walker.offset.wrapping_add(start as i64);
                 ty = field;

@@ -73,9 +73,7 @@ fn object<'o>(function: &Function, uses: &Uses, origin: &'o Origin) -> Option<Ob
 /// Returns true if metadata excludes aliases: for some domain, all scopes of the first access are excluded by
 /// the other.
 fn excluded(module: &Module, scopes: Option<u32>, no_alias: Option<u32>) -> bool {
-    let (Some(scopes), Some(no_alias)) = (scopes, no_alias) else {
-        return false;
-    };
+    let (Some(scopes), Some(no_alias)) = (scopes, no_alias) else { return false };
     let excluded = nodes(module, no_alias);
     let mut domains: HashMap<u32, bool> = HashMap::new();
     for scope in nodes(module, scopes) {

@@ -149,7 +149,7 @@ pub struct Inst {
 pub enum Op {
     Binary { op: Binary, flags: Flags, a: Value, b: Value },
     FNeg(Value),
-    Fma { a: Value, b: Value, c: Value, negate_product: bool, negate_c: bool }, // `a * b + c`, made of a product and a sum; either may be negated.
+    Fma { a: Value, b: Value, c: Value, negate_product: bool, negate_c: bool }, // `a * b + c`; both may be negated
     Cast { op: Cast, flags: Flags, from: Type, value: Value },
     ICmp { predicate: IntPredicate, ty: Type, a: Value, b: Value },
     FCmp { predicate: String, ty: Type, a: Value, b: Value },
@@ -248,7 +248,7 @@ pub struct Global {
 #[derive(Clone, Debug)]
 pub enum Node {
     Location { line: u32, column: u32, scope: Option<u32>, inlined_at: Option<u32> },
-    Scope { file: Option<u32>, scope: Option<u32>, name: String }, // Anything with a file and perhaps an enclosing scope: a function or a block in it.
+    Scope { file: Option<u32>, scope: Option<u32>, name: String }, // a function, or a block in it
     File { name: String, directory: String },
     Tuple(Vec<Item>),
     Other,

@@ -97,9 +97,7 @@ fn place(end: u64, field: &Type, packed: bool) -> Result<u64> {
 
 /// Returns the offset of a field and its type.
 pub fn field(ty: &Type, index: u64) -> Result<(u64, &Type)> {
-    let Type::Struct { packed, fields } = ty else {
-        return Err(Error::at(0, "expected a structure"));
-    };
+    let Type::Struct { packed, fields } = ty else { return Err(Error::at(0, "expected a structure")) };
     let mut end = 0;
     for (at, field) in fields.iter().enumerate() {
         let start = place(end, field, *packed)?;

@@ -59,9 +59,7 @@ impl Lexer<'_> {
     fn token(&mut self) -> Result<Token> {
         self.skip_blank();
         let line = self.line;
-        let Some(&first) = self.bytes.get(self.at) else {
-            return Ok(Token { kind: Kind::End, line });
-        };
+        let Some(&first) = self.bytes.get(self.at) else { return Ok(Token { kind: Kind::End, line }) };
         let kind = match first {
             b'%' => Kind::Local(self.name()?),
             b'@' => Kind::Global(self.name()?),

@@ -149,17 +149,17 @@ impl Finder<'_> {
         while start < chain.len() {
             let mut taken = 1;
             let mut end = start + 1;
-            let mut bytes = self.bytes(chain[start].1);
+            let (mut bytes, align) = self.extent(chain[start].1);
             while let Some((offset, at)) = chain.get(end) {
                 if offset.wrapping_sub(chain[start].0) != bytes as i64 {
                     break;
                 }
-                bytes += self.bytes(*at);
+                bytes += self.extent(*at).0;
                 end += 1;
                 if bytes > WIDEST {
                     break;
                 }
-                if bytes.is_power_of_two() && self.align(chain[start].1) >= bytes && self.is_free(&chain[start..end]) {
+                if bytes.is_power_of_two() && align >= bytes && self.is_free(&chain[start..end]) {
                     taken = end - start;
                 }
             }
@@ -170,7 +170,7 @@ impl Finder<'_> {
                 bundles.push(Bundle {
                     members: members.iter().map(|(offset, at)| (*at, offset.wrapping_sub(chain[start].0) as u64)).collect(),
                     leader: leader.unwrap_or(0),
-                    align: self.align(chain[start].1),
+                    align,
                 });
             }
             start += taken;
@@ -178,43 +178,26 @@ impl Finder<'_> {
         bundles
     }
 
-    fn bytes(&self, at: usize) -> u64 {
-        match &self.events[at] {
-            Event::Access { touch, .. } => touch.bytes,
-            _ => 0,
-        }
-    }
-
-    fn align(&self, at: usize) -> u64 {
-        match &self.events[at] {
-            Event::Access { align, .. } => *align,
-            _ => 1,
-        }
+    /// Returns the size and the alignment of an access.
+    fn extent(&self, at: usize) -> (u64, u64) {
+        if let Event::Access { touch, align, .. } = &self.events[at] { (touch.bytes, *align) } else { (0, 1) }
     }
 
     /// Returns true if the accesses can be made at one place.
     fn is_free(&self, members: &[(i64, usize)]) -> bool {
         let places: Vec<usize> = members.iter().map(|(_, at)| *at).collect();
-        let (Some(&first), Some(&last)) = (places.iter().min(), places.iter().max()) else {
-            return false;
-        };
+        let (Some(&first), Some(&last)) = (places.iter().min(), places.iter().max()) else { return false };
         (first..last).all(|between| match &self.events[between] {
             Event::Nothing => true,
             Event::Barrier => false,
-            Event::Access { touch, is_store, .. } => {
-                if !is_store && !self.is_store {
-                    return true;
-                }
-                places.iter().all(|&place| {
-                    // A load moves over what is before it, and a store over what is after it.
-                    let is_passed = if self.is_store { place < between } else { place > between };
-                    let Event::Access { touch: moved, invariant, .. } = &self.events[place] else { return false };
-                    !is_passed
-                        || places.contains(&between)
-                        || *invariant
-                        || !may_alias(self.module, self.function, self.uses, touch, moved)
-                })
-            }
+            Event::Access { is_store, .. } if !is_store && !self.is_store => true,
+            Event::Access { touch, .. } => places.iter().all(|&place| {
+                // A load moves over what is before it, and a store over what is after it.
+                let is_passed = if self.is_store { place < between } else { place > between };
+                let Event::Access { touch: moved, invariant, .. } = &self.events[place] else { return false };
+                let is_free = *invariant || !may_alias(self.module, self.function, self.uses, touch, moved);
+                !is_passed || places.contains(&between) || is_free
+            }),
         })
     }
 }
@@ -229,9 +212,7 @@ fn only_read(function: &Function, uses: &Uses, ptr: &Value, depth: usize) -> boo
     if depth > 4 {
         return false;
     }
-    let Origin::Local(origin) = address(function, uses, ptr).origin else {
-        return false;
-    };
+    let Origin::Local(origin) = address(function, uses, ptr).origin else { return false };
     if let Some(param) = function.params.get(origin as usize) {
         return param.noalias && param.readonly && param.byval.is_none();
     }

@@ -39,8 +39,8 @@ pub struct Config {
 }
 
 thread_local! {
-    /// The launches that the thread has begun, as between `<<<` and `>>>`. The compiler makes two of one: the first sets the shape, and the second, in the kernel's stub,
-    /// takes it back and launches.
+    /// The launches that the thread has begun, as between `<<<` and `>>>`. The compiler makes two calls of one: the first sets the shape,
+    /// and the second, in the kernel's stub, takes it back and launches.
     static CALLS: RefCell<Vec<Config>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -176,12 +176,8 @@ impl Parser {
         let (_, b) = self.next_typed_value()?;
         self.expect(b',')?;
         let mask_type = self.ty()?;
-        let Type::Vector(count, _) = mask_type else {
-            return Err(self.error("expected a vector of indices"));
-        };
-        let Type::Vector(_, element) = &from else {
-            return Err(self.error("expected a vector"));
-        };
+        let Type::Vector(count, _) = mask_type else { return Err(self.error("expected a vector of indices")) };
+        let Type::Vector(_, element) = &from else { return Err(self.error("expected a vector")) };
         if count > 1024 {
             return Err(self.error("a vector is too long"));
         }

@@ -126,9 +126,7 @@ impl Parser {
             let word = self.word("global or constant")?;
             match word.as_str() {
                 "global" | "constant" => break,
-                "addrspace" => {
-                    space = self.bracketed(|parser| parser.integer("an address space"))?;
-                }
+                "addrspace" => space = self.bracketed(|parser| parser.integer("an address space"))?,
                 "external" | "extern_weak" => is_external = true,
                 "internal" | "private" => is_public = false,
                 "alias" | "ifunc" => return Err(self.error(format!("@{name} is an alias, which is not supported"))),
@@ -180,9 +178,7 @@ impl Parser {
         let is_kernel = has("ptx_kernel");
         let result = self.ty()?;
         self.attributes()?;
-        let Kind::Global(name) = self.next() else {
-            return Err(self.expected("the name of a function"));
-        };
+        let Kind::Global(name) = self.next() else { return Err(self.expected("the name of a function")) };
         let (params, is_variadic) = self.parameters()?;
         let (attributes, groups) = self.function_attributes(is_defined)?;
         let (blocks, order) = if is_defined { self.body()? } else { (Vec::new(), Vec::new()) };

@@ -160,9 +160,7 @@ impl Parser {
 
 /// Returns an integer, reduced to the bits of its type.
 fn integer(text: &str, ty: &Type) -> Option<Const> {
-    let Type::Int(bits) = ty else {
-        return None;
-    };
+    let Type::Int(bits) = ty else { return None };
     let value = match text.strip_prefix('-') {
         Some(digits) => digits.parse::<u128>().ok()?.wrapping_neg(),
         None => text.parse::<u128>().ok()?,

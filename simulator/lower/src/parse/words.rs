@@ -123,21 +123,15 @@ impl Parser {
                 }
                 Kind::Meta(name) => {
                     self.skip();
-                    let node = match self.peek().clone() {
-                        Kind::Meta(number) if !number.is_empty() => {
-                            self.skip();
-                            let node = number.parse().ok();
-                            // `!DIExpression()` and the like, in place.
-                            self.accept_brackets()?;
-                            node
-                        }
-                        Kind::Meta(_) => {
-                            self.skip();
-                            self.skip_brackets()?;
-                            None
-                        }
-                        _ => return Err(self.expected("a node of metadata")),
-                    };
+                    let Kind::Meta(number) = self.peek().clone() else { return Err(self.expected("a node of metadata")) };
+                    self.skip();
+                    // `!{…}`, or `!DIExpression()` and the like, in place.
+                    if number.is_empty() {
+                        self.skip_brackets()?
+                    } else {
+                        self.accept_brackets()?
+                    }
+                    let node = number.parse().ok();
                     match name.as_str() {
                         "dbg" => attached.dbg = node,
                         "invariant.load" => attached.invariant = true,

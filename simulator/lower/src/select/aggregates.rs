@@ -43,9 +43,7 @@ impl Selector<'_> {
         // An index that is only known when the kernel runs: one selection for each element.
         let index = self.index(index)?;
         let scalar = self.scalar(from.scalar())?;
-        let Some((first, rest)) = parts.split_first() else {
-            return self.fail("an empty vector");
-        };
+        let Some((first, rest)) = parts.split_first() else { return self.fail("an empty vector") };
         let mut found = first.clone();
         for (at, part) in (1_i64..).zip(rest) {
             let is_it = self.is_index(index, at);
@@ -77,9 +75,7 @@ impl Selector<'_> {
             Value::Local(local) => self.function.locals[*local as usize].clone(),
             Value::Const(_) => Type::Int(64),
         };
-        let Type::Int(width @ 2..=64) = ty else {
-            return self.fail("an index of this type is not supported");
-        };
+        let Type::Int(width @ 2..=64) = ty else { return self.fail("an index of this type is not supported") };
         let part = self.part(index, &ty)?;
         Ok((self.extended_reg(&part, width, Ext::Zero)?, width > 32))
     }

@@ -103,9 +103,7 @@ impl Selector<'_> {
         let mut parts = Vec::with_capacity(scalars.len());
         let mut bit = 0_u32;
         for scalar in scalars {
-            let Some(word) = words.get((bit / 32) as usize).cloned() else {
-                return self.fail("a bitcast of too few bits");
-            };
+            let Some(word) = words.get((bit / 32) as usize).cloned() else { return self.fail("a bitcast of too few bits") };
             let start = i64::from(bit % 32);
             let target = class(*scalar);
             parts.push(match scalar.bits() {

@@ -88,9 +88,7 @@ impl Selector<'_> {
 
     /// Finds the copies of one phi from one predecessor.
     fn copies_of(&mut self, block: usize, at: usize, inst: &Inst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
-        let (IrOp::Phi(incoming), Some(before)) = (&inst.op, self.incoming.get(&(block, at)).cloned()) else {
-            return Ok(());
-        };
+        let (IrOp::Phi(incoming), Some(before)) = (&inst.op, self.incoming.get(&(block, at)).cloned()) else { return Ok(()) };
         let Some(result) = inst.result else { return Ok(()) };
         let Some((value, _)) = incoming.iter().find(|(_, block)| *block == from) else {
             return self.fail("a phi without a value for one of its predecessors");
@@ -187,9 +185,7 @@ impl Selector<'_> {
     }
 
     fn switch(&mut self, ty: &Type, value: &Value, default: usize, cases: &[(u128, usize)], next: Option<usize>) -> Result<()> {
-        let Type::Int(width @ 2..=64) = *ty else {
-            return self.fail("a switch over a value of this type");
-        };
+        let Type::Int(width @ 2..=64) = *ty else { return self.fail("a switch over a value of this type") };
         let part = self.part(value, ty)?;
         let reg = self.extended_reg(&part, width, Ext::Zero)?;
         let (bits, class) = whole(width);

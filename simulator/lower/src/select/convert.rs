@@ -16,9 +16,7 @@ impl Selector<'_> {
             }
             (Cast::Trunc, Type::Int(65..), Type::Int(65..)) => return self.parts(value, from),
             (Cast::Trunc, Type::Int(65..), Type::Int(width)) => {
-                let Some(low) = self.parts(value, from)?.into_iter().next() else {
-                    return self.fail("a value without parts");
-                };
+                let Some(low) = self.parts(value, from)?.into_iter().next() else { return self.fail("a value without parts") };
                 return Ok(vec![self.truncate(64, *width, &low)?]);
             }
             (Cast::Zext, Type::Int(width), Type::Int(65..)) => return self.widened_words(value, *width, Ext::Zero),

@@ -8,9 +8,7 @@ const MOST_BYTES: u64 = 4096;
 
 impl Selector<'_> {
     pub fn copy_memory(&mut self, name: &str, args: &[Arg]) -> Result<Vec<Part>> {
-        let [to, from, length, ..] = args else {
-            return self.fail(format!("llvm.{name} with other arguments than it has"));
-        };
+        let [to, from, length, ..] = args else { return self.fail(format!("llvm.{name} with other arguments than it has")) };
         let Some(bytes) = self.known(&length.value, &length.ty).filter(|bytes| *bytes <= MOST_BYTES) else {
             return self.fail(format!("{name} of more than {MOST_BYTES} bytes, or of a number that is not constant"));
         };

@@ -118,7 +118,7 @@ impl Selector<'_> {
                 let memory = Memory { base: Base::Symbol(name), offset: 0, space: Space::Param };
                 let mut parts = self.load_places(&places, &memory, "ld.param", align, false)?;
                 if let (Type::Ptr(0), [part]) = (&param.ty, parts.as_mut_slice()) {
-                    *part = self.from_host(part)?;
+                    *part = self.pointer_from_host(part)?;
                 }
                 parts
             };

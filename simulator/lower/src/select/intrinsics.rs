@@ -18,9 +18,7 @@ const IGNORED: [&str; 8] = [
 impl Selector<'_> {
     /// Makes the code of any call.
     pub fn any_call(&mut self, inst: &Inst) -> Result<Vec<Part>> {
-        let IrOp::Call { callee, args, flags } = &inst.op else {
-            return self.fail("expected a call");
-        };
+        let IrOp::Call { callee, args, flags } = &inst.op else { return self.fail("expected a call") };
         let name = match callee {
             Callee::Asm { template, constraints, side_effect } => {
                 return self.inline(&inst.ty, template, constraints, *side_effect, args);

@@ -29,9 +29,7 @@ impl Selector<'_> {
         for arg in args {
             operands.push((self.data_parts(&arg.value, &arg.ty)?, arg.ty.scalar().clone()));
         }
-        let Some((leading, ty)) = operands.first() else {
-            return self.unsupported(name);
-        };
+        let Some((leading, ty)) = operands.first() else { return self.unsupported(name) };
         let (lanes, scalar) = (leading.len(), self.scalar(ty)?);
         if matches!(ty, Type::Int(65..)) {
             return self.fail(format!("the intrinsic llvm.{name} with an integer of more than 64 bits"));
@@ -133,9 +131,7 @@ impl Selector<'_> {
     }
 
     fn integer_function(&mut self, name: &str, first: &str, scalar: Scalar, parts: &[Part]) -> Result<Vec<Part>> {
-        let Scalar::Int(width @ 2..) = scalar else {
-            return self.truth_function(name, first, parts);
-        };
+        let Scalar::Int(width @ 2..) = scalar else { return self.truth_function(name, first, parts) };
         let (bits, reg_class) = whole(width);
         let is_exact = width == bits;
         let (ext, letter) = if first.starts_with('s') { (Ext::Sign, 's') } else { (Ext::Zero, 'u') };
@@ -318,9 +314,7 @@ impl Selector<'_> {
         let Some(op) = name.strip_prefix("vector.reduce.").and_then(|rest| rest.split('.').next()) else {
             return self.unsupported(name);
         };
-        let Some(vector) = args.last() else {
-            return self.fail("a reduction of nothing");
-        };
+        let Some(vector) = args.last() else { return self.fail("a reduction of nothing") };
         let scalar = self.scalar(vector.ty.scalar())?;
         let mut parts = self.data_parts(&vector.value, &vector.ty)?;
         if let [start, _] = args {

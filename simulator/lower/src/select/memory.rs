@@ -88,13 +88,13 @@ impl Selector<'_> {
             && self.spaces.of_local(result) == Space::Global
             && let [part] = parts.as_mut_slice()
         {
-            *part = self.from_host(part)?;
+            *part = self.pointer_from_host(part)?;
         }
         Ok(parts)
     }
 
     /// Returns a pointer of the host as one into global memory.
-    pub fn from_host(&mut self, part: &Part) -> Result<Part> {
+    pub fn pointer_from_host(&mut self, part: &Part) -> Result<Part> {
         let reg = self.in_register(part, Scalar::Ptr)?;
         Ok(Part::pointer(self.one("cvta.to.global.u64", Class::B64, vec![reg])))
     }

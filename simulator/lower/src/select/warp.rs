@@ -241,9 +241,7 @@ impl Selector<'_> {
 
     /// Makes the code of `f2i.rn`, `ull2d.rz`, and their like.
     fn conversion(&mut self, name: &str, pair: &str, mode: &str, ftz: bool, inst: &Inst, args: &[Arg]) -> Result<Vec<Part>> {
-        let Some((from, to)) = pair.split_once('2') else {
-            return self.unknown(name);
-        };
+        let Some((from, to)) = pair.split_once('2') else { return self.unknown(name) };
         if name == "lohi.i2d" {
             let ops = self.data_args(args)?;
             return Ok(vec![self.made("mov.b64", Class::F64, vec![Op::List(ops)])]);
@@ -254,9 +252,7 @@ impl Selector<'_> {
             self.push("mov.b64", vec![Op::List(vec![Op::Reg(low), Op::Reg(high)])], ops, false);
             return Ok(vec![Part::reg(if mode == "lo" { low } else { high })]);
         }
-        let (Some(source), [arg]) = (number(from), args) else {
-            return self.unknown(name);
-        };
+        let (Some(source), [arg]) = (number(from), args) else { return self.unknown(name) };
         if !matches!(mode, "rn" | "rz" | "rm" | "rp") {
             return self.unknown(name);
         }
@@ -267,9 +263,7 @@ impl Selector<'_> {
             let bits = self.one("cvt.u32.u16", Class::B32, vec![Op::Reg(half)]);
             return Ok(vec![Part::Reg(bits, Ext::Zero)]);
         }
-        let Some(target) = number(to) else {
-            return self.unknown(name);
-        };
+        let Some(target) = number(to) else { return self.unknown(name) };
         let whole = if target.starts_with('f') { "" } else { "i" };
         // A conversion that is exact takes no rounding.
         let is_exact = source == "f32" && target == "f64";
