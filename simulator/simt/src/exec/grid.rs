@@ -59,7 +59,8 @@ pub fn run(machine: &Machine<'_>) -> Result<(Stats, Found), Stopped> {
         }
     };
     // An atomic sum of floats depends on the order of the blocks. With one worker it is the same in every run.
-    let most = if machine.program.order_matters { 1 } else { machine.options.workers.unwrap_or_else(rayon_core::current_num_threads) };
+    let most =
+        if machine.program.order_matters { 1 } else { machine.options.workers.unwrap_or_else(rayon_core::current_num_threads) };
     let workers = most.clamp(1, usize::try_from(clusters).unwrap_or(usize::MAX).max(1));
     if workers == 1 {
         work();
