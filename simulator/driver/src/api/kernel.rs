@@ -20,7 +20,7 @@ use crate::host_memory;
 use crate::launch_files;
 use crate::lock::lock;
 use crate::messages::say;
-use crate::name::readable;
+use crate::name::{readable, text_of};
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::result::{CuResult, Failure, Result};
 use crate::settings::{LAUNCHES_VARIABLE, Trace};
@@ -175,12 +175,16 @@ impl Launch {
     }
 
     /// Makes the context unusable and returns why.
-    fn fail(&self, driver: &Driver, error: LaunchError) -> Failed {
+    fn fail(&self, driver: &Driver, mut error: LaunchError) -> Failed {
         let code = code_of(&error);
-        let mut message = error.to_string();
-        let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
-        if let Some(finding) = &finding {
-            message.extend(argument::explain(driver, self.function.kernel(), &self.parameters, finding));
+        if let LaunchError::OutOfFuel { kernel, .. } = &mut error {
+            *kernel = readable(kernel).into_owned();
+        }
+        let (mut message, mut finding) = (error.to_string(), None);
+        if let LaunchError::Fault { finding: fault, .. } = error {
+            message = text_of(&fault);
+            message.extend(argument::explain(driver, self.function.kernel(), &self.parameters, &fault));
+            finding = Some(fault);
         }
         self.context().fail(code.because(message.clone()));
         Failed { message, finding }

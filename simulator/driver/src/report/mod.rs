@@ -26,7 +26,7 @@ pub use self::rules::{RULES, Rule};
 pub use self::sources::Sources;
 pub use self::suppressions::{Suppression, read as read_suppressions};
 use crate::defect;
-use crate::name::readable;
+use crate::name::{readable, text_of};
 use crate::records::{Failed, LaunchRecord, Outcome};
 
 /// Distinct defects that are kept, and distinct refusals. A program that keeps finding new ones must not grow because of them.
@@ -118,7 +118,6 @@ impl Report {
     /// Adds a launch. Returns messages about what has not been seen before, and is not suppressed.
     pub(crate) fn note(&mut self, record: &LaunchRecord) -> Vec<String> {
         let name = readable(&record.kernel);
-        let told = |message: &str| message.replace(&record.kernel, &name);
         let kernel = self.kernels.entry(name.clone().into_owned()).or_insert_with(|| KernelSummary {
             origin: origin(record).map_or_else(program, |file| self.sources.name(&file)),
             ..KernelSummary::default()
@@ -129,7 +128,7 @@ impl Report {
             Outcome::Finished(report) => {
                 kernel.counters += report.counters;
                 for finding in &report.findings {
-                    let message = told(&finding.to_string());
+                    let message = text_of(finding);
                     if self.note_defect(&name, false, &message, Some(finding)) {
                         new.push(message);
                     }
@@ -137,8 +136,7 @@ impl Report {
             }
             Outcome::Failed(Failed { message, finding }) => {
                 kernel.failed += 1;
-                let message = told(message);
-                if self.note_defect(&name, true, &message, finding.as_deref()) {
+                if self.note_defect(&name, true, message, finding.as_deref()) {
                     new.push(format!("kernel {name} failed: {message}"));
                 }
             }
@@ -348,6 +346,19 @@ mod tests {
         let kernel = &report.kernels["k"];
         assert_eq!((kernel.launches, kernel.failed, kernel.counters.ptx_instructions), (3, 1, 14));
         assert_eq!(report.kernels["other"].launches, 1);
+    }
+
+    #[test]
+    fn the_name_of_a_kernel_is_made_readable_where_it_is_one() {
+        let mut of_other = finding(3);
+        of_other.kernel = "_Z1kPf".to_owned();
+        of_other.location.instruction = "mov.u64 %rd1, _Z1kPfi;".to_owned();
+        let mut report = Report::default();
+        let expected = "the kernel executed a trap\n  in kernel k, block (0,0,0), thread (0,0,0)\n  \
+                        at kernels/a.cu:3, PTX line 3: mov.u64 %rd1, _Z1kPfi;";
+        assert_eq!(report.note(&finished("_Z1kPf", vec![of_other])), [expected]);
+        report.note(&finished("f", vec![]));
+        assert_eq!(report.kernels.keys().collect::<Vec<_>>(), ["f", "k"]);
     }
 
     #[test]
