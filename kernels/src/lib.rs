@@ -10,7 +10,7 @@
 //!
 //! # Adding a kernel
 //!
-//! Write it in the `.cu`, add one line to the `kernels` of its `source!`, and run `cargo ptx` (a program of `kernels/toolkit`), which
+//! Write it in the `.cu`, add one line to the `kernels` of its `source!`, and run `cargo ptx` (a program of `common/compilers`), which
 //! makes the PTX again. The tests compare every declaration with the CUDA C and with the PTX.
 
 /// One `.cu` file, what it declares, and the PTX made from it. Two sources are the same when their paths are.

@@ -1,6 +1,6 @@
 //! Every declaration in `kernels/src` agrees with the CUDA C and with the PTX.
 //!
-//! This needs no compiler. The tests of `kernels/toolkit` compare the stamps of the PTX, and `cargo ptx --check` compiles again.
+//! This needs no compiler. The tests of `common/compilers` compare the stamps of the PTX, and `cargo ptx --check` compiles again.
 
 use std::collections::BTreeSet;
 use std::fs;

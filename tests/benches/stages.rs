@@ -6,16 +6,14 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use common::Chapter;
-use common::device::Request;
-use common::gpu::Gpu;
-use common::stage::{Run, Stage};
-use common::workload::convolution::TEACHING_SIZE;
-use common::workload::{
-    Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, correlation, matmul, window_sums,
-};
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use run::Chapter;
+use run::device::Request;
+use run::gpu::Gpu;
+use run::stage::{Run, Stage};
+use run::workload::convolution::TEACHING_SIZE;
+use run::workload::{Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
 
 fn chapters(criterion: &mut Criterion) {
     let request = match std::env::var("UNROLLED_TEST_DEVICE").as_deref() {

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use common::record::{Record, StageRecord};
-use common::report::Place;
+use run::record::{Record, StageRecord};
+use run::report::Place;
 use simt::Profile;
 use simt::bound::{Bound, bound};
 

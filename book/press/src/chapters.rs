@@ -1,8 +1,8 @@
 //! The list of chapters, and a way to call generic code on any one of them.
 
 use anyhow::Result;
-use common::Chapter;
 use kernels::Source;
+use run::Chapter;
 
 use crate::directive;
 use crate::drawing::trace::Arrays;

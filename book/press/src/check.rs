@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Args, Command};
-use common::Chapter;
-use common::record::Record;
+use run::Chapter;
+use run::record::Record;
 
 use crate::archive::files_below;
 use crate::chapters::{self, Visitor};

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use common::Chapter;
-use common::workload::Arithmetic;
+use run::Chapter;
+use run::workload::Arithmetic;
 use serde::Serialize;
 use workshop::Exercise;
 use workshop::manifest::Manifest;

@@ -13,12 +13,12 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use common::atomic_file::AtomicFile;
+use compilers::digest;
+use compilers::input::Input;
+use compilers::nvrtc::Nvrtc;
+use compilers::recipe::options;
 use kernels::{Kernel, conv_shared, unroll};
-use toolkit::digest;
-use toolkit::input::Input;
-use toolkit::nvrtc::Nvrtc;
-use toolkit::recipe::options;
+use run::atomic_file::AtomicFile;
 
 use crate::archive::{Archive, STALE_NOTE};
 use crate::directive::nearest;

@@ -1,7 +1,7 @@
 //! Numbers for the text of a page: a quantity in a unit, with so many significant digits.
 
 use anyhow::{Context, Result, bail, ensure};
-use common::units;
+use run::units;
 
 use crate::directive::{Arguments, nearest};
 use crate::quantity::{Dimension, Quantity};

@@ -12,11 +12,11 @@ use std::thread::available_parallelism;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{ArgGroup, Args, ValueEnum};
-use common::atomic_file::AtomicFile;
-use common::probe;
-use common::record::{self, Record};
-use common::report::Place;
-use common::units;
+use run::atomic_file::AtomicFile;
+use run::probe;
+use run::record::{self, Record};
+use run::report::Place;
+use run::units;
 
 use crate::check::stale_parts;
 use crate::manifest::{Entry, Kind, Manifest, Needs, short};

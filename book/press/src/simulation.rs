@@ -9,18 +9,18 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use common::Chapter;
-use common::device::Request as Device;
-use common::gpu::Gpu;
-use common::observer;
-use common::report::Outcome;
-use common::runner;
-use common::stage::{Run, Stage};
-use common::units::percent;
-use common::workload::Workload;
 use driver::settings::LAUNCHES_VARIABLE;
 use inspect::diagnose::diagnose;
 use inspect::explain::Explanation;
+use run::Chapter;
+use run::device::Request as Device;
+use run::gpu::Gpu;
+use run::observer;
+use run::report::Outcome;
+use run::runner;
+use run::stage::{Run, Stage};
+use run::units::percent;
+use run::workload::Workload;
 use simt::Dim3;
 
 use crate::chapters::{self, Visitor, visit};

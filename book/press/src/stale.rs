@@ -1,6 +1,6 @@
 //! Which rows of a record still hold: those whose kernels have not changed since.
 //!
-//! A record names the kernels of each row with the digests that their PTX had ([`toolkit::digest`]). A row is *stale* when one of these
+//! A record names the kernels of each row with the digests that their PTX had ([`compilers::digest`]). A row is *stale* when one of these
 //! digests differs from that of the PTX that is stored now, or when the kernel is gone. A stale row is still shown, with a label; nothing
 //! but `cargo book check --fresh` fails on it.
 
@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use anyhow::Result;
-use common::record::{KernelDigests, Record};
-use toolkit::digest;
+use compilers::digest;
+use run::record::{KernelDigests, Record};
 
 /// What stands for the ceilings of a run where the name of a stage is expected: they were measured with kernels, too.
 pub const CEILING: &str = "ceiling";

@@ -1,11 +1,11 @@
 //! Tables that are drawn from records and profiles, as Markdown.
 
 use anyhow::Result;
-use common::gpu::DeviceKind;
-use common::report::Place;
-use common::table::{self, ForPage};
-use common::units;
-use common::workload::Work;
+use run::gpu::DeviceKind;
+use run::report::Place;
+use run::table::{self, ForPage};
+use run::units;
+use run::workload::Work;
 use simt::Profile;
 
 use crate::archive::{Archive, Bounded, Pair, STALE_MARK, STALE_NOTE};

@@ -3,8 +3,8 @@
 use std::cell::Cell;
 
 use anyhow::{Context, Result};
-use common::derived::Rate;
-use common::record::{Record, StageRecord};
+use run::derived::Rate;
+use run::record::{Record, StageRecord};
 use serde_json::Value;
 use simt::Profile;
 use simt::bound::Rates;

@@ -33,7 +33,7 @@ const SCRIPTS: [&str; 6] = ["simulator.js", "machine.js", "worker.js", "simt.d.t
 const CLANG: [&str; 5] = ["bundle.js", "llvm.core.wasm", "llvm.core2.wasm", "llvm.core3.wasm", "llvm.core4.wasm"];
 
 /// The header that gives clang the names of CUDA.
-const HEADER: &str = "kernels/toolkit/src/clang/cuda.h";
+const HEADER: &str = "common/compilers/src/clang/cuda.h";
 
 /// What the book's own build puts into the site: mdBook copies these two, and gives them a name with a hash.
 const BY_MDBOOK: [&str; 2] = ["start.js", "lab.css"];

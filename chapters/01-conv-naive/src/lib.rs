@@ -6,7 +6,7 @@
 //!
 //! Every output reads a window of the signal and the whole filter. Neighboring windows overlap in all samples but two, so the
 //! `outputs * taps` multiply-adds reuse the same data again and again: at the size of the original tutorial, 9.7 billion multiply-adds on
-//! 2.6 MB. [`common::workload::convolution`] has the inputs and the oracle.
+//! 2.6 MB. [`run::workload::convolution`] has the inputs and the oracle.
 //!
 //! # The stages
 //!
@@ -15,18 +15,18 @@
 
 use std::sync::Arc;
 
-use common::Chapter;
-use common::Result;
-use common::gpu::Gpu;
-use common::lesson::Comparison;
-use common::measure::Measure;
-use common::pinned::pinned;
-use common::stage::{Copies, Prepared, Stage};
-use common::workload::Convolution;
-use common::workload::convolution::Buffers;
 use cudarc::driver::{CudaSlice, CudaStream, HostSlice, LaunchConfig, PinnedHostSlice, PushKernelArg};
 use oracles::output::poison;
 use rayon::prelude::*;
+use run::Chapter;
+use run::Result;
+use run::gpu::Gpu;
+use run::lesson::Comparison;
+use run::measure::Measure;
+use run::pinned::pinned;
+use run::stage::{Copies, Prepared, Stage};
+use run::workload::Convolution;
+use run::workload::convolution::Buffers;
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Convolution> = Chapter {

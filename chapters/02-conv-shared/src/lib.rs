@@ -15,20 +15,20 @@
 //! The last three are for few outputs and many taps, where a thread for each output leaves most of the GPU idle. Many threads add up one
 //! output together. Their kernels are in `kernels/cuda/02-conv-shared-reduction.cu`.
 
-use common::Chapter;
-use common::Result;
-use common::gpu::Gpu;
-use common::lesson::Comparison;
-use common::measure::Measure;
-use common::requirement::Unmet;
-use common::stage::Stage;
-use common::workload::Convolution;
-use common::workload::convolution::Buffers;
 use conv_naive::NAIVE;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::conv_shared::{BLOCK, reduction};
+use run::Chapter;
+use run::Result;
+use run::gpu::Gpu;
+use run::lesson::Comparison;
+use run::measure::Measure;
+use run::requirement::Unmet;
+use run::stage::Stage;
+use run::workload::Convolution;
+use run::workload::convolution::Buffers;
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Convolution> = Chapter {

@@ -35,20 +35,20 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use common::Result;
-use common::gpu::Gpu;
-use common::requirement::Unmet;
-use common::stage::{Prepared, Stage};
-use common::workload::convolution::Buffers;
-use common::workload::{Convolution, Workload};
+use compilers::libraries;
 use cudarc::cufft::CudaFft;
 use cudarc::cufft::result::CufftError;
 use cudarc::cufft::sys::{self, cufftType, float2};
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::unroll::fft::{COLLECT, GATHER, MULTIPLY};
+use run::Result;
+use run::gpu::Gpu;
+use run::requirement::Unmet;
+use run::stage::{Prepared, Stage};
+use run::workload::convolution::Buffers;
+use run::workload::{Convolution, Workload};
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
-use toolkit::libraries;
 
 /// The product of the spectra.
 pub const FFT: Stage<Convolution> =
@@ -71,15 +71,15 @@ fn requirement(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
 }
 
 /// Makes sure that cudarc finds cuFFT, which it must not be asked for otherwise, and returns where it was found.
-fn cufft() -> toolkit::Result<PathBuf> {
-    static FOUND: OnceLock<toolkit::Result<PathBuf>> = OnceLock::new();
+fn cufft() -> compilers::Result<PathBuf> {
+    static FOUND: OnceLock<compilers::Result<PathBuf>> = OnceLock::new();
     // SAFETY: looking for a library runs its initializers, and cuFFT's touch nothing in this process but their own memory.
     FOUND.get_or_init(|| libraries::CUFFT.open_for_cudarc(|| unsafe { sys::is_culib_present() })).clone()
 }
 
 /// An error of cuFFT, as one of ours.
-fn failed(action: &str) -> impl Fn(CufftError) -> toolkit::Error {
-    move |CufftError(status)| toolkit::Error::Call { library: "cuFFT", action: action.to_owned(), reason: format!("{status:?}") }
+fn failed(action: &str) -> impl Fn(CufftError) -> compilers::Error {
+    move |CufftError(status)| compilers::Error::Call { library: "cuFFT", action: action.to_owned(), reason: format!("{status:?}") }
 }
 
 /// The longest transform that the stage may choose.

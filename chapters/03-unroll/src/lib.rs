@@ -23,17 +23,17 @@ pub mod runs;
 pub mod slices;
 pub mod tensor;
 
-use common::Chapter;
-use common::Result;
-use common::gpu::Gpu;
-use common::lesson::Comparison;
-use common::measure::Measure;
-use common::stage::Stage;
-use common::workload::Convolution;
-use common::workload::convolution::Buffers;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::unroll::{BLOCK, RUN};
+use run::Chapter;
+use run::Result;
+use run::gpu::Gpu;
+use run::lesson::Comparison;
+use run::measure::Measure;
+use run::stage::Stage;
+use run::workload::Convolution;
+use run::workload::convolution::Buffers;
 
 use crate::runs::{ConstantFilter, SplitFilter};
 

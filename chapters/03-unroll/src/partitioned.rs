@@ -23,15 +23,15 @@
 
 use std::f64::consts::TAU;
 
-use common::Result;
-use common::gpu::Gpu;
-use common::planner;
-use common::requirement::Unmet;
-use common::stage::{Prepared, Stage};
-use common::workload::Convolution;
-use common::workload::convolution::Buffers;
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::unroll::partitioned::{CONVOLVE, MULTIPLY_PARTS, PAIRS, PART, POINTS, RADIX, THREADS, TRANSFORM, TRANSFORM_BACK};
+use run::Result;
+use run::gpu::Gpu;
+use run::planner;
+use run::requirement::Unmet;
+use run::stage::{Prepared, Stage};
+use run::workload::Convolution;
+use run::workload::convolution::Buffers;
 
 use crate::fft::spread_over_the_ring;
 

@@ -1,14 +1,14 @@
 //! The launches of the kernels whose threads have runs of outputs.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::planner::{Slices, partial_sums};
-use common::stage::Prepared;
-use common::workload::Convolution;
-use common::workload::convolution::Buffers;
 use cudarc::driver::{CudaSlice, CudaViewMut, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::unroll::{ADD_SLICES, BLOCK, C_FILTER, CONSTANT_TAPS, RUN, RUN_THREADS, SLOTS, SOURCE};
+use run::Result;
+use run::gpu::Gpu;
+use run::planner::{Slices, partial_sums};
+use run::stage::Prepared;
+use run::workload::Convolution;
+use run::workload::convolution::Buffers;
 
 use crate::slices::{cut, filter};
 

@@ -2,11 +2,11 @@
 //!
 //! The constants were measured on an H200; `kernels/NOTES.md` has the times, under "03-unroll", "Slices".
 
-use common::Result;
-use common::gpu::Gpu;
-use common::planner::{self, Model, Slices, Sum};
 use cudarc::driver::CudaFunction;
 use kernels::unroll::{RUN_THREADS, SLOTS};
+use run::Result;
+use run::gpu::Gpu;
+use run::planner::{self, Model, Slices, Sum};
 
 /// Warps of a block.
 const WARPS: u64 = (RUN_THREADS / 32) as u64;

@@ -36,19 +36,19 @@
 //! between 2^14 and 2^15, and scales the results back. Numbers that are then below 2^-14 have fewer digits, down to a step of 2^-24. The
 //! stage's allowance states what that costs.
 
-use common::Result;
-use common::error::Error;
-use common::gpu::Gpu;
-use common::planner::{self, Model, Slices, Sum, partial_sums};
-use common::requirement::Unmet;
-use common::stage::{Prepared, Stage};
-use common::workload::Convolution;
-use common::workload::convolution::Buffers;
 use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaViewMut, LaunchConfig, PushKernelArg};
 use kernels::unroll::tensor::{
     COLUMNS, HALF_PITCH, MAGNITUDES, MARGIN, MAXIMA, MAXIMA_THREADS, PITCH, ROWS, TENSOR_F16X3, TENSOR_TF32X3, THREADS,
 };
+use run::Result;
+use run::error::Error;
+use run::gpu::Gpu;
+use run::planner::{self, Model, Slices, Sum, partial_sums};
+use run::requirement::Unmet;
+use run::stage::{Prepared, Stage};
+use run::workload::Convolution;
+use run::workload::convolution::Buffers;
 
 use crate::runs::add_slices;
 

@@ -26,12 +26,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use common::Result;
-use common::gpu::Gpu;
-use common::requirement::Unmet;
-use common::stage::{Prepared, Stage};
-use common::workload::correlation::Buffers;
-use common::workload::{Correlation, Workload};
+use compilers::libraries;
 use cudarc::cufft::CudaFft;
 use cudarc::cufft::result::CufftError;
 use cudarc::cufft::sys::{self, cufftType, float2};
@@ -39,7 +34,12 @@ use cudarc::driver::{CudaSlice, DeviceRepr, LaunchConfig, PushKernelArg};
 use kernels::correlation::fft::{FINISH_ROWS, FINISH_THREADS, FINISH_TILES, GATHER_TILES, MIDDLE_GRAY};
 use kernels::correlation::hopper::{MOST_COLUMNS, UNIT, WIDE};
 use kernels::unroll::fft::MULTIPLY;
-use toolkit::libraries;
+use run::Result;
+use run::gpu::Gpu;
+use run::requirement::Unmet;
+use run::stage::{Prepared, Stage};
+use run::workload::correlation::Buffers;
+use run::workload::{Correlation, Workload};
 
 use crate::hopper::{allow_shared_memory, most_shared_bytes, prefix_bytes};
 use crate::shape::Shape;
@@ -73,15 +73,15 @@ fn requirement(gpu: &Gpu, correlation: &Correlation) -> Result<Option<Unmet>> {
 }
 
 /// Makes sure that cudarc finds cuFFT, which it must not be asked for otherwise, and returns where it was found.
-fn cufft() -> toolkit::Result<PathBuf> {
-    static FOUND: OnceLock<toolkit::Result<PathBuf>> = OnceLock::new();
+fn cufft() -> compilers::Result<PathBuf> {
+    static FOUND: OnceLock<compilers::Result<PathBuf>> = OnceLock::new();
     // SAFETY: looking for a library runs its initializers, and cuFFT's touch nothing in this process but their own memory.
     FOUND.get_or_init(|| libraries::CUFFT.open_for_cudarc(|| unsafe { sys::is_culib_present() })).clone()
 }
 
 /// An error of cuFFT, as one of ours.
-fn failed(action: &str) -> impl Fn(CufftError) -> toolkit::Error {
-    move |CufftError(status)| toolkit::Error::Call { library: "cuFFT", action: action.to_owned(), reason: format!("{status:?}") }
+fn failed(action: &str) -> impl Fn(CufftError) -> compilers::Error {
+    move |CufftError(status)| compilers::Error::Call { library: "cuFFT", action: action.to_owned(), reason: format!("{status:?}") }
 }
 
 /// The largest error that the stage may have beyond the workload's tolerance; derived at the head of this file.
@@ -369,8 +369,8 @@ pub fn finish(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, tiles
 
 #[cfg(test)]
 mod tests {
-    use common::workload::Border;
-    use common::workload::correlation::Size;
+    use run::workload::Border;
+    use run::workload::correlation::Size;
 
     use super::*;
 

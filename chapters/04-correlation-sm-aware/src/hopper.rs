@@ -3,14 +3,6 @@
 //! One kernel does everything, in blocks of one of four heights. Low blocks are more, which a small image needs to reach every
 //! multiprocessor. High blocks prepare the template less often.
 
-use common::Result;
-use common::error::Error;
-use common::gpu::Gpu;
-use common::planner::multiprocessors;
-use common::requirement::Unmet;
-use common::stage::Stage;
-use common::workload::Correlation;
-use common::workload::correlation::Buffers;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, DeviceRepr, LaunchConfig, PushKernelArg};
@@ -19,6 +11,14 @@ use kernels::correlation::hopper::{
     DOWN, LANE_COLUMNS, MOST_COLUMNS, PADDED_WORDS, PIECE_COLUMNS, TALL_THREADS, THREADS, UNIT, WGMMA_8, WGMMA_16, WGMMA_64,
     WGMMA_128, WIDE,
 };
+use run::Result;
+use run::error::Error;
+use run::gpu::Gpu;
+use run::planner::multiprocessors;
+use run::requirement::Unmet;
+use run::stage::Stage;
+use run::workload::Correlation;
+use run::workload::correlation::Buffers;
 
 use crate::shape::Shape;
 

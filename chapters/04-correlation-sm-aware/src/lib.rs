@@ -6,7 +6,7 @@
 //!
 //! `coefficient = (n ΣIT - ΣI ΣT) / sqrt((n ΣI² - (ΣI)²) (n ΣT² - (ΣT)²))`
 //!
-//! [`common::workload::correlation`] has the inputs, the oracle, and what happens at the edges.
+//! [`run::workload::correlation`] has the inputs, the oracle, and what happens at the edges.
 //!
 //! # The stages
 //!
@@ -27,19 +27,19 @@ mod shape;
 pub mod tensor;
 pub mod variant;
 
-use common::Chapter;
-use common::Result;
-use common::gpu::Gpu;
-use common::lesson::Comparison;
-use common::measure::Measure;
-use common::requirement::Unmet;
-use common::stage::Stage;
-use common::workload::Correlation;
-use common::workload::correlation::Buffers;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::correlation::{self, BLOCK_X, BLOCK_Y};
 use kernels::unroll;
 use rayon::prelude::*;
+use run::Chapter;
+use run::Result;
+use run::gpu::Gpu;
+use run::lesson::Comparison;
+use run::measure::Measure;
+use run::requirement::Unmet;
+use run::stage::Stage;
+use run::workload::Correlation;
+use run::workload::correlation::Buffers;
 
 use crate::shape::Shape;
 use crate::variant::{Attributes, Tile, TileKernel, TileKernels, Variant, chosen};

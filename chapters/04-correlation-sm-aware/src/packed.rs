@@ -1,14 +1,14 @@
 //! The stages that multiply four pixels with one instruction, `dp4a`, from compute capability 6.1 on.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::requirement::Unmet;
-use common::stage::{Prepared, Stage};
-use common::workload::Correlation;
-use common::workload::correlation::Buffers;
 use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::correlation::dp4a::{self, MOST_WORDS, RUN, TALL, VECTOR};
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
+use run::Result;
+use run::gpu::Gpu;
+use run::requirement::Unmet;
+use run::stage::{Prepared, Stage};
+use run::workload::Correlation;
+use run::workload::correlation::Buffers;
 
 use crate::shape::Shape;
 use crate::variant::{Attributes, Tile};

@@ -1,7 +1,7 @@
 //! The sizes and sums that every kernel of this chapter is given, in one struct.
 
-use common::workload::Correlation;
 use cudarc::driver::DeviceRepr;
+use run::workload::Correlation;
 
 /// What every kernel is given: `Shape` of `kernels/cuda/04-correlation.cuh`, field by field.
 #[repr(C)]

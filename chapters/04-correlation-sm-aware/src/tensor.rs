@@ -1,13 +1,13 @@
 //! The stage that computes the sums of products as products of matrices, on tensor cores.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::stage::{Prepared, Stage};
-use common::workload::Correlation;
-use common::workload::correlation::Buffers;
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::correlation::tensor::{BAND_WORDS, CHUNK, FILL_BANDS, TALL, TENSOR, WIDE};
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
+use run::Result;
+use run::gpu::Gpu;
+use run::stage::{Prepared, Stage};
+use run::workload::Correlation;
+use run::workload::correlation::Buffers;
 
 use crate::packed::BoxSums;
 use crate::shape::Shape;

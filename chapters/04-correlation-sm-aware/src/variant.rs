@@ -4,13 +4,13 @@
 
 use std::fmt;
 
-use common::Result;
-use common::capability::ComputeCapability;
-use common::gpu::Gpu;
-use common::workload::Correlation;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
 use kernels::Kernel;
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
+use run::Result;
+use run::capability::ComputeCapability;
+use run::gpu::Gpu;
+use run::workload::Correlation;
 
 /// What the choice depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

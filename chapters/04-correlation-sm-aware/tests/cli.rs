@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use common::picture::{self, Gray, Rectangle, write_png};
+use run::picture::{self, Gray, Rectangle, write_png};
 
 use support::Binary;
 use support::binary::{count, stage, stderr, verified};

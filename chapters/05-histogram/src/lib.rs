@@ -2,24 +2,24 @@
 //!
 //! # What we compute
 //!
-//! How often each gray level occurs in an image. [`common::workload::histogram`] has the inputs and the oracle.
+//! How often each gray level occurs in an image. [`run::workload::histogram`] has the inputs and the oracle.
 //!
 //! # The stages
 //!
 //! The stages follow in the order of the table. The kernels are in `kernels/cuda/05-histogram.cu`. All of them count in integers, and a last
 //! small kernel delivers the counts as the numbers that the table checks.
 
-use common::Chapter;
-use common::Result;
-use common::gpu::Gpu;
-use common::lesson::Comparison;
-use common::measure::Measure;
-use common::stage::Stage;
-use common::workload::Histogram;
-use common::workload::histogram::{Buffers, LEVELS};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::{Kernel, histogram as kernel};
 use rayon::prelude::*;
+use run::Chapter;
+use run::Result;
+use run::gpu::Gpu;
+use run::lesson::Comparison;
+use run::measure::Measure;
+use run::stage::Stage;
+use run::workload::Histogram;
+use run::workload::histogram::{Buffers, LEVELS};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Histogram> = Chapter {

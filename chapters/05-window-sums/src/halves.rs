@@ -1,11 +1,11 @@
 //! The original's experiment: leave out one of the two sums, and see how long the other takes by itself.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::workload::WindowSums;
-use common::workload::window_sums::Buffers;
 use cudarc::driver::PushKernelArg;
 use kernels::window_sums;
+use run::Result;
+use run::gpu::Gpu;
+use run::workload::WindowSums;
+use run::workload::window_sums::Buffers;
 
 use crate::launch::{Shape, one_each};
 

@@ -1,12 +1,12 @@
 //! What the launches of this chapter have in common: the image's sizes, the grid, and the launch of every kernel that takes no more.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::workload::WindowSums;
-use common::workload::window_sums::Buffers;
 use cudarc::driver::{DeviceRepr, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::window_sums::BLOCK;
+use run::Result;
+use run::gpu::Gpu;
+use run::workload::WindowSums;
+use run::workload::window_sums::Buffers;
 
 /// What every kernel is given: `Shape` of `kernels/cuda/05-window-sums.cuh`, field by field.
 #[repr(C)]

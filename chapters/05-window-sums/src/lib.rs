@@ -3,7 +3,7 @@
 //! # What we compute
 //!
 //! For each pixel of an image, the sum and the sum of squares of the pixels in a horizontal window around it.
-//! [`common::workload::window_sums`] has the inputs, the oracle, what happens near the edges, and how wide the integers must be.
+//! [`run::workload::window_sums`] has the inputs, the oracle, what happens near the edges, and how wide the integers must be.
 //!
 //! # The stages
 //!
@@ -24,16 +24,16 @@ pub mod scan;
 pub mod slices;
 pub mod tiles;
 
-use common::Chapter;
-use common::Result;
-use common::gpu::Gpu;
-use common::lesson::Comparison;
-use common::measure::Measure;
-use common::stage::{Experiment, Stage};
-use common::workload::WindowSums;
-use common::workload::window_sums::Buffers;
 use kernels::window_sums;
 use rayon::prelude::*;
+use run::Chapter;
+use run::Result;
+use run::gpu::Gpu;
+use run::lesson::Comparison;
+use run::measure::Measure;
+use run::stage::{Experiment, Stage};
+use run::workload::WindowSums;
+use run::workload::window_sums::Buffers;
 
 use crate::launch::{launch, one_each};
 

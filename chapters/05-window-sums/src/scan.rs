@@ -1,12 +1,12 @@
 //! The stage that stores prefix sums of whole rows, from which a window of any width is two loads away.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::stage::{Prepared, Stage};
-use common::workload::WindowSums;
-use common::workload::window_sums::Buffers;
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::window_sums::scan::{DIFFERENCES, PREFIX_ROWS, SCAN_THREADS, SCAN_TILE};
+use run::Result;
+use run::gpu::Gpu;
+use run::stage::{Prepared, Stage};
+use run::workload::WindowSums;
+use run::workload::window_sums::Buffers;
 
 use crate::launch::{Shape, one_each};
 

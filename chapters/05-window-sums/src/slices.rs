@@ -1,15 +1,15 @@
 //! The stages in which every thread has slices of shared memory to itself, as in the original's last version.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::planner::threads_that_fit;
-use common::requirement::Unmet;
-use common::stage::Stage;
-use common::workload::WindowSums;
-use common::workload::window_sums::Buffers;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::window_sums;
+use run::Result;
+use run::gpu::Gpu;
+use run::planner::threads_that_fit;
+use run::requirement::Unmet;
+use run::stage::Stage;
+use run::workload::WindowSums;
+use run::workload::window_sums::Buffers;
 
 use crate::launch::{Shape, squares_by_powf};
 

@@ -1,14 +1,14 @@
 //! The stages whose threads share tiles of a row, and then their neighbors' sums, up to the speed of a copy.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::requirement::Unmet;
-use common::stage::Stage;
-use common::workload::WindowSums;
-use common::workload::window_sums::Buffers;
 use cudarc::driver::LaunchConfig;
 use kernels::window_sums::tiles as kernel;
 use kernels::window_sums::tiles::{ROW_THREADS, RUN, RUN_THREADS, TILE, TILE_THREADS, WARP};
+use run::Result;
+use run::gpu::Gpu;
+use run::requirement::Unmet;
+use run::stage::Stage;
+use run::workload::WindowSums;
+use run::workload::window_sums::Buffers;
 
 use crate::launch::{launch, one_each};
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use common::picture::{self, write_png};
+use run::picture::{self, write_png};
 
 use support::Binary;
 use support::binary::{count, stage, stderr, stdout, verified};

@@ -7,8 +7,8 @@
 
 use std::fmt;
 
-use common::planner::{self, Model, Planned, Slices, Sum};
-use common::workload::matmul::Size;
+use run::planner::{self, Model, Planned, Slices, Sum};
+use run::workload::matmul::Size;
 
 /// The outputs of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,12 +1,5 @@
 //! The stages on Hopper's own tensor cores, which four warps use together, with tiles that the copy engine brings.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::planner::multiprocessors;
-use common::requirement::Unmet;
-use common::stage::{Launches, Stage};
-use common::workload::Matmul;
-use common::workload::matmul::{Buffers, Size};
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
@@ -16,6 +9,13 @@ use kernels::matmul::hopper::{
     BARRIER_BYTES, BOX, COLUMNS, CONSUMERS, DEPTH, ROWS, STAGE_BYTES, STAGES, THREADS, WGMMA as WGMMA_KERNEL,
     WGMMA_RING as WGMMA_RING_KERNEL, WGMMA_TF32 as WGMMA_TF32_KERNEL,
 };
+use run::Result;
+use run::gpu::Gpu;
+use run::planner::multiprocessors;
+use run::requirement::Unmet;
+use run::stage::{Launches, Stage};
+use run::workload::Matmul;
+use run::workload::matmul::{Buffers, Size};
 
 use crate::tensor::rounded_factors;
 use crate::tensor_map::Boxes;

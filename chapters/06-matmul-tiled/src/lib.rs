@@ -3,7 +3,7 @@
 //! # What we compute
 //!
 //! `c[i][j] = sum over l < k of a[i][l] * b[l][j]`, with all three matrices stored row by row, of any size.
-//! [`common::workload::matmul`] has the inputs, the oracle, and how far from it a result may be.
+//! [`run::workload::matmul`] has the inputs, the oracle, and how far from it a result may be.
 //!
 //! # The stages
 //!
@@ -26,19 +26,19 @@ pub mod split;
 pub mod tensor;
 pub mod tensor_map;
 
-use common::Chapter;
-use common::Result;
-use common::gpu::Gpu;
-use common::lesson::Comparison;
-use common::measure::Measure;
-use common::planner::multiprocessors;
-use common::stage::Stage;
-use common::workload::Matmul;
-use common::workload::matmul::{Buffers, Size};
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::matmul::{self, BLOCK_COLUMNS, BLOCK_ROWS, COLUMN_THREADS, COLUMN_TILE, THREADS, TILE};
 use rayon::prelude::*;
+use run::Chapter;
+use run::Result;
+use run::gpu::Gpu;
+use run::lesson::Comparison;
+use run::measure::Measure;
+use run::planner::multiprocessors;
+use run::stage::Stage;
+use run::workload::Matmul;
+use run::workload::matmul::{Buffers, Size};
 
 use crate::choice::Division;
 

@@ -6,14 +6,14 @@
 //! transpose `Aᵀ`, although no number has moved. Since `(A B)ᵀ = Bᵀ Aᵀ`, we ask for the product of `B` and `A`, in this order. cuBLAS
 //! writes `Cᵀ` column by column, which is `C` row by row.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::requirement::Unmet;
-use common::stage::{Prepared, Stage};
-use common::workload::Matmul;
-use common::workload::matmul::{Buffers, Size};
+use compilers::cublas::{ComputeType, CudaBlas, Gemm};
 use cudarc::driver::{DevicePtr, DevicePtrMut};
-use toolkit::cublas::{ComputeType, CudaBlas, Gemm};
+use run::Result;
+use run::gpu::Gpu;
+use run::requirement::Unmet;
+use run::stage::{Prepared, Stage};
+use run::workload::Matmul;
+use run::workload::matmul::{Buffers, Size};
 
 use crate::slices::any_order;
 use crate::tensor::rounded_factors;

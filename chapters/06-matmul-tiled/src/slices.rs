@@ -1,12 +1,6 @@
 //! The stages with asynchronous copies, which can cut the sums into slices: a block then adds up one slice of its tile's sums, and a second
 //! kernel adds up the slices.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::planner::{self, Slices, multiprocessors};
-use common::stage::{Prepared, Stage};
-use common::workload::matmul::{Buffers, Size};
-use common::workload::{Matmul, Problem, Workload};
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::matmul::ADD_SLICES;
@@ -14,6 +8,12 @@ use kernels::matmul::asynchronous::{
     DOUBLE_BUFFERED as DOUBLE_BUFFERED_KERNEL, DOUBLE_BUFFERED_ANY, SMALL_TILE as SMALL, SMALL_TILE_ANY,
 };
 use oracles::{Accuracy, Mismatch, check};
+use run::Result;
+use run::gpu::Gpu;
+use run::planner::{self, Slices, multiprocessors};
+use run::stage::{Prepared, Stage};
+use run::workload::matmul::{Buffers, Size};
+use run::workload::{Matmul, Problem, Workload};
 
 use crate::choice::{Division, Tile};
 

@@ -1,17 +1,17 @@
 //! The stage on tensor cores that is as accurate as one with f32 factors.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::planner::multiprocessors;
-use common::stage::{Prepared, Stage};
-use common::workload::Matmul;
-use common::workload::matmul::{Buffers, Size};
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::sys::CUtensorMapDataType::{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32};
 use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::matmul::split::{
     BARRIER_BYTES, BOX, COLUMNS, DEPTH, ROWS, SPLIT_OFF_LOW, STAGE_BYTES, STAGES, TENSOR_3XTF32 as KERNEL, THREADS,
 };
+use run::Result;
+use run::gpu::Gpu;
+use run::planner::multiprocessors;
+use run::stage::{Prepared, Stage};
+use run::workload::Matmul;
+use run::workload::matmul::{Buffers, Size};
 
 use crate::hopper::requirement;
 use crate::tensor_map::Boxes;

@@ -1,16 +1,16 @@
 //! The stage on tensor cores, with factors of eleven binary digits.
 
-use common::Result;
-use common::gpu::Gpu;
-use common::planner::{self, Model, Slices, Sum, multiprocessors};
-use common::requirement::Unmet;
-use common::stage::{Prepared, Stage};
-use common::workload::Matmul;
-use common::workload::matmul::{Buffers, Size};
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
 use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::matmul::tensor::{COLUMNS, DEPTH, ROWS, SHARED_BYTES, TENSOR_TF32 as KERNEL, TENSOR_TF32_ANY, THREADS};
+use run::Result;
+use run::gpu::Gpu;
+use run::planner::{self, Model, Slices, Sum, multiprocessors};
+use run::requirement::Unmet;
+use run::stage::{Prepared, Stage};
+use run::workload::Matmul;
+use run::workload::matmul::{Buffers, Size};
 
 use crate::slices::{add_slices, partial_sums};
 

@@ -4,12 +4,12 @@
 
 use std::ffi::c_void;
 
-use common::Result;
 use cudarc::driver::DeviceRepr;
 use cudarc::driver::sys::{
     CUdeviceptr, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill_enum, CUtensorMapInterleave_enum,
     CUtensorMapL2promotion_enum, CUtensorMapSwizzle_enum, cuTensorMapEncodeTiled,
 };
+use run::Result;
 
 /// A map, which a kernel takes as a `__grid_constant__` parameter.
 #[derive(Clone, Copy)]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use common::npy::{self, Matrix};
+use run::npy::{self, Matrix};
 
 use support::Binary;
 use support::binary::{count, stage, stderr, verified};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use common::request::Request;
-use common::whole_number::within;
 use inspect::Line;
+use run::request::Request;
+use run::whole_number::within;
 
 /// A chapter's command line: what all chapters have, and the options `O` of its workload.
 #[derive(Debug, Parser)]

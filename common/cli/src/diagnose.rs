@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use common::Chapter;
-use common::ceilings::Ceilings;
-use common::console::{self, wrap};
-use common::workload::Workload;
 use inspect::diagnose::diagnose;
+use run::Chapter;
+use run::ceilings::Ceilings;
+use run::console::{self, wrap};
+use run::workload::Workload;
 
 use crate::error::Result;
 use crate::mode::Diagnose;

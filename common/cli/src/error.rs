@@ -16,7 +16,7 @@ pub enum Error {
     Usage(#[from] clap::Error),
     /// The run did not work.
     #[error(transparent)]
-    Run(#[from] common::Error),
+    Run(#[from] run::Error),
     /// `--explain` did not work.
     #[error(transparent)]
     Explain(#[from] inspect::Error),
@@ -37,10 +37,10 @@ pub enum Error {
     Exercise(#[from] workshop::Error),
     /// A name that no stage of the chapter has.
     #[error(transparent)]
-    UnknownStage(#[from] common::chapter::UnknownStage),
+    UnknownStage(#[from] run::chapter::UnknownStage),
     /// `--columns` with a name that no column has.
     #[error(transparent)]
-    UnknownColumn(#[from] common::table::UnknownColumn),
+    UnknownColumn(#[from] run::table::UnknownColumn),
     /// Work that takes minutes or more, to which nobody agreed.
     #[error("this would take about {time} on this machine: choose a smaller size or fewer stages, or start it with --yes")]
     Long {

@@ -2,12 +2,12 @@
 
 use std::process::ExitCode;
 
-use common::Chapter;
-use common::atomic_file::AtomicFile;
-use common::console::{self, wrap};
-use common::runner;
-use common::workload::Workload;
 use inspect::explain::{Explanation, Style};
+use run::Chapter;
+use run::atomic_file::AtomicFile;
+use run::console::{self, wrap};
+use run::runner;
+use run::workload::Workload;
 
 use crate::error::{Error, Result};
 use crate::mode::Explain;

@@ -26,10 +26,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use common::Chapter;
-use common::console::{self, note};
-use common::probe;
-use common::workload::Workload;
+use run::Chapter;
+use run::console::{self, note};
+use run::probe;
+use run::workload::Workload;
 
 use mode::Mode;
 

@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use common::Chapter;
-use common::console::{self, wrap_lines};
-use common::stage::Stage;
-use common::workload::Workload;
+use run::Chapter;
+use run::console::{self, wrap_lines};
+use run::stage::Stage;
+use run::workload::Workload;
 
 use crate::error::Result;
 use crate::mode::List;

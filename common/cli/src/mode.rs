@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches};
-use common::report::Place;
-use common::request::Request;
-use common::stage::Stage;
-use common::workload::Workload;
-use common::{Chapter, console, lesson};
 use inspect::Line;
+use run::report::Place;
+use run::request::Request;
+use run::stage::Stage;
+use run::workload::Workload;
+use run::{Chapter, console, lesson};
 
 use crate::arguments::{Action, Arguments, Format, Modes, Switch};
 use crate::error::{Error, Result};
@@ -93,7 +93,7 @@ impl<W: Workload> Mode<W> {
             return Ok(Mode::Exercise(options));
         }
         let width = if table.wide { usize::MAX } else { console::width() };
-        common::table::check(&table.columns, &lesson::measures(chapter.lesson))?;
+        run::table::check(&table.columns, &lesson::measures(chapter.lesson))?;
         let setup = Setup {
             device: setup.device,
             seed: setup.seed,

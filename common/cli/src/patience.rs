@@ -3,12 +3,12 @@
 use std::io::{IsTerminal, stderr, stdin};
 use std::time::Duration;
 
-use common::ceilings::Ceilings;
-use common::console::note;
-use common::estimate::Estimate;
-use common::stage::Stage;
-use common::workload::Workload;
 use oracles::progress::words;
+use run::ceilings::Ceilings;
+use run::console::note;
+use run::estimate::Estimate;
+use run::stage::Stage;
+use run::workload::Workload;
 
 use crate::error::{Error, Result};
 use crate::mode::Setup;

@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use common::Chapter;
-use common::ceilings::Ceilings;
-use common::console::note;
-use common::gpu::Gpu;
-use common::report::{Outcome, Row};
-use common::units;
-use common::workload::{Delivery, Plan, Workload};
 use driver::settings::Settings;
+use run::Chapter;
+use run::ceilings::Ceilings;
+use run::console::note;
+use run::gpu::Gpu;
+use run::report::{Outcome, Row};
+use run::units;
+use run::workload::{Delivery, Plan, Workload};
 
 use crate::error::Result;
 use crate::mode::Setup;
@@ -31,7 +31,7 @@ impl<W: Workload> Session<W> {
         let gpu = Gpu::open(&setup.device)?;
         if let Some(simulator) = gpu.simulator() {
             let settings = Settings { checks: Some(setup.checks), ..Settings::default() };
-            simulator.configure(&settings).map_err(common::Error::Simulator)?;
+            simulator.configure(&settings).map_err(run::Error::Simulator)?;
         }
         let Plan { mut parts, delivery } = W::plan(&setup.workload, setup.seed, &gpu)?;
         let workload = parts.remove(0);

@@ -4,19 +4,19 @@
 
 use std::process::ExitCode;
 
-use common::Chapter;
-use common::atomic_file::AtomicFile;
-use common::ceilings::Ceilings;
-use common::console::{self, note, wrap};
-use common::gpu::Gpu;
-use common::lesson;
-use common::record::Record;
-use common::report::{Outcome, Place, Row};
-use common::runner::{self, Finished};
-use common::stage::Stage;
-use common::table::{self, Drawing, Fitted, Wish};
-use common::workload::{Delivery, Workload};
 use oracles::progress;
+use run::Chapter;
+use run::atomic_file::AtomicFile;
+use run::ceilings::Ceilings;
+use run::console::{self, note, wrap};
+use run::gpu::Gpu;
+use run::lesson;
+use run::record::Record;
+use run::report::{Outcome, Place, Row};
+use run::runner::{self, Finished};
+use run::stage::Stage;
+use run::table::{self, Drawing, Fitted, Wish};
+use run::workload::{Delivery, Workload};
 
 use crate::arguments::Format;
 use crate::error::Result;
@@ -57,7 +57,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
 }
 
 /// Prints the results, with what they show.
-fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, request: View<'_>) -> common::error::Result<()> {
+fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, request: View<'_>) -> run::error::Result<()> {
     let View { format, columns, width } = request;
     let sentences = lesson::sentences(chapter.lesson, record);
     match format {

@@ -26,7 +26,7 @@ fn for_a_workshop_it_says_whether_all_exercises_can_be_done() {
     };
     let (status, text) = doctor(Some([("UNROLLED_NVRTC", "/nowhere/libnvrtc.so"), ("UNROLLED_CLANG", "/nowhere/clang")]));
     assert_eq!(status, Some(2), "{text}");
-    assert!(text.contains("!!  your kernels") && text.contains(&toolkit::compiler::pip()), "{text}");
+    assert!(text.contains("!!  your kernels") && text.contains(&compilers::compiler::pip()), "{text}");
     assert!(text.contains("--  NVRTC") && text.contains("--  clang") && text.contains("--  compiler      none; `"), "{text}");
     for line in ["ok  exercises", "ok  your copies"] {
         assert!(text.contains(line), "{line} is not in:\n{text}");
@@ -46,7 +46,7 @@ fn for_a_workshop_it_says_whether_all_exercises_can_be_done() {
 #[cfg(target_os = "linux")]
 fn fake_driver() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fake-driver/libcuda.rs");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../run/tests/fake-driver/libcuda.rs");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc)
         .args(["--edition=2021", "--crate-type=cdylib", "-Cpanic=abort", "-o"])

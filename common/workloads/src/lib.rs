@@ -2,7 +2,7 @@
 //!
 //! A workload knows no kernel. Stages are checked against it, so it must not share their mistakes: its oracle is a plain loop in f64. It
 //! knows no device and no file either, so the same code checks a kernel in a terminal and in a web page. What a device and a command line
-//! add is in `common::workload`.
+//! add is in `run::workload`.
 //!
 //! # Layout
 //!

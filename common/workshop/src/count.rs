@@ -1,10 +1,10 @@
 //! Counts what a predict exercise asks for.
 
-use common::Chapter;
-use common::gpu::Gpu;
-use common::runner;
-use common::workload::{Arithmetic, Workload};
-use engine::manifest::{Predict, Question};
+use checker::manifest::{Predict, Question};
+use run::Chapter;
+use run::gpu::Gpu;
+use run::runner;
+use run::workload::{Arithmetic, Workload};
 
 use crate::error::Result;
 use crate::exercise::Exercise;
@@ -16,7 +16,7 @@ use crate::exercise::Exercise;
 /// When the exercise cannot be used, or a stage cannot run.
 pub fn count<W: Workload>(chapter: &Chapter<W>, exercise: &Exercise, predict: &Predict) -> Result<(Vec<f64>, Arithmetic)> {
     let unusable = |reason: String| exercise.unusable(reason);
-    let gpu = Gpu::open(&predict.device.parse().map_err(common::Error::from)?)?;
+    let gpu = Gpu::open(&predict.device.parse().map_err(run::Error::from)?)?;
     let workload = W::of_case(&predict.size, 13).map_err(unusable)?;
     let count = |question: &Question| {
         let stage = chapter.stage(&question.stage).map_err(|unknown| unusable(unknown.to_string()))?;

@@ -29,7 +29,7 @@ impl Unusable {
 pub enum Error {
     /// The kernel, or what it is compared with, could not be run, or a result could not be written.
     #[error(transparent)]
-    Run(#[from] common::Error),
+    Run(#[from] run::Error),
     /// An exercise number that the chapter does not have.
     #[error("chapter {chapter} has no exercise {asked}: expected one of 1 to {last}")]
     NoExercise {
@@ -44,7 +44,7 @@ pub enum Error {
     #[error("checking your kernel needs a compiler: {why}. {}", without_compiler(predict))]
     NoCompiler {
         /// Where we looked for one, and how to get one.
-        why: toolkit::Error,
+        why: compilers::Error,
         /// The exercises of the chapter that need none.
         predict: Vec<u32>,
     },

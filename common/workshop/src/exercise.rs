@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use engine::manifest::Manifest;
+use checker::manifest::Manifest;
 
 use crate::error::Unusable;
 use crate::wall::Wall;

@@ -26,6 +26,6 @@ pub mod native;
 pub mod wall;
 pub mod workspace;
 
-pub use engine::{manifest, text};
+pub use checker::{manifest, text};
 pub use error::{Error, Result, Unusable};
 pub use exercise::{Exercise, root};

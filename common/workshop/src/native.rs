@@ -1,20 +1,20 @@
 //! The check of an exercise with a driver of CUDA: on the simulator that this repository carries, or on a GPU.
 
-use common::Chapter;
-use common::error::describe;
-use common::gpu::{Gpu, TRIAL};
-use common::report::Failure;
-use common::runner;
-use common::workload::Workload;
-use common::workload::arguments::{self, Argument};
+use checker::check::{self, Error as Unchecked, Passed, Rejection, Task, Text};
+use checker::device::{Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
+use checker::text::{Version, version};
+use compilers::compiler::compile_with_nvrtc;
+use compilers::input::{self, Input};
+use compilers::{Compiler, Error as ToolError};
 use cudarc::driver::{CudaFunction, LaunchConfig};
 use cudarc::nvrtc::Ptx;
-use engine::check::{self, Error as Unchecked, Passed, Rejection, Task, Text};
-use engine::device::{Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
-use engine::text::{Version, version};
-use toolkit::compiler::compile_with_nvrtc;
-use toolkit::input::{self, Input};
-use toolkit::{Compiler, Error as ToolError};
+use run::Chapter;
+use run::error::describe;
+use run::gpu::{Gpu, TRIAL};
+use run::report::Failure;
+use run::runner;
+use run::workload::Workload;
+use run::workload::arguments::{self, Argument};
 
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
@@ -82,7 +82,7 @@ fn starter(exercise: &Exercise) -> Result<String> {
     Ok(version(&exercise.solution, Version::Starter).map_err(|reason| exercise.unusable(reason))?)
 }
 
-fn error(exercise: &Exercise, unchecked: Unchecked<common::Error>) -> Error {
+fn error(exercise: &Exercise, unchecked: Unchecked<run::Error>) -> Error {
     match unchecked {
         Unchecked::Unusable(reason) => exercise.unusable(reason).into(),
         Unchecked::Device(error) => error.into(),
@@ -107,7 +107,7 @@ impl<'a> Native<'a> {
         Self { gpu, compiler, text, architecture, repeat }
     }
 
-    fn compiled(&self, input: Input<'_>, form: Form) -> toolkit::Result<(String, String)> {
+    fn compiled(&self, input: Input<'_>, form: Form) -> compilers::Result<(String, String)> {
         let form = match form {
             Form::Optimized => input::Form::Optimized,
             Form::Plain => input::Form::Plain,
@@ -122,14 +122,14 @@ impl<'a> Native<'a> {
 }
 
 impl<W: Workload> Device<W> for Native<'_> {
-    type Error = common::Error;
+    type Error = run::Error;
     type Function = CudaFunction;
 
     fn is_simulated(&self) -> bool {
         self.gpu.is_simulated()
     }
 
-    fn compile(&self, form: Form) -> Result<Compiled, Uncompiled<common::Error>> {
+    fn compile(&self, form: Form) -> Result<Compiled, Uncompiled<run::Error>> {
         let error = match self.compiled(self.text, form) {
             Ok((ptx, remarks)) => return Ok(Compiled { ptx, remarks }),
             Err(error) => error,
@@ -150,7 +150,7 @@ impl<W: Workload> Device<W> for Native<'_> {
         module.load_function(kernel).map_err(refused)
     }
 
-    fn run(&self, function: &CudaFunction, workload: &W, launch: &Launch) -> common::Result<Result<Ran, Failure>> {
+    fn run(&self, function: &CudaFunction, workload: &W, launch: &Launch) -> run::Result<Result<Ran, Failure>> {
         if let Some(simulator) = self.gpu.simulator() {
             simulator.set_warp_order(launch.order)?;
             simulator.set_garbage(launch.garbage)?;

@@ -8,8 +8,8 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use common::atomic_file::AtomicFile;
-use common::console;
+use run::atomic_file::AtomicFile;
+use run::console;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -80,7 +80,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`common::Error::Write`].
+    /// [`run::Error::Write`].
     pub fn try_to_write(&self) -> Result<()> {
         make_folder(&self.folder)?;
         Ok(AtomicFile::create(&self.folder.join("trial")).map(drop)?)
@@ -105,7 +105,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`common::Error::Write`].
+    /// [`run::Error::Write`].
     pub fn lay_out(&self, exercise: &Exercise, starter: &str) -> Result<Option<PathBuf>> {
         let path = self.copy(exercise);
         make_folder(path.parent().unwrap_or(&self.folder))?;
@@ -132,7 +132,7 @@ impl Workspace {
     ///
     /// # Errors
     ///
-    /// [`Error::Read`] and [`common::Error::Write`].
+    /// [`Error::Read`] and [`run::Error::Write`].
     pub fn note(&self, exercise: &Exercise, change: impl FnOnce(&mut Progress)) -> Result<()> {
         make_folder(&self.folder)?;
         let _lock = self.lock()?;
@@ -144,7 +144,7 @@ impl Workspace {
     /// Waits until no other program changes the journal. A file of its own is locked, because the journal is replaced as a whole.
     fn lock(&self) -> Result<File> {
         let path = self.folder.join("progress.lock");
-        let wrong = |source| common::Error::Write { path: path.clone(), source };
+        let wrong = |source| run::Error::Write { path: path.clone(), source };
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(wrong)?;
         match file.lock() {
             // Some file systems have no locks.
@@ -177,7 +177,7 @@ impl Workspace {
         serde_json::from_str(&text).or_else(|_| {
             // A damaged record is no reason to stop learning.
             let other = free_name(&path, "json");
-            fs::rename(&path, &other).map_err(|source| common::Error::Write { path: path.clone(), source })?;
+            fs::rename(&path, &other).map_err(|source| run::Error::Write { path: path.clone(), source })?;
             console::note(format_args!("{} is damaged; it is kept as {}, and a new one begins", path.display(), other.display()));
             Ok(Journal::new())
         })
@@ -226,7 +226,7 @@ fn data_folder() -> Option<PathBuf> {
 }
 
 fn make_folder(folder: &Path) -> Result<()> {
-    fs::create_dir_all(folder).map_err(|source| common::Error::Write { path: folder.to_owned(), source })?;
+    fs::create_dir_all(folder).map_err(|source| run::Error::Write { path: folder.to_owned(), source })?;
     Ok(())
 }
 

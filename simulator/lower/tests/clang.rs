@@ -74,7 +74,7 @@ impl Clang {
 /// The header with the names of CUDA.
 fn prelude() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let shared = here.join("../../kernels/toolkit/src/clang/cuda.h");
+    let shared = here.join("../../common/compilers/src/clang/cuda.h");
     if shared.is_file() { shared } else { here.join("tests/prelude.h") }
 }
 

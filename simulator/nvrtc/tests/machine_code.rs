@@ -35,7 +35,7 @@ fn machine_code_is_ptx_and_nothing_is_written_where_there_is_none() {
     // NVIDIA's library is looked up in the environment of the process, so the test runs again in one that has it there.
     let name = "machine_code_is_ptx_and_nothing_is_written_where_there_is_none";
     if std::env::var_os("SIMCUDA_NVRTC").is_none() {
-        let Some(nvrtc) = toolkit::libraries::NVRTC.find() else {
+        let Some(nvrtc) = compilers::libraries::NVRTC.find() else {
             assert!(std::env::var("UNROLLED_REQUIRE_NVRTC").as_deref() != Ok("1"), "there is no NVRTC");
             return eprintln!("SKIPPED: there is no NVRTC");
         };

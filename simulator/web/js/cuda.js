@@ -6,7 +6,7 @@ export class CompileError extends Error {}
 /** The header that gives clang the names of CUDA. A learner may include a cuda.h, which is another file. */
 const PRELUDE = "unrolled-prelude.h";
 
-// As kernels/toolkit calls a clang that has the back end. Its driver does not start in WebAssembly, so these are arguments of the front end.
+// As common/compilers calls a clang that has the back end. Its driver does not start in WebAssembly, so these are arguments of the front end.
 const ARGUMENTS = [
   ["-triple", "nvptx64-nvidia-cuda", "-aux-triple", "x86_64-unknown-linux-gnu", "-fcuda-is-device"],
   ["-target-feature", "+ptx80", "-target-sdk-version=12.0"],
@@ -26,7 +26,7 @@ const FORMS = {
   quiet: ["-O3", "-include", "quiet.h"],
 };
 
-/** Headers that people include by habit, as in kernels/toolkit/src/habits.rs: a kernel needs nothing of most of them. */
+/** Headers that people include by habit, as in common/compilers/src/habits.rs: a kernel needs nothing of most of them. */
 const NAMES = ["cuda_runtime.h", "cuda.h", "device_launch_parameters.h", "stdio.h", "cstdio", "stdlib.h", "assert.h", "cassert", "math.h", "cmath"];
 const INTEGERS = `#pragma once
 typedef signed char int8_t; typedef unsigned char uint8_t;
@@ -38,7 +38,7 @@ const HEADERS = { ...Object.fromEntries(NAMES.map((name) => [name, ""])), "stdin
 
 const decoder = new TextDecoder();
 
-/** What clang said in NVRTC's form, as kernels/toolkit/src/clang/messages.rs does it: no sum of warnings, and one of errors that names the text. */
+/** What clang said in NVRTC's form, as common/compilers/src/clang/messages.rs does it: no sum of warnings, and one of errors that names the text. */
 function likeNvrtc(said, name) {
   const lines = said.split("\n").flatMap((line) => {
     if (line.startsWith("In file included from ")) return [];

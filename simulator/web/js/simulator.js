@@ -66,7 +66,7 @@ export class Simulator {
     return this.#ask({ do: "launch", ...launch, arguments: launch.arguments.map(named) });
   }
 
-  /** Asks the check of exercises; `common/workshop/web` has the requests and the answers. */
+  /** Asks the check of exercises; `common/checker-web` has the requests and the answers. */
   async check(request) {
     await this.#running();
     return this.#send("check", { request });

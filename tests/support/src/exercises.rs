@@ -11,10 +11,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use common::probe::probe;
+use compilers::clang::Clang;
+use compilers::nvrtc::Nvrtc;
+use run::probe::probe;
 use tempfile::TempDir;
-use toolkit::clang::Clang;
-use toolkit::nvrtc::Nvrtc;
 use workshop::text::{Version, version};
 use workshop::wall::{Right, Wrong};
 use workshop::workspace::{VARIABLE, Workspace};
@@ -32,7 +32,7 @@ pub enum With {
 }
 
 impl With {
-    /// What [`toolkit::compiler::VARIABLE`] calls it.
+    /// What [`compilers::compiler::VARIABLE`] calls it.
     fn word(self) -> &'static str {
         match self {
             With::Nvrtc => "nvrtc",
@@ -48,7 +48,7 @@ impl With {
         }
     }
 
-    fn find(self) -> toolkit::Result<()> {
+    fn find(self) -> compilers::Result<()> {
         match self {
             With::Nvrtc => Nvrtc::find().map(drop),
             With::Clang => Clang::find().map(drop),
@@ -85,7 +85,7 @@ fn exercise(binary: &Binary, with: With, workspace: &Path, exercise: &Exercise, 
         .args(["exercise", &exercise.number.to_string()])
         .args(arguments)
         .env(VARIABLE, workspace)
-        .env(toolkit::compiler::VARIABLE, with.word())
+        .env(compilers::compiler::VARIABLE, with.word())
         .env("COLUMNS", "1000")
         .stdin(Stdio::null());
     let output = command.output().expect("the chapter's binary can be started");

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{audio, npy, picture};
+use run::{audio, npy, picture};
 
 use crate::binary::Binary;
 use crate::commands;

@@ -1,8 +1,8 @@
 //! Times or rates against a size in which runs differ.
 
 use anyhow::{Context, Result, bail, ensure};
-use common::report::Place;
-use common::units;
+use run::report::Place;
+use run::units;
 
 use super::plot::{Axis, Frame, Plot};
 use super::rate::{Unit, ceiling, origin};

@@ -1,8 +1,8 @@
 //! What the rates of a chapter count, and what a chart says of its runs.
 
 use anyhow::{Context, Result};
-use common::units;
-use common::workload::{Arithmetic, Work};
+use run::units;
+use run::workload::{Arithmetic, Work};
 
 use crate::archive::{Run, STALE_NOTE};
 

@@ -13,8 +13,8 @@
 //! Where so little is computed that memory is the ceiling, the roof ends at a wall: every byte that the result depends on moves once.
 
 use anyhow::{Context, Result, ensure};
-use common::units;
-use common::workload::{Arithmetic, Work};
+use run::units;
+use run::workload::{Arithmetic, Work};
 
 use super::plot::{Axis, Frame, Plot};
 use super::rate::{Unit, ceiling, origin, rival, title};

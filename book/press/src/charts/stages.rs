@@ -4,8 +4,8 @@
 //! many people have worked on.
 
 use anyhow::{Context, Result};
-use common::units::{milliseconds, percent};
-use common::workload::Arithmetic;
+use run::units::{milliseconds, percent};
+use run::workload::Arithmetic;
 
 use super::bars::{Bars, Mark, Row};
 use super::rate::{Unit, ceiling, origin, rival, title};

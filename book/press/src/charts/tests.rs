@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use common::ceilings::Ceilings;
-use common::record::Record;
-use common::report::Place;
+use run::ceilings::Ceilings;
+use run::record::Record;
+use run::report::Place;
 use simt::Counters;
 
 use super::roofline::{Dot, course};

@@ -5,18 +5,18 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use common::atomic_file::AtomicFile;
-use common::gpu::Gpu;
-use common::report::Place;
-use common::request::Request;
-use common::stage::Stage;
-use common::workload::{Convolution, Workload};
-use common::{Chapter, observer, runner};
+use compilers::recipe::PINNED_VERSION;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use kernels::{Source, ceilings};
+use run::atomic_file::AtomicFile;
+use run::gpu::Gpu;
+use run::report::Place;
+use run::request::Request;
+use run::stage::Stage;
+use run::workload::{Convolution, Workload};
+use run::{Chapter, observer, runner};
 use simt::LaunchReport;
-use toolkit::recipe::PINNED_VERSION;
 
 use super::{CEILINGS_GROUP, KernelCounts, METRICS, PATTERNS_GROUP, PATTERNS_PTX, Record, counts_of, read_profile};
 use crate::chapters::{Visitor, chapters, visit};

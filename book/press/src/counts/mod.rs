@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use common::units;
+use compilers::digest;
 use kernels::{Source, ceilings};
+use run::units;
 use serde::{Deserialize, Serialize};
 use simt::Counters;
-use toolkit::digest;
 
 use crate::archive::{Archive, STALE_MARK};
 use crate::chapters::chapters;
@@ -57,7 +57,7 @@ pub struct KernelCounts {
     pub group: String,
     /// Its name.
     pub kernel: String,
-    /// The digest of its PTX ([`toolkit::digest`]), so that a count which is older than its kernel is seen.
+    /// The digest of its PTX ([`compilers::digest`]), so that a count which is older than its kernel is seen.
     pub digest: Option<String>,
     /// By the name that Nsight Compute has for it.
     pub values: BTreeMap<String, u64>,

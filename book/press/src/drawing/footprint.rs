@@ -4,10 +4,10 @@
 //! do. Sizes should be small enough that single elements can be seen.
 
 use anyhow::{Result, bail, ensure};
-use common::gpu::Gpu;
-use common::report::Outcome;
-use common::runner;
-use common::stage::Stage;
+use run::gpu::Gpu;
+use run::report::Outcome;
+use run::runner;
+use run::stage::Stage;
 use simt::Dim3;
 
 use super::trace::{Array, Arrays, Elements, Layout, Part, trace};

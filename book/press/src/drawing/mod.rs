@@ -16,8 +16,8 @@ pub mod trace;
 pub mod words;
 
 use anyhow::Result;
-use common::gpu::Gpu;
-use common::stage::Stage;
+use run::gpu::Gpu;
+use run::stage::Stage;
 use simt::Dim3;
 
 use footprint::Who;

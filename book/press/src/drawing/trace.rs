@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use anyhow::{Context, Result, ensure};
-use common::gpu::Gpu;
-use common::observer;
-use common::stage::{Run, Stage};
-use common::workload::histogram::LEVELS;
-use common::workload::{
+use cudarc::driver::{CudaView, DevicePtr};
+use run::gpu::Gpu;
+use run::observer;
+use run::stage::{Run, Stage};
+use run::workload::histogram::LEVELS;
+use run::workload::{
     Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
 };
-use cudarc::driver::{CudaView, DevicePtr};
 use simt::finding::AccessOp;
 use simt::{Dim3, Touched};
 

@@ -3,12 +3,12 @@
 //! The figure holds everything that a click shows. Only to step through a warp or to change the kernel does a page need the simulator.
 
 use anyhow::{Context, Result, bail, ensure};
-use common::gpu::Gpu;
-use common::report::Outcome;
-use common::runner;
-use common::stage::Stage;
-use common::workload::Workload;
 use inspect::explain::{Explanation, Listing, Request, Working};
+use run::gpu::Gpu;
+use run::report::Outcome;
+use run::runner;
+use run::stage::Stage;
+use run::workload::Workload;
 use serde::Serialize;
 use simt::Space;
 use simt::finding::AccessOp;

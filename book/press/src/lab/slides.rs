@@ -2,8 +2,8 @@
 //! moves the sliders, and `book/lab/slides/NAME.mjs` runs the same kernel in the page. A test in a browser compares the rows of both.
 
 use anyhow::{Context, Result};
-use common::units::significant;
 use kernels::{Source, slides};
+use run::units::significant;
 use serde_json::{Value as Json, json};
 use simt::finding::AccessOp;
 use simt::occupancy::{BlockNeeds, Limit, Occupancy};

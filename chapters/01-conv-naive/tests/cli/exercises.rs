@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use compilers::Compiler;
+use compilers::clang::Clang;
+use compilers::nvrtc::Nvrtc;
 use serde_json::Value;
 use support::binary::copy_program;
 use tempfile::TempDir;
-use toolkit::Compiler;
-use toolkit::clang::Clang;
-use toolkit::nvrtc::Nvrtc;
 use workshop::text::{Version, version};
 use workshop::{Exercise, root};
 
@@ -196,7 +196,7 @@ fn without_a_compiler_one_is_told_how_to_get_it() {
     learner.asks(&["2"]);
     let nowhere = [("UNROLLED_NVRTC", "/nowhere/libnvrtc.so"), ("UNROLLED_CLANG", "/nowhere/clang")];
     for (named, words) in [
-        (&nowhere[..], [toolkit::compiler::pip(), "or set UNROLLED_NVRTC or UNROLLED_CLANG to the path".to_owned()]),
+        (&nowhere[..], [compilers::compiler::pip(), "or set UNROLLED_NVRTC or UNROLLED_CLANG to the path".to_owned()]),
         (&nowhere[..1], ["pip install nvidia-cuda-nvrtc-cu12".to_owned(), "UNROLLED_NVRTC".to_owned()]),
         (&nowhere[1..], ["pip install ziglang".to_owned(), "UNROLLED_CLANG".to_owned()]),
         (&[("UNROLLED_COMPILER", "gcc")], ["UNROLLED_COMPILER is gcc".to_owned(), "set it to nvrtc or clang".to_owned()]),

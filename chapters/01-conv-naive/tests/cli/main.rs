@@ -454,7 +454,7 @@ fn no_result_replaces_an_input_or_another_result() {
 /// Both round every multiply-add once, and on both a thread adds in the order of the taps.
 #[test]
 fn a_gpu_and_the_simulator_agree_bit_for_bit() {
-    if let Err(why) = common::probe::probe() {
+    if let Err(why) = run::probe::probe() {
         assert_ne!(std::env::var("UNROLLED_REQUIRE_GPU").as_deref(), Ok("1"), "no GPU can be used: {why}");
         // `writeln!` to the stream, because the test harness captures what `eprintln!` prints in a passing test.
         let _ = writeln!(std::io::stderr(), "SKIPPED: a GPU compared with the simulator, because {why}");

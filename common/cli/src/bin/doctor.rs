@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use clap::Parser;
-use common::console::{self, note};
-use common::gpu::{DeviceInfo, Gpu};
-use common::probe::{self, Unusable};
-use common::request::Request;
+use compilers::Compiler;
+use compilers::clang::Clang;
+use compilers::input::{Form, Input};
+use compilers::libraries::{CUBLAS, CUFFT, Library};
+use compilers::nvrtc::Nvrtc;
 use driver::client;
-use toolkit::Compiler;
-use toolkit::clang::Clang;
-use toolkit::input::{Form, Input};
-use toolkit::libraries::{CUBLAS, CUFFT, Library};
-use toolkit::nvrtc::Nvrtc;
+use run::console::{self, note};
+use run::gpu::{DeviceInfo, Gpu};
+use run::probe::{self, Unusable};
+use run::request::Request;
 use workshop::Exercise;
 use workshop::workspace::Workspace;
 
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
 }
 
 /// Prints the report, or the help.
-fn report() -> common::Result<ExitCode> {
+fn report() -> run::Result<ExitCode> {
     let workshop = match Arguments::try_parse() {
         Ok(Arguments { workshop }) => workshop,
         Err(answer) if answer.use_stderr() => {
@@ -147,8 +147,8 @@ fn compiler() -> Line {
     Line::new(
         "compiler",
         found.map_err(|error| match error {
-            toolkit::Error::NotFound { reason, .. } if reason.starts_with("no ") => {
-                format!("none; `{}` installs one; only needed to compile kernels that you edit", toolkit::compiler::pip())
+            compilers::Error::NotFound { reason, .. } if reason.starts_with("no ") => {
+                format!("none; `{}` installs one; only needed to compile kernels that you edit", compilers::compiler::pip())
             }
             error => error.to_string(),
         }),
@@ -164,7 +164,7 @@ fn library(library: &'static Library) -> Line {
 
 /// Finds what a chapter would run on: opens the device and loads a kernel.
 fn device() -> Line {
-    let open = || -> common::Result<String> {
+    let open = || -> run::Result<String> {
         let gpu = Gpu::open(&Request::Auto)?;
         gpu.kernel(kernels::conv_naive::NAIVE)?;
         let DeviceInfo { name, compute_capability, compiler, .. } = gpu.info();
@@ -200,7 +200,7 @@ fn workspace() -> Line {
 /// Whether a kernel can be compiled, and how long that takes.
 fn kernels_of_learners() -> Line {
     let start = Instant::now();
-    let compile = || -> common::Result<String> {
+    let compile = || -> run::Result<String> {
         Compiler::find()?.compile(Input::of(&kernels::conv_shared::SOURCE), "compute_80", Form::Optimized)?;
         Ok(format!("compiled one in {:.1} s", start.elapsed().as_secs_f64()))
     };

@@ -6,14 +6,14 @@ use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use common::gpu::Gpu;
-use common::probe;
-use common::request::Request;
-use common::units::{factor, milliseconds};
-use common::workload::Workload;
-use engine::check::Text;
-use engine::feedback;
-use toolkit::Compiler;
+use checker::check::Text;
+use checker::feedback;
+use compilers::Compiler;
+use run::gpu::Gpu;
+use run::probe;
+use run::request::Request;
+use run::units::{factor, milliseconds};
+use run::workload::Workload;
 
 use super::session::{Session, say, say_failed, short};
 use crate::error::{Error, Result};

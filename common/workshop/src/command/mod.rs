@@ -16,14 +16,14 @@ mod session;
 
 use std::process::ExitCode;
 
-use common::Chapter;
-use common::atomic_file::AtomicFile;
-use common::workload::Workload;
+use run::Chapter;
+use run::atomic_file::AtomicFile;
+use run::workload::Workload;
 
 use crate::error::{Error, Result};
 use crate::exercise::{Exercise, root};
 use crate::workspace::Workspace;
-use engine::text::Version;
+use checker::text::Version;
 use options::Action;
 use session::{Session, say, show};
 

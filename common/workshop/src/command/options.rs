@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use common::request::Request;
+use run::request::Request;
 
 /// Practice: without a number, list the chapter's exercises; with a number, start that exercise or check what you wrote.
 #[derive(Clone, Debug, Args)]

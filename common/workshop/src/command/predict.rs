@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use common::workload::Workload;
-use engine::manifest::Predict;
-use engine::predict;
-use engine::text::paragraphs;
+use checker::manifest::Predict;
+use checker::predict;
+use checker::text::paragraphs;
+use run::workload::Workload;
 
 use super::session::{Session, say, say_failed};
 use crate::count::count;

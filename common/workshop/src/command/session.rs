@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use common::Chapter;
-use common::console;
-use common::workload::Workload;
-use engine::manifest::Target;
-use engine::text::{Version, paragraphs, version};
-use toolkit::Compiler;
+use checker::manifest::Target;
+use checker::text::{Version, paragraphs, version};
+use compilers::Compiler;
+use run::Chapter;
+use run::console;
+use run::workload::Workload;
 
 use super::options::Options;
 use crate::error::{Error, Result};

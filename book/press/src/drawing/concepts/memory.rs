@@ -1,7 +1,7 @@
 //! The memories of a GPU, from the nearest to the farthest.
 
 use anyhow::Result;
-use common::units;
+use run::units;
 use simt::Profile;
 use simt::bound::Rates;
 

@@ -5,7 +5,7 @@ use simt::bound::Rates;
 
 use super::super::svg::{MARGIN, Svg};
 use super::shapes::{INNER, Picture, area, block};
-use common::units;
+use run::units;
 
 /// Sub-partitions of a multiprocessor: each has one of the schedulers.
 const PARTS: u32 = 4;

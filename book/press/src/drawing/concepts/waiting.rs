@@ -1,7 +1,7 @@
 //! A sub-partition with one warp that waits for memory, and with eight.
 
 use anyhow::{Context, Result};
-use common::units::percent;
+use run::units::percent;
 
 use super::super::svg::{MARGIN, Svg, WIDTH};
 use super::shapes::{Picture, Timeline};

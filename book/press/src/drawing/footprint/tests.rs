@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use common::Chapter;
-use common::device::Request;
-use common::workload::{Border, Convolution, Matmul, WindowSums, Workload, convolution, matmul, window_sums};
+use run::Chapter;
+use run::device::Request;
+use run::workload::{Border, Convolution, Matmul, WindowSums, Workload, convolution, matmul, window_sums};
 
 use super::*;
 

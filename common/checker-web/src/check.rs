@@ -1,0 +1,102 @@
+//! Executes requests.
+
+use checker::check::{self, Error, Task, Text};
+use checker::device::{Compiled, Form as FormKind, Uncompiled};
+use checker::feedback;
+use checker::predict;
+use checker::simulated::{Compilation, Simulated};
+use checker::text::paragraphs;
+use simt::{MemoryError, Profile};
+use workloads::{Convolution, Correlation, Histogram, Matmul, Problem, WindowSums};
+
+use crate::answer::Answer;
+use crate::request::{Check, Form, Forms, Request};
+
+/// The GPU that is simulated: the one of the terminal, so that counts are the same.
+const PROFILE: &str = "h200";
+
+/// Executes one request and returns its answer, both as JSON.
+pub fn answered(request: &[u8]) -> Vec<u8> {
+    let answer = match serde_json::from_slice(request) {
+        Ok(request) => execute(request),
+        Err(error) => failed(format!("this is not a request: {error}")),
+    };
+    serde_json::to_vec(&answer).expect("answers hold nothing that JSON cannot")
+}
+
+/// Executes one request.
+pub fn execute(request: Request) -> Answer {
+    match request {
+        Request::Check(check) => match check.problem.as_str() {
+            Convolution::NAME => checked::<Convolution>(&check),
+            Correlation::NAME => checked::<Correlation>(&check),
+            Histogram::NAME => checked::<Histogram>(&check),
+            Matmul::NAME => checked::<Matmul>(&check),
+            WindowSums::NAME => checked::<WindowSums>(&check),
+            other => failed(format!("there is no workload {other}")),
+        },
+        Request::Predict { manifest, counted, arithmetic, answers } => {
+            let Some(questions) = manifest.predict.as_ref().map(|predict| &predict.questions) else {
+                return failed("this exercise asks for a kernel".to_owned());
+            };
+            let lesson = paragraphs(&manifest.lesson);
+            let Some(answers) = answers else {
+                let message = format!("{}\n{lesson}", predict::answered(questions, &counted, arithmetic));
+                return Answer::Verdict { passed: false, message, lines: Vec::new(), counted };
+            };
+            if answers.len() != questions.len() || counted.len() != questions.len() {
+                return failed(format!("the exercise asks for {} numbers, and there are {}", questions.len(), answers.len()));
+            }
+            let (text, passed) = predict::judged(questions, &answers, &counted, arithmetic);
+            let message = if passed { format!("{text}\npassed. {lesson}") } else { format!("{text}\nthink again, or open a hint") };
+            Answer::Verdict { passed, message, lines: Vec::new(), counted: Vec::new() }
+        }
+    }
+}
+
+/// Why there is no verdict.
+struct NoVerdict(String);
+
+impl From<MemoryError> for NoVerdict {
+    fn from(error: MemoryError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+fn checked<P: Problem>(check: &Check) -> Answer {
+    let Some(profile) = Profile::named(PROFILE) else { return failed(format!("there is no profile {PROFILE}")) };
+    let compiler = |form| compilation(&check.forms, form);
+    // A page has one thread for this.
+    let device = Simulated { profile, compiler, workers: Some(1) };
+    let text = Text { path: &check.name, name: &check.name, text: &check.text };
+    let task = Task { manifest: &check.manifest, starter: &check.starter, text };
+    match check::check::<P, _>(&device, task, check.seed) {
+        Ok(Ok(passed)) => {
+            let message = feedback::passed(&check.manifest, &passed, text);
+            Answer::Verdict { passed: true, message, lines: Vec::new(), counted: passed.counted }
+        }
+        Ok(Err(rejection)) => {
+            let (message, lines) = (feedback::rejected(&rejection, text), feedback::lines(&rejection, text));
+            Answer::Verdict { passed: false, message: message.trim_end().to_owned(), lines, counted: Vec::new() }
+        }
+        Err(Error::Unusable(reason) | Error::Device(NoVerdict(reason))) => failed(reason),
+    }
+}
+
+/// The output of the page's compiler for a form.
+fn compilation(forms: &Forms, form: FormKind) -> Compilation<NoVerdict> {
+    let (made, name) = match form {
+        FormKind::Optimized => (Some(&forms.optimized), "optimized"),
+        FormKind::Plain => (forms.plain.as_ref(), "plain"),
+        FormKind::Quiet => (forms.quiet.as_ref(), "quiet"),
+    };
+    match made {
+        Some(Form::Made { ptx, remarks }) => Ok(Compiled { ptx: ptx.clone(), remarks: remarks.clone() }),
+        Some(Form::Refused { log }) => Err(Uncompiled::Refused(log.clone())),
+        None => Err(Uncompiled::Error(NoVerdict(format!("the page has not made the {name} form of the kernel")))),
+    }
+}
+
+fn failed(error: String) -> Answer {
+    Answer::Failed { error }
+}

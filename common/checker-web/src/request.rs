@@ -1,0 +1,76 @@
+//! The requests of a page.
+
+use checker::manifest::Manifest;
+use serde::Deserialize;
+use workloads::Arithmetic;
+
+/// A request, named by its member `do`.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Request {
+    /// Checks a learner's kernel.
+    Check(Box<Check>),
+    /// Judges predicted numbers.
+    Predict {
+        /// The exercise.
+        manifest: Box<Manifest>,
+        /// The right numbers.
+        counted: Vec<f64>,
+        /// What some counts are per.
+        arithmetic: Arithmetic,
+        /// The learner's numbers; none to be told the right ones.
+        answers: Option<Vec<f64>>,
+    },
+}
+
+/// A learner's kernel.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// The name of the workload, see [`Problem::NAME`](workloads::Problem::NAME).
+    pub problem: String,
+    /// The exercise.
+    pub manifest: Manifest,
+    /// The text that the learner started with.
+    pub starter: String,
+    /// The name of the text in the compiler's messages.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// The compiler's output for it.
+    pub forms: Forms,
+    /// Seed of the random sizes and inputs.
+    pub seed: u64,
+}
+
+/// The compiler's output for a text. The forms after the first are needed only if the first was made.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Forms {
+    /// The PTX that a GPU would run.
+    pub optimized: Form,
+    /// Without optimization.
+    #[serde(default)]
+    pub plain: Option<Form>,
+    /// Without what it prints; for a text that prints.
+    #[serde(default)]
+    pub quiet: Option<Form>,
+}
+
+/// A form of a text.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum Form {
+    /// It was made.
+    Made {
+        /// The PTX.
+        ptx: String,
+        /// The compiler's messages about the text.
+        remarks: String,
+    },
+    /// The compiler refused the text.
+    Refused {
+        /// Its messages.
+        log: String,
+    },
+}

@@ -1,0 +1,268 @@
+//! Finds the bottleneck of a stage by experiment: it runs the stage again with part of its work removed, and compares the times.
+//!
+//! People look for a bottleneck by hand in the same way: they remove a statement and measure. If almost nothing is gained, the stage did not
+//! wait for that statement, or something else took as long at the same time. An experiment computes something else than its stage **by
+//! design**. So it is not a row of a run: it is never compared with the oracle, and its times are not a [`run::report::Measured`].
+//!
+//! # Layout
+//!
+//! - [`steering`]: which loads have to stay, because addresses or branches depend on them.
+//! - [`mod@without`]: PTX without its loads, why loads, and what replaces them.
+//! - [`trial`]: a diagnosis as data.
+//! - [`conclusion`]: what the numbers say in words, and no more than they say.
+//! - `table`: the numbers.
+//!
+//! A chapter's own [`Experiment`]s are kernels written for the purpose.
+//!
+//! # What an experiment cannot show
+//!
+//! Removing a load also removes the wait for it, its place in the instruction stream, and everything that the assembler does around it. The
+//! assembler assigns registers anew and may reorder what is left. So treat effects of a few percent as nothing. The share of the time that
+//! is gone is not the share that the loads took: other work may have overlapped with them.
+
+pub mod conclusion;
+pub mod steering;
+mod table;
+pub mod trial;
+pub mod without;
+
+use kernels::{Kernel, Source};
+use oracles::progress;
+use run::console::wrap_lines;
+use run::error::{Error, Result};
+use run::gpu::Gpu;
+use run::observer;
+use run::report::Row;
+use run::runner;
+use run::stage::{Experiment, Launches, Prepared, Run, Stage};
+use run::timing::{self, Timing};
+use run::workload::Workload;
+use simt::Counters;
+use simt::bound::bound;
+
+use without::{Loads, Refusal, Without, without};
+
+pub use trial::{Diagnosis, Effort, Kind, Trial};
+
+impl Diagnosis {
+    /// The table and what it says, with lines as long as it takes.
+    pub fn text(&self) -> String {
+        self.text_in(usize::MAX)
+    }
+
+    /// The table and what it says, in lines of at most `width` characters.
+    pub fn text_in(&self, width: usize) -> String {
+        let mut text = table::fit(self, width);
+        text.push_str("\n\nOnly the whole stage is compared with the oracle: an experiment computes something else, by design.\n");
+        if let Some(library) = self.library {
+            text.push_str(&format!("The kernels of {library} are not ours, and stay whole in every experiment.\n"));
+        }
+        text.push('\n');
+        for sentence in conclusion::sentences(self) {
+            text.push_str(&sentence);
+            text.push('\n');
+        }
+        wrap_lines(&text, width)
+    }
+}
+
+/// Runs a stage whole and without parts of its work. If the whole is not verified, its row comes back and nothing else is tried. Findings of
+/// the simulator's checks in an experiment are ignored, because an experiment may read memory that nobody wrote.
+///
+/// # Errors
+///
+/// When the workload cannot be brought to the device, and the driver's errors.
+pub fn diagnose<W: Workload>(
+    gpu: &Gpu,
+    stage: &Stage<W>,
+    experiments: &[Experiment<W>],
+    workload: &W,
+    repeat: usize,
+) -> Result<std::result::Result<Diagnosis, Row>> {
+    let repeat = repeat.max(1);
+    let whole = || Ok::<_, Error>(runner::run(gpu, std::slice::from_ref(stage), workload, repeat)?.rows.remove(0));
+    let first = whole()?;
+    let Some(measured) = first.measured() else { return Ok(Err(first)) };
+
+    let mut subject = Subject::new(gpu, stage, workload, repeat)?;
+    let least_bytes = workload.work().bytes;
+    let whole_effort = effort(gpu, measured.counters.as_deref().copied(), measured.timing, subject.registers()?, least_bytes);
+    let mut trials = Vec::new();
+    let kinds = subject.kinds_of_loads();
+    for &loads in &kinds {
+        let _alive = progress::spinner(loads.without());
+        let left = match loads {
+            Loads::Global if kinds.len() > 1 => "arithmetic, shared loads, stores",
+            Loads::Shared if kinds.len() > 1 => "arithmetic, global loads, stores",
+            _ => "arithmetic, stores",
+        };
+        let (effort, kept) = match subject.without(loads)? {
+            Ok((effort, kept)) => (Ok(effort), kept),
+            Err(reason) => (Err(reason), 0),
+        };
+        let kept = if kept > 0 { format!(", {kept} loads that decide addresses or branches") } else { String::new() };
+        trials.push(Trial { name: loads.without().to_owned(), left: format!("{left}{kept}"), kind: Kind::Without(loads), effort });
+    }
+    for own in experiments.iter().filter(|experiment| experiment.stage == *stage) {
+        let _alive = progress::spinner(own.name);
+        let effort = Ok(subject.own(own)?);
+        trials.push(Trial { name: own.name.to_owned(), left: own.left.to_owned(), kind: Kind::Own, effort });
+    }
+
+    let mut again = None;
+    if !gpu.is_simulated() {
+        let last = whole()?;
+        let Some(measured) = last.measured() else { return Ok(Err(last)) };
+        again = measured.timing;
+    }
+    let whole = Trial { name: "whole".to_owned(), left: "everything".to_owned(), kind: Kind::Whole, effort: Ok(whole_effort) };
+    Ok(Ok(Diagnosis { whole, again, experiments: trials, library: stage.library(), profile: gpu.profile() }))
+}
+
+/// A stage with its workload on a device.
+struct Subject<'a, W: Workload> {
+    gpu: &'a Gpu,
+    workload: &'a W,
+    buffers: W::Buffers,
+    repeat: usize,
+    run: Launching<W>,
+    /// The kernels of ours that it asks for when it launches. A kernel that it kept from earlier would stay whole.
+    kernels: Vec<Kernel>,
+    /// Their sources, with the PTX that they are loaded from.
+    sources: Vec<(&'static Source, String)>,
+}
+
+/// A stage that is ready to launch.
+enum Launching<W: Workload> {
+    Launches(Launches<W>),
+    /// Prepared with whole kernels: how it divides the work must not depend on the experiments.
+    Prepared(Box<dyn Prepared<W>>),
+    /// Launches nothing.
+    Nothing,
+}
+
+impl<W: Workload> Launching<W> {
+    fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()> {
+        match self {
+            Launching::Launches(launches) => launches(gpu, workload, buffers),
+            Launching::Prepared(prepared) => prepared.enqueue(gpu, workload, buffers),
+            Launching::Nothing => Ok(()),
+        }
+    }
+}
+
+impl<'a, W: Workload> Subject<'a, W> {
+    fn new(gpu: &'a Gpu, stage: &Stage<W>, workload: &'a W, repeat: usize) -> Result<Self> {
+        let mut buffers = workload.upload(gpu)?;
+        let mut run = match stage.run {
+            Run::Launches(launches) => Launching::Launches(launches),
+            Run::Prepared(prepare) => Launching::Prepared(prepare(gpu, workload)?),
+            Run::Cpu(_) | Run::Copies(_) => Launching::Nothing,
+        };
+        gpu.take_requested();
+        run.enqueue(gpu, workload, &mut buffers)?;
+        gpu.stream.synchronize()?;
+        let kernels = gpu.take_requested();
+        let mut sources: Vec<(&'static Source, String)> = Vec::new();
+        for kernel in &kernels {
+            if sources.iter().all(|(source, _)| *source != kernel.source) {
+                sources.push((kernel.source, gpu.ptx(kernel.source)?));
+            }
+        }
+        Ok(Self { gpu, workload, buffers, repeat, run, kernels, sources })
+    }
+
+    /// The experiments that make sense. If a stage has only one kind of load, removing both kinds adds nothing.
+    fn kinds_of_loads(&self) -> Vec<Loads> {
+        let has = |loads| !matches!(self.texts(loads), Err(Refusal::None));
+        match (has(Loads::Global), has(Loads::Shared)) {
+            (true, true) => vec![Loads::Global, Loads::Shared, Loads::Both],
+            (true, false) => vec![Loads::Global],
+            (false, true) => vec![Loads::Shared],
+            (false, false) => Vec::new(),
+        }
+    }
+
+    fn texts(&self, loads: Loads) -> std::result::Result<Without, Refusal> {
+        let modules = self.sources.iter().map(|(source, ptx)| {
+            let kernels = self.kernels.iter().filter(|kernel| kernel.source == *source);
+            (ptx.as_str(), kernels.map(|kernel| kernel.name).collect())
+        });
+        let modules: Vec<_> = modules.collect();
+        without(&modules, loads)
+    }
+
+    /// The effort of the stage without some of its loads, and how many of them stay; or why the loads cannot be removed.
+    fn without(&mut self, loads: Loads) -> Result<std::result::Result<(Effort, usize), String>> {
+        let without = match self.texts(loads) {
+            Ok(without) => without,
+            Err(refusal) => return Ok(Err(refusal.to_string())),
+        };
+        let effort = self.with_texts(&without.texts, loads);
+        // Even after an error, the kernels become whole again.
+        self.sources.iter().try_for_each(|(source, _)| self.gpu.replace_ptx(source, None))?;
+        Ok(Ok((effort?, without.kept)))
+    }
+
+    /// The effort of the stage with these texts instead of its sources' own.
+    fn with_texts(&mut self, texts: &[String], loads: Loads) -> Result<Effort> {
+        let Self { gpu, workload, repeat, .. } = *self;
+        for ((source, _), text) in self.sources.iter().zip(texts) {
+            gpu.replace_ptx(source, Some(text.clone()))?;
+        }
+        let run = &mut self.run;
+        let enqueue = |gpu: &Gpu, workload: &W, buffers: &mut W::Buffers| run.enqueue(gpu, workload, buffers);
+        let (counters, timing) = trial(gpu, workload, &mut self.buffers, repeat, enqueue)?;
+        let least_bytes = if loads == Loads::Shared { workload.work().bytes } else { 0 };
+        Ok(effort(gpu, counters, timing, self.registers()?, least_bytes))
+    }
+
+    /// The effort of a chapter's own experiment.
+    fn own(&mut self, experiment: &Experiment<W>) -> Result<Effort> {
+        self.gpu.take_requested();
+        let (counters, timing) = trial(self.gpu, self.workload, &mut self.buffers, self.repeat, experiment.run)?;
+        let registers = most_registers(self.gpu, &self.gpu.take_requested())?;
+        Ok(effort(self.gpu, counters, timing, registers, 0))
+    }
+
+    fn registers(&self) -> Result<u32> {
+        most_registers(self.gpu, &self.kernels)
+    }
+}
+
+/// The effort of a run; `least_bytes` is the least that its computation has to read and write.
+fn effort(gpu: &Gpu, counters: Option<Counters>, timing: Option<Timing>, registers: u32, least_bytes: u64) -> Effort {
+    match (timing, gpu.profile()) {
+        (None, Some(profile)) => {
+            let counters = counters.unwrap_or_default();
+            Effort::Counted { counters: Box::new(counters), bound: bound(&counters, least_bytes, profile) }
+        }
+        (timing, _) => Effort::Timed { timing: timing.expect("a run on a GPU is timed"), registers },
+    }
+}
+
+/// Registers per thread of the kernel that has the most.
+fn most_registers(gpu: &Gpu, kernels: &[Kernel]) -> Result<u32> {
+    let mut most = 0;
+    for kernel in kernels {
+        most = most.max(gpu.kernel(*kernel)?.num_regs()?.unsigned_abs());
+    }
+    Ok(most)
+}
+
+/// Counts launches on the simulator, or times them on a GPU. Nobody compares the output that they write.
+fn trial<W: Workload>(
+    gpu: &Gpu,
+    workload: &W,
+    buffers: &mut W::Buffers,
+    repeat: usize,
+    mut enqueue: impl FnMut(&Gpu, &W, &mut W::Buffers) -> Result<()>,
+) -> Result<(Option<Counters>, Option<Timing>)> {
+    W::output(buffers).poison(gpu)?;
+    observer::forget(gpu)?;
+    enqueue(gpu, workload, buffers)?;
+    gpu.stream.synchronize()?;
+    let counters = observer::take(gpu)?.counters;
+    let timing = if gpu.is_simulated() { None } else { Some(timing::time(gpu, repeat, || enqueue(gpu, workload, buffers))?) };
+    Ok((counters, timing))
+}

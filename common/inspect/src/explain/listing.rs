@@ -1,0 +1,219 @@
+//! The CUDA source of a kernel with the counts of each line.
+
+use std::fmt::Write;
+
+use simt::{Counters, LineCounters};
+
+use super::style::Style;
+use run::units::{percent, significant};
+
+/// The least room for the source. Where there is less, columns of counts are left out.
+const LEAST_CODE: usize = 24;
+/// At most this many lines without counts are shown between lines with counts.
+const BRIDGED: u32 = 2;
+
+/// A column: its title on two lines, and its text for a line of source.
+struct Column {
+    title: [&'static str; 2],
+    cell: fn(&Counters, &Counters) -> Option<String>,
+}
+
+const COLUMNS: [Column; 4] = [
+    Column { title: ["PTX", "instr."], cell: share },
+    Column { title: ["sectors/request", "(at best)"], cell: sectors },
+    Column { title: ["wavefronts/request", "(at best)"], cell: wavefronts },
+    Column { title: ["branches", "diverged"], cell: diverged },
+];
+
+/// Lists the lines of one file, from the first to the last that was counted. `text` finds a file's text by its name.
+pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Counters, style: Style) -> String {
+    let mut counted: Vec<(u32, &Counters)> = lines
+        .iter()
+        .filter_map(|line| Some((line.source.as_ref().filter(|source| source.file == file)?.line, &line.counters)))
+        .collect();
+    counted.sort_by_key(|(line, _)| *line);
+    let cells: Vec<Vec<Option<String>>> =
+        COLUMNS.iter().map(|column| counted.iter().map(|(_, counters)| (column.cell)(counters, total)).collect()).collect();
+    let mut shown: Vec<usize> = (0..COLUMNS.len()).filter(|&column| cells[column].iter().any(Option::is_some)).collect();
+    let mut widths: Vec<usize> = shown
+        .iter()
+        .map(|&column| {
+            let cells = cells[column].iter().flatten().map(|cell| cell.chars().count());
+            COLUMNS[column].title.iter().map(|title| title.len()).chain(cells).max().unwrap_or(0)
+        })
+        .collect();
+    let room = |widths: &[usize]| style.width.saturating_sub(7 + widths.iter().map(|width| width + 2).sum::<usize>());
+    while widths.len() > 1 && room(&widths) < LEAST_CODE {
+        widths.pop();
+        shown.pop();
+    }
+
+    let mut listing = String::new();
+    for (row, first) in ["line", ""].into_iter().enumerate() {
+        let titles: String =
+            shown.iter().zip(&widths).map(|(&column, width)| format!("  {:>width$}", COLUMNS[column].title[row])).collect();
+        let last = if row == 0 { cut(file, room(&widths)) } else { String::new() };
+        put(&mut listing, &style.dim(format!("{first:>5}{titles}  {last}").trim_end()));
+    }
+    let source: Vec<&str> = text.map(|text| text.lines().collect()).unwrap_or_default();
+    let indent = counted.iter().filter_map(|(line, _)| source.get(*line as usize - 1)).map(|text| depth(text)).min().unwrap_or(0);
+    let code = |line: u32| -> String {
+        let text = source.get(line as usize - 1).map_or("", |text| text.get(indent.min(depth(text))..).unwrap_or(text));
+        cut(text, room(&widths))
+    };
+    let empty: String = widths.iter().map(|width| " ".repeat(width + 2)).collect();
+    let mut last = None;
+    for (index, (line, _)) in counted.iter().enumerate() {
+        match last {
+            Some(last) if line - last > BRIDGED + 1 => put(&mut listing, &style.dim(&format!("{:>5}", "…"))),
+            Some(last) => {
+                (last + 1..*line).for_each(|line| put(&mut listing, &style.dim(&format!("{line:>5}{empty}  {}", code(line)))));
+            }
+            None => {}
+        }
+        let row: String = shown
+            .iter()
+            .zip(&widths)
+            .map(|(&column, width)| format!("  {:>width$}", cells[column][index].as_deref().unwrap_or("")))
+            .collect();
+        put(&mut listing, &format!("{line:>5}{row}  {}", code(*line)));
+        last = Some(*line);
+    }
+    listing
+}
+
+/// The titles of the columns in which some line has a count, and the cells of each line.
+pub fn columns<'a>(
+    lines: impl Iterator<Item = &'a Counters> + Clone,
+    total: &Counters,
+) -> (Vec<[&'static str; 2]>, Vec<Vec<Option<String>>>) {
+    let shown: Vec<&Column> =
+        COLUMNS.iter().filter(|column| lines.clone().any(|counters| (column.cell)(counters, total).is_some())).collect();
+    let cells = lines.map(|counters| shown.iter().map(|column| (column.cell)(counters, total)).collect()).collect();
+    (shown.iter().map(|column| column.title).collect(), cells)
+}
+
+/// The first characters of a text, with a mark if there are more.
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most.saturating_sub(1)).chain(['…']).collect() }
+}
+
+/// Spaces at the start of a line.
+fn depth(text: &str) -> usize {
+    text.len() - text.trim_start_matches(' ').len()
+}
+
+fn share(counters: &Counters, total: &Counters) -> Option<String> {
+    (counters.ptx_instructions > 0)
+        .then(|| percent_or_less(counters.ptx_instructions as f64 / total.ptx_instructions.max(1) as f64))
+}
+
+/// Tiny shares are only reported as small.
+fn percent_or_less(share: f64) -> String {
+    if share < 0.001 { "< 0.1 %".to_owned() } else { percent(share) }
+}
+
+fn sectors(counters: &Counters, _: &Counters) -> Option<String> {
+    let c = counters;
+    per_request(
+        c.global_load_sectors + c.global_store_sectors,
+        c.global_load_sectors_ideal + c.global_store_sectors_ideal,
+        c.global_load_requests + c.global_store_requests,
+    )
+}
+
+fn wavefronts(counters: &Counters, _: &Counters) -> Option<String> {
+    let c = counters;
+    per_request(
+        c.shared_load_wavefronts + c.shared_store_wavefronts,
+        c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal,
+        c.shared_load_requests + c.shared_store_requests,
+    )
+}
+
+fn diverged(counters: &Counters, _: &Counters) -> Option<String> {
+    let (diverged, branches) = (counters.divergent_branches, counters.branches);
+    (diverged > 0).then(|| percent_or_less(diverged as f64 / branches as f64))
+}
+
+fn per_request(count: u64, ideal: u64, requests: u64) -> Option<String> {
+    let per = |count: u64| significant(count as f64 / requests as f64);
+    (requests > 0).then(|| format!("{} ({})", per(count), per(ideal)))
+}
+
+fn put(listing: &mut String, line: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(listing, "{}", line.trim_end());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simt::SourceLine;
+
+    const SOURCE: &str = "// a copy\n\n__global__ void copy(float* to, const float* from)\n{\n    int i = threadIdx.x;\n    // One\n    // after\n    // the\n    // other.\n    to[i] = from[i];\n}\n";
+
+    fn line(line: u32, counters: Counters) -> LineCounters {
+        LineCounters { source: Some(SourceLine { file: "copy.cu".to_owned(), line }), counters }
+    }
+
+    #[test]
+    fn lines_that_did_something_are_next_to_their_counts() {
+        let index = Counters { ptx_instructions: 3, ..Counters::default() };
+        let copy = Counters {
+            ptx_instructions: 7,
+            global_load_requests: 1,
+            global_load_sectors: 32,
+            global_load_sectors_ideal: 4,
+            global_store_requests: 1,
+            global_store_sectors: 4,
+            global_store_sectors_ideal: 4,
+            ..Counters::default()
+        };
+        let lines = [line(3, index), line(5, index), line(10, copy)];
+        let total = Counters { ptx_instructions: 13, ..copy };
+        let expected = "
+ line     PTX  sectors/request  copy.cu
+       instr.        (at best)
+    3  23.1 %                   __global__ void copy(float* to, const float* from)
+    4                           {
+    5  23.1 %                       int i = threadIdx.x;
+    …
+   10  53.8 %      18.0 (4.00)      to[i] = from[i];
+";
+        let listing = list("copy.cu", Some(SOURCE), &lines, &total, Style::PLAIN);
+        assert_eq!(listing, expected.strip_prefix('\n').unwrap(), "got\n{listing}");
+    }
+
+    #[test]
+    fn long_lines_are_cut_and_files_without_text_have_their_counts() {
+        let lines = [line(1, Counters { ptx_instructions: 1, branches: 4, divergent_branches: 1, ..Counters::default() })];
+        let long = "x".repeat(300);
+        for text in [Some(long.as_str()), None] {
+            let listing = list("copy.cu", text, &lines, &lines[0].counters, Style::PLAIN);
+            assert!(listing.lines().all(|line| line.chars().count() <= Style::PLAIN.width), "{listing}");
+            assert!(listing.contains("100 %") && listing.contains("25.0 %"), "{listing}");
+        }
+    }
+
+    #[test]
+    fn where_there_is_no_room_for_all_counts_the_source_stays() {
+        let counted = Counters {
+            ptx_instructions: 1,
+            branches: 4,
+            divergent_branches: 1,
+            shared_load_requests: 1,
+            shared_load_wavefronts: 2,
+            global_load_requests: 1,
+            ..Counters::default()
+        };
+        let lines = [line(10, counted)];
+        for (width, columns) in [(100, 4), (80, 3), (50, 1)] {
+            let listing = list("copy.cu", Some(SOURCE), &lines, &counted, Style::plain(width));
+            let titles = ["PTX", "sectors/request", "wavefronts/request", "branches"];
+            assert_eq!(titles.iter().filter(|title| listing.contains(**title)).count(), columns, "{listing}");
+            assert!(listing.lines().all(|line| line.chars().count() <= width), "{listing}");
+            assert!(listing.contains("to[i] = from[i];"), "{listing}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Rules of the house: what keeps the repository easy to find one's way in, as tests.
+//!
+//! - `tidy`: one stem per chapter, what a file says first, how long it may be.
+//! - `imports`: dependencies between packages, and between the files of a crate, run one way, and the simulator depends on nothing else.
+//! - `repository`: the files and packages that both read.
+
+#![cfg(test)]
+
+mod imports;
+mod repository;
+mod tidy;

@@ -1,0 +1,102 @@
+//! The device that the tests run on, and how the same tests reach the other device.
+
+use std::env;
+use std::io::{Write, stderr};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use run::device::Request;
+use run::gpu::Gpu;
+use run::probe::probe;
+
+/// Chooses the device: `sim` or `gpu`. Unset, the tests run on the simulator and then on a GPU if there is one.
+const DEVICE: &str = "UNROLLED_TEST_DEVICE";
+/// Set to `1`, a machine without a GPU fails the tests.
+const REQUIRE_GPU: &str = "UNROLLED_REQUIRE_GPU";
+
+/// The GPU, which one test uses at a time, so that none disturbs another's times.
+static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
+
+/// Simulators that no test uses at the moment. Each has its own modules, which a test may replace.
+static SIMULATORS: Mutex<Vec<Gpu>> = Mutex::new(Vec::new());
+
+/// Lends the device to a test: the GPU to one test at a time, and the simulator to as many as ask for it. Each test's thread has its own
+/// records there.
+pub fn with_gpu<R>(test: impl FnOnce(&Gpu) -> R) -> R {
+    let open = |request| Gpu::open(&request).unwrap_or_else(|error| panic!("the tests have no device: {error}"));
+    match env::var(DEVICE).as_deref() {
+        Ok("gpu") => {
+            let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
+            test(gpu.get_or_insert_with(|| open(Request::Gpu)))
+        }
+        Ok("sim") | Err(_) => {
+            let unused = || SIMULATORS.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = unused().pop();
+            let gpu = known.unwrap_or_else(|| open(Request::Sim(None)));
+            gpu.simulator().expect("it was asked for").record_apart().expect("the simulator answers");
+            let result = test(&gpu);
+            // A test that panics keeps its simulator, which may have a replaced module.
+            unused().push(gpu);
+            result
+        }
+        Ok(other) => panic!("{DEVICE} must be sim or gpu, got {other}"),
+    }
+}
+
+/// Lends a simulator that nobody else uses, for a test in a process of its own: a fault of a kernel makes the device useless to whoever
+/// shares it, until the last of them gives it back.
+pub fn with_own_simulator<R>(test: impl FnOnce(&Gpu) -> R) -> R {
+    test(&Gpu::open(&Request::Sim(None)).unwrap_or_else(|error| panic!("the test has no device: {error}")))
+}
+
+/// Runs one ignored test in a process of its own, because it leaves the process unusable. Returns what it printed.
+pub fn in_own_process(test: &str) -> String {
+    let output = Command::new(env::current_exe().expect("a running program has a path"))
+        .args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"])
+        .output()
+        .expect("this program can be started again");
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && said.contains("1 passed"), "{test} failed in its own process:\n{said}");
+    said
+}
+
+/// The words before the reason why there is no GPU.
+const NO_GPU: &str = "no GPU can be used: ";
+
+/// Asks in a process of its own, because in this process the simulator may already have taken the driver's name.
+#[test]
+#[ignore = "not a test: all_these_tests_pass_on_a_gpu_as_well starts it in a process of its own"]
+fn what_the_driver_of_this_machine_says() {
+    if let Err(why) = probe() {
+        println!("{NO_GPU}{why}");
+    }
+}
+
+#[test]
+fn all_these_tests_pass_on_a_gpu_as_well() {
+    let asked = env::var(DEVICE).ok();
+    let required = env::var(REQUIRE_GPU).is_ok_and(|value| value == "1");
+    match asked.as_deref() {
+        // This is the second process, or the run that was asked for.
+        Some("gpu") => return,
+        Some(_) => {
+            assert!(!required, "{REQUIRE_GPU}=1 and {DEVICE}=sim contradict each other");
+            return;
+        }
+        None => {}
+    }
+    let said = in_own_process("device::what_the_driver_of_this_machine_says");
+    if let Some((_, why)) = said.split_once(NO_GPU) {
+        let why = why.lines().next().unwrap_or_default();
+        assert!(!required, "{REQUIRE_GPU}=1, and no GPU can be used: {why}");
+        // `writeln!` to the stream, because the test harness captures what `eprintln!` prints in a passing test.
+        let _ = writeln!(stderr(), "SKIPPED: the tests on a GPU, because {why}; {REQUIRE_GPU}=1 makes this a failure");
+        return;
+    }
+    let output = Command::new(env::current_exe().expect("a running program has a path"))
+        .env(DEVICE, "gpu")
+        .output()
+        .expect("this program can be started again");
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "on the GPU:\n{said}");
+}
