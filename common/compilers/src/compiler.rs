@@ -3,8 +3,6 @@
 //! NVRTC comes first, because its PTX is what the numbers of the book were counted in. It exists for Linux and Windows; a clang exists for
 //! every system.
 
-use std::env;
-
 use kernels::Header;
 
 use crate::clang::{Clang, places};
@@ -14,11 +12,9 @@ use crate::input::{Form, Input};
 use crate::libraries::NVRTC;
 use crate::nvrtc::Nvrtc;
 use crate::recipe::options;
+use crate::variables::{CLANG, COMPILER};
 
-/// Environment variable that says which compiler to use.
-pub const VARIABLE: &str = "UNROLLED_COMPILER";
-
-/// The compilers that [`VARIABLE`] can name.
+/// The compilers that [`COMPILER`] can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// NVIDIA's run-time compiler.
@@ -28,18 +24,18 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// What [`VARIABLE`] says; `None` when it is not set.
+    /// What [`COMPILER`] says; `None` when it is not set.
     ///
     /// # Errors
     ///
     /// When it is neither `nvrtc` nor `clang`.
     pub fn of_user() -> Result<Option<Choice>> {
-        let Some(value) = env::var_os(VARIABLE) else { return Ok(None) };
+        let Some(value) = COMPILER.path() else { return Ok(None) };
         match value.to_str().map(str::to_ascii_lowercase).as_deref() {
             Some("nvrtc") => Ok(Some(Choice::Nvrtc)),
             Some("clang") => Ok(Some(Choice::Clang)),
             _ => Err(Error::NotFound {
-                reason: format!("{VARIABLE} is {}", value.display()),
+                reason: format!("{COMPILER} is {}", value.display()),
                 remedy: "set it to nvrtc or clang, or not at all".to_owned(),
             }),
         }
@@ -55,13 +51,13 @@ pub enum Compiler {
 }
 
 impl Compiler {
-    /// The compiler that [`VARIABLE`] names. Without that, the only one whose path is in an environment variable; or else NVRTC, or a clang.
+    /// The compiler that [`COMPILER`] names. Without that, the only one whose path is in an environment variable; or else NVRTC, or a clang.
     ///
     /// # Errors
     ///
     /// When there is none. The message says where we looked and how to get one.
     pub fn find() -> Result<Compiler> {
-        let named = [NVRTC.variable, places::VARIABLE].map(|variable| env::var_os(variable).is_some());
+        let named = [NVRTC.variable, CLANG].map(|variable| variable.path().is_some());
         match (Choice::of_user()?, named) {
             (Some(Choice::Nvrtc), _) | (None, [true, false]) => Nvrtc::find().map(Compiler::Nvrtc),
             (Some(Choice::Clang), _) | (None, [false, true]) => Clang::find().map(Compiler::Clang),
@@ -125,7 +121,7 @@ fn neither(one: &Error, other: &Error) -> Error {
         Error::NotFound { reason, .. } => reason.clone(),
         error => error.to_string(),
     };
-    let (nvrtc, variable) = (NVRTC.variable, places::VARIABLE);
+    let (nvrtc, variable) = (NVRTC.variable, CLANG);
     Error::NotFound {
         reason: format!("{}, and {}", reason(one), reason(other)),
         remedy: format!("`{}` installs one; or set {nvrtc} or {variable} to the path of one that you have", pip()),

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::python::{self, entries};
 use crate::recipe::PINNED_VERSION;
+use crate::variables::{self, Variable};
 
 /// A library of the CUDA toolkit, by the names that it has in different places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +30,17 @@ pub struct Library {
     /// The version to install, where one is better than the others.
     pub version: Option<&'static str>,
     /// Environment variable with the path of the file to use. If it is set, no other file is used.
-    pub variable: &'static str,
+    pub variable: Variable,
 }
 
 /// The run-time compiler of CUDA C.
 pub static NVRTC: Library =
-    Library { title: "NVRTC", stem: "nvrtc", package: "cuda_nvrtc", version: Some(PINNED_VERSION), variable: "UNROLLED_NVRTC" };
+    Library { title: "NVRTC", stem: "nvrtc", package: "cuda_nvrtc", version: Some(PINNED_VERSION), variable: variables::NVRTC };
 /// Dense linear algebra.
 pub static CUBLAS: Library =
-    Library { title: "cuBLAS", stem: "cublas", package: "cublas", version: None, variable: "UNROLLED_CUBLAS" };
+    Library { title: "cuBLAS", stem: "cublas", package: "cublas", version: None, variable: variables::CUBLAS };
 /// Fourier transforms.
-pub static CUFFT: Library = Library { title: "cuFFT", stem: "cufft", package: "cufft", version: None, variable: "UNROLLED_CUFFT" };
+pub static CUFFT: Library = Library { title: "cuFFT", stem: "cufft", package: "cufft", version: None, variable: variables::CUFFT };
 
 /// An open library. A binding keeps it for as long as it calls the functions that it got from [`Opened::function`].
 #[derive(Debug)]
@@ -101,7 +102,7 @@ impl Library {
     /// Python environment; the loader's path; toolkits; Python's packages; and last the folders that `python3` itself lists,
     /// because asking starts a process. A path without a folder is a name for the loader.
     pub fn candidates(&self) -> impl Iterator<Item = PathBuf> {
-        let named = env::var_os(self.variable).map(PathBuf::from);
+        let named = self.variable.path();
         let searched = named.is_none().then(|| self.searched());
         let named = named.map(|path| self.in_folder(&path).unwrap_or(path));
         let mut seen = HashSet::new();
@@ -111,8 +112,8 @@ impl Library {
 
     /// Where [`Library::candidates`] looks, in words.
     pub fn places(&self) -> String {
-        match env::var_os(self.variable) {
-            Some(path) => format!("at {} (from {})", Path::new(&path).display(), self.variable),
+        match self.variable.path() {
+            Some(path) => format!("at {} (from {})", path.display(), self.variable),
             None => format!(
                 "on the loader's path, under {}, in {} or in Python's packages",
                 TOOLKIT_VARIABLES.join(", "),

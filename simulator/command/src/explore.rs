@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use clap::Args;
 use simcuda::report::Report;
-use simcuda::settings::{REPORT_VARIABLE, SCHEDULE_VARIABLE};
+use simcuda::variables::{REPORT, SCHEDULE};
 
 use crate::ending::Ended;
 use crate::group;
@@ -112,8 +112,8 @@ fn run(
     let output = folder.path().join("output");
     let both = File::create(&output)?;
     let mut command = simulator.command(&options.words);
-    command.env(SCHEDULE_VARIABLE, number.to_string());
-    command.env(REPORT_VARIABLE, format!("json:{}", folder.path().join("%p.json").display()));
+    command.env(SCHEDULE, number.to_string());
+    command.env(REPORT, format!("json:{}", folder.path().join("%p.json").display()));
     command.stdout(both.try_clone()?).stderr(both);
     let (ended, duration) = group::run(&mut command, limit, interrupted).map_err(|error| not_started(&options.words, &error))?;
     let status = if let group::Ended::Exited(status) = ended { Some(status) } else { None };
@@ -140,7 +140,7 @@ fn tell(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends:
         write(&format!("{}\n", defect.message));
     }
     let words: Vec<String> = options.words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
-    let repeat = format!("Repeat it with: {SCHEDULE_VARIABLE}={number} simcuda run -- {}", words.join(" "));
+    let repeat = format!("Repeat it with: {SCHEDULE}={number} simcuda run -- {}", words.join(" "));
     if !ending.fails(&run.report) {
         write(&format!("{HOST_IS_EARLY}\n"));
         run.report.note_early_host(&format!("race with the host: {ends}. {HOST_IS_EARLY}\n{repeat}"));

@@ -15,7 +15,8 @@ use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
-use simcuda::client::{LIBRARY_VARIABLE, find_library, installed_libraries};
+use simcuda::client::{find_library, installed_libraries};
+use simcuda::variables::LIBRARY;
 
 /// The packages with the libraries, and the names of their library targets.
 const LIBRARIES: [(&str, &str); 3] =
@@ -42,7 +43,9 @@ pub fn install(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
         );
         let _ = writeln!(stderr(), "{said}");
         build(&home).and_then(|()| Ok(fs::write(home.join(STAMP), stamp(&command)?)?)).map_err(|error| {
-            format!("cannot build the simulator's libraries: {error}; or set {LIBRARY_VARIABLE} to the path of a library that you have built")
+            format!(
+                "cannot build the simulator's libraries: {error}; or set {LIBRARY} to the path of a library that you have built"
+            )
         })?;
     }
     Ok(simcuda::install::install(folder)?)
@@ -51,7 +54,7 @@ pub fn install(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
 /// Returns the folder that this command's libraries belong in, if cargo has installed the command and the folder does not have them yet.
 fn home_without_libraries(command: &Path) -> Result<Option<PathBuf>, Box<dyn Error>> {
     let Some(bin) = command.parent().filter(|folder| folder.ends_with("bin")) else { return Ok(None) };
-    if env::var_os(LIBRARY_VARIABLE).is_some() {
+    if LIBRARY.path().is_some() {
         return Ok(None);
     }
     let home = installed_libraries(bin);

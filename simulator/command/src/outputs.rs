@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use simcuda::report::{Destination, Report, Severity};
-use simcuda::settings::REPORT_VARIABLE;
+use simcuda::variables::REPORT;
 
 /// The options of every subcommand that ends with a report.
 #[derive(Debug, Args)]
@@ -48,10 +48,10 @@ impl Outputs {
     ///
     /// If a form is unknown, or a file cannot be written there.
     pub fn prepare(&self) -> Result<Ending, Box<dyn Error>> {
-        let from_environment = || env::var(REPORT_VARIABLE).unwrap_or_else(|_| "text".to_owned());
+        let from_environment = || REPORT.text().unwrap_or_else(|| "text".to_owned());
         let (asked, variable) = match self.reports.is_empty() {
             false => (self.reports.clone(), "--report"),
-            true => (from_environment().split(',').map(str::to_owned).collect(), REPORT_VARIABLE),
+            true => (from_environment().split(',').map(str::to_owned).collect(), REPORT.name),
         };
         let is_off = |asked: &[String]| matches!(asked, [only] if only == "off");
         let destinations = match is_off(&asked) {

@@ -278,7 +278,7 @@ fn the_book_shows_what_a_run_with_a_defect_prints() {
     let (status, stdout, stderr) = run(example("saxpy").env("SIMCUDA_REPORT", "text,github").env("SIMCUDA_EXITCODE", "3"));
     assert_eq!((status, stdout.as_str()), (Some(3), ""), "{stderr}");
     let saved = Path::new(ROOT).join("examples/saxpy/report.txt");
-    if std::env::var_os("SIMCUDA_BLESS").is_some() {
+    if simcuda::variables::BLESS.path().is_some() {
         std::fs::write(&saved, &stderr).unwrap();
     }
     let saved = std::fs::read_to_string(saved).unwrap_or_default();

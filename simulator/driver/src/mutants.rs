@@ -1,8 +1,8 @@
 //! Mutants of the kernels that a process runs: small, deliberate mistakes, to see whether its tests notice them. `simcuda mutate` sets the
 //! variables of this module, and reads the files.
 //!
-//! With [`FOLDER_VARIABLE`] alone, each process lists the mutants of the kernels that it launches, and says which of them it reached. The
-//! files are up to date after each launch, because a process can end in ways that no library notices. With [`MUTANT_VARIABLE`] as well, a
+//! With [`MUTANTS`] alone, each process lists the mutants of the kernels that it launches, and says which of them it reached. The
+//! files are up to date after each launch, because a process can end in ways that no library notices. With [`MUTANT`] as well, a
 //! module that has the mutant is loaded with that mistake, and an empty file says so.
 
 use std::borrow::Cow;
@@ -24,11 +24,7 @@ use crate::files;
 use crate::lock::lock;
 use crate::messages::say;
 use crate::name::readable;
-
-/// The environment variable that names a folder for what each process writes about mutants.
-pub const FOLDER_VARIABLE: &str = "SIMCUDA_MUTANTS";
-/// The environment variable that chooses a mutant, by its [name](mutation::Mutant::id).
-pub const MUTANT_VARIABLE: &str = "SIMCUDA_MUTANT";
+use crate::variables::{MUTANT, MUTANTS};
 
 /// The file that says that a module was loaded with the mistake.
 pub const APPLIED: &str = "applied";
@@ -81,17 +77,12 @@ impl Mutants {
     ///
     /// [`Error::Variable`]
     pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let folder = variable(FOLDER_VARIABLE).map(|text| match std::path::absolute(&text) {
-            Ok(folder) if folder.is_dir() => Ok(folder),
-            _ => Err(Error::Variable { variable: FOLDER_VARIABLE, expected: "a folder that exists", got: text }),
-        });
-        let chosen = variable(MUTANT_VARIABLE).map(|id| {
-            let is_name = id.split_once('@').is_some_and(|(function, _)| !function.is_empty());
-            let expected = "the name of a mutant, as `simcuda mutate --list` prints it";
-            if is_name { Ok(id) } else { Err(Error::Variable { variable: MUTANT_VARIABLE, expected, got: id }) }
-        });
+        let is_folder = |text: &str| std::path::absolute(text).ok().filter(|folder| folder.is_dir());
+        let folder = MUTANTS.parsed(&variable, "a folder that exists", is_folder)?;
+        let is_name = |id: &str| id.split_once('@').filter(|(function, _)| !function.is_empty()).map(|_| id.to_owned());
+        let chosen = MUTANT.parsed(&variable, "the name of a mutant, as `simcuda mutate --list` prints it", is_name)?;
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        Ok(Self { folder: folder.transpose()?, chosen: chosen.transpose()?, started, launched: Mutex::default() })
+        Ok(Self { folder, chosen, started, launched: Mutex::default() })
     }
 
     /// The text to load in place of this one: with the chosen mistake, if it has that mutant.
@@ -140,7 +131,7 @@ impl Mutants {
         if known.lines.len() > before
             && let Err(error) = known.write()
         {
-            say(format_args!("cannot write the mutants of {kernel} ({FOLDER_VARIABLE}): {error}"));
+            say(format_args!("cannot write the mutants of {kernel} ({MUTANTS}): {error}"));
         }
     }
 
@@ -148,7 +139,7 @@ impl Mutants {
     fn leave(&self, name: &str, text: &str) {
         let Some(folder) = &self.folder else { return };
         if let Err(error) = fs::write(folder.join(name), text) {
-            say(format_args!("cannot write {name} ({FOLDER_VARIABLE}): {error}"));
+            say(format_args!("cannot write {name} ({MUTANTS}): {error}"));
         }
     }
 }

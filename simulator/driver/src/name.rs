@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use cpp_demangle::{DemangleOptions, Symbol};
-use simt::Finding;
+use simt::{LaunchError, LaunchReport};
 
 /// Returns the name of a kernel as its source has it, without parameters: `scale<float>` for `_Z5scaleIfEvPT_`. A name that no C++ compiler
 /// made stays as it is.
@@ -17,9 +17,15 @@ pub fn readable(symbol: &str) -> Cow<'_, str> {
     name.map_or(Cow::Borrowed(symbol), |name| Cow::Owned(without_tags(&name)))
 }
 
-/// Returns a finding's text, with the name of its kernel as the source has it.
-pub fn text_of(finding: &Finding) -> String {
-    Finding { kernel: readable(&finding.kernel).into_owned(), ..finding.clone() }.to_string()
+/// Gives the kernel its readable name in all that a launch found, so that every text about it has that name.
+pub fn made_readable(ended: &mut Result<LaunchReport, LaunchError>) {
+    let rename = |kernel: &mut String| *kernel = readable(kernel).into_owned();
+    match ended {
+        Ok(report) => report.findings.iter_mut().for_each(|finding| rename(&mut finding.kernel)),
+        Err(LaunchError::Fault { finding, .. }) => rename(&mut finding.kernel),
+        Err(LaunchError::OutOfFuel { kernel, .. }) => rename(kernel),
+        Err(LaunchError::Misuse(_)) => {}
+    }
 }
 
 /// Removes tags such as `[abi:v1]`. numba gives every kernel one of more than a hundred letters.

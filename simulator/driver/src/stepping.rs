@@ -1,7 +1,7 @@
 //! What `simcuda debug` asks of a process, and what the process answers: which launches have defects, and what one warp of one launch did,
 //! instruction by instruction.
 //!
-//! [`VARIABLE`] names a file with a [`Request`]. Each process writes a file of its own into the request's folder, with a line of JSON for each
+//! [`DEBUG`] names a file with a [`Request`]. Each process writes a file of its own into the request's folder, with a line of JSON for each
 //! launch that is worth it. A line is complete when the launch has ended, because a process can end in ways that no library notices.
 
 use std::collections::{BTreeSet, HashMap};
@@ -20,9 +20,7 @@ use crate::error::Error;
 use crate::lock::lock;
 use crate::messages::say;
 use crate::name::readable;
-
-/// The environment variable that names the file with the request.
-pub const VARIABLE: &str = "SIMCUDA_DEBUG";
+use crate::variables::DEBUG;
 
 /// What to write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -148,11 +146,9 @@ impl Debugged {
     ///
     /// [`Error::Variable`]
     pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, Error> {
-        let Some(path) = variable(VARIABLE) else { return Ok(None) };
-        let request = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        let request =
-            request.ok_or(Error::Variable { variable: VARIABLE, expected: "a file that `simcuda debug` wrote", got: path })?;
-        Ok(Some(Self { request, launches: AtomicU64::new(0), known: Mutex::default() }))
+        let request = |path: &str| serde_json::from_slice(&fs::read(path).ok()?).ok();
+        let request = DEBUG.parsed(variable, "a file that `simcuda debug` wrote", request)?;
+        Ok(request.map(|request| Self { request, launches: AtomicU64::new(0), known: Mutex::default() }))
     }
 
     /// A launch begins. One thread of the host executes its blocks, so that it repeats itself.
@@ -177,11 +173,9 @@ impl Debugged {
         ended: &Result<LaunchReport, LaunchError>,
         explain: impl FnOnce(&Finding) -> Option<String>,
     ) {
-        let mangled = kernel;
         let kernel = readable(kernel).into_owned();
         let failed = |error: &LaunchError, block, warp, more: Option<String>| {
-            let message = error.to_string().replace(mangled, &kernel) + &more.unwrap_or_default();
-            Some(Failure { message, block, warp })
+            Some(Failure { message: error.to_string() + &more.unwrap_or_default(), block, warp })
         };
         let (failure, findings) = match ended {
             Ok(report) => (None, report.findings.clone()),
@@ -198,7 +192,7 @@ impl Debugged {
         let warp = record.map(|record| Warp::from((record.take(), module)));
         let launched = Launched { number, kernel, config, failure, findings, warp };
         if let Err(error) = append(&self.request.folder, &launched) {
-            say(format_args!("cannot write the launch of {} ({VARIABLE}): {error}", launched.kernel));
+            say(format_args!("cannot write the launch of {} ({DEBUG}): {error}", launched.kernel));
         }
     }
 }

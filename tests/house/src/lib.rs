@@ -2,6 +2,7 @@
 //!
 //! - `tidy`: one stem per chapter, what a file says first, how long it may be.
 //! - `imports`: dependencies between packages, and between the files of a crate, run one way, and the simulator depends on nothing else.
+//! - `variables`: every environment variable is in a table, and on a page.
 //! - `repository`: the files and packages that both read.
 
 #![cfg(test)]
@@ -9,3 +10,4 @@
 mod imports;
 mod repository;
 mod tidy;
+mod variables;

@@ -3,12 +3,11 @@
 //! The driver writes each launch of the process that simulates for explanations (`SIMCUDA_LAUNCHES`). Here they become one small file.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use driver::settings::LAUNCHES_VARIABLE;
+use driver::variables::LAUNCHES;
 use kernels::Source;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -102,7 +101,7 @@ enum Contents {
 ///
 /// When this process was not told where they go.
 pub fn written() -> Result<BTreeSet<PathBuf>> {
-    let folder = env::var_os(LAUNCHES_VARIABLE).with_context(|| format!("{LAUNCHES_VARIABLE} is not set"))?;
+    let folder = LAUNCHES.path().with_context(|| format!("{LAUNCHES} is not set"))?;
     let Ok(files) = fs::read_dir(folder) else { return Ok(BTreeSet::new()) };
     let ours = |path: &PathBuf| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("{}-", std::process::id())))

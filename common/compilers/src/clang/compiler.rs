@@ -13,6 +13,7 @@ use super::{messages, process};
 use crate::error::{Error, Result};
 use crate::habits::QUIET;
 use crate::input::{Form, Input};
+use crate::variables::CLANG;
 
 /// The words, types and functions of CUDA C that clang has not.
 pub const PRELUDE: &str = include_str!("cuda.h");
@@ -217,5 +218,5 @@ fn arguments(architecture: &str, form: Form) -> Vec<String> {
 }
 
 fn not_found(reason: String) -> Error {
-    Error::NotFound { reason, remedy: format!("`{}` installs one, or set {} to its path", places::pip(), places::VARIABLE) }
+    Error::NotFound { reason, remedy: format!("`{}` installs one, or set {CLANG} to its path", places::pip()) }
 }

@@ -10,9 +10,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::python;
+use crate::variables::CLANG;
 
-/// Environment variable with the path of the clang to use. If it is set, no other is used.
-pub const VARIABLE: &str = "UNROLLED_CLANG";
 /// The Python package with a clang.
 pub const PACKAGE: &str = "ziglang";
 
@@ -27,10 +26,10 @@ const FOLDERS: [&str; 4] =
 /// Environment variables with the folder that holds `LLVM\bin` on Windows.
 const PROGRAM_FOLDERS: [&str; 2] = ["ProgramFiles", "LOCALAPPDATA"];
 
-/// The files that may be a clang, in the order in which to try: the one that [`VARIABLE`] names, and then no other; those on the path;
+/// The files that may be a clang, in the order in which to try: the one that [`CLANG`] names, and then no other; those on the path;
 /// Homebrew's; and that of the Python package.
 pub fn candidates() -> impl Iterator<Item = PathBuf> {
-    let named = env::var_os(VARIABLE).map(PathBuf::from);
+    let named = CLANG.path();
     let searched = named.is_none().then(|| on_path().chain(installed()).chain(packaged()).filter(|path| path.is_file()));
     // A process runs it in another folder.
     let all = named.into_iter().chain(searched.into_iter().flatten()).map(|path| std::path::absolute(&path).unwrap_or(path));
@@ -40,8 +39,8 @@ pub fn candidates() -> impl Iterator<Item = PathBuf> {
 
 /// Where [`candidates`] looks, in words.
 pub fn described() -> String {
-    match env::var_os(VARIABLE) {
-        Some(path) => format!("at {} (from {VARIABLE})", Path::new(&path).display()),
+    match CLANG.path() {
+        Some(path) => format!("at {} (from {CLANG})", path.display()),
         None => format!("on the path, from Homebrew, or in the Python package {PACKAGE}"),
     }
 }

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use simcuda::coverage::Covered;
-use simcuda::settings::COVERAGE_VARIABLE;
+use simcuda::variables::COVERAGE;
 
 use self::files::{Files, Filter};
 use crate::ending::{Ended, after_printing};
@@ -91,7 +91,7 @@ fn run(options: &Options) -> Result<(Covered, u8), Box<dyn std::error::Error>> {
     let folder = std::path::absolute(folder)?;
     let simulator = Simulator::install()?;
     let mut command = simulator.command(&options.words);
-    let status = command.env(COVERAGE_VARIABLE, &folder).status().map_err(|error| not_started(&options.words, &error))?;
+    let status = command.env(COVERAGE, &folder).status().map_err(|error| not_started(&options.words, &error))?;
     Ok((Covered::read_folder(&folder)?, exit_code(status)))
 }
 

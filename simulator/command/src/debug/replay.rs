@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use simcuda::settings::REPORT_VARIABLE;
 use simcuda::stepping::{self, Launched, Request, Wanted, Warp};
+use simcuda::variables::{DEBUG, REPORT};
 use simt::Dim3;
 
 use crate::program::{Simulator, not_started};
@@ -67,7 +67,7 @@ impl<'a> Program<'a> {
     /// If there is no such launch or no such warp.
     pub fn record(&self, wanted: &Wanted) -> Result<Reached, Box<dyn Error>> {
         let silent = |command: &mut Command| {
-            command.stdout(Stdio::null()).stderr(Stdio::null()).env(REPORT_VARIABLE, "off");
+            command.stdout(Stdio::null()).stderr(Stdio::null()).env(REPORT, "off");
         };
         let launches = self.run(Some(wanted), silent)?;
         let recorded = launches.into_iter().find_map(|mut launched| launched.warp.take().map(|warp| (launched, warp)));
@@ -113,7 +113,7 @@ impl<'a> Program<'a> {
         let asked = Request { folder: folder.path().to_owned(), wanted: wanted.cloned() };
         fs::write(&request, serde_json::to_vec(&asked)?)?;
         let mut command = self.simulator.command(self.words);
-        command.env(stepping::VARIABLE, &request).stdin(Stdio::null());
+        command.env(DEBUG, &request).stdin(Stdio::null());
         prepare(&mut command);
         command.status().map_err(|error| not_started(self.words, &error))?;
         Ok(stepping::read(folder.path())?)

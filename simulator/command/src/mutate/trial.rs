@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use simcuda::mutants::{APPLIED, FOLDER_VARIABLE, Listed, MUTANT_VARIABLE, REFUSED};
+use simcuda::mutants::{APPLIED, Listed, REFUSED};
 use simcuda::report::{Defect, Report};
 use simcuda::scores::{Judged, Verdict};
-use simcuda::settings::REPORT_VARIABLE;
+use simcuda::variables::{MUTANT, MUTANTS, REPORT};
 use tempfile::TempDir;
 
 use crate::group::{self, Ended};
@@ -68,7 +68,7 @@ impl Trials<'_> {
     pub fn judge(&self, baseline: &Baseline, mutant: &Listed, limit: Duration) -> Result<Option<Judged>> {
         let folder = folder()?;
         let mut command = self.command(&folder);
-        command.env(MUTANT_VARIABLE, &mutant.id).stdout(Stdio::null()).stderr(Stdio::null());
+        command.env(MUTANT, &mutant.id).stdout(Stdio::null()).stderr(Stdio::null());
         let (ended, duration) = self.run(&mut command, Some(limit))?;
         let new: Vec<Defect> =
             defects(&reports(&folder))?.into_iter().filter(|defect| !baseline.known.contains(&known(defect))).collect();
@@ -92,8 +92,8 @@ impl Trials<'_> {
     /// Prepares the command so that its processes leave their reports in a folder.
     fn command(&self, folder: &TempDir) -> Command {
         let mut command = self.simulator.command(self.words);
-        command.env(FOLDER_VARIABLE, folder.path()).env_remove(MUTANT_VARIABLE).stdin(Stdio::null());
-        command.env(REPORT_VARIABLE, format!("json:{}", reports(folder).join("%p.json").display()));
+        command.env(MUTANTS, folder.path()).env_remove(MUTANT).stdin(Stdio::null());
+        command.env(REPORT, format!("json:{}", reports(folder).join("%p.json").display()));
         command
     }
 

@@ -4,7 +4,6 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use simt::cluster::{self, ClusterMisuse};
@@ -20,10 +19,11 @@ use crate::host_memory;
 use crate::launch_files;
 use crate::lock::lock;
 use crate::messages::say;
-use crate::name::{readable, text_of};
+use crate::name::{made_readable, readable};
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::result::{CuResult, Failure, Result};
-use crate::settings::{LAUNCHES_VARIABLE, Trace};
+use crate::settings::Trace;
+use crate::variables::LAUNCHES;
 
 /// Tags in the array `extra` of a launch, which say what the next element is.
 const PARAM_BUFFER: u64 = 1;
@@ -136,7 +136,8 @@ impl Launch {
         let (image, kernel, mut options) = (function.image.image(), function.name(), options(driver, self)?);
         let followed = driver.debugged.as_ref().map(|debugged| (debugged, debugged.follow(kernel, &mut options)));
         keep(driver, image, kernel, (config, options.cooperative, driver.profile.name), &self.parameters);
-        let ended = simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options);
+        let mut ended = simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options);
+        made_readable(&mut ended);
         if let Some((debugged, followed)) = followed {
             debugged.note(followed, image.module(), (kernel, config), &ended, |finding| {
                 argument::explain(driver, function.kernel(), &self.parameters, finding)
@@ -175,16 +176,12 @@ impl Launch {
     }
 
     /// Makes the context unusable and returns why.
-    fn fail(&self, driver: &Driver, mut error: LaunchError) -> Failed {
+    fn fail(&self, driver: &Driver, error: LaunchError) -> Failed {
         let code = code_of(&error);
-        if let LaunchError::OutOfFuel { kernel, .. } = &mut error {
-            *kernel = readable(kernel).into_owned();
-        }
-        let (mut message, mut finding) = (error.to_string(), None);
-        if let LaunchError::Fault { finding: fault, .. } = error {
-            message = text_of(&fault);
-            message.extend(argument::explain(driver, self.function.kernel(), &self.parameters, &fault));
-            finding = Some(fault);
+        let mut message = error.to_string();
+        let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
+        if let Some(finding) = &finding {
+            message.extend(argument::explain(driver, self.function.kernel(), &self.parameters, finding));
         }
         self.context().fail(code.because(message.clone()));
         Failed { message, finding }
@@ -302,9 +299,9 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
 
 /// Writes the launch to a file, if the environment asks for that.
 fn keep(driver: &Driver, image: &Image, kernel: &str, how: (LaunchConfig, bool, &str), parameters: &[u8]) {
-    let Some(folder) = std::env::var_os(LAUNCHES_VARIABLE) else { return };
-    if let Err(error) = launch_files::write(Path::new(&folder), &driver.memory, image, kernel, how, parameters) {
-        say(format_args!("cannot write the launch of {kernel} ({LAUNCHES_VARIABLE}): {error}"));
+    let Some(folder) = LAUNCHES.path() else { return };
+    if let Err(error) = launch_files::write(&folder, &driver.memory, image, kernel, how, parameters) {
+        say(format_args!("cannot write the launch of {kernel} ({LAUNCHES}): {error}"));
     }
 }
 

@@ -26,7 +26,7 @@ pub use self::rules::{RULES, Rule};
 pub use self::sources::Sources;
 pub use self::suppressions::{Suppression, read as read_suppressions};
 use crate::defect;
-use crate::name::{readable, text_of};
+use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
 
 /// Distinct defects that are kept, and distinct refusals. A program that keeps finding new ones must not grow because of them.
@@ -128,7 +128,7 @@ impl Report {
             Outcome::Finished(report) => {
                 kernel.counters += report.counters;
                 for finding in &report.findings {
-                    let message = text_of(finding);
+                    let message = finding.to_string();
                     if self.note_defect(&name, false, &message, Some(finding)) {
                         new.push(message);
                     }
@@ -351,7 +351,6 @@ mod tests {
     #[test]
     fn the_name_of_a_kernel_is_made_readable_where_it_is_one() {
         let mut of_other = finding(3);
-        of_other.kernel = "_Z1kPf".to_owned();
         of_other.location.instruction = "mov.u64 %rd1, _Z1kPfi;".to_owned();
         let mut report = Report::default();
         let expected = "the kernel executed a trap\n  in kernel k, block (0,0,0), thread (0,0,0)\n  \

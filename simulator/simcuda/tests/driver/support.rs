@@ -36,7 +36,7 @@ pub(crate) use {cu, returns};
 
 /// Whether the tests run on the machine's own driver.
 pub fn on_gpu() -> bool {
-    std::env::var_os("SIMCUDA_TEST_GPU").is_some()
+    simcuda::variables::TEST_GPU.path().is_some()
 }
 
 /// Opens the simulator, if that is what is tested.
