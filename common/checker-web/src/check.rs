@@ -1,19 +1,16 @@
 //! Executes requests.
 
 use checker::check::{self, Error, Task, Text};
-use checker::device::{Compiled, Form as FormKind, Uncompiled};
+use checker::device::{Compilation, Form, Uncompiled};
 use checker::feedback;
 use checker::predict;
-use checker::simulated::{Compilation, Simulated};
+use checker::simulated::Simulated;
 use checker::text::paragraphs;
-use simt::{MemoryError, Profile};
+use simt::MemoryError;
 use workloads::{Convolution, Correlation, Histogram, Matmul, Problem, WindowSums};
 
 use crate::answer::Answer;
-use crate::request::{Check, Form, Forms, Request};
-
-/// The GPU that is simulated: the one of the terminal, so that counts are the same.
-const PROFILE: &str = "h200";
+use crate::request::{Check, Forms, Output, Request};
 
 /// Executes one request and returns its answer, both as JSON.
 pub fn answered(request: &[u8]) -> Vec<u8> {
@@ -54,7 +51,7 @@ pub fn execute(request: Request) -> Answer {
     }
 }
 
-/// Why there is no verdict.
+/// The reason why there is no verdict.
 struct NoVerdict(String);
 
 impl From<MemoryError> for NoVerdict {
@@ -64,10 +61,9 @@ impl From<MemoryError> for NoVerdict {
 }
 
 fn checked<P: Problem>(check: &Check) -> Answer {
-    let Some(profile) = Profile::named(PROFILE) else { return failed(format!("there is no profile {PROFILE}")) };
     let compiler = |form| compilation(&check.forms, form);
-    // A page has one thread for this.
-    let device = Simulated { profile, compiler, workers: Some(1) };
+    // A page has one thread for this, and no place for what a kernel prints.
+    let device = Simulated { compiler, workers: Some(1), print: |_| () };
     let text = Text { path: &check.name, name: &check.name, text: &check.text };
     let task = Task { manifest: &check.manifest, starter: &check.starter, text };
     match check::check::<P, _>(&device, task, check.seed) {
@@ -84,15 +80,15 @@ fn checked<P: Problem>(check: &Check) -> Answer {
 }
 
 /// The output of the page's compiler for a form.
-fn compilation(forms: &Forms, form: FormKind) -> Compilation<NoVerdict> {
+fn compilation(forms: &Forms, form: Form) -> Compilation<NoVerdict> {
     let (made, name) = match form {
-        FormKind::Optimized => (Some(&forms.optimized), "optimized"),
-        FormKind::Plain => (forms.plain.as_ref(), "plain"),
-        FormKind::Quiet => (forms.quiet.as_ref(), "quiet"),
+        Form::Optimized => (Some(&forms.optimized), "optimized"),
+        Form::Plain => (forms.plain.as_ref(), "plain"),
+        Form::Quiet => (forms.quiet.as_ref(), "quiet"),
     };
     match made {
-        Some(Form::Made { ptx, remarks }) => Ok(Compiled { ptx: ptx.clone(), remarks: remarks.clone() }),
-        Some(Form::Refused { log }) => Err(Uncompiled::Refused(log.clone())),
+        Some(Output::Compiled(compiled)) => Ok(compiled.clone()),
+        Some(Output::Refused { log }) => Err(Uncompiled::Refused(log.clone())),
         None => Err(Uncompiled::Error(NoVerdict(format!("the page has not made the {name} form of the kernel")))),
     }
 }

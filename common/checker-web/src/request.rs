@@ -4,6 +4,8 @@ use checker::manifest::Manifest;
 use serde::Deserialize;
 use workloads::Arithmetic;
 
+pub use checker::device::Compiled;
+
 /// A request, named by its member `do`.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
@@ -47,30 +49,25 @@ pub struct Check {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Forms {
-    /// The PTX that a GPU would run.
-    pub optimized: Form,
+    /// As a GPU would run it.
+    pub optimized: Output,
     /// Without optimization.
     #[serde(default)]
-    pub plain: Option<Form>,
+    pub plain: Option<Output>,
     /// Without what it prints; for a text that prints.
     #[serde(default)]
-    pub quiet: Option<Form>,
+    pub quiet: Option<Output>,
 }
 
-/// A form of a text.
+/// The compiler's output for a form of a text.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
-pub enum Form {
-    /// It was made.
-    Made {
-        /// The PTX.
-        ptx: String,
-        /// The compiler's messages about the text.
-        remarks: String,
-    },
-    /// The compiler refused the text.
+pub enum Output {
+    /// PTX.
+    Compiled(Compiled),
+    /// A refusal.
     Refused {
-        /// Its messages.
+        /// The compiler's messages.
         log: String,
     },
 }

@@ -7,10 +7,6 @@ use crate::manifest::Random;
 
 /// Random sizes, the same for the same seed. Half of their numbers are where kernels go wrong: at the ends of the range, and at or next to
 /// a multiple of a block's or a tile's width.
-///
-/// # Errors
-///
-/// When a range in the size cannot be read.
 pub fn random(random: &Random, seed: u64) -> Result<Vec<String>, String> {
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
     (0..random.count).map(|_| fill(&random.size, &random.edges, &mut generator)).collect()

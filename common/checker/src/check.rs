@@ -132,19 +132,12 @@ pub enum Error<E> {
 pub type Verdict<T, E> = Result<Result<T, Rejection>, Error<E>>;
 
 /// Checks a learner's kernel, on the simulator or on a GPU, which counts nothing. Random sizes come from `seed`.
-///
-/// # Errors
-///
-/// When the exercise cannot be used, or the device refuses something that is not the kernel's fault.
+/// Fails when the exercise cannot be used, or the device refuses something that is not the kernel's fault.
 pub fn check<P: Problem, D: Device<P>>(device: &D, task: Task<'_>, seed: u64) -> Verdict<Passed, D::Error> {
     verdict(Attempt::prepare(device, task).and_then(|attempt| attempt.run_all(seed)))
 }
 
 /// Runs a learner's kernel at the size at which it is timed. Returns the workload, too.
-///
-/// # Errors
-///
-/// As [`check`].
 pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Verdict<(P, Ran), D::Error> {
     let at_that_size = |attempt: Attempt<'_, P, D>| attempt.run(&attempt.cases.timed, 13, 0, Way::Optimized(WarpOrder::Ascending));
     verdict(Attempt::prepare(device, task).and_then(at_that_size))

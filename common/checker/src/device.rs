@@ -1,13 +1,14 @@
-//! What compiles and runs a learner's kernel.
+//! The interface to what compiles and runs a learner's kernel.
 
+use serde::Deserialize;
 use simt::{Counters, Finding, WarpOrder};
 use workloads::Problem;
 use workloads::failure::Failure;
 
-/// What is made of a learner's text.
+/// A form in which a learner's text is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// What a GPU would run.
+    /// As a GPU would run it.
     Optimized,
     /// Without optimization.
     Plain,
@@ -16,15 +17,16 @@ pub enum Form {
 }
 
 /// A text that was compiled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Compiled {
     /// The PTX.
     pub ptx: String,
-    /// What the compiler said about the text; empty if nothing.
+    /// The compiler's remarks about the text; empty if there are none.
     pub remarks: String,
 }
 
-/// Why a text was not compiled.
+/// The reason why a text was not compiled.
 #[derive(Debug)]
 pub enum Uncompiled<E> {
     /// The compiler refuses it; its messages.
@@ -32,6 +34,9 @@ pub enum Uncompiled<E> {
     /// The compiler, or something else, does not work.
     Error(E),
 }
+
+/// The compiler's result for a form of the text.
+pub type Compilation<E> = Result<Compiled, Uncompiled<E>>;
 
 /// One value that a kernel gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,18 +72,18 @@ pub struct Launch {
     pub values: Vec<Value>,
     /// The order in which the warps of a block take turns. A GPU has its own.
     pub order: WarpOrder,
-    /// What registers hold before they are set. A GPU has anything there.
+    /// The word in registers before they are set. A GPU has anything there.
     pub garbage: u32,
     /// Instructions of warps that a block may execute. A GPU has no limit.
     pub fuel: u64,
 }
 
-/// What a run whose output is right left.
+/// The results of a run whose output is right.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// The output.
     pub output: Vec<f32>,
-    /// What the simulator counted. There is none on a GPU.
+    /// The simulator's counts. There are none on a GPU.
     pub counters: Option<Box<Counters>>,
     /// Findings that leave the output valid.
     pub warnings: Vec<Finding>,
@@ -88,32 +93,21 @@ pub struct Ran {
 
 /// A compiler with a learner's text, and a device to run what it makes.
 pub trait Device<P: Problem> {
-    /// What can go wrong that is not the kernel's fault.
+    /// An error that is not the kernel's fault.
     type Error;
     /// A kernel that is ready to run.
     type Function;
 
-    /// Whether it counts, checks, and runs warps in any order.
+    /// Returns true if it counts, checks, and runs warps in any order.
     fn is_simulated(&self) -> bool;
 
     /// Compiles the text.
-    ///
-    /// # Errors
-    ///
-    /// See [`Uncompiled`].
-    fn compile(&self, form: Form) -> Result<Compiled, Uncompiled<Self::Error>>;
+    fn compile(&self, form: Form) -> Compilation<Self::Error>;
 
-    /// Loads a kernel of PTX.
-    ///
-    /// # Errors
-    ///
-    /// The reason why the device refuses it.
+    /// Loads a kernel of PTX, or returns the reason why the device refuses it.
     fn load(&self, ptx: &str, kernel: &str) -> Result<Self::Function, String>;
 
     /// Runs a kernel on the inputs of a problem, and compares its output with the oracle and its inputs with what they were.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with the kernel is in the inner result, and everything else in the outer one.
+    /// A fault of the kernel is in the inner result, and every other error in the outer one.
     fn run(&self, function: &Self::Function, problem: &P, launch: &Launch) -> Result<Result<Ran, Failure>, Self::Error>;
 }

@@ -205,7 +205,7 @@ fn advice(failure: &Failure, right: usize) -> Option<String> {
 }
 
 fn of_fault(fault: &Fault) -> Option<String> {
-    if fault.detail.as_deref().is_some_and(|detail| detail.contains("does not end")) {
+    if fault.message.contains("does not end") {
         let advice = "That is far more than the whole result needs. Either a loop does not end (it may wait for another thread), or a thread computes what all of them \
                       should share.";
         return Some(advice.to_owned());

@@ -186,11 +186,7 @@ pub struct Target {
 }
 
 impl Manifest {
-    /// Reads the text of an `exercise.toml`.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it, with the line if it is known.
+    /// Reads the text of an `exercise.toml`. The error says what is wrong, with the line if it is known.
     pub fn parse(text: &str) -> Result<Self, String> {
         let manifest: Self = toml::from_str(text).map_err(|error| error.to_string())?;
         manifest.check()?;

@@ -1,28 +1,28 @@
-//! The simulator without a driver: a kernel of PTX, the inputs in the simulator's memory, one launch.
+//! The simulator as a device: a kernel of PTX, the inputs in the simulator's memory, one launch. No driver is involved.
 
 use std::sync::Arc;
 
 use oracles::output::{Downloaded, poison};
-use simt::{Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchOptions, Memory, MemoryError, Module, Profile};
+use simt::{Dim3, Image, LaunchConfig, LaunchError, LaunchOptions, Memory, MemoryError, Module, Profile};
 use workloads::Problem;
 use workloads::failure::{Failure, Fault, compared, without_defects};
 
-use crate::device::{Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
+use crate::device::{Compilation, Device, Form, Launch, Ran, Value};
 
-/// Bytes of device memory: as much as a module of WebAssembly can have beside everything else.
+/// Bytes of device memory: as much as a module of WebAssembly can have besides everything else.
 const CAPACITY: u64 = 1 << 30;
 
-/// What a compiler made of a form of the text.
-pub type Compilation<E> = Result<Compiled, Uncompiled<E>>;
+/// The GPU that is simulated: the same for everyone, so that counts are the same.
+const PROFILE: &str = "h200";
 
 /// The simulator with a compiler.
 pub struct Simulated<C> {
-    /// The GPU that is simulated.
-    pub profile: &'static Profile,
     /// The compiler.
     pub compiler: C,
     /// Threads to run blocks on; `None` takes one per core.
     pub workers: Option<usize>,
+    /// Takes what a kernel prints.
+    pub print: fn(&str),
 }
 
 /// A kernel in PTX that the simulator can execute.
@@ -67,7 +67,8 @@ impl<P: Problem, E: From<MemoryError>, C: Fn(Form) -> Compilation<E>> Device<P> 
         let each = output.len() / problem.outputs().len();
         arrays.extend(problem.outputs().iter().enumerate().map(|(at, name)| (*name, place + (at * each) as u64)));
 
-        let config = LaunchConfig { grid: dim3(launch.grid), block: dim3(launch.block), dynamic_shared_bytes: launch.shared_bytes };
+        let [grid, block] = [launch.grid, launch.block].map(|[x, y, z]| Dim3::new(x, y, z));
+        let config = LaunchConfig { grid, block, dynamic_shared_bytes: launch.shared_bytes };
         let options = LaunchOptions {
             fuel: launch.fuel,
             workers: self.workers,
@@ -76,10 +77,15 @@ impl<P: Problem, E: From<MemoryError>, C: Fn(Form) -> Compilation<E>> Device<P> 
             ..LaunchOptions::default()
         };
         let parameters = parameters(&image, &function.kernel, &launch.values, &arrays);
-        let report = match simt::launch(&memory, &image, &function.kernel, config, &parameters, self.profile, &options) {
+        let profile = Profile::named(PROFILE).expect("the simulator has this profile");
+        let report = match simt::launch(&memory, &image, &function.kernel, config, &parameters, profile, &options) {
             Ok(report) => report,
-            Err(error) => return Ok(Err(fault(error))),
+            Err(error) => {
+                (self.print)(error.printed());
+                return Ok(Err(fault(error)));
+            }
         };
+        (self.print)(&report.printed);
         if let Err(failure) = without_defects(&report.findings) {
             return Ok(Err(failure));
         }
@@ -101,10 +107,6 @@ impl<P: Problem, E: From<MemoryError>, C: Fn(Form) -> Compilation<E>> Device<P> 
     }
 }
 
-fn dim3([x, y, z]: [u32; 3]) -> Dim3 {
-    Dim3::new(x, y, z)
-}
-
 /// The parameter list of a kernel.
 fn parameters(image: &Image, kernel: &str, values: &[Value], arrays: &[(&str, u64)]) -> Vec<u8> {
     let Some(kernel) = image.kernel(kernel) else { return Vec::new() };
@@ -123,27 +125,9 @@ fn parameters(image: &Image, kernel: &str, values: &[Value], arrays: &[(&str, u6
     list
 }
 
-/// A launch that did not end, with what a GPU's driver says of it.
+/// A launch that did not end, in the simulator's words.
 fn fault(error: LaunchError) -> Failure {
     let message = error.to_string();
-    let says = match &error {
-        LaunchError::Fault { finding, .. } => match finding.kind {
-            FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => "an illegal memory access was encountered",
-            FindingKind::Misaligned { .. } => "misaligned address",
-            FindingKind::Assert { .. } => "device-side assert triggered",
-            FindingKind::StackOverflow { .. } => "hardware stack error",
-            FindingKind::OtherBlocksMemory { .. } => "an illegal instruction was encountered",
-            FindingKind::DivergentBarrier { .. }
-            | FindingKind::Deadlock { .. }
-            | FindingKind::MbarrierDeadlock { .. }
-            | FindingKind::GridDeadlock { .. }
-            | FindingKind::ClusterDeadlock { .. }
-            | FindingKind::RegisterDeadlock { .. } => "the launch timed out and was terminated",
-            _ => "unspecified launch failure",
-        },
-        LaunchError::OutOfFuel { .. } => "the launch timed out and was terminated",
-        LaunchError::Misuse(_) => "invalid argument",
-    };
     let finding = if let LaunchError::Fault { finding, .. } = error { Some(*finding) } else { None };
-    Failure::Fault(Box::new(Fault { error: format!("the driver of a GPU reports: {says}"), finding, detail: Some(message) }))
+    Failure::Fault(Box::new(Fault { message, finding, error: None }))
 }

@@ -16,10 +16,7 @@ pub enum Version {
 const BEGIN: &str = "#ifdef SOLUTION";
 
 /// A version of a marked text, without the marks.
-///
-/// # Errors
-///
-/// The line of a mark that has no end, or that is inside another one.
+/// The error names the line of a mark that has no end, or that is inside another one.
 pub fn version(marked: &str, version: Version) -> Result<String, String> {
     let mut text = String::new();
     // The line that the part starts in, and whether we are past its `#else`.
@@ -61,10 +58,7 @@ pub fn version(marked: &str, version: Version) -> Result<String, String> {
 }
 
 /// The value of an integer constant in a text, `constexpr unsigned NAME = 256;`.
-///
-/// # Errors
-///
-/// When there is no such line, or when its value is not a plain number.
+/// Fails when there is no such line, or when its value is not a plain number.
 pub fn constant(text: &str, name: &str) -> Result<u32, String> {
     let definition = text.lines().find_map(|line| {
         let line = line.split("//").next().unwrap_or_default().trim();

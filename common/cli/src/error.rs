@@ -10,57 +10,32 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Error {
-    /// The command line is wrong, or asks for help.
     #[error("{}; try --help", one_line(&.0.to_string()))]
     Usage(#[from] clap::Error),
-    /// The run did not work.
     #[error(transparent)]
     Run(#[from] run::Error),
-    /// `--explain` did not work.
     #[error(transparent)]
     Explain(#[from] inspect::Error),
-    /// `exercise` in a program whose repository is not where it was.
     #[error(
         "the exercises are in the repository, which was in {} when this program was built and is not there now: run `cargo run -p ch{chapter} \
          -- exercise` in the repository",
         .root.display()
     )]
-    NoRepository {
-        /// Where it was.
-        root: PathBuf,
-        /// The chapter's name.
-        chapter: &'static str,
-    },
-    /// `exercise` did not work.
+    NoRepository { root: PathBuf, chapter: &'static str },
     #[error(transparent)]
     Exercise(#[from] workshop::Error),
-    /// A name that no stage of the chapter has.
     #[error(transparent)]
     UnknownStage(#[from] run::chapter::UnknownStage),
-    /// `--columns` with a name that no column has.
     #[error(transparent)]
     UnknownColumn(#[from] run::table::UnknownColumn),
-    /// Work that takes minutes or more, to which nobody agreed.
     #[error("this would take about {time} on this machine: choose a smaller size or fewer stages, or start it with --yes")]
-    Long {
-        /// How long, in words.
-        time: String,
-    },
-    /// `--explain` on a GPU, which counts nothing.
+    Long { time: String },
     #[error("--explain shows what the simulator counts, but this run would be on a GPU ({device}): add `--device sim`")]
-    ExplainNeedsSimulator {
-        /// Name of the GPU.
-        device: String,
-    },
-    /// `--explain` or `--diagnose` with a stage that launches no kernel.
+    ExplainNeedsSimulator { device: String },
     #[error("stage {stage} launches no kernel: expected one of {stages}")]
-    NoKernel {
-        /// The stage.
-        stage: &'static str,
-        /// The stages that launch kernels.
-        stages: String,
-    },
+    NoKernel { stage: &'static str, stages: String },
 }
 
 impl Error {

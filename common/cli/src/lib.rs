@@ -60,10 +60,6 @@ fn report(error: &Error) -> ExitCode {
 }
 
 /// The stages that a command line runs, in the order of the table; none when it does something else. Runs nothing.
-///
-/// # Errors
-///
-/// When the chapter does not take these arguments.
 pub fn stages<W: Workload>(chapter: &Chapter<W>, arguments: &[&str]) -> Result<Vec<&'static str>> {
     let words = [chapter.name].into_iter().chain(arguments.iter().copied()).map(OsString::from);
     Ok(match Mode::parse(chapter, words)? {

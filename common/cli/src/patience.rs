@@ -21,10 +21,7 @@ const LONG: Duration = Duration::from_secs(180);
 
 /// Estimates a run of these stages, `times` times each, announces it if it is not short, and asks if it is long. Returns how long each stage
 /// should take, if that is known. `ceilings` are those of a GPU.
-///
-/// # Errors
-///
-/// [`Error::Long`] when nobody agrees.
+/// Fails with [`Error::Long`] if the user does not agree.
 pub fn agree<W: Workload>(
     session: &Session<W>,
     stages: &[Stage<W>],

@@ -65,11 +65,7 @@ impl Accuracy {
 }
 
 /// Compares what a stage left on the device with the oracle. `allowance` is added to every tolerance; it is zero unless the stage
-/// declares that it rounds differently.
-///
-/// # Errors
-///
-/// [`Mismatch`], when a value is wrong, missing, or outside the output.
+/// declares that it rounds differently. Fails when a value is wrong, missing, or outside the output.
 pub fn check(got: &Downloaded, oracle: &Oracle, allowance: f64) -> Result<Accuracy, Box<Mismatch>> {
     let Downloaded { values, breach } = got;
     let total = oracle.outputs();
@@ -146,11 +142,6 @@ fn one_by_one(values: &[f32], expected: impl Iterator<Item = (usize, Expected)>,
         }
     }
     compared
-}
-
-/// Whether two arrays hold the same bits. Comparing as numbers would find NaN unequal to itself.
-pub fn same_bits(a: &[f32], b: &[f32]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
 }
 
 #[cfg(test)]

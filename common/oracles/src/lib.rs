@@ -29,7 +29,7 @@ mod expected;
 mod mismatch;
 mod sampled;
 
-pub use check::{Accuracy, Oracle, check, same_bits};
+pub use check::{Accuracy, Oracle, check};
 pub use expected::Expected;
 pub use mismatch::{Mismatch, Pattern, Worst, WrongSums};
 pub use sampled::{MOST_PRODUCTS_OF_A_WHOLE_ORACLE, RUN, Sampled};

@@ -3,9 +3,9 @@
 use kernels::Source;
 use thiserror::Error;
 
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::lesson::Comparison;
+use crate::results::lesson::Comparison;
 use crate::stage::{Experiment, Stage};
 use crate::workload::Workload;
 
@@ -53,10 +53,6 @@ impl<W: Workload> Chapter<W> {
     }
 
     /// The stage that a person or a file names.
-    ///
-    /// # Errors
-    ///
-    /// [`UnknownStage`], with the names that there are.
     pub fn stage(&self, name: &str) -> Result<&'static Stage<W>, UnknownStage> {
         self.all_stages().find(|stage| stage.name == name).ok_or_else(|| UnknownStage {
             chapter: self.name,

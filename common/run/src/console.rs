@@ -8,20 +8,12 @@ use ::console::{Term, measure_text_width};
 use crate::error::{Error, Result};
 
 /// Prints a result and flushes it, so that it is out before anything else can fail.
-///
-/// # Errors
-///
-/// [`Error::Output`]. When the reader has left, [`Error::is_broken_pipe`] says so.
 pub fn print(text: &str) -> Result<()> {
     let mut out = stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
 }
 
 /// Prints what clap answers instead of running something: a help or a version.
-///
-/// # Errors
-///
-/// As for [`print()`].
 pub fn print_answer(answer: &clap::Error) -> Result<()> {
     answer.print().and_then(|()| stdout().flush()).map_err(Error::Output)
 }

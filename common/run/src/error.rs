@@ -9,8 +9,8 @@ use cudarc::driver::{DriverError, sys::CUresult};
 use thiserror::Error;
 use workloads::NoSuchSize;
 
-use crate::probe::Unusable;
-use crate::request::{Request, UnknownDevice};
+use crate::device::probe::Unusable;
+use crate::device::request::{Request, UnknownDevice};
 use crate::units::bytes;
 
 /// The result of a fallible function of this crate.
@@ -18,101 +18,40 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a run, or a part of it, did not work.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Error {
-    /// `--device gpu` on a machine whose GPU cannot be used.
     #[error("no NVIDIA GPU can be used: {0}; try `--device sim`, or `cargo doctor` to see what is missing")]
     NoGpu(Unusable),
-    /// `--device` with a text that names no device.
     #[error(transparent)]
     UnknownDevice(#[from] UnknownDevice),
-    /// A second device in one process, which can load only one driver.
     #[error("this process already runs on `{open}`, and a process can load only one driver: start another one for `{asked}`")]
-    DeviceTaken {
-        /// The device that is wanted now.
-        asked: Request,
-        /// The device that is open.
-        open: Request,
-    },
-    /// The simulator cannot be used.
+    DeviceTaken { asked: Request, open: Request },
     #[error(transparent)]
     Simulator(#[from] driver::client::Error),
-    /// Something needs the details of every launch, and the simulator keeps those of the latest only.
     #[error("the stage launches too many kernels to show each: the details of {dropped} were dropped; choose a smaller `--size`")]
-    LaunchesDropped {
-        /// Launches without details.
-        dropped: u64,
-    },
-    /// Another CUDA driver was loaded into this process before the simulator.
+    LaunchesDropped { dropped: u64 },
     #[error("another CUDA driver was loaded before the simulator ({}): is one in LD_PRELOAD?", .simulator.display())]
-    OtherDriver {
-        /// The simulator's library.
-        simulator: PathBuf,
-    },
-    /// A source file without PTX to load.
+    OtherDriver { simulator: PathBuf },
     #[error("{path} does not exist yet: run `cargo ptx`")]
-    NoPtx {
-        /// The missing file, from the root of the repository.
-        path: String,
-    },
-    /// The device did not load the module of a kernel.
+    NoPtx { path: String },
     #[error("{path} does not load on {device}: {reason}")]
-    ModuleLoad {
-        /// The source of the module, from the root of the repository.
-        path: String,
-        /// Name of the device.
-        device: String,
-        /// The driver's reason.
-        reason: String,
-    },
-    /// CUDA C did not compile, or a library of the CUDA toolkit is missing or failed.
+    ModuleLoad { path: String, device: String, reason: String },
     #[error(transparent)]
     Toolkit(#[from] compilers::Error),
-    /// A size that no computation can have.
     #[error(transparent)]
     Size(#[from] NoSuchSize),
-    /// The data does not fit in memory.
     #[error("this size needs {}, but {place} has only {} free: try a smaller one", bytes(*.needed), bytes(*.available))]
-    TooLarge {
-        /// Whose memory.
-        place: &'static str,
-        /// Bytes that the run needs.
-        needed: u64,
-        /// Bytes that are free.
-        available: u64,
-    },
-    /// A file of inputs that cannot be read.
+    TooLarge { place: &'static str, needed: u64, available: u64 },
     #[error("cannot use the {what} {}: {reason}", path.display())]
-    Input {
-        /// The expected contents of the file.
-        what: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        reason: String,
-    },
-    /// Inputs that do not go together; says which, and what to change.
+    Input { what: &'static str, path: PathBuf, reason: String },
     #[error("{0}")]
     Mismatched(String),
-    /// A result that cannot be written.
     #[error("cannot write the resulting {what}: {reason}")]
-    Encode {
-        /// The contents that the file would have.
-        what: &'static str,
-        /// Why not.
-        reason: String,
-    },
-    /// A file that cannot be written.
+    Encode { what: &'static str, reason: String },
     #[error("cannot write {}: {source}", path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
-    /// Standard output did not take the results.
+    Write { path: PathBuf, source: io::Error },
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
-    /// A call of the CUDA driver failed.
     #[error("the CUDA driver reports {}", describe(*.0))]
     Driver(#[from] DriverError),
 }

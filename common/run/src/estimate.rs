@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
 
-use crate::ceilings::Ceilings;
+use crate::device::ceilings::Ceilings;
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::report::Place;
+use crate::results::report::Place;
 use crate::runner;
 use crate::stage::Stage;
 use crate::workload::{Work, Workload};
@@ -47,10 +47,6 @@ pub struct Estimate {
 
 impl Estimate {
     /// Estimates a run of these stages; `None` if it has too little work to be worth it. `ceilings` are those of a GPU.
-    ///
-    /// # Errors
-    ///
-    /// When the small part cannot be brought to the device.
     pub fn of<W: Workload>(
         gpu: &Gpu,
         stages: &[Stage<W>],

@@ -5,8 +5,8 @@ use driver::records::{Failed, Outcome, Records};
 use simt::{Counters, Dim3, Finding, LaunchReport};
 
 use crate::console::note;
+use crate::device::gpu::Gpu;
 use crate::error::{Error, Result};
-use crate::gpu::Gpu;
 
 /// Everything that was seen since the last time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,29 +38,17 @@ pub struct Launch {
 }
 
 /// Forgets what was seen until now.
-///
-/// # Errors
-///
-/// [`Error::Simulator`], when the simulator does not answer.
 pub fn forget(gpu: &Gpu) -> Result<()> {
     records(gpu).map(drop)
 }
 
 /// Keeps of every launch from now on what the threads of its block with this index touch of device memory, in
 /// [`LaunchReport::touched`]; `None` keeps nothing. The checks have to be on.
-///
-/// # Errors
-///
-/// [`Error::Simulator`], when the simulator does not answer.
 pub fn trace(gpu: &Gpu, block: Option<Dim3>) -> Result<()> {
     gpu.simulator().map_or(Ok(()), |simulator| simulator.set_trace(block)).map_err(Error::Simulator)
 }
 
 /// Takes what was seen since the last time. Says on stderr what the simulator dropped of it, so that nobody takes a part for the whole.
-///
-/// # Errors
-///
-/// [`Error::Simulator`], when the simulator does not answer.
 pub fn take(gpu: &Gpu) -> Result<Observed> {
     let Some(records) = records(gpu)? else { return Ok(Observed::default()) };
     let observed = Observed::from(records);

@@ -2,65 +2,26 @@
 
 use thiserror::Error;
 
-use crate::capability::ComputeCapability;
+use crate::device::capability::ComputeCapability;
 
 /// A requirement that is not met, so that the stage is skipped. Its text completes "skipped: …".
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Unmet {
-    /// The device is too old.
     #[error("needs compute capability {needed}, the device has {available}")]
-    ComputeCapability {
-        /// The lowest that has what the stage uses.
-        needed: ComputeCapability,
-        /// That of the device.
-        available: ComputeCapability,
-    },
-    /// The stage uses instructions of one generation, and the device is of another.
+    ComputeCapability { needed: ComputeCapability, available: ComputeCapability },
     #[error("needs compute capability {needed} and no other, the device has {available}")]
-    OtherGeneration {
-        /// The only one that has what the stage uses.
-        needed: ComputeCapability,
-        /// That of the device.
-        available: ComputeCapability,
-    },
-    /// The copy engine needs rows that start at multiples of 16 bytes.
+    OtherGeneration { needed: ComputeCapability, available: ComputeCapability },
     #[error("needs rows that start at multiples of 16 bytes, so {what} has to be a multiple of 4: it is {size}")]
-    Alignment {
-        /// The name of the size.
-        what: &'static str,
-        /// What it is.
-        size: u32,
-    },
-    /// A block needs more shared memory than it can have.
+    Alignment { what: &'static str, size: u32 },
     #[error("needs {needed} bytes of shared memory per block, the device has {available}")]
-    SharedMemory {
-        /// Bytes that a block needs.
-        needed: u32,
-        /// Bytes that a block can have.
-        available: u32,
-    },
-    /// The size is beyond what the stage was written for.
+    SharedMemory { needed: u32, available: u32 },
     #[error("needs {needed} {what}, the limit is {limit}")]
-    Limit {
-        /// The name of what is counted, in the plural.
-        what: &'static str,
-        /// How many the size needs.
-        needed: u64,
-        /// How many there can be.
-        limit: u64,
-    },
-    /// The library runs only on a GPU.
+    Limit { what: &'static str, needed: u64, limit: u64 },
     #[error("{library} needs a GPU: the simulator does not execute its machine code")]
-    Gpu {
-        /// The library.
-        library: &'static str,
-    },
-    /// The library cannot be used on this machine.
+    Gpu { library: &'static str },
     #[error("{reason}")]
-    Library {
-        /// What was looked for, and what was found.
-        reason: String,
-    },
+    Library { reason: String },
 }
 
 impl Unmet {

@@ -6,31 +6,24 @@ use oracles::output::{Downloaded, poison};
 use oracles::{Accuracy, Expected, Mismatch, Oracle, check, progress};
 use workloads::failure::{compared, without_defects};
 
+use crate::device::gpu::Gpu;
+use crate::device::timing::{self, Timing};
 use crate::error::{Error, Result};
-use crate::gpu::Gpu;
 use crate::observer;
-use crate::report::{Failure, Fault, Measured, Outcome, Row};
+use crate::results::report::{Failure, Fault, Measured, Outcome, Row};
 use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Prepared, Run, Stage};
-use crate::timing::{self, Timing};
 use crate::workload::Workload;
 
 /// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.
 const CPU_TIME: Duration = Duration::from_secs(1);
 
 /// Runs every stage on the same inputs, and times each `repeat` times; 0 only verifies.
-///
-/// # Errors
-///
-/// When the workload cannot be brought to the device. Errors of a stage go into its row.
+/// Errors of a stage go into its row.
 pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: usize) -> Result<Finished> {
     run_expecting(gpu, stages, workload, repeat, &[])
 }
 
 /// [`run`] with how long each stage should take, to show how far the run is.
-///
-/// # Errors
-///
-/// As [`run`].
 pub fn run_expecting<W: Workload>(
     gpu: &Gpu,
     stages: &[Stage<W>],
@@ -51,10 +44,6 @@ pub fn run_expecting<W: Workload>(
 
 /// Runs launches that are not a stage of a chapter, such as a learner's kernel, as [`run`] runs a stage. They are never skipped. Returns what was
 /// measured and the output.
-///
-/// # Errors
-///
-/// When the workload cannot be brought to the device.
 pub fn run_launches<W: Workload>(
     gpu: &Gpu,
     workload: &W,
@@ -195,7 +184,7 @@ impl<W: Workload> Runner<'_, W> {
             got.values = arrived;
         }
         let accuracy = compared(self.workload, &got, allowance).map_err(failure)?;
-        if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
+        if !self.workload.inputs_intact(self.gpu, &mut self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
         Ok((accuracy, got.values))
@@ -224,7 +213,7 @@ impl<W: Workload> Runner<'_, W> {
 
     /// Compares both ends of the copies.
     fn arrived(
-        &self,
+        &mut self,
         copies: &dyn Copies<W>,
         expected: &Oracle,
         failure: fn(Box<Mismatch>) -> Failure,
@@ -232,7 +221,7 @@ impl<W: Workload> Runner<'_, W> {
         self.gpu.stream.synchronize().map_err(Error::from)?;
         let got = Downloaded { values: copies.arrived()?, breach: None };
         let accuracy = check(&got, expected, 0.0).map_err(failure)?;
-        if !self.workload.inputs_intact(self.gpu, &self.buffers)? {
+        if !self.workload.inputs_intact(self.gpu, &mut self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }
         Ok((accuracy, got.values))
@@ -273,8 +262,13 @@ impl<W: Workload> Runner<'_, W> {
         let failure = match error {
             RowError::Failure(failure) => failure,
             RowError::Error(error) => {
-                let seen = observer::take(self.gpu).unwrap_or_default();
-                Failure::Fault(Box::new(Fault { error: error.to_string(), finding: seen.fault, detail: seen.message }))
+                let (seen, error) = (observer::take(self.gpu).unwrap_or_default(), error.to_string());
+                let finding = seen.fault;
+                let fault = match finding.as_ref().map(ToString::to_string).or(seen.message) {
+                    Some(message) => Fault { message, finding, error: Some(error) },
+                    None => Fault { message: error, finding, error: None },
+                };
+                Failure::Fault(Box::new(fault))
             }
         };
         // The stage may have changed its inputs, so upload them again. After a fault, the driver refuses all further work.

@@ -1,10 +1,10 @@
 //! One row of a chapter's table: one way to compute the chapter's workload.
 
-use crate::capability::ComputeCapability;
+use crate::device::capability::ComputeCapability;
+use crate::device::gpu::Gpu;
 use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::report::Place;
 use crate::requirement::Unmet;
+use crate::results::report::Place;
 use crate::workload::Workload;
 
 /// A way to compute `W`, with what it needs of the device.
@@ -48,17 +48,9 @@ pub type Prepare<W> = fn(&Gpu, &W) -> Result<Box<dyn Prepared<W>>>;
 pub trait Prepared<W: Workload> {
     /// Enqueues on the device's stream the launches that write the output. Everything that depends on the values of the inputs belongs
     /// here, because this is what is timed.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors, and those of the libraries that the stage calls.
     fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()>;
 
     /// The output as it arrived on the host, for a stage that brings it there itself. Such a stage writes nothing into the output buffer.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     fn arrived(&self) -> Result<Option<Vec<f32>>> {
         Ok(None)
     }
@@ -79,17 +71,9 @@ pub type PrepareCopies<W> = fn(&Gpu, &W) -> Result<Box<dyn Copies<W>>>;
 /// Copies between a host and a device.
 pub trait Copies<W: Workload> {
     /// Enqueues the copies: the inputs to the device, and the contents of the output buffer back.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     fn enqueue(&mut self, gpu: &Gpu, buffers: &mut W::Buffers) -> Result<()>;
 
     /// The output as it arrived on the host.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     fn arrived(&self) -> Result<Vec<f32>>;
 }
 
@@ -173,10 +157,6 @@ impl<W: Workload> Stage<W> {
     }
 
     /// Why the stage cannot run on this device at this size; `None` when it can.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn unmet(&self, gpu: &Gpu, workload: &W) -> Result<Option<Unmet>> {
         let (needed, available) = (self.compute_capability, gpu.info().compute_capability);
         if available < needed {

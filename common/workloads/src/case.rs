@@ -12,11 +12,7 @@ pub struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// Splits a case into its parts.
-    ///
-    /// # Errors
-    ///
-    /// When it has no size, or an option without a value.
+    /// Splits a case into its parts. Fails when it has no size, or an option without a value.
     pub fn new(text: &'a str) -> Result<Self, String> {
         let mut words = text.split_whitespace();
         let size = words.next().ok_or("a case begins with a size")?;
@@ -28,19 +24,11 @@ impl<'a> Case<'a> {
     }
 
     /// The size.
-    ///
-    /// # Errors
-    ///
-    /// The reason why there is no such size.
     pub fn size<T: FromStr<Err: Display>>(&self) -> Result<T, String> {
         self.size.parse().map_err(|error: T::Err| error.to_string())
     }
 
     /// The value of an option, if the case has it.
-    ///
-    /// # Errors
-    ///
-    /// When its value cannot be read.
     pub fn take<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, String> {
         let Some(place) = self.options.iter().position(|(known, _)| *known == name) else { return Ok(None) };
         let (_, value) = self.options.swap_remove(place);
@@ -48,10 +36,6 @@ impl<'a> Case<'a> {
     }
 
     /// Refuses options that nobody has asked for.
-    ///
-    /// # Errors
-    ///
-    /// When there is one.
     pub fn finish(self) -> Result<(), String> {
         match self.options.first() {
             Some((name, _)) => Err(format!("`{}`: there is no option {name}", self.text)),

@@ -13,10 +13,6 @@ const MOST_TO_RECOGNIZE: u64 = 1 << 24;
 
 /// Compares an output with the oracle. A mismatch carries what the workload knows about it: where a row ends, and a mistake that gives just
 /// these outputs.
-///
-/// # Errors
-///
-/// The mismatch.
 pub fn compared<P: Problem>(problem: &P, got: &Downloaded, allowance: f64) -> Result<Accuracy, Box<Mismatch>> {
     check(got, problem.oracle(), allowance).map_err(|mut mismatch| {
         mismatch.row = problem.row_len();
@@ -32,10 +28,6 @@ pub fn compared<P: Problem>(problem: &P, got: &Downloaded, allowance: f64) -> Re
 
 /// Refuses a run with a finding that makes its result worthless. This comes before the comparison, because a race explains a wrong result and
 /// makes a right one worthless.
-///
-/// # Errors
-///
-/// [`Failure::Defects`] with all findings.
 pub fn without_defects(findings: &[Finding]) -> Result<(), Failure> {
     if findings.iter().any(|finding| finding.kind.severity() == Severity::Error) {
         return Err(Failure::Defects(findings.to_vec()));
@@ -63,12 +55,12 @@ pub enum Failure {
 /// The known facts about a stage that the device stopped.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// The driver's error.
-    pub error: String,
-    /// The simulator's findings.
+    /// The reason, in the words of the simulator or of a GPU's driver.
+    pub message: String,
+    /// The defect that stopped it, if the simulator found one.
     pub finding: Option<Finding>,
-    /// The simulator's message, if there is no finding.
-    pub detail: Option<String>,
+    /// The error that the simulator's driver returned for it, if one was involved.
+    pub error: Option<String>,
 }
 
 impl Failure {
@@ -109,10 +101,9 @@ impl fmt::Display for Failure {
             Failure::InputsChanged => write!(f, "the stage changed its inputs, which every other stage reads"),
             Failure::Defects(findings) => write!(f, "{}", lines(findings)),
             Failure::Both(mismatch, findings) => write!(f, "{mismatch}\n{}", lines(findings)),
-            Failure::Fault(fault) => match (&fault.finding, &fault.detail) {
-                (Some(finding), _) => write!(f, "{finding}\n  {}", fault.error),
-                (None, Some(detail)) => write!(f, "{detail}\n  {}", fault.error),
-                (None, None) => write!(f, "{}", fault.error),
+            Failure::Fault(fault) => match &fault.error {
+                Some(error) => write!(f, "{}\n  {error}", fault.message),
+                None => write!(f, "{}", fault.message),
             },
         }
     }

@@ -40,11 +40,7 @@ impl Gray {
         &self.pixels[start..start + self.width as usize]
     }
 
-    /// A part of the image.
-    ///
-    /// # Errors
-    ///
-    /// When the rectangle is empty or reaches over an edge.
+    /// A part of the image. Fails when the rectangle is empty or reaches over an edge.
     pub fn crop(&self, part: Rectangle) -> Result<Self> {
         let Rectangle { x, y, width, height } = part;
         let inside = |start: u32, length: u32, size: u32| length > 0 && start.checked_add(length).is_some_and(|end| end <= size);

@@ -27,20 +27,13 @@ pub struct Histogram {
 
 impl Histogram {
     /// Generated gray levels, the same for the same seed on every machine.
-    ///
-    /// # Errors
-    ///
-    /// When the image is too large for the kernels.
+    /// Fails when the image is too large for the kernels.
     pub fn random(size: Size, seed: u64) -> Result<Self> {
         size.check(1)?;
         Ok(Self { origin: Origin::Seed(seed), ..Self::new(size.generate(seed))? })
     }
 
-    /// The gray levels of an image.
-    ///
-    /// # Errors
-    ///
-    /// When the image is too large for the kernels, or when a pixel is no gray level.
+    /// The gray levels of an image. Fails when the image is too large for the kernels, or when a pixel is no gray level.
     pub fn new(image: Image) -> Result<Self> {
         Size { width: image.width, height: image.height }.check(1)?;
         if let Some(pixel) = image.pixels.iter().find(|pixel| !(0..LEVELS as i32).contains(*pixel)) {

@@ -14,123 +14,119 @@ const LANES: u64 = 32;
 /// Multiply-adds of one `dp4a`.
 const PER_DP4A: u64 = 4;
 
-/// A quantity that the simulator counts. An `exercise.toml` uses the same names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Measure {
+/// Divides what the simulator counted by the multiply-adds that the result needs.
+type PerMultiplyAdd<'a> = &'a dyn Fn(u64) -> Option<f64>;
+
+/// Defines all measures: the name in an `exercise.toml`, the unit for a reader, and the formula. `{piece}` in a unit is
+/// [`Arithmetic::piece`].
+macro_rules! measures {
+    ($($(#[$doc:meta])* $measure:ident = $name:literal, $unit:literal, $formula:expr;)*) => {
+        /// A quantity that the simulator counts. An `exercise.toml` uses the same names.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum Measure {
+            $($(#[$doc])* #[serde(rename = $name)] $measure,)*
+        }
+
+        impl Measure {
+            /// Returns the number; `None` where there is nothing to divide by, or where the GPU has no such thing.
+            pub fn of(self, counters: &Counters, work: Work) -> Option<f64> {
+                let formula: fn(&Counters, PerMultiplyAdd<'_>) -> Option<f64> = match self {
+                    $(Measure::$measure => $formula,)*
+                };
+                formula(counters, &|part| ratio(part, work.multiply_adds))
+            }
+
+            /// Returns what is counted, as a phrase goes on after the number. Some counts are per piece of the work.
+            pub fn unit(self, arithmetic: Arithmetic) -> String {
+                let unit = match self {
+                    $(Measure::$measure => $unit,)*
+                };
+                unit.replace("{piece}", arithmetic.piece())
+            }
+        }
+    };
+}
+
+measures! {
     /// 32-byte sectors that a warp's load from global memory touches, on average.
-    #[serde(rename = "sectors per load")]
-    SectorsPerLoad,
+    SectorsPerLoad = "sectors per load", "sectors per load", |c, _| c.sectors_per_load();
     /// 32-byte sectors that a warp's store to global memory touches, on average.
-    #[serde(rename = "sectors per store")]
-    SectorsPerStore,
+    SectorsPerStore = "sectors per store", "sectors per store", |c, _| ratio(c.global_store_sectors, c.global_store_requests);
     /// Sectors that all stores to global memory touch.
-    #[serde(rename = "sectors stored")]
-    SectorsStored,
+    SectorsStored = "sectors stored", "sectors stored to global memory", |c, _| total(c.global_store_sectors);
     /// Sectors that all loads from global memory touch.
-    #[serde(rename = "sectors loaded")]
-    SectorsLoaded,
+    SectorsLoaded = "sectors loaded", "sectors loaded from global memory", |c, _| total(c.global_load_sectors);
     /// Bytes of all sectors that loads and stores touch, for each multiply-add.
-    #[serde(rename = "bytes moved per multiply-add")]
-    BytesPerMultiplyAdd,
+    BytesPerMultiplyAdd = "bytes moved per multiply-add", "bytes moved per {piece}", |c, per| per(c.bytes_moved());
     /// Loads of a lane from global memory, for each multiply-add; a vector counts as one.
-    #[serde(rename = "global loads per multiply-add")]
-    GlobalLoadsPerMultiplyAdd,
+    GlobalLoadsPerMultiplyAdd = "global loads per multiply-add", "loads from global memory per {piece}",
+        |c, per| per(LANES * c.global_load_requests);
     /// Loads and stores of warps in global memory.
-    #[serde(rename = "global requests")]
-    GlobalRequests,
+    GlobalRequests = "global requests", "requests to global memory", |c, _| total(c.global_load_requests + c.global_store_requests);
     /// Loads of a lane from shared memory, for each multiply-add; a vector counts as one.
-    #[serde(rename = "shared loads per multiply-add")]
-    SharedLoadsPerMultiplyAdd,
+    SharedLoadsPerMultiplyAdd = "shared loads per multiply-add", "loads from shared memory per {piece}",
+        |c, per| per(LANES * c.shared_load_requests);
     /// Loads and stores of warps in shared memory.
-    #[serde(rename = "shared requests")]
-    SharedRequests,
+    SharedRequests = "shared requests", "requests to shared memory", |c, _| total(c.shared_load_requests + c.shared_store_requests);
     /// Wavefronts of a warp's load from shared memory, on average.
-    #[serde(rename = "wavefronts per shared load")]
-    WavefrontsPerSharedLoad,
+    WavefrontsPerSharedLoad = "wavefronts per shared load", "wavefronts per load from shared memory",
+        |c, _| ratio(c.shared_load_wavefronts, c.shared_load_requests);
     /// Wavefronts of all loads and stores in shared memory, for each multiply-add of a whole warp.
-    #[serde(rename = "shared wavefronts per warp multiply-add")]
-    SharedWavefrontsPerWarpMultiplyAdd,
+    SharedWavefrontsPerWarpMultiplyAdd = "shared wavefronts per warp multiply-add", "shared-memory wavefronts per {piece} of a warp",
+        |c, per| per(LANES * shared_wavefronts(c));
     /// Wavefronts in the banks that the L1 cache and shared memory have in common: of loads from global memory, and of loads and stores in
     /// shared memory. GPUs without an L1 cache have no such banks.
-    #[serde(rename = "L1 and shared wavefronts")]
-    BankWavefronts,
+    BankWavefronts = "L1 and shared wavefronts", "wavefronts in L1 and shared memory", |c, _| {
+        let has_l1 = c.global_load_requests == 0 || c.global_load_wavefronts > 0;
+        has_l1.then_some((c.global_load_wavefronts + shared_wavefronts(c)) as f64)
+    };
     /// Additional wavefronts in shared memory because of conflicts, of loads and stores together.
-    #[serde(rename = "bank conflicts")]
-    BankConflicts,
-    /// The share of the wavefronts in shared memory that are bank conflicts.
-    #[serde(rename = "share of bank conflicts")]
-    BankConflictShare,
+    BankConflicts = "bank conflicts", "bank conflicts", |c, _| total(c.bank_conflicts());
+    /// Share of the wavefronts in shared memory that are bank conflicts.
+    BankConflictShare = "share of bank conflicts", "bank conflicts among its shared-memory wavefronts",
+        |c, _| ratio(c.bank_conflicts(), shared_wavefronts(c));
     /// PTX instructions of a lane, for each multiply-add.
-    #[serde(rename = "PTX instructions per multiply-add")]
-    InstructionsPerMultiplyAdd,
+    InstructionsPerMultiplyAdd = "PTX instructions per multiply-add", "PTX instructions per {piece}",
+        |c, per| per(c.ptx_thread_instructions);
     /// PTX instructions of warps, for each multiply-add of a whole warp: a warp with one active lane spends as many as one with 32.
-    #[serde(rename = "warp instructions per warp multiply-add")]
-    WarpInstructionsPerWarpMultiplyAdd,
+    WarpInstructionsPerWarpMultiplyAdd = "warp instructions per warp multiply-add", "PTX instructions of a warp per {piece} of a warp",
+        |c, per| per(LANES * c.ptx_instructions);
     /// Branches of warps, for each multiply-add of a whole warp.
-    #[serde(rename = "branches per warp multiply-add")]
-    BranchesPerWarpMultiplyAdd,
+    BranchesPerWarpMultiplyAdd = "branches per warp multiply-add", "branches of a warp per {piece} of a warp",
+        |c, per| per(LANES * c.branches);
     /// `dp4a` instructions of a lane, for each multiply-add.
-    #[serde(rename = "dp4a per multiply-add")]
-    Dp4aPerMultiplyAdd,
+    Dp4aPerMultiplyAdd = "dp4a per multiply-add", "dp4a instructions per {piece}", |c, per| per(c.dp4a);
     /// Multiply-adds that the kernels execute, on f32 and `dp4a` units and on tensor cores, for each one that the result needs.
-    #[serde(rename = "executed multiply-adds per multiply-add")]
-    ExecutedPerMultiplyAdd,
+    ExecutedPerMultiplyAdd = "executed multiply-adds per multiply-add", "executed multiply-adds per {piece} of the result",
+        |c, per| per(c.f32_fma + PER_DP4A * c.dp4a + c.tensor_multiply_adds);
     /// Branches at which the lanes of a warp diverge.
-    #[serde(rename = "divergent branches")]
-    DivergentBranches,
+    DivergentBranches = "divergent branches", "divergent branches", |c, _| total(c.divergent_branches);
     /// `__syncthreads()`, counted once per warp.
-    #[serde(rename = "barriers")]
-    Barriers,
+    Barriers = "barriers", "barriers", |c, _| total(c.barriers);
     /// Loads from and stores to local memory, of warps.
-    #[serde(rename = "local memory accesses")]
-    LocalAccesses,
+    LocalAccesses = "local memory accesses", "accesses to local memory", |c, _| total(c.local_requests);
     /// Atomic operations of warps, on global and on shared memory.
-    #[serde(rename = "atomic operations")]
-    AtomicOperations,
+    AtomicOperations = "atomic operations", "atomic operations",
+        |c, _| total(c.global_atomic_requests + c.shared_atomic_requests);
     /// Atomic operations of warps on global memory, for which all blocks compete.
-    #[serde(rename = "atomic operations in global memory")]
-    GlobalAtomicOperations,
+    GlobalAtomicOperations = "atomic operations in global memory", "atomic operations in global memory",
+        |c, _| total(c.global_atomic_requests);
+}
+
+fn total(count: u64) -> Option<f64> {
+    Some(count as f64)
+}
+
+fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn shared_wavefronts(counters: &Counters) -> u64 {
+    counters.shared_load_wavefronts + counters.shared_store_wavefronts
 }
 
 impl Measure {
-    /// The number; `None` where there is nothing to divide by, or where the GPU has no such thing.
-    pub fn of(self, counters: &Counters, work: Work) -> Option<f64> {
-        let c = counters;
-        let ratio = |part: u64, whole: u64| (whole > 0).then(|| part as f64 / whole as f64);
-        let per_multiply_add = |part: u64| ratio(part, work.multiply_adds);
-        let shared_wavefronts = c.shared_load_wavefronts + c.shared_store_wavefronts;
-        match self {
-            Measure::SectorsPerLoad => c.sectors_per_load(),
-            Measure::SectorsPerStore => ratio(c.global_store_sectors, c.global_store_requests),
-            Measure::SectorsStored => Some(c.global_store_sectors as f64),
-            Measure::SectorsLoaded => Some(c.global_load_sectors as f64),
-            Measure::BytesPerMultiplyAdd => per_multiply_add(c.bytes_moved()),
-            Measure::GlobalLoadsPerMultiplyAdd => per_multiply_add(LANES * c.global_load_requests),
-            Measure::GlobalRequests => Some((c.global_load_requests + c.global_store_requests) as f64),
-            Measure::SharedLoadsPerMultiplyAdd => per_multiply_add(LANES * c.shared_load_requests),
-            Measure::SharedRequests => Some((c.shared_load_requests + c.shared_store_requests) as f64),
-            Measure::WavefrontsPerSharedLoad => ratio(c.shared_load_wavefronts, c.shared_load_requests),
-            Measure::SharedWavefrontsPerWarpMultiplyAdd => per_multiply_add(LANES * shared_wavefronts),
-            Measure::BankWavefronts => {
-                let has_l1 = c.global_load_requests == 0 || c.global_load_wavefronts > 0;
-                has_l1.then_some((c.global_load_wavefronts + shared_wavefronts) as f64)
-            }
-            Measure::BankConflicts => Some(c.bank_conflicts() as f64),
-            Measure::BankConflictShare => ratio(c.bank_conflicts(), shared_wavefronts),
-            Measure::InstructionsPerMultiplyAdd => per_multiply_add(c.ptx_thread_instructions),
-            Measure::WarpInstructionsPerWarpMultiplyAdd => per_multiply_add(LANES * c.ptx_instructions),
-            Measure::BranchesPerWarpMultiplyAdd => per_multiply_add(LANES * c.branches),
-            Measure::Dp4aPerMultiplyAdd => per_multiply_add(c.dp4a),
-            Measure::ExecutedPerMultiplyAdd => per_multiply_add(c.f32_fma + PER_DP4A * c.dp4a + c.tensor_multiply_adds),
-            Measure::DivergentBranches => Some(c.divergent_branches as f64),
-            Measure::Barriers => Some(c.barriers as f64),
-            Measure::LocalAccesses => Some(c.local_requests as f64),
-            Measure::AtomicOperations => Some((c.global_atomic_requests + c.shared_atomic_requests) as f64),
-            Measure::GlobalAtomicOperations => Some(c.global_atomic_requests as f64),
-        }
-    }
-
-    /// Whether less of it is always better: it is no average, which a kernel can lower by more of what it divides by.
+    /// Returns true if less of it is always better: it is no average, which a kernel can lower by more of what it divides by.
     pub fn is_cost(self) -> bool {
         !matches!(
             self,
@@ -144,37 +140,6 @@ impl Measure {
             Measure::BankConflictShare => percent(value),
             _ if value.fract() == 0.0 => count(value as u64),
             _ => significant(value),
-        }
-    }
-
-    /// What is counted, as a phrase goes on after the number; `piece` is what some counts are divided by, see [`Arithmetic::piece`].
-    pub fn unit(self, arithmetic: Arithmetic) -> String {
-        let piece = arithmetic.piece();
-        match self {
-            Measure::SectorsPerLoad => "sectors per load".to_owned(),
-            Measure::SectorsPerStore => "sectors per store".to_owned(),
-            Measure::SectorsStored => "sectors stored to global memory".to_owned(),
-            Measure::SectorsLoaded => "sectors loaded from global memory".to_owned(),
-            Measure::BytesPerMultiplyAdd => format!("bytes moved per {piece}"),
-            Measure::GlobalLoadsPerMultiplyAdd => format!("loads from global memory per {piece}"),
-            Measure::GlobalRequests => "requests to global memory".to_owned(),
-            Measure::SharedLoadsPerMultiplyAdd => format!("loads from shared memory per {piece}"),
-            Measure::SharedRequests => "requests to shared memory".to_owned(),
-            Measure::WavefrontsPerSharedLoad => "wavefronts per load from shared memory".to_owned(),
-            Measure::SharedWavefrontsPerWarpMultiplyAdd => format!("shared-memory wavefronts per {piece} of a warp"),
-            Measure::BankWavefronts => "wavefronts in L1 and shared memory".to_owned(),
-            Measure::BankConflicts => "bank conflicts".to_owned(),
-            Measure::BankConflictShare => "bank conflicts among its shared-memory wavefronts".to_owned(),
-            Measure::InstructionsPerMultiplyAdd => format!("PTX instructions per {piece}"),
-            Measure::WarpInstructionsPerWarpMultiplyAdd => format!("PTX instructions of a warp per {piece} of a warp"),
-            Measure::BranchesPerWarpMultiplyAdd => format!("branches of a warp per {piece} of a warp"),
-            Measure::Dp4aPerMultiplyAdd => format!("dp4a instructions per {piece}"),
-            Measure::ExecutedPerMultiplyAdd => format!("executed multiply-adds per {piece} of the result"),
-            Measure::DivergentBranches => "divergent branches".to_owned(),
-            Measure::Barriers => "barriers".to_owned(),
-            Measure::LocalAccesses => "accesses to local memory".to_owned(),
-            Measure::AtomicOperations => "atomic operations".to_owned(),
-            Measure::GlobalAtomicOperations => "atomic operations in global memory".to_owned(),
         }
     }
 

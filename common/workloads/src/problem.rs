@@ -12,10 +12,6 @@ pub trait Problem: Sized + Send + Sync + 'static {
     const ARITHMETIC: Arithmetic;
 
     /// Generated inputs for a case of an exercise: a size and further options, as on the command line of a chapter after `--size`.
-    ///
-    /// # Errors
-    ///
-    /// A message about a case that cannot be read, or a size that no computation can have.
     fn of_case(case: &str, seed: u64) -> Result<Self, String>;
 
     /// The sizes for a reader, for example `4096 outputs x 512 taps, seed 13`.
@@ -71,10 +67,8 @@ pub trait Problem: Sized + Send + Sync + 'static {
     }
 
     /// The expected value of every output.
-    ///
-    /// # Panics
-    ///
-    /// When the workload has more than [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`](oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE), so that its oracle is sampled.
+    /// Panics when the workload has more than [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`](oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE), so
+    /// that its oracle is sampled.
     fn expected(&self) -> &[Expected] {
         self.oracle().whole().expect("the oracle of a small workload has every output")
     }

@@ -10,10 +10,7 @@ use crate::error::Result;
 use crate::exercise::Exercise;
 
 /// Counts what the questions ask for, on the simulator. Some counts are per piece of this arithmetic.
-///
-/// # Errors
-///
-/// When the exercise cannot be used, or a stage cannot run.
+/// Fails when the exercise cannot be used, or a stage cannot run.
 pub fn count<W: Workload>(chapter: &Chapter<W>, exercise: &Exercise, predict: &Predict) -> Result<(Vec<f64>, Arithmetic)> {
     let unusable = |reason: String| exercise.unusable(reason);
     let gpu = Gpu::open(&predict.device.parse().map_err(run::Error::from)?)?;

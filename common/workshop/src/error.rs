@@ -26,62 +26,26 @@ impl Unusable {
 
 /// Why an exercise could not be listed, started, or checked.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Error {
-    /// The kernel, or what it is compared with, could not be run, or a result could not be written.
     #[error(transparent)]
     Run(#[from] run::Error),
-    /// An exercise number that the chapter does not have.
+    #[error(transparent)]
+    Memory(#[from] simt::MemoryError),
     #[error("chapter {chapter} has no exercise {asked}: expected one of 1 to {last}")]
-    NoExercise {
-        /// The chapter.
-        chapter: &'static str,
-        /// The number.
-        asked: u32,
-        /// The last exercise's number.
-        last: usize,
-    },
-    /// A kernel to compile, but no compiler.
+    NoExercise { chapter: &'static str, asked: u32, last: usize },
     #[error("checking your kernel needs a compiler: {why}. {}", without_compiler(predict))]
-    NoCompiler {
-        /// Where we looked for one, and how to get one.
-        why: compilers::Error,
-        /// The exercises of the chapter that need none.
-        predict: Vec<u32>,
-    },
-    /// `--answer` with too few numbers, or too many.
+    NoCompiler { why: compilers::Error, predict: Vec<u32> },
     #[error("the exercise asks for {expected} numbers, but --answer has {got}")]
-    Answers {
-        /// How many numbers the exercise asks for.
-        expected: usize,
-        /// How many numbers there are.
-        got: usize,
-    },
-    /// An option that this kind of exercise has no use for.
+    Answers { expected: usize, got: usize },
     #[error("{option} does nothing here: {why}")]
-    Unfitting {
-        /// The option.
-        option: &'static str,
-        /// What the exercise expects instead.
-        why: &'static str,
-    },
-    /// `--solution` of an exercise that is not passed.
+    Unfitting { option: &'static str, why: &'static str },
     #[error("you have not passed this exercise yet: try `{call} --hint`, or add --really to see the solution anyway")]
-    NotPassed {
-        /// The command line for the exercise.
-        call: String,
-    },
-    /// An exercise of the repository that cannot be used.
+    NotPassed { call: String },
     #[error(transparent)]
     Exercise(#[from] Unusable),
-    /// A file could not be read.
     #[error("cannot read {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
-    /// This program could not be started a second time, in a process of its own.
+    Read { path: PathBuf, source: io::Error },
     #[error("cannot start this program again for the check: {0}; build it again with the command that you used")]
     Restart(io::Error),
 }

@@ -27,10 +27,7 @@ pub struct Exercise {
 
 impl Exercise {
     /// The exercises of a chapter in order. `root` is the root of the repository.
-    ///
-    /// # Errors
-    ///
-    /// When a folder is not named `<number>-<slug>`, when a number is missing or used twice, or when a file cannot be used.
+    /// Fails when a folder is not named `<number>-<slug>`, when a number is missing or used twice, or when a file cannot be used.
     pub fn all(root: &Path, chapter: &str) -> Result<Vec<Self>, Unusable> {
         let folder = root.join("chapters").join(chapter).join("exercises");
         let entries = fs::read_dir(&folder).map_err(|error| Unusable::new(&folder, error))?;

@@ -14,15 +14,15 @@
 //! - [`wall`]: what a `wall.toml` holds.
 //! - [`exercise`]: an exercise with its manifest and its solution.
 //! - [`workspace`]: the learner's copies and progress.
-//! - [`native`]: the check with a driver of CUDA, on the simulator or on a GPU.
+//! - [`attempt`]: the check of a learner's text, on the simulator or on a GPU.
 //! - [`count`]: counts what a predict exercise asks for.
 //! - [`command`]: `exercise` on the command line of every chapter.
 
+pub mod attempt;
 pub mod command;
 pub mod count;
 pub mod error;
 pub mod exercise;
-pub mod native;
 pub mod wall;
 pub mod workspace;
 

@@ -68,10 +68,6 @@ pub enum Change {
 
 impl Change {
     /// The answer's text.
-    ///
-    /// # Errors
-    ///
-    /// A text that does not occur once in the solution.
     pub fn apply(&self, solution: &str) -> Result<String, String> {
         match self {
             Change::Replaced { replace, with } => replaced(solution, replace, with),

@@ -75,10 +75,6 @@ impl Workspace {
     }
 
     /// Checks that files can be created here, and leaves none.
-    ///
-    /// # Errors
-    ///
-    /// [`run::Error::Write`].
     pub fn try_to_write(&self) -> Result<()> {
         make_folder(&self.folder)?;
         Ok(AtomicFile::create(&self.folder.join("trial")).map(drop)?)
@@ -90,20 +86,12 @@ impl Workspace {
     }
 
     /// The learner's text; `None` before the copy is made.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Read`].
     pub fn read(&self, exercise: &Exercise) -> Result<Option<String>> {
         read_if_there(&self.copy(exercise))
     }
 
     /// Makes a copy that starts as `starter`. An existing copy with another text is kept under another name, which is returned. Where the disk
     /// is full, everything stays as it was.
-    ///
-    /// # Errors
-    ///
-    /// [`run::Error::Write`].
     pub fn lay_out(&self, exercise: &Exercise, starter: &str) -> Result<Option<PathBuf>> {
         let path = self.copy(exercise);
         make_folder(path.parent().unwrap_or(&self.folder))?;
@@ -118,19 +106,11 @@ impl Workspace {
     }
 
     /// The learner's progress with an exercise.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Read`].
     pub fn progress(&self, exercise: &Exercise) -> Result<Progress> {
         Ok(self.journal()?.remove(&key(exercise)).unwrap_or_default())
     }
 
     /// Changes the learner's progress with an exercise.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Read`] and [`run::Error::Write`].
     pub fn note(&self, exercise: &Exercise, change: impl FnOnce(&mut Progress)) -> Result<()> {
         make_folder(&self.folder)?;
         let _lock = self.lock()?;
@@ -152,10 +132,6 @@ impl Workspace {
     }
 
     /// The progress with all exercises of all chapters as JSON, for a workshop leader.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Read`].
     pub fn export(&self) -> Result<String> {
         Ok(to_json(&self.journal()?))
     }

@@ -2,7 +2,9 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
 
 use crate::driver;
 use crate::error::{Code, Result};
@@ -23,11 +25,6 @@ struct Primary {
 /// The primary contexts, by device.
 static PRIMARY: Mutex<BTreeMap<i32, Primary>> = Mutex::new(BTreeMap::new());
 
-/// Locks, even if another thread panicked meanwhile: what is guarded here is complete after every statement.
-pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Initializes the driver, once.
 pub fn init() -> Result {
     static INITIALIZED: OnceLock<Result> = OnceLock::new();
@@ -39,7 +36,7 @@ pub fn ensure() -> Result {
     init()?;
     let mut current = 0;
     driver::cuCtxGetCurrent(Ptr::to(&mut current))?;
-    let mut primary = lock(&PRIMARY);
+    let mut primary = PRIMARY.lock();
     let device = DEVICE.get();
     let known = primary.get(&device).copied();
     // A program that also uses the driver API may have made a context of its own current. A primary context may still be current on a thread
@@ -74,6 +71,12 @@ pub fn check_device(device: i32) -> Result {
     driver::cuDeviceGet(Ptr::to(&mut 0), device).map_err(|_| Code::INVALID_DEVICE)
 }
 
+/// Refuses a pair of numbers unless there are devices for both.
+pub fn check_devices(one: i32, other: i32) -> Result {
+    check_device(one)?;
+    check_device(other)
+}
+
 /// Makes a device the thread's own, and its primary context the current one.
 pub fn set_device(device: i32) -> Result {
     check_device(device)?;
@@ -85,7 +88,7 @@ pub fn set_device(device: i32) -> Result {
 /// Destroys the primary context of the thread's device. The next call makes a new one.
 pub fn reset() -> Result {
     let device = device()?;
-    if let Some(primary) = lock(&PRIMARY).get_mut(&device) {
+    if let Some(primary) = PRIMARY.lock().get_mut(&device) {
         primary.is_reset = true;
     }
     driver::cuDevicePrimaryCtxReset_v2(device)?;

@@ -14,53 +14,37 @@ const FILE: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 #[cfg(unix)]
 const LOADED: [&str; 2] = [FILE, "libcuda.so"];
 
-/// Defines a table of functions, filled by name, and a function to call each. A function that the driver lacks fails when it is called.
+/// Defines functions that call those of the driver. One that the driver lacks fails when it is called.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {
-        #[allow(non_snake_case, reason = "the names are the driver's")]
-        struct Table {
-            $($name: Option<unsafe extern "C" fn($($type),*) -> u32>,)*
-        }
-
-        impl Table {
-            fn of(library: &Library) -> Self {
-                Self {
-                    $($name: {
-                        // SAFETY: a function of this name has this type in every version of the driver, because the driver adds a suffix
-                        // to the name of a function whose type changes.
-                        unsafe { library.get(stringify!($name)) }.ok().map(|function| *function)
-                    },)*
-                }
-            }
-        }
-
         $(
             #[allow(non_snake_case, reason = "the name is the driver's")]
             #[allow(clippy::too_many_arguments, reason = "the arguments are the driver's")]
-            pub fn $name($($argument: $type),*) -> Result {
-                let function = table()?.$name.ok_or(Code::CALL_REQUIRES_NEWER_DRIVER)?;
+            pub fn $name($($argument: $type),*) -> $crate::error::Result {
+                type Function = unsafe extern "C" fn($($type),*) -> u32;
+                static FOUND: std::sync::OnceLock<Option<Function>> = std::sync::OnceLock::new();
+                let library = $crate::driver::library()?;
+                // SAFETY: a function of this name has this type in every version of the driver, because the driver adds a suffix
+                // to the name of a function whose type changes.
+                let find = || unsafe { library.get::<Function>(stringify!($name)) }.ok().map(|function| *function);
+                let function = FOUND.get_or_init(find).ok_or($crate::error::Code::CALL_REQUIRES_NEWER_DRIVER)?;
                 // SAFETY: the pointers are what the C caller passed, who promises that they are what CUDA says, or those of live
                 // variables; a `Ptr` can be made of nothing else. The driver checks handles and addresses.
                 match unsafe { function($($argument),*) } {
                     0 => Ok(()),
-                    code => Err(Code(code)),
+                    code => Err($crate::error::Code(code)),
                 }
             }
         )*
     };
 }
 
-/// Returns the functions of the driver, which is loaded when it is first needed. Without a driver, every call fails like this one.
-fn table() -> Result<&'static Table> {
-    static TABLE: OnceLock<Option<Table>> = OnceLock::new();
-    let load = || {
-        let library = open()?;
-        let table = Table::of(&library);
-        // The functions must stay valid for the life of the process.
-        std::mem::forget(library);
-        Some(table)
-    };
-    TABLE.get_or_init(load).as_ref().ok_or(Code::INSUFFICIENT_DRIVER)
+pub(crate) use functions;
+
+/// Returns the driver, which is loaded when it is first needed. It stays for the life of the process.
+pub fn library() -> Result<&'static Library> {
+    static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
+    LIBRARY.get_or_init(open).as_ref().ok_or(Code::INSUFFICIENT_DRIVER)
 }
 
 /// Opens the driver: the one that the process already has, or else the one beside this library, or else the loader's.
@@ -123,8 +107,6 @@ functions! {
     fn cuInit(flags: u32);
     fn cuDriverGetVersion(version: Ptr<i32>);
     fn cuGetProcAddress_v2(symbol: Ptr<c_char>, function: Ptr<Ptr<c_void>>, version: i32, flags: u64, status: Ptr<u32>);
-    fn cuProfilerStart();
-    fn cuProfilerStop();
 
     fn cuDeviceGet(device: Ptr<i32>, ordinal: i32);
     fn cuDeviceGetCount(count: Ptr<i32>);
@@ -132,13 +114,6 @@ functions! {
     fn cuDeviceGetName(name: Ptr<c_char>, capacity: i32, device: i32);
     fn cuDeviceGetUuid_v2(uuid: Ptr<[u8; 16]>, device: i32);
     fn cuDeviceTotalMem_v2(bytes: Ptr<usize>, device: i32);
-    fn cuDeviceGetPCIBusId(id: Ptr<c_char>, capacity: i32, device: i32);
-    fn cuDeviceGetByPCIBusId(device: Ptr<i32>, id: Ptr<c_char>);
-    fn cuDeviceCanAccessPeer(can: Ptr<i32>, device: i32, peer: i32);
-    fn cuDeviceGetP2PAttribute(value: Ptr<i32>, attribute: u32, source: i32, target: i32);
-    fn cuDeviceGetDefaultMemPool(pool: Ptr<Handle>, device: i32);
-    fn cuDeviceGetMemPool(pool: Ptr<Handle>, device: i32);
-    fn cuDeviceSetMemPool(device: i32, pool: Handle);
 
     fn cuDevicePrimaryCtxRetain(context: Ptr<Handle>, device: i32);
     fn cuDevicePrimaryCtxReset_v2(device: i32);
@@ -147,48 +122,22 @@ functions! {
     fn cuCtxGetCurrent(context: Ptr<Handle>);
     fn cuCtxSetCurrent(context: Handle);
     fn cuCtxGetDevice(device: Ptr<i32>);
-    fn cuCtxSynchronize();
-    fn cuCtxGetLimit(value: Ptr<usize>, limit: u32);
-    fn cuCtxSetLimit(limit: u32, value: usize);
-    fn cuCtxGetCacheConfig(config: Ptr<u32>);
-    fn cuCtxSetCacheConfig(config: u32);
-    fn cuCtxGetSharedMemConfig(config: Ptr<u32>);
-    fn cuCtxSetSharedMemConfig(config: u32);
-    fn cuCtxGetStreamPriorityRange(least: Ptr<i32>, greatest: Ptr<i32>);
-    fn cuCtxResetPersistingL2Cache();
 
-    fn cuMemGetInfo_v2(free: Ptr<usize>, total: Ptr<usize>);
     fn cuMemAlloc_v2(address: Ptr<Address>, bytes: usize);
     fn cuMemAllocPitch_v2(address: Ptr<Address>, pitch: Ptr<usize>, width: usize, height: usize, element_bytes: u32);
     fn cuMemAllocManaged(address: Ptr<Address>, bytes: usize, flags: u32);
-    fn cuMemFree_v2(address: Address);
     fn cuMemHostAlloc(address: Ptr<Ptr<c_void>>, bytes: usize, flags: u32);
-    fn cuMemFreeHost(address: Ptr<c_void>);
-    fn cuMemHostRegister_v2(address: Ptr<c_void>, bytes: usize, flags: u32);
-    fn cuMemHostUnregister(address: Ptr<c_void>);
-    fn cuMemHostGetDevicePointer_v2(device: Ptr<Address>, host: Ptr<c_void>, flags: u32);
-    fn cuMemHostGetFlags(flags: Ptr<u32>, host: Ptr<c_void>);
     fn cuMemAllocAsync(address: Ptr<Address>, bytes: usize, stream: Handle);
     fn cuMemAllocFromPoolAsync(address: Ptr<Address>, bytes: usize, pool: Handle, stream: Handle);
     fn cuMemFreeAsync(address: Address, stream: Handle);
-    fn cuMemPrefetchAsync_v2(address: Address, bytes: usize, location: Location, flags: u32, stream: Handle);
-    fn cuMemAdvise_v2(address: Address, bytes: usize, advice: u32, location: Location);
     fn cuPointerGetAttribute(data: Ptr<c_void>, attribute: u32, address: Address);
-
-    fn cuMemPoolCreate(pool: Ptr<Handle>, properties: Ptr<c_void>);
-    fn cuMemPoolDestroy(pool: Handle);
-    fn cuMemPoolTrimTo(pool: Handle, bytes_to_keep: usize);
-    fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Ptr<c_void>);
-    fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: Ptr<c_void>);
-    fn cuMemPoolGetAccess(flags: Ptr<u32>, pool: Handle, location: Ptr<Location>);
-    fn cuMemPoolSetAccess(pool: Handle, access: Ptr<c_void>, count: usize);
 
     fn cuMemcpy(target: Address, source: Address, bytes: usize);
     fn cuMemcpyAsync(target: Address, source: Address, bytes: usize, stream: Handle);
-    fn cuMemcpyHtoD_v2(target: Address, source: Ptr<c_void>, bytes: usize);
-    fn cuMemcpyHtoDAsync_v2(target: Address, source: Ptr<c_void>, bytes: usize, stream: Handle);
-    fn cuMemcpyDtoH_v2(target: Ptr<c_void>, source: Address, bytes: usize);
-    fn cuMemcpyDtoHAsync_v2(target: Ptr<c_void>, source: Address, bytes: usize, stream: Handle);
+    fn cuMemcpyHtoD_v2(target: Address, source: Address, bytes: usize);
+    fn cuMemcpyHtoDAsync_v2(target: Address, source: Address, bytes: usize, stream: Handle);
+    fn cuMemcpyDtoH_v2(target: Address, source: Address, bytes: usize);
+    fn cuMemcpyDtoHAsync_v2(target: Address, source: Address, bytes: usize, stream: Handle);
     fn cuMemcpyDtoD_v2(target: Address, source: Address, bytes: usize);
     fn cuMemcpyDtoDAsync_v2(target: Address, source: Address, bytes: usize, stream: Handle);
     fn cuMemcpy3D_v2(copy: Ptr<Copy3D>);
@@ -198,56 +147,12 @@ functions! {
     fn cuMemsetD2D8_v2(target: Address, pitch: usize, value: u8, width: usize, height: usize);
     fn cuMemsetD2D8Async(target: Address, pitch: usize, value: u8, width: usize, height: usize, stream: Handle);
 
-    fn cuStreamCreate(stream: Ptr<Handle>, flags: u32);
-    fn cuStreamCreateWithPriority(stream: Ptr<Handle>, flags: u32, priority: i32);
-    fn cuStreamDestroy_v2(stream: Handle);
-    fn cuStreamSynchronize(stream: Handle);
-    fn cuStreamQuery(stream: Handle);
-    fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32);
-    fn cuStreamGetPriority(stream: Handle, priority: Ptr<i32>);
-    fn cuStreamGetFlags(stream: Handle, flags: Ptr<u32>);
-    fn cuStreamGetId(stream: Handle, id: Ptr<u64>);
-    fn cuStreamGetDevice(stream: Handle, device: Ptr<i32>);
-    fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: Ptr<c_void>);
-    fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: Ptr<c_void>);
-    fn cuStreamCopyAttributes(target: Handle, source: Handle);
-    fn cuStreamAttachMemAsync(stream: Handle, address: Address, bytes: usize, flags: u32);
-    fn cuStreamAddCallback(stream: Handle, callback: Ptr<c_void>, data: Ptr<c_void>, flags: u32);
-    fn cuStreamIsCapturing(stream: Handle, status: Ptr<u32>);
-    fn cuThreadExchangeStreamCaptureMode(mode: Ptr<u32>);
-    fn cuLaunchHostFunc(stream: Handle, function: Ptr<c_void>, data: Ptr<c_void>);
-
-    fn cuEventCreate(event: Ptr<Handle>, flags: u32);
-    fn cuEventDestroy_v2(event: Handle);
-    fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32);
-    fn cuEventQuery(event: Handle);
-    fn cuEventSynchronize(event: Handle);
-    fn cuEventElapsedTime(milliseconds: Ptr<f32>, start: Handle, end: Handle);
-
     fn cuLibraryLoadData(
-        library: Ptr<Handle>,
-        image: Ptr<c_void>,
-        options: Ptr<u32>,
-        values: Ptr<Ptr<c_void>>,
-        count: u32,
-        library_options: Ptr<u32>,
-        library_values: Ptr<Ptr<c_void>>,
-        library_count: u32,
-    );
-    fn cuLibraryLoadFromFile(
-        library: Ptr<Handle>,
-        path: Ptr<c_char>,
-        options: Ptr<u32>,
-        values: Ptr<Ptr<c_void>>,
-        count: u32,
-        library_options: Ptr<u32>,
-        library_values: Ptr<Ptr<c_void>>,
-        library_count: u32,
+        library: Ptr<Handle>, image: Ptr<c_void>, options: Ptr<u32>, values: Ptr<Ptr<c_void>>, count: u32,
+        library_options: Ptr<u32>, library_values: Ptr<Ptr<c_void>>, library_count: u32,
     );
     fn cuLibraryUnload(library: Handle);
     fn cuLibraryGetKernel(kernel: Ptr<Handle>, library: Handle, name: Ptr<c_char>);
-    fn cuLibraryGetKernelCount(count: Ptr<u32>, library: Handle);
-    fn cuLibraryEnumerateKernels(kernels: Ptr<Handle>, count: u32, library: Handle);
     fn cuLibraryGetGlobal(address: Ptr<Address>, bytes: Ptr<usize>, library: Handle, name: Ptr<c_char>);
     fn cuLibraryGetManaged(address: Ptr<Address>, bytes: Ptr<usize>, library: Handle, name: Ptr<c_char>);
     fn cuKernelGetFunction(function: Ptr<Handle>, kernel: Handle);
@@ -260,11 +165,7 @@ functions! {
     fn cuFuncGetName(name: Ptr<Ptr<c_char>>, function: Handle);
     fn cuFuncGetParamInfo(function: Handle, index: usize, offset: Ptr<usize>, bytes: Ptr<usize>);
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        blocks: Ptr<i32>,
-        function: Handle,
-        threads: i32,
-        shared_bytes: usize,
-        flags: u32,
+        blocks: Ptr<i32>, function: Handle, threads: i32, shared_bytes: usize, flags: u32,
     );
     fn cuOccupancyMaxActiveClusters(clusters: Ptr<i32>, function: Handle, config: Ptr<LaunchConfig>);
     fn cuOccupancyMaxPotentialClusterSize(size: Ptr<i32>, function: Handle, config: Ptr<LaunchConfig>);
@@ -300,7 +201,7 @@ pub struct Copy3DEnd {
     pub z: usize,
     pub lod: usize,
     pub memory_type: u32,
-    pub host: Ptr<c_void>,
+    pub host: Address,
     pub device: Address,
     pub array: Handle,
     pub reserved: Handle,

@@ -10,13 +10,14 @@
 //! - `error`: the errors, and which one each thread saw last.
 //! - `pointer`: the caller's pointers. `shapes`: how they describe boxes of memory.
 //! - `driver`: the driver's functions.
-//! - `version`: whether the program uses CUDA 12 or CUDA 13.
+//! - `compat`: whether the program uses CUDA 12 or CUDA 13, and what differs.
 //! - `context`: the context that a call works in.
 //! - `registry`: the kernels and variables of the program.
 //! - `export`: the macro that defines an exported function.
 //! - `api`: the exported functions.
 
 mod api;
+mod compat;
 mod context;
 mod driver;
 mod error;
@@ -24,7 +25,6 @@ mod export;
 mod pointer;
 mod registry;
 mod shapes;
-mod version;
 
 /// Tells this library from NVIDIA's, by its name: the installer replaces no file without it.
 #[unsafe(no_mangle)]

@@ -62,6 +62,12 @@ impl<T> Ptr<T> {
         Ok(())
     }
 
+    /// Writes what a function returns, which is not called if the pointer is null.
+    pub fn fill(self, value: impl FnOnce() -> Result<T>) -> Result {
+        self.check()?;
+        self.put(value()?)
+    }
+
     /// Writes a result that the caller may leave out by passing null.
     pub fn put_if_asked(self, value: T) {
         let _ = self.put(value);

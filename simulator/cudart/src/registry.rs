@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_void};
-use std::sync::Mutex;
 
-use crate::context::{self, lock};
+use parking_lot::Mutex;
+
+use crate::context;
 use crate::driver;
 use crate::error::{Code, Result};
 use crate::pointer::{Address, Handle, Ptr};
@@ -37,7 +38,7 @@ struct Symbol {
     name: CString,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Registry {
     /// The wrapper of each fat binary. One that was unregistered is gone.
     binaries: BTreeMap<Number, Wrapper>,
@@ -61,7 +62,7 @@ static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
 
 /// Adds a fat binary.
 pub fn add_binary(wrapper: Ptr<c_void>) -> Number {
-    let mut registry = lock(&REGISTRY);
+    let mut registry = REGISTRY.lock();
     registry.registered += 1;
     let number = registry.registered;
     registry.binaries.insert(number, Wrapper(wrapper));
@@ -70,7 +71,7 @@ pub fn add_binary(wrapper: Ptr<c_void>) -> Number {
 
 /// Removes a fat binary and all that is in it. The driver may have ended by then; that is no failure.
 pub fn remove_binary(number: Number) {
-    let mut registry = lock(&REGISTRY);
+    let mut registry = REGISTRY.lock();
     registry.binaries.remove(&number);
     registry.kernels.retain(|_, symbol| symbol.binary != number);
     registry.variables.retain(|_, symbol| symbol.binary != number);
@@ -83,14 +84,14 @@ pub fn remove_binary(number: Number) {
 /// Adds a kernel of a fat binary.
 pub fn add_kernel(binary: Number, stub: Ptr<c_void>, name: Ptr<c_char>) {
     if let Ok(name) = symbol_name(name) {
-        lock(&REGISTRY).kernels.insert(stub.address(), Symbol { binary, name });
+        REGISTRY.lock().kernels.insert(stub.address(), Symbol { binary, name });
     }
 }
 
 /// Adds a variable of a fat binary.
 pub fn add_variable(binary: Number, shadow: Ptr<c_void>, name: Ptr<c_char>) {
     if let Ok(name) = symbol_name(name) {
-        lock(&REGISTRY).variables.insert(shadow.address(), Symbol { binary, name });
+        REGISTRY.lock().variables.insert(shadow.address(), Symbol { binary, name });
     }
 }
 
@@ -98,14 +99,14 @@ pub fn add_variable(binary: Number, shadow: Ptr<c_void>, name: Ptr<c_char>) {
 pub fn add_managed(binary: Number, pointer: Ptr<Address>, name: Ptr<c_char>) {
     add_variable(binary, pointer.cast(), name);
     if let Ok(name) = symbol_name(name) {
-        lock(&REGISTRY).managed.push((Managed(pointer), Symbol { binary, name }));
+        REGISTRY.lock().managed.push((Managed(pointer), Symbol { binary, name }));
     }
 }
 
 /// Gives the program the addresses of the managed variables of a fat binary.
 pub fn place_managed(binary: Number) -> Result {
     context::ensure()?;
-    let mut registry = lock(&REGISTRY);
+    let mut registry = REGISTRY.lock();
     for (Managed(pointer), Symbol { name, .. }) in
         registry.managed.clone().into_iter().filter(|(_, symbol)| symbol.binary == binary)
     {
@@ -125,16 +126,14 @@ fn symbol_name(name: Ptr<c_char>) -> Result<CString> {
 pub fn kernel(stub: Ptr<c_void>) -> Result<Handle> {
     stub.check().map_err(|_| Code::INVALID_DEVICE_FUNCTION)?;
     context::ensure()?;
-    let mut registry = lock(&REGISTRY);
+    let mut registry = REGISTRY.lock();
     let Some(Symbol { binary, name }) = registry.kernels.get(&stub.address()).cloned() else {
         return Ok(stub.address() as Handle);
     };
     let library = registry.library(binary)?;
     let mut kernel = 0;
-    driver::cuLibraryGetKernel(Ptr::to(&mut kernel), library, Ptr::to_text(&name)).map_err(|code| match code {
-        Code::SYMBOL_NOT_FOUND => Code::INVALID_DEVICE_FUNCTION,
-        code => code,
-    })?;
+    let found = driver::cuLibraryGetKernel(Ptr::to(&mut kernel), library, Ptr::to_text(&name));
+    found.map_err(|code| if code == Code::SYMBOL_NOT_FOUND { Code::INVALID_DEVICE_FUNCTION } else { code })?;
     Ok(kernel)
 }
 
@@ -153,16 +152,12 @@ pub fn function(stub: Ptr<c_void>) -> Result<Handle> {
 /// Returns the address and the size of a variable, by the address of its shadow on the host.
 pub fn variable(shadow: Ptr<c_void>) -> Result<(Address, usize)> {
     context::ensure()?;
-    let mut registry = lock(&REGISTRY);
+    let mut registry = REGISTRY.lock();
     let Symbol { binary, name } = registry.variables.get(&shadow.address()).cloned().ok_or(Code::INVALID_SYMBOL)?;
     let library = registry.library(binary)?;
     let (mut address, mut bytes) = (0, 0);
-    driver::cuLibraryGetGlobal(Ptr::to(&mut address), Ptr::to(&mut bytes), library, Ptr::to_text(&name)).map_err(
-        |code| match code {
-            Code::SYMBOL_NOT_FOUND => Code::INVALID_SYMBOL,
-            code => code,
-        },
-    )?;
+    let found = driver::cuLibraryGetGlobal(Ptr::to(&mut address), Ptr::to(&mut bytes), library, Ptr::to_text(&name));
+    found.map_err(|code| if code == Code::SYMBOL_NOT_FOUND { Code::INVALID_SYMBOL } else { code })?;
     Ok((address, bytes))
 }
 

@@ -3,9 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::Mutex;
 
-use crate::lock::lock;
+use parking_lot::Mutex;
 
 /// Bytes of a page.
 const PAGE: u64 = 4096;
@@ -45,18 +44,18 @@ impl Pages {
     /// Forgets what was said about memory that has become something else.
     pub fn forget(&self, address: u64, bytes: u64) {
         let range = pages(address, bytes);
-        lock(&self.pages).retain(|page, _| !range.contains(page));
+        self.pages.lock().retain(|page, _| !range.contains(page));
     }
 
     /// Changes what is said about a range.
     pub fn change(&self, address: u64, bytes: u64, change: impl Fn(&mut Advice)) {
-        let mut table = lock(&self.pages);
+        let mut table = self.pages.lock();
         pages(address, bytes).for_each(|page| change(table.entry(page).or_default()));
     }
 
     /// What holds for the whole range: where its pages differ, nothing does.
     pub fn of(&self, address: u64, bytes: u64) -> Advice {
-        let table = lock(&self.pages);
+        let table = self.pages.lock();
         let of_page = |page| table.get(&page).cloned().unwrap_or_default();
         let range = pages(address, bytes);
         let first = of_page(range.start);

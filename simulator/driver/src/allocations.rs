@@ -1,14 +1,14 @@
 //! Allocations: who owns which memory, and of what kind it is. [`simt::Memory`] has the bytes; this module has what CUDA knows about them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use simt::Memory;
 
 use crate::handles::Handle;
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Mapping, Place, SharedMemory, Token};
 
 /// All live allocations of the program.
@@ -107,10 +107,8 @@ impl Allocations {
     /// Allocates `bytes` bytes on a device with `capacity` bytes in total.
     pub fn allocate(&self, memory: &Memory, capacity: u64, bytes: usize, kind: MemoryKind, context: Handle) -> Result<u64> {
         let bytes = bytes as u64;
-        if bytes == 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
-        let mut table = lock(&self.table);
+        refuse!(INVALID_VALUE if bytes == 0);
+        let mut table = self.table.lock();
         if kind.is_on_device() {
             table.check_free(capacity, bytes)?;
         }
@@ -119,7 +117,7 @@ impl Allocations {
             MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, Some(&label))?,
             MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, Some(&label))?,
             MemoryKind::Registered(_) | MemoryKind::Imported | MemoryKind::ImportedFromPool(_) | MemoryKind::Mapped => {
-                return CuResult::INVALID_VALUE.err();
+                refuse!(INVALID_VALUE);
             }
         };
         table.insert(base, bytes, kind, context);
@@ -132,13 +130,13 @@ impl Allocations {
     ///
     /// The caller upholds what [`Memory::adopt`] demands of the range, except that no allocation may overlap it: this function checks that.
     pub unsafe fn register(&self, memory: &Memory, base: u64, bytes: usize, flags: u32, context: Handle) -> Result<()> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let before_end = table.owned.range(..base.saturating_add(bytes as u64)).next_back();
         match before_end.map(|(_, owned)| *owned).filter(|owned| owned.base + owned.bytes > base) {
             None => {}
-            Some(Owned { kind: MemoryKind::Registered(_), .. }) => return CuResult::HOST_MEMORY_ALREADY_REGISTERED.err(),
+            Some(Owned { kind: MemoryKind::Registered(_), .. }) => refuse!(HOST_MEMORY_ALREADY_REGISTERED),
             // Memory that CUDA allocated is already pinned.
-            Some(_) => return CuResult::INVALID_VALUE.err(),
+            Some(_) => refuse!(INVALID_VALUE),
         }
         let label = table.next_label(MemoryKind::Registered(flags));
         // SAFETY: the caller upholds what `Memory::adopt` demands of the range, and the check above found no allocation that overlaps it.
@@ -153,7 +151,7 @@ impl Allocations {
         let Owned { base, bytes, .. } = self.containing(address).filter(|owned| shares(owned.kind)).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{address:#x} is not in memory that this function can share"))
         })?;
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         if let Some(shared) = table.shared.get(&base) {
             return shared.memory.token(kind);
         }
@@ -168,7 +166,7 @@ impl Allocations {
 
     /// Opens memory of another process. Opened again in the same context, it has the same address.
     pub fn open(&self, memory: &Memory, place: &Place, context: Handle) -> Result<u64> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let Table { owned, shared, .. } = &mut *table;
         let is_open = |base: &u64, shared: &Shared| {
             shared.memory.inode().is_ok_and(|inode| inode == place.inode)
@@ -186,7 +184,7 @@ impl Allocations {
     pub fn map_imported(&self, memory: &Memory, place: &Place, kind: MemoryKind, context: Handle) -> Result<u64> {
         let shared = SharedMemory::of_token(place)?;
         let mapping = Mapping::new(&shared)?;
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let label = table.next_label(kind);
         // SAFETY: the mapping is in the table from now on, which drops it after it has freed the allocation. Another process may write the
         // words at the same time only as another GPU's kernel may: every access is atomic.
@@ -198,10 +196,10 @@ impl Allocations {
 
     /// Closes memory of another process that was opened at this address, if it was not opened more often.
     pub fn close(&self, memory: &Memory, base: u64) -> Result<()> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let owned = table.owned.get(&base).copied().filter(|owned| owned.kind == MemoryKind::Imported);
         let (Some(owned), Some(shared)) = (owned, table.shared.get_mut(&base)) else {
-            return Err(CuResult::INVALID_VALUE.because(format!("{base:#x} was not returned by cuIpcOpenMemHandle")));
+            refuse!(INVALID_VALUE, "{base:#x} was not returned by cuIpcOpenMemHandle");
         };
         shared.opened -= 1;
         if shared.opened == 0 {
@@ -212,7 +210,7 @@ impl Allocations {
 
     /// Frees the allocation that starts at `base`, if `frees` accepts its kind.
     pub fn free(&self, memory: &Memory, base: u64, frees: impl FnOnce(MemoryKind) -> bool) -> Result<Owned> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let owned = *table.owned.get(&base).filter(|owned| frees(owned.kind)).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{base:#x} is not the start of a live allocation that this function can free"))
         })?;
@@ -222,7 +220,7 @@ impl Allocations {
 
     /// Frees everything that belongs to a context.
     pub fn free_context(&self, memory: &Memory, context: Handle) {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let gone: Vec<Owned> = table.owned.values().copied().filter(|owned| owned.context == context).collect();
         for owned in gone {
             table.remove(memory, owned);
@@ -231,24 +229,24 @@ impl Allocations {
 
     /// Finds the allocation that contains an address.
     pub fn containing(&self, address: u64) -> Option<Owned> {
-        let table = lock(&self.table);
+        let table = self.table.lock();
         let (_, owned) = table.owned.range(..=address).next_back()?;
         (address - owned.base < owned.bytes).then_some(*owned)
     }
 
     /// Returns what the program last set `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` to for the allocation that starts at `base`.
     pub fn synchronous(&self, base: u64) -> Option<bool> {
-        lock(&self.table).synchronous.get(&base).copied()
+        self.table.lock().synchronous.get(&base).copied()
     }
 
     /// Remembers `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` of the allocation that starts at `base`.
     pub fn set_synchronous(&self, base: u64, synchronous: bool) {
-        lock(&self.table).synchronous.insert(base, synchronous);
+        self.table.lock().synchronous.insert(base, synchronous);
     }
 
     /// Takes bytes of the device for memory that has no address yet.
     pub fn take_bytes(&self, capacity: u64, bytes: u64) -> Result<Lease> {
-        let table = lock(&self.table);
+        let table = self.table.lock();
         table.check_free(capacity, bytes)?;
         table.leased.fetch_add(bytes, Relaxed);
         Ok(Lease { bytes, leased: table.leased.clone() })
@@ -256,7 +254,7 @@ impl Allocations {
 
     /// Returns how many bytes of the device are allocated.
     pub fn device_bytes(&self) -> u64 {
-        lock(&self.table).all_bytes()
+        self.table.lock().all_bytes()
     }
 }
 

@@ -8,9 +8,9 @@
 
 use std::ffi::{c_int, c_void};
 use std::io;
-use std::sync::{Mutex, MutexGuard, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
 use simt::Severity;
 
 use crate::coverage::Collector;
@@ -48,30 +48,23 @@ fn finish() -> Option<u8> {
     if let Some(collector) = &driver.coverage {
         write_coverage(collector);
     }
-    let report = wait_for("report", &driver.report)?;
-    for destination in &driver.reporting.destinations {
+    let report = wait_for("report", &driver.reporter.report)?;
+    for destination in &driver.reporter.settings.destinations {
         if let Err(error) = destination.write(&report) {
             say(format_args!("cannot write the report: {error}"));
         }
     }
-    driver.reporting.exit_status.filter(|_| report.count(Severity::Error) > 0)
+    driver.reporter.settings.exit_status.filter(|_| report.count(Severity::Error) > 0)
 }
 
 /// Locks what is to be written. Other threads may still be running, but none holds the lock for long. The exception is a thread that was
 /// recording a launch when a signal handler on the same thread called `exit`: it never lets go, so this function gives up after a while.
 fn wait_for<'a, T>(what: &str, held: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> {
-    let started = Instant::now();
-    loop {
-        match held.try_lock() {
-            Ok(locked) => return Some(locked),
-            Err(TryLockError::Poisoned(locked)) => return Some(locked.into_inner()),
-            Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => {
-                say(format_args!("no {what}: a thread that no longer runs holds it"));
-                return None;
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(1)),
-        }
+    let locked = held.try_lock_for(PATIENCE);
+    if locked.is_none() {
+        say(format_args!("no {what}: a thread that no longer runs holds it"));
     }
+    locked
 }
 
 /// Writes which lines were executed, if the process loaded a kernel.

@@ -5,12 +5,12 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Mutex;
 use std::thread::{self, ThreadId};
 
+use parking_lot::Mutex;
+
 use crate::handles::Handle;
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::topology::NodeId;
 
 /// A stream, by what tells it from all others: a handle, or the context and the thread for the stream of each thread.
@@ -125,10 +125,8 @@ impl Captures {
     /// Begins a sequence.
     pub fn begin(&self, start: Start) -> Result<()> {
         let Start { stream, is_blocking, mode, thread, graph, owns_graph, dependencies } = start;
-        let mut table = lock(&self.table);
-        if table.members.contains_key(&stream) {
-            return CuResult::ILLEGAL_STATE.err();
-        }
+        let mut table = self.table.lock();
+        refuse!(ILLEGAL_STATE if table.members.contains_key(&stream));
         table.begun += 1;
         let id = table.begun;
         table.sequences.insert(id, Sequence { origin: stream, mode, thread, graph, owns_graph, invalidated: false });
@@ -143,13 +141,11 @@ impl Captures {
         thread: ThreadId,
         unjoined: impl FnOnce(Handle, &[NodeId], &[NodeId]) -> bool,
     ) -> Result<Ended> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let member = table.members.get(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
         let id = member.sequence;
         let sequence = &table.sequences[&id];
-        if sequence.origin != stream {
-            return CuResult::STREAM_CAPTURE_UNMATCHED.err();
-        }
+        refuse!(STREAM_CAPTURE_UNMATCHED if sequence.origin != stream);
         let own = member.dependencies.clone();
         let others = table.members.iter().filter(|(key, other)| other.sequence == id && **key != stream);
         let others: Vec<NodeId> = others.flat_map(|(_, other)| other.dependencies.iter().copied()).collect();
@@ -170,7 +166,7 @@ impl Captures {
 
     /// Returns what is known about a stream, if it is capturing.
     pub fn status(&self, stream: StreamKey) -> Option<Status> {
-        let table = lock(&self.table);
+        let table = self.table.lock();
         let member = table.members.get(&stream)?;
         let sequence = &table.sequences[&member.sequence];
         Some(Status {
@@ -184,7 +180,7 @@ impl Captures {
     /// Adds a node to the graph of a capturing stream. `add` makes the node, after the nodes that it is given. Returns `None` if the stream
     /// is not capturing.
     pub fn add<T>(&self, stream: StreamKey, add: impl FnOnce(Handle, &[NodeId]) -> Result<(NodeId, T)>) -> Option<Result<T>> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let Table { sequences, members, .. } = &mut *table;
         let member = members.get_mut(&stream)?;
         let sequence = &sequences[&member.sequence];
@@ -199,7 +195,7 @@ impl Captures {
 
     /// Whether a capture adds nodes to this graph.
     pub fn is_target(&self, graph: Handle) -> bool {
-        lock(&self.table).sequences.values().any(|sequence| sequence.graph == graph)
+        self.table.lock().sequences.values().any(|sequence| sequence.graph == graph)
     }
 
     /// Returns what an event captures that is recorded in this stream; `None` if the stream is not capturing.
@@ -213,7 +209,7 @@ impl Captures {
 
     /// Makes a stream wait for an event of a sequence. A stream that is not capturing joins the sequence.
     pub fn wait(&self, stream: StreamKey, is_blocking: bool, event: &Captured) -> Result<()> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         // The event is left over from a sequence that has ended.
         let sequence = table.sequences.get(&event.sequence).ok_or(CuResult::CAPTURED_EVENT)?;
         let is_valid = !sequence.invalidated;
@@ -241,7 +237,7 @@ impl Captures {
 
     /// Replaces the nodes that the next captured node will depend on.
     pub fn set_dependencies(&self, stream: StreamKey, dependencies: Vec<NodeId>) -> Result<()> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let member = table.members.get_mut(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
         member.dependencies = dependencies;
         Ok(())
@@ -249,7 +245,7 @@ impl Captures {
 
     /// Keeps a list of handles where the program can read it until it asks for the next one, and returns its address.
     pub fn list(&self, stream: StreamKey, handles: Vec<Handle>) -> *const Handle {
-        match lock(&self.table).members.get_mut(&stream) {
+        match self.table.lock().members.get_mut(&stream) {
             Some(member) => {
                 member.listed = handles;
                 member.listed.as_ptr()
@@ -260,7 +256,7 @@ impl Captures {
 
     /// Invalidates the sequence of a stream, if it is capturing. Returns whether it is.
     pub fn invalidate(&self, stream: StreamKey) -> bool {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let sequence = table.members.get(&stream).map(|member| member.sequence);
         table.invalidate(sequence);
         sequence.is_some()
@@ -268,17 +264,17 @@ impl Captures {
 
     /// Invalidates the sequence that an event is part of.
     pub fn invalidate_sequence(&self, sequence: u64) {
-        lock(&self.table).invalidate([sequence]);
+        self.table.lock().invalidate([sequence]);
     }
 
     /// Whether the legacy stream of a context would have to wait for a capturing stream.
     pub fn blocks_legacy(&self, context: Handle) -> bool {
-        !lock(&self.table).of_context(context, true).is_empty()
+        !self.table.lock().of_context(context, true).is_empty()
     }
 
     /// Refuses the use of the legacy stream of a context while it would have to wait for a capturing stream, and invalidates that capture.
     pub fn use_legacy(&self, context: Handle) -> Result<()> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let sequences = table.of_context(context, true);
         let reason = "the default stream waits for the capturing stream; use another stream, or capture one made with CU_STREAM_NON_BLOCKING";
         table.refuse(sequences, CuResult::STREAM_CAPTURE_IMPLICIT, reason)
@@ -286,7 +282,7 @@ impl Captures {
 
     /// Refuses to wait for everything in a context while one of its streams is capturing, and invalidates that capture.
     pub fn use_context(&self, context: Handle) -> Result<()> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let sequences = table.of_context(context, false);
         let reason = "a stream of this context is being captured, and nothing of it has run; end the capture first";
         table.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
@@ -299,7 +295,7 @@ impl Captures {
 
     /// Refuses a call that no capture can see, such as `cuMemAlloc`, if a sequence forbids it to this thread, and invalidates that sequence.
     fn use_unsafe(&self, thread: ThreadId, mode: Mode) -> Result<()> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let forbids = |sequence: &Sequence| match (mode, sequence.mode) {
             (Mode::Relaxed, _) | (_, Mode::Relaxed) => false,
             (Mode::Global, Mode::Global) => true,
@@ -313,7 +309,7 @@ impl Captures {
     /// Forgets a stream that is destroyed. A sequence ends with the stream that it began in, and is invalid without any other. Returns the
     /// graph that was made for a sequence that ends.
     pub fn forget_stream(&self, stream: StreamKey) -> Option<Handle> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let id = table.members.remove(&stream)?.sequence;
         let sequence = table.sequences.get(&id)?;
         if sequence.origin == stream {
@@ -327,7 +323,7 @@ impl Captures {
 
     /// Forgets the sequences with a stream of a context that is destroyed.
     pub fn forget_context(&self, context: Handle) {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         for sequence in table.of_context(context, false) {
             table.drop_sequence(sequence);
         }

@@ -14,15 +14,15 @@ use std::collections::BTreeSet;
 use std::env;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use libloading::Library;
+use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
 use simt::{Dim3, WarpOrder};
 
 pub use crate::error::Error;
 use crate::interface::{self, FILE_NAME};
-use crate::lock::lock;
 use crate::records::Records;
 use crate::result::CuResult;
 use crate::settings::{self, Settings, Trace};
@@ -62,7 +62,7 @@ impl Simulator {
     ///
     /// [`Error::NotFound`], [`Error::Open`], [`Error::Version`]
     pub fn open() -> Result<&'static Self, Error> {
-        let mut opened = lock(&OPENED);
+        let mut opened = OPENED.lock();
         if let Some(simulator) = *opened {
             return Ok(simulator);
         }

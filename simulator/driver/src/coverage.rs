@@ -8,16 +8,18 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::SystemTime;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use simt::coverage::Lines;
 pub use simt::coverage::{Branch, Coverage, Executed, Outcome, Place, Way};
-use simt::{CoverageCounts, Module};
+use simt::{CoverageCounts, LaunchOptions, Module};
 
 use crate::error::Error;
 use crate::name::readable;
+use crate::observer::{Begun, Observer};
 
 /// The version of the format of files. It changes whenever an older reader would misunderstand a file.
 const VERSION: u32 = 1;
@@ -157,8 +159,8 @@ impl Modules {
     }
 }
 
-impl ModuleCounts {
-    pub fn of_kernel(&self, kernel: &str) -> Option<Arc<CoverageCounts>> {
-        self.kernels.get(kernel).cloned()
+impl Observer for Arc<ModuleCounts> {
+    fn begin(&self, launch: &Begun<'_>, options: &mut LaunchOptions) {
+        options.coverage = self.kernels.get(launch.kernel).cloned();
     }
 }

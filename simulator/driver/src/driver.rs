@@ -6,9 +6,11 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use simt::texture::Bindings;
 use simt::{Accessed, Memory, Profile};
 
@@ -19,15 +21,16 @@ use crate::coverage::Collector;
 use crate::error::Error;
 use crate::ffi::DeviceId;
 use crate::graph_memory::GraphMemory;
-use crate::handles::{Handle, Handles};
-use crate::lock::lock;
+use crate::handles::{Handle, Handles, Kind};
+use crate::launch_files::LaunchFiles;
 use crate::messages::say;
 use crate::mutants::Mutants;
 use crate::pools::Pools;
 use crate::primary::Primary;
 use crate::queues::Queues;
 use crate::records::{LaunchRecord, Records};
-use crate::report::{Destination, Report};
+use crate::report::Report;
+use crate::reporter::{self, Reporter};
 use crate::result::{CuResult, Failure, Result};
 use crate::settings::{self, Reporting, Settings};
 use crate::stepping::Debugged;
@@ -51,8 +54,9 @@ thread_local! {
 /// The driver. It is static because a C function has no other way to reach it, and it is set once because CUDA cannot be shut down.
 static DRIVER: OnceLock<Driver> = OnceLock::new();
 
-/// The settings in force. They are not part of [`DRIVER`], because a client sets them before `cuInit`.
-static SETTINGS: Mutex<InForce> = Mutex::new(InForce { settings: None, has_client: false });
+/// The settings in force, once needed; they start with what the environment says. They are not part of [`DRIVER`], because a client sets
+/// them before `cuInit`.
+static SETTINGS: Mutex<Option<Settings>> = Mutex::new(None);
 
 /// The device with everything that exists on it, and what is known about its launches.
 pub struct Driver {
@@ -68,11 +72,13 @@ pub struct Driver {
     pub captures: Captures,
     pub graph_memory: GraphMemory,
     /// What this process reports about itself.
-    pub reporting: Reporting,
+    pub reporter: Reporter,
     /// The mistakes that its kernels are to have, or could have.
     pub mutants: Mutants,
     /// What `simcuda debug` wants of its launches.
     pub debugged: Option<Debugged>,
+    /// The folder that each launch is written to.
+    pub launch_files: Option<LaunchFiles>,
     /// The other names of the primary context, each with its green context.
     pub green_contexts: Mutex<Vec<(Handle, Handle)>>,
     /// What the program said about core dumps of all contexts, by the attribute's number.
@@ -83,20 +89,12 @@ pub struct Driver {
     pub textures: Mutex<Arc<Bindings>>,
     /// Which kernels were loaded and which instructions were executed, if the environment asks for that.
     pub coverage: Option<Collector>,
-    /// What happened since the process started.
-    pub report: Mutex<Report>,
+    /// Launches that have begun.
+    launches: AtomicU64,
     /// What happened since the client last took the records, except on threads with records of their own.
     records: Mutex<Records>,
     /// The process that initialized the driver. A forked child has a copy of everything but can use none of it.
     process: u32,
-}
-
-/// The settings in force.
-struct InForce {
-    /// `None` until first needed; then they start with what the environment says.
-    settings: Option<Settings>,
-    /// Whether a client reads the records, so that messages need not be printed for it.
-    has_client: bool,
 }
 
 /// Returns the driver, once this process has initialized it.
@@ -104,6 +102,11 @@ pub fn driver() -> Result<&'static Driver> {
     let driver = DRIVER.get().ok_or(CuResult::NOT_INITIALIZED)?;
     driver.check_process()?;
     Ok(driver)
+}
+
+/// Returns the live object with this handle.
+pub fn find<T: Kind>(handle: Handle) -> Result<Arc<T>> {
+    driver()?.handles.get(handle)
 }
 
 /// Returns the driver for a function that takes a device.
@@ -122,15 +125,17 @@ pub fn initialize() -> Result<()> {
     if let Some(driver) = DRIVER.get() {
         return driver.check_process();
     }
+    let refuse = |error: &Error| print_and_refuse(CuResult::INVALID_VALUE, error);
     let name = settings()?.profile;
     let profile = settings::profile_named(name.as_deref().unwrap_or(settings::DEFAULT_PROFILE));
     let profile = profile.map_err(|error| print_and_refuse(CuResult::NO_DEVICE, &error))?;
-    let reporting = Reporting::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
-    let mutants = Mutants::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
+    let reporting = Reporting::from_environment(variable).map_err(|error| refuse(&error))?;
+    let mutants = Mutants::from_environment(variable).map_err(|error| refuse(&error))?;
     version()?;
-    let schedule = settings::schedule(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
-    let debugged = Debugged::from_environment(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))?;
-    DRIVER.get_or_init(|| Driver { mutants, debugged, ..Driver::new(profile, reporting, schedule) });
+    let schedule = settings::schedule(variable).map_err(|error| refuse(&error))?;
+    let debugged = Debugged::from_environment(variable).map_err(|error| refuse(&error))?;
+    let launch_files = LaunchFiles::from_environment(variable);
+    DRIVER.get_or_init(|| Driver { mutants, debugged, launch_files, ..Driver::new(profile, reporting, schedule) });
     Ok(())
 }
 
@@ -161,7 +166,7 @@ pub fn configure(change: Settings) -> Result<()> {
         }
     }
     with_settings(|settings| settings.apply(change))?;
-    lock(&SETTINGS).has_client = true;
+    reporter::client_reads();
     Ok(())
 }
 
@@ -175,7 +180,7 @@ pub fn record_apart() {
 /// Takes what is known about the launches since this was last called: those of this thread if it records them apart, or else those of all
 /// other threads.
 pub fn take_records() -> Records {
-    own_records().map_or_else(take_shared_records, |own| std::mem::take(&mut *lock(&own)))
+    own_records().map_or_else(take_shared_records, |own| std::mem::take(&mut *own.lock()))
 }
 
 /// Returns the records of what this thread enqueues, if they are apart.
@@ -193,11 +198,11 @@ pub fn recording_in<T>(records: Option<OwnRecords>, work: impl FnOnce() -> T) ->
 
 /// Returns what happened since the process started.
 pub fn report() -> Report {
-    driver_of_this_process().map(|driver| lock(&driver.report).clone()).unwrap_or_default()
+    driver_of_this_process().map(|driver| driver.reporter.report.lock().clone()).unwrap_or_default()
 }
 
 fn take_shared_records() -> Records {
-    driver_of_this_process().map(|driver| std::mem::take(&mut *lock(&driver.records))).unwrap_or_default()
+    driver_of_this_process().map(|driver| std::mem::take(&mut *driver.records.lock())).unwrap_or_default()
 }
 
 impl Driver {
@@ -215,15 +220,16 @@ impl Driver {
             captures: Captures::default(),
             graph_memory: GraphMemory::default(),
             handles,
-            report: Mutex::new(Report::new(profile.name, reporting.suppressions.clone())),
             coverage: reporting.coverage.clone().map(Collector::new),
-            reporting,
+            reporter: Reporter::new(profile.name, reporting),
             mutants: Mutants::default(),
             debugged: None,
+            launch_files: None,
             green_contexts: Mutex::default(),
             core_dumps: Mutex::default(),
             advice: Pages::default(),
             textures: Mutex::default(),
+            launches: AtomicU64::new(0),
             records: Mutex::default(),
             process: std::process::id(),
         }
@@ -239,27 +245,16 @@ impl Driver {
             .because("the parent of this forked process has initialized CUDA; initialize it after the fork"))
     }
 
-    /// Records a finished launch, and prints what is new about it.
-    pub fn note_launch(&self, record: LaunchRecord) {
-        let mut report = lock(&self.report);
-        let new = report.note(&record);
-        if !new.is_empty() {
-            self.write_files(&report);
-        }
-        drop(report);
-        match own_records() {
-            Some(own) => lock(&own).push(record),
-            None => lock(&self.records).push(record),
-        }
-        new.iter().for_each(|message| self.print(message));
+    /// Returns the number of a launch that begins, from 1.
+    pub fn next_launch(&self) -> u64 {
+        self.launches.fetch_add(1, Relaxed) + 1
     }
 
-    /// Writes the files of the report. The process may abort because of what was found, and then nothing is written at its end.
-    fn write_files(&self, report: &Report) {
-        for file in self.reporting.destinations.iter().filter(|destination| matches!(destination, Destination::File(..))) {
-            if let Err(error) = file.write(report) {
-                self.tell(&format!("cannot write the report: {error}"));
-            }
+    /// Keeps the record of a launch for the client, after its observers have seen it.
+    pub fn keep_record(&self, record: LaunchRecord) {
+        match own_records() {
+            Some(own) => own.lock().push(record),
+            None => self.records.lock().push(record),
         }
     }
 
@@ -275,7 +270,7 @@ impl Driver {
                 }
                 None => format!("{bytes} bytes at {address:#x}"),
             };
-            self.note_stream_race(kernel.as_deref(), &work, &format!("race between streams: {message}\n  at {place}"));
+            self.reporter.note_stream_race(kernel.as_deref(), &work, format!("race between streams: {message}\n  at {place}"));
         }
     }
 
@@ -285,50 +280,19 @@ impl Driver {
             "race with the host: it changes pinned memory before a copy has read it, and does not wait for the copy\n  \
              at byte {changed} of the {bytes} that are copied, {address:#x}"
         );
-        self.note_stream_race(None, "the host\na copy from pinned memory", &message);
+        self.reporter.note_stream_race(None, "the host\na copy from pinned memory", message);
     }
 
-    fn note_stream_race(&self, kernel: Option<&str>, work: &str, message: &str) {
-        let mut report = lock(&self.report);
-        let is_new = report.note_stream_race(kernel, work, message);
-        if is_new {
-            self.write_files(&report);
-        }
-        drop(report);
-        if is_new {
-            self.print(message);
-        }
-    }
-
-    /// Records that a module or a launch is refused, and prints the reason if it is new.
+    /// Notes that a module or a launch is refused.
     pub fn note_refusal(&self, failure: &Failure) {
-        if let Some(reason) = &failure.reason
-            && lock(&self.report).note_refusal(reason)
-        {
-            self.print(reason);
-        }
-    }
-
-    /// Prints a message for a program that does not know about the simulator and would see only an error code. A client reads the message
-    /// elsewhere.
-    fn print(&self, message: &str) {
-        if !lock(&SETTINGS).has_client {
-            self.tell(message);
-        }
-    }
-
-    /// Prints a message about what is in no record, so that a client would not learn of it either.
-    pub fn tell(&self, message: &str) {
-        if !self.reporting.quiet {
-            say(format_args!("{message}"));
-        }
+        self.reporter.note_refusal(failure);
     }
 }
 
 /// Calls `look` with the settings in force.
 fn with_settings<T>(look: impl FnOnce(&mut Settings) -> T) -> Result<T> {
-    let mut in_force = lock(&SETTINGS);
-    let settings = match &mut in_force.settings {
+    let mut in_force = SETTINGS.lock();
+    let settings = match &mut *in_force {
         Some(settings) => settings,
         unset => {
             let settings = Settings::from_environment(variable);

@@ -74,36 +74,56 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
 }
 
-/// Defines exported functions. The body is an expression of type [`Result`]`<()>`. The macro gives it the C interface, keeps panics
-/// from crossing it, and lists the function for `cuGetProcAddress`. A function with a suffix behind `also` has a second form under that
-/// suffix, for which the default stream is that of each thread.
+/// Defines exported functions, some of which have several names. The body is an expression of type [`Result`]`<()>`. The macro gives it
+/// the C interface, keeps panics from crossing it, and lists the function for `cuGetProcAddress`. A function with a suffix after `also` has
+/// a second form under that suffix, for which the default stream is that of each thread.
 ///
 /// Each function is `unsafe` for one reason: it is called from C. The caller promises that its pointers are null or point to what the
 /// CUDA driver API says. The argument types in [`crate::ffi`] rely on that promise.
 macro_rules! exports {
-    ($($(#[$meta:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(also $suffix:literal)? $body:block)*) => {
-        $(
-            $(#[$meta])*
-            #[allow(non_snake_case, reason = "the name is the C API's")]
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::result::CuResult {
-                $crate::export::call(stringify!($name), move || $body)
-            }
-        )*
+    ($($(#[$meta:meta])* fn $($name:ident)|+($($arguments:tt)*) $(also $suffix:literal)? $body:block)*) => {
+        $($crate::export::functions! { { $(#[$meta])* } [$($name)+] ($($arguments)*) $body })*
 
         /// The functions that this module exports.
-        pub const EXPORTS: &[$crate::export::Export] = &[$($crate::export::Export {
+        pub const EXPORTS: &[&[$crate::export::Export]] =
+            &[$($crate::export::entries!([$($name)+] ($($arguments)*) [$($suffix)?])),*];
+    };
+}
+
+/// Defines the functions of one body.
+macro_rules! functions {
+    ($meta:tt [$($name:ident)+] $arguments:tt $body:block) => {
+        $($crate::export::function! { $meta $name $arguments $body })+
+    };
+}
+
+/// Defines one function.
+macro_rules! function {
+    ({ $($meta:tt)* } $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block) => {
+        $($meta)*
+        #[allow(non_snake_case, reason = "the name is the C API's")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::result::CuResult {
+            $crate::export::call(stringify!($name), move || $body)
+        }
+    };
+}
+
+/// Lists the functions of one body.
+macro_rules! entries {
+    ([$($name:ident)+] $arguments:tt $suffix:tt) => {
+        &[$($crate::export::Export {
             name: stringify!($name),
             address: $name as *const (),
-            per_thread: $crate::export::per_thread!($name($($argument: $type),*) $($suffix)?),
-        }),*];
+            per_thread: $crate::export::per_thread!($name $arguments $suffix),
+        }),+]
     };
 }
 
 /// Defines the form of a function for which the default stream is that of each thread, if there is one.
 macro_rules! per_thread {
-    ($name:ident($($argument:ident: $type:ty),*)) => { None };
-    ($name:ident($($argument:ident: $type:ty),*) $suffix:literal) => {{
+    ($name:ident $arguments:tt []) => { None };
+    ($name:ident($($argument:ident: $type:ty),* $(,)?) [$suffix:literal]) => {{
         #[unsafe(export_name = concat!(stringify!($name), $suffix))]
         unsafe extern "C" fn form($($argument: $type),*) -> $crate::result::CuResult {
             // SAFETY: the caller promises for this form what the other one demands, because the arguments are the same.
@@ -113,8 +133,7 @@ macro_rules! per_thread {
     }};
 }
 
-pub(crate) use exports;
-pub(crate) use per_thread;
+pub(crate) use {entries, exports, function, functions, per_thread};
 
 #[cfg(test)]
 mod tests {

@@ -5,11 +5,11 @@
 //! taken back. A kernel that uses the memory before the graph allocates it is therefore not found.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+
+use parking_lot::Mutex;
 
 use crate::handles::Handle;
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// The memory of all graphs, by address.
 #[derive(Debug, Default)]
@@ -64,14 +64,14 @@ impl Level {
 impl GraphMemory {
     /// Adds the memory of a node.
     pub fn reserve(&self, address: u64, bytes: u64, graph: Handle) {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let block = Block { bytes, is_live: false, is_used: false, has_node: true, allocated_in: graph, freed_in: None };
         table.blocks.insert(address, block);
     }
 
     /// Records that no node can allocate this memory any more. What a launch allocated and nothing freed stays with the program.
     pub fn forget_node(&self, address: u64) -> Bytes {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         match table.blocks.get_mut(&address) {
             Some(block) if block.is_live => {
                 block.has_node = false;
@@ -83,7 +83,7 @@ impl GraphMemory {
 
     /// Records that a graph has a node that frees this memory. Only one graph may have one, and only one.
     pub fn plan_free(&self, address: u64, graph: Handle) -> Result<()> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let block = table.blocks.get_mut(&address).filter(|block| block.freed_in.is_none());
         let block = block.ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{address:#x} is not memory of a graph, or a graph frees it already"))
@@ -94,18 +94,18 @@ impl GraphMemory {
 
     /// Forgets which memory a graph frees, when the graph is destroyed.
     pub fn forget_frees(&self, graph: Handle) {
-        for block in lock(&self.table).blocks.values_mut().filter(|block| block.freed_in == Some(graph)) {
+        for block in self.table.lock().blocks.values_mut().filter(|block| block.freed_in == Some(graph)) {
             block.freed_in = None;
         }
     }
 
     pub fn is_live(&self, address: u64) -> bool {
-        lock(&self.table).blocks.get(&address).is_some_and(|block| block.is_live)
+        self.table.lock().blocks.get(&address).is_some_and(|block| block.is_live)
     }
 
     /// Allocates the memory, when the node runs.
     pub fn allocate(&self, address: u64) -> Result<()> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let block = table.blocks.get_mut(&address).filter(|block| !block.is_live).ok_or(CuResult::INVALID_VALUE)?;
         block.is_live = true;
         let is_first = !std::mem::replace(&mut block.is_used, true);
@@ -118,7 +118,7 @@ impl GraphMemory {
 
     /// Frees the memory, when a node runs that frees it.
     pub fn free(&self, address: u64) -> Result<Bytes> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let block = table.blocks.get_mut(&address).filter(|block| block.is_live);
         let block = block.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("{address:#x} is not live memory of a graph")))?;
         block.is_live = false;
@@ -128,27 +128,25 @@ impl GraphMemory {
 
     /// Frees the memory for the program. What the graph that allocates it also frees is the graph's own.
     pub fn free_outside(&self, address: u64) -> Result<Bytes> {
-        let is_own = lock(&self.table).blocks.get(&address).is_some_and(|block| block.freed_in == Some(block.allocated_in));
-        if is_own {
-            return Err(CuResult::INVALID_VALUE.because(format!("{address:#x} is freed by the graph that allocates it")));
-        }
+        let is_own = self.table.lock().blocks.get(&address).is_some_and(|block| block.freed_in == Some(block.allocated_in));
+        refuse!(INVALID_VALUE if is_own, "{address:#x} is freed by the graph that allocates it");
         self.free(address)
     }
 
     /// Returns how much graphs use, and how much is reserved for them.
     pub fn levels(&self) -> [Level; 2] {
-        lock(&self.table).levels
+        self.table.lock().levels
     }
 
     /// Resets a high-water mark: of what is used (0) or of what is reserved (1).
     pub fn reset_high(&self, which: usize) {
-        let level = &mut lock(&self.table).levels[which];
+        let level = &mut self.table.lock().levels[which];
         level.high = level.bytes;
     }
 
     /// Stops counting what is only kept for the next launch.
     pub fn trim(&self) {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let Table { blocks, levels } = &mut *table;
         for block in blocks.values_mut().filter(|block| block.is_used && !block.is_live) {
             block.is_used = false;

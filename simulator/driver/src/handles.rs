@@ -7,8 +7,10 @@
 
 use std::any::Any;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use parking_lot::RwLock;
 
 use crate::result::{CuResult, Result};
 
@@ -46,6 +48,21 @@ pub trait Kind: Any + Send + Sync {
     /// The context that this object is destroyed with.
     fn context(&self) -> Option<Handle>;
 }
+
+/// Implements [`Kind`] for types, each with what a function returns for a bad handle. An object `of its context` is destroyed with that one.
+macro_rules! kinds {
+    ($($kind:ident: $bad_handle:ident $(, of its $context:ident)?;)*) => {
+        $(impl $crate::handles::Kind for $kind {
+            const BAD_HANDLE: $crate::result::CuResult = $crate::result::CuResult::$bad_handle;
+
+            fn context(&self) -> Option<$crate::handles::Handle> {
+                None$(.or(Some(self.$context.handle)))?
+            }
+        })*
+    };
+}
+
+pub(crate) use kinds;
 
 /// A live object of any kind.
 struct Object {
@@ -87,23 +104,30 @@ impl Handles {
     /// Stores an object under a reserved handle.
     pub fn insert_at<T: Kind>(&self, handle: Handle, object: T) -> Arc<T> {
         let object = Arc::new(object);
-        self.write().insert(handle, Object { context: object.context(), object: object.clone() });
+        self.table.write().insert(handle, Object { context: object.context(), object: object.clone() });
         object
     }
 
     /// Gives an object another handle, which goes with a context.
     pub fn insert_alias<T: Kind>(&self, handle: Handle, object: &Arc<T>, context: Option<Handle>) {
-        self.write().insert(handle, Object { context, object: object.clone() });
+        self.table.write().insert(handle, Object { context, object: object.clone() });
     }
 
     /// Looks up the object with this handle.
     pub fn get<T: Kind>(&self, handle: Handle) -> Result<Arc<T>> {
-        self.read().get(&handle).and_then(Object::downcast).ok_or(T::BAD_HANDLE.into())
+        self.table.read().get(&handle).and_then(Object::downcast).ok_or(T::BAD_HANDLE.into())
+    }
+
+    /// Stores an object that does not know its own handle, which this returns.
+    pub fn add<T: Kind>(&self, object: T) -> Handle {
+        let handle = self.reserve();
+        self.insert_at(handle, object);
+        handle
     }
 
     /// Removes the object with this handle. From then on, the handle means nothing.
     pub fn remove<T: Kind>(&self, handle: Handle) -> Result<Arc<T>> {
-        let mut table = self.write();
+        let mut table = self.table.write();
         let object = table.get(&handle).and_then(Object::downcast).ok_or(T::BAD_HANDLE)?;
         table.remove(&handle);
         Ok(object)
@@ -111,7 +135,7 @@ impl Handles {
 
     /// Removes a context and everything that belongs to it.
     pub fn remove_context(&self, context: Handle) {
-        let mut table = self.write();
+        let mut table = self.table.write();
         let removed: Vec<Object> = table
             .extract_if(|&handle, object| handle == context || object.context == Some(context))
             .map(|(_, object)| object)
@@ -119,15 +143,6 @@ impl Handles {
         // Dropping a module frees its memory, which does not need the lock.
         drop(table);
         drop(removed);
-    }
-
-    // A panic cannot leave the table inconsistent, because each change is one insertion or one removal.
-    fn read(&self) -> RwLockReadGuard<'_, HashMap<Handle, Object>> {
-        self.table.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<Handle, Object>> {
-        self.table.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -5,13 +5,16 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use simt::memory::Allocation;
 use simt::tensor_map::TensorMap;
-use simt::{Image, LaunchConfig, Memory};
+use simt::{LaunchConfig, LaunchOptions};
+
+use crate::messages::say;
+use crate::observer::{Begun, Observer};
+use crate::variables::LAUNCHES;
 
 /// One launch.
 #[derive(Debug, Serialize)]
@@ -54,17 +57,27 @@ struct Variable {
     bytes: String,
 }
 
-/// Writes the launch into a folder, which it makes if need be. Files are numbered in the order of the process's launches.
-pub fn write(
-    folder: &Path,
-    memory: &Memory,
-    image: &Image,
-    kernel: &str,
-    (config, cooperative, profile): (LaunchConfig, bool, &str),
-    parameters: &[u8],
-) -> io::Result<()> {
-    static LAUNCHES: AtomicUsize = AtomicUsize::new(0);
+/// The folder that launches are written to.
+pub struct LaunchFiles(PathBuf);
 
+impl LaunchFiles {
+    /// Reads from the environment whether launches are written.
+    pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
+        variable(LAUNCHES.name).map(|folder| Self(folder.into()))
+    }
+}
+
+impl Observer for LaunchFiles {
+    fn begin(&self, launch: &Begun<'_>, options: &mut LaunchOptions) {
+        if let Err(error) = write(&self.0, launch, options.cooperative) {
+            say(format_args!("cannot write the launch of {} ({LAUNCHES}): {error}", launch.kernel));
+        }
+    }
+}
+
+/// Writes the launch into a folder, which it makes if need be. Files are numbered in the order of the process's launches.
+fn write(folder: &Path, launch: &Begun<'_>, cooperative: bool) -> io::Result<()> {
+    let (memory, image) = (launch.memory, launch.image);
     let contents = |Allocation { base, bytes }: Allocation| {
         let mut read = vec![0; bytes as usize];
         // Another thread may have freed it meanwhile; then the kernel has a defect that no file can repeat.
@@ -87,24 +100,24 @@ pub fn write(
         let offset = address - allocation.base;
         if map.is_some() { Argument::Map { map: bytes.to_vec(), buffer, offset } } else { Argument::Buffer { buffer, offset } }
     };
-    let params = image.kernel(kernel).map(|kernel| kernel.params()).unwrap_or_default();
-    let arguments = params.iter().map(|param| &parameters[param.offset..][..param.bytes]).map(argument).collect();
+    let params = image.kernel(launch.kernel).map(|kernel| kernel.params()).unwrap_or_default();
+    let arguments = params.iter().map(|param| &launch.parameters[param.offset..][..param.bytes]).map(argument).collect();
     let variables = image.module().variables().iter().filter_map(|variable| {
         let (base, bytes) = image.variable(&variable.name)?;
         Some(Variable { name: variable.name.clone(), bytes: contents(Allocation { base, bytes }) })
     });
     let file = LaunchFile {
-        kernel,
-        config,
+        kernel: launch.kernel,
+        config: launch.config,
         cooperative,
-        profile,
+        profile: launch.profile.name,
         arguments,
         buffers: pointed_to.iter().copied().map(contents).collect(),
         variables: variables.collect(),
         ptx: image.module().text(),
     };
     fs::create_dir_all(folder)?;
-    let name = format!("{}-{:05}.json", std::process::id(), LAUNCHES.fetch_add(1, Relaxed));
+    let name = format!("{}-{:05}.json", std::process::id(), launch.number - 1);
     fs::write(folder.join(name), serde_json::to_vec(&file)?)
 }
 

@@ -21,7 +21,7 @@
 //!
 //! - `interface`: the version of what crosses between client and library.
 //! - `error`: what can go wrong for a user of the Rust half. `result`: what a C function returns.
-//! - `lock`: locking that survives a panic. `messages`: lines on standard error.
+//! - `messages`: lines on standard error.
 //! - [`variables`]: the environment variables. [`settings`]: what can be set, by them or by a client.
 //! - [`files`]: files that others read while the process runs.
 //! - [`mod@occupancy`]: how a launch fills a multiprocessor.
@@ -99,13 +99,14 @@ mod host_memory;
 mod interface;
 mod launch_files;
 mod link;
-mod lock;
 mod messages;
 mod name;
+mod observer;
 mod pools;
 mod position;
 mod primary;
 mod queues;
+mod reporter;
 mod result;
 #[cfg(test)]
 mod samples;

@@ -11,19 +11,20 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use simt::mutation;
 pub use simt::mutation::Operator;
-use simt::{Executed, Module, SourceLine, ptx};
+use simt::{LaunchOptions, Module, SourceLine, ptx};
 
 use crate::error::Error;
 use crate::files;
-use crate::lock::lock;
 use crate::messages::say;
 use crate::name::readable;
+use crate::observer::{Begun, Ended, Observer};
 use crate::variables::{MUTANT, MUTANTS};
 
 /// The file that says that a module was loaded with the mistake.
@@ -54,7 +55,7 @@ pub struct Listed {
 
 /// What this process does about mutants.
 #[derive(Debug, Default)]
-pub struct Mutants {
+pub(crate) struct Mutants {
     folder: Option<PathBuf>,
     chosen: Option<String>,
     /// Tells the files of this process from those of another one with the same number.
@@ -109,37 +110,39 @@ impl Mutants {
         }
     }
 
-    /// Where a launch is to record what it executes, if the mutants are listed.
-    pub(crate) fn record(&self) -> Option<Arc<Executed>> {
-        (self.folder.is_some() && self.chosen.is_none()).then(Arc::default)
+    /// Leaves a message for `simcuda mutate`.
+    fn leave(&self, name: &str, text: &str) {
+        let Some(folder) = &self.folder else { return };
+        if let Err(error) = fs::write(folder.join(name), text) {
+            say(format_args!("cannot write {name} ({MUTANTS}): {error}"));
+        }
+    }
+}
+
+impl Observer for Mutants {
+    /// Records which instructions are executed, if the mutants are listed.
+    fn begin(&self, _launch: &Begun<'_>, options: &mut LaunchOptions) {
+        options.executed = (self.folder.is_some() && self.chosen.is_none()).then(Arc::default);
     }
 
-    /// Notes what a launch of a kernel executed, and writes the file about that kernel if there is something new.
-    pub(crate) fn note(&self, module: &Module, kernel: &str, executed: &Executed) {
-        let Some(folder) = &self.folder else { return };
-        let text = module.text();
+    /// Writes the file about the kernel if there is something new.
+    fn end(&self, launch: &Begun<'_>, options: &LaunchOptions, _ended: &Ended) {
+        let (Some(folder), Some(executed)) = (&self.folder, &options.executed) else { return };
+        let text = launch.image.module().text();
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
-        let mut launched = lock(&self.launched);
+        let mut launched = self.launched.lock();
         let number = launched.len();
-        let known = launched.entry((hasher.finish(), kernel.to_owned())).or_insert_with(|| {
+        let known = launched.entry((hasher.finish(), launch.kernel.to_owned())).or_insert_with(|| {
             let file = folder.join(format!("{}-{}-{number}.json", std::process::id(), self.started));
-            Launched { file, lines: BTreeSet::new(), mutants: mutants_of_kernel(&text, kernel) }
+            Launched { file, lines: BTreeSet::new(), mutants: mutants_of_kernel(&text, launch.kernel) }
         });
         let before = known.lines.len();
         known.lines.extend(executed.lines());
         if known.lines.len() > before
             && let Err(error) = known.write()
         {
-            say(format_args!("cannot write the mutants of {kernel} ({MUTANTS}): {error}"));
-        }
-    }
-
-    /// Leaves a message for `simcuda mutate`.
-    fn leave(&self, name: &str, text: &str) {
-        let Some(folder) = &self.folder else { return };
-        if let Err(error) = fs::write(folder.join(name), text) {
-            say(format_args!("cannot write {name} ({MUTANTS}): {error}"));
+            say(format_args!("cannot write the mutants of {} ({MUTANTS}): {error}", launch.kernel));
         }
     }
 }

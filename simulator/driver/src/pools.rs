@@ -1,11 +1,11 @@
 //! Memory pools. A pool here holds nothing back: freed memory is free at once. Its attributes are stored and returned.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::handles::{Handle, Handles, Kind};
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use parking_lot::Mutex;
+
+use crate::handles::{Handle, Handles, kinds};
+use crate::result::{Result, refuse};
 use crate::shared_memory::SharedMemory;
 
 /// The pools of the device.
@@ -32,13 +32,9 @@ pub struct Pool {
     pub shared: Mutex<Option<SharedMemory>>,
 }
 
-impl Kind for Pool {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    /// A pool belongs to the device and outlives every context.
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    // A pool belongs to the device and outlives every context.
+    Pool: INVALID_VALUE;
 }
 
 impl Pool {
@@ -56,7 +52,7 @@ impl Pool {
 
     /// Returns a file descriptor by which another process knows the pool.
     pub fn export(&self) -> Result<i32> {
-        let mut shared = lock(&self.shared);
+        let mut shared = self.shared.lock();
         match &mut *shared {
             Some(shared) => shared.export(),
             empty => empty.insert(SharedMemory::create(1)?).export(),
@@ -82,25 +78,21 @@ impl Pools {
 
     /// Returns the pool that `cuMemAllocAsync` uses.
     pub fn current(&self) -> Handle {
-        *lock(&self.current)
+        *self.current.lock()
     }
 
     /// Makes `cuMemAllocAsync` use this pool.
     pub fn set_current(&self, handles: &Handles, pool: Handle) -> Result<()> {
-        if handles.get::<Pool>(pool)?.is_imported {
-            return CuResult::INVALID_VALUE.err();
-        }
-        *lock(&self.current) = pool;
+        refuse!(INVALID_VALUE if handles.get::<Pool>(pool)?.is_imported);
+        *self.current.lock() = pool;
         Ok(())
     }
 
     /// Destroys a pool. If it was the current pool, the default pool becomes current again. Memory from the pool lives until it is freed.
     pub fn destroy(&self, handles: &Handles, pool: Handle) -> Result<()> {
-        if pool == self.default {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if pool == self.default);
         handles.remove::<Pool>(pool)?;
-        let mut current = lock(&self.current);
+        let mut current = self.current.lock();
         if *current == pool {
             *current = self.default;
         }

@@ -1,6 +1,6 @@
 //! The primary context: the one that all libraries of a process share. It exists while someone retains it.
 
-use std::sync::Mutex;
+use parking_lot::Mutex;
 
 use crate::handles::{Handle, Handles};
 

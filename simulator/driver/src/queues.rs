@@ -8,17 +8,18 @@
 //!
 //! This module knows the order of work, not what the work is.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
 use crate::handles::Handle;
-use crate::lock::lock;
 use crate::position::Position;
 use crate::result::{Failure, Result};
 use crate::schedule::Schedule;
-use crate::timeline::{Moment, Timeline};
+use crate::timeline::{Moment, Task, Timeline};
 use crate::veil::Veils;
 
 /// How often a thread looks whether work can go on.
@@ -46,8 +47,12 @@ pub struct Queues {
     jobs: Mutex<Vec<Job>>,
     /// Whether a thread looks at the work.
     is_watched: AtomicBool,
-    /// The order of work, if it is not that of the calls.
-    schedule: Option<Mutex<Schedule>>,
+    /// The order of work.
+    schedule: Mutex<Schedule>,
+    /// True if work may wait although it could be done.
+    is_late: bool,
+    /// Held by the thread that does all work that can be done, so that it is done when the call returns that enqueued it.
+    at_once: Mutex<()>,
     /// What orders the work, if races between streams are looked for.
     pub timeline: Option<Timeline>,
     /// What the host does not see while no work runs.
@@ -66,28 +71,6 @@ struct Job {
     work: Option<Work>,
     waits_for: String,
     number: u64,
-}
-
-/// What work is, for those who order it.
-#[derive(Debug, Default)]
-pub struct Task {
-    /// In a few words, for people.
-    pub what: String,
-    /// The kernel, if it is one.
-    pub kernel: Option<String>,
-    /// What it waits for besides the earlier work of its stream.
-    pub after: Vec<Arc<Moment>>,
-    /// Whether it waits for a value in memory.
-    pub is_told: bool,
-    /// Whether it can let the host or other streams know that it is done, without an event.
-    pub tells: bool,
-}
-
-impl Task {
-    /// Work that only its stream orders.
-    pub fn of(what: &str) -> Self {
-        Self { what: what.to_owned(), ..Self::default() }
-    }
 }
 
 /// Which work a program waits for.
@@ -111,7 +94,7 @@ impl Awaited {
 impl Queues {
     /// Returns the error of work of a context that ran later than its call, to the first call that asks.
     pub fn take_failure(&self, context: Handle) -> Result<()> {
-        let taken = lock(&self.failure).take_if(|(of, _)| *of == context);
+        let taken = self.failure.lock().take_if(|(of, _)| *of == context);
         taken.map_or(Ok(()), |(_, failure)| Err(failure))
     }
 
@@ -122,32 +105,30 @@ impl Queues {
 
     /// Whether work at this position would have to wait for other work.
     pub fn is_busy(&self, position: &Position) -> bool {
-        !self.is_empty() && lock(&self.jobs).iter().any(|job| position.is_after(&job.position))
+        !self.is_empty() && self.jobs.lock().iter().any(|job| position.is_after(&job.position))
     }
 
     /// Makes queues whose work takes the order of the schedule with this number, and in which races between streams are looked for.
     pub fn scheduled(number: u64) -> Self {
         let schedule = Schedule::new(number);
-        let schedule = (!schedule.is_as_called()).then(|| Mutex::new(schedule));
-        Self { schedule, timeline: Some(Timeline::default()), ..Self::default() }
+        let is_late = !schedule.is_as_called();
+        Self { schedule: Mutex::new(schedule), is_late, timeline: Some(Timeline::default()), ..Self::default() }
     }
 
     /// Whether work may wait although it could be done.
     pub fn are_late(&self) -> bool {
-        self.schedule.is_some()
+        self.is_late
     }
 
     /// Adds work behind all that is there, and goes on with what can. Returns its place in time, if races between streams are looked for.
-    pub fn push(&'static self, position: Position, task: Task, work: Work) -> Result<Option<Arc<Moment>>> {
+    pub fn push(&'static self, position: Position, task: Task, mut work: Work) -> Result<Option<Arc<Moment>>> {
         let Some(timeline) = &self.timeline else { return self.push_work(position, work).map(|()| None) };
-        let Task { what, kernel, after, is_told, tells } = task;
-        let moment = timeline.enqueue(position, (what, kernel), after);
+        let moment = timeline.enqueue(position, task);
         let of_work = moment.clone();
-        let mut work = work;
         let in_time = move || {
-            timeline.begin(&of_work, is_told);
+            timeline.begin(&of_work);
             let progress = work();
-            timeline.end(&of_work, !matches!(progress, Ok(Progress::Waits(_))), tells);
+            timeline.end(&of_work, !matches!(progress, Ok(Progress::Waits(_))));
             progress
         };
         self.push_work(position, Box::new(in_time))?;
@@ -156,30 +137,35 @@ impl Queues {
 
     fn push_work(&'static self, position: Position, work: Work) -> Result<()> {
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        let mut jobs = lock(&self.jobs);
+        let mut jobs = self.jobs.lock();
         jobs.push(Job { position, work: Some(work), waits_for: String::new(), number });
         self.count.store(jobs.len(), Ordering::Release);
-        match &self.schedule {
-            None => self.advance_all(&mut jobs).map(drop)?,
-            Some(schedule) => {
-                drop(jobs);
-                while lock(schedule).runs_early() && self.step(None)? {}
-                jobs = lock(&self.jobs);
-            }
+        drop(jobs);
+        if self.is_late {
+            while self.schedule.lock().runs_early() && self.step(None)? {}
+        } else {
+            self.advance()?;
         }
-        if !jobs.is_empty() && !self.is_watched.swap(true, Ordering::AcqRel) {
+        if !self.is_empty() && !self.is_watched.swap(true, Ordering::AcqRel) {
             thread::spawn(|| self.watch());
         }
         Ok(())
     }
 
-    /// Goes on with what can. Returns whether anything did.
+    /// Goes on with what can, or with one piece of that if work may wait. Returns true if anything did.
     pub fn advance(&self) -> Result<bool> {
         self.calls.fetch_add(1, Ordering::Relaxed);
-        match &self.schedule {
-            _ if self.is_empty() => Ok(false),
-            None => self.advance_all(&mut lock(&self.jobs)),
-            Some(_) => self.step(None),
+        if self.is_late || self.is_empty() {
+            return self.step(None);
+        }
+        let _turn = self.at_once.lock();
+        let (mut moved, mut first_error) = (false, Ok(()));
+        loop {
+            match self.step(None) {
+                Ok(true) => moved = true,
+                Ok(false) => return first_error.map(|()| moved),
+                Err(failure) => first_error = first_error.and(Err(failure)),
+            }
         }
     }
 
@@ -192,7 +178,7 @@ impl Queues {
 
     /// Waits for work. Returns what it waits for if that does not come.
     pub fn wait(&self, patience: Duration, awaited: Awaited) -> Option<String> {
-        self.wait_until(patience, Some(awaited), || !lock(&self.jobs).iter().any(|job| awaited.contains(&job.position)))
+        self.wait_until(patience, Some(awaited), || !self.jobs.lock().iter().any(|job| awaited.contains(&job.position)))
     }
 
     /// Waits for something that work does; `awaited` is where that work is, if it is known. Returns what the work waits for if that does
@@ -215,7 +201,7 @@ impl Queues {
                 break;
             }
             if Instant::now() > deadline {
-                return lock(&self.jobs).first().map(|job| job.waits_for.clone());
+                return self.jobs.lock().first().map(|job| job.waits_for.clone());
             }
             thread::sleep(INTERVAL);
         }
@@ -225,31 +211,33 @@ impl Queues {
     /// Forgets the work of a context.
     pub fn forget_context(&self, context: Handle) {
         if !self.is_empty() {
-            let mut jobs = lock(&self.jobs);
+            let mut jobs = self.jobs.lock();
             jobs.retain(|job| job.position.stream.context != context);
             self.count.store(jobs.len(), Ordering::Release);
         }
     }
 
-    /// Does one piece of work, as the schedule has it. Returns whether any could go on.
+    /// Does one piece of work, as the schedule has it. Returns true if any could go on. Late work leaves its error to a later call.
     fn step(&self, awaited: Option<Awaited>) -> Result<bool> {
-        let Some(schedule) = &self.schedule else { return Ok(false) };
+        if self.is_empty() {
+            return Ok(false);
+        }
         let order: Vec<u64> = {
-            let jobs = lock(&self.jobs);
+            let jobs = self.jobs.lock();
             let is_ready = |index: usize| {
                 let job = &jobs[index];
                 job.work.is_some() && !jobs[..index].iter().any(|earlier| job.position.is_after(&earlier.position))
             };
             let is_awaited = relevant(&jobs, awaited);
             let ready = (0..jobs.len()).filter(|index| is_ready(*index)).map(|index| (index, is_awaited[index])).collect();
-            lock(schedule).order(ready).into_iter().map(|index| jobs[index].number).collect()
+            self.schedule.lock().order(ready).into_iter().map(|index| jobs[index].number).collect()
         };
         for number in order {
             // Work is done without the lock: a function of the host may wait for a thread that enqueues something.
-            let taken = lock(&self.jobs).iter_mut().find(|job| job.number == number).and_then(|job| job.work.take());
+            let taken = self.jobs.lock().iter_mut().find(|job| job.number == number).and_then(|job| job.work.take());
             let Some(mut work) = taken else { continue };
             let progress = self.veils.lifted(&mut work);
-            let mut jobs = lock(&self.jobs);
+            let mut jobs = self.jobs.lock();
             let Some(index) = jobs.iter().position(|job| job.number == number) else { return Ok(true) };
             if let Ok(Progress::Waits(what)) = progress {
                 (jobs[index].work, jobs[index].waits_for) = (Some(work), what);
@@ -257,51 +245,15 @@ impl Queues {
             }
             let job = jobs.remove(index);
             self.count.store(jobs.len(), Ordering::Release);
-            if let Err(failure) = progress {
-                lock(&self.failure).get_or_insert((job.position.stream.context, failure));
-            }
-            return Ok(true);
+            return match progress {
+                Err(failure) if self.is_late => {
+                    self.failure.lock().get_or_insert((job.position.stream.context, failure));
+                    Ok(true)
+                }
+                progress => progress.map(|_| true),
+            };
         }
         Ok(false)
-    }
-
-    /// Goes on until nothing can. An error ends the work that it is of; the first one is returned.
-    fn advance_all(&self, jobs: &mut Vec<Job>) -> Result<bool> {
-        let (mut moved, mut first_error) = (false, Ok(()));
-        loop {
-            let mut again = false;
-            let mut index = 0;
-            while index < jobs.len() {
-                let (earlier, rest) = jobs.split_at_mut(index);
-                let job = &mut rest[0];
-                if let Some(other) = earlier.iter().find(|other| job.position.is_after(&other.position)) {
-                    job.waits_for.clone_from(&other.waits_for);
-                    index += 1;
-                    continue;
-                }
-                let Some(work) = &mut job.work else {
-                    index += 1;
-                    continue;
-                };
-                match work() {
-                    Ok(Progress::Waits(what)) => {
-                        job.waits_for = what;
-                        index += 1;
-                        continue;
-                    }
-                    Ok(Progress::Done) => {}
-                    Err(failure) => first_error = first_error.and(Err(failure)),
-                }
-                jobs.remove(index);
-                again = true;
-            }
-            moved |= again;
-            if !again {
-                break;
-            }
-        }
-        self.count.store(jobs.len(), Ordering::Release);
-        first_error.map(|()| moved)
     }
 
     /// Goes on with work while there is any. A failure is the context's by then, or it is of a host function, which has nobody to tell.

@@ -47,6 +47,30 @@ impl From<MemoryError> for Failure {
     }
 }
 
+/// Refuses a call: returns the [`CuResult`] with this name, and a reason if one is given, if the condition holds or there is none.
+macro_rules! refuse {
+    ($code:ident $(if $condition:expr)?) => {
+        $crate::result::when!($($condition)?, return $crate::result::CuResult::$code.err())
+    };
+    ($code:ident $(if $condition:expr)?, $($reason:tt)+) => {
+        $crate::result::when!($($condition)?, return Err($crate::result::CuResult::$code.because(format!($($reason)+))))
+    };
+}
+
+/// Does something if a condition holds or there is none.
+macro_rules! when {
+    (, $act:expr) => {
+        $act
+    };
+    ($condition:expr, $act:expr) => {
+        if $condition {
+            $act;
+        }
+    };
+}
+
+pub(crate) use {refuse, when};
+
 /// Defines the constants of [`CuResult`] and the texts of each from one table. The table is the whole enumeration, although most of it
 /// can only happen on real hardware. The texts are word for word those of NVIDIA's driver, because programs compare and print them.
 macro_rules! results {

@@ -7,14 +7,15 @@
 ///
 /// Number 0 is the order of the calls. Of the others, every fourth is of one kind: work runs as late as possible, in the order of the
 /// calls or the other way around; everything that nobody waits for runs first; or chance decides each time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Schedule {
     kind: Kind,
     state: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Kind {
+    #[default]
     AsCalled,
     Late,
     LateAndReversed,

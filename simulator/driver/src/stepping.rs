@@ -8,18 +8,19 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use simt::steps::{Recorded, StepRecord};
 pub use simt::steps::{Values, Write};
-use simt::{Dim3, Finding, LaunchConfig, LaunchError, LaunchOptions, LaunchReport, Location, Module};
+use simt::{Dim3, Finding, LaunchConfig, LaunchOptions, Location, Module};
 
 use crate::error::Error;
-use crate::lock::lock;
 use crate::messages::say;
 use crate::name::readable;
+use crate::observer::{Begun, Ended, Observer};
+use crate::records::{Failed, Outcome};
 use crate::variables::DEBUG;
 
 /// What to write.
@@ -124,19 +125,10 @@ impl From<(Recorded, &Module)> for Warp {
 
 /// The launches of a process that is debugged.
 #[derive(Debug)]
-pub struct Debugged {
+pub(crate) struct Debugged {
     request: Request,
-    /// Launches that have begun.
-    launches: AtomicU64,
     /// Kernels that were launched.
     known: Mutex<BTreeSet<String>>,
-}
-
-/// A launch that has begun.
-#[derive(Debug)]
-pub struct Followed {
-    number: u64,
-    record: Option<Arc<StepRecord>>,
 }
 
 impl Debugged {
@@ -148,49 +140,38 @@ impl Debugged {
     pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, Error> {
         let request = |path: &str| serde_json::from_slice(&fs::read(path).ok()?).ok();
         let request = DEBUG.parsed(variable, "a file that `simcuda debug` wrote", request)?;
-        Ok(request.map(|request| Self { request, launches: AtomicU64::new(0), known: Mutex::default() }))
+        Ok(request.map(|request| Self { request, known: Mutex::default() }))
     }
+}
 
-    /// A launch begins. One thread of the host executes its blocks, so that it repeats itself.
-    pub(crate) fn follow(&self, kernel: &str, options: &mut LaunchOptions) -> Followed {
-        let number = self.launches.fetch_add(1, Relaxed) + 1;
+impl Observer for Debugged {
+    /// Records the warp that is wanted. One thread of the host executes the blocks, so that the launch repeats itself.
+    fn begin(&self, launch: &Begun<'_>, options: &mut LaunchOptions) {
         options.workers = Some(1);
-        let wanted = self
-            .request
-            .wanted
-            .as_ref()
-            .filter(|wanted| wanted.launch == number && wanted.kernel.as_ref().is_none_or(|name| *name == readable(kernel)));
+        let is_meant = |wanted: &&Wanted| {
+            wanted.launch == launch.number && wanted.kernel.as_ref().is_none_or(|name| *name == readable(launch.kernel))
+        };
+        let wanted = self.request.wanted.as_ref().filter(is_meant);
         options.steps = wanted.map(|wanted| Arc::new(StepRecord::new(wanted.block, wanted.warp, wanted.first, wanted.limit)));
-        Followed { number, record: options.steps.clone() }
     }
 
-    /// A launch has ended. `explain` returns what is known about the arguments that a finding is about.
-    pub(crate) fn note(
-        &self,
-        Followed { number, record }: Followed,
-        module: &Module,
-        (kernel, config): (&str, LaunchConfig),
-        ended: &Result<LaunchReport, LaunchError>,
-        explain: impl FnOnce(&Finding) -> Option<String>,
-    ) {
-        let kernel = readable(kernel).into_owned();
-        let failed = |error: &LaunchError, block, warp, more: Option<String>| {
-            Some(Failure { message: error.to_string() + &more.unwrap_or_default(), block, warp })
-        };
-        let (failure, findings) = match ended {
-            Ok(report) => (None, report.findings.clone()),
-            Err(error @ LaunchError::Fault { finding, .. }) => {
-                (failed(error, finding.block, None, explain(finding)), vec![(**finding).clone()])
+    fn end(&self, launch: &Begun<'_>, options: &LaunchOptions, ended: &Ended) {
+        let kernel = readable(launch.kernel).into_owned();
+        let (failure, findings) = match &ended.record.outcome {
+            Outcome::Finished(report) => (None, report.findings.clone()),
+            Outcome::Failed(Failed { message, finding }) => {
+                let at = ended.out_of_fuel.map(|(block, warp)| (block, Some(warp)));
+                let at = at.or(finding.as_ref().map(|finding| (finding.block, None)));
+                let Some((block, warp)) = at else { return };
+                (Some(Failure { message: message.clone(), block, warp }), finding.as_deref().cloned().into_iter().collect())
             }
-            Err(error @ LaunchError::OutOfFuel { block, warp, .. }) => (failed(error, *block, Some(*warp), None), Vec::new()),
-            Err(LaunchError::Misuse(_)) => return,
         };
-        let is_new = lock(&self.known).insert(kernel.clone());
-        if !is_new && failure.is_none() && findings.is_empty() && record.is_none() {
+        let is_new = self.known.lock().insert(kernel.clone());
+        if !is_new && failure.is_none() && findings.is_empty() && options.steps.is_none() {
             return;
         }
-        let warp = record.map(|record| Warp::from((record.take(), module)));
-        let launched = Launched { number, kernel, config, failure, findings, warp };
+        let warp = options.steps.as_ref().map(|record| Warp::from((record.take(), launch.image.module())));
+        let launched = Launched { number: launch.number, kernel, config: launch.config, failure, findings, warp };
         if let Err(error) = append(&self.request.folder, &launched) {
             say(format_args!("cannot write the launch of {} ({DEBUG}): {error}", launched.kernel));
         }

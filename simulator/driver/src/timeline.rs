@@ -11,15 +11,15 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use simt::{Accessed, Accesses};
 
 use crate::graph_order::{self, GraphNode};
 use crate::handles::Handle;
-use crate::lock::lock;
 use crate::position::Position;
 
 /// Moments whose accesses are kept. A program that never waits must not grow because of them; what comes later is compared with these only.
@@ -27,6 +27,28 @@ const KEPT: usize = 4096;
 
 /// For each stream, how many of its moments are over.
 type Clock = BTreeMap<u64, u64>;
+
+/// What work is, for those who order it.
+#[derive(Debug, Default)]
+pub struct Task {
+    /// In a few words, for people.
+    pub what: String,
+    /// The kernel, if it is one.
+    pub kernel: Option<String>,
+    /// What it waits for besides the earlier work of its stream.
+    pub after: Vec<Arc<Moment>>,
+    /// Whether it waits for a value in memory.
+    pub is_told: bool,
+    /// Whether it can let the host or other streams know that it is done, without an event.
+    pub tells: bool,
+}
+
+impl Task {
+    /// Work that only its stream orders.
+    pub fn of(what: &str) -> Self {
+        Self { what: what.to_owned(), ..Self::default() }
+    }
+}
 
 /// One piece of work.
 #[derive(Debug)]
@@ -37,6 +59,8 @@ pub struct Moment {
     number: u64,
     what: String,
     kernel: Option<String>,
+    is_told: bool,
+    tells: bool,
     /// What it has to come after, until it is over, and what the host knew when it enqueued it.
     after: Mutex<Vec<Arc<Moment>>>,
     known: Clock,
@@ -51,7 +75,7 @@ impl Moment {
     }
 
     fn clock(&self) -> Option<Clock> {
-        lock(&self.clock).clone()
+        self.clock.lock().clone()
     }
 
     /// Whether it has run.
@@ -152,9 +176,9 @@ fn join(clock: &mut Clock, other: &Clock) {
 }
 
 impl Timeline {
-    /// Adds work to a stream. `extra` is what it waits for besides.
-    pub fn enqueue(&self, position: Position, (what, kernel): (String, Option<String>), extra: Vec<Arc<Moment>>) -> Arc<Moment> {
-        let mut state = lock(&self.state);
+    /// Adds work to a stream.
+    pub fn enqueue(&self, position: Position, Task { what, kernel, after: extra, is_told, tells }: Task) -> Arc<Moment> {
+        let mut state = self.state.lock();
         let mut after: Vec<_> =
             state.last.iter().filter(|(other, _)| position.is_after(other)).map(|(_, moment)| moment.clone()).collect();
         after.extend(extra);
@@ -171,6 +195,8 @@ impl Timeline {
             number,
             what,
             kernel,
+            is_told,
+            tells,
             after: after.into(),
             known: state.host.clone(),
             clock: Mutex::default(),
@@ -185,31 +211,33 @@ impl Timeline {
     }
 
     /// Begins a moment, or goes on with it. What runs on this thread until [`end`](Self::end) belongs to it.
-    pub fn begin(&self, moment: &Arc<Moment>, is_told: bool) {
+    pub fn begin(&self, moment: &Arc<Moment>) {
         CURRENT.set(Some(moment.clone()));
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let mut clock = moment.known.clone();
-        lock(&moment.after).iter().filter_map(|earlier| earlier.clock()).for_each(|earlier| join(&mut clock, &earlier));
-        if is_told {
+        moment.after.lock().iter().filter_map(|earlier| earlier.clock()).for_each(|earlier| join(&mut clock, &earlier));
+        if moment.is_told {
             join(&mut clock, &state.told);
         }
         clock.insert(moment.stream, moment.number);
         // A moment that has to wait begins more than once.
-        if lock(&moment.clock).replace(clock).is_none() {
+        if moment.clock.lock().replace(clock).is_none() {
             state.waiting = state.waiting.saturating_sub(1);
         }
     }
 
     /// Ends what [`begin`](Self::begin) began. If the moment is over and can tell others, the host or other streams, it does.
-    pub fn end(&self, moment: &Moment, is_over: bool, tells: bool) {
+    pub fn end(&self, moment: &Moment, is_over: bool) {
         CURRENT.set(None);
         if !is_over {
             return;
         }
-        lock(&moment.after).clear();
+        moment.after.lock().clear();
         moment.is_over.store(true, Release);
-        if tells && let Some(clock) = moment.clock() {
-            let mut state = lock(&self.state);
+        if moment.tells
+            && let Some(clock) = moment.clock()
+        {
+            let mut state = self.state.lock();
             join(&mut state.told, &clock);
             join(&mut state.host, &clock);
         }
@@ -226,7 +254,7 @@ impl Timeline {
     }
 
     fn learn(&self, waits: impl Fn(&Position) -> bool) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let State { last, host, .. } = &mut *state;
         for (_, moment) in last.iter().filter(|(position, _)| waits(position)) {
             if let Some(clock) = moment.clock() {
@@ -238,7 +266,7 @@ impl Timeline {
 
     /// The host has waited for one moment.
     pub fn wait_for(&self, moment: &Moment) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if let Some(clock) = moment.clock() {
             join(&mut state.host, &clock);
         }
@@ -249,7 +277,7 @@ impl Timeline {
     pub fn access(&self, accessed: Vec<Accessed>) -> Vec<StreamRace> {
         let Some(moment) = CURRENT.with_borrow(Clone::clone) else { return Vec::new() };
         let Some(clock) = moment.clock() else { return Vec::new() };
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let mut races = Vec::new();
         let done = Done { moment, nodes: NODES.with_borrow(Clone::clone), accessed };
         for other in &state.accessed {
@@ -334,10 +362,10 @@ mod tests {
     }
 
     fn run(timeline: &Timeline, at: Position, extra: Option<Arc<Moment>>, bytes: Vec<Accessed>) -> (Arc<Moment>, usize) {
-        let moment = timeline.enqueue(at, ("work".to_owned(), None), extra.into_iter().collect());
-        timeline.begin(&moment, false);
+        let moment = timeline.enqueue(at, Task { after: extra.into_iter().collect(), ..Task::of("work") });
+        timeline.begin(&moment);
         let races = timeline.access(bytes).len();
-        timeline.end(&moment, true, false);
+        timeline.end(&moment, true);
         (moment, races)
     }
 

@@ -4,11 +4,10 @@
 //! hold a pattern, so that a host that reads them all the same computes something else even if the copy would not change a byte. Only the host sees
 //! the pattern: whenever work runs, which may be a kernel or a function of the host that reads these bytes before the copy, the old bytes are there.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
+use parking_lot::Mutex;
 use simt::Memory;
-
-use crate::lock::lock;
 
 /// Each hidden byte. Four of them are a float that is no result of anything, and a negative integer.
 const PATTERN: u8 = 0xa5;
@@ -42,7 +41,7 @@ impl Veils {
     /// Hides bytes that a copy will write.
     pub fn hide(&self, memory: &'static Memory, address: u64, bytes: usize) -> Arc<Veil> {
         let veil = Arc::new(Veil { memory, address, bytes: bytes.min(MOST), old: Mutex::default() });
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.veils.push(Arc::downgrade(&veil));
         if state.running == 0 {
             veil.lay();
@@ -62,7 +61,7 @@ impl Veils {
     fn change(&self, by: isize, act: impl FnOnce(&[Arc<Veil>])) {
         // Declared first, so that it outlives the guard: a veil may be the last one of its copy.
         let veils: Vec<Arc<Veil>>;
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         let before = state.running;
         state.running = before.saturating_add_signed(by);
         if before == 0 || state.running == 0 {
@@ -78,13 +77,13 @@ impl Veil {
     fn lay(&self) {
         let mut old = vec![0; self.bytes];
         if self.memory.read(self.address, &mut old).is_ok() && self.memory.write(self.address, &vec![PATTERN; self.bytes]).is_ok() {
-            *lock(&self.old) = Some(old);
+            *self.old.lock() = Some(old);
         }
     }
 
     /// Puts the old bytes back, except where somebody has written meanwhile.
     fn lift(&self) {
-        let Some(old) = lock(&self.old).take() else { return };
+        let Some(old) = self.old.lock().take() else { return };
         let mut now = vec![0; self.bytes];
         if self.memory.read(self.address, &mut now).is_ok() {
             now.iter_mut().zip(old).filter(|(now, _)| **now == PATTERN).for_each(|(now, old)| *now = old);

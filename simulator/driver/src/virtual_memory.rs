@@ -5,14 +5,14 @@
 //! memory.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use simt::{Mapped, Memory, Rights};
 
 use crate::allocations::Lease;
-use crate::handles::{Handle, Handles, Kind};
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::handles::{Handle, Handles, kinds};
+use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Range, SharedMemory};
 
 /// What the length of memory and the places where it is mapped are multiples of.
@@ -34,13 +34,9 @@ pub struct Physical {
 /// What the handle of memory means while the program has not released it.
 pub struct Retained(pub Arc<Physical>);
 
-impl Kind for Retained {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    /// Memory belongs to the device and outlives every context.
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    // Memory belongs to the device and outlives every context.
+    Retained: INVALID_VALUE;
 }
 
 impl Physical {
@@ -63,7 +59,7 @@ impl Physical {
 
     /// Lets the program release the memory once more.
     pub fn retain(self: &Arc<Self>, handles: &Handles) {
-        let mut references = lock(&self.references);
+        let mut references = self.references.lock();
         if *references == 0 {
             handles.insert_at(self.handle, Retained(self.clone()));
         }
@@ -72,7 +68,7 @@ impl Physical {
 
     /// Releases the memory. It goes when nothing is mapped to it.
     pub fn release(&self, handles: &Handles) -> Result<()> {
-        let mut references = lock(&self.references);
+        let mut references = self.references.lock();
         // Another thread may have released it since this one looked it up.
         *references = references.checked_sub(1).ok_or_else(|| CuResult::INVALID_VALUE.because("the memory is released"))?;
         if *references == 0 {
@@ -119,7 +115,7 @@ impl VirtualMemory {
     /// Reserves addresses.
     pub fn reserve(&self, memory: &Memory, bytes: u64, alignment: u64) -> Result<u64> {
         let host = Range::reserve(bytes)?;
-        let mut ranges = lock(&self.ranges);
+        let mut ranges = self.ranges.lock();
         let base = memory.reserve(bytes, alignment.max(GRANULARITY));
         ranges.insert(base, Reserved { bytes, host, mappings: BTreeMap::new() });
         Ok(base)
@@ -127,13 +123,11 @@ impl VirtualMemory {
 
     /// Gives addresses back. Nothing may be mapped there.
     pub fn free(&self, memory: &Memory, base: u64, bytes: u64) -> Result<()> {
-        let mut ranges = lock(&self.ranges);
+        let mut ranges = self.ranges.lock();
         let range = ranges.get(&base).filter(|range| range.bytes == bytes).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{bytes} bytes at {base:#x} are not a range that cuMemAddressReserve returned"))
         })?;
-        if !range.mappings.is_empty() {
-            return Err(CuResult::INVALID_VALUE.because("the range still has mappings; unmap them first"));
-        }
+        refuse!(INVALID_VALUE if !range.mappings.is_empty(), "the range still has mappings; unmap them first");
         memory.forget_reserved(base).wait();
         ranges.remove(&base);
         Ok(())
@@ -145,14 +139,10 @@ impl VirtualMemory {
             let reason = format!("memory is mapped as a whole, and this has {} bytes", physical.memory.bytes);
             return Err(CuResult::NOT_SUPPORTED.because(reason));
         }
-        if !address.is_multiple_of(GRANULARITY) {
-            return Err(CuResult::INVALID_VALUE.because(format!("the address must be a multiple of {GRANULARITY}")));
-        }
-        let mut ranges = lock(&self.ranges);
+        refuse!(INVALID_VALUE if !address.is_multiple_of(GRANULARITY), "the address must be a multiple of {GRANULARITY}");
+        let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
-        if !range.is_free(address, bytes) {
-            return Err(CuResult::INVALID_VALUE.because("something is mapped there already; unmap it first"));
-        }
+        refuse!(INVALID_VALUE if !range.is_free(address, bytes), "something is mapped there already; unmap it first");
         range.host.map(address - base, &physical.memory)?;
         range.mappings.insert(address, Mapping { bytes, memory: physical, rights: Rights::None });
         Ok(())
@@ -160,7 +150,7 @@ impl VirtualMemory {
 
     /// Unmaps whole mappings, if there are any.
     pub fn unmap(&self, memory: &Memory, address: u64, bytes: u64) -> Result<()> {
-        let mut ranges = lock(&self.ranges);
+        let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
         if range.is_free(address, bytes) {
             return Ok(());
@@ -176,7 +166,7 @@ impl VirtualMemory {
 
     /// Says what kernels may do with whole mappings.
     pub fn set_rights(&self, memory: &Memory, address: u64, bytes: u64, rights: Rights) -> Result<()> {
-        let mut ranges = lock(&self.ranges);
+        let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
         for address in range.whole_mappings(address, bytes)? {
             range.mappings.entry(address).and_modify(|mapping| mapping.rights = rights);
@@ -187,7 +177,7 @@ impl VirtualMemory {
 
     /// Finds what is at an address.
     pub fn at(&self, address: u64) -> Option<Place> {
-        let ranges = lock(&self.ranges);
+        let ranges = self.ranges.lock();
         let (&base, range) = ranges.range(..=address).next_back().filter(|(base, range)| address - **base < range.bytes)?;
         let mapping = range.mappings.range(..=address).next_back().filter(|(start, mapping)| address - **start < mapping.bytes);
         Some(Place {

@@ -1,13 +1,18 @@
 //! NVRTC for programs that compile to machine code and load that: every call goes to NVIDIA's library, but `nvrtcGetCUBIN` returns the PTX of
 //! the same compilation. Drivers load both by the same calls, and the simulator executes PTX only.
 //!
+//! - `compat`: the names that differ from one version to the next.
 //! - `real`: finds NVIDIA's library.
 
+mod compat;
 mod real;
 
 use std::ffi::{c_char, c_int, c_void};
 
-/// `NVRTC_ERROR_INTERNAL_ERROR`: what every call returns if there is no NVRTC, after that was said once.
+use compat::nvrtc_functions;
+pub use real::find;
+
+/// `NVRTC_ERROR_INTERNAL_ERROR`, which every call returns without an NVRTC, after a message.
 const NO_COMPILER: c_int = 11;
 /// `NVRTC_SUCCESS`
 const SUCCESS: c_int = 0;
@@ -44,33 +49,7 @@ macro_rules! forwarded {
     };
 }
 
-forwarded! {
-    fn nvrtcVersion(major: *mut c_int, minor: *mut c_int);
-    fn nvrtcGetNumSupportedArchs(count: *mut c_int);
-    fn nvrtcGetSupportedArchs(all: *mut c_int);
-    fn nvrtcCreateProgram(
-        program: *mut Program, source: *const c_char, name: *const c_char, count: c_int, headers: Texts, names: Texts
-    );
-    fn nvrtcDestroyProgram(program: *mut Program);
-    fn nvrtcCompileProgram(program: Program, count: c_int, options: Texts);
-    fn nvrtcGetPTXSize(program: Program, size: *mut usize);
-    fn nvrtcGetPTX(program: Program, ptx: *mut c_char);
-    fn nvrtcGetNVVMSize(program: Program, size: *mut usize);
-    fn nvrtcGetNVVM(program: Program, code: *mut c_char);
-    fn nvrtcGetLTOIRSize(program: Program, size: *mut usize);
-    fn nvrtcGetLTOIR(program: Program, code: *mut c_char);
-    fn nvrtcGetOptiXIRSize(program: Program, size: *mut usize);
-    fn nvrtcGetOptiXIR(program: Program, code: *mut c_char);
-    fn nvrtcGetProgramLogSize(program: Program, size: *mut usize);
-    fn nvrtcGetProgramLog(program: Program, log: *mut c_char);
-    fn nvrtcAddNameExpression(program: Program, expression: *const c_char);
-    fn nvrtcGetLoweredName(program: Program, expression: *const c_char, name: *mut *const c_char);
-    fn nvrtcGetPCHHeapSize(size: *mut usize);
-    fn nvrtcSetPCHHeapSize(size: usize);
-    fn nvrtcGetPCHCreateStatus(program: Program);
-    fn nvrtcGetPCHHeapSizeRequired(program: Program, size: *mut usize);
-    fn nvrtcSetFlowCallback(program: Program, callback: *const c_void, payload: *mut c_void);
-}
+nvrtc_functions!(forwarded);
 
 /// Returns the text for an error.
 #[unsafe(no_mangle)]

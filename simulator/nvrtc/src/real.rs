@@ -7,12 +7,10 @@ use std::sync::OnceLock;
 
 use libloading::Library;
 
+use crate::compat::{FOLDERS, NAMES};
+
 /// The environment variable with the path of NVIDIA's library.
 const VARIABLE: &str = "SIMCUDA_NVRTC";
-/// The names of its file. That of CUDA 12 comes first, which is the version of the simulated driver.
-const NAMES: [&str; 3] = ["libnvrtc.so.12", "libnvrtc.so.13", "libnvrtc.so"];
-/// Where toolkits are, and distributions put theirs.
-const FOLDERS: [&str; 3] = ["/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib64"];
 
 /// Finds a function of NVIDIA's library; `None` if the library or the function is missing.
 ///
@@ -26,12 +24,14 @@ pub unsafe fn function<F: Copy>(name: &str) -> Option<F> {
     unsafe { library.get::<F>(name) }.ok().map(|function| *function)
 }
 
+/// Returns the path of NVIDIA's library, if there is one.
+pub fn find() -> Option<PathBuf> {
+    let named = env::var_os(VARIABLE).map(PathBuf::from);
+    named.or_else(|| candidates(env::var_os("LD_LIBRARY_PATH").as_deref()).find(|path| is_nvidias(path)))
+}
+
 fn open() -> Option<Library> {
-    let path = match env::var_os(VARIABLE) {
-        Some(path) => Some(PathBuf::from(path)),
-        None => candidates(env::var_os("LD_LIBRARY_PATH").as_deref()).find(|path| is_nvidias(path)),
-    };
-    let Some(path) = path else {
+    let Some(path) = find() else {
         let _ = writeln!(
             std::io::stderr(),
             "simcuda: the loader's path has no NVRTC besides the simulator's; set {VARIABLE} to the path of NVIDIA's"
@@ -46,7 +46,7 @@ fn open() -> Option<Library> {
         .ok()
 }
 
-/// Where the library may be, in the order of the loader's path.
+/// Returns the paths that the library may have, in the order of the loader's path.
 fn candidates(loader_path: Option<&std::ffi::OsStr>) -> impl Iterator<Item = PathBuf> {
     let path: Vec<PathBuf> =
         loader_path.map(env::split_paths).into_iter().flatten().filter(|folder| folder.is_absolute()).collect();
@@ -54,7 +54,7 @@ fn candidates(loader_path: Option<&std::ffi::OsStr>) -> impl Iterator<Item = Pat
     folders.flat_map(|folder| NAMES.map(|name| folder.join(name)))
 }
 
-/// Whether a file is a library other than this one.
+/// Returns true if a file is a library other than this one.
 fn is_nvidias(path: &Path) -> bool {
     let mark = b"simcuda_nvrtc_mark";
     std::fs::read(path).is_ok_and(|bytes| !bytes.windows(mark.len()).any(|window| window == mark))

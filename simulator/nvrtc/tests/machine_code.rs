@@ -1,7 +1,8 @@
-//! A program asks for machine code and gets PTX, from NVIDIA's NVRTC behind this library. Without an NVRTC, the test says so and ends, unless
-//! `UNROLLED_REQUIRE_NVRTC=1`.
+//! A program asks for machine code and gets PTX, from NVIDIA's NVRTC behind this library. It is the one that
+//! `UNROLLED_NVRTC` names, or that the library finds. Without an NVRTC, the test says so and ends, unless `UNROLLED_REQUIRE_NVRTC=1`.
 
 use std::ffi::{CString, c_void};
+use std::path::PathBuf;
 use std::process::Command;
 use std::ptr::{null, null_mut};
 
@@ -35,7 +36,8 @@ fn machine_code_is_ptx_and_nothing_is_written_where_there_is_none() {
     // NVIDIA's library is looked up in the environment of the process, so the test runs again in one that has it there.
     let name = "machine_code_is_ptx_and_nothing_is_written_where_there_is_none";
     if std::env::var_os("SIMCUDA_NVRTC").is_none() {
-        let Some(nvrtc) = compilers::libraries::NVRTC.find() else {
+        let named = std::env::var_os("UNROLLED_NVRTC").map(PathBuf::from);
+        let Some(nvrtc) = named.or_else(simnvrtc::find) else {
             assert!(std::env::var("UNROLLED_REQUIRE_NVRTC").as_deref() != Ok("1"), "there is no NVRTC");
             return eprintln!("SKIPPED: there is no NVRTC");
         };

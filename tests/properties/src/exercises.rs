@@ -3,10 +3,10 @@
 
 use checker_web::answer::Answer;
 use checker_web::check::execute;
-use checker_web::request::{Check, Form, Forms, Request};
+use checker_web::request::{Check, Compiled, Forms, Output, Request};
 use clap::{Args, Parser};
 use compilers::compiler::compile_with_nvrtc;
-use compilers::input::{self, Input};
+use compilers::input::{Form, Input};
 use compilers::nvrtc::Nvrtc;
 use compilers::variables::REQUIRE_NVRTC;
 use run::Chapter;
@@ -28,14 +28,14 @@ fn judged(nvrtc: &Nvrtc, problem: &str, exercise: &Exercise, text: &str) -> (boo
     let text = text.trim_start_matches('\u{feff}');
     let architecture = &exercise.manifest.kernel.as_ref().expect("a kernel is asked for").architecture;
     let form = |form| match compile_with_nvrtc(nvrtc, Input { name: &name, text, headers: &[] }, architecture, form) {
-        Ok((ptx, remarks)) => Form::Made { ptx, remarks },
-        Err(compilers::Error::Compile { log, .. }) => Form::Refused { log },
+        Ok((ptx, remarks)) => Output::Compiled(Compiled { ptx, remarks }),
+        Err(compilers::Error::Compile { log, .. }) => Output::Refused { log },
         Err(error) => panic!("{}: {error}", exercise.stem()),
     };
     let forms = Forms {
-        optimized: form(input::Form::Optimized),
-        plain: Some(form(input::Form::Plain)),
-        quiet: text.contains("printf").then(|| form(input::Form::Quiet)),
+        optimized: form(Form::Optimized),
+        plain: Some(form(Form::Plain)),
+        quiet: text.contains("printf").then(|| form(Form::Quiet)),
     };
     let check = Check {
         problem: problem.to_owned(),

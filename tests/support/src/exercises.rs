@@ -280,11 +280,7 @@ pub fn slips_are_found(binary: &Binary) {
     }
 }
 
-/// Calls a function for each item, on all cores. The results are in no order.
-///
-/// # Panics
-///
-/// When the function panics.
+/// Calls a function for each item, on all cores. The results are in no order. Panics when the function panics.
 pub fn in_parallel<T: Sync, R: Send>(items: &[T], call: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {

@@ -1,15 +1,16 @@
-//! Which instructions of kernels produce values that steer: values that decide where the kernels read, write, and branch. These
+//! Finds the instructions of kernels that produce values that steer: values that decide where the kernels read, write, and branch. These
 //! instructions must stay when others are replaced.
 //!
-//! The search goes backward, as a compiler finds live registers. After each instruction there is a set of registers whose value steers
-//! something later. Every address, and every predicate that guards an instruction, adds a register to the set. An instruction that writes a
-//! register of the set adds the registers that it computes from. Memory is not followed address by address: if a value loaded from a state
+//! The search goes backward, as a compiler finds live registers. Every address, and every predicate that guards an instruction, is a register
+//! that steers from the instructions before it on. Each such pair of an instruction and a register is followed once: to the instructions
+//! before, and through an instruction that writes the register to the registers that it computes from. Memory is not followed address by address: if a value loaded from a state
 //! space steers, then everything stored to that space steers.
 //!
 //! One kind of branch does not matter: a branch outside of loops that skips only arithmetic, such as a test before a division. The registers
 //! that the skipped instructions write depend on the test, and that is all.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::mem;
 use std::ops::Range;
 
 use simt::ptx::ast::{Function, Instruction, Operand, StateSpace, Statement};
@@ -17,103 +18,136 @@ use simt::ptx::ast::{Function, Instruction, Operand, StateSpace, Statement};
 /// A state space of a kernel, by the kernel's index. Global memory is common to all kernels, and has index 0.
 type Place = (usize, StateSpace);
 
-/// What steers, in kernels that work together.
+/// The instructions that steer, in kernels that work together.
 #[derive(Debug)]
-pub struct Steering<'t> {
-    kernels: Vec<Flow<'t>>,
-    /// The memory whose content steers.
-    memory: Vec<Place>,
+pub struct Steering {
+    /// Of each kernel, true for each instruction whose value steers.
+    needed: Vec<Vec<bool>>,
 }
 
-/// A kernel, instruction by instruction.
+/// A kernel, instruction by instruction. Its registers are numbered.
 #[derive(Debug)]
-struct Flow<'t> {
-    effects: Vec<Effect<'t>>,
-    /// The instructions that may follow each instruction.
-    successors: Vec<Vec<usize>>,
-    /// The registers that steer something after each instruction.
-    after: Vec<HashSet<&'t str>>,
+struct Flow {
+    effects: Vec<Effect>,
+    /// The instructions that may come right before each instruction.
+    predecessors: Vec<Vec<usize>>,
+    /// The number of registers.
+    registers: usize,
 }
 
 /// The effect of an instruction on registers and memory.
 #[derive(Debug)]
-struct Effect<'t> {
+struct Effect {
     /// Registers that it writes.
-    results: Vec<&'t str>,
+    results: Vec<usize>,
     /// Registers that its results, or the values it stores, come from.
-    sources: Vec<&'t str>,
+    sources: Vec<usize>,
     /// Registers that decide where it acts, or whether it acts.
-    steers: Vec<&'t str>,
+    steers: Vec<usize>,
     /// It may leave its results unchanged.
     guarded: bool,
     reads: Vec<Place>,
     writes: Vec<Place>,
 }
 
-impl<'t> Steering<'t> {
+impl Steering {
     /// Follows the values of kernels that one stage launches.
-    pub fn of(kernels: &[&Function<'t>]) -> Self {
-        let flows = kernels.iter().enumerate().map(|(index, kernel)| Flow::of(index, kernel));
-        let mut steering = Self { kernels: flows.collect(), memory: Vec::new() };
-        // Memory that is found to steer may make further registers steer, in every kernel.
-        loop {
-            let known = steering.memory.len();
-            for kernel in &mut steering.kernels {
-                kernel.settle(&mut steering.memory);
-            }
-            if steering.memory.len() == known {
-                return steering;
+    pub fn of(kernels: &[&Function<'_>]) -> Self {
+        let flows: Vec<Flow> = kernels.iter().enumerate().map(|(index, kernel)| Flow::of(index, kernel)).collect();
+        let flags = |of: fn(&Flow) -> usize| flows.iter().map(|flow| vec![false; of(flow)]).collect();
+        let mut search = Search {
+            after: flags(|flow| flow.effects.len() * flow.registers),
+            needed: flags(|flow| flow.effects.len()),
+            flows: &flows,
+            memory: Vec::new(),
+            found: Vec::new(),
+        };
+        for (kernel, flow) in flows.iter().enumerate() {
+            for (at, effect) in flow.effects.iter().enumerate() {
+                effect.steers.iter().for_each(|register| search.steers_before(kernel, at, *register));
             }
         }
+        while let Some((kernel, at, register)) = search.found.pop() {
+            let effect = &flows[kernel].effects[at];
+            let is_result = effect.results.contains(&register);
+            if is_result {
+                search.need(kernel, at);
+            }
+            if !is_result || effect.guarded {
+                search.steers_before(kernel, at, register);
+            }
+        }
+        Self { needed: search.needed }
     }
 
-    /// Whether an instruction of a kernel, both by index, produces a value that steers.
+    /// Returns true if an instruction of a kernel, both by index, produces a value that steers.
     pub fn needs(&self, kernel: usize, at: usize) -> bool {
-        let Flow { effects, after, .. } = &self.kernels[kernel];
-        effects[at].matters(&after[at], &self.memory)
+        self.needed[kernel][at]
     }
 }
 
-impl<'t> Flow<'t> {
-    fn of(index: usize, kernel: &Function<'t>) -> Self {
-        let instructions: Vec<_> = kernel.instructions().collect();
-        let jumps = Jumps::of(kernel, &instructions);
-        let mut effects: Vec<Effect<'t>> = instructions.iter().map(|instruction| Effect::of(index, instruction)).collect();
-        for (at, skipped) in jumps.over_arithmetic(&instructions) {
-            let tests = std::mem::take(&mut effects[at].steers);
-            effects[skipped].iter_mut().for_each(|effect| effect.sources.extend(&tests));
-        }
-        let successors = instructions.iter().enumerate().map(|(at, instruction)| jumps.successors(at, instruction)).collect();
-        Self { successors, after: vec![HashSet::new(); effects.len()], effects }
-    }
+/// The search in progress.
+struct Search<'f> {
+    flows: &'f [Flow],
+    /// Of each kernel, true for each pair of an instruction and a register that steers something after it.
+    after: Vec<Vec<bool>>,
+    needed: Vec<Vec<bool>>,
+    /// The memory whose content steers.
+    memory: Vec<Place>,
+    /// Kernel, instruction and register of what was found in `after` and not followed yet.
+    found: Vec<(usize, usize, usize)>,
+}
 
-    /// Goes backward through the kernel until nothing new steers.
-    fn settle(&mut self, memory: &mut Vec<Place>) {
-        let mut grown = true;
-        while std::mem::take(&mut grown) {
-            for at in (0..self.effects.len()).rev() {
-                let successors = self.successors[at].iter().filter(|next| **next < self.effects.len());
-                let needed: HashSet<&str> = successors.flat_map(|next| self.before(*next, memory)).collect();
-                let effect = &self.effects[at];
-                if effect.matters(&needed, memory) {
-                    let new: Vec<Place> = effect.reads.iter().filter(|place| !memory.contains(place)).copied().collect();
-                    memory.extend(new);
-                }
-                grown |= needed.len() > self.after[at].len();
-                self.after[at] = needed;
+impl Search<'_> {
+    /// Notes that a register steers something from an instruction on.
+    fn steers_before(&mut self, kernel: usize, at: usize, register: usize) {
+        let flow = &self.flows[kernel];
+        for &before in &flow.predecessors[at] {
+            if !mem::replace(&mut self.after[kernel][before * flow.registers + register], true) {
+                self.found.push((kernel, before, register));
             }
         }
     }
 
-    /// The registers that steer something from an instruction on.
-    fn before(&self, at: usize, memory: &[Place]) -> Vec<&'t str> {
-        let (effect, after) = (&self.effects[at], &self.after[at]);
-        let kept = after.iter().copied().filter(|name| effect.guarded || !effect.results.contains(name));
-        let mut before: Vec<&str> = kept.chain(effect.steers.iter().copied()).collect();
-        if effect.matters(after, memory) {
-            before.extend(&effect.sources);
+    /// Notes that a result of an instruction, or a value that it stores, steers.
+    fn need(&mut self, kernel: usize, at: usize) {
+        if mem::replace(&mut self.needed[kernel][at], true) {
+            return;
         }
-        before
+        let flows = self.flows;
+        let effect = &flows[kernel].effects[at];
+        effect.sources.iter().for_each(|register| self.steers_before(kernel, at, *register));
+        for place in &effect.reads {
+            if self.memory.contains(place) {
+                continue;
+            }
+            self.memory.push(*place);
+            for (kernel, flow) in flows.iter().enumerate() {
+                let writers = flow.effects.iter().enumerate().filter(|(_, effect)| effect.writes.contains(place));
+                writers.for_each(|(at, _)| self.need(kernel, at));
+            }
+        }
+    }
+}
+
+impl Flow {
+    fn of(index: usize, kernel: &Function<'_>) -> Self {
+        let instructions: Vec<_> = kernel.instructions().collect();
+        let jumps = Jumps::of(kernel, &instructions);
+        let mut numbers = HashMap::new();
+        let mut effects: Vec<Effect> = instructions.iter().map(|it| Effect::of(index, it, &mut numbers)).collect();
+        for (at, skipped) in jumps.over_arithmetic(&instructions) {
+            let tests = mem::take(&mut effects[at].steers);
+            effects[skipped].iter_mut().for_each(|effect| effect.sources.extend(&tests));
+        }
+        let mut predecessors = vec![Vec::new(); effects.len()];
+        for (at, instruction) in instructions.iter().enumerate() {
+            for next in jumps.successors(at, instruction) {
+                // The end has no instruction.
+                predecessors.get_mut(next).into_iter().for_each(|before| before.push(at));
+            }
+        }
+        Self { effects, predecessors, registers: numbers.len() }
     }
 }
 
@@ -164,40 +198,38 @@ impl Jumps {
     }
 }
 
-impl<'t> Effect<'t> {
-    fn of(kernel: usize, instruction: &Instruction<'t>) -> Self {
+impl Effect {
+    /// The effect of an instruction. A name that is not in `numbers` gets the next number.
+    fn of<'t>(kernel: usize, instruction: &Instruction<'t>, numbers: &mut HashMap<&'t str, usize>) -> Self {
+        let mut number = |name: &'t str| {
+            let next = numbers.len();
+            *numbers.entry(name).or_insert(next)
+        };
         let (reads, writes) = (places(kernel, instruction.reads()), places(kernel, instruction.writes()));
         // An atomic operation gives its first operand the old value; other writes to memory have no result.
         let has_result = instruction.writes().is_empty() || instruction.root() == "atom";
-        let mut effect = Self {
-            results: Vec::new(),
-            sources: Vec::new(),
-            steers: instruction.guard.iter().map(|guard| guard.name).collect(),
-            guarded: instruction.guard.is_some(),
-            reads,
-            writes,
-        };
+        let (mut results, mut sources, mut steers) = (Vec::new(), Vec::new(), Vec::new());
+        steers.extend(instruction.guard.iter().map(|guard| number(guard.name)));
         for (index, operand) in instruction.operands.iter().enumerate() {
             // Names of variables and labels are among the values, which does no harm.
-            let values = operand.values();
-            effect.steers.extend(operand.base());
+            let values = operand.values().into_iter().map(&mut number).collect::<Vec<_>>();
             if controls(instruction) {
-                effect.steers.extend(&values);
+                steers.extend(&values);
             }
-            if index == 0 && has_result { effect.results.extend(values) } else { effect.sources.extend(values) }
+            if index == 0 && has_result {
+                results.extend(values)
+            } else {
+                sources.extend(values)
+            }
+            steers.extend(operand.base().map(&mut number));
         }
         // The mask of lanes that exchange values.
         if matches!(instruction.root(), "shfl" | "vote" | "match" | "redux")
             && let Some(Operand::Name(mask)) = instruction.operands.last()
         {
-            effect.steers.push(mask);
+            steers.push(number(mask));
         }
-        effect
-    }
-
-    /// Whether a result of the instruction steers, given the registers after it and the memory that do.
-    fn matters(&self, after: &HashSet<&'t str>, memory: &[Place]) -> bool {
-        self.results.iter().any(|name| after.contains(name)) || self.writes.iter().any(|place| memory.contains(place))
+        Self { results, sources, steers, guarded: instruction.guard.is_some(), reads, writes }
     }
 }
 
@@ -211,7 +243,7 @@ fn places(kernel: usize, spaces: &[StateSpace]) -> Vec<Place> {
     spaces.iter().filter_map(place).collect()
 }
 
-/// Whether an instruction touches only registers of its own thread.
+/// Returns true if an instruction touches only registers of its own thread.
 fn is_arithmetic(instruction: &Instruction<'_>) -> bool {
     let is_read_only = |space: &StateSpace| matches!(space, StateSpace::Param | StateSpace::Const);
     let exchanges = matches!(
@@ -221,7 +253,7 @@ fn is_arithmetic(instruction: &Instruction<'_>) -> bool {
     instruction.writes().is_empty() && instruction.reads().iter().all(is_read_only) && !exchanges && !controls(instruction)
 }
 
-/// Whether an instruction is about the order of execution, so that all of its operands steer.
+/// Returns true if an instruction is about the order of execution, so that all of its operands steer.
 fn controls(instruction: &Instruction<'_>) -> bool {
     instruction.barrier().is_some() || matches!(instruction.root(), "bra" | "brx" | "call" | "nanosleep" | "exit" | "ret" | "trap")
 }

@@ -15,10 +15,7 @@ use crate::sampled::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
 pub use sampled::sampled;
 
 /// The expected convolution of these samples: every output, or a sample and sums of all if there are too many products.
-///
-/// # Panics
-///
-/// When the filter is longer than the signal.
+/// Panics when the filter is longer than the signal.
 pub fn oracle(signal: &[f32], filter: &[f32]) -> Oracle {
     let products = (signal.len() - filter.len() + 1) as u64 * filter.len() as u64;
     if products <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE {

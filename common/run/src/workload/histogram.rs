@@ -4,17 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cudarc::driver::CudaSlice;
-use serde_json::json;
 
-use super::arguments::Argument;
-use super::{Plan, Workload, check_memory};
+use super::array::DeviceArray;
+use super::{Plan, Workload, read_image, size_for};
+use crate::device::gpu::Gpu;
+use crate::device::guard::Guarded;
 use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::guard::Guarded;
-use crate::picture::{self, Gray};
-use workloads::Problem;
-use workloads::origin::Origin;
-use workloads::window_sums::{HEADLINE_SIZE, Image, Size, TEACHING_SIZE};
+use workloads::window_sums::{HEADLINE_SIZE, Size, TEACHING_SIZE};
 
 pub use workloads::histogram::{Histogram, LEVELS};
 
@@ -46,19 +42,12 @@ impl Workload for Histogram {
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         let histogram = match &options.input {
             Some(input) => {
-                let Gray { name, width, height, pixels } = picture::read(input)?;
-                let image = Image { width, height, pixels: pixels.into_iter().map(i32::from).collect() };
-                let origin = Origin::Files { words: name.clone(), names: vec![("input", json!(name))] };
+                let (image, origin) = read_image(input)?;
                 Self::new(image)?.with_origin(origin)
             }
-            None => {
-                let size = options.size.unwrap_or(if gpu.is_simulated() { TEACHING_SIZE } else { HEADLINE_SIZE });
-                check_memory(size.footprint(), gpu)?;
-                Self::random(size, seed)?
-            }
+            None => Self::random(size_for(gpu, options.size, [TEACHING_SIZE, HEADLINE_SIZE], Size::footprint)?, seed)?,
         };
-        check_memory(histogram.footprint(), gpu)?;
-        Ok(Plan { parts: vec![histogram], delivery: None })
+        Plan::of(histogram, None, gpu)
     }
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
@@ -73,17 +62,7 @@ impl Workload for Histogram {
         &mut buffers.output
     }
 
-    fn inputs_intact(&self, gpu: &Gpu, buffers: &Buffers) -> Result<bool> {
-        Ok(gpu.stream.clone_dtoh(&buffers.image)? == self.image().pixels)
-    }
-
-    fn pointers(&self, gpu: &Gpu, buffers: &Buffers) -> Vec<(&'static str, Argument)> {
-        let stream = &gpu.stream;
-        vec![("image", Argument::array(&buffers.image, stream)), ("histogram", Argument::array(&buffers.output.view(), stream))]
-    }
-
-    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
-        let inverted: Vec<i32> = self.image().pixels.iter().map(|pixel| LEVELS as i32 - 1 - pixel).collect();
-        Ok(gpu.stream.memcpy_htod(&inverted, &mut buffers.image)?)
+    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
+        vec![&mut buffers.image]
     }
 }

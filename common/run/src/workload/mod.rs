@@ -2,19 +2,27 @@
 //!
 //! The computation and its oracle are in [`workloads`].
 
-pub mod arguments;
+pub mod array;
 pub mod convolution;
 pub mod correlation;
 pub mod histogram;
 pub mod matmul;
 pub mod window_sums;
 
-use crate::error::{Error, Result};
-use crate::gpu::Gpu;
-use crate::guard::Guarded;
-use crate::memory;
+use std::path::Path;
 
-use arguments::Argument;
+use cudarc::driver::DevicePtr;
+use serde_json::json;
+use workloads::origin::Origin;
+use workloads::window_sums::Image;
+
+use crate::device::gpu::Gpu;
+use crate::device::guard::Guarded;
+use crate::device::memory;
+use crate::error::{Error, Result};
+use crate::files::picture::{self, Gray};
+
+use array::DeviceArray;
 
 pub use workloads::{Arithmetic, Border, Convolution, Correlation, Footprint, Histogram, Matmul, Problem, WindowSums, Work};
 
@@ -27,39 +35,47 @@ pub trait Workload: Problem {
 
     /// Plans what the command line asks for. Without a size, a GPU gets a size at which it shows what it can do, and a simulated GPU gets
     /// one that takes seconds.
-    ///
-    /// # Errors
-    ///
-    /// When no such computation exists: sizes that cannot be or do not fit the device, files that cannot be read or written.
+    /// Fails when no such computation exists: sizes that cannot be or do not fit the device, files that cannot be read or written.
     fn plan(options: &Self::Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>>;
 
     /// Copies the inputs to a device, and allocates the output.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors, too little memory among them.
     fn upload(&self, gpu: &Gpu) -> Result<Self::Buffers>;
 
     /// The output on the device.
     fn output(buffers: &mut Self::Buffers) -> &mut Guarded;
 
-    /// Whether the inputs on the device are still those of the host. A stage that overwrites its inputs would spoil every
-    /// stage after it.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
-    fn inputs_intact(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Result<bool>;
+    /// The inputs on the device, in the order of [`Problem::inputs`].
+    fn input_arrays(buffers: &mut Self::Buffers) -> Vec<&mut dyn DeviceArray>;
 
-    /// The arrays that a kernel may be given, by name.
-    fn pointers(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<(&'static str, Argument)>;
+    /// Returns true if the inputs on the device are still those of the host. A stage that overwrites its inputs would spoil every
+    /// stage after it.
+    fn inputs_intact(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Result<bool> {
+        for (array, (_, bytes)) in Self::input_arrays(buffers).into_iter().zip(self.inputs()) {
+            if !array.holds(gpu, bytes)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
 
     /// Overwrites the inputs on the device, so that a stage that claims to copy them there really has to.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
-    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Result<()>;
+    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Result<()> {
+        for (array, (_, bytes)) in Self::input_arrays(buffers).into_iter().zip(self.inputs()) {
+            array.write(gpu, &bytes.iter().map(|byte| !byte).collect::<Vec<u8>>())?;
+        }
+        Ok(())
+    }
+
+    /// Returns the addresses of the arrays that a kernel may be given, by name.
+    fn addresses(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Vec<(&'static str, u64)> {
+        let inputs = Self::input_arrays(buffers).into_iter().zip(self.inputs());
+        let mut addresses: Vec<_> = inputs.map(|(array, (name, _))| (name, array.address(gpu))).collect();
+        let output = Self::output(buffers).view();
+        let (first, _no_other_stream) = output.device_ptr(&gpu.stream);
+        let each = (size_of::<f32>() * output.len() / self.outputs().len()) as u64;
+        addresses.extend((0..).zip(self.outputs()).map(|(place, name)| (*name, first + place * each)));
+        addresses
+    }
 }
 
 /// The work of a whole run, and where its results go.
@@ -70,21 +86,35 @@ pub struct Plan<W> {
     pub delivery: Option<Box<dyn Delivery<W>>>,
 }
 
-/// Where verified outputs go, for example a sound file.
+impl<W: Problem> Plan<W> {
+    /// Plans one computation, if it fits in memory.
+    fn of(workload: W, delivery: Option<Box<dyn Delivery<W>>>, gpu: &Gpu) -> Result<Self> {
+        check_memory(workload.footprint(), gpu)?;
+        Ok(Self { parts: vec![workload], delivery })
+    }
+}
+
+/// The destination of verified outputs, for example a sound file.
 pub trait Delivery<W> {
     /// Delivers the outputs, one per part of the plan. Returns one line that says where they went.
-    ///
-    /// # Errors
-    ///
-    /// When they cannot be written.
     fn deliver(self: Box<Self>, parts: &[W], outputs: &[Vec<f32>]) -> Result<String>;
 }
 
+/// Returns the size that was asked for, or else a teaching size on the simulator and a headline size on a GPU, if it fits in memory.
+fn size_for<S: Copy>(gpu: &Gpu, asked: Option<S>, [teaching, headline]: [S; 2], footprint: fn(S) -> Footprint) -> Result<S> {
+    let size = asked.unwrap_or(if gpu.is_simulated() { teaching } else { headline });
+    check_memory(footprint(size), gpu)?;
+    Ok(size)
+}
+
+/// Reads a picture as numbers.
+fn read_image(path: &Path) -> Result<(Image, Origin)> {
+    let Gray { name, width, height, pixels } = picture::read(path)?;
+    let image = Image { width, height, pixels: pixels.into_iter().map(i32::from).collect() };
+    Ok((image, Origin::Files { words: name.clone(), names: vec![("input", json!(name))] }))
+}
+
 /// Refuses what does not fit, before anything is allocated. A simulated device is in the host's memory, so it has to fit there as well.
-///
-/// # Errors
-///
-/// [`Error::TooLarge`] for the device's or the host's memory, and the driver's errors.
 pub fn check_memory(footprint: Footprint, gpu: &Gpu) -> Result<()> {
     let (available, _total) = gpu.context.mem_get_info()?;
     if footprint.device_bytes > available as u64 {

@@ -33,10 +33,7 @@ impl Convolution {
     }
 
     /// Inputs as given, for the sum in the module's documentation.
-    ///
-    /// # Errors
-    ///
-    /// When the filter is empty or longer than the signal.
+    /// Fails when the filter is empty or longer than the signal.
     pub fn new(signal: Vec<f32>, filter: Vec<f32>) -> Result<Self> {
         let (samples, taps) = (signal.len() as u64, filter.len() as u64);
         if taps == 0 || taps > samples || samples > MOST_SAMPLES {

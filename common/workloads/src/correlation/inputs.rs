@@ -77,10 +77,7 @@ impl Correlation {
     }
 
     /// A template to be found in an image.
-    ///
-    /// # Errors
-    ///
-    /// When the template is larger than the image, or one of them is too large for the kernels' integers.
+    /// Fails when the template is larger than the image, or one of them is too large for the kernels' integers.
     pub fn new(image: Gray, template: Gray, border: Border) -> Result<Self> {
         Size { image: (image.width, image.height), template: (template.width, template.height) }.check()?;
         Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), oracle: OnceLock::new() })

@@ -24,10 +24,7 @@ pub struct Matmul {
 impl Matmul {
     /// Matrices from a random generator, the same for the same seed on every machine: both signs, and magnitudes in 0.5..1, so that a
     /// product that is missing shows (see [`Convolution::random`](crate::Convolution::random)).
-    ///
-    /// # Errors
-    ///
-    /// When a side is zero or too long.
+    /// Fails when a side is zero or too long.
     pub fn random(size: Size, seed: u64) -> Result<Self> {
         size.check()?;
         let mut generator = generator(seed);
@@ -37,10 +34,7 @@ impl Matmul {
     }
 
     /// The product of two matrices.
-    ///
-    /// # Errors
-    ///
-    /// If the first matrix's number of columns is not the second one's number of rows, or a side is too long.
+    /// Fails if the first matrix's number of columns is not the second one's number of rows, or a side is too long.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
         let size = Size::of_product((a.rows, a.columns), (b.rows, b.columns))?;
         Ok(Self { size, a: a.values, b: b.values, origin: Origin::Given, outcome: OnceLock::new() })

@@ -27,21 +27,14 @@ pub struct WindowSums {
 
 impl WindowSums {
     /// Generated gray levels of 8 bits, the same for the same seed on every machine.
-    ///
-    /// # Errors
-    ///
-    /// As for [`WindowSums::new`].
     pub fn random(size: Size, window: u32, border: Border, seed: u64) -> Result<Self> {
         size.check(window)?;
         Ok(Self { origin: Origin::Seed(seed), ..Self::new(size.generate(seed), window, border)? })
     }
 
     /// A window to slide along the rows of an image.
-    ///
-    /// # Errors
-    ///
-    /// When the window is even or wider than the image, when the image is too large for the kernels, or when the sums might not
-    /// fit 32 bits.
+    /// Fails when the window is even or wider than the image, when the image is too large for the kernels, or when the sums might
+    /// not fit 32 bits.
     pub fn new(image: Image, window: u32, border: Border) -> Result<Self> {
         Size { width: image.width, height: image.height }.check(window)?;
         let largest = largest_magnitude(&image.pixels);

@@ -16,8 +16,8 @@ use run::units::{factor, milliseconds};
 use run::workload::Workload;
 
 use super::session::{Session, say, say_failed, short};
+use crate::attempt::Attempt;
 use crate::error::{Error, Result};
-use crate::native;
 
 /// How often `--watch` looks whether the file has changed.
 const POLL: Duration = Duration::from_millis(200);
@@ -34,21 +34,14 @@ impl<W: Workload> Session<'_, W> {
         let full = std::path::absolute(&path).map_err(|source| Error::Read { path: path.clone(), source })?.display().to_string();
         let text = Text { path: &full, name: &name, text: &text };
         let compiler = Compiler::find().map_err(|why| Error::NoCompiler { why, predict: self.predict.clone() })?;
+        let attempt = Attempt::new(&compiler, self.exercise, text)?;
         // A record that cannot be read is no reason not to check.
         let checks = self.progress().map_or(0, |progress| progress.checks);
         let seed = self.options.seed.unwrap_or(13 + u64::from(checks));
         if self.options.device == Request::Gpu {
-            self.on_gpu(&compiler, text, seed)
-        } else {
-            self.on_simulator(&compiler, text, seed)
+            return self.on_gpu(&attempt, text, seed);
         }
-    }
-
-    fn on_simulator(&self, compiler: &Compiler, text: Text<'_>, seed: u64) -> Result<ExitCode> {
-        let gpu = Gpu::open(&Request::Sim(None))?;
-        let found = native::check::<W>(&gpu, compiler, self.exercise, text, seed)?;
-        let name = text.name;
-        match found {
+        match attempt.on_simulator::<W>(seed)? {
             Ok(passed) => {
                 say(&format!("{name}\n{}", feedback::passed(&self.exercise.manifest, &passed, text)))?;
                 self.note_attempt(true)?;
@@ -64,7 +57,7 @@ impl<W: Workload> Session<'_, W> {
     }
 
     /// Checks on a GPU and times the kernel there.
-    fn on_gpu(&self, compiler: &Compiler, text: Text<'_>, seed: u64) -> Result<ExitCode> {
+    fn on_gpu(&self, attempt: &Attempt<'_>, text: Text<'_>, seed: u64) -> Result<ExitCode> {
         if self.options.if_there_is_one && probe::probe().is_err() {
             return Ok(ExitCode::SUCCESS);
         }
@@ -73,11 +66,7 @@ impl<W: Workload> Session<'_, W> {
         // Without the flag, this check did not run on the simulator first.
         let too = if self.options.if_there_is_one { ", too" } else { "" };
         let baseline = self.exercise.manifest.cases.as_ref().map_or("", |cases| &cases.baseline);
-        let timed = match native::check::<W>(&gpu, compiler, self.exercise, text, seed)? {
-            Ok(_) => native::time(&gpu, compiler, self.exercise, text, self.chapter, SAMPLES)?,
-            Err(rejection) => Err(rejection),
-        };
-        match timed {
+        match attempt.on_gpu(&gpu, self.chapter, SAMPLES, seed)? {
             Ok(timed) => say(&format!(
                 "right on {name}{too}: {}, {} as fast as {baseline}, which takes {}",
                 milliseconds(timed.learner_ms),

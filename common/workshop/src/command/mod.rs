@@ -29,11 +29,7 @@ use session::{Session, say, show};
 
 pub use options::Options;
 
-/// Does what the options ask.
-///
-/// # Errors
-///
-/// An error that is not the fault of the learner's kernel: an exercise that does not exist, files, a missing compiler.
+/// Does what the options ask. A fault of the learner's kernel is no error.
 pub fn run<W: Workload>(chapter: &Chapter<W>, options: &Options) -> Result<ExitCode> {
     let root = root();
     let workspace = Workspace::new(&root);

@@ -2,6 +2,8 @@
 
 use std::ffi::c_int;
 
+use crate::export::plain_exports;
+
 /// `cudaChannelFormatDesc`: the bits of each component, and whether they are signed, unsigned or floating-point numbers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -10,15 +12,12 @@ pub struct ChannelFormat {
     kind: c_int,
 }
 
-/// Returns the description of an element.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaCreateChannelDesc(x: c_int, y: c_int, z: c_int, w: c_int, kind: c_int) -> ChannelFormat {
-    ChannelFormat { bits: [x, y, z, w], kind }
+plain_exports! {
+    /// Returns the description of an element.
+    fn cudaCreateChannelDesc(x: c_int, y: c_int, z: c_int, w: c_int, kind: c_int) -> ChannelFormat {
+        ChannelFormat { bits: [x, y, z, w], kind }
+    }
 }
-
-/// What this module exports.
-#[cfg(test)]
-pub const NAMES: &[&str] = &["cudaCreateChannelDesc"];
 
 #[cfg(test)]
 mod tests {

@@ -4,8 +4,10 @@ use std::ffi::c_void;
 
 use crate::driver::{self, Copy3D, Copy3DEnd};
 use crate::error::{Code, Result};
+use crate::export::When::{self, In, Now};
 use crate::export::exports;
 use crate::pointer::{Address, Handle, Ptr};
+use crate::shapes::Pitched;
 use crate::{context, registry};
 
 /// `cudaMemcpyKind`: host to host, host to device, device to host, device to device, and whatever the addresses say.
@@ -20,28 +22,8 @@ const HOST: u32 = 1;
 const DEVICE: u32 = 2;
 const UNIFIED: u32 = 4;
 
-/// When a copy is done.
-#[derive(Clone, Copy)]
-enum When {
-    Now,
-    /// In the order of a stream.
-    In(Handle),
-}
-
-use When::{In, Now};
-
 /// `cudaPos` and `cudaExtent`: in bytes, rows and layers, where there is no array.
 type Box3D = [usize; 3];
-
-/// `cudaPitchedPtr`
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Pitched {
-    address: Ptr<c_void>,
-    pitch: usize,
-    width: usize,
-    height: usize,
-}
 
 /// `cudaMemcpy3DParms`
 #[repr(C)]
@@ -58,19 +40,20 @@ pub struct Parameters {
 }
 
 /// Copies bytes in a row.
-fn copy(target: Ptr<c_void>, source: Ptr<c_void>, bytes: usize, kind: u32, when: When) -> Result {
+fn copy(to: Address, from: Address, bytes: usize, kind: u32, when: When) -> Result {
+    type Copy = fn(Address, Address, usize) -> Result;
+    type CopyInStream = fn(Address, Address, usize, Handle) -> Result;
     context::ensure()?;
-    let (to, from) = (target.address(), source.address());
-    match (kind, when) {
-        (HOST_TO_HOST | DEFAULT, Now) => driver::cuMemcpy(to, from, bytes),
-        (HOST_TO_HOST | DEFAULT, In(stream)) => driver::cuMemcpyAsync(to, from, bytes, stream),
-        (HOST_TO_DEVICE, Now) => driver::cuMemcpyHtoD_v2(to, source, bytes),
-        (HOST_TO_DEVICE, In(stream)) => driver::cuMemcpyHtoDAsync_v2(to, source, bytes, stream),
-        (DEVICE_TO_HOST, Now) => driver::cuMemcpyDtoH_v2(target, from, bytes),
-        (DEVICE_TO_HOST, In(stream)) => driver::cuMemcpyDtoHAsync_v2(target, from, bytes, stream),
-        (DEVICE_TO_DEVICE, Now) => driver::cuMemcpyDtoD_v2(to, from, bytes),
-        (DEVICE_TO_DEVICE, In(stream)) => driver::cuMemcpyDtoDAsync_v2(to, from, bytes, stream),
-        _ => Err(Code::INVALID_MEMCPY_DIRECTION),
+    let (now, in_stream): (Copy, CopyInStream) = match kind {
+        HOST_TO_HOST | DEFAULT => (driver::cuMemcpy, driver::cuMemcpyAsync),
+        HOST_TO_DEVICE => (driver::cuMemcpyHtoD_v2, driver::cuMemcpyHtoDAsync_v2),
+        DEVICE_TO_HOST => (driver::cuMemcpyDtoH_v2, driver::cuMemcpyDtoHAsync_v2),
+        DEVICE_TO_DEVICE => (driver::cuMemcpyDtoD_v2, driver::cuMemcpyDtoDAsync_v2),
+        _ => return Err(Code::INVALID_MEMCPY_DIRECTION),
+    };
+    match when {
+        Now => now(to, from, bytes),
+        In(stream) => in_stream(to, from, bytes, stream),
     }
 }
 
@@ -94,7 +77,7 @@ fn end(memory_type: u32, memory: Pitched, [x_bytes, y, z]: Box3D) -> Copy3DEnd {
         lod: 0,
         memory_type,
         host: memory.address,
-        device: memory.address.address(),
+        device: memory.address,
         array: 0,
         reserved: 0,
         pitch: memory.pitch,
@@ -123,7 +106,7 @@ fn copy_box(parameters: Parameters, when: When) -> Result {
 }
 
 /// Copies rows; each end is an address and the bytes from one row to the next.
-fn copy_rows(to: (Ptr<c_void>, usize), from: (Ptr<c_void>, usize), [width, height]: [usize; 2], kind: u32, when: When) -> Result {
+fn copy_rows(to: (Address, usize), from: (Address, usize), [width, height]: [usize; 2], kind: u32, when: When) -> Result {
     if width > to.1 || width > from.1 {
         return Err(Code::INVALID_PITCH);
     }
@@ -150,129 +133,53 @@ fn in_variable(symbol: Ptr<c_void>, bytes: usize, offset: usize) -> Result<Addre
     }
 }
 
-fn to_symbol(symbol: Ptr<c_void>, source: Ptr<c_void>, bytes: usize, offset: usize, kind: u32, when: When) -> Result {
-    let target = in_variable(symbol, bytes, offset)?;
-    match (kind, when) {
-        (HOST_TO_DEVICE, Now) => driver::cuMemcpyHtoD_v2(target, source, bytes),
-        (HOST_TO_DEVICE, In(stream)) => driver::cuMemcpyHtoDAsync_v2(target, source, bytes, stream),
-        (DEVICE_TO_DEVICE | DEFAULT, Now) => driver::cuMemcpy(target, source.address(), bytes),
-        (DEVICE_TO_DEVICE | DEFAULT, In(stream)) => driver::cuMemcpyAsync(target, source.address(), bytes, stream),
-        _ => Err(Code::INVALID_MEMCPY_DIRECTION),
-    }
-}
-
-fn from_symbol(target: Ptr<c_void>, symbol: Ptr<c_void>, bytes: usize, offset: usize, kind: u32, when: When) -> Result {
-    let source = in_variable(symbol, bytes, offset)?;
-    match (kind, when) {
-        (DEVICE_TO_HOST, Now) => driver::cuMemcpyDtoH_v2(target, source, bytes),
-        (DEVICE_TO_HOST, In(stream)) => driver::cuMemcpyDtoHAsync_v2(target, source, bytes, stream),
-        (DEVICE_TO_DEVICE | DEFAULT, Now) => driver::cuMemcpy(target.address(), source, bytes),
-        (DEVICE_TO_DEVICE | DEFAULT, In(stream)) => driver::cuMemcpyAsync(target.address(), source, bytes, stream),
+/// Returns the kind of copy for a variable. `with_host` is the only kind that has the host on the other side.
+fn kind_with_variable(kind: u32, with_host: u32) -> Result<u32> {
+    match kind {
+        DEVICE_TO_DEVICE | DEFAULT => Ok(DEFAULT),
+        _ if kind == with_host => Ok(kind),
         _ => Err(Code::INVALID_MEMCPY_DIRECTION),
     }
 }
 
 exports! {
-    fn [cudaMemcpy cudaMemcpy_ptds](target: Ptr<c_void>, source: Ptr<c_void>, bytes: usize, kind: u32) {
-        copy(target, source, bytes, kind, Now)
-    }
+    timed {
+        [cudaMemcpy cudaMemcpy_ptds] [cudaMemcpyAsync cudaMemcpyAsync_ptsz](
+            target: Address, source: Address, bytes: usize, kind: u32,
+        ) |when| {
+            copy(target, source, bytes, kind, when)
+        }
 
-    fn [cudaMemcpyAsync cudaMemcpyAsync_ptsz](target: Ptr<c_void>, source: Ptr<c_void>, bytes: usize, kind: u32, stream: Handle) {
-        copy(target, source, bytes, kind, In(stream))
-    }
+        cudaMemcpyPeer cudaMemcpyPeerAsync(
+            target: Address, target_device: i32, source: Address, source_device: i32, bytes: usize,
+        ) |when| {
+            context::check_devices(target_device, source_device)?;
+            copy(target, source, bytes, DEFAULT, when)
+        }
 
-    fn cudaMemcpyPeer(target: Ptr<c_void>, target_device: i32, source: Ptr<c_void>, source_device: i32, bytes: usize) {
-        context::check_device(target_device)?;
-        context::check_device(source_device)?;
-        copy(target, source, bytes, DEFAULT, Now)
-    }
+        [cudaMemcpy2D cudaMemcpy2D_ptds] [cudaMemcpy2DAsync cudaMemcpy2DAsync_ptsz](
+            target: Address, target_pitch: usize, source: Address, source_pitch: usize, width: usize, height: usize, kind: u32,
+        ) |when| {
+            copy_rows((target, target_pitch), (source, source_pitch), [width, height], kind, when)
+        }
 
-    fn cudaMemcpyPeerAsync(
-        target: Ptr<c_void>,
-        target_device: i32,
-        source: Ptr<c_void>,
-        source_device: i32,
-        bytes: usize,
-        stream: Handle,
-    ) {
-        context::check_device(target_device)?;
-        context::check_device(source_device)?;
-        copy(target, source, bytes, DEFAULT, In(stream))
-    }
+        [cudaMemcpy3D cudaMemcpy3D_ptds] [cudaMemcpy3DAsync cudaMemcpy3DAsync_ptsz](parameters: Ptr<Parameters>) |when| {
+            copy_box(parameters.read()?, when)
+        }
 
-    fn [cudaMemcpy2D cudaMemcpy2D_ptds](
-        target: Ptr<c_void>,
-        target_pitch: usize,
-        source: Ptr<c_void>,
-        source_pitch: usize,
-        width: usize,
-        height: usize,
-        kind: u32,
-    ) {
-        copy_rows((target, target_pitch), (source, source_pitch), [width, height], kind, Now)
-    }
+        [cudaMemcpyToSymbol cudaMemcpyToSymbol_ptds] [cudaMemcpyToSymbolAsync cudaMemcpyToSymbolAsync_ptsz](
+            symbol: Ptr<c_void>, source: Address, bytes: usize, offset: usize, kind: u32,
+        ) |when| {
+            let target = in_variable(symbol, bytes, offset)?;
+            copy(target, source, bytes, kind_with_variable(kind, HOST_TO_DEVICE)?, when)
+        }
 
-    fn [cudaMemcpy2DAsync cudaMemcpy2DAsync_ptsz](
-        target: Ptr<c_void>,
-        target_pitch: usize,
-        source: Ptr<c_void>,
-        source_pitch: usize,
-        width: usize,
-        height: usize,
-        kind: u32,
-        stream: Handle,
-    ) {
-        copy_rows((target, target_pitch), (source, source_pitch), [width, height], kind, In(stream))
-    }
-
-    fn [cudaMemcpy3D cudaMemcpy3D_ptds](parameters: Ptr<Parameters>) {
-        copy_box(parameters.read()?, Now)
-    }
-
-    fn [cudaMemcpy3DAsync cudaMemcpy3DAsync_ptsz](parameters: Ptr<Parameters>, stream: Handle) {
-        copy_box(parameters.read()?, In(stream))
-    }
-
-    fn [cudaMemcpyToSymbol cudaMemcpyToSymbol_ptds](
-        symbol: Ptr<c_void>,
-        source: Ptr<c_void>,
-        bytes: usize,
-        offset: usize,
-        kind: u32,
-    ) {
-        to_symbol(symbol, source, bytes, offset, kind, Now)
-    }
-
-    fn [cudaMemcpyToSymbolAsync cudaMemcpyToSymbolAsync_ptsz](
-        symbol: Ptr<c_void>,
-        source: Ptr<c_void>,
-        bytes: usize,
-        offset: usize,
-        kind: u32,
-        stream: Handle,
-    ) {
-        to_symbol(symbol, source, bytes, offset, kind, In(stream))
-    }
-
-    fn [cudaMemcpyFromSymbol cudaMemcpyFromSymbol_ptds](
-        target: Ptr<c_void>,
-        symbol: Ptr<c_void>,
-        bytes: usize,
-        offset: usize,
-        kind: u32,
-    ) {
-        from_symbol(target, symbol, bytes, offset, kind, Now)
-    }
-
-    fn [cudaMemcpyFromSymbolAsync cudaMemcpyFromSymbolAsync_ptsz](
-        target: Ptr<c_void>,
-        symbol: Ptr<c_void>,
-        bytes: usize,
-        offset: usize,
-        kind: u32,
-        stream: Handle,
-    ) {
-        from_symbol(target, symbol, bytes, offset, kind, In(stream))
+        [cudaMemcpyFromSymbol cudaMemcpyFromSymbol_ptds] [cudaMemcpyFromSymbolAsync cudaMemcpyFromSymbolAsync_ptsz](
+            target: Address, symbol: Ptr<c_void>, bytes: usize, offset: usize, kind: u32,
+        ) |when| {
+            let source = in_variable(symbol, bytes, offset)?;
+            copy(target, source, bytes, kind_with_variable(kind, DEVICE_TO_HOST)?, when)
+        }
     }
 }
 

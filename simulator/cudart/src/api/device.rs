@@ -2,10 +2,10 @@
 
 use std::ffi::{c_char, c_void};
 
+use crate::compat::Version;
 use crate::error::{self, Code};
 use crate::export::exports;
 use crate::pointer::Ptr;
-use crate::version::Version;
 use crate::{context, driver};
 
 /// The flags of `cudaSetDeviceFlags`: how to wait, whether host memory is mapped, whether local memory is kept, and whether copies wait.
@@ -14,19 +14,35 @@ const DEVICE_FLAGS: u32 = 0x9f;
 const MAP_HOST: u32 = 8;
 
 exports! {
+    forward {
+        cudaDeviceSynchronize cudaThreadSynchronize => ensure() cuCtxSynchronize();
+        cudaDeviceSetLimit cudaThreadSetLimit => ensure() cuCtxSetLimit(limit: u32, value: usize);
+        cudaDeviceGetLimit cudaThreadGetLimit => ensure() cuCtxGetLimit(value: Ptr<usize>, limit: u32);
+        cudaDeviceSetCacheConfig cudaThreadSetCacheConfig => ensure() cuCtxSetCacheConfig(config: u32);
+        cudaDeviceGetCacheConfig cudaThreadGetCacheConfig => ensure() cuCtxGetCacheConfig(config: Ptr<u32>);
+        cudaDeviceSetSharedMemConfig => ensure() cuCtxSetSharedMemConfig(config: u32);
+        cudaDeviceGetSharedMemConfig => ensure() cuCtxGetSharedMemConfig(config: Ptr<u32>);
+        cudaDeviceGetStreamPriorityRange => ensure() cuCtxGetStreamPriorityRange(least: Ptr<i32>, greatest: Ptr<i32>);
+        cudaCtxResetPersistingL2Cache => ensure() cuCtxResetPersistingL2Cache();
+        cudaDeviceGetPCIBusId => check_device(device) cuDeviceGetPCIBusId(id: Ptr<c_char>, capacity: i32, device: i32);
+        cudaDeviceGetByPCIBusId => init() cuDeviceGetByPCIBusId(device: Ptr<i32>, id: Ptr<c_char>);
+        cudaDeviceCanAccessPeer => check_devices(device, peer) cuDeviceCanAccessPeer(can: Ptr<i32>, device: i32, peer: i32);
+        cudaDeviceGetP2PAttribute => check_devices(source, target)
+            cuDeviceGetP2PAttribute(value: Ptr<i32>, attribute: u32, source: i32, target: i32);
+        cudaProfilerStart => ensure() cuProfilerStart();
+        cudaProfilerStop => ensure() cuProfilerStop();
+    }
+
+    brief {
+        cudaGetDevice(device: Ptr<i32>) => device.fill(context::device);
+        cudaSetDevice(device: i32) => context::set_device(device);
+        cudaRuntimeGetVersion(version: Ptr<i32>) => version.put(Version::current().number());
+    }
+
     fn cudaGetDeviceCount(count: Ptr<i32>) {
         count.check()?;
         context::init()?;
         driver::cuDeviceGetCount(count)
-    }
-
-    fn cudaGetDevice(device: Ptr<i32>) {
-        device.check()?;
-        device.put(context::device()?)
-    }
-
-    fn cudaSetDevice(device: i32) {
-        context::set_device(device)
     }
 
     fn cudaInitDevice(device: i32, flags: u32, set_flags: u32) {
@@ -67,95 +83,14 @@ exports! {
         Ok(())
     }
 
-    fn [cudaDeviceSynchronize cudaThreadSynchronize]() {
-        context::ensure()?;
-        driver::cuCtxSynchronize()
-    }
-
     fn cudaDeviceGetAttribute(value: Ptr<i32>, attribute: u32, device: i32) {
         value.check()?;
         context::check_device(device)?;
         driver::cuDeviceGetAttribute(value, attribute, device)
     }
 
-    fn [cudaDeviceSetLimit cudaThreadSetLimit](limit: u32, value: usize) {
-        context::ensure()?;
-        driver::cuCtxSetLimit(limit, value)
-    }
-
-    fn [cudaDeviceGetLimit cudaThreadGetLimit](value: Ptr<usize>, limit: u32) {
-        context::ensure()?;
-        driver::cuCtxGetLimit(value, limit)
-    }
-
-    fn [cudaDeviceSetCacheConfig cudaThreadSetCacheConfig](config: u32) {
-        context::ensure()?;
-        driver::cuCtxSetCacheConfig(config)
-    }
-
-    fn [cudaDeviceGetCacheConfig cudaThreadGetCacheConfig](config: Ptr<u32>) {
-        context::ensure()?;
-        driver::cuCtxGetCacheConfig(config)
-    }
-
-    fn cudaDeviceSetSharedMemConfig(config: u32) {
-        context::ensure()?;
-        driver::cuCtxSetSharedMemConfig(config)
-    }
-
-    fn cudaDeviceGetSharedMemConfig(config: Ptr<u32>) {
-        context::ensure()?;
-        driver::cuCtxGetSharedMemConfig(config)
-    }
-
-    fn cudaDeviceGetStreamPriorityRange(least: Ptr<i32>, greatest: Ptr<i32>) {
-        context::ensure()?;
-        driver::cuCtxGetStreamPriorityRange(least, greatest)
-    }
-
-    fn cudaCtxResetPersistingL2Cache() {
-        context::ensure()?;
-        driver::cuCtxResetPersistingL2Cache()
-    }
-
-    fn cudaDeviceGetPCIBusId(id: Ptr<c_char>, capacity: i32, device: i32) {
-        context::check_device(device)?;
-        driver::cuDeviceGetPCIBusId(id, capacity, device)
-    }
-
-    fn cudaDeviceGetByPCIBusId(device: Ptr<i32>, id: Ptr<c_char>) {
-        context::init()?;
-        driver::cuDeviceGetByPCIBusId(device, id)
-    }
-
-    fn cudaDeviceCanAccessPeer(can: Ptr<i32>, device: i32, peer: i32) {
-        context::check_device(device)?;
-        context::check_device(peer)?;
-        driver::cuDeviceCanAccessPeer(can, device, peer)
-    }
-
-    fn cudaDeviceGetP2PAttribute(value: Ptr<i32>, attribute: u32, source: i32, target: i32) {
-        context::check_device(source)?;
-        context::check_device(target)?;
-        driver::cuDeviceGetP2PAttribute(value, attribute, source, target)
-    }
-
     fn cudaDriverGetVersion(version: Ptr<i32>) {
         version.check()?;
         driver::cuDriverGetVersion(version)
-    }
-
-    fn cudaRuntimeGetVersion(version: Ptr<i32>) {
-        version.put(Version::current().number())
-    }
-
-    fn cudaProfilerStart() {
-        context::ensure()?;
-        driver::cuProfilerStart()
-    }
-
-    fn cudaProfilerStop() {
-        context::ensure()?;
-        driver::cuProfilerStop()
     }
 }

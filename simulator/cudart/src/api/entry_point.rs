@@ -2,10 +2,10 @@
 
 use std::ffi::{c_char, c_void};
 
+use crate::compat::Version;
 use crate::error::Result;
 use crate::export::exports;
 use crate::pointer::Ptr;
-use crate::version::Version;
 use crate::{context, driver};
 
 fn get(symbol: Ptr<c_char>, function: Ptr<Ptr<c_void>>, version: i32, flags: u64, status: Ptr<u32>) -> Result {
@@ -19,22 +19,12 @@ fn get(symbol: Ptr<c_char>, function: Ptr<Ptr<c_void>>, version: i32, flags: u64
 }
 
 exports! {
-    fn [cudaGetDriverEntryPoint cudaGetDriverEntryPoint_ptsz](
-        symbol: Ptr<c_char>,
-        function: Ptr<Ptr<c_void>>,
-        flags: u64,
-        status: Ptr<u32>,
-    ) {
-        get(symbol, function, Version::current().number(), flags, status)
-    }
-
-    fn [cudaGetDriverEntryPointByVersion cudaGetDriverEntryPointByVersion_ptsz](
-        symbol: Ptr<c_char>,
-        function: Ptr<Ptr<c_void>>,
-        version: u32,
-        flags: u64,
-        status: Ptr<u32>,
-    ) {
-        get(symbol, function, version as i32, flags, status)
+    brief {
+        [cudaGetDriverEntryPoint cudaGetDriverEntryPoint_ptsz](
+            symbol: Ptr<c_char>, function: Ptr<Ptr<c_void>>, flags: u64, status: Ptr<u32>,
+        ) => get(symbol, function, Version::current().number(), flags, status);
+        [cudaGetDriverEntryPointByVersion cudaGetDriverEntryPointByVersion_ptsz](
+            symbol: Ptr<c_char>, function: Ptr<Ptr<c_void>>, version: u32, flags: u64, status: Ptr<u32>,
+        ) => get(symbol, function, version as i32, flags, status);
     }
 }

@@ -3,39 +3,34 @@
 use std::ffi::{CStr, CString, c_char};
 
 use crate::error::{self, Code};
+use crate::export::plain_exports;
 use crate::pointer::Ptr;
 
-/// What NVIDIA's runtime says of a number that is no error.
+/// The description that NVIDIA's runtime has for a number that is no error.
 const UNRECOGNIZED: &CStr = c"unrecognized error code";
 
 fn text(code: Code, choose: fn(&'static (CString, CString)) -> &'static CString) -> Ptr<c_char> {
     Ptr::to_static(code.texts().map_or(UNRECOGNIZED, |texts| choose(texts)))
 }
 
-/// Returns the thread's last failure, and forgets it unless it sticks.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaGetLastError() -> Code {
-    error::take_last()
-}
+plain_exports! {
+    /// Returns the thread's last failure, and forgets it unless it sticks.
+    fn cudaGetLastError() -> Code {
+        error::take_last()
+    }
 
-/// Returns the thread's last failure.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaPeekAtLastError() -> Code {
-    error::last()
-}
+    /// Returns the thread's last failure.
+    fn cudaPeekAtLastError() -> Code {
+        error::last()
+    }
 
-/// Returns the name of an error.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaGetErrorName(code: Code) -> Ptr<c_char> {
-    text(code, |(name, _)| name)
-}
+    /// Returns the name of an error.
+    fn cudaGetErrorName(code: Code) -> Ptr<c_char> {
+        text(code, |(name, _)| name)
+    }
 
-/// Returns the description of an error.
-#[unsafe(no_mangle)]
-pub extern "C" fn cudaGetErrorString(code: Code) -> Ptr<c_char> {
-    text(code, |(_, description)| description)
+    /// Returns the description of an error.
+    fn cudaGetErrorString(code: Code) -> Ptr<c_char> {
+        text(code, |(_, description)| description)
+    }
 }
-
-/// What this module exports.
-#[cfg(test)]
-pub const NAMES: &[&str] = &["cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorName", "cudaGetErrorString"];

@@ -1,48 +1,28 @@
 //! Events.
 
 use crate::context;
-use crate::driver;
 use crate::export::exports;
 use crate::pointer::{Handle, Ptr};
 
 exports! {
+    forward {
+        cudaEventCreateWithFlags => ensure() cuEventCreate(event: Ptr<Handle>, flags: u32);
+        cudaEventDestroy => ensure() cuEventDestroy_v2(event: Handle);
+        cudaEventRecordWithFlags cudaEventRecordWithFlags_ptsz => ensure()
+            cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32);
+        cudaEventQuery => ensure() cuEventQuery(event: Handle);
+        cudaEventSynchronize => ensure() cuEventSynchronize(event: Handle);
+        cudaEventElapsedTime cudaEventElapsedTime_v2 => ensure()
+            cuEventElapsedTime(milliseconds: Ptr<f32>, start: Handle, end: Handle);
+    }
+
     fn cudaEventCreate(event: Ptr<Handle>) {
         context::ensure()?;
-        driver::cuEventCreate(event, 0)
-    }
-
-    fn cudaEventCreateWithFlags(event: Ptr<Handle>, flags: u32) {
-        context::ensure()?;
-        driver::cuEventCreate(event, flags)
-    }
-
-    fn cudaEventDestroy(event: Handle) {
-        context::ensure()?;
-        driver::cuEventDestroy_v2(event)
+        cuEventCreate(event, 0)
     }
 
     fn [cudaEventRecord cudaEventRecord_ptsz](event: Handle, stream: Handle) {
         context::ensure()?;
-        driver::cuEventRecordWithFlags(event, stream, 0)
-    }
-
-    fn [cudaEventRecordWithFlags cudaEventRecordWithFlags_ptsz](event: Handle, stream: Handle, flags: u32) {
-        context::ensure()?;
-        driver::cuEventRecordWithFlags(event, stream, flags)
-    }
-
-    fn cudaEventQuery(event: Handle) {
-        context::ensure()?;
-        driver::cuEventQuery(event)
-    }
-
-    fn cudaEventSynchronize(event: Handle) {
-        context::ensure()?;
-        driver::cuEventSynchronize(event)
-    }
-
-    fn [cudaEventElapsedTime cudaEventElapsedTime_v2](milliseconds: Ptr<f32>, start: Handle, end: Handle) {
-        context::ensure()?;
-        driver::cuEventElapsedTime(milliseconds, start, end)
+        cuEventRecordWithFlags(event, stream, 0)
     }
 }

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use super::launch::Config;
-use crate::driver;
+use crate::driver::{self, LaunchConfig};
 use crate::error::Result;
 use crate::export::exports;
 use crate::pointer::{Handle, Ptr};
@@ -58,40 +58,46 @@ fn attributes(function: Handle) -> Result<Attributes> {
     })
 }
 
+/// Asks the driver about the clusters of a launch.
+fn clusters_of(
+    ask: fn(Ptr<i32>, Handle, Ptr<LaunchConfig>) -> Result,
+    answer: Ptr<i32>,
+    stub: Ptr<c_void>,
+    config: Ptr<Config>,
+) -> Result {
+    let mut config = config.read()?.of_driver()?;
+    ask(answer, registry::function(stub)?, Ptr::to(&mut config))
+}
+
+fn resident_blocks(blocks: Ptr<i32>, stub: Ptr<c_void>, threads: i32, shared_bytes: usize, flags: u32) -> Result {
+    let function = registry::function(stub)?;
+    driver::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared_bytes, flags)
+}
+
 exports! {
-    fn cudaFuncGetAttributes(out: Ptr<Attributes>, stub: Ptr<c_void>) {
-        out.check()?;
-        out.put(attributes(registry::function(stub)?)?)
-    }
-
-    fn cudaFuncSetAttribute(stub: Ptr<c_void>, attribute: u32, value: i32) {
-        driver::cuFuncSetAttribute(registry::function(stub)?, attribute, value)
-    }
-
-    fn cudaFuncSetCacheConfig(stub: Ptr<c_void>, config: u32) {
-        driver::cuFuncSetCacheConfig(registry::function(stub)?, config)
-    }
-
-    fn cudaFuncSetSharedMemConfig(stub: Ptr<c_void>, config: u32) {
-        driver::cuFuncSetSharedMemConfig(registry::function(stub)?, config)
-    }
-
-    fn cudaFuncGetName(name: Ptr<Ptr<c_char>>, stub: Ptr<c_void>) {
-        driver::cuFuncGetName(name, registry::function(stub)?)
-    }
-
-    fn cudaFuncGetParamInfo(stub: Ptr<c_void>, index: usize, offset: Ptr<usize>, bytes: Ptr<usize>) {
-        driver::cuFuncGetParamInfo(registry::function(stub)?, index, offset, bytes)
-    }
-
-    fn cudaGetFuncBySymbol(function: Ptr<Handle>, stub: Ptr<c_void>) {
-        function.check()?;
-        function.put(registry::function(stub)?)
-    }
-
-    fn cudaGetKernel(kernel: Ptr<Handle>, stub: Ptr<c_void>) {
-        kernel.check()?;
-        kernel.put(registry::kernel(stub)?)
+    brief {
+        cudaFuncGetAttributes(out: Ptr<Attributes>, stub: Ptr<c_void>) => out.fill(|| attributes(registry::function(stub)?));
+        cudaGetFuncBySymbol(function: Ptr<Handle>, stub: Ptr<c_void>) => function.fill(|| registry::function(stub));
+        cudaGetKernel(kernel: Ptr<Handle>, stub: Ptr<c_void>) => kernel.fill(|| registry::kernel(stub));
+        cudaFuncSetAttribute(stub: Ptr<c_void>, attribute: u32, value: i32) =>
+            driver::cuFuncSetAttribute(registry::function(stub)?, attribute, value);
+        cudaFuncSetCacheConfig(stub: Ptr<c_void>, config: u32) => driver::cuFuncSetCacheConfig(registry::function(stub)?, config);
+        cudaFuncSetSharedMemConfig(stub: Ptr<c_void>, config: u32) =>
+            driver::cuFuncSetSharedMemConfig(registry::function(stub)?, config);
+        cudaFuncGetName(name: Ptr<Ptr<c_char>>, stub: Ptr<c_void>) => driver::cuFuncGetName(name, registry::function(stub)?);
+        cudaFuncGetParamInfo(stub: Ptr<c_void>, index: usize, offset: Ptr<usize>, bytes: Ptr<usize>) =>
+            driver::cuFuncGetParamInfo(registry::function(stub)?, index, offset, bytes);
+        cudaOccupancyMaxActiveClusters(clusters: Ptr<i32>, stub: Ptr<c_void>, config: Ptr<Config>) =>
+            clusters_of(driver::cuOccupancyMaxActiveClusters, clusters, stub, config);
+        cudaOccupancyMaxPotentialClusterSize(size: Ptr<i32>, stub: Ptr<c_void>, config: Ptr<Config>) =>
+            clusters_of(driver::cuOccupancyMaxPotentialClusterSize, size, stub, config);
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Ptr<i32>, stub: Ptr<c_void>, threads: i32, shared_bytes: usize) =>
+            resident_blocks(blocks, stub, threads, shared_bytes, 0);
+        cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+            blocks: Ptr<i32>, stub: Ptr<c_void>, threads: i32, shared_bytes: usize, flags: u32,
+        ) => resident_blocks(blocks, stub, threads, shared_bytes, flags);
+        cudaOccupancyAvailableDynamicSMemPerBlock(bytes: Ptr<usize>, stub: Ptr<c_void>, blocks: i32, threads: i32) =>
+            driver::cuOccupancyAvailableDynamicSMemPerBlock(bytes, registry::function(stub)?, blocks, threads);
     }
 
     // The compiler's own code ignores a failure of this function. The stub takes the place of the kernel, so that the launch fails for the
@@ -100,36 +106,6 @@ exports! {
         let found = registry::kernel(stub);
         kernel.put(found.unwrap_or(stub.address() as Handle))?;
         found.map(drop)
-    }
-
-    fn cudaOccupancyMaxActiveClusters(clusters: Ptr<i32>, stub: Ptr<c_void>, config: Ptr<Config>) {
-        let mut config = config.read()?.of_driver()?;
-        driver::cuOccupancyMaxActiveClusters(clusters, registry::function(stub)?, Ptr::to(&mut config))
-    }
-
-    fn cudaOccupancyMaxPotentialClusterSize(size: Ptr<i32>, stub: Ptr<c_void>, config: Ptr<Config>) {
-        let mut config = config.read()?.of_driver()?;
-        driver::cuOccupancyMaxPotentialClusterSize(size, registry::function(stub)?, Ptr::to(&mut config))
-    }
-
-    fn cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Ptr<i32>, stub: Ptr<c_void>, threads: i32, shared_bytes: usize) {
-        let function = registry::function(stub)?;
-        driver::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared_bytes, 0)
-    }
-
-    fn cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        blocks: Ptr<i32>,
-        stub: Ptr<c_void>,
-        threads: i32,
-        shared_bytes: usize,
-        flags: u32,
-    ) {
-        let function = registry::function(stub)?;
-        driver::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared_bytes, flags)
-    }
-
-    fn cudaOccupancyAvailableDynamicSMemPerBlock(bytes: Ptr<usize>, stub: Ptr<c_void>, blocks: i32, threads: i32) {
-        driver::cuOccupancyAvailableDynamicSMemPerBlock(bytes, registry::function(stub)?, blocks, threads)
     }
 }
 

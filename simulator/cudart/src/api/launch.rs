@@ -38,19 +38,10 @@ pub struct Config {
     attribute_count: u32,
 }
 
-/// What stands between `<<<` and `>>>`.
-#[derive(Clone, Copy)]
-struct Call {
-    grid: Dim3,
-    block: Dim3,
-    shared_bytes: usize,
-    stream: Handle,
-}
-
 thread_local! {
-    /// The calls that the thread has begun. The compiler makes two of one: the first sets the shape, and the second, in the kernel's stub,
+    /// The launches that the thread has begun, as between `<<<` and `>>>`. The compiler makes two of one: the first sets the shape, and the second, in the kernel's stub,
     /// takes it back and launches.
-    static CALLS: RefCell<Vec<Call>> = const { RefCell::new(Vec::new()) };
+    static CALLS: RefCell<Vec<Config>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Dim3 {
@@ -124,8 +115,17 @@ fn is_possible(config: &LaunchConfig) -> bool {
 }
 
 exports! {
+    brief {
+        // Newer compilers ask for the kernel once and launch it by its handle, with the names that begin with underscores.
+        [cudaLaunchKernel cudaLaunchKernel_ptsz __cudaLaunchKernel __cudaLaunchKernel_ptsz](
+            stub: Ptr<c_void>, grid: Dim3, block: Dim3, arguments: Ptr<Ptr<c_void>>, shared_bytes: usize, stream: Handle,
+        ) => launch(registry::kernel(stub)?, Config::plain(grid, block, shared_bytes, stream), arguments);
+        [cudaLaunchKernelExC cudaLaunchKernelExC_ptsz](config: Ptr<Config>, stub: Ptr<c_void>, arguments: Ptr<Ptr<c_void>>) =>
+            launch(registry::kernel(stub)?, config.read()?, arguments);
+    }
+
     fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared_bytes: usize, stream: Handle) {
-        CALLS.with_borrow_mut(|calls| calls.push(Call { grid, block, shared_bytes, stream }));
+        CALLS.with_borrow_mut(|calls| calls.push(Config::plain(grid, block, shared_bytes, stream)));
         Ok(())
     }
 
@@ -137,25 +137,8 @@ exports! {
         stream.put(call.stream)
     }
 
-    // Newer compilers ask for the kernel once and launch it by its handle, with the names that begin with underscores.
-    fn [cudaLaunchKernel cudaLaunchKernel_ptsz __cudaLaunchKernel __cudaLaunchKernel_ptsz](
-        stub: Ptr<c_void>,
-        grid: Dim3,
-        block: Dim3,
-        arguments: Ptr<Ptr<c_void>>,
-        shared_bytes: usize,
-        stream: Handle,
-    ) {
-        launch(registry::kernel(stub)?, Config::plain(grid, block, shared_bytes, stream), arguments)
-    }
-
     fn [cudaLaunchCooperativeKernel cudaLaunchCooperativeKernel_ptsz](
-        stub: Ptr<c_void>,
-        grid: Dim3,
-        block: Dim3,
-        arguments: Ptr<Ptr<c_void>>,
-        shared_bytes: usize,
-        stream: Handle,
+        stub: Ptr<c_void>, grid: Dim3, block: Dim3, arguments: Ptr<Ptr<c_void>>, shared_bytes: usize, stream: Handle,
     ) {
         let mut value = [0; 16];
         value[0] = 1;
@@ -163,10 +146,6 @@ exports! {
         let plain = Config::plain(grid, block, shared_bytes, stream);
         let config = Config { attributes: Ptr::to(&mut cooperative), attribute_count: 1, ..plain };
         launch(registry::kernel(stub)?, config, arguments)
-    }
-
-    fn [cudaLaunchKernelExC cudaLaunchKernelExC_ptsz](config: Ptr<Config>, stub: Ptr<c_void>, arguments: Ptr<Ptr<c_void>>) {
-        launch(registry::kernel(stub)?, config.read()?, arguments)
     }
 }
 

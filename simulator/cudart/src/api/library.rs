@@ -8,32 +8,21 @@ use crate::export::exports;
 use crate::pointer::{Address, Handle, Ptr};
 
 exports! {
+    forward {
+        cudaLibraryLoadFromFile => init() cuLibraryLoadFromFile(
+            library: Ptr<Handle>, path: Ptr<c_char>, options: Ptr<u32>, values: Ptr<Ptr<c_void>>, count: u32,
+            library_options: Ptr<u32>, library_values: Ptr<Ptr<c_void>>, library_count: u32,
+        );
+        cudaLibraryGetKernelCount => init() cuLibraryGetKernelCount(count: Ptr<u32>, library: Handle);
+        cudaLibraryEnumerateKernels => init() cuLibraryEnumerateKernels(kernels: Ptr<Handle>, count: u32, library: Handle);
+    }
+
     fn cudaLibraryLoadData(
-        library: Ptr<Handle>,
-        image: Ptr<c_void>,
-        options: Ptr<u32>,
-        values: Ptr<Ptr<c_void>>,
-        count: u32,
-        library_options: Ptr<u32>,
-        library_values: Ptr<Ptr<c_void>>,
-        library_count: u32,
+        library: Ptr<Handle>, image: Ptr<c_void>, options: Ptr<u32>, values: Ptr<Ptr<c_void>>, count: u32,
+        library_options: Ptr<u32>, library_values: Ptr<Ptr<c_void>>, library_count: u32,
     ) {
         context::init()?;
         driver::cuLibraryLoadData(library, image, options, values, count, library_options, library_values, library_count)
-    }
-
-    fn cudaLibraryLoadFromFile(
-        library: Ptr<Handle>,
-        path: Ptr<c_char>,
-        options: Ptr<u32>,
-        values: Ptr<Ptr<c_void>>,
-        count: u32,
-        library_options: Ptr<u32>,
-        library_values: Ptr<Ptr<c_void>>,
-        library_count: u32,
-    ) {
-        context::init()?;
-        driver::cuLibraryLoadFromFile(library, path, options, values, count, library_options, library_values, library_count)
     }
 
     fn cudaLibraryUnload(library: Handle) {
@@ -44,16 +33,6 @@ exports! {
     fn cudaLibraryGetKernel(kernel: Ptr<Handle>, library: Handle, name: Ptr<c_char>) {
         context::init()?;
         driver::cuLibraryGetKernel(kernel, library, name)
-    }
-
-    fn cudaLibraryGetKernelCount(count: Ptr<u32>, library: Handle) {
-        context::init()?;
-        driver::cuLibraryGetKernelCount(count, library)
-    }
-
-    fn cudaLibraryEnumerateKernels(kernels: Ptr<Handle>, count: u32, library: Handle) {
-        context::init()?;
-        driver::cuLibraryEnumerateKernels(kernels, count, library)
     }
 
     fn cudaLibraryGetGlobal(address: Ptr<Address>, bytes: Ptr<usize>, library: Handle, name: Ptr<c_char>) {

@@ -2,13 +2,13 @@
 
 use std::ffi::c_void;
 
+use crate::compat::Version;
 use crate::context;
 use crate::driver::{self, Location};
 use crate::error::{Code, Result};
 use crate::export::exports;
 use crate::pointer::{Address, Handle, Ptr};
 use crate::shapes::{Extent, Pitched};
-use crate::version::Version;
 
 /// The access that pitched memory is made for; the runtime does not say how large the elements are.
 const ELEMENT_BYTES: u32 = 4;
@@ -78,8 +78,28 @@ fn attribute<T: Default>(attribute: u32, address: Address) -> Result<T> {
 }
 
 exports! {
-    fn cudaMalloc(address: Ptr<Address>, bytes: usize) {
-        allocate(address, bytes, |address| driver::cuMemAlloc_v2(address, bytes))
+    forward {
+        // Freeing null is what programs do to make a context.
+        cudaFree => ensure() cuMemFree_v2(address: Address);
+        cudaFreeHost => ensure() cuMemFreeHost(address: Ptr<c_void>);
+        cudaHostRegister => ensure() cuMemHostRegister_v2(address: Ptr<c_void>, bytes: usize, flags: u32);
+        cudaHostUnregister => ensure() cuMemHostUnregister(address: Ptr<c_void>);
+        cudaHostGetDevicePointer => ensure() cuMemHostGetDevicePointer_v2(device: Ptr<Address>, host: Ptr<c_void>, flags: u32);
+        cudaHostGetFlags => ensure() cuMemHostGetFlags(flags: Ptr<u32>, host: Ptr<c_void>);
+        cudaMemGetInfo => ensure() cuMemGetInfo_v2(free: Ptr<usize>, total: Ptr<usize>);
+        cudaMemPrefetchAsync_v2 cudaMemPrefetchAsync_v2_ptsz => ensure()
+            cuMemPrefetchAsync_v2(address: Address, bytes: usize, location: Location, flags: u32, stream: Handle);
+        cudaMemAdvise_v2 => ensure() cuMemAdvise_v2(address: Address, bytes: usize, advice: u32, location: Location);
+    }
+
+    brief {
+        cudaMalloc(address: Ptr<Address>, bytes: usize) => allocate(address, bytes, |address| driver::cuMemAlloc_v2(address, bytes));
+        cudaMallocHost(address: Ptr<Ptr<c_void>>, bytes: usize) => host(address, bytes, 0);
+        cudaHostAlloc(address: Ptr<Ptr<c_void>>, bytes: usize, flags: u32) => host(address, bytes, flags);
+        [cudaMallocAsync cudaMallocAsync_ptsz](address: Ptr<Address>, bytes: usize, stream: Handle) =>
+            allocate(address, bytes, |address| driver::cuMemAllocAsync(address, bytes, stream));
+        [cudaMallocFromPoolAsync cudaMallocFromPoolAsync_ptsz](address: Ptr<Address>, bytes: usize, pool: Handle, stream: Handle) =>
+            allocate(address, bytes, |address| driver::cuMemAllocFromPoolAsync(address, bytes, pool, stream));
     }
 
     fn cudaMallocManaged(address: Ptr<Address>, bytes: usize, flags: u32) {
@@ -104,58 +124,6 @@ exports! {
         out.put(Pitched { address, pitch, width: extent.width, height: extent.height })
     }
 
-    // Freeing null is what programs do to make a context.
-    fn cudaFree(address: Address) {
-        context::ensure()?;
-        driver::cuMemFree_v2(address)
-    }
-
-    fn cudaMallocHost(address: Ptr<Ptr<c_void>>, bytes: usize) {
-        host(address, bytes, 0)
-    }
-
-    fn cudaHostAlloc(address: Ptr<Ptr<c_void>>, bytes: usize, flags: u32) {
-        host(address, bytes, flags)
-    }
-
-    fn cudaFreeHost(address: Ptr<c_void>) {
-        context::ensure()?;
-        driver::cuMemFreeHost(address)
-    }
-
-    fn cudaHostRegister(address: Ptr<c_void>, bytes: usize, flags: u32) {
-        context::ensure()?;
-        driver::cuMemHostRegister_v2(address, bytes, flags)
-    }
-
-    fn cudaHostUnregister(address: Ptr<c_void>) {
-        context::ensure()?;
-        driver::cuMemHostUnregister(address)
-    }
-
-    fn cudaHostGetDevicePointer(device: Ptr<Address>, host: Ptr<c_void>, flags: u32) {
-        context::ensure()?;
-        driver::cuMemHostGetDevicePointer_v2(device, host, flags)
-    }
-
-    fn cudaHostGetFlags(flags: Ptr<u32>, host: Ptr<c_void>) {
-        context::ensure()?;
-        driver::cuMemHostGetFlags(flags, host)
-    }
-
-    fn cudaMemGetInfo(free: Ptr<usize>, total: Ptr<usize>) {
-        context::ensure()?;
-        driver::cuMemGetInfo_v2(free, total)
-    }
-
-    fn [cudaMallocAsync cudaMallocAsync_ptsz](address: Ptr<Address>, bytes: usize, stream: Handle) {
-        allocate(address, bytes, |address| driver::cuMemAllocAsync(address, bytes, stream))
-    }
-
-    fn [cudaMallocFromPoolAsync cudaMallocFromPoolAsync_ptsz](address: Ptr<Address>, bytes: usize, pool: Handle, stream: Handle) {
-        allocate(address, bytes, |address| driver::cuMemAllocFromPoolAsync(address, bytes, pool, stream))
-    }
-
     fn [cudaFreeAsync cudaFreeAsync_ptsz](address: Address, stream: Handle) {
         context::ensure()?;
         if address == 0 { Ok(()) } else { driver::cuMemFreeAsync(address, stream) }
@@ -165,20 +133,9 @@ exports! {
     fn [cudaMemPrefetchAsync cudaMemPrefetchAsync_ptsz](address: Address, bytes: usize, place: u64, next: usize, last: usize) {
         context::ensure()?;
         match Version::current() {
-            Version::Cuda12 => driver::cuMemPrefetchAsync_v2(address, bytes, location_of(place as i32), 0, next),
-            Version::Cuda13 => driver::cuMemPrefetchAsync_v2(address, bytes, location_in(place), next as u32, last),
+            Version::Cuda12 => cuMemPrefetchAsync_v2(address, bytes, location_of(place as i32), 0, next),
+            Version::Cuda13 => cuMemPrefetchAsync_v2(address, bytes, location_in(place), next as u32, last),
         }
-    }
-
-    fn [cudaMemPrefetchAsync_v2 cudaMemPrefetchAsync_v2_ptsz](
-        address: Address,
-        bytes: usize,
-        location: Location,
-        flags: u32,
-        stream: Handle,
-    ) {
-        context::ensure()?;
-        driver::cuMemPrefetchAsync_v2(address, bytes, location, flags, stream)
     }
 
     // CUDA 12 passes a device; CUDA 13 passes a location.
@@ -188,12 +145,7 @@ exports! {
             Version::Cuda12 => location_of(place as i32),
             Version::Cuda13 => location_in(place),
         };
-        driver::cuMemAdvise_v2(address, bytes, advice, location)
-    }
-
-    fn cudaMemAdvise_v2(address: Address, bytes: usize, advice: u32, location: Location) {
-        context::ensure()?;
-        driver::cuMemAdvise_v2(address, bytes, advice, location)
+        cuMemAdvise_v2(address, bytes, advice, location)
     }
 
     fn cudaPointerGetAttributes(attributes: Ptr<PointerAttributes>, address: Address) {

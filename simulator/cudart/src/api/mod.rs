@@ -24,27 +24,16 @@ mod tests {
 
     use super::*;
 
+    /// Returns the names of the functions that modules export.
+    macro_rules! names {
+        ($($module:ident)*) => { [$($module::NAMES),*] };
+    }
+
     #[test]
     fn every_function_of_cuda_12_and_13_is_exported_once() {
-        let lists = [
-            array::NAMES,
-            copy::NAMES,
-            device::NAMES,
-            entry_point::NAMES,
-            errors::NAMES,
-            event::NAMES,
-            fill::NAMES,
-            function::NAMES,
-            launch::NAMES,
-            library::NAMES,
-            memory::NAMES,
-            pool::NAMES,
-            properties::NAMES,
-            refused::NAMES,
-            register::NAMES,
-            stream::NAMES,
-            symbol::NAMES,
-        ];
+        let lists = names!(
+            array copy device entry_point errors event fill function launch library memory pool properties refused register stream symbol
+        );
         let mut exported = BTreeSet::new();
         let words = |names: &'static str| {
             names.split(|sign: char| sign.is_whitespace() || matches!(sign, '[' | ']')).filter(|name| !name.is_empty())

@@ -7,13 +7,8 @@ use crate::pointer::{Address, Ptr};
 use crate::registry;
 
 exports! {
-    fn cudaGetSymbolAddress(address: Ptr<Address>, symbol: Ptr<c_void>) {
-        address.check()?;
-        address.put(registry::variable(symbol)?.0)
-    }
-
-    fn cudaGetSymbolSize(bytes: Ptr<usize>, symbol: Ptr<c_void>) {
-        bytes.check()?;
-        bytes.put(registry::variable(symbol)?.1)
+    brief {
+        cudaGetSymbolAddress(address: Ptr<Address>, symbol: Ptr<c_void>) => address.fill(|| Ok(registry::variable(symbol)?.0));
+        cudaGetSymbolSize(bytes: Ptr<usize>, symbol: Ptr<c_void>) => bytes.fill(|| Ok(registry::variable(symbol)?.1));
     }
 }

@@ -6,11 +6,11 @@ use simt::texture::{Format, ImageView};
 
 use super::context::{self, Context};
 use crate::allocations::MemoryKind;
-use crate::driver::Driver;
+use crate::driver::{Driver, find};
 use crate::export::exports;
 use crate::ffi::{Array3DDescriptor, ArrayDescriptor, In, Out};
-use crate::handles::{Handle, Kind};
-use crate::result::{CuResult, Result};
+use crate::handles::{Handle, kinds};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CUDA_ARRAY3D_LAYERED`, `_SURFACE_LDST`, `_CUBEMAP`, `_TEXTURE_GATHER`: the flags that arrays here can have.
 const LAYERED: u32 = 1;
@@ -40,30 +40,9 @@ pub struct Mipmapped {
     pub views: Vec<ImageView>,
 }
 
-impl Kind for Mipmapped {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
-}
-
-impl Kind for Array {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
-}
-
-/// The array with this handle.
-pub fn get(handle: Handle) -> Result<Arc<Array>> {
-    crate::driver::driver()?.handles.get(handle)
-}
-
-/// The mipmapped array with this handle.
-pub fn mipmapped(handle: Handle) -> Result<Arc<Mipmapped>> {
-    crate::driver::driver()?.handles.get(handle)
+kinds! {
+    Mipmapped: INVALID_HANDLE, of its context;
+    Array: INVALID_HANDLE, of its context;
 }
 
 /// What a `CUarray_format` is.
@@ -77,7 +56,7 @@ pub fn format(number: u32) -> Result<Format> {
         10 => Format::Signed(32),
         0x10 => Format::Float(16),
         0x20 => Format::Float(32),
-        _ => return CuResult::INVALID_VALUE.err(),
+        _ => refuse!(INVALID_VALUE),
     })
 }
 
@@ -92,20 +71,18 @@ impl Array {
 /// The image that a descriptor describes, at address 0.
 fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
     let Array3DDescriptor { width, height, depth, format, channels, flags } = *descriptor;
-    if flags & !FLAGS != 0 {
-        return Err(CuResult::NOT_SUPPORTED
-            .because("depth textures and sparse arrays are not supported by the simulator; use an array without these flags"));
-    }
+    refuse!(
+        NOT_SUPPORTED if flags & !FLAGS != 0,
+        "depth textures and sparse arrays are not supported by the simulator; use an array without these flags"
+    );
     let format = self::format(format)?;
     let (is_layered, is_cube) = (flags & LAYERED != 0, flags & CUBEMAP != 0);
     let is_bad_cube = if is_layered { depth == 0 || !depth.is_multiple_of(6) } else { depth != 6 };
-    if is_cube && (width != height || is_bad_cube) {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if is_cube && (width != height || is_bad_cube));
     let (planes, layers) = if is_layered || is_cube { (1, depth.max(height.min(1))) } else { (depth.max(1), 1) };
     // A layered array without a height has rows as its layers.
     if width == 0 || !matches!(channels, 1 | 2 | 4) || (is_layered && depth == 0) || (!is_layered && depth > 0 && height == 0) {
-        return CuResult::INVALID_VALUE.err();
+        refuse!(INVALID_VALUE);
     }
     let side = |side: usize| u32::try_from(side).map_err(|_| CuResult::INVALID_VALUE);
     let extent = [side(width)?, side(height.max(1))?, side(planes)?];
@@ -129,15 +106,12 @@ fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
     let (driver, context) = context::current()?;
     let shape = shape(&descriptor)?;
     let view = ImageView { address: allocate(driver, bytes(&shape)?, context.handle)?, ..shape };
-    let handle = driver.handles.reserve();
-    driver.handles.insert_at(handle, Array { context, descriptor, view, is_level: false });
+    let handle = driver.handles.add(Array { context, descriptor, view, is_level: false });
     Ok(handle)
 }
 
 fn destroy(driver: &Driver, array: Handle) -> Result<()> {
-    if get(array)?.is_level {
-        return Err(CuResult::INVALID_HANDLE.because("the array is a level of a mipmapped array; destroy that one"));
-    }
+    refuse!(INVALID_HANDLE if find::<Array>(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
     let array = driver.handles.remove::<Array>(array)?;
     driver.allocations.free(&driver.memory, array.view.address, |kind| kind == MemoryKind::Device).map(drop)
 }
@@ -166,8 +140,7 @@ fn create_mipmapped(descriptor: Array3DDescriptor, levels: u32) -> Result<Handle
         (handle, view)
     };
     let (levels, views): (Vec<Handle>, Vec<ImageView>) = shapes.into_iter().map(level).unzip();
-    let handle = driver.handles.reserve();
-    driver.handles.insert_at(handle, Mipmapped { context, address, levels, views });
+    let handle = driver.handles.add(Mipmapped { context, address, levels, views });
     Ok(handle)
 }
 
@@ -192,12 +165,12 @@ exports! {
     }
 
     fn cuArrayGetDescriptor_v2(descriptor: Out<ArrayDescriptor>, array: Handle) {
-        let Array3DDescriptor { width, height, format, channels, .. } = get(array)?.descriptor;
+        let Array3DDescriptor { width, height, format, channels, .. } = find::<Array>(array)?.descriptor;
         descriptor.put(ArrayDescriptor { width, height, format, channels })
     }
 
     fn cuArray3DGetDescriptor_v2(descriptor: Out<Array3DDescriptor>, array: Handle) {
-        descriptor.put(get(array)?.descriptor)
+        descriptor.put(find::<Array>(array)?.descriptor)
     }
 
     fn cuArrayDestroy(array: Handle) {
@@ -214,7 +187,7 @@ exports! {
     fn cuMipmappedArrayGetLevel(level: Out<Handle>, array: Handle, number: u32) {
         context::current()?;
         level.check()?;
-        let found = mipmapped(array)?.levels.get(number as usize).copied();
+        let found = find::<Mipmapped>(array)?.levels.get(number as usize).copied();
         level.put(found.ok_or(CuResult::INVALID_VALUE)?)
     }
 

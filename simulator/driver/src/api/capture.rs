@@ -3,15 +3,14 @@
 
 use super::context;
 use super::graph::check_edge_data;
-use super::operation::{self, Graph};
+use super::operation::Graph;
 use super::stream;
 use crate::captures::{self, Ended, Mode, Start, Status};
-use crate::driver::{Driver, driver};
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::{EdgeData, In, Out};
 use crate::handles::Handle;
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::topology::NodeId;
 
 /// `CU_STREAM_CAPTURE_STATUS_NONE`, `_ACTIVE` and `_INVALIDATED`
@@ -29,9 +28,7 @@ static PLAIN_EDGES: [EdgeData; 1024] = [EdgeData { from_port: 0, to_port: 0, edg
 /// Begins a capture. Its nodes go to an existing graph, after some of its nodes, or to a new one.
 fn begin(stream: Handle, mode: u32, target: Option<(Handle, Vec<NodeId>)>) -> Result<()> {
     let (driver, _) = context::current()?;
-    if stream::is_legacy(stream) {
-        return CuResult::STREAM_CAPTURE_UNSUPPORTED.err();
-    }
+    refuse!(STREAM_CAPTURE_UNSUPPORTED if stream::is_legacy(stream));
     let key = stream::key(stream)?;
     stream::usable(stream)?;
     let mode = Mode::from_number(mode)?;
@@ -51,7 +48,7 @@ fn begin(stream: Handle, mode: u32, target: Option<(Handle, Vec<NodeId>)>) -> Re
 
 /// Destroys a graph that was made for a capture.
 fn discard(driver: &Driver, graph: Handle, owns_graph: bool) {
-    if owns_graph && let Ok(graph) = operation::graph(graph) {
+    if owns_graph && let Ok(graph) = find::<Graph>(graph) {
         graph.unregister(driver);
     }
 }
@@ -61,8 +58,8 @@ fn end(stream: Handle, out: Out<Handle>) -> Result<()> {
     let key = stream::key(stream)?;
     out.put_if_asked(Handle::NULL);
     let unjoined = |graph, others: &[NodeId], own: &[NodeId]| {
-        operation::graph(graph).is_ok_and(|graph| {
-            let nodes = lock(&graph.nodes);
+        find::<Graph>(graph).is_ok_and(|graph| {
+            let nodes = graph.nodes.lock();
             let joined = nodes.ancestors(own);
             // A node that the program removed from the graph needs no joining.
             others.iter().any(|&id| nodes.get(id).is_some() && !joined.contains(&id))
@@ -90,9 +87,7 @@ fn status_of(stream: Handle) -> Result<Option<Status>> {
     let driver = driver()?;
     stream::context_of(stream)?.check()?;
     let key = stream::key(stream)?;
-    if stream::is_legacy(stream) && driver.captures.blocks_legacy(key.context) {
-        return CuResult::STREAM_CAPTURE_IMPLICIT.err();
-    }
+    refuse!(STREAM_CAPTURE_IMPLICIT if stream::is_legacy(stream) && driver.captures.blocks_legacy(key.context));
     Ok(driver.captures.status(key))
 }
 
@@ -121,15 +116,14 @@ fn put_info(stream: Handle, out: Out<u32>, info: &Info) -> Result<()> {
     info.graph.put_if_asked(status.graph);
     info.count.put_if_asked(status.dependencies.len());
     if !info.dependencies.is_null() {
-        let handles = operation::graph(status.graph)?.handles(&status.dependencies);
+        let handles = find::<Graph>(status.graph)?.handles(&status.dependencies);
         info.dependencies.put(driver()?.captures.list(stream::key(stream)?, handles))?;
     }
     if !info.data.is_null() {
-        if status.dependencies.len() > PLAIN_EDGES.len() {
-            return Err(
-                CuResult::NOT_SUPPORTED.because("a stream that depends on so many nodes has no data of edges; do not ask for it")
-            );
-        }
+        refuse!(
+            NOT_SUPPORTED if status.dependencies.len() > PLAIN_EDGES.len(),
+            "a stream that depends on so many nodes has no data of edges; do not ask for it"
+        );
         info.data.put(PLAIN_EDGES.as_ptr())?;
     }
     Ok(())
@@ -138,15 +132,13 @@ fn put_info(stream: Handle, out: Out<u32>, info: &Info) -> Result<()> {
 fn update_dependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) -> Result<()> {
     let driver = driver()?;
     let status = status_of(stream)?.ok_or(CuResult::ILLEGAL_STATE)?;
-    if status.invalidated {
-        return CuResult::STREAM_CAPTURE_INVALIDATED.err();
-    }
+    refuse!(STREAM_CAPTURE_INVALIDATED if status.invalidated);
     let mut dependencies = match flags {
         ADD => status.dependencies,
         SET => Vec::new(),
-        _ => return CuResult::INVALID_VALUE.err(),
+        _ => refuse!(INVALID_VALUE),
     };
-    let graph = operation::graph(status.graph)?;
+    let graph = find::<Graph>(status.graph)?;
     for index in 0..count {
         for id in graph.ids(&[nodes.read_nth(index)?])? {
             if !dependencies.contains(&id) {
@@ -195,7 +187,7 @@ exports! {
         mode.put(captures::exchange_thread_mode(new) as u32)
     }
 
-    fn cuStreamBeginCapture_v2(stream: Handle, mode: u32) also "_ptsz" {
+    fn cuStreamBeginCapture_v2 | cuStreamBeginCapture(stream: Handle, mode: u32) also "_ptsz" {
         begin(stream, mode, None)
     }
 
@@ -208,7 +200,7 @@ exports! {
         mode: u32,
     ) also "_ptsz" {
         check_edge_data(data, count)?;
-        let target = operation::graph(graph)?;
+        let target = find::<Graph>(graph)?;
         let handles: Vec<Handle> = (0..count).map(|index| dependencies.read_nth(index)).collect::<Result<_>>()?;
         let dependencies = target.ids(&handles)?;
         begin(stream, mode, Some((graph, dependencies)))

@@ -8,17 +8,17 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
+use parking_lot::Mutex;
 use simt::Heap;
 
-use crate::driver::{self, DEVICE, Driver, driver, driver_of};
+use crate::driver::{self, DEVICE, Driver, driver, driver_of, find};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out};
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
+use crate::handles::{Handle, kinds};
 use crate::queues::Awaited;
-use crate::result::{CuResult, Failure, Result};
+use crate::result::{CuResult, Failure, Result, refuse};
 
 /// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
 const KNOWN_FLAGS: u32 = 0xff;
@@ -74,12 +74,8 @@ pub struct Context {
 /// The longest value of a stream's attribute.
 pub const STREAM_ATTRIBUTE_BYTES: usize = 32;
 
-impl Kind for Context {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_CONTEXT;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    Context: INVALID_CONTEXT;
 }
 
 impl Context {
@@ -100,28 +96,24 @@ impl Context {
 
     /// The bytes that the stack of each thread may have.
     pub fn stack_bytes(&self) -> u32 {
-        lock(&self.limits).get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
+        self.limits.lock().get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
     }
 
     /// The bytes of output that a launch keeps.
     pub fn printed_bytes(&self) -> usize {
-        lock(&self.limits).get(&PRINTED_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_PRINTED))
+        self.limits.lock().get(&PRINTED_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_PRINTED))
     }
 
     /// The heap of its kernels.
     pub fn heap(&self) -> Arc<Heap> {
-        lock(&self.heap).clone()
+        self.heap.lock().clone()
     }
 
     /// Sets the size of the heap, until a kernel has used it.
     fn set_heap_bytes(&self, driver: &Driver, bytes: usize) -> Result<()> {
-        let mut heap = lock(&self.heap);
-        if heap.is_used() {
-            return Err(CuResult::INVALID_VALUE.because("a kernel has used the heap already, so that its size is fixed"));
-        }
-        if bytes as u64 > driver.profile.memory_bytes {
-            return CuResult::OUT_OF_MEMORY.err();
-        }
+        let mut heap = self.heap.lock();
+        refuse!(INVALID_VALUE if heap.is_used(), "a kernel has used the heap already, so that its size is fixed");
+        refuse!(OUT_OF_MEMORY if bytes as u64 > driver.profile.memory_bytes);
         *heap = Arc::new(Heap::new(bytes as u64));
         Ok(())
     }
@@ -245,23 +237,16 @@ fn put_setting(out: Out<u32>, setting: impl FnOnce(&Context) -> &AtomicU32) -> R
 
 fn store_setting(value: u32, last: u32, setting: impl FnOnce(&Context) -> &AtomicU32) -> Result<()> {
     let (_, context) = current()?;
-    if value > last {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if value > last);
     setting(&context).store(value, Relaxed);
     Ok(())
-}
-
-/// Refuses a handle that is none of a context.
-pub fn check_exists(handle: Handle) -> Result<()> {
-    driver()?.handles.get::<Context>(handle).map(drop)
 }
 
 /// Resolves a context argument for which null means the current context.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
     match handle {
         Handle::NULL => Ok(current_even_if_faulted()?.1),
-        handle => driver()?.handles.get(handle),
+        handle => find(handle),
     }
 }
 
@@ -273,9 +258,7 @@ exports! {
     /// Execution affinity (a share of the multiprocessors) needs MPS, which this driver does not have.
     fn cuCtxCreate_v3(context: Out<Handle>, affinity: In<u64>, affinity_count: i32, flags: u32, device: DeviceId) {
         driver_of(device)?;
-        if affinity_count != 0 || !affinity.is_null() {
-            return CuResult::UNSUPPORTED_EXEC_AFFINITY.err();
-        }
+        refuse!(UNSUPPORTED_EXEC_AFFINITY if affinity_count != 0 || !affinity.is_null());
         create(context, flags, device)
     }
 
@@ -289,12 +272,10 @@ exports! {
         create(context, flags, device)
     }
 
-    fn cuCtxDestroy_v2(handle: Handle) {
+    fn cuCtxDestroy_v2 | cuCtxDestroy(handle: Handle) {
         let driver = driver()?;
         check_nameable(driver, handle)?;
-        if handle == driver.primary.handle {
-            return Err(CuResult::INVALID_CONTEXT.because("the primary context cannot be destroyed; release it instead"));
-        }
+        refuse!(INVALID_CONTEXT if handle == driver.primary.handle, "the primary context cannot be destroyed; release it instead");
         destroy(driver, handle);
         if current_handle() == handle {
             STACK.with_borrow_mut(Vec::pop);
@@ -306,9 +287,7 @@ exports! {
     fn cuCtxAttach(context: Out<Handle>, flags: u32) {
         let (_, found) = current()?;
         context.check()?;
-        if flags != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != 0);
         found.attached.fetch_add(1, Relaxed);
         context.put(current_handle())
     }
@@ -316,9 +295,7 @@ exports! {
     /// Destroys the context that was attached last. It must be current.
     fn cuCtxDetach(context: Handle) {
         let (driver, found) = current_even_if_faulted()?;
-        if context != current_handle() || context == driver.primary.handle {
-            return CuResult::INVALID_CONTEXT.err();
-        }
+        refuse!(INVALID_CONTEXT if context != current_handle() || context == driver.primary.handle);
         if found.attached.fetch_sub(1, Relaxed) == 1 {
             destroy(driver, context);
             STACK.with_borrow_mut(Vec::pop);
@@ -326,13 +303,13 @@ exports! {
         Ok(())
     }
 
-    fn cuCtxPushCurrent_v2(handle: Handle) {
+    fn cuCtxPushCurrent_v2 | cuCtxPushCurrent(handle: Handle) {
         check_nameable(driver()?, handle)?;
         STACK.with_borrow_mut(|stack| stack.push(handle));
         Ok(())
     }
 
-    fn cuCtxPopCurrent_v2(popped: Out<Handle>) {
+    fn cuCtxPopCurrent_v2 | cuCtxPopCurrent(popped: Out<Handle>) {
         driver()?;
         let handle = STACK.with_borrow_mut(Vec::pop).ok_or(CuResult::INVALID_CONTEXT)?;
         popped.put_if_asked(handle);
@@ -422,7 +399,7 @@ exports! {
     fn cuCtxGetLimit(value: Out<usize>, limit: u32) {
         let (_, context) = current()?;
         value.check()?;
-        let found = lock(&context.limits).get(&limit).copied();
+        let found = context.limits.lock().get(&limit).copied();
         value.put(found.ok_or(no_limit(limit))?)
     }
 
@@ -432,7 +409,7 @@ exports! {
         if limit == HEAP_LIMIT {
             context.set_heap_bytes(driver, value)?;
         }
-        *lock(&context.limits).get_mut(&limit).ok_or(no_limit(limit))? = value;
+        *context.limits.lock().get_mut(&limit).ok_or(no_limit(limit))? = value;
         Ok(())
     }
 

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::array;
+use super::array::Array;
 use super::context::{self, Context};
 use super::operation::Operation;
 use super::stream::{self, DEFAULT};
-use super::transfer::{Address, Copy, Fill};
+use super::transfer::{Address, Copy};
 use crate::allocations::{MemoryKind, Owned};
-use crate::driver::Driver;
+use crate::driver::{Driver, find};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, Out, UnifiedPtr};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{Result, refuse};
 use crate::veil::Veil;
 
 fn submit(copy: Copy, stream: Handle) -> Result<()> {
@@ -132,84 +132,32 @@ fn row(target: Address, source: Address, bytes: usize, stream: Handle) -> Result
     submit(Copy::row(target, source, bytes), stream)
 }
 
-fn host_to_device(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) -> Result<()> {
-    row(Address::Device(target), Address::Host(source), bytes, stream)
-}
-
-fn device_to_host(target: HostBytes, source: DevicePtr, bytes: usize, stream: Handle) -> Result<()> {
-    row(Address::Host(target), Address::Device(source), bytes, stream)
-}
-
-fn device_to_device(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) -> Result<()> {
-    row(Address::Device(target), Address::Device(source), bytes, stream)
-}
-
-fn anywhere(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) -> Result<()> {
-    row(Address::Unified(target), Address::Unified(source), bytes, stream)
-}
-
-/// Both contexts must exist; null means the current one. An address means the same in each.
-fn peer(target: (DevicePtr, Handle), source: (DevicePtr, Handle), bytes: usize, stream: Handle) -> Result<()> {
-    let (driver, _) = context::current()?;
-    for context in [target.1, source.1].into_iter().filter(|&context| context != Handle::NULL) {
-        driver.handles.get::<Context>(context)?.check()?;
+/// Refuses a copy between contexts unless both exist; null means the current one. An address means the same in each.
+fn check_contexts(contexts: [Handle; 2], stream: Handle) -> Result<()> {
+    for context in contexts.into_iter().filter(|&context| context != Handle::NULL) {
+        find::<Context>(context)?.check()?;
     }
-    // The driver of an H200 (580.159) does not capture it, either.
-    stream::check_not_capturing(stream)?;
-    device_to_device(target.0, source.0, bytes, stream)
+    // The driver of an H200 (580.159) does not capture such a copy, either.
+    stream::check_not_capturing(stream)
 }
 
 /// The bytes of an array from an offset on.
 fn part(array: Handle, offset: usize, bytes: usize) -> Result<Address> {
-    let found = array::get(array)?;
+    let found = find::<Array>(array)?;
     found.check(offset, bytes)?;
     Ok(Address::Array(array, found.view.address + offset as u64))
 }
 
-fn from_array(target: Address, array: Handle, offset: usize, bytes: usize, stream: Handle) -> Result<()> {
-    row(target, part(array, offset, bytes)?, bytes, stream)
-}
-
-fn to_array(array: Handle, offset: usize, source: Address, bytes: usize, stream: Handle) -> Result<()> {
-    row(part(array, offset, bytes)?, source, bytes, stream)
-}
-
-/// A copy of rows is one of a box with one layer.
-fn copy_2d(copy: In<Memcpy2D>, stream: Handle) -> Result<()> {
-    context::current()?;
-    submit(Copy::from_parameters(&Memcpy3D::from(copy.read()?))?, stream)
-}
-
-/// The structure has contexts in the place of two fields that a copy on one device leaves empty.
 fn peer_3d(copy: In<Memcpy3D>, stream: Handle) -> Result<()> {
-    let (driver, _) = context::current()?;
+    context::current()?;
     let boxes = copy.read()?;
-    for context in [boxes.reserved0, boxes.reserved1].into_iter().filter(|context| *context != 0) {
-        driver.handles.get::<Context>(Handle::from_number(context as u64))?.check()?;
-    }
-    stream::check_not_capturing(stream)?;
+    check_contexts([boxes.source.context, boxes.target.context], stream)?;
     copy_3d(copy, stream)
 }
 
 fn copy_3d(copy: In<Memcpy3D>, stream: Handle) -> Result<()> {
     context::current()?;
     submit(Copy::from_parameters(&copy.read()?)?, stream)
-}
-
-/// Fills rows with an element, which has a value and a number of bytes.
-fn fill(
-    target: DevicePtr,
-    pitch: usize,
-    (value, element_bytes): (u32, usize),
-    width: usize,
-    rows: usize,
-    stream: Handle,
-) -> Result<()> {
-    let (_, context) = context::current()?;
-    stream::any(stream)?;
-    let fill = Fill { target, pitch, value, element_bytes, width, rows };
-    fill.check()?;
-    stream::submit(stream, Operation::Fill(fill, context))
 }
 
 /// Copies many rows of bytes. The attributes only say where the ends are, and when the source may be read; here each end's address says
@@ -225,18 +173,108 @@ fn batch(
     context::current()?;
     // No index, until one copy is to blame.
     failed.put_if_asked(usize::MAX);
-    if count == 0 || stream::is_legacy(stream) {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if count == 0 || stream::is_legacy(stream));
     for index in 0..count {
         let (target, source) = (targets.read_nth(index)?, sources.read_nth(index)?);
         let bytes = sizes.read_nth(index)?;
-        anywhere(target, source, bytes, stream).inspect_err(|_| failed.put_if_asked(index))?;
+        row(Address::Unified(target), Address::Unified(source), bytes, stream).inspect_err(|_| failed.put_if_asked(index))?;
     }
     Ok(())
 }
 
-exports! {
+/// Exports copies, most of them twice: in the default stream, which the call waits for, and in any stream. The functions after those
+/// differ in more than that.
+macro_rules! copies {
+    ($(fn $($now:ident)|+ , $later:ident($($argument:ident: $type:ty),* ; $stream:ident) $body:block)* then $($rest:tt)*) => {
+        exports! {
+            $(
+                fn $($now)|+($($argument: $type),*) also "_ptds" {
+                    let $stream = DEFAULT;
+                    $body?;
+                    stream::finish(DEFAULT)
+                }
+
+                fn $later($($argument: $type,)* $stream: Handle) also "_ptsz" $body
+            )*
+            $($rest)*
+        }
+    };
+}
+
+copies! {
+    fn cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize; stream) {
+        row(Address::Host(target), Address::Device(source), bytes, stream)
+    }
+
+    fn cuMemcpyPeer, cuMemcpyPeerAsync(target: DevicePtr, to: Handle, source: DevicePtr, from: Handle, bytes: usize; stream) {
+        context::current()?;
+        check_contexts([to, from], stream)?;
+        row(Address::Device(target), Address::Device(source), bytes, stream)
+    }
+
+    fn cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize; stream) {
+        row(Address::Host(target), part(array, offset, bytes)?, bytes, stream)
+    }
+
+    fn cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize; stream) {
+        row(part(array, offset, bytes)?, Address::Host(source), bytes, stream)
+    }
+
+    fn cuMemcpy2D_v2 | cuMemcpy2DUnaligned_v2, cuMemcpy2DAsync_v2(copy: In<Memcpy2D>; stream) {
+        context::current()?;
+        // A copy of rows is one of a box with one layer.
+        submit(Copy::from_parameters(&Memcpy3D::from(copy.read()?))?, stream)
+    }
+
+    fn cuMemcpy3D_v2, cuMemcpy3DAsync_v2(copy: In<Memcpy3D>; stream) {
+        copy_3d(copy, stream)
+    }
+
+    fn cuMemcpy3DPeer, cuMemcpy3DPeerAsync(copy: In<Memcpy3D>; stream) {
+        peer_3d(copy, stream)
+    }
+
+    then
+
+    fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) also "_ptds" {
+        synchronous(Address::Device(target), Address::Host(source), bytes)
+    }
+
+    fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) also "_ptsz" {
+        row(Address::Device(target), Address::Host(source), bytes, stream)
+    }
+
+    fn cuMemcpyDtoD_v2(target: DevicePtr, source: DevicePtr, bytes: usize) also "_ptds" {
+        synchronous(Address::Device(target), Address::Device(source), bytes)
+    }
+
+    fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) also "_ptsz" {
+        row(Address::Device(target), Address::Device(source), bytes, stream)
+    }
+
+    fn cuMemcpy(target: UnifiedPtr, source: UnifiedPtr, bytes: usize) also "_ptds" {
+        synchronous(Address::Unified(target), Address::Unified(source), bytes)
+    }
+
+    fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) also "_ptsz" {
+        row(Address::Unified(target), Address::Unified(source), bytes, stream)
+    }
+
+    fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) also "_ptds" {
+        row(Address::Device(target), part(array, offset, bytes)?, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
+    }
+
+    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, source: DevicePtr, bytes: usize) also "_ptds" {
+        row(part(array, offset, bytes)?, Address::Device(source), bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
+    }
+
+    fn cuMemcpyAtoA_v2(target: Handle, target_offset: usize, source: Handle, source_offset: usize, bytes: usize) also "_ptds" {
+        row(part(target, target_offset, bytes)?, part(source, source_offset, bytes)?, bytes, DEFAULT)?;
+        stream::finish(DEFAULT)
+    }
+
     fn cuMemcpyBatchAsync(
         targets: In<UnifiedPtr>,
         sources: In<UnifiedPtr>,
@@ -250,170 +288,8 @@ exports! {
     ) also "_ptsz" {
         if attribute_count == 0 || attribute_count > count {
             context::current()?;
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         }
         batch(targets, sources, sizes, count, failed, stream)
-    }
-
-    fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) also "_ptds" {
-        synchronous(Address::Device(target), Address::Host(source), bytes)
-    }
-
-    fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) also "_ptsz" {
-        host_to_device(target, source, bytes, stream)
-    }
-
-    fn cuMemcpyDtoH_v2(target: HostBytes, source: DevicePtr, bytes: usize) also "_ptds" {
-        device_to_host(target, source, bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize, stream: Handle) also "_ptsz" {
-        device_to_host(target, source, bytes, stream)
-    }
-
-    fn cuMemcpyDtoD_v2(target: DevicePtr, source: DevicePtr, bytes: usize) also "_ptds" {
-        synchronous(Address::Device(target), Address::Device(source), bytes)
-    }
-
-    fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) also "_ptsz" {
-        device_to_device(target, source, bytes, stream)
-    }
-
-    fn cuMemcpy(target: UnifiedPtr, source: UnifiedPtr, bytes: usize) also "_ptds" {
-        synchronous(Address::Unified(target), Address::Unified(source), bytes)
-    }
-
-    fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) also "_ptsz" {
-        anywhere(target, source, bytes, stream)
-    }
-
-    fn cuMemcpyPeer(target: DevicePtr, target_context: Handle, source: DevicePtr, source_context: Handle, bytes: usize) also "_ptds" {
-        peer((target, target_context), (source, source_context), bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpyPeerAsync(
-        target: DevicePtr,
-        target_context: Handle,
-        source: DevicePtr,
-        source_context: Handle,
-        bytes: usize,
-        stream: Handle,
-    ) also "_ptsz" {
-        peer((target, target_context), (source, source_context), bytes, stream)
-    }
-
-    fn cuMemcpyAtoH_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize) also "_ptds" {
-        from_array(Address::Host(target), array, offset, bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize, stream: Handle) also "_ptsz" {
-        from_array(Address::Host(target), array, offset, bytes, stream)
-    }
-
-    fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) also "_ptds" {
-        from_array(Address::Device(target), array, offset, bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpyHtoA_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize) also "_ptds" {
-        to_array(array, offset, Address::Host(source), bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize, stream: Handle) also "_ptsz" {
-        to_array(array, offset, Address::Host(source), bytes, stream)
-    }
-
-    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, source: DevicePtr, bytes: usize) also "_ptds" {
-        to_array(array, offset, Address::Device(source), bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpyAtoA_v2(target: Handle, target_offset: usize, source: Handle, source_offset: usize, bytes: usize) also "_ptds" {
-        from_array(part(target, target_offset, bytes)?, source, source_offset, bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpy3DPeer(copy: In<Memcpy3D>) also "_ptds" {
-        peer_3d(copy, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpy3DPeerAsync(copy: In<Memcpy3D>, stream: Handle) also "_ptsz" {
-        peer_3d(copy, stream)
-    }
-
-    fn cuMemcpy2D_v2(copy: In<Memcpy2D>) also "_ptds" {
-        copy_2d(copy, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpy2DUnaligned_v2(copy: In<Memcpy2D>) also "_ptds" {
-        copy_2d(copy, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpy2DAsync_v2(copy: In<Memcpy2D>, stream: Handle) also "_ptsz" {
-        copy_2d(copy, stream)
-    }
-
-    fn cuMemcpy3D_v2(copy: In<Memcpy3D>) also "_ptds" {
-        copy_3d(copy, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpy3DAsync_v2(copy: In<Memcpy3D>, stream: Handle) also "_ptsz" {
-        copy_3d(copy, stream)
-    }
-
-    fn cuMemsetD8_v2(target: DevicePtr, value: u8, count: usize) also "_ptds" {
-        fill(target, 0, (value.into(), 1), count, 1, DEFAULT)
-    }
-
-    fn cuMemsetD8Async(target: DevicePtr, value: u8, count: usize, stream: Handle) also "_ptsz" {
-        fill(target, 0, (value.into(), 1), count, 1, stream)
-    }
-
-    fn cuMemsetD16_v2(target: DevicePtr, value: u16, count: usize) also "_ptds" {
-        fill(target, 0, (value.into(), 2), count, 1, DEFAULT)
-    }
-
-    fn cuMemsetD16Async(target: DevicePtr, value: u16, count: usize, stream: Handle) also "_ptsz" {
-        fill(target, 0, (value.into(), 2), count, 1, stream)
-    }
-
-    fn cuMemsetD32_v2(target: DevicePtr, value: u32, count: usize) also "_ptds" {
-        fill(target, 0, (value, 4), count, 1, DEFAULT)
-    }
-
-    fn cuMemsetD32Async(target: DevicePtr, value: u32, count: usize, stream: Handle) also "_ptsz" {
-        fill(target, 0, (value, 4), count, 1, stream)
-    }
-
-    fn cuMemsetD2D8_v2(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize) also "_ptds" {
-        fill(target, pitch, (value.into(), 1), width, height, DEFAULT)
-    }
-
-    fn cuMemsetD2D8Async(target: DevicePtr, pitch: usize, value: u8, width: usize, height: usize, stream: Handle) also "_ptsz" {
-        fill(target, pitch, (value.into(), 1), width, height, stream)
-    }
-
-    fn cuMemsetD2D16_v2(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize) also "_ptds" {
-        fill(target, pitch, (value.into(), 2), width, height, DEFAULT)
-    }
-
-    fn cuMemsetD2D16Async(target: DevicePtr, pitch: usize, value: u16, width: usize, height: usize, stream: Handle) also "_ptsz" {
-        fill(target, pitch, (value.into(), 2), width, height, stream)
-    }
-
-    fn cuMemsetD2D32_v2(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize) also "_ptds" {
-        fill(target, pitch, (value, 4), width, height, DEFAULT)
-    }
-
-    fn cuMemsetD2D32Async(target: DevicePtr, pitch: usize, value: u32, width: usize, height: usize, stream: Handle) also "_ptsz" {
-        fill(target, pitch, (value, 4), width, height, stream)
     }
 }

@@ -1,14 +1,14 @@
 //! Settings of core dumps. They are stored and returned. The simulator writes no core dump, because its findings say what happened.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+
+use parking_lot::Mutex;
 
 use super::context;
 use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::{HostBytes, Out};
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::result::{Result, refuse};
 
 /// `CU_COREDUMP_TRIGGER_HOST`, `_FILE`, `_PIPE`, `_GENERATION_FLAGS`
 const TRIGGER_HOST: u32 = 2;
@@ -35,7 +35,7 @@ fn initial(attribute: u32) -> Result<Vec<u8>> {
         FILE => name("core"),
         PIPE => name("corepipe"),
         GENERATION_FLAGS => vec![0; 4],
-        _ => return CuResult::INVALID_VALUE.err(),
+        _ => refuse!(INVALID_VALUE),
     })
 }
 
@@ -45,7 +45,7 @@ fn bytes(attribute: u32) -> Result<usize> {
         1..=4 => 1,
         FILE | PIPE => NAME_BYTES,
         GENERATION_FLAGS => 4,
-        _ => return CuResult::INVALID_VALUE.err(),
+        _ => refuse!(INVALID_VALUE),
     })
 }
 
@@ -54,11 +54,9 @@ fn get(stored: &[&Values], attribute: u32, value: HostBytes, size: Out<usize>) -
     if value.is_null() {
         return size.put(bytes(attribute)?);
     }
-    let found = stored.iter().find_map(|values| lock(values).get(&attribute).cloned());
+    let found = stored.iter().find_map(|values| values.lock().get(&attribute).cloned());
     let found = found.map_or_else(|| initial(attribute), Ok)?;
-    if size.as_in().read()? < found.len() {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if size.as_in().read()? < found.len());
     value.with_mut(found.len(), |value| value.copy_from_slice(&found))?;
     size.put(found.len())
 }
@@ -66,14 +64,12 @@ fn get(stored: &[&Values], attribute: u32, value: HostBytes, size: Out<usize>) -
 fn set(values: &Values, attribute: u32, value: HostBytes, size: Out<usize>) -> Result<()> {
     let (size, most) = (size.as_in().read()?, bytes(attribute)?);
     let is_name = matches!(attribute, FILE | PIPE);
-    if size == 0 || size > most || (!is_name && size != most) {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if size == 0 || size > most || (!is_name && size != most));
     let mut given = value.read(size)?;
     if is_name && !given.contains(&0) {
         given.push(0);
     }
-    lock(values).insert(attribute, given);
+    values.lock().insert(attribute, given);
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::driver::{DEVICE, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, DeviceProperties, Out, Text, Uuid};
 use crate::occupancy::WARP_SIZE;
-use crate::result::{CuResult, Result};
+use crate::result::CuResult;
 
 /// The device's address on the bus: domain, bus, device, function. There is no real bus, so nothing else can be there.
 const PCI_BUS_ID: &str = "0000:00:00.0";
@@ -26,11 +26,6 @@ fn uuid(profile: &Profile) -> Uuid {
         *target = byte;
     }
     Uuid(bytes)
-}
-
-fn put_uuid(out: Out<Uuid>, device: DeviceId) -> Result<()> {
-    let driver = driver_of(device)?;
-    out.put(uuid(driver.profile))
 }
 
 exports! {
@@ -50,12 +45,8 @@ exports! {
         name.put_text(driver.profile.product, usize::try_from(capacity).unwrap_or(0))
     }
 
-    fn cuDeviceGetUuid(uuid: Out<Uuid>, device: DeviceId) {
-        put_uuid(uuid, device)
-    }
-
-    fn cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: DeviceId) {
-        put_uuid(uuid, device)
+    fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: DeviceId) {
+        uuid.put(self::uuid(driver_of(device)?.profile))
     }
 
     fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: DeviceId) {

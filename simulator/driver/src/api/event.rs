@@ -1,19 +1,20 @@
 //! Events. An event records **the host's clock**: the time between two events is how long the simulator took, which says nothing about a
 //! GPU. A program that does not know about the simulator may still print it as a GPU's time. Programs of this workspace never show it.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::context::{self, Context};
 use crate::captures::Captured;
-use crate::driver::{self, Driver, driver};
+use crate::driver::{self, Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::Out;
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
+use crate::handles::{Handle, kinds};
 use crate::queues::Awaited;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, SharedMemory, Token};
 use crate::timeline::Moment;
 
@@ -57,12 +58,8 @@ enum Recorded {
     In(Captured),
 }
 
-impl Kind for Event {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Event: INVALID_HANDLE, of its context;
 }
 
 impl Event {
@@ -86,12 +83,12 @@ impl Event {
 
     /// Notes when a stream will record the event.
     pub fn note_moment(&self, moment: Option<Arc<Moment>>) {
-        *lock(&self.moment) = moment;
+        *self.moment.lock() = moment;
     }
 
     /// Returns when a stream last recorded the event.
     pub fn moment(&self) -> Option<Arc<Moment>> {
-        lock(&self.moment).clone()
+        self.moment.lock().clone()
     }
 
     /// Returns the number of the last record that a stream will execute.
@@ -120,10 +117,8 @@ impl Event {
 
     /// Returns what another process needs to open the event.
     pub fn export(&self, kind: u32) -> Result<Token> {
-        if self.flags & INTERPROCESS == 0 {
-            return Err(CuResult::INVALID_HANDLE.because("only an event made with CU_EVENT_INTERPROCESS can be shared"));
-        }
-        let mut shared = lock(&self.shared);
+        refuse!(INVALID_HANDLE if self.flags & INTERPROCESS == 0, "only an event made with CU_EVENT_INTERPROCESS can be shared");
+        let mut shared = self.shared.lock();
         match &mut *shared {
             Some(shared) => shared.token(kind),
             empty => empty.insert(SharedMemory::create(1)?).token(kind),
@@ -135,17 +130,17 @@ impl Event {
         // A record of a graph's node was not announced.
         let executed = self.executed.fetch_add(1, Relaxed) + 1;
         self.submitted.fetch_max(executed, Relaxed);
-        *lock(&self.recorded) = Recorded::At(Instant::now());
+        *self.recorded.lock() = Recorded::At(Instant::now());
     }
 
     /// Records the event in a stream that is being captured.
     pub fn record_captured(&self, captured: Captured) {
-        *lock(&self.recorded) = Recorded::In(captured);
+        *self.recorded.lock() = Recorded::In(captured);
     }
 
     /// Returns what the event captured, if it was last recorded in a capturing stream.
     pub fn captured(&self) -> Option<Captured> {
-        match &*lock(&self.recorded) {
+        match &*self.recorded.lock() {
             Recorded::In(captured) => Some(captured.clone()),
             _ => None,
         }
@@ -163,24 +158,19 @@ impl Event {
     }
 }
 
-/// Returns the event with this handle.
-pub fn get(handle: Handle) -> Result<Arc<Event>> {
-    driver()?.handles.get(handle)
-}
-
 /// Makes an event of this process that stands for one of another process. Whatever the other process recorded is complete, because every
 /// operation there is complete when its call returns.
 pub fn open(driver: &Driver, context: Arc<Context>, place: &Place) -> Result<Handle> {
     let shared = SharedMemory::of_token(place)?;
     let event = driver.handles.insert(|handle| Event::new(handle, context, DISABLE_TIMING | INTERPROCESS));
-    *lock(&event.shared) = Some(shared);
+    *event.shared.lock() = Some(shared);
     Ok(event.handle)
 }
 
 /// Waits for an event, or asks whether it is complete.
 fn wait(event: Handle, may_block: bool) -> Result<()> {
     let driver = driver()?;
-    let event = get(event)?;
+    let event = find::<Event>(event)?;
     event.context.check()?;
     event.check_not_captured()?;
     driver.captures.check_safe()?;
@@ -197,9 +187,7 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
         learn(driver, &event);
         return event.context.check();
     }
-    if !may_block {
-        return CuResult::NOT_READY.err();
-    }
+    refuse!(NOT_READY if !may_block);
     let record = event.last();
     driver
         .queues
@@ -220,15 +208,13 @@ fn learn(driver: &Driver, event: &Event) {
 }
 
 fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
-    let (start, end) = (get(start)?, get(end)?);
+    let (start, end) = (find::<Event>(start)?, find::<Event>(end)?);
     milliseconds.check()?;
     start.context.check()?;
     start.check_not_captured()?;
     end.check_not_captured()?;
-    if !start.is_complete() || !end.is_complete() {
-        return CuResult::NOT_READY.err();
-    }
-    let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*lock(&event.recorded)) {
+    refuse!(NOT_READY if !start.is_complete() || !end.is_complete());
+    let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*event.recorded.lock()) {
         (0, Recorded::At(time)) => Ok(*time),
         _ => Err(CuResult::INVALID_HANDLE),
     };
@@ -241,18 +227,14 @@ exports! {
     fn cuEventCreate(event: Out<Handle>, flags: u32) {
         let (driver, context) = context::current()?;
         event.check()?;
-        if flags & !(BLOCKING_SYNC | DISABLE_TIMING | INTERPROCESS) != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
-        if flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags & !(BLOCKING_SYNC | DISABLE_TIMING | INTERPROCESS) != 0);
+        refuse!(INVALID_VALUE if flags & (INTERPROCESS | DISABLE_TIMING) == INTERPROCESS);
         let made = driver.handles.insert(|handle| Event::new(handle, context, flags));
         event.put(made.handle)
     }
 
     /// Destroys the event even if this returns a fault.
-    fn cuEventDestroy_v2(event: Handle) {
+    fn cuEventDestroy_v2 | cuEventDestroy(event: Handle) {
         driver()?.handles.remove::<Event>(event)?.context.check()
     }
 
@@ -264,11 +246,7 @@ exports! {
         wait(event, true)
     }
 
-    fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
-        elapsed(milliseconds, start, end)
-    }
-
-    fn cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
+    fn cuEventElapsedTime | cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
         elapsed(milliseconds, start, end)
     }
 }

@@ -12,7 +12,7 @@ use crate::driver;
 use crate::export::{guard, take_last_reason};
 use crate::ffi::{HostBytes, Out};
 use crate::interface;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::settings::Settings;
 
 thread_local! {
@@ -32,7 +32,7 @@ fn answer(buffer: HostBytes, capacity: usize, length: Out<usize>, make: impl FnO
     let answer = ANSWER.take().ok_or(CuResult::ILLEGAL_STATE)?;
     if capacity < answer.len() {
         ANSWER.set(Some(answer));
-        return CuResult::INVALID_VALUE.err();
+        refuse!(INVALID_VALUE);
     }
     length.put(answer.len())?;
     buffer.with_mut(answer.len(), |target| target.copy_from_slice(answer.as_bytes()))

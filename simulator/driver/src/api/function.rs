@@ -1,9 +1,10 @@
 //! Functions: the kernels of a module, and what a program can ask about them and set.
 
 use std::ffi::{CString, c_char};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
-use std::sync::{Arc, Mutex};
 
+use parking_lot::Mutex;
 use simt::{ClusterBounds, Dim3, Kernel, Profile};
 
 use super::context::Context;
@@ -11,7 +12,7 @@ use super::image::LoadedImage;
 use crate::driver::{Driver, driver};
 use crate::export::exports;
 use crate::ffi::Out;
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::name::readable;
 use crate::occupancy::{self, BlockNeeds, Occupancy};
 use crate::result::{CuResult, Result};
@@ -72,12 +73,8 @@ pub const PARAMETER_BYTES: usize = 4096;
 /// this number still works.
 const UNKNOWN_REGISTERS: u32 = 32;
 
-impl Kind for Function {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Function: INVALID_HANDLE, of its context;
 }
 
 impl Function {

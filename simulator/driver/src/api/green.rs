@@ -3,15 +3,14 @@
 
 use std::sync::Arc;
 
-use super::context::{self, Context};
+use super::context::Context;
 use super::primary;
 use super::stream;
-use crate::driver::{DEVICE, Driver, driver, driver_of};
+use crate::driver::{DEVICE, Driver, driver, driver_of, find};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out, Resource};
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::handles::{Handle, kinds};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_DEV_RESOURCE_TYPE_SM`
 const MULTIPROCESSORS: u32 = 1;
@@ -34,24 +33,9 @@ struct Description {
     multiprocessors: u32,
 }
 
-impl Kind for Green {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
-}
-
-impl Kind for Description {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
-}
-
-fn get(handle: Handle) -> Result<Arc<Green>> {
-    driver()?.handles.get(handle)
+kinds! {
+    Green: INVALID_HANDLE;
+    Description: INVALID_VALUE;
 }
 
 fn resource(multiprocessors: u32) -> Resource {
@@ -61,9 +45,7 @@ fn resource(multiprocessors: u32) -> Resource {
 /// Writes the multiprocessors of something, the only kind of resource here.
 fn put(out: Out<Resource>, kind: u32, multiprocessors: u32) -> Result<()> {
     out.check()?;
-    if kind != MULTIPROCESSORS {
-        return CuResult::INVALID_RESOURCE_TYPE.err();
-    }
+    refuse!(INVALID_RESOURCE_TYPE if kind != MULTIPROCESSORS);
     out.put(resource(multiprocessors))
 }
 
@@ -84,7 +66,7 @@ fn granularity(driver: &Driver, flags: u32) -> (u32, u32) {
 
 /// The green context whose other name this handle is.
 fn of_alias(driver: &Driver, alias: Handle) -> Option<Arc<Green>> {
-    let handle = lock(&driver.green_contexts).iter().find(|(other, _)| *other == alias).map(|(_, handle)| *handle)?;
+    let handle = driver.green_contexts.lock().iter().find(|(other, _)| *other == alias).map(|(_, handle)| *handle)?;
     driver.handles.get(handle).ok()
 }
 
@@ -96,13 +78,13 @@ exports! {
 
     fn cuCtxGetDevResource(context: Handle, resource: Out<Resource>, kind: u32) {
         let driver = driver()?;
-        context::check_exists(context)?;
+        find::<Context>(context)?;
         let share = of_alias(driver, context).map_or(driver.profile.multiprocessors, |green| green.multiprocessors);
         put(resource, kind, share)
     }
 
     fn cuGreenCtxGetDevResource(green: Handle, resource: Out<Resource>, kind: u32) {
-        put(resource, kind, get(green)?.multiprocessors)
+        put(resource, kind, find::<Green>(green)?.multiprocessors)
     }
 
     fn cuDevSmResourceSplitByCount(
@@ -116,14 +98,10 @@ exports! {
         let driver = driver()?;
         groups.check()?;
         let all = count(&input.read()?)?;
-        if flags & !SPLIT_FLAGS != 0 || least > all {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags & !SPLIT_FLAGS != 0 || least > all);
         let (minimum, multiple) = granularity(driver, flags);
         let size = least.max(minimum).next_multiple_of(multiple);
-        if size > all {
-            return CuResult::INVALID_RESOURCE_CONFIGURATION.err();
-        }
+        refuse!(INVALID_RESOURCE_CONFIGURATION if size > all);
         let possible = all / size;
         if result.is_null() {
             return groups.put(possible);
@@ -138,12 +116,9 @@ exports! {
     fn cuDevResourceGenerateDesc(description: Out<Handle>, resources: In<Resource>, count: u32) {
         let driver = driver()?;
         description.check()?;
-        if count == 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if count == 0);
         let shares = (0..count as usize).map(|index| self::count(&resources.read_nth(index)?)).collect::<Result<Vec<u32>>>()?;
-        let handle = driver.handles.reserve();
-        driver.handles.insert_at(handle, Description { multiprocessors: shares.into_iter().fold(0, u32::saturating_add) });
+        let handle = driver.handles.add(Description { multiprocessors: shares.into_iter().fold(0, u32::saturating_add) });
         description.put(handle)
     }
 
@@ -151,41 +126,35 @@ exports! {
     fn cuGreenCtxCreate(green: Out<Handle>, description: Handle, device: DeviceId, flags: u32) {
         let driver = driver_of(device)?;
         green.check()?;
-        if flags != DEFAULT_STREAM {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != DEFAULT_STREAM);
         let multiprocessors = driver.handles.get::<Description>(description)?.multiprocessors;
-        if multiprocessors == 0 || multiprocessors > driver.profile.multiprocessors {
-            return CuResult::INVALID_RESOURCE_CONFIGURATION.err();
-        }
+        refuse!(INVALID_RESOURCE_CONFIGURATION if multiprocessors == 0 || multiprocessors > driver.profile.multiprocessors);
         let primary = primary::retain(driver)?;
         let alias = driver.handles.reserve();
         driver.handles.insert_alias(alias, &primary, Some(primary.handle));
         let made = driver.handles.insert(|handle| Green { handle, alias, multiprocessors });
-        lock(&driver.green_contexts).push((alias, made.handle));
+        driver.green_contexts.lock().push((alias, made.handle));
         green.put(made.handle)
     }
 
     fn cuGreenCtxDestroy(green: Handle) {
         let driver = driver()?;
         let removed = driver.handles.remove::<Green>(green)?;
-        lock(&driver.green_contexts).retain(|(alias, _)| *alias != removed.alias);
+        driver.green_contexts.lock().retain(|(alias, _)| *alias != removed.alias);
         // It is gone already if the primary context was reset.
         let _ = driver.handles.remove::<Context>(removed.alias);
         primary::release(DEVICE)
     }
 
     fn cuCtxFromGreenCtx(context: Out<Handle>, green: Handle) {
-        context.put(get(green)?.alias)
+        context.put(find::<Green>(green)?.alias)
     }
 
     fn cuGreenCtxStreamCreate(stream: Out<Handle>, green: Handle, flags: u32, priority: i32) {
         let driver = driver()?;
         stream.check()?;
-        let green = get(green)?;
-        if flags != stream::NON_BLOCKING {
-            return CuResult::INVALID_VALUE.err();
-        }
+        let green = find::<Green>(green)?;
+        refuse!(INVALID_VALUE if flags != stream::NON_BLOCKING);
         stream.put(stream::make(driver, driver.handles.get(green.alias)?, green.alias, flags, priority))
     }
 
@@ -212,11 +181,11 @@ exports! {
     }
 
     fn cuGreenCtxRecordEvent(green: Handle, event: Handle) {
-        stream::record_context(get(green)?.alias, event)
+        stream::record_context(find::<Green>(green)?.alias, event)
     }
 
     fn cuGreenCtxWaitEvent(green: Handle, event: Handle) {
-        stream::wait_in_context(get(green)?.alias, event)
+        stream::wait_in_context(find::<Green>(green)?.alias, event)
     }
 
     fn cuCtxRecordEvent(context: Handle, event: Handle) {

@@ -5,16 +5,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use simt::ptx::register_counts;
-use simt::{CoverageCounts, Image, LoadError, Memory, Module, Profile};
+use simt::{Image, LoadError, Memory, Module, Profile};
 
 use crate::coverage::ModuleCounts;
 use crate::driver::Driver;
 use crate::fatbin::{self, FatbinError};
 use crate::ffi::{HostBytes, Text};
 use crate::link::{self, Input};
-use crate::lock::lock;
 use crate::name::readable;
-use crate::result::{CuResult, Failure, Result};
+use crate::result::{CuResult, Failure, Result, refuse};
 
 /// The longest text that is accepted. An unterminated buffer must end somewhere.
 const LONGEST_PTX: usize = 256 << 20;
@@ -42,7 +41,8 @@ pub struct LoadedImage {
     image: Option<Image>,
     memory: Arc<Memory>,
     registers: Arc<BTreeMap<String, u32>>,
-    coverage: Option<Arc<ModuleCounts>>,
+    /// Where its launches are counted, if the environment asks for coverage.
+    pub coverage: Option<Arc<ModuleCounts>>,
 }
 
 /// PTX that was checked and parsed, to be placed in device memory once for each context.
@@ -59,18 +59,14 @@ impl ParsedImage {
     /// Reads PTX, which ends at the first NUL if there is one.
     pub fn parse(driver: &Driver, bytes: &[u8]) -> Result<Self> {
         let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
-        if bytes.len() >= LONGEST_PTX {
-            return Err(CuResult::INVALID_IMAGE.because(format!("the PTX has no terminating NUL within {} MiB", LONGEST_PTX >> 20)));
-        }
+        refuse!(INVALID_IMAGE if bytes.len() >= LONGEST_PTX, "the PTX has no terminating NUL within {} MiB", LONGEST_PTX >> 20);
         let text = String::from_utf8_lossy(bytes);
-        if !text.contains(".version") {
-            return Err(CuResult::INVALID_IMAGE.because("the text is not PTX: it has no .version directive"));
-        }
+        refuse!(INVALID_IMAGE if !text.contains(".version"), "the text is not PTX: it has no .version directive");
         let text = driver.mutants.mutated(&text);
         let module = Module::parse_in_part(&text).map_err(|error| failure(&error))?;
         if module.ptx_version() >= UNKNOWN_PTX {
             let (major, minor) = module.ptx_version();
-            return Err(CuResult::UNSUPPORTED_PTX_VERSION.because(format!("PTX version {major}.{minor} is not supported")));
+            refuse!(UNSUPPORTED_PTX_VERSION, "PTX version {major}.{minor} is not supported");
         }
         check_target(module.target(), driver.profile)?;
         for (name, reason) in module.refused() {
@@ -78,7 +74,7 @@ impl ParsedImage {
         }
         let registers = Arc::new(register_counts::read(&text, driver.profile.compute_capability));
         let module = Arc::new(module);
-        let coverage = driver.coverage.as_ref().map(|collector| lock(&collector.modules).counts_of(&module));
+        let coverage = driver.coverage.as_ref().map(|collector| collector.modules.lock().counts_of(&module));
         Ok(Self { module, registers, coverage })
     }
 
@@ -100,11 +96,6 @@ impl LoadedImage {
         self.registers.get(kernel).copied()
     }
 
-    /// Returns where the launches of a kernel are counted, if the environment asks for coverage.
-    pub fn coverage(&self, kernel: &str) -> Option<Arc<CoverageCounts>> {
-        self.coverage.as_ref()?.of_kernel(kernel)
-    }
-
     pub fn image(&self) -> &Image {
         self.image.as_ref().expect("the image is only taken out on drop")
     }
@@ -120,11 +111,10 @@ impl Drop for LoadedImage {
 
 /// Reads PTX, or a fat binary that has some, from the caller's memory, for a module.
 pub fn read(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
-    if image.until_nul(MAGIC_BYTES)? == fatbin::WRAPPER_MAGIC {
-        return Err(
-            CuResult::INVALID_IMAGE.because("only a library loads the wrapper of a fat binary; a module loads what it points to")
-        );
-    }
+    refuse!(
+        INVALID_IMAGE if image.until_nul(MAGIC_BYTES)? == fatbin::WRAPPER_MAGIC,
+        "only a library loads the wrapper of a fat binary; a module loads what it points to"
+    );
     read_library(driver, image)
 }
 
@@ -175,9 +165,7 @@ fn read_wrapped(driver: &Driver, wrapper: HostBytes) -> Result<Vec<u8>> {
 /// Reads a whole fat binary from the caller's memory.
 fn read_fatbin(image: HostBytes) -> Result<Vec<u8>> {
     let header = image.read(fatbin::HEADER_BYTES)?;
-    if !header.starts_with(&fatbin::MAGIC) {
-        return Err(CuResult::INVALID_IMAGE.because("the wrapper of a fat binary does not point to one"));
-    }
+    refuse!(INVALID_IMAGE if !header.starts_with(&fatbin::MAGIC), "the wrapper of a fat binary does not point to one");
     image.read(fatbin::total_bytes(&header).map_err(|error| CuResult::INVALID_IMAGE.because(error.to_string()))?)
 }
 
@@ -221,11 +209,9 @@ fn failure(error: &LoadError) -> Failure {
 /// Refuses PTX for a newer GPU than the profile's, because it does not compile there.
 fn check_target((major, minor): (u32, u32), profile: &Profile) -> Result<()> {
     let has = profile.compute_capability;
-    if has >= OLDEST_WITH_COMPILER && (major, minor) > has {
-        return Err(CuResult::INVALID_PTX.because(format!(
-            "the PTX needs compute capability {major}.{minor} or higher; the profile {} has {}.{}",
-            profile.name, has.0, has.1
-        )));
-    }
+    refuse!(
+        INVALID_PTX if has >= OLDEST_WITH_COMPILER && (major, minor) > has,
+        "the PTX needs compute capability {major}.{minor} or higher; the profile {} has {}.{}", profile.name, has.0, has.1
+    );
     Ok(())
 }

@@ -4,13 +4,11 @@ use super::context;
 use crate::driver;
 use crate::export::exports;
 use crate::ffi::Out;
-use crate::result::CuResult;
+use crate::result::refuse;
 
 exports! {
     fn cuInit(flags: u32) {
-        if flags != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != 0);
         driver::initialize()
     }
 

@@ -4,13 +4,13 @@
 //! race between two processes is not found.
 
 use super::context;
-use super::event;
+use super::event::{self, Event};
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, driver};
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, Out};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, Token};
 
 /// What a handle is of.
@@ -23,9 +23,7 @@ const LAZY_ENABLE_PEER_ACCESS: u32 = 1;
 /// Reads a handle, which must be of another process.
 fn place(token: &Token, kind: u32) -> Result<Place> {
     let place = Place::from_token(token).filter(|place| place.kind == kind).ok_or(CuResult::INVALID_HANDLE)?;
-    if place.process == std::process::id() {
-        return Err(CuResult::INVALID_CONTEXT.because("the process that exports memory or an event cannot open it"));
-    }
+    refuse!(INVALID_CONTEXT if place.process == std::process::id(), "the process that exports memory or an event cannot open it");
     Ok(place)
 }
 
@@ -35,18 +33,6 @@ fn check_supported(driver: &Driver) -> Result<()> {
         return Ok(());
     }
     Err(CuResult::NOT_SUPPORTED.because(format!("the profile {} cannot share memory between processes", driver.profile.name)))
-}
-
-fn open(address: Out<DevicePtr>, token: &Token, flags: u32) -> Result<()> {
-    let (driver, context) = context::current()?;
-    check_supported(driver)?;
-    address.check()?;
-    if flags != LAZY_ENABLE_PEER_ACCESS {
-        return CuResult::INVALID_VALUE.err();
-    }
-    let place = place(token, MEMORY)?;
-    driver.captures.check_safe()?;
-    address.put(driver.allocations.open(&driver.memory, &place, context.handle)?)
 }
 
 exports! {
@@ -59,12 +45,14 @@ exports! {
     }
 
     /// The old name for the same: both take the flags.
-    fn cuIpcOpenMemHandle(address: Out<DevicePtr>, handle: Token, flags: u32) {
-        open(address, &handle, flags)
-    }
-
-    fn cuIpcOpenMemHandle_v2(address: Out<DevicePtr>, handle: Token, flags: u32) {
-        open(address, &handle, flags)
+    fn cuIpcOpenMemHandle_v2 | cuIpcOpenMemHandle(address: Out<DevicePtr>, handle: Token, flags: u32) {
+        let (driver, context) = context::current()?;
+        check_supported(driver)?;
+        address.check()?;
+        refuse!(INVALID_VALUE if flags != LAZY_ENABLE_PEER_ACCESS);
+        let place = place(&handle, MEMORY)?;
+        driver.captures.check_safe()?;
+        address.put(driver.allocations.open(&driver.memory, &place, context.handle)?)
     }
 
     fn cuIpcCloseMemHandle(address: DevicePtr) {
@@ -76,7 +64,7 @@ exports! {
     fn cuIpcGetEventHandle(handle: Out<Token>, event: Handle) {
         driver()?;
         handle.check()?;
-        handle.put(event::get(event)?.export(EVENT)?)
+        handle.put(find::<Event>(event)?.export(EVENT)?)
     }
 
     fn cuIpcOpenEventHandle(event: Out<Handle>, handle: Token) {

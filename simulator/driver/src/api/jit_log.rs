@@ -1,7 +1,7 @@
 //! The options of the compiler that a GPU's driver has for PTX: where its messages go. The simulator has no compiler, but it has messages.
 
 use crate::ffi::{In, Out};
-use crate::result::{CuResult, Result};
+use crate::result::{Result, refuse};
 
 /// `CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES`, `CU_JIT_ERROR_LOG_BUFFER`, `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`, and the number of options
 const INFO_LOG_BYTES: u32 = 4;
@@ -35,7 +35,7 @@ impl Logs {
                 INFO_LOG_BYTES => logs.info_length = Some(value),
                 // The others control a compiler that does not exist here: registers, optimization, caching.
                 0..JIT_OPTIONS => {}
-                _ => return CuResult::INVALID_VALUE.err(),
+                _ => refuse!(INVALID_VALUE),
             }
         }
         Ok(logs)

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use simt::cluster::{self, ClusterMisuse};
-use simt::{Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
+use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
 
 use super::argument;
 use super::context::Context;
@@ -16,14 +16,11 @@ use crate::driver::{self, Driver};
 use crate::ffi::{HostBytes, In};
 use crate::handles::Handle;
 use crate::host_memory;
-use crate::launch_files;
-use crate::lock::lock;
-use crate::messages::say;
 use crate::name::{made_readable, readable};
+use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, LaunchRecord, Outcome};
-use crate::result::{CuResult, Failure, Result};
+use crate::result::{CuResult, Failure, Result, refuse};
 use crate::settings::Trace;
-use crate::variables::LAUNCHES;
 
 /// Tags in the array `extra` of a launch, which say what the next element is.
 const PARAM_BUFFER: u64 = 1;
@@ -43,37 +40,40 @@ const PRIORITY: u32 = 8;
 /// The value of an attribute of a launch, which has as many bytes as it needs of these.
 pub type AttributeValue = [u8; 64];
 
-/// A launch of a kernel.
-#[derive(Debug)]
-pub struct Launch {
-    /// The function or the kernel, as the program named it.
-    pub handle: Handle,
-    pub function: Arc<Function>,
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
     pub config: LaunchConfig,
     pub grid: Grid,
     /// The clusters that it asks for.
     pub cluster: Option<Dim3>,
+}
+
+impl Shape {
+    /// Makes the shape of a launch of blocks that do not depend on each other.
+    pub fn of(grid: [u32; 3], block: [u32; 3], dynamic_shared_bytes: u32) -> Self {
+        let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes };
+        Self { config, grid: Grid::Independent, cluster: None }
+    }
+}
+
+/// Returns three extents as simt has them.
+pub fn dim([x, y, z]: [u32; 3]) -> Dim3 {
+    Dim3::new(x, y, z)
+}
+
+/// A launch of a kernel.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The function or the kernel, as the program named it.
+    pub handle: Handle,
+    pub function: Arc<Function>,
+    pub shape: Shape,
     parameters: Vec<u8>,
     /// Attributes that a program set on the node of a graph, by number.
     pub attributes: BTreeMap<u32, AttributeValue>,
     /// The addresses of the parameters, where the program reads them.
     listed: Vec<usize>,
-}
-
-impl Clone for Launch {
-    /// The parameters of the copy have addresses of their own.
-    fn clone(&self) -> Self {
-        Self {
-            handle: self.handle,
-            function: self.function.clone(),
-            config: self.config,
-            grid: self.grid,
-            cluster: self.cluster,
-            parameters: self.parameters.clone(),
-            attributes: self.attributes.clone(),
-            listed: Vec::new(),
-        }
-    }
 }
 
 impl Launch {
@@ -82,32 +82,30 @@ impl Launch {
         driver: &Driver,
         handle: Handle,
         function: Arc<Function>,
-        config: LaunchConfig,
-        (grid, cluster): (Grid, Option<Dim3>),
+        shape: Shape,
         pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
     ) -> Result<Self> {
-        check_resources(&function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
-        check_grid(driver, &function, config, grid)?;
-        check_cluster(driver, &function, config, cluster)?;
+        check_resources(&function, shape.config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
+        check_grid(driver, &function, shape)?;
+        check_cluster(driver, &function, shape)?;
         let parameters = pack(&function).inspect_err(|failure| driver.note_refusal(failure))?;
-        Ok(Self { handle, function, config, grid, cluster, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
+        let launch = Self { handle, function, shape, parameters, attributes: BTreeMap::new(), listed: Vec::new() };
+        // The launch itself refuses other shapes as well, but it may be much later.
+        let checked = simt::check_shape(launch.function.kernel(), shape.config, driver.profile);
+        checked.map_err(|misuse| launch.refused(&misuse.into())).inspect_err(|failure| driver.note_refusal(failure))?;
+        Ok(launch)
     }
 
     pub fn context(&self) -> &Arc<Context> {
         &self.function.context
     }
 
-    /// Changes whether the kernel synchronizes across the whole grid.
-    pub fn set_grid(&mut self, driver: &Driver, grid: Grid) -> Result<()> {
-        check_grid(driver, &self.function, self.config, grid)?;
-        self.grid = grid;
-        Ok(())
-    }
-
-    /// Changes the clusters that it asks for.
-    pub fn set_cluster(&mut self, driver: &Driver, cluster: Option<Dim3>) -> Result<()> {
-        check_cluster(driver, &self.function, self.config, cluster)?;
-        self.cluster = cluster;
+    /// Changes whether the kernel synchronizes across the whole grid, and the clusters that it asks for.
+    pub fn set_groups(&mut self, driver: &Driver, grid: Grid, cluster: Option<Dim3>) -> Result<()> {
+        let shape = Shape { grid, cluster, ..self.shape };
+        check_grid(driver, &self.function, shape)?;
+        check_cluster(driver, &self.function, shape)?;
+        self.shape = shape;
         Ok(())
     }
 
@@ -132,43 +130,39 @@ impl Launch {
     }
 
     fn execute(&self, driver: &Driver) -> Result<()> {
-        let (function, config) = (&self.function, self.config);
+        let (function, config, profile) = (&self.function, self.shape.config, driver.profile);
         let (image, kernel, mut options) = (function.image.image(), function.name(), options(driver, self)?);
-        let followed = driver.debugged.as_ref().map(|debugged| (debugged, debugged.follow(kernel, &mut options)));
-        keep(driver, image, kernel, (config, options.cooperative, driver.profile.name), &self.parameters);
-        let mut ended = simt::launch(&driver.memory, image, kernel, config, &self.parameters, driver.profile, &options);
-        made_readable(&mut ended);
-        if let Some((debugged, followed)) = followed {
-            debugged.note(followed, image.module(), (kernel, config), &ended, |finding| {
-                argument::explain(driver, function.kernel(), &self.parameters, finding)
-            });
-        }
-        if let Some(executed) = &options.executed {
-            driver.mutants.note(image.module(), kernel, executed);
-        }
-        let outcome = match ended {
+        let (memory, parameters, number) = (&*driver.memory, &self.parameters, driver.next_launch());
+        let begun = Begun { number, image, kernel, config, parameters, memory, profile };
+        let observers: [&dyn Observer; 5] =
+            [&function.image.coverage, &driver.mutants, &driver.debugged, &driver.launch_files, &driver.reporter];
+        observers.iter().for_each(|observer| observer.begin(&begun, &mut options));
+        let mut out_of_fuel = None;
+        let mut launched = simt::launch(memory, image, kernel, config, parameters, profile, &options);
+        made_readable(&mut launched);
+        let (outcome, overwritten) = match launched {
             Ok(mut report) => {
                 driver.note_accesses(|| std::mem::take(&mut report.footprint));
                 print(&report.printed);
-                note_overwritten(driver, kernel, &options, report.overwritten);
-                Outcome::Finished(Box::new(report))
+                let overwritten = report.overwritten;
+                (Outcome::Finished(Box::new(report)), overwritten)
             }
             Err(misuse @ LaunchError::Misuse(_)) => return Err(self.refused(&misuse)),
             Err(fault) => {
                 print(fault.printed());
-                note_overwritten(driver, kernel, &options, fault.overwritten());
-                Outcome::Failed(self.fail(driver, fault))
+                if let LaunchError::OutOfFuel { block, warp, .. } = fault {
+                    out_of_fuel = Some((block, warp));
+                }
+                let overwritten = fault.overwritten();
+                (Outcome::Failed(self.fail(driver, fault)), overwritten)
             }
         };
-        let occupancy = function.occupancy(driver.profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
-        driver.note_launch(LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome });
+        let occupancy = function.occupancy(profile, config.block.volume() as u32, config.dynamic_shared_bytes.into());
+        let record = LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome };
+        let ended = Ended { record, overwritten, out_of_fuel };
+        observers.iter().for_each(|observer| observer.end(&begun, &options, &ended));
+        driver.keep_record(ended.record);
         Ok(())
-    }
-
-    /// Refuses what [`run`](Self::run) would refuse, for a call whose launch runs later.
-    pub fn check(&self, driver: &Driver) -> Result<()> {
-        let checked = simt::check_shape(self.function.kernel(), self.config, driver.profile);
-        checked.map_err(|misuse| self.refused(&misuse.into())).inspect_err(|failure| driver.note_refusal(failure))
     }
 
     fn refused(&self, misuse: &LaunchError) -> Failure {
@@ -189,7 +183,7 @@ impl Launch {
 }
 
 /// Refuses clusters that the device, the kernel or the grid does not allow.
-fn check_cluster(driver: &Driver, function: &Function, config: LaunchConfig, asked: Option<Dim3>) -> Result<()> {
+fn check_cluster(driver: &Driver, function: &Function, Shape { config, cluster: asked, .. }: Shape) -> Result<()> {
     let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
     let refused = |misuse: ClusterMisuse| {
         let failure = code_of_clusters(misuse).because(format!("kernel {}: {misuse}", readable(function.name())));
@@ -205,7 +199,7 @@ pub fn code_of_clusters(misuse: ClusterMisuse) -> CuResult {
 }
 
 /// Refuses a cooperative launch of more blocks than the device can hold.
-fn check_grid(driver: &Driver, function: &Function, config: LaunchConfig, grid: Grid) -> Result<()> {
+fn check_grid(driver: &Driver, function: &Function, Shape { config, grid, .. }: Shape) -> Result<()> {
     if grid == Grid::Cooperative {
         check_fits_at_once(function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
     }
@@ -214,9 +208,7 @@ fn check_grid(driver: &Driver, function: &Function, config: LaunchConfig, grid: 
 
 fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
     let kernel = readable(function.name());
-    if profile.compute_capability < (6, 0) {
-        return Err(CuResult::NOT_SUPPORTED.because(format!("kernel {kernel}: {} has no cooperative launches", profile.name)));
-    }
+    refuse!(NOT_SUPPORTED if profile.compute_capability < (6, 0), "kernel {kernel}: {} has no cooperative launches", profile.name);
     let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
     let each = function.occupancy(profile, threads, config.dynamic_shared_bytes.into()).blocks_per_multiprocessor;
     let (blocks, most) = (config.grid.volume(), u64::from(each) * u64::from(profile.multiprocessors));
@@ -256,20 +248,6 @@ fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile)
     Ok(())
 }
 
-/// Refuses a shape that no launch can have. [`simt::launch`] refuses it as well, but a launch is captured long before that.
-pub fn check_shape(config: LaunchConfig, profile: &Profile) -> Result<()> {
-    let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
-    let limits =
-        extents(config.grid).into_iter().zip(profile.max_grid).chain(extents(config.block).into_iter().zip(profile.max_block));
-    for (extent, limit) in limits {
-        if !(1..=limit).contains(&extent) {
-            return Err(CuResult::INVALID_VALUE
-                .because(format!("{extent} blocks or threads in one direction, where 1 to {limit} are possible")));
-        }
-    }
-    Ok(())
-}
-
 /// Returns how to execute a launch, from the settings in force.
 fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
     let (context, function) = (launch.context(), &launch.function);
@@ -281,28 +259,18 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         checks: settings.checks.unwrap_or(defaults.checks),
         warp_order: settings.warp_order.unwrap_or(defaults.warp_order),
         garbage: settings.garbage.unwrap_or(defaults.garbage),
-        cooperative: launch.grid == Grid::Cooperative,
-        cluster: launch.cluster.or(function.cluster_bounds().required),
+        cooperative: launch.shape.grid == Grid::Cooperative,
+        cluster: launch.shape.cluster.or(function.cluster_bounds().required),
         large_clusters: function.allows_large_clusters(),
         registers_per_thread: function.registers_per_thread(),
         stack_bytes: context.stack_bytes(),
         printed_bytes: context.printed_bytes(),
         heap: context.heap(),
-        textures: lock(&driver.textures).clone(),
+        textures: driver.textures.lock().clone(),
         footprint: driver.queues.timeline.is_some(),
-        coverage: function.image.coverage(function.name()),
-        executed: driver.mutants.record(),
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults
     })
-}
-
-/// Writes the launch to a file, if the environment asks for that.
-fn keep(driver: &Driver, image: &Image, kernel: &str, how: (LaunchConfig, bool, &str), parameters: &[u8]) {
-    let Some(folder) = LAUNCHES.path() else { return };
-    if let Err(error) = launch_files::write(&folder, &driver.memory, image, kernel, how, parameters) {
-        say(format_args!("cannot write the launch of {kernel} ({LAUNCHES}): {error}"));
-    }
 }
 
 /// Prints what a kernel printed. The launch is complete when its call returns, so the output is due by then.
@@ -310,18 +278,6 @@ fn print(text: &str) {
     let mut output = std::io::stdout();
     // A closed standard output is not the launch's fault.
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
-}
-
-/// Says how much of a kernel's output is missing. A GPU does not say so, but there a program that prints that much is slow.
-fn note_overwritten(driver: &Driver, kernel: &str, options: &LaunchOptions, bytes: u64) {
-    if bytes > 0 {
-        driver.tell(&format!(
-            "kernel {}: {bytes} bytes of its printf output were overwritten by later output, as on a GPU; the buffer has {} bytes \
-             (cudaLimitPrintfFifoSize)",
-            readable(kernel),
-            options.printed_bytes,
-        ));
-    }
 }
 
 /// Returns what a GPU's driver returns in this case.
@@ -396,7 +352,7 @@ fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
                 let bytes = value()?.with(size_of::<usize>(), |bytes| bytes.try_into().map(usize::from_ne_bytes))?;
                 given = bytes.ok();
             }
-            _ => return CuResult::INVALID_VALUE.err(),
+            _ => refuse!(INVALID_VALUE),
         }
     }
     let (Some(buffer), Some(given)) = (buffer, given) else { return CuResult::INVALID_VALUE.err() };

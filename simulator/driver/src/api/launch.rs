@@ -5,17 +5,17 @@
 
 use std::ffi::c_void;
 
-use simt::{Dim3, LaunchConfig};
+use simt::Dim3;
 
 use super::context;
 use super::function::Function;
-use super::kernel::{self, Grid, Launch, pack, pack_each};
+use super::kernel::{Grid, Launch, Shape, dim, pack, pack_each};
 use super::operation::Operation;
 use super::{library, stream};
 use crate::export::exports;
 use crate::ffi::{HostBytes, In, LaunchAttribute, LaunchConfigEx, Out};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_LAUNCH_ATTRIBUTE_…`
 const COOPERATIVE: u32 = 2;
@@ -28,30 +28,20 @@ const DEVICE_UPDATABLE: u32 = 13;
 const LAST_ATTRIBUTE: u32 = 14;
 
 /// Launches a kernel in a stream. `pack` returns its parameters, laid out as the kernel expects them.
-pub fn launch(
-    handle: Handle,
-    config: LaunchConfig,
-    stream: Handle,
-    shape: (Grid, Option<Dim3>),
-    pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
-) -> Result<()> {
+pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&Function) -> Result<Vec<u8>>) -> Result<()> {
     let (driver, context) = context::current()?;
     let function = library::function(handle)?;
     stream::check_current(stream, &context)?;
-    if function.context.handle != context.handle {
-        return CuResult::INVALID_HANDLE.err();
-    }
-    let mut launch = Launch::new(driver, handle, function, config, shape, pack)?;
+    refuse!(INVALID_HANDLE if function.context.handle != context.handle);
+    let mut launch = Launch::new(driver, handle, function, shape, pack)?;
     if stream::is_capturing(stream)? {
-        kernel::check_shape(config, driver.profile)?;
         launch.set_priority(stream::priority(stream)?);
     }
     stream::submit(stream, Operation::Kernel(launch))
 }
 
-/// Reads the attributes of a launch: whether it is cooperative, and the clusters that it asks for. The others only affect speed or order,
-/// and can be ignored. A launch with programmatic stream serialization may begin before the one in front of it has ended; here it never does.
-pub fn read_attributes(config: &LaunchConfigEx) -> Result<(Grid, Option<Dim3>)> {
+/// Reads the shape of a launch. Attributes that only affect speed or order are ignored. A launch with programmatic stream serialization may begin before the one in front of it has ended; here it never does.
+pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
     let (mut grid, mut cluster, mut preferred) = (Grid::Independent, None, None);
     for index in 0..config.attribute_count as usize {
         let LaunchAttribute { id, value, .. } = config.attributes.read_nth(index)?;
@@ -67,7 +57,7 @@ pub fn read_attributes(config: &LaunchConfigEx) -> Result<(Grid, Option<Dim3>)> 
             PROGRAMMATIC_EVENT | COMPLETION_EVENT => return unsupported("events inside a launch"),
             DEVICE_UPDATABLE => return unsupported("nodes that the device updates"),
             // A policy of streams, not an attribute of launches.
-            SYNCHRONIZATION_POLICY => return CuResult::INVALID_VALUE.err(),
+            SYNCHRONIZATION_POLICY => refuse!(INVALID_VALUE),
             0..=LAST_ATTRIBUTE => {}
             id => return Err(CuResult::INVALID_VALUE.because(format!("launches have no attribute {id}"))),
         }
@@ -82,11 +72,7 @@ pub fn read_attributes(config: &LaunchConfigEx) -> Result<(Grid, Option<Dim3>)> 
         (Some(_), _) => return Err(CuResult::INVALID_CLUSTER_SIZE.because("a preferred cluster must be a multiple of the cluster")),
         (None, _) => {}
     }
-    Ok((grid, cluster))
-}
-
-fn dim([x, y, z]: [u32; 3]) -> Dim3 {
-    Dim3::new(x, y, z)
+    Ok(Shape { grid, cluster, ..Shape::of(config.grid, config.block, config.shared_mem_bytes) })
 }
 
 exports! {
@@ -103,18 +89,14 @@ exports! {
         values: In<HostBytes>,
         extra: In<HostBytes>,
     ) also "_ptsz" {
-        let config =
-            LaunchConfig { grid: dim([grid_x, grid_y, grid_z]), block: dim([block_x, block_y, block_z]), dynamic_shared_bytes };
-        launch(function, config, stream, (Grid::Independent, None), |function| pack(function, values, extra))
+        let shape = Shape::of([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared_bytes);
+        launch(function, shape, stream, |function| pack(function, values, extra))
     }
 
     fn cuLaunchKernelEx(config: In<LaunchConfigEx>, function: Handle, values: In<HostBytes>, extra: In<HostBytes>) also "_ptsz" {
         context::current()?;
-        let given = config.read()?;
-        let shape = read_attributes(&given)?;
-        let config =
-            LaunchConfig { grid: dim(given.grid), block: dim(given.block), dynamic_shared_bytes: given.shared_mem_bytes };
-        launch(function, config, given.stream, shape, |function| pack(function, values, extra))
+        let config = config.read()?;
+        launch(function, read_shape(&config)?, config.stream, |function| pack(function, values, extra))
     }
 
     fn cuLaunchCooperativeKernel(
@@ -129,9 +111,8 @@ exports! {
         stream: Handle,
         values: In<HostBytes>,
     ) also "_ptsz" {
-        let config =
-            LaunchConfig { grid: dim([grid_x, grid_y, grid_z]), block: dim([block_x, block_y, block_z]), dynamic_shared_bytes };
-        launch(function, config, stream, (Grid::Cooperative, None), |function| pack_each(function, values))
+        let shape = Shape::of([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared_bytes);
+        launch(function, Shape { grid: Grid::Cooperative, ..shape }, stream, |function| pack_each(function, values))
     }
 
     fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) {

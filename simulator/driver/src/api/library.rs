@@ -4,19 +4,20 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::context::{self, Context};
 use super::function::{self, Function, LAST_CACHE_CONFIG};
 use super::image::{self, ParsedImage};
 use super::jit_log::Logs;
 use super::module::{self, Module};
-use crate::driver::{Driver, driver, driver_of};
+use crate::driver::{Driver, driver, driver_of, find};
 use crate::export::exports;
 use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, Out, Text};
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::handles::{Handle, kinds};
+use crate::result::{CuResult, Result, refuse};
 
 /// A library.
 #[derive(Debug)]
@@ -36,26 +37,15 @@ struct Kernel {
     name: CString,
 }
 
-impl Kind for Library {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
-}
-
-impl Kind for Kernel {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    Library: INVALID_HANDLE;
+    Kernel: INVALID_HANDLE;
 }
 
 impl Library {
     /// Returns the library's module in a context, and loads it there first if necessary.
     fn module(&self, driver: &Driver, context: &Arc<Context>) -> Result<Arc<Module>> {
-        let mut modules = lock(&self.modules);
+        let mut modules = self.modules.lock();
         let known = modules.get(&context.handle.number());
         if let Some(module) = known.and_then(|&module| driver.handles.get::<Module>(module).ok()) {
             return Ok(module);
@@ -67,10 +57,9 @@ impl Library {
 
     /// Returns the handle of a kernel, which must exist.
     fn kernel(self: &Arc<Self>, driver: &Driver, name: &str) -> Handle {
-        let mut kernels = lock(&self.kernels);
+        let mut kernels = self.kernels.lock();
         *kernels.entry(name.to_owned()).or_insert_with(|| {
-            let handle = driver.handles.reserve();
-            driver.handles.insert_at(handle, Kernel { library: self.clone(), name: CString::new(name).unwrap_or_default() });
+            let handle = driver.handles.add(Kernel { library: self.clone(), name: CString::new(name).unwrap_or_default() });
             handle
         })
     }
@@ -95,18 +84,10 @@ impl Kernel {
 
 /// Returns the function that a handle means in the current context: of a function itself, or of a kernel, as CUDA allows for launches.
 pub fn function(handle: Handle) -> Result<Arc<Function>> {
-    match kernel(handle) {
+    match find::<Kernel>(handle) {
         Ok(kernel) => kernel.function(),
         Err(_) => Ok(function::get(handle)?.1),
     }
-}
-
-fn library(handle: Handle) -> Result<Arc<Library>> {
-    driver()?.handles.get(handle)
-}
-
-fn kernel(handle: Handle) -> Result<Arc<Kernel>> {
-    driver()?.handles.get(handle)
 }
 
 /// Loads a library. CUDA needs no current context for it.
@@ -153,10 +134,10 @@ exports! {
     fn cuLibraryUnload(library: Handle) {
         let driver = driver()?;
         let library = driver.handles.remove::<Library>(library)?;
-        for &kernel in lock(&library.kernels).values() {
+        for &kernel in library.kernels.lock().values() {
             let _ = driver.handles.remove::<Kernel>(kernel);
         }
-        for &module in lock(&library.modules).values() {
+        for &module in library.modules.lock().values() {
             if let Ok(module) = driver.handles.remove::<Module>(module) {
                 module.remove_functions(driver);
             }
@@ -165,7 +146,7 @@ exports! {
     }
 
     fn cuLibraryGetKernel(kernel: Out<Handle>, library: Handle, name: Text) {
-        let library = self::library(library)?;
+        let library = find::<Library>(library)?;
         kernel.check()?;
         let name = name.read()?;
         module::check_kernel(library.image.module(), &name)?;
@@ -173,12 +154,12 @@ exports! {
     }
 
     fn cuLibraryGetKernelCount(count: Out<u32>, library: Handle) {
-        count.put(self::library(library)?.image.module().kernels().len() as u32)
+        count.put(find::<Library>(library)?.image.module().kernels().len() as u32)
     }
 
     /// Returns no more kernels than the library has.
     fn cuLibraryEnumerateKernels(kernels: Out<Handle>, count: u32, library: Handle) {
-        let library = self::library(library)?;
+        let library = find::<Library>(library)?;
         for (index, kernel) in library.image.module().kernels().iter().take(count as usize).enumerate() {
             kernels.nth(index).put(library.kernel(driver()?, kernel.name()))?;
         }
@@ -186,14 +167,14 @@ exports! {
     }
 
     fn cuLibraryGetModule(module: Out<Handle>, library: Handle) {
-        let library = self::library(library)?;
+        let library = find::<Library>(library)?;
         module.check()?;
         let (driver, context) = context::current()?;
         module.put(library.module(driver, &context)?.handle)
     }
 
     fn cuLibraryGetGlobal(address: Out<DevicePtr>, bytes: Out<usize>, library: Handle, name: Text) {
-        let library = self::library(library)?;
+        let library = find::<Library>(library)?;
         let name = name.read()?;
         let (driver, context) = context::current()?;
         library.module(driver, &context)?.put_variable(address, bytes, &name)
@@ -201,38 +182,39 @@ exports! {
 
     /// Managed memory has one address for the host and the device.
     fn cuLibraryGetManaged(address: Out<DevicePtr>, bytes: Out<usize>, library: Handle, name: Text) {
-        let library = self::library(library)?;
+        let library = find::<Library>(library)?;
         let name = name.read()?;
-        if !library.image.module().variables().iter().any(|variable| variable.is_managed && variable.name == name) {
-            return Err(CuResult::NOT_FOUND.because(format!("no managed variable {name:?} in this library")));
-        }
+        refuse!(
+            NOT_FOUND if !library.image.module().variables().iter().any(|variable| variable.is_managed && variable.name == name),
+            "no managed variable {name:?} in this library"
+        );
         let (driver, context) = context::current()?;
         library.module(driver, &context)?.put_variable(address, bytes, &name)
     }
 
     /// No device here has functions with one address for the host and the device.
     fn cuLibraryGetUnifiedFunction(_function: Out<Handle>, library: Handle, _name: Text) {
-        self::library(library)?;
+        find::<Library>(library)?;
         CuResult::INVALID_VALUE.err()
     }
 
     fn cuKernelGetFunction(function: Out<Handle>, kernel: Handle) {
-        let kernel = self::kernel(kernel)?;
+        let kernel = find::<Kernel>(kernel)?;
         function.check()?;
         function.put(kernel.function()?.handle)
     }
 
     fn cuKernelGetLibrary(library: Out<Handle>, kernel: Handle) {
-        library.put(self::kernel(kernel)?.library.handle)
+        library.put(find::<Kernel>(kernel)?.library.handle)
     }
 
     /// The text lives as long as the library.
     fn cuKernelGetName(name: Out<*const c_char>, kernel: Handle) {
-        name.put(self::kernel(kernel)?.name.as_ptr())
+        name.put(find::<Kernel>(kernel)?.name.as_ptr())
     }
 
     fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
-        let kernel = self::kernel(kernel)?;
+        let kernel = find::<Kernel>(kernel)?;
         offset.check()?;
         let parameter = kernel.simulated().params().get(index).copied().ok_or(CuResult::INVALID_VALUE)?;
         offset.put(parameter.offset)?;
@@ -241,25 +223,25 @@ exports! {
     }
 
     fn cuKernelGetParamCount(kernel: Handle, count: Out<usize>) {
-        count.put(self::kernel(kernel)?.simulated().params().len())
+        count.put(find::<Kernel>(kernel)?.simulated().params().len())
     }
 
     fn cuKernelGetAttribute(value: Out<i32>, attribute: u32, kernel: Handle, device: DeviceId) {
         let driver = driver_of(device)?;
-        let function = self::kernel(kernel)?.function()?;
+        let function = find::<Kernel>(kernel)?.function()?;
         value.put(function.attribute(attribute, driver.profile).ok_or(CuResult::INVALID_VALUE)?)
     }
 
     /// Sets the attribute of the kernel's function in the current context.
     fn cuKernelSetAttribute(attribute: u32, value: i32, kernel: Handle, device: DeviceId) {
         let driver = driver_of(device)?;
-        self::kernel(kernel)?.function()?.set_attribute(attribute, value, driver.profile)
+        find::<Kernel>(kernel)?.function()?.set_attribute(attribute, value, driver.profile)
     }
 
     /// A preference, which a driver may ignore. This one does.
     fn cuKernelSetCacheConfig(kernel: Handle, config: u32, device: DeviceId) {
         driver_of(device)?;
-        self::kernel(kernel)?;
+        find::<Kernel>(kernel)?;
         if config <= LAST_CACHE_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
     }
 }

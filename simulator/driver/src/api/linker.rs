@@ -1,7 +1,9 @@
 //! The linker as a program calls it. What a GPU's driver would return as machine code is PTX here, which this driver loads again.
 
 use std::ffi::c_void;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
 
 use super::context::{self, Context};
 use super::image::{self, NO_PTX};
@@ -9,10 +11,9 @@ use super::jit_log::Logs;
 use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::{HostBytes, In, Out, Text};
-use crate::handles::{Handle, Kind};
+use crate::handles::{Handle, kinds};
 use crate::link::{self, Input, LinkError};
-use crate::lock::lock;
-use crate::result::{CuResult, Failure, Result};
+use crate::result::{CuResult, Failure, Result, refuse};
 
 /// `CU_JIT_INPUT_LIBRARY`, and the number of kinds of input
 const LIBRARY: u32 = 4;
@@ -31,21 +32,15 @@ struct Link {
     linked: OnceLock<Vec<u8>>,
 }
 
-impl Kind for Link {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Link: INVALID_HANDLE, of its context;
 }
 
 /// Adds an input. Its kind does not matter, because PTX is told by its first bytes.
 fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
     let (driver, _) = context::current()?;
     let link = driver.handles.get::<Link>(link)?;
-    if kind >= INPUT_KINDS || link.linked.get().is_some() {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if kind >= INPUT_KINDS || link.linked.get().is_some());
     let bytes = bytes()?;
     if kind == LIBRARY && name.contains(DEVICE_RUNTIME) {
         return Ok(());
@@ -62,7 +57,7 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
         return Err(CuResult::INVALID_IMAGE.because(format!("{}: it is not PTX", input.name))).inspect_err(refused);
     }
     link::check(&input).map_err(code_of).inspect_err(refused)?;
-    let mut inputs = lock(&link.inputs);
+    let mut inputs = link.inputs.lock();
     let together = [inputs.as_slice(), std::slice::from_ref(&input)].concat();
     // What is defined twice is refused here, not when the link is completed: so does the driver of an H200 (580.159).
     link::link(&together).map_err(code_of).inspect_err(refused)?;
@@ -80,43 +75,17 @@ fn code_of(error: LinkError) -> Failure {
     code.because(error.to_string())
 }
 
-fn create(option_count: u32, options: In<u32>, values: Out<usize>, out: Out<Handle>) -> Result<()> {
-    let (driver, context) = context::current()?;
-    out.check()?;
-    // A link that fails says why when it fails, so the buffers stay empty.
-    Logs::read(option_count, options, values)?.write("");
-    let make = |handle| Link { handle, context, inputs: Mutex::default(), linked: OnceLock::new() };
-    out.put(driver.handles.insert(make).handle)
-}
-
-fn add_file(link: Handle, kind: u32, path: Text) -> Result<()> {
-    let path = path.read()?;
-    let read = || std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")));
-    add(link, kind, path.clone(), read)
-}
-
-fn add_data(link: Handle, kind: u32, data: HostBytes, bytes: usize, name: Text) -> Result<()> {
-    let name = if name.is_null() { "unnamed input".to_owned() } else { name.read()? };
-    add(link, kind, name, || data.read(bytes))
-}
-
-/// Defines a function and its older name, which differ in how C declares the options.
-macro_rules! both {
-    ($($name:ident $older:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*; $($rest:tt)*) => {
-        exports! {
-            $(fn $name($($argument: $type),*) $body)*
-            $(fn $older($($argument: $type),*) $body)*
-            $($rest)*
-        }
-    };
-}
-
-both! {
-    cuLinkCreate_v2 cuLinkCreate(count: u32, options: In<u32>, values: Out<usize>, link: Out<Handle>) {
-        create(count, options, values, link)
+exports! {
+    fn cuLinkCreate_v2 | cuLinkCreate(count: u32, options: In<u32>, values: Out<usize>, link: Out<Handle>) {
+        let (driver, context) = context::current()?;
+        link.check()?;
+        // A link that fails says why when it fails, so the buffers stay empty.
+        Logs::read(count, options, values)?.write("");
+        let make = |handle| Link { handle, context, inputs: Mutex::default(), linked: OnceLock::new() };
+        link.put(driver.handles.insert(make).handle)
     }
 
-    cuLinkAddData_v2 cuLinkAddData(
+    fn cuLinkAddData_v2 | cuLinkAddData(
         link: Handle,
         kind: u32,
         data: HostBytes,
@@ -126,10 +95,11 @@ both! {
         _options: In<u32>,
         _values: Out<usize>,
     ) {
-        add_data(link, kind, data, bytes, name)
+        let name = if name.is_null() { "unnamed input".to_owned() } else { name.read()? };
+        add(link, kind, name, || data.read(bytes))
     }
 
-    cuLinkAddFile_v2 cuLinkAddFile(
+    fn cuLinkAddFile_v2 | cuLinkAddFile(
         link: Handle,
         kind: u32,
         path: Text,
@@ -137,18 +107,18 @@ both! {
         _options: In<u32>,
         _values: Out<usize>,
     ) {
-        add_file(link, kind, path)
-    };
+        let path = path.read()?;
+        let read = || std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")));
+        add(link, kind, path.clone(), read)
+    }
 
     /// The result belongs to the link. A second call returns the same one.
     fn cuLinkComplete(link: Handle, linked: Out<*const c_void>, bytes: Out<usize>) {
         let (driver, _) = context::current()?;
         let link = driver.handles.get::<Link>(link)?;
         linked.check()?;
-        let inputs = lock(&link.inputs);
-        if inputs.is_empty() {
-            return Err(CuResult::INVALID_VALUE.because("nothing was added to this link"));
-        }
+        let inputs = link.inputs.lock();
+        refuse!(INVALID_VALUE if inputs.is_empty(), "nothing was added to this link");
         let text = link::link(&inputs).map_err(code_of).inspect_err(|failure| driver.note_refusal(failure))?;
         let result = link.linked.get_or_init(|| [text.as_bytes(), &[0]].concat());
         linked.put(result.as_ptr().cast())?;

@@ -12,7 +12,7 @@ use crate::export::exports;
 use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemLocation, Out};
 use crate::handles::Handle;
 use crate::host_memory;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// The alignment of rows in pitched memory, which is that of every allocation.
 const PITCH_ALIGNMENT: usize = 512;
@@ -45,9 +45,7 @@ fn free(address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
 fn allocate_host(out: Out<*mut c_void>, bytes: usize, flags: u32) -> Result<()> {
     context::current()?;
     out.check()?;
-    if flags & !HOST_ALLOC_FLAGS != 0 {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if flags & !HOST_ALLOC_FLAGS != 0);
     if bytes == 0 {
         return out.put(std::ptr::null_mut());
     }
@@ -96,9 +94,7 @@ fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) 
             advice_of_page.accessed_by.remove(&place);
         }
     };
-    if !matches!(advice, 1..=6) {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if !matches!(advice, 1..=6));
     driver.advice.change(address, bytes as u64, change);
     Ok(())
 }
@@ -130,11 +126,9 @@ fn range_attribute(data: Out<i32>, data_bytes: usize, attribute: u32, address: D
         4 | 8 => vec![advice.prefetched],
         5 => vec![kind_of(advice.preferred)],
         7 => vec![kind_of(advice.prefetched)],
-        _ => return CuResult::INVALID_VALUE.err(),
+        _ => refuse!(INVALID_VALUE),
     };
-    if data_bytes == 0 || !data_bytes.is_multiple_of(4) || (attribute != 3 && data_bytes != 4) {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if data_bytes == 0 || !data_bytes.is_multiple_of(4) || (attribute != 3 && data_bytes != 4));
     values.into_iter().enumerate().try_for_each(|(index, value)| data.nth(index).put(value))
 }
 
@@ -167,9 +161,7 @@ exports! {
         context::current()?;
         address.check()?;
         pitch.check()?;
-        if !matches!(element_bytes, 4 | 8 | 16) {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !matches!(element_bytes, 4 | 8 | 16));
         let row = width.checked_next_multiple_of(PITCH_ALIGNMENT).ok_or(CuResult::OUT_OF_MEMORY)?;
         let bytes = row.checked_mul(height).ok_or(CuResult::OUT_OF_MEMORY)?;
         address.put(allocate(bytes, MemoryKind::Device)?)?;
@@ -205,9 +197,7 @@ exports! {
         let (driver, _) = context::current()?;
         device.check()?;
         let accessible = driver.allocations.containing(host.address()).filter(|owned| matches!(owned.kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_)));
-        if flags != 0 || accessible.is_none() {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != 0 || accessible.is_none());
         device.put(host.address())
     }
 
@@ -221,25 +211,22 @@ exports! {
 
     /// From then on, kernels can access the memory at the program's own address. CUDA demands that it stay allocated until it is
     /// unregistered. If it does not, a GPU keeps using the old pages; here the kernel's access is an access of this process to freed memory.
-    fn cuMemHostRegister_v2(host: HostBytes, bytes: usize, flags: u32) {
+    fn cuMemHostRegister_v2 | cuMemHostRegister(host: HostBytes, bytes: usize, flags: u32) {
         let (driver, context) = context::current()?;
-        if host.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
-        if flags & !REGISTER_SUPPORTED != 0 {
-            return Err(CuResult::NOT_SUPPORTED.because("memory of other devices and read-only memory cannot be registered"));
-        }
+        refuse!(INVALID_VALUE if host.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0);
+        refuse!(
+            NOT_SUPPORTED if flags & !REGISTER_SUPPORTED != 0,
+            "memory of other devices and read-only memory cannot be registered"
+        );
         let address = host.address();
-        if !address.is_multiple_of(4) {
-            return Err(CuResult::NOT_SUPPORTED.because(format!(
-                "memory at {address:#x} cannot be registered: the simulated device needs an address that is a multiple of 4"
-            )));
-        }
-        if !host_memory::is_writable(address, bytes as u64) {
-            return Err(CuResult::INVALID_VALUE.because(format!(
-                "not all of the {bytes} bytes at {address:#x} are memory that this process can write"
-            )));
-        }
+        refuse!(
+            NOT_SUPPORTED if !address.is_multiple_of(4),
+            "memory at {address:#x} cannot be registered: the simulated device needs an address that is a multiple of 4"
+        );
+        refuse!(
+            INVALID_VALUE if !host_memory::is_writable(address, bytes as u64),
+            "not all of the {bytes} bytes at {address:#x} are memory that this process can write"
+        );
         driver.captures.check_safe()?;
         // SAFETY: the range starts at a multiple of 4, as checked above. The C caller promises, because CUDA demands it, that the range is
         // its own memory, that the memory stays allocated until it is unregistered, and that nobody else writes it while a kernel uses it.
@@ -261,9 +248,7 @@ exports! {
     fn cuMemAllocManaged(address: Out<DevicePtr>, bytes: usize, flags: u32) {
         let (driver, _) = context::current()?;
         address.check()?;
-        if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST) {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST));
         if driver.profile.compute_capability < (3, 0) {
             let reason = format!("the profile {} has no managed memory; use cuMemAlloc and copy", driver.profile.name);
             return Err(CuResult::NOT_SUPPORTED.because(reason));
@@ -278,7 +263,7 @@ exports! {
         let (driver, _) = context::current()?;
         let stream = stream::any(handle)?;
         if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST | ATTACH_SINGLE) || (flags == ATTACH_SINGLE && stream.is_none()) {
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         }
         match driver.allocations.containing(address) {
             Some(owned) if owned.kind == MemoryKind::Managed && owned.base == address && [0, owned.bytes].contains(&(bytes as u64)) => {
@@ -308,9 +293,7 @@ exports! {
         address: DevicePtr,
         bytes: usize,
     ) {
-        if count == 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if count == 0);
         for index in 0..count {
             let (data, data_bytes) = (data.read_nth(index)?, data_bytes.read_nth(index)?);
             range_attribute(data, data_bytes, attributes.read_nth(index)?, address, bytes)?;
@@ -325,7 +308,7 @@ exports! {
     fn cuMemPrefetchAsync_v2(address: DevicePtr, bytes: usize, location: MemLocation, flags: u32, stream: Handle) also "_ptsz" {
         if flags != 0 {
             driver()?;
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         }
         prefetch(address, bytes, location, stream)
     }

@@ -15,6 +15,7 @@ mod device;
 mod errors;
 mod event;
 mod extras;
+mod fill;
 mod function;
 mod graph;
 mod green;

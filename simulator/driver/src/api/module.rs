@@ -1,18 +1,19 @@
 //! Modules: loading PTX, and finding its functions and variables.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::context::{self, Context};
 use super::function::Function;
 use super::image::{self, LoadedImage, ParsedImage};
 use super::jit_log::Logs;
-use crate::driver::{Driver, driver};
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, Out, Text};
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::handles::{Handle, kinds};
+use crate::result::{CuResult, Result, refuse};
 
 /// A module, loaded into a context.
 #[derive(Debug)]
@@ -26,12 +27,8 @@ pub struct Module {
     functions: Mutex<BTreeMap<String, Handle>>,
 }
 
-impl Kind for Module {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Module: INVALID_HANDLE, of its context;
 }
 
 impl Module {
@@ -43,7 +40,7 @@ impl Module {
 
     /// Removes the functions of a module that is gone.
     pub fn remove_functions(&self, driver: &Driver) {
-        for &function in lock(&self.functions).values() {
+        for &function in self.functions.lock().values() {
             let _ = driver.handles.remove::<Function>(function);
         }
     }
@@ -51,7 +48,7 @@ impl Module {
     /// Returns the handle of a kernel of this module.
     pub fn function(&self, driver: &Driver, name: &str) -> Result<Handle> {
         check_kernel(self.image.image().module(), name)?;
-        let mut functions = lock(&self.functions);
+        let mut functions = self.functions.lock();
         let handle = functions.entry(name.to_owned()).or_insert_with(|| {
             let make = |handle| Function::new(handle, self.handle, self.context.clone(), self.image.clone(), name.to_owned());
             driver.handles.insert(make).handle
@@ -61,9 +58,7 @@ impl Module {
 
     /// Returns the address and the size of a variable. The caller may leave out either result, but not both.
     pub fn put_variable(&self, address: Out<DevicePtr>, bytes: Out<usize>, name: &str) -> Result<()> {
-        if address.is_null() && bytes.is_null() {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if address.is_null() && bytes.is_null());
         let not_found = || CuResult::NOT_FOUND.because(format!("no variable {name:?} in this module"));
         let (found, size) = self.image.image().variable(name).ok_or_else(not_found)?;
         address.put_if_asked(found);
@@ -92,7 +87,7 @@ fn load(out: Out<Handle>, read: impl FnOnce(&Driver) -> Result<ParsedImage>) -> 
 }
 
 exports! {
-    fn cuModuleLoadData(module: Out<Handle>, image: HostBytes) {
+    fn cuModuleLoadData | cuModuleLoadFatBinary(module: Out<Handle>, image: HostBytes) {
         load(module, |driver| image::read(driver, image))
     }
 
@@ -108,16 +103,13 @@ exports! {
         load(module, |driver| image::read_file(driver, path))
     }
 
-    fn cuModuleLoadFatBinary(module: Out<Handle>, image: HostBytes) {
-        load(module, |driver| image::read(driver, image))
-    }
-
     /// The memory of its variables is freed when the last launch that uses it has ended.
     fn cuModuleUnload(module: Handle) {
         let (driver, _) = context::current()?;
-        if driver.handles.get::<Module>(module)?.library.is_some() {
-            return Err(CuResult::NOT_PERMITTED.because("the module belongs to a library; unload the library"));
-        }
+        refuse!(
+            NOT_PERMITTED if driver.handles.get::<Module>(module)?.library.is_some(),
+            "the module belongs to a library; unload the library"
+        );
         driver.handles.remove::<Module>(module)?.remove_functions(driver);
         Ok(())
     }
@@ -140,7 +132,7 @@ exports! {
     }
 
     fn cuModuleGetFunctionCount(count: Out<u32>, module: Handle) {
-        let module = driver()?.handles.get::<Module>(module)?;
+        let module = find::<Module>(module)?;
         count.put(module.image.image().module().kernels().len() as u32)
     }
 

@@ -1,18 +1,18 @@
 //! The part of the API that asks about [occupancy](crate::occupancy).
 
-use simt::{Dim3, Profile, cluster};
+use simt::{Profile, cluster};
 
 use super::context;
 use super::function::Function;
-use super::kernel::code_of_clusters;
-use super::launch::read_attributes;
+use super::kernel::{code_of_clusters, dim};
+use super::launch::read_shape;
 use super::library;
 use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::{In, LaunchConfigEx, Out, SharedBytesOfBlock};
 use crate::handles::Handle;
 use crate::occupancy::{self, BlockNeeds, Occupancy, WARP_SIZE};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// Counts the blocks of a kernel that a multiprocessor holds; 0 if no block can have this many threads or this much shared memory. Like a
 /// GPU's driver, this ignores the kernel's launch bounds and a lowered limit on dynamic shared memory.
@@ -92,14 +92,14 @@ const CLUSTERED_BLOCKS: u32 = 8;
 /// Counts the clusters that run at once, at most. A GPU may hold fewer of more than two blocks, because all blocks of a cluster run in one
 /// group of multiprocessors, and these groups differ between GPUs of one kind.
 fn active_clusters(function: &Function, profile: &Profile, config: &LaunchConfigEx) -> Result<u32> {
-    let (_, asked) = read_attributes(config)?;
+    let asked = read_shape(config)?.cluster;
     // An H200 wants to be asked about the clusters that a kernel was compiled for, too.
-    if asked.is_none() && function.kernel().cluster().required.is_some() {
-        return Err(CuResult::INVALID_CLUSTER_SIZE.because("the configuration must name the cluster"));
-    }
-    let [x, y, z] = config.grid;
+    refuse!(
+        INVALID_CLUSTER_SIZE if asked.is_none() && function.kernel().cluster().required.is_some(),
+        "the configuration must name the cluster"
+    );
     let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
-    let clusters = cluster::check(bounds, Dim3::new(x, y, z), (asked, large), profile);
+    let clusters = cluster::check(bounds, dim(config.grid), (asked, large), profile);
     let Some(extent) = clusters.map_err(|misuse| code_of_clusters(misuse).because(misuse.to_string()))? else { return Ok(0) };
     let threads = config.block.iter().product();
     let each = blocks(function, profile, threads, config.shared_mem_bytes as usize).min(CLUSTERED_BLOCKS);
@@ -154,12 +154,10 @@ exports! {
         bytes.check()?;
         let profile = driver.profile;
         let (Ok(blocks @ 1..), Ok(threads @ 1..)) = (u32::try_from(blocks), u32::try_from(block)) else {
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         };
         let without_shared = Occupancy::of(profile, BlockNeeds { shared_bytes: 0, ..function.needs(threads, 0) });
-        if threads > profile.max_threads_per_block || without_shared.blocks_per_multiprocessor < blocks {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if threads > profile.max_threads_per_block || without_shared.blocks_per_multiprocessor < blocks);
         let free = occupancy::shared_bytes_each(profile, blocks).saturating_sub(function.kernel().static_shared_bytes());
         bytes.put(free.min(function.max_dynamic_shared(profile)) as usize)
     }
@@ -176,9 +174,10 @@ exports! {
         let function = library::function(function)?;
         size.check()?;
         let config = config.read()?;
-        if driver.profile.compute_capability < cluster::FIRST_CAPABILITY {
-            return Err(CuResult::NOT_SUPPORTED.because(format!("{} has no clusters of blocks", driver.profile.name)));
-        }
+        refuse!(
+            NOT_SUPPORTED if driver.profile.compute_capability < cluster::FIRST_CAPABILITY,
+            "{} has no clusters of blocks", driver.profile.name
+        );
         let fits = blocks(&function, driver.profile, config.block.iter().product(), config.shared_mem_bytes as usize) > 0;
         let most = if function.allows_large_clusters() { cluster::MOST_BLOCKS } else { cluster::PORTABLE_BLOCKS };
         size.put(if fits { most as i32 } else { 0 })

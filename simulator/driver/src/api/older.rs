@@ -5,48 +5,15 @@
 
 use std::ffi::c_int;
 
-use simt::{Dim3, LaunchConfig};
-
 use super::function::{self, Function, PARAMETER_BYTES};
-use super::kernel::Grid;
+use super::kernel::Shape;
 use super::launch;
-use super::{capture, context, event, memory, stream};
+use super::stream;
 use crate::driver::{driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, HostBytes, Out};
 use crate::handles::Handle;
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
-
-/// Exports old names that mean the same as a newer one.
-macro_rules! same {
-    ($($name:ident($($argument:ident: $type:ty),*) = $module:ident::$newer:ident;)*) => {
-        $(
-            /// The newer function, under its old name.
-            #[allow(non_snake_case, reason = "the name is the C API's")]
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name($($argument: $type),*) -> CuResult {
-                // SAFETY: the caller promises for the old name what the newer one demands, because the arguments are the same.
-                unsafe { $module::$newer($($argument),*) }
-            }
-        )*
-
-        /// The old names.
-        pub const SAME: &[crate::export::Export] =
-            &[$(crate::export::Export { name: stringify!($name), address: $name as *const (), per_thread: None }),*];
-    };
-}
-
-same! {
-    cuCtxDestroy(handle: Handle) = context::cuCtxDestroy_v2;
-    cuCtxPopCurrent(popped: Out<Handle>) = context::cuCtxPopCurrent_v2;
-    cuCtxPushCurrent(handle: Handle) = context::cuCtxPushCurrent_v2;
-    cuEventDestroy(event: Handle) = event::cuEventDestroy_v2;
-    cuMemHostRegister(host: HostBytes, bytes: usize, flags: u32) = memory::cuMemHostRegister_v2;
-    cuStreamBeginCapture(stream: Handle, mode: u32) = capture::cuStreamBeginCapture_v2;
-    cuStreamBeginCapture_ptsz(stream: Handle, mode: u32) = capture::cuStreamBeginCapture_v2;
-    cuStreamDestroy(stream: Handle) = stream::cuStreamDestroy_v2;
-}
+use crate::result::{CuResult, Result, refuse};
 
 /// Refuses a function whose addresses have 32 bits. No context has had such addresses since CUDA 3.2, so NVIDIA's driver finds none.
 fn refuse_32_bits(name: &str) -> Result<()> {
@@ -73,7 +40,7 @@ macro_rules! of_32_bits {
 /// Changes what the next old launch of a function is given.
 fn change(function: Handle, change: impl FnOnce(&Function, &mut function::OldLaunch) -> Result<()>) -> Result<()> {
     let (_, function) = function::get(function)?;
-    change(&function, &mut lock(&function.old_launch))
+    change(&function, &mut function.old_launch.lock())
 }
 
 /// Stores parameter bytes for the next old launch.
@@ -91,15 +58,10 @@ fn set_parameter(function: Handle, offset: c_int, bytes: &[u8]) -> Result<()> {
 /// Launches a function with what was stored for it. Parameters that the program left out are 0.
 fn launch_grid(function: Handle, width: c_int, height: c_int, stream: Handle) -> Result<()> {
     let (_, found) = function::get(function)?;
-    let old = lock(&found.old_launch).clone();
+    let old = found.old_launch.lock().clone();
     let extent = |extent: c_int| u32::try_from(extent).map_err(|_| CuResult::INVALID_VALUE);
-    let [x, y, z] = old.block;
-    let config = LaunchConfig {
-        grid: Dim3::new(extent(width)?, extent(height)?, 1),
-        block: Dim3::new(x, y, z),
-        dynamic_shared_bytes: old.shared_bytes,
-    };
-    launch::launch(function, config, stream, (Grid::Independent, None), |function| {
+    let shape = Shape::of([extent(width)?, extent(height)?, 1], old.block, old.shared_bytes);
+    launch::launch(function, shape, stream, |function| {
         let mut parameters = old.parameters;
         parameters.resize(function.kernel().param_bytes(), 0);
         Ok(parameters)
@@ -125,9 +87,7 @@ of_32_bits! {
         change(function, |_, old| {
             let shape = [x, y, z].map(|extent| u32::try_from(extent).unwrap_or(0));
             let threads = shape.iter().try_fold(1u32, |threads, &extent| threads.checked_mul(extent));
-            if !threads.is_some_and(|threads| (1..=limit).contains(&threads)) {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if !threads.is_some_and(|threads| (1..=limit).contains(&threads)));
             old.block = shape;
             Ok(())
         })
@@ -136,9 +96,7 @@ of_32_bits! {
     fn cuFuncSetSharedSize(function: Handle, bytes: u32) {
         let profile = driver()?.profile;
         change(function, |function, old| {
-            if bytes > function.max_dynamic_shared(profile) {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if bytes > function.max_dynamic_shared(profile));
             old.shared_bytes = bytes;
             Ok(())
         })
@@ -147,9 +105,7 @@ of_32_bits! {
     fn cuParamSetSize(function: Handle, bytes: u32) {
         change(function, |_, old| {
             let bytes = bytes as usize;
-            if bytes > PARAMETER_BYTES {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if bytes > PARAMETER_BYTES);
             old.parameters.resize(bytes, 0);
             Ok(())
         })

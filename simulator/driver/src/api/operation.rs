@@ -1,7 +1,9 @@
 //! Operations: what a program can ask a stream to do, and what the nodes of a graph are. A stream executes an operation at once, or records
 //! it while it is being captured.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::context::Context;
 use super::event::Event;
@@ -10,14 +12,13 @@ use super::transfer::{Copy, Fill};
 use super::user_object::References;
 use super::value_op::ValueOp;
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, driver, driver_of_this_process};
+use crate::driver::{Driver, driver_of_this_process, find};
 use crate::ffi::{DevicePtr, HostCall, ValueOperation};
 use crate::graph_memory::Bytes;
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
+use crate::handles::{Handle, kinds};
 use crate::name::readable;
-use crate::queues::Task;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
+use crate::timeline::Task;
 use crate::topology::{NodeId, Topology};
 
 /// Something that a stream or a graph can execute.
@@ -88,20 +89,9 @@ impl Operation {
         }
     }
 
-    /// Whether this may have to wait for something that comes later.
-    pub fn may_wait(&self) -> bool {
-        match self {
-            Operation::Values(_) => true,
-            Operation::Wait(event) => !event.is_complete(),
-            Operation::Graph(graph) => lock(&graph.nodes).nodes().any(|(_, node)| node.operation.may_wait()),
-            _ => false,
-        }
-    }
-
-    /// Refuses what a call refuses at once although the work runs later: shapes that no launch can have, and copies of memory that is not there.
+    /// Refuses what a call refuses at once although the work runs later: copies of memory that is not there.
     pub fn check(&self, driver: &Driver) -> Result<()> {
         match self {
-            Operation::Kernel(launch) => launch.check(driver),
             Operation::Copy(copy, _) => copy.check_memory(driver),
             Operation::Fill(fill, _) => fill.check_memory(driver),
             _ => Ok(()),
@@ -141,7 +131,7 @@ impl Operation {
     /// Looks at this, or at each node of a graph.
     fn each(&self, look: &mut dyn FnMut(&Operation)) {
         match self {
-            Operation::Graph(graph) => lock(&graph.nodes).nodes().for_each(|(_, node)| node.operation.each(look)),
+            Operation::Graph(graph) => graph.nodes.lock().nodes().for_each(|(_, node)| node.operation.each(look)),
             other => look(other),
         }
     }
@@ -155,45 +145,6 @@ impl Operation {
             }
         });
         events
-    }
-
-    /// Executes an operation that does not wait.
-    pub fn run(&self, driver: &Driver) -> Result<()> {
-        if let Some(context) = self.context() {
-            driver.handles.get::<Context>(context.handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?;
-            context.check()?;
-        }
-        match self {
-            Operation::Kernel(launch) => launch.run(driver),
-            Operation::Copy(copy, _) => {
-                copy.run(driver)?;
-                driver.note_accesses(|| copy.accesses());
-                Ok(())
-            }
-            Operation::Fill(fill, _) => {
-                fill.run(driver)?;
-                driver.note_accesses(|| fill.accesses());
-                Ok(())
-            }
-            Operation::Host(call) => {
-                call.run();
-                Ok(())
-            }
-            Operation::Graph(graph) => graph.run(driver),
-            Operation::Values(values) => values.operations.iter().try_for_each(|operation| operation.run(driver).map(drop)),
-            // Whatever an event stands for is complete.
-            Operation::Empty | Operation::Wait(_) => Ok(()),
-            Operation::Record(event) => {
-                event.record_now();
-                Ok(())
-            }
-            Operation::Allocate(block) => driver.graph_memory.allocate(block.address),
-            Operation::Free(address) => {
-                let bytes = driver.graph_memory.free(*address)?;
-                give_back(driver, *address, bytes);
-                Ok(())
-            }
-        }
     }
 
     /// Whether this keeps a graph from being copied and changed.
@@ -229,7 +180,7 @@ impl Drop for Block {
 }
 
 /// Returns memory of a graph to the device, if it is unused.
-fn give_back(driver: &Driver, address: u64, bytes: Bytes) {
+pub fn give_back(driver: &Driver, address: u64, bytes: Bytes) {
     if bytes == Bytes::Unused {
         // Fails only if the context is gone, which took its memory along.
         let _ = driver.allocations.free(&driver.memory, address, |kind| kind == MemoryKind::Graph);
@@ -277,20 +228,9 @@ pub struct Graph {
     pub executables: Arc<()>,
 }
 
-impl Kind for Graph {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
-}
-
-impl Kind for NodeRef {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    Graph: INVALID_VALUE;
+    NodeRef: INVALID_VALUE;
 }
 
 /// Who a copy of a graph is for.
@@ -304,20 +244,10 @@ pub enum CopyFor {
     Executable,
 }
 
-/// Returns the graph with this handle.
-pub fn graph(handle: Handle) -> Result<Arc<Graph>> {
-    driver()?.handles.get(handle)
-}
-
-/// Returns the node with this handle.
-pub fn node(handle: Handle) -> Result<Arc<NodeRef>> {
-    driver()?.handles.get(handle)
-}
-
 impl NodeRef {
     /// Calls `look` with the node.
     pub fn with<T>(&self, look: impl FnOnce(&mut Node) -> Result<T>) -> Result<T> {
-        look(lock(&self.graph.nodes).get_mut(self.id).ok_or(CuResult::INVALID_VALUE)?)
+        look(self.graph.nodes.lock().get_mut(self.id).ok_or(CuResult::INVALID_VALUE)?)
     }
 }
 
@@ -336,11 +266,12 @@ impl Graph {
 
     /// Adds a node that runs after `dependencies`.
     pub fn add(self: &Arc<Self>, driver: &Driver, operation: Operation, dependencies: &[NodeId]) -> Result<(NodeId, Handle)> {
-        let mut nodes = lock(&self.nodes);
+        let mut nodes = self.nodes.lock();
         nodes.check_dependencies(dependencies).map_err(|_| CuResult::INVALID_VALUE)?;
-        if self.is_embedded && operation.is_of_memory() {
-            return Err(CuResult::NOT_SUPPORTED.because("the graph of a node cannot allocate or free memory"));
-        }
+        refuse!(
+            NOT_SUPPORTED if self.is_embedded && operation.is_of_memory(),
+            "the graph of a node cannot allocate or free memory"
+        );
         if let Operation::Free(address) = operation {
             driver.graph_memory.plan_free(address, self.handle)?;
         }
@@ -354,7 +285,7 @@ impl Graph {
     /// Returns the numbers of nodes, which must all be nodes of this graph.
     pub fn ids(&self, nodes: &[Handle]) -> Result<Vec<NodeId>> {
         let id = |&handle: &Handle| -> Result<NodeId> {
-            let node = node(handle)?;
+            let node = find::<NodeRef>(handle)?;
             if node.graph.handle == self.handle { Ok(node.id) } else { CuResult::INVALID_VALUE.err() }
         };
         nodes.iter().map(id).collect()
@@ -362,18 +293,18 @@ impl Graph {
 
     /// Returns the handles of nodes.
     pub fn handles(&self, ids: &[NodeId]) -> Vec<Handle> {
-        let nodes = lock(&self.nodes);
+        let nodes = self.nodes.lock();
         ids.iter().filter_map(|&id| nodes.get(id)).map(|node| node.handle).collect()
     }
 
     /// Whether the graph allocates or frees memory. CUDA does not copy such a graph, nor remove anything from it.
     pub fn has_memory_nodes(&self) -> bool {
-        lock(&self.nodes).nodes().any(|(_, node)| node.operation.is_of_memory())
+        self.nodes.lock().nodes().any(|(_, node)| node.operation.is_of_memory())
     }
 
     /// Returns the memory that the graph allocates.
     pub fn blocks(&self) -> Vec<Arc<Block>> {
-        let nodes = lock(&self.nodes);
+        let nodes = self.nodes.lock();
         let block =
             |(_, node): (NodeId, &Node)| if let Operation::Allocate(block) = &node.operation { Some(block.clone()) } else { None };
         nodes.nodes().filter_map(block).collect()
@@ -384,7 +315,7 @@ impl Graph {
         let is_registered = copy_for != CopyFor::Executable;
         let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
         let inside = if is_registered { CopyFor::Node } else { CopyFor::Executable };
-        let nodes = lock(&self.nodes).map(|_, node| -> Result<Node> {
+        let nodes = self.nodes.lock().map(|_, node| -> Result<Node> {
             let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
             let operation = match &node.operation {
                 Operation::Graph(graph) => Operation::Graph(graph.copy(driver, inside)?),
@@ -406,7 +337,7 @@ impl Graph {
             return Ok(Arc::new(graph));
         }
         let graph = driver.handles.insert_at(handle, graph);
-        for (id, node) in lock(&graph.nodes).nodes() {
+        for (id, node) in graph.nodes.lock().nodes() {
             driver.handles.insert_at(node.handle, NodeRef { graph: graph.clone(), id });
         }
         Ok(graph)
@@ -414,7 +345,7 @@ impl Graph {
 
     /// Finds the copy of a node, in this graph and in the graphs of its nodes, and calls `look` with it.
     pub fn with_copy_of<T>(&self, original: Handle, look: &mut dyn FnMut(&mut Node) -> Result<T>) -> Result<T> {
-        let mut nodes = lock(&self.nodes);
+        let mut nodes = self.nodes.lock();
         if let Some((_, node)) = nodes.nodes_mut().find(|(_, node)| node.original == Some(original)) {
             return look(node);
         }
@@ -433,30 +364,11 @@ impl Graph {
         self.with_copy_of(original, &mut |_| Ok(())).is_ok()
     }
 
-    /// Executes the nodes, each after those that it depends on. A fault of a kernel ends it, as a later node would only fail as well.
-    pub fn run(&self, driver: &Driver) -> Result<()> {
-        for operation in self.in_order()? {
-            operation.run(driver)?;
-            if operation.context().is_some_and(|context| context.check().is_err()) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns what is to be executed. No lock is held while it is, so that a host function can look at the graph.
-    fn in_order(&self) -> Result<Vec<Operation>> {
-        let nodes = lock(&self.nodes);
-        let order = nodes.order().map_err(|_| CuResult::INVALID_VALUE)?;
-        let enabled = order.into_iter().filter_map(|id| nodes.get(id)).filter(|node| node.is_enabled);
-        Ok(enabled.map(|node| node.operation.clone()).collect())
-    }
-
     /// Removes the handles of the graph, of its nodes, and of the graphs in its nodes. What is executable of it stays.
     pub fn unregister(&self, driver: &Driver) {
         let _ = driver.handles.remove::<Graph>(self.handle);
         driver.graph_memory.forget_frees(self.handle);
-        let nodes: Vec<Node> = lock(&self.nodes).nodes().map(|(_, node)| node.clone()).collect();
+        let nodes: Vec<Node> = self.nodes.lock().nodes().map(|(_, node)| node.clone()).collect();
         for node in nodes {
             node.unregister(driver);
         }

@@ -8,7 +8,7 @@ use crate::driver::{DEVICE, Driver};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, In, Out};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_MEMORYTYPE_HOST` and `_DEVICE`
 const HOST: u32 = 1;
@@ -118,7 +118,7 @@ exports! {
         let (driver, _) = context::current()?;
         let value = value.read()?;
         let Some(owned) = containing(driver, address).filter(|_| attribute == SYNC_MEMOPS) else {
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         };
         // Every copy is complete when its call returns, so the attribute has no effect but to be read again.
         driver.allocations.set_synchronous(owned.base, value != 0);

@@ -1,8 +1,8 @@
 //! The part of the API that works on [memory pools](crate::pools), where `cuMemAllocAsync` takes its memory from.
 
-use std::sync::Mutex;
 use std::sync::atomic::Ordering::Relaxed;
 
+use parking_lot::Mutex;
 use simt::{Accessed, Accesses};
 
 use super::context;
@@ -10,14 +10,14 @@ use super::operation::{Block, Operation, free_graph_memory};
 use super::stream;
 use crate::allocations::{MemoryKind, Owned};
 use crate::attributes;
-use crate::driver::{DEVICE, Driver, driver, driver_of};
+use crate::driver::{DEVICE, Driver, driver, driver_of, find};
 use crate::export::exports;
 use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemAccess, MemLocation, Out, PoolProperties};
 use crate::handles::Handle;
 use crate::pools::Pool;
-use crate::queues::Task;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, SharedMemory, Token};
+use crate::timeline::Task;
 
 /// `CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED`
 const POOLS_SUPPORTED: u32 = 115;
@@ -49,9 +49,7 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     out.check()?;
     stream::any(stream)?;
     let pool = driver.handles.get::<Pool>(pool.unwrap_or(driver.pools.current()))?;
-    if pool.is_imported {
-        return Err(CuResult::INVALID_VALUE.because("a pool of another process allocates nothing here"));
-    }
+    refuse!(INVALID_VALUE if pool.is_imported, "a pool of another process allocates nothing here");
     // Unlike `cuMemAlloc`, this accepts a size of 0 and returns null, which can be freed.
     if bytes == 0 {
         return out.put(0);
@@ -98,21 +96,18 @@ fn whole(driver: &Driver, address: u64) -> Vec<Accessed> {
 
 /// Refuses a location that is not on the device, the only place where a pool can be.
 fn check_location(location: MemLocation) -> Result<()> {
-    if location.kind != ON_DEVICE {
-        return Err(CuResult::NOT_SUPPORTED.because("the simulator has memory pools on the device only"));
-    }
+    refuse!(NOT_SUPPORTED if location.kind != ON_DEVICE, "the simulator has memory pools on the device only");
     if location.id == DEVICE { Ok(()) } else { CuResult::INVALID_DEVICE.err() }
 }
 
 /// Refuses memory of a kind that no pool can have here.
 pub fn check_properties(driver: &Driver, properties: &PoolProperties) -> Result<()> {
     check_supported(driver)?;
-    if properties.alloc_type != PINNED {
-        return CuResult::INVALID_VALUE.err();
-    }
-    if properties.handle_types & !FILE_DESCRIPTOR != 0 {
-        return Err(CuResult::NOT_SUPPORTED.because("memory pools can be shared by file descriptors only"));
-    }
+    refuse!(INVALID_VALUE if properties.alloc_type != PINNED);
+    refuse!(
+        NOT_SUPPORTED if properties.handle_types & !FILE_DESCRIPTOR != 0,
+        "memory pools can be shared by file descriptors only"
+    );
     check_location(properties.location)
 }
 
@@ -149,7 +144,7 @@ exports! {
         }
         stream::use_now(stream)?;
         if driver.queues.are_late() && driver.allocations.containing(address).is_none_or(|owned| owned.base != address) {
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         }
         // CUDA allows memory from cuMemAlloc here as well.
         let frees = |kind| matches!(kind, MemoryKind::Pooled(_) | MemoryKind::ImportedFromPool(_) | MemoryKind::Device | MemoryKind::Graph);
@@ -168,11 +163,12 @@ exports! {
     }
 
     fn cuMemPoolExportToShareableHandle(shareable: Out<i32>, pool: Handle, handle_type: u32, flags: u64) {
-        let pool = driver()?.handles.get::<Pool>(pool)?;
+        let pool = find::<Pool>(pool)?;
         shareable.check()?;
-        if flags != 0 || handle_type != FILE_DESCRIPTOR || pool.handle_types & handle_type == 0 {
-            return Err(CuResult::INVALID_VALUE.because("the pool was not made to be shared in this way"));
-        }
+        refuse!(
+            INVALID_VALUE if flags != 0 || handle_type != FILE_DESCRIPTOR || pool.handle_types & handle_type == 0,
+            "the pool was not made to be shared in this way"
+        );
         shareable.put(pool.export()?)
     }
 
@@ -181,9 +177,7 @@ exports! {
         let driver = driver()?;
         check_supported(driver)?;
         pool.check()?;
-        if flags != 0 || handle_type != FILE_DESCRIPTOR {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != 0 || handle_type != FILE_DESCRIPTOR);
         let descriptor = shareable.descriptor()?;
         let shared = Mutex::new(Some(SharedMemory::import(descriptor)?));
         let imported = |handle| Pool { handle_types: FILE_DESCRIPTOR, is_imported: true, shared, ..Pool::new(handle) };
@@ -204,9 +198,7 @@ exports! {
     fn cuMemPoolImportPointer(address: Out<DevicePtr>, pool: Handle, data: In<Token>) {
         let (driver, context) = context::current()?;
         address.check()?;
-        if !driver.handles.get::<Pool>(pool)?.is_imported {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !driver.handles.get::<Pool>(pool)?.is_imported);
         let place = Place::from_token(&data.read()?).filter(|place| place.kind == POOLED).ok_or(CuResult::INVALID_VALUE)?;
         let kind = MemoryKind::ImportedFromPool(pool);
         address.put(driver.allocations.map_imported(&driver.memory, &place, kind, context.handle)?)
@@ -218,12 +210,12 @@ exports! {
     }
 
     fn cuMemPoolTrimTo(pool: Handle, _bytes_to_keep: usize) {
-        driver()?.handles.get::<Pool>(pool).map(drop)
+        find::<Pool>(pool).map(drop)
     }
 
     /// Attributes 1 to 3 are 32 bits wide, the others 64.
     fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Out<u64>) {
-        let pool = driver()?.handles.get::<Pool>(pool)?;
+        let pool = find::<Pool>(pool)?;
         match attribute {
             1..=3 => value.cast::<i32>().put(pool.settings[attribute as usize - 1].load(Relaxed) as i32),
             4 => value.put(pool.settings[3].load(Relaxed)),
@@ -234,32 +226,30 @@ exports! {
     }
 
     fn cuMemPoolSetAttribute(pool: Handle, attribute: u32, value: In<i32>) {
-        let pool = driver()?.handles.get::<Pool>(pool)?;
+        let pool = find::<Pool>(pool)?;
         match attribute {
             1..=3 => pool.settings[attribute as usize - 1].store(value.read()? as u64, Relaxed),
             4 => pool.settings[3].store(value.cast::<u64>().read()?, Relaxed),
             // Setting a high-water mark to 0 resets it to what is used now.
             6 | 8 if value.cast::<u64>().read()? == 0 => pool.used_high.store(pool.used.load(Relaxed), Relaxed),
-            _ => return CuResult::INVALID_VALUE.err(),
+            _ => refuse!(INVALID_VALUE),
         }
         Ok(())
     }
 
     fn cuMemPoolSetAccess(pool: Handle, access: In<MemAccess>, count: usize) {
-        driver()?.handles.get::<Pool>(pool)?;
+        find::<Pool>(pool)?;
         for index in 0..count {
             let access = access.read_nth(index)?;
             check_location(access.location)?;
             // The device that has a pool can always read and write it.
-            if access.flags != READ_WRITE {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if access.flags != READ_WRITE);
         }
         Ok(())
     }
 
     fn cuMemPoolGetAccess(flags: Out<u32>, pool: Handle, location: In<MemLocation>) {
-        driver()?.handles.get::<Pool>(pool)?;
+        find::<Pool>(pool)?;
         check_location(location.read()?)?;
         flags.put(READ_WRITE)
     }
@@ -299,7 +289,7 @@ exports! {
         let driver = driver_of(device)?;
         match attribute {
             1 | 3 if value.read()? == 0 => driver.graph_memory.reset_high(attribute as usize / 2),
-            _ => return CuResult::INVALID_VALUE.err(),
+            _ => refuse!(INVALID_VALUE),
         }
         Ok(())
     }

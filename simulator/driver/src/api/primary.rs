@@ -8,7 +8,6 @@ use crate::driver::{Driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DeviceId, Out};
 use crate::handles::Handle;
-use crate::lock::lock;
 use crate::result::{CuResult, Result};
 
 fn is_active(driver: &Driver) -> bool {
@@ -18,7 +17,7 @@ fn is_active(driver: &Driver) -> bool {
 /// Releases the primary context once.
 pub fn release(device: DeviceId) -> Result<()> {
     let driver = driver_of(device)?;
-    let mut state = lock(&driver.primary.state);
+    let mut state = driver.primary.state.lock();
     state.retains = state.retains.checked_sub(1).ok_or(CuResult::INVALID_CONTEXT)?;
     if state.retains == 0 {
         context::destroy(driver, driver.primary.handle);
@@ -29,30 +28,12 @@ pub fn release(device: DeviceId) -> Result<()> {
 /// Retains the primary context once, and makes it if nobody has retained it before.
 pub fn retain(driver: &Driver) -> Result<Arc<Context>> {
     let handle = driver.primary.handle;
-    let mut state = lock(&driver.primary.state);
+    let mut state = driver.primary.state.lock();
     state.retains += 1;
     if !is_active(driver) {
         driver.handles.insert_at(handle, Context::new(handle, state.flags));
     }
     driver.handles.get(handle)
-}
-
-fn reset(device: DeviceId) -> Result<()> {
-    let driver = driver_of(device)?;
-    // The number of retains stays as it is. The next retain makes a new context, without the old one's objects and without its fault.
-    let _state = lock(&driver.primary.state);
-    context::destroy(driver, driver.primary.handle);
-    Ok(())
-}
-
-fn set_flags(device: DeviceId, flags: u32) -> Result<()> {
-    let driver = driver_of(device)?;
-    context::check_flags(flags)?;
-    lock(&driver.primary.state).flags = flags;
-    if let Ok(context) = driver.handles.get::<Context>(driver.primary.handle) {
-        context.flags.store(flags, Relaxed);
-    }
-    Ok(())
 }
 
 exports! {
@@ -62,34 +43,32 @@ exports! {
         context.put(retain(driver)?.handle)
     }
 
-    fn cuDevicePrimaryCtxRelease(device: DeviceId) {
+    fn cuDevicePrimaryCtxRelease_v2 | cuDevicePrimaryCtxRelease(device: DeviceId) {
         release(device)
     }
 
-    fn cuDevicePrimaryCtxRelease_v2(device: DeviceId) {
-        release(device)
+    /// The number of retains stays as it is. The next retain makes a new context, without the old one's objects and without its fault.
+    fn cuDevicePrimaryCtxReset_v2 | cuDevicePrimaryCtxReset(device: DeviceId) {
+        let driver = driver_of(device)?;
+        let _state = driver.primary.state.lock();
+        context::destroy(driver, driver.primary.handle);
+        Ok(())
     }
 
-    fn cuDevicePrimaryCtxReset(device: DeviceId) {
-        reset(device)
-    }
-
-    fn cuDevicePrimaryCtxReset_v2(device: DeviceId) {
-        reset(device)
-    }
-
-    fn cuDevicePrimaryCtxSetFlags(device: DeviceId, flags: u32) {
-        set_flags(device, flags)
-    }
-
-    fn cuDevicePrimaryCtxSetFlags_v2(device: DeviceId, flags: u32) {
-        set_flags(device, flags)
+    fn cuDevicePrimaryCtxSetFlags_v2 | cuDevicePrimaryCtxSetFlags(device: DeviceId, flags: u32) {
+        let driver = driver_of(device)?;
+        context::check_flags(flags)?;
+        driver.primary.state.lock().flags = flags;
+        if let Ok(context) = driver.handles.get::<Context>(driver.primary.handle) {
+            context.flags.store(flags, Relaxed);
+        }
+        Ok(())
     }
 
     fn cuDevicePrimaryCtxGetState(device: DeviceId, flags: Out<u32>, active: Out<i32>) {
         let driver = driver_of(device)?;
         flags.check()?;
         active.put(i32::from(is_active(driver)))?;
-        flags.put(lock(&driver.primary.state).flags)
+        flags.put(driver.primary.state.lock().flags)
     }
 }

@@ -2,14 +2,9 @@
 
 use std::ffi::c_void;
 
-use super::{
-    array, capture, context, copy, core_dump, device, errors, event, function, graph, green, init, ipc, launch, library, linker,
-    memory, module, occupancy, older, pointer, pool, primary, reference, refused, stream, tensor_map, texture, user_object, value,
-    virtual_memory,
-};
 use crate::export::{Export, exports};
 use crate::ffi::{Out, Text};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_GET_PROC_ADDRESS_SUCCESS` and `_SYMBOL_NOT_FOUND`
 const FOUND: u32 = 0;
@@ -49,48 +44,21 @@ const CHANGED: [(&str, i32, &str, &str); 22] = [
 /// Suffixes to try for a plain name, newest first. The forms that match have the same meaning in every version of CUDA 12.
 const SUFFIXES: [&str; 3] = ["_v3", "_v2", ""];
 
-/// Every function that the library exports.
+/// Lists the exports of modules.
+macro_rules! exports_of {
+    ($($($module:ident)::+)*) => { [EXPORTS, $(super::$($module)::+::EXPORTS),*] };
+}
+
+/// Returns every function that the library exports.
 pub fn every_export() -> impl Iterator<Item = &'static Export> {
-    [
-        EXPORTS,
-        array::EXPORTS,
-        capture::EXPORTS,
-        context::EXPORTS,
-        copy::EXPORTS,
-        core_dump::EXPORTS,
-        device::EXPORTS,
-        errors::EXPORTS,
-        event::EXPORTS,
-        function::EXPORTS,
-        graph::EXPORTS,
-        graph::attributes::EXPORTS,
-        graph::dot::EXPORTS,
-        graph::executable::EXPORTS,
-        graph::nodes::EXPORTS,
-        green::EXPORTS,
-        init::EXPORTS,
-        ipc::EXPORTS,
-        launch::EXPORTS,
-        library::EXPORTS,
-        linker::EXPORTS,
-        memory::EXPORTS,
-        module::EXPORTS,
-        occupancy::EXPORTS,
-        older::EXPORTS,
-        older::SAME,
-        pointer::EXPORTS,
-        pool::EXPORTS,
-        primary::EXPORTS,
-        reference::EXPORTS,
-        refused::EXPORTS,
-        stream::EXPORTS,
-        tensor_map::EXPORTS,
-        texture::EXPORTS,
-        user_object::EXPORTS,
-        value::EXPORTS,
-        virtual_memory::EXPORTS,
-    ]
+    exports_of! {
+        array capture context copy core_dump device errors event fill function graph graph::attributes graph::by_type graph::dot graph::executable
+        graph::nodes green init ipc launch library linker memory module occupancy older pointer pool primary reference refused stream
+        tensor_map texture user_object value virtual_memory
+    }
     .into_iter()
+    .flatten()
+    .copied()
     .flatten()
 }
 
@@ -111,9 +79,7 @@ fn find(name: &str, version: i32) -> Option<&'static Export> {
 
 fn get(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, status: Option<Out<u32>>) -> Result<()> {
     function.check()?;
-    if flags & !(LEGACY | PER_THREAD) != 0 || flags == LEGACY | PER_THREAD {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if flags & !(LEGACY | PER_THREAD) != 0 || flags == LEGACY | PER_THREAD);
     let name = symbol.read()?;
     let per_thread = |export: &Export| export.per_thread.filter(|_| flags == PER_THREAD);
     let found = find(&name, version).map(|export| per_thread(export).map_or(export.address, |(_, address)| address));

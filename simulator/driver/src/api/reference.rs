@@ -4,20 +4,21 @@
 //! The variable holds the handle of its reference, which kernels look up as that of an object.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use simt::Opaque;
 use simt::texture::Binding;
 
+use super::array::{self, Array, Mipmapped};
 use super::context::{self, Context};
 use super::module::Module;
-use super::{array, texture};
-use crate::driver::{Driver, driver};
+use super::texture;
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::{ArrayDescriptor, DevicePtr, In, Out, ResourceDescriptor, Text, TextureDescriptor};
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::handles::{Handle, Kind, kinds};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_TRSA_OVERRIDE_FORMAT`: the reference takes the format of the array. It must be given.
 const OVERRIDE_FORMAT: u32 = 1;
@@ -32,7 +33,6 @@ const DEFAULT_UNIT: c_int = -1;
 
 /// A texture reference.
 struct TextureReference {
-    handle: Handle,
     context: Arc<Context>,
     state: Mutex<State>,
 }
@@ -47,29 +47,17 @@ struct State {
 
 /// A surface reference.
 struct SurfaceReference {
-    handle: Handle,
     context: Arc<Context>,
     array: Mutex<Handle>,
 }
 
-impl Kind for TextureReference {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
-}
-
-impl Kind for SurfaceReference {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    TextureReference: INVALID_HANDLE, of its context;
+    SurfaceReference: INVALID_HANDLE, of its context;
 }
 
 impl TextureReference {
-    fn new(handle: Handle, context: Arc<Context>) -> Self {
+    fn new(context: Arc<Context>) -> Self {
         let texture = TextureDescriptor {
             addressing: [CLAMP; 3],
             filter: 0,
@@ -81,35 +69,30 @@ impl TextureReference {
             border_color: [0.0; 4],
             reserved: [0; 12],
         };
-        Self { handle, context, state: Mutex::new(State { resource: None, format: (FLOAT, 1), texture }) }
+        Self { context, state: Mutex::new(State { resource: None, format: (FLOAT, 1), texture }) }
     }
 }
 
 /// Tells a reference something. What is bound to it is read that way from the next launch on.
-fn change(reference: Handle, change: impl FnOnce(&mut State) -> Result<()>) -> Result<()> {
+fn change(handle: Handle, change: impl FnOnce(&mut State) -> Result<()>) -> Result<()> {
     let driver = driver()?;
-    let reference = driver.handles.get::<TextureReference>(reference)?;
-    let mut state = lock(&reference.state);
+    let reference = driver.handles.get::<TextureReference>(handle)?;
+    let mut state = reference.state.lock();
     change(&mut state)?;
     if let Some(resource) = &state.resource {
         let binding = Binding::Texture(texture::bind(resource, &state.texture, None)?);
-        Arc::make_mut(&mut lock(&driver.textures)).insert(reference.handle.number(), binding);
+        Arc::make_mut(&mut driver.textures.lock()).insert(handle.number(), binding);
     }
     Ok(())
 }
 
 fn look<T>(reference: Handle, look: impl FnOnce(&State) -> Result<T>) -> Result<T> {
-    let reference = driver()?.handles.get::<TextureReference>(reference)?;
-    look(&lock(&reference.state))
+    let reference = find::<TextureReference>(reference)?;
+    look(&reference.state.lock())
 }
 
 /// Finds the reference that a variable of a module holds, or makes it.
-fn of_variable<T: Kind>(
-    module: Handle,
-    name: &str,
-    opaque: Opaque,
-    make: impl FnOnce(Handle, Arc<Context>) -> T,
-) -> Result<Handle> {
+fn of_variable<T: Kind>(module: Handle, name: &str, opaque: Opaque, make: impl FnOnce(Arc<Context>) -> T) -> Result<Handle> {
     let (driver, context) = context::current()?;
     let module = driver.handles.get::<Module>(module)?;
     let image = module.image.image();
@@ -122,8 +105,7 @@ fn of_variable<T: Kind>(
     if driver.handles.get::<T>(held).is_ok() {
         return Ok(held);
     }
-    let handle = driver.handles.reserve();
-    driver.handles.insert_at(handle, make(handle, context));
+    let handle = driver.handles.add(make(context));
     driver.memory.write(address, &handle.number().to_le_bytes())?;
     Ok(handle)
 }
@@ -154,7 +136,7 @@ exports! {
 
     fn cuModuleGetSurfRef(reference: Out<Handle>, module: Handle, name: Text) {
         reference.check()?;
-        let make = |handle, context| SurfaceReference { handle, context, array: Mutex::new(Handle::NULL) };
+        let make = |context| SurfaceReference { context, array: Mutex::new(Handle::NULL) };
         reference.put(of_variable(module, &name.read()?, Opaque::Surface, make)?)
     }
 
@@ -162,15 +144,14 @@ exports! {
     fn cuTexRefCreate(reference: Out<Handle>) {
         let (driver, context) = context::current()?;
         reference.check()?;
-        let handle = driver.handles.reserve();
-        driver.handles.insert_at(handle, TextureReference::new(handle, context));
+        let handle = driver.handles.add(TextureReference::new(context));
         reference.put(handle)
     }
 
     fn cuTexRefDestroy(reference: Handle) {
         let driver = driver()?;
         driver.handles.remove::<TextureReference>(reference)?;
-        Arc::make_mut(&mut lock(&driver.textures)).remove(&reference.number());
+        Arc::make_mut(&mut driver.textures.lock()).remove(&reference.number());
         Ok(())
     }
 
@@ -182,10 +163,8 @@ exports! {
 
     fn cuTexRefSetArray(reference: Handle, array: Handle, flags: u32) {
         change(reference, |state| {
-            let found = array::get(array)?;
-            if flags != OVERRIDE_FORMAT {
-                return CuResult::INVALID_VALUE.err();
-            }
+            let found = find::<Array>(array)?;
+            refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
             state.format = (found.descriptor.format, found.descriptor.channels);
             state.resource = Some(ResourceDescriptor::of_array(texture::ARRAY, array));
             Ok(())
@@ -194,10 +173,8 @@ exports! {
 
     fn cuTexRefSetMipmappedArray(reference: Handle, array: Handle, flags: u32) {
         change(reference, |state| {
-            array::mipmapped(array)?;
-            if flags != OVERRIDE_FORMAT {
-                return CuResult::INVALID_VALUE.err();
-            }
+            find::<Mipmapped>(array)?;
+            refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
             state.resource = Some(ResourceDescriptor::of_array(texture::MIPMAPPED, array));
             Ok(())
         })
@@ -211,20 +188,22 @@ exports! {
         Ok(())
     }
 
-    fn cuTexRefSetAddress2D_v2(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) {
-        set_address_2d(reference, descriptor, address, pitch)
-    }
-
-    fn cuTexRefSetAddress2D_v3(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) {
-        set_address_2d(reference, descriptor, address, pitch)
+    fn cuTexRefSetAddress2D_v2 | cuTexRefSetAddress2D_v3(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) {
+        let driver = driver()?;
+        let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
+        change(reference, |state| {
+            let texel = array::format(format)?.bytes() as usize * channels as usize;
+            let row = width.checked_mul(texel).filter(|row| *row <= pitch).ok_or(CuResult::INVALID_VALUE)?;
+            let bytes = pitch.checked_mul(height.saturating_sub(1)).and_then(|before| before.checked_add(row));
+            state.format = (format, channels);
+            bind_memory(driver, state, texture::PITCHED, address, &[width, height, pitch], bytes.ok_or(CuResult::INVALID_VALUE)?)
+        })
     }
 
     fn cuTexRefSetFormat(reference: Handle, format: u32, channels: c_int) {
         change(reference, |state| {
             array::format(format)?;
-            if !matches!(channels, 1 | 2 | 4) {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if !matches!(channels, 1 | 2 | 4));
             state.format = (format, channels as u32);
             Ok(())
         })
@@ -235,7 +214,7 @@ exports! {
             let slot = usize::try_from(dimension).ok().and_then(|dimension| state.texture.addressing.get_mut(dimension));
             match slot {
                 Some(slot) if mode <= 3 => *slot = mode,
-                _ => return CuResult::INVALID_VALUE.err(),
+                _ => refuse!(INVALID_VALUE),
             }
             Ok(())
         })
@@ -280,9 +259,7 @@ exports! {
 
     fn cuTexRefSetFlags(reference: Handle, flags: u32) {
         change(reference, |state| {
-            if flags & !FLAGS != 0 {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if flags & !FLAGS != 0);
             state.texture.flags = flags;
             Ok(())
         })
@@ -352,38 +329,22 @@ exports! {
 
     fn cuSurfRefSetArray(reference: Handle, array: Handle, flags: u32) {
         let driver = driver()?;
-        let reference = driver.handles.get::<SurfaceReference>(reference)?;
-        let image = array::get(array)?.view;
-        if flags != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
-        *lock(&reference.array) = array;
-        Arc::make_mut(&mut lock(&driver.textures)).insert(reference.handle.number(), Binding::Surface(image));
+        let found = driver.handles.get::<SurfaceReference>(reference)?;
+        let image = find::<Array>(array)?.view;
+        refuse!(INVALID_VALUE if flags != 0);
+        *found.array.lock() = array;
+        Arc::make_mut(&mut driver.textures.lock()).insert(reference.number(), Binding::Surface(image));
         Ok(())
     }
 
     fn cuSurfRefGetArray(array: Out<Handle>, reference: Handle) {
-        let reference = driver()?.handles.get::<SurfaceReference>(reference)?;
-        array.put(*lock(&reference.array))
+        let reference = find::<SurfaceReference>(reference)?;
+        array.put(*reference.array.lock())
     }
 }
 
 fn set_mode(mode: &mut u32, given: u32) -> Result<()> {
-    if given > 1 {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if given > 1);
     *mode = given;
     Ok(())
-}
-
-fn set_address_2d(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) -> Result<()> {
-    let driver = driver()?;
-    let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
-    change(reference, |state| {
-        let texel = array::format(format)?.bytes() as usize * channels as usize;
-        let row = width.checked_mul(texel).filter(|row| *row <= pitch).ok_or(CuResult::INVALID_VALUE)?;
-        let bytes = pitch.checked_mul(height.saturating_sub(1)).and_then(|before| before.checked_add(row));
-        state.format = (format, channels);
-        bind_memory(driver, state, texture::PITCHED, address, &[width, height, pitch], bytes.ok_or(CuResult::INVALID_VALUE)?)
-    })
 }

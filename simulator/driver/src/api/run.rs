@@ -1,39 +1,39 @@
-//! Operations that may have to wait: what has been done of them, and how they go on.
+//! How operations are executed, some of which may have to wait: what has been done of them, and how they go on.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::context::Context;
 use super::event::Record;
-use super::operation::{Graph, Operation};
-use super::value_op::ValueOp;
+use super::operation::{Graph, Operation, give_back};
 use crate::driver::{Driver, driver};
 use crate::graph_order::{GraphNode, GraphOrder};
-use crate::lock::lock;
-use crate::queues::{Progress, Task};
+use crate::queues::Progress;
 use crate::result::{CuResult, Result};
-use crate::timeline;
+use crate::timeline::{self, Task};
 use crate::topology::NodeId;
 
 /// An operation that is under way.
-pub enum Run {
-    /// Not begun.
-    Operation(Operation),
-    /// A wait for this record of an event.
-    Event(Operation, Record),
-    Values(VecDeque<ValueOp>, Arc<Context>),
-    Graph(Steps),
+pub struct Run {
+    operation: Operation,
+    /// The record of an event that a wait for the event waits for.
+    record: Option<Record>,
+    /// The number of operations on values that are done.
+    done: usize,
+    /// What is left of a graph.
+    steps: Steps,
 }
 
 /// The nodes of a graph that have not been executed yet.
-pub struct Steps {
+#[derive(Default)]
+struct Steps {
     /// In an order that respects every edge.
     steps: Vec<Step>,
     open: BTreeSet<NodeId>,
 }
 
 /// A node of a graph that has not been executed yet.
-pub struct Step {
+struct Step {
     id: NodeId,
     dependencies: Vec<NodeId>,
     /// For those who look for races between nodes.
@@ -42,59 +42,59 @@ pub struct Step {
 }
 
 impl Run {
-    /// Begins. What it waits for is what was enqueued before: a graph can record an event that it has waited for.
+    /// Begins. A wait is for what was enqueued before: a graph can record an event that it has waited for.
     pub fn new(operation: Operation) -> Result<Self> {
-        Ok(match operation {
-            Operation::Values(values) => Run::Values(values.operations.iter().copied().collect(), values.context),
-            Operation::Graph(graph) => Run::Graph(Steps::of(&graph, driver()?.queues.timeline.is_some())?),
-            Operation::Wait(event) => {
-                let record = event.last();
-                Run::Event(Operation::Wait(event), record)
-            }
-            other => Run::Operation(other),
-        })
+        let record = if let Operation::Wait(event) = &operation { Some(event.last()) } else { None };
+        let steps = match &operation {
+            Operation::Graph(graph) => Steps::of(graph, driver()?.queues.timeline.is_some())?,
+            _ => Steps::default(),
+        };
+        Ok(Self { operation, record, done: 0, steps })
     }
 
     /// Goes on as far as it can.
     pub fn advance(&mut self, driver: &Driver) -> Result<Progress> {
-        match self {
-            Run::Operation(operation) => operation.run(driver).map(|()| Progress::Done),
-            Run::Event(Operation::Wait(event), record) if !event.has_recorded(record) => {
-                Ok(Progress::Waits("an event that another stream records".to_owned()))
+        if let Some(context) = self.operation.context() {
+            driver.handles.get::<Context>(context.handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?;
+            context.check()?;
+        }
+        match &self.operation {
+            Operation::Kernel(launch) => launch.run(driver)?,
+            Operation::Copy(copy, _) => {
+                copy.run(driver)?;
+                driver.note_accesses(|| copy.accesses());
             }
-            Run::Event(..) => Ok(Progress::Done),
-            Run::Values(operations, context) => {
-                check(driver, context)?;
-                while let Some(next) = operations.front() {
+            Operation::Fill(fill, _) => {
+                fill.run(driver)?;
+                driver.note_accesses(|| fill.accesses());
+            }
+            Operation::Host(call) => call.run(),
+            Operation::Graph(_) => return self.steps.advance(driver),
+            Operation::Empty => {}
+            Operation::Wait(event) => {
+                if self.record.as_ref().is_some_and(|record| !event.has_recorded(record)) {
+                    return Ok(Progress::Waits("an event that another stream records".to_owned()));
+                }
+            }
+            Operation::Record(event) => event.record_now(),
+            Operation::Allocate(block) => driver.graph_memory.allocate(block.address)?,
+            Operation::Free(address) => give_back(driver, *address, driver.graph_memory.free(*address)?),
+            Operation::Values(values) => {
+                while let Some(next) = values.operations.get(self.done) {
                     match next.run(driver)? {
-                        Progress::Done => drop(operations.pop_front()),
+                        Progress::Done => self.done += 1,
                         waits => return Ok(waits),
                     }
                 }
-                Ok(Progress::Done)
             }
-            Run::Graph(steps) => steps.advance(driver),
         }
+        Ok(Progress::Done)
     }
-
-    /// The context that this runs in, if it runs on the device.
-    fn context(&self) -> Option<&Arc<Context>> {
-        match self {
-            Run::Operation(operation) => operation.context(),
-            Run::Values(_, context) => Some(context),
-            _ => None,
-        }
-    }
-}
-
-fn check(driver: &Driver, context: &Arc<Context>) -> Result<()> {
-    driver.handles.get::<Context>(context.handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?;
-    context.check()
 }
 
 impl Steps {
     fn of(graph: &Graph, with_places: bool) -> Result<Self> {
-        let nodes = lock(&graph.nodes);
+        let nodes = graph.nodes.lock();
         let order = nodes.order().map_err(|_| CuResult::INVALID_VALUE)?;
         let open = order.iter().copied().collect();
         let places = with_places.then(|| Arc::new(GraphOrder::new(order.iter().map(|id| (*id, nodes.dependencies(*id))))));
@@ -126,7 +126,7 @@ impl Steps {
             match progress? {
                 Progress::Done => {
                     self.open.remove(&step.id);
-                    if step.run.context().is_some_and(|context| context.check().is_err()) {
+                    if step.run.operation.context().is_some_and(|context| context.check().is_err()) {
                         return Ok(Progress::Done);
                     }
                 }

@@ -11,18 +11,18 @@ use std::sync::Arc;
 use std::thread;
 
 use super::context::{self, Context, STREAM_ATTRIBUTE_BYTES};
-use super::event;
-use super::operation::{self, Operation};
+use super::event::Event;
+use super::operation::{Graph, Operation};
 use super::run::Run;
 use crate::captures::StreamKey;
-use crate::driver::{self, DEVICE, Driver, driver};
+use crate::driver::{self, DEVICE, Driver, driver, find};
 use crate::export::{default_is_per_thread, exports};
 use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
+use crate::handles::{Handle, kinds};
 use crate::position::Position;
-use crate::queues::{Awaited, Progress, Task};
-use crate::result::{CuResult, Result};
+use crate::queues::{Awaited, Progress};
+use crate::result::{CuResult, Result, refuse};
+use crate::timeline::Task;
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
 pub const DEFAULT: Handle = Handle::NULL;
@@ -56,19 +56,15 @@ pub struct Stream {
     priority: i32,
 }
 
-impl Kind for Stream {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_HANDLE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Stream: INVALID_HANDLE, of its context;
 }
 
 /// Returns the stream with this handle, in any context; `None` for the streams that always exist.
 pub fn any(handle: Handle) -> Result<Option<Arc<Stream>>> {
     match handle {
         DEFAULT | Handle::LEGACY_STREAM | Handle::PER_THREAD_STREAM => Ok(None),
-        handle => driver()?.handles.get(handle).map(Some),
+        handle => find(handle).map(Some),
     }
 }
 
@@ -129,33 +125,33 @@ pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
 /// The same, and does something right after the operation, before anybody can know that it is done. A capture does not do that.
 pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
-    let record = |graph, dependencies: &[_]| operation::graph(graph)?.add(driver, operation.clone(), dependencies);
+    let record = |graph, dependencies: &[_]| find::<Graph>(graph)?.add(driver, operation.clone(), dependencies);
     if let Some(recorded) = driver.captures.add(key, record) {
         return recorded.map(drop);
     }
     if let Operation::Record(event) = &operation {
         event.note_submitted();
     }
-    if driver.queues.timeline.is_none() && driver.queues.is_empty() && !operation.may_wait() {
-        operation.run(driver)?;
-        then();
-        return Ok(());
-    }
     if driver.queues.are_late() {
         operation.check(driver)?;
     }
-    let (task, events) = (operation.task(), operation.recorded());
+    let is_timed = driver.queues.timeline.is_some();
+    let (task, events) = if is_timed { (operation.task(), operation.recorded()) } else { Default::default() };
     let mut run = Run::new(operation)?;
     let mut then = Some(then);
     // Another thread may execute it.
     let records = driver::own_records();
-    let work = move || {
+    let mut work = move || {
         let progress = driver::recording_in(records.clone(), || run.advance(driver));
         if progress == Ok(Progress::Done) {
             then.take().into_iter().for_each(|then| then());
         }
         progress
     };
+    // The queue would do the same, holding its lock.
+    if !is_timed && driver.queues.is_empty() && work()? == Progress::Done {
+        return Ok(());
+    }
     let moment = driver.queues.push(position(stream, key)?, task, Box::new(work))?;
     events.iter().for_each(|event| event.note_moment(moment.clone()));
     Ok(())
@@ -217,12 +213,10 @@ pub fn check_not_capturing(stream: Handle) -> Result<()> {
 
 /// Records an event: at once, or as what the stream's next captured node will depend on.
 fn record(event: Handle, stream: Handle, is_external: bool) -> Result<()> {
-    let event = event::get(event)?;
+    let event = find::<Event>(event)?;
     let context = context_of(stream)?;
     context.check()?;
-    if context.handle != event.context.handle {
-        return CuResult::INVALID_HANDLE.err();
-    }
+    refuse!(INVALID_HANDLE if context.handle != event.context.handle);
     let (driver, key) = admit(stream)?;
     match driver.captures.record(key)? {
         Some(captured) if !is_external => {
@@ -236,11 +230,9 @@ fn record(event: Handle, stream: Handle, is_external: bool) -> Result<()> {
 
 /// Waits for an event. A stream that waits for an event of a capture becomes part of the capture.
 fn wait(stream: Handle, event: Handle, is_external: bool) -> Result<()> {
-    let event = event::get(event)?;
+    let event = find::<Event>(event)?;
     let (driver, key) = admit(stream)?;
-    if is_external && !is_capturing(stream)? {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if is_external && !is_capturing(stream)?);
     match event.captured() {
         Some(_) if is_legacy(stream) => CuResult::STREAM_CAPTURE_UNSUPPORTED.err(),
         Some(captured) if !is_external => driver.captures.wait(key, is_blocking(stream)?, &captured),
@@ -266,9 +258,7 @@ fn query(stream: Handle) -> Result<()> {
     let driver = driver()?;
     driver.queues.before_answer()?;
     let position = position(stream, key(stream)?)?;
-    if driver.queues.is_busy(&position) {
-        return CuResult::NOT_READY.err();
-    }
+    refuse!(NOT_READY if driver.queues.is_busy(&position));
     if let Some(timeline) = &driver.queues.timeline {
         timeline.wait_before(&position);
     }
@@ -278,9 +268,7 @@ fn query(stream: Handle) -> Result<()> {
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     let (driver, context) = context::current()?;
     out.check()?;
-    if flags & !NON_BLOCKING != 0 {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if flags & !NON_BLOCKING != 0);
     out.put(make(driver, context, context::current_handle(), flags, priority))
 }
 
@@ -299,11 +287,9 @@ pub fn made_in(stream: Handle) -> Result<Handle> {
 pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     let driver = driver()?;
     let context = driver.handles.get::<Context>(context)?;
-    let event = event::get(event)?;
+    let event = find::<Event>(event)?;
     context.check()?;
-    if context.handle != event.context.handle {
-        return CuResult::INVALID_HANDLE.err();
-    }
+    refuse!(INVALID_HANDLE if context.handle != event.context.handle);
     driver.captures.use_context(context.handle)?;
     event.note_submitted();
     let position = of_context(&context);
@@ -321,11 +307,9 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
 pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
     let driver = driver()?;
     let context = driver.handles.get::<Context>(context)?;
-    let event = event::get(event)?;
+    let event = find::<Event>(event)?;
     context.check()?;
-    if event.captured().is_some() {
-        return CuResult::STREAM_CAPTURE_ISOLATION.err();
-    }
+    refuse!(STREAM_CAPTURE_ISOLATION if event.captured().is_some());
     driver.captures.use_context(context.handle)?;
     let wait = Operation::Wait(event);
     let task = wait.task();
@@ -371,7 +355,7 @@ exports! {
     fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: HostBytes) also "_ptsz" {
         let context = usable(stream)?;
         let bytes = attribute_bytes(attribute)?;
-        let set = lock(&context.stream_attributes).get(&(stream.number(), attribute)).copied();
+        let set = context.stream_attributes.lock().get(&(stream.number(), attribute)).copied();
         let found = set.map_or_else(|| initial(stream, attribute), Ok)?;
         value.with_mut(bytes, |value| value.copy_from_slice(&found[..bytes]))
     }
@@ -383,9 +367,9 @@ exports! {
         let mut given = [0; STREAM_ATTRIBUTE_BYTES];
         value.with(bytes, |value| given[..bytes].copy_from_slice(value))?;
         if attribute == SYNCHRONIZATION_POLICY && !(1..=LAST_SYNCHRONIZATION_POLICY).contains(&u32::from_ne_bytes([given[0], given[1], given[2], given[3]])) {
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         }
-        lock(&context.stream_attributes).insert((stream.number(), attribute), given);
+        context.stream_attributes.lock().insert((stream.number(), attribute), given);
         Ok(())
     }
 
@@ -398,12 +382,12 @@ exports! {
     }
 
     /// Destroys the stream even if this returns a fault.
-    fn cuStreamDestroy_v2(stream: Handle) {
+    fn cuStreamDestroy_v2 | cuStreamDestroy(stream: Handle) {
         let driver = driver()?;
         let removed = driver.handles.remove::<Stream>(stream)?;
         let key = StreamKey { handle: stream, context: removed.context.handle, thread: None };
         if let Some(graph) = driver.captures.forget_stream(key) {
-            operation::graph(graph)?.unregister(driver);
+            find::<Graph>(graph)?.unregister(driver);
         }
         removed.context.check()
     }
@@ -424,16 +408,14 @@ exports! {
     fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) also "_ptsz" {
         if flags & !EXTERNAL != 0 {
             driver()?;
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         }
         record(event, stream, flags == EXTERNAL)
     }
 
     fn cuStreamWaitEvent(stream: Handle, event: Handle, flags: u32) also "_ptsz" {
         usable(stream)?;
-        if flags & !EXTERNAL != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags & !EXTERNAL != 0);
         wait(stream, event, flags == EXTERNAL)
     }
 
@@ -471,10 +453,10 @@ exports! {
     fn cuStreamCopyAttributes(target: Handle, source: Handle) also "_ptsz" {
         let (to, from) = (usable(target)?, usable(source)?);
         let copied: Vec<_> = {
-            let attributes = lock(&from.stream_attributes);
+            let attributes = from.stream_attributes.lock();
             attributes.iter().filter(|((stream, _), _)| *stream == source.number()).map(|(key, value)| (key.1, *value)).collect()
         };
-        lock(&to.stream_attributes).extend(copied.into_iter().map(|(attribute, value)| ((target.number(), attribute), value)));
+        to.stream_attributes.lock().extend(copied.into_iter().map(|(attribute, value)| ((target.number(), attribute), value)));
         Ok(())
     }
 

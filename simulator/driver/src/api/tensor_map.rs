@@ -7,7 +7,7 @@ use simt::tensor_map::{BYTES, Element, Interleave, Swizzle, TensorMap};
 use crate::driver::driver;
 use crate::export::exports;
 use crate::ffi::{In, Out};
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_TENSOR_MAP_L2_PROMOTION_L2_256B`, the last of them. They say how much the L2 cache fetches, which is not modeled.
 const LAST_PROMOTION: u32 = 3;
@@ -21,9 +21,7 @@ type Bytes = [u8; BYTES];
 /// The first elements of an array of the caller, with zeros after them.
 fn array<T: Copy + Default, const N: usize>(from: In<T>, count: usize) -> Result<[T; N]> {
     let mut elements = [T::default(); N];
-    if from.is_null() {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if from.is_null());
     for (index, element) in elements.iter_mut().enumerate().take(count) {
         *element = from.read_nth(index)?;
     }
@@ -67,9 +65,7 @@ exports! {
     ) {
         check_gpu()?;
         map.check()?;
-        if !(1..=5).contains(&rank) || promotion > LAST_PROMOTION || fill > 1 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !(1..=5).contains(&rank) || promotion > LAST_PROMOTION || fill > 1);
         let dimensions = rank as usize;
         let encoded = TensorMap {
             element: kind(&Element::ALL, element, "a data type")?,

@@ -6,15 +6,14 @@ use std::sync::Arc;
 
 use simt::texture::{Addressing, Binding, Format, ImageView, Mipmap, Texture};
 
-use super::array;
+use super::array::{self, Array, Mipmapped};
 use super::context::{self, Context};
 use crate::attributes;
-use crate::driver::driver_of;
+use crate::driver::{driver_of, find};
 use crate::export::exports;
 use crate::ffi::{DeviceId, In, Out, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor};
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::handles::{Handle, kinds};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_RESOURCE_TYPE_ARRAY`, `_MIPMAPPED_ARRAY`, `_LINEAR`, `_PITCH2D`
 pub const ARRAY: u32 = 0;
@@ -42,12 +41,8 @@ struct Object {
     view: Option<ResourceViewDescriptor>,
 }
 
-impl Kind for Object {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        Some(self.context.handle)
-    }
+kinds! {
+    Object: INVALID_VALUE, of its context;
 }
 
 /// The image that a resource is, without its smaller copies.
@@ -56,15 +51,13 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
         let (address, format, channels) = resource.memory();
         let side = |side: usize| u32::try_from(side).map_err(|_| CuResult::INVALID_VALUE);
         let format = array::format(format)?;
-        if !matches!(channels, 1 | 2 | 4) || width == 0 || height == 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !matches!(channels, 1 | 2 | 4) || width == 0 || height == 0);
         let (pitch, extent) = (pitch as u64, [side(width)?, side(height)?, 1]);
         let slice = pitch.checked_mul(extent[1].into()).ok_or(CuResult::INVALID_VALUE)?;
         Ok(ImageView { address, extent, layers: 1, pitch, slice, format, channels })
     };
     match resource.kind {
-        ARRAY => Ok(array::get(resource.array())?.view),
+        ARRAY => Ok(find::<Array>(resource.array())?.view),
         LINEAR => {
             let (_, format, channels) = resource.memory();
             let texel = array::format(format)?.bytes() as usize * channels as usize;
@@ -75,7 +68,7 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
             let [width, height, pitch] = resource.sides();
             of_memory(width, height, pitch)
         }
-        MIPMAPPED => Ok(array::mipmapped(resource.array())?.views[0]),
+        MIPMAPPED => Ok(find::<Mipmapped>(resource.array())?.views[0]),
         _ => CuResult::INVALID_VALUE.err(),
     }
 }
@@ -83,12 +76,12 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
 /// The parts of a resource that a view shows: its levels and its layers, and how it reads them.
 fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) -> Result<Vec<ImageView>> {
     let mut images =
-        if resource.kind == MIPMAPPED { array::mipmapped(resource.array())?.views.clone() } else { vec![image(resource)?] };
+        if resource.kind == MIPMAPPED { find::<Mipmapped>(resource.array())?.views.clone() } else { vec![image(resource)?] };
     let Some(view) = view else { return Ok(images) };
     let [first_level, last_level] = view.levels.map(|level| level as usize);
     let [first_layer, last_layer] = view.layers;
     if first_level > last_level || last_level >= images.len() || first_layer > last_layer || last_layer >= images[0].layers {
-        return CuResult::INVALID_VALUE.err();
+        refuse!(INVALID_VALUE);
     }
     images = images[first_level..=last_level].to_vec();
     for image in &mut images {
@@ -98,9 +91,7 @@ fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) 
             image.layers = last_layer - first_layer + 1;
         }
         if let Some((format, channels)) = view_format(view.format)? {
-            if format.bytes() * channels != image.texel_bytes() {
-                return CuResult::INVALID_VALUE.err();
-            }
+            refuse!(INVALID_VALUE if format.bytes() * channels != image.texel_bytes());
             (image.format, image.channels) = (format, channels);
         }
     }
@@ -137,7 +128,7 @@ fn addressing(number: u32) -> Result<Addressing> {
         1 => Addressing::Clamp,
         2 => Addressing::Mirror,
         3 => Addressing::Border,
-        _ => return CuResult::INVALID_VALUE.err(),
+        _ => refuse!(INVALID_VALUE),
     })
 }
 
@@ -146,14 +137,14 @@ pub fn bind(resource: &ResourceDescriptor, texture: &TextureDescriptor, view: Op
     let mut images = viewed(resource, view)?;
     let image = images.remove(0);
     let (filters, normalized_coordinates) = (texture.filter == 1 && resource.kind != LINEAR, texture.flags & NORMALIZED != 0);
-    if resource.kind == MIPMAPPED && !normalized_coordinates {
-        return Err(CuResult::INVALID_VALUE.because("a mipmapped array needs CU_TRSF_NORMALIZED_COORDINATES"));
-    }
-    if texture.flags & SEAMLESS != 0 && filters {
-        return Err(CuResult::NOT_SUPPORTED.because(
-            "filtering across the edges of a cube is not supported by the simulator; leave out CU_TRSF_SEAMLESS_CUBEMAP",
-        ));
-    }
+    refuse!(
+        INVALID_VALUE if resource.kind == MIPMAPPED && !normalized_coordinates,
+        "a mipmapped array needs CU_TRSF_NORMALIZED_COORDINATES"
+    );
+    refuse!(
+        NOT_SUPPORTED if texture.flags & SEAMLESS != 0 && filters,
+        "filtering across the edges of a cube is not supported by the simulator; leave out CU_TRSF_SEAMLESS_CUBEMAP"
+    );
     let [x, y, z] = texture.addressing;
     let addressing = match resource.kind {
         // Elements outside of linear memory read as zero.
@@ -181,23 +172,12 @@ fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view
     let binding = match &texture {
         Some(texture) => Binding::Texture(bind(&resource, texture, view.as_ref())?),
         None if resource.kind == ARRAY => Binding::Surface(image(&resource)?),
-        None => return CuResult::INVALID_VALUE.err(),
+        None => refuse!(INVALID_VALUE),
     };
     let object = driver.handles.insert(|handle| Object { handle, context, resource, texture, view });
     let number = object.handle.number();
-    Arc::make_mut(&mut lock(&driver.textures)).insert(number, binding);
+    Arc::make_mut(&mut driver.textures.lock()).insert(number, binding);
     Ok(number)
-}
-
-fn get(object: u64) -> Result<Arc<Object>> {
-    crate::driver::driver()?.handles.get(Handle::from_number(object))
-}
-
-fn destroy(object: u64) -> Result<()> {
-    let (driver, _) = context::current()?;
-    driver.handles.remove::<Object>(Handle::from_number(object))?;
-    Arc::make_mut(&mut lock(&driver.textures)).remove(&object);
-    Ok(())
 }
 
 exports! {
@@ -212,20 +192,23 @@ exports! {
         object.put(create(resource.read()?, Some(texture.read()?), view)?)
     }
 
-    fn cuTexObjectDestroy(object: u64) {
-        destroy(object)
+    fn cuTexObjectDestroy | cuSurfObjectDestroy(object: u64) {
+        let (driver, _) = context::current()?;
+        driver.handles.remove::<Object>(Handle::from_number(object))?;
+        Arc::make_mut(&mut driver.textures.lock()).remove(&object);
+        Ok(())
     }
 
-    fn cuTexObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
-        resource.put(get(object)?.resource)
+    fn cuTexObjectGetResourceDesc | cuSurfObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
+        resource.put(find::<Object>(Handle::from_number(object))?.resource)
     }
 
     fn cuTexObjectGetTextureDesc(texture: Out<TextureDescriptor>, object: u64) {
-        texture.put(get(object)?.texture.ok_or(CuResult::INVALID_VALUE)?)
+        texture.put(find::<Object>(Handle::from_number(object))?.texture.ok_or(CuResult::INVALID_VALUE)?)
     }
 
     fn cuTexObjectGetResourceViewDesc(view: Out<ResourceViewDescriptor>, object: u64) {
-        view.put(get(object)?.view.ok_or(CuResult::INVALID_VALUE)?)
+        view.put(find::<Object>(Handle::from_number(object))?.view.ok_or(CuResult::INVALID_VALUE)?)
     }
 
     fn cuSurfObjectCreate(object: Out<u64>, resource: In<ResourceDescriptor>) {
@@ -233,20 +216,10 @@ exports! {
         object.put(create(resource.read()?, None, None)?)
     }
 
-    fn cuSurfObjectDestroy(object: u64) {
-        destroy(object)
-    }
-
-    fn cuSurfObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
-        resource.put(get(object)?.resource)
-    }
-
     fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: DeviceId) {
         let driver = driver_of(device)?;
         array::format(format)?;
-        if !matches!(channels, 1 | 2 | 4) {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !matches!(channels, 1 | 2 | 4));
         width.put(attributes::attribute(driver.profile, MAXIMUM_TEXTURE1D_LINEAR_WIDTH).unwrap_or(0) as usize)
     }
 }

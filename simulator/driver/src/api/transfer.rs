@@ -4,11 +4,11 @@
 
 use simt::{Accessed, Accesses};
 
-use super::array;
-use crate::driver::Driver;
-use crate::ffi::{DevicePtr, HostBytes, Memcpy3D, MemsetNode, UnifiedPtr};
+use super::array::Array;
+use crate::driver::{Driver, find};
+use crate::ffi::{DevicePtr, HostBytes, Memcpy3D, MemcpyEnd3D, MemsetNode, UnifiedPtr};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// Addresses from here on belong to the device: no process has memory of its own this high.
 const HOST_END: u64 = 1 << 48;
@@ -60,36 +60,12 @@ impl Address {
         }
     }
 
-    fn from_parts(memory_type: u32, host: HostBytes, device: UnifiedPtr) -> Result<Self> {
-        match memory_type {
-            HOST => Ok(Address::Host(host)),
-            DEVICE => Ok(Address::Device(device.device())),
-            UNIFIED => Ok(Address::Unified(device)),
-            _ => CuResult::INVALID_VALUE.err(),
-        }
-    }
-
     /// The address as a number. The host and the device share one range of addresses.
     pub fn number(self) -> u64 {
         match self {
             Address::Host(bytes) => bytes.address(),
             Address::Device(address) | Address::Array(_, address) => address,
             Address::Unified(address) => address.device(),
-        }
-    }
-
-    /// The array, if it is in one.
-    fn array(self) -> Handle {
-        if let Address::Array(handle, _) = self { handle } else { Handle::NULL }
-    }
-
-    /// Returns the type of memory, the host's address, and the device's.
-    fn parts(self) -> (u32, HostBytes, u64) {
-        match self {
-            Address::Host(bytes) => (HOST, bytes, 0),
-            Address::Device(address) => (DEVICE, HostBytes::NULL, address),
-            Address::Array(..) => (ARRAY, HostBytes::NULL, 0),
-            Address::Unified(address) => (UNIFIED, HostBytes::NULL, address.device()),
         }
     }
 }
@@ -121,11 +97,33 @@ impl From<Address> for End {
 }
 
 impl End {
-    /// In a box of an array.
-    fn in_array(array: Handle, start: [usize; 3]) -> Result<Self> {
-        let view = array::get(array)?.view;
-        let address = Address::Array(array, view.address);
-        Ok(Self { address, start, pitch: view.pitch as usize, height: view.extent[1] as usize })
+    fn from_parameters(end: &MemcpyEnd3D) -> Result<Self> {
+        let &MemcpyEnd3D { x_in_bytes, y, z, memory_type, host, device, array, pitch, height, .. } = end;
+        let start = [x_in_bytes, y, z];
+        let address = match memory_type {
+            HOST => Address::Host(host),
+            DEVICE => Address::Device(device.device()),
+            UNIFIED => Address::Unified(device),
+            ARRAY => {
+                let view = find::<Array>(array)?.view;
+                let address = Address::Array(array, view.address);
+                return Ok(Self { address, start, pitch: view.pitch as usize, height: view.extent[1] as usize });
+            }
+            _ => refuse!(INVALID_VALUE),
+        };
+        Ok(Self { address, start, pitch, height })
+    }
+
+    /// Describes the end to the program.
+    fn to_parameters(self) -> MemcpyEnd3D<u64> {
+        let Self { address, start: [x_in_bytes, y, z], pitch, height } = self;
+        let (memory_type, host, device, array) = match address {
+            Address::Host(bytes) => (HOST, bytes, 0, Handle::NULL),
+            Address::Device(address) => (DEVICE, HostBytes::NULL, address, Handle::NULL),
+            Address::Array(array, _) => (ARRAY, HostBytes::NULL, 0, array),
+            Address::Unified(address) => (UNIFIED, HostBytes::NULL, address.device(), Handle::NULL),
+        };
+        MemcpyEnd3D { x_in_bytes, y, z, lod: 0, memory_type, host, device, array, context: Handle::NULL, pitch, height }
     }
 
     /// Returns the offset of the box's first byte, the bytes between its rows, and the bytes between its layers.
@@ -133,9 +131,7 @@ impl End {
         let [x, y, z] = self.start;
         let pitch = if self.pitch == 0 { width } else { self.pitch };
         let layer_rows = if self.height == 0 { rows } else { self.height };
-        if x.checked_add(width).is_none_or(|end| end > pitch) || layer_rows < rows {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if x.checked_add(width).is_none_or(|end| end > pitch) || layer_rows < rows);
         let layer = pitch.checked_mul(layer_rows).ok_or(CuResult::INVALID_VALUE)?;
         let offset = z.checked_mul(layer).zip(y.checked_mul(pitch)).and_then(|(z, y)| z.checked_add(y)?.checked_add(x));
         Ok((offset.ok_or(CuResult::INVALID_VALUE)?, pitch, layer))
@@ -157,26 +153,8 @@ impl Copy {
     }
 
     pub fn from_parameters(copy: &Memcpy3D) -> Result<Self> {
-        let target_start = [copy.dst_x_in_bytes, copy.dst_y, copy.dst_z];
-        let target = match copy.dst_memory_type {
-            ARRAY => End::in_array(copy.dst_array, target_start)?,
-            _ => End {
-                address: Address::from_parts(copy.dst_memory_type, copy.dst_host, copy.dst_device)?,
-                start: target_start,
-                pitch: copy.dst_pitch,
-                height: copy.dst_height,
-            },
-        };
-        let source_start = [copy.src_x_in_bytes, copy.src_y, copy.src_z];
-        let source = match copy.src_memory_type {
-            ARRAY => End::in_array(copy.src_array, source_start)?,
-            _ => End {
-                address: Address::from_parts(copy.src_memory_type, copy.src_host, copy.src_device)?,
-                start: source_start,
-                pitch: copy.src_pitch,
-                height: copy.src_height,
-            },
-        };
+        let target = End::from_parameters(&copy.target)?;
+        let source = End::from_parameters(&copy.source)?;
         let copy = Self { target, source, extent: [copy.width_in_bytes, copy.height, copy.depth] };
         copy.check()?;
         Ok(copy)
@@ -184,38 +162,8 @@ impl Copy {
 
     /// Describes the copy to the program.
     pub fn to_parameters(self) -> Memcpy3D<u64> {
-        let (src_memory_type, src_host, src_device) = self.source.address.parts();
-        let (dst_memory_type, dst_host, dst_device) = self.target.address.parts();
-        let [src_x_in_bytes, src_y, src_z] = self.source.start;
-        let [dst_x_in_bytes, dst_y, dst_z] = self.target.start;
         let [width_in_bytes, height, depth] = self.extent;
-        Memcpy3D {
-            src_x_in_bytes,
-            src_y,
-            src_z,
-            src_lod: 0,
-            src_memory_type,
-            src_host,
-            src_device,
-            src_array: self.source.address.array(),
-            reserved0: 0,
-            src_pitch: self.source.pitch,
-            src_height: self.source.height,
-            dst_x_in_bytes,
-            dst_y,
-            dst_z,
-            dst_lod: 0,
-            dst_memory_type,
-            dst_host,
-            dst_device,
-            dst_array: self.target.address.array(),
-            reserved1: 0,
-            dst_pitch: self.target.pitch,
-            dst_height: self.target.height,
-            width_in_bytes,
-            height,
-            depth,
-        }
+        Memcpy3D { source: self.source.to_parameters(), target: self.target.to_parameters(), width_in_bytes, height, depth }
     }
 
     /// Refuses a box that does not fit the rows and layers it is in.
@@ -248,9 +196,7 @@ impl Copy {
             if let Location::Device(start) = end.address.resolve(driver) {
                 let last = (layers - 1).wrapping_mul(layer).wrapping_add((rows - 1).wrapping_mul(pitch)).wrapping_add(width - 1);
                 let is_there = |offset: usize| driver.memory.allocation_at(start.wrapping_add(offset as u64)).is_some();
-                if !is_there(offset) || !is_there(offset.wrapping_add(last)) {
-                    return CuResult::INVALID_VALUE.err();
-                }
+                refuse!(INVALID_VALUE if !is_there(offset) || !is_there(offset.wrapping_add(last)));
             }
         }
         Ok(())
@@ -366,14 +312,10 @@ impl Fill {
 
     pub fn check(&self) -> Result<()> {
         let unit = self.element_bytes;
-        if !matches!(unit, 1 | 2 | 4) {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !matches!(unit, 1 | 2 | 4));
         let row_bytes = self.row_bytes()?;
         let is_aligned = self.target.is_multiple_of(unit as u64) && (self.rows <= 1 || self.pitch.is_multiple_of(unit));
-        if !is_aligned || (self.rows > 1 && self.pitch < row_bytes) {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if !is_aligned || (self.rows > 1 && self.pitch < row_bytes));
         Ok(())
     }
 
@@ -413,9 +355,7 @@ impl Fill {
         let before_last = (self.rows - 1).checked_mul(self.pitch).ok_or(CuResult::INVALID_VALUE)?;
         let last = self.target.checked_add(before_last as u64).ok_or(CuResult::INVALID_VALUE)?;
         let allocation = driver.memory.allocation_at(last).ok_or(CuResult::INVALID_VALUE)?;
-        if row_bytes as u64 > allocation.base + allocation.bytes - last {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if row_bytes as u64 > allocation.base + allocation.bytes - last);
         for row in 0..self.rows {
             let target = self.target.wrapping_add(row.wrapping_mul(self.pitch) as u64);
             driver.memory.fill(target, row_bytes as u64, &self.value.to_le_bytes()[..self.element_bytes])?;

@@ -1,14 +1,15 @@
 //! User objects: something of the program's own that lives as long as the graphs that use it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use crate::driver::{driver, driver_of_this_process};
+use parking_lot::Mutex;
+
+use crate::driver::{driver, driver_of_this_process, find};
 use crate::export::exports;
 use crate::ffi::{HostBytes, HostCall, HostFn, Out};
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::handles::{Handle, kinds};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires.
 const NO_DESTRUCTOR_SYNC: u32 = 1;
@@ -21,22 +22,18 @@ pub struct UserObject {
     references: Mutex<u64>,
 }
 
-impl Kind for UserObject {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
+kinds! {
+    UserObject: INVALID_VALUE;
 }
 
 impl UserObject {
     fn retain(&self, count: u64) {
-        *lock(&self.references) += count;
+        *self.references.lock() += count;
     }
 
     /// Gives references back. The last one destroys the object.
     fn release(&self, count: u64) -> Result<()> {
-        let mut references = lock(&self.references);
+        let mut references = self.references.lock();
         *references = references.checked_sub(count).ok_or(CuResult::INVALID_VALUE)?;
         let is_last = *references == 0;
         drop(references);
@@ -59,11 +56,11 @@ impl References {
         if !moves {
             object.retain(count.into());
         }
-        lock(&self.counts).entry(object.handle.number()).or_insert((object, 0)).1 += u64::from(count);
+        self.counts.lock().entry(object.handle.number()).or_insert((object, 0)).1 += u64::from(count);
     }
 
     pub fn release(&self, object: &UserObject, count: u32) -> Result<()> {
-        let mut counts = lock(&self.counts);
+        let mut counts = self.counts.lock();
         let held = counts.get_mut(&object.handle.number()).ok_or(CuResult::INVALID_VALUE)?;
         held.1 = held.1.checked_sub(count.into()).ok_or(CuResult::INVALID_VALUE)?;
         if held.1 == 0 {
@@ -77,7 +74,7 @@ impl References {
 impl Clone for References {
     /// A copy of a graph has references of its own.
     fn clone(&self) -> Self {
-        let counts = lock(&self.counts).clone();
+        let counts = self.counts.lock().clone();
         counts.values().for_each(|(object, count)| object.retain(*count));
         Self { counts: Mutex::new(counts) }
     }
@@ -85,7 +82,7 @@ impl Clone for References {
 
 impl Drop for References {
     fn drop(&mut self) {
-        for (object, count) in lock(&self.counts).values() {
+        for (object, count) in self.counts.lock().values() {
             // Cannot fail: these references were counted.
             let _ = object.release(*count);
         }
@@ -95,11 +92,6 @@ impl Drop for References {
 /// Refuses a number of references that CUDA does not allow.
 pub fn check_count(count: u32) -> Result<()> {
     if (1..=i32::MAX as u32).contains(&count) { Ok(()) } else { CuResult::INVALID_VALUE.err() }
-}
-
-/// Returns the user object with this handle.
-pub fn get(handle: Handle) -> Result<Arc<UserObject>> {
-    driver()?.handles.get(handle)
 }
 
 exports! {
@@ -113,23 +105,21 @@ exports! {
         let driver = driver()?;
         object.check()?;
         check_count(references)?;
-        if flags != NO_DESTRUCTOR_SYNC {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != NO_DESTRUCTOR_SYNC);
         let destroy = HostCall::new(destroy, data)?;
         let make = |handle| UserObject { handle, destroy, references: Mutex::new(references.into()) };
         object.put(driver.handles.insert(make).handle)
     }
 
     fn cuUserObjectRetain(object: Handle, count: u32) {
-        let object = get(object)?;
+        let object = find::<UserObject>(object)?;
         check_count(count)?;
         object.retain(count.into());
         Ok(())
     }
 
     fn cuUserObjectRelease(object: Handle, count: u32) {
-        let object = get(object)?;
+        let object = find::<UserObject>(object)?;
         check_count(count)?;
         object.release(count.into())
     }

@@ -27,43 +27,23 @@ fn wait_value(stream: Handle, address: u64, bytes: u32, value: u64, flags: u32) 
 }
 
 exports! {
-    fn cuStreamWriteValue32(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
+    fn cuStreamWriteValue32 | cuStreamWriteValue32_v2(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
         write_value(stream, address, 4, value.into(), flags)
     }
 
-    fn cuStreamWriteValue32_v2(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
-        write_value(stream, address, 4, value.into(), flags)
-    }
-
-    fn cuStreamWriteValue64(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
+    fn cuStreamWriteValue64 | cuStreamWriteValue64_v2(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
         write_value(stream, address, 8, value, flags)
     }
 
-    fn cuStreamWriteValue64_v2(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
-        write_value(stream, address, 8, value, flags)
-    }
-
-    fn cuStreamWaitValue32(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
+    fn cuStreamWaitValue32 | cuStreamWaitValue32_v2(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
         wait_value(stream, address, 4, value.into(), flags)
     }
 
-    fn cuStreamWaitValue32_v2(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
-        wait_value(stream, address, 4, value.into(), flags)
-    }
-
-    fn cuStreamWaitValue64(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
+    fn cuStreamWaitValue64 | cuStreamWaitValue64_v2(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
         wait_value(stream, address, 8, value, flags)
     }
 
-    fn cuStreamWaitValue64_v2(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
-        wait_value(stream, address, 8, value, flags)
-    }
-
-    fn cuStreamBatchMemOp(stream: Handle, count: u32, operations: In<ValueOperation>, flags: u32) also "_ptsz" {
-        submit(stream, |_| value_op::batch(count, operations, flags))
-    }
-
-    fn cuStreamBatchMemOp_v2(stream: Handle, count: u32, operations: In<ValueOperation>, flags: u32) also "_ptsz" {
+    fn cuStreamBatchMemOp | cuStreamBatchMemOp_v2(stream: Handle, count: u32, operations: In<ValueOperation>, flags: u32) also "_ptsz" {
         submit(stream, |_| value_op::batch(count, operations, flags))
     }
 }

@@ -6,7 +6,7 @@ use crate::allocations::MemoryKind;
 use crate::driver::{Driver, driver};
 use crate::ffi::{In, ValueOperation};
 use crate::queues::Progress;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_STREAM_WAIT_VALUE_FLUSH`
 const FLUSH: u32 = 1 << 30;
@@ -132,19 +132,16 @@ impl ValueOp {
 fn check_address(driver: &Driver, address: u64, bytes: u32) -> Result<()> {
     let is_managed = driver.allocations.containing(address).is_some_and(|owned| owned.kind == MemoryKind::Managed);
     let mut value = [0; 8];
-    if is_managed || !address.is_multiple_of(bytes.into()) || driver.memory.read(address, &mut value[..bytes as usize]).is_err() {
-        return Err(CuResult::INVALID_VALUE.because(format!(
-            "a value of {bytes} bytes needs an aligned address in memory of the device that is not managed; {address:#x} is none"
-        )));
-    }
+    refuse!(
+        INVALID_VALUE if is_managed || !address.is_multiple_of(bytes.into()) || driver.memory.read(address, &mut value[..bytes as usize]).is_err(),
+        "a value of {bytes} bytes needs an aligned address in memory of the device that is not managed; {address:#x} is none"
+    );
     Ok(())
 }
 
 /// Makes a write with the caller's flags.
 pub fn write(driver: &Driver, address: u64, bytes: u32, value: u64, flags: u32) -> Result<ValueOp> {
-    if flags & !NO_MEMORY_BARRIER != 0 {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if flags & !NO_MEMORY_BARRIER != 0);
     check_address(driver, address, bytes)?;
     Ok(ValueOp::Write { address, bytes, value })
 }
@@ -159,9 +156,7 @@ pub fn wait(driver: &Driver, address: u64, bytes: u32, value: u64, flags: u32) -
 /// Reads an array of operations.
 pub fn batch(count: u32, operations: In<ValueOperation>, flags: u32) -> Result<Vec<ValueOp>> {
     let driver = driver()?;
-    if flags != 0 || count >= BATCH_END {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if flags != 0 || count >= BATCH_END);
     let operation = |index| {
         let ValueOperation { operation, address, value, flags, .. } = operations.read_nth(index)?;
         match operation {

@@ -6,7 +6,7 @@ use crate::driver::{DEVICE, Driver, driver, driver_of};
 use crate::export::exports;
 use crate::ffi::{DevicePtr, HostBytes, In, MemAccess, MemLocation, MemoryProperties, Out};
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::virtual_memory::{GRANULARITY, Physical, Retained};
 
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`
@@ -41,18 +41,13 @@ fn check_location(location: MemLocation) -> Result<()> {
 
 /// Refuses memory of a kind that does not exist here.
 fn check_properties(properties: &MemoryProperties) -> Result<()> {
-    if properties.kind != PINNED || properties.win32_meta_data != 0 {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if properties.kind != PINNED || properties.win32_meta_data != 0);
     check_location(properties.location)?;
-    if properties.handle_types & !FILE_DESCRIPTOR != 0 {
-        return Err(CuResult::NOT_SUPPORTED.because("memory can be shared by file descriptors only"));
-    }
-    if properties.usage != 0 {
-        return Err(
-            CuResult::NOT_SUPPORTED.because("there are no sparse arrays; make memory without CU_MEM_CREATE_USAGE_TILE_POOL")
-        );
-    }
+    refuse!(NOT_SUPPORTED if properties.handle_types & !FILE_DESCRIPTOR != 0, "memory can be shared by file descriptors only");
+    refuse!(
+        NOT_SUPPORTED if properties.usage != 0,
+        "there are no sparse arrays; make memory without CU_MEM_CREATE_USAGE_TILE_POOL"
+    );
     Ok(())
 }
 
@@ -75,7 +70,7 @@ exports! {
         let (bytes, alignment) = (bytes as u64, alignment as u64);
         let is_aligned = bytes.is_multiple_of(HOST_PAGE) && hint.is_multiple_of(HOST_PAGE);
         if bytes == 0 || !is_aligned || (alignment != 0 && !alignment.is_power_of_two()) || alignment > 1 << 40 {
-            return CuResult::INVALID_VALUE.err();
+            refuse!(INVALID_VALUE);
         }
         address.put(driver.virtual_memory.reserve(&driver.memory, bytes, alignment)?)
     }
@@ -90,9 +85,10 @@ exports! {
         handle.check()?;
         let properties = properties.read()?;
         check_properties(&properties)?;
-        if bytes == 0 || !(bytes as u64).is_multiple_of(GRANULARITY) {
-            return Err(CuResult::INVALID_VALUE.because(format!("the length must be a multiple of {GRANULARITY}")));
-        }
+        refuse!(
+            INVALID_VALUE if bytes == 0 || !(bytes as u64).is_multiple_of(GRANULARITY),
+            "the length must be a multiple of {GRANULARITY}"
+        );
         let lease = driver.allocations.take_bytes(driver.profile.memory_bytes, bytes as u64)?;
         handle.put(Physical::create(&driver.handles, lease, bytes as u64, properties.handle_types)?.number())
     }
@@ -104,9 +100,7 @@ exports! {
 
     fn cuMemMap(address: DevicePtr, bytes: usize, offset: usize, handle: u64, flags: u64) {
         let driver = check_flags(flags)?;
-        if offset != 0 {
-            return Err(CuResult::NOT_SUPPORTED.because("memory is mapped as a whole"));
-        }
+        refuse!(NOT_SUPPORTED if offset != 0, "memory is mapped as a whole");
         driver.virtual_memory.map(address, bytes as u64, memory(driver, handle)?)
     }
 
@@ -117,9 +111,7 @@ exports! {
 
     fn cuMemSetAccess(address: DevicePtr, bytes: usize, access: In<MemAccess>, count: usize) {
         let driver = check_flags(0)?;
-        if count == 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if count == 0);
         let mut rights = Rights::None;
         for index in 0..count {
             let MemAccess { location, flags } = access.read_nth(index)?;
@@ -128,7 +120,7 @@ exports! {
                 0 => Rights::None,
                 1 => Rights::Read,
                 3 => Rights::ReadWrite,
-                _ => return CuResult::INVALID_VALUE.err(),
+                _ => refuse!(INVALID_VALUE),
             };
         }
         driver.virtual_memory.set_rights(&driver.memory, address, bytes as u64, rights)
@@ -147,9 +139,7 @@ exports! {
         granularity.check()?;
         check_properties(&properties.read()?)?;
         // The least one, and the recommended one.
-        if option > 1 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if option > 1);
         granularity.put(GRANULARITY as usize)
     }
 
@@ -173,9 +163,10 @@ exports! {
         let driver = check_flags(flags)?;
         shareable.check()?;
         let memory = memory(driver, handle)?;
-        if handle_type != FILE_DESCRIPTOR || memory.handle_types & handle_type == 0 {
-            return Err(CuResult::INVALID_VALUE.because("the memory was not made to be shared in this way"));
-        }
+        refuse!(
+            INVALID_VALUE if handle_type != FILE_DESCRIPTOR || memory.handle_types & handle_type == 0,
+            "the memory was not made to be shared in this way"
+        );
         shareable.put(memory.memory.export()?)
     }
 
@@ -183,9 +174,7 @@ exports! {
     fn cuMemImportFromShareableHandle(handle: Out<u64>, shareable: HostBytes, handle_type: u32) {
         let driver = check_flags(0)?;
         handle.check()?;
-        if handle_type != FILE_DESCRIPTOR {
-            return Err(CuResult::NOT_SUPPORTED.because("memory can be shared by file descriptors only"));
-        }
+        refuse!(NOT_SUPPORTED if handle_type != FILE_DESCRIPTOR, "memory can be shared by file descriptors only");
         let descriptor = shareable.descriptor()?;
         handle.put(Physical::import(&driver.handles, descriptor, FILE_DESCRIPTOR)?.number())
     }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// A `CUdeviceptr` of device memory: a number, looked up among the allocations before anything is read there.
 pub type DevicePtr = u64;
@@ -119,9 +119,7 @@ impl<T: Copy> In<T> {
 
     /// Reads the `index`-th element, where the API says that the caller's array has that many.
     pub fn read_nth(self, index: usize) -> Result<T> {
-        if self.0.is_null() {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if self.0.is_null());
         // SAFETY: the C caller promises that a pointer that is not null points to as many values as the API says, and only the C
         // caller's pointers get here, because the field is private.
         Ok(unsafe { self.0.add(index).read_unaligned() })
@@ -139,9 +137,7 @@ impl Text {
     }
 
     pub fn read(self) -> Result<String> {
-        if self.0.is_null() {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if self.0.is_null());
         // SAFETY: the C caller promises a NUL-terminated text, and only the C caller's pointers get here, because the field is private.
         let text = unsafe { CStr::from_ptr(self.0) };
         Ok(text.to_string_lossy().into_owned())
@@ -199,9 +195,7 @@ impl HostBytes {
         if bytes == 0 {
             return Ok(look(&[]));
         }
-        if self.is_null() {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if self.is_null());
         // SAFETY: the C caller promises that this many bytes can be read here until the call returns, and only the C caller's pointers
         // get here, because the field is private.
         Ok(look(unsafe { std::slice::from_raw_parts(self.0.cast(), bytes) }))
@@ -212,9 +206,7 @@ impl HostBytes {
         if bytes == 0 {
             return Ok(fill(&mut []));
         }
-        if self.is_null() {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if self.is_null());
         // SAFETY: the C caller promises that this many bytes can be written here until the call returns and that nobody else uses them
         // meanwhile; only the C caller's pointers get here, because the field is private.
         Ok(fill(unsafe { std::slice::from_raw_parts_mut(self.0.cast(), bytes) }))
@@ -228,9 +220,7 @@ impl HostBytes {
 
     /// Reads the bytes before the first NUL, but no more than `limit`.
     pub fn until_nul(self, limit: usize) -> Result<Vec<u8>> {
-        if self.is_null() {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if self.is_null());
         let start: *const u8 = self.0.cast();
         // SAFETY: the C caller promises that the bytes up to the first NUL can be read, and the iterator stops at that NUL. Only the C
         // caller's pointers get here, because the field is private.

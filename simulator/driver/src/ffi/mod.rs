@@ -26,8 +26,8 @@ pub use graph::{
 };
 pub use structures::{
     Array3DDescriptor, ArrayDescriptor, BatchNode, DeviceProperties, LaunchAttribute, LaunchConfigEx, MemAccess, MemLocation,
-    Memcpy2D, Memcpy3D, MemoryProperties, PoolProperties, Resource, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor,
-    Uuid, ValueOperation,
+    Memcpy2D, Memcpy3D, MemcpyEnd3D, MemoryProperties, PoolProperties, Resource, ResourceDescriptor, ResourceViewDescriptor,
+    TextureDescriptor, Uuid, ValueOperation,
 };
 
 /// A `CUdevice`: the ordinal of a device.

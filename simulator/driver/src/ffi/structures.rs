@@ -24,89 +24,75 @@ pub struct DeviceProperties {
     pub texture_align: c_int,
 }
 
+/// One end of a `CUDA_MEMCPY2D`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemcpyEnd2D {
+    pub x_in_bytes: usize,
+    pub y: usize,
+    pub memory_type: c_uint,
+    pub host: HostBytes,
+    pub device: UnifiedPtr,
+    pub array: Handle,
+    pub pitch: usize,
+}
+
 /// `CUDA_MEMCPY2D`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Memcpy2D {
-    pub src_x_in_bytes: usize,
-    pub src_y: usize,
-    pub src_memory_type: c_uint,
-    pub src_host: HostBytes,
-    pub src_device: UnifiedPtr,
-    pub src_array: Handle,
-    pub src_pitch: usize,
-    pub dst_x_in_bytes: usize,
-    pub dst_y: usize,
-    pub dst_memory_type: c_uint,
-    pub dst_host: HostBytes,
-    pub dst_device: UnifiedPtr,
-    pub dst_array: Handle,
-    pub dst_pitch: usize,
+    pub source: MemcpyEnd2D,
+    pub target: MemcpyEnd2D,
     pub width_in_bytes: usize,
     pub height: usize,
 }
 
-/// `CUDA_MEMCPY3D`. An address of the device is a plain number where the driver describes a copy to the program.
+/// One end of a `CUDA_MEMCPY3D`. An address of the device is a plain number where the driver describes a copy to the program.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct MemcpyEnd3D<Device = UnifiedPtr> {
+    pub x_in_bytes: usize,
+    pub y: usize,
+    pub z: usize,
+    pub lod: usize,
+    pub memory_type: c_uint,
+    pub host: HostBytes,
+    pub device: Device,
+    pub array: Handle,
+    /// The context in a `CUDA_MEMCPY3D_PEER`; otherwise reserved.
+    pub context: Handle,
+    pub pitch: usize,
+    pub height: usize,
+}
+
+/// `CUDA_MEMCPY3D`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Memcpy3D<Device = UnifiedPtr> {
-    pub src_x_in_bytes: usize,
-    pub src_y: usize,
-    pub src_z: usize,
-    pub src_lod: usize,
-    pub src_memory_type: c_uint,
-    pub src_host: HostBytes,
-    pub src_device: Device,
-    pub src_array: Handle,
-    pub reserved0: usize,
-    pub src_pitch: usize,
-    pub src_height: usize,
-    pub dst_x_in_bytes: usize,
-    pub dst_y: usize,
-    pub dst_z: usize,
-    pub dst_lod: usize,
-    pub dst_memory_type: c_uint,
-    pub dst_host: HostBytes,
-    pub dst_device: Device,
-    pub dst_array: Handle,
-    pub reserved1: usize,
-    pub dst_pitch: usize,
-    pub dst_height: usize,
+    pub source: MemcpyEnd3D<Device>,
+    pub target: MemcpyEnd3D<Device>,
     pub width_in_bytes: usize,
     pub height: usize,
     pub depth: usize,
 }
 
 impl From<Memcpy2D> for Memcpy3D {
-    /// The same copy, of one layer.
-    fn from(copy: Memcpy2D) -> Self {
-        Self {
-            src_x_in_bytes: copy.src_x_in_bytes,
-            src_y: copy.src_y,
-            src_z: 0,
-            src_lod: 0,
-            src_memory_type: copy.src_memory_type,
-            src_host: copy.src_host,
-            src_device: copy.src_device,
-            src_array: copy.src_array,
-            reserved0: 0,
-            src_pitch: copy.src_pitch,
-            src_height: 0,
-            dst_x_in_bytes: copy.dst_x_in_bytes,
-            dst_y: copy.dst_y,
-            dst_z: 0,
-            dst_lod: 0,
-            dst_memory_type: copy.dst_memory_type,
-            dst_host: copy.dst_host,
-            dst_device: copy.dst_device,
-            dst_array: copy.dst_array,
-            reserved1: 0,
-            dst_pitch: copy.dst_pitch,
-            dst_height: 0,
-            width_in_bytes: copy.width_in_bytes,
-            height: copy.height,
-            depth: 1,
-        }
+    /// Describes the copy as one of a single layer.
+    fn from(Memcpy2D { source, target, width_in_bytes, height }: Memcpy2D) -> Self {
+        let end = |MemcpyEnd2D { x_in_bytes, y, memory_type, host, device, array, pitch }: MemcpyEnd2D| MemcpyEnd3D {
+            x_in_bytes,
+            y,
+            z: 0,
+            lod: 0,
+            memory_type,
+            host,
+            device,
+            array,
+            context: Handle::NULL,
+            pitch,
+            height: 0,
+        };
+        Self { source: end(source), target: end(target), width_in_bytes, height, depth: 1 }
     }
 }
 

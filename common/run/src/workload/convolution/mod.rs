@@ -1,21 +1,42 @@
 //! One-dimensional convolution on a device, and its command line.
 
-mod options;
 mod sounds;
 
-use cudarc::driver::CudaSlice;
-use oracles::same_bits;
+use std::path::PathBuf;
 
-use super::arguments::Argument;
-use super::{Plan, Workload};
+use clap::Args;
+use cudarc::driver::CudaSlice;
+
+use super::array::DeviceArray;
+use super::{Delivery, Plan, Workload, check_memory, size_for};
+use crate::device::gpu::Gpu;
+use crate::device::guard::Guarded;
 use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::guard::Guarded;
+use crate::files::atomic_file::AtomicFile;
+use crate::files::audio::{self, Sound, Unread};
 use workloads::Problem;
 
-pub use options::Options;
+use sounds::Length;
+
 pub use sounds::of_sounds;
 pub use workloads::convolution::{Convolution, SEED_SIZE, Size, TEACHING_SIZE};
+
+/// The command-line options that only convolutions have.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Options {
+    /// Outputs and taps, for example 4096x512; `seed` is the original tutorial's 294912x32768
+    #[arg(long, value_name = "OUTPUTSxTAPS")]
+    pub size: Option<Size>,
+    /// Sound to convolve, a WAV file of one or two channels
+    #[arg(long, value_name = "WAV", requires_all = ["filter", "output"], conflicts_with = "size")]
+    pub input: Option<PathBuf>,
+    /// Impulse response to convolve it with, for example that of a room
+    #[arg(long, value_name = "WAV", requires_all = ["input", "output"])]
+    pub filter: Option<PathBuf>,
+    /// Where to write the result, as 32-bit float WAV
+    #[arg(long, value_name = "WAV", requires_all = ["input", "filter"])]
+    pub output: Option<PathBuf>,
+}
 
 /// The arrays of a convolution on a device.
 pub struct Buffers {
@@ -32,7 +53,20 @@ impl Workload for Convolution {
     type Buffers = Buffers;
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
-        options::plan(options, seed, gpu)
+        let (Some(input), Some(filter), Some(output)) = (&options.input, &options.filter, &options.output) else {
+            let size = size_for(gpu, options.size, [TEACHING_SIZE, SEED_SIZE], |size| size.footprint())?;
+            return Plan::of(Self::random(size, seed), None, gpu);
+        };
+        // Before the long run, so that the user does not wait for a result that cannot be written.
+        let file = AtomicFile::create(output)?;
+        let (input, filter) = (Sound::open(input)?, Sound::open(filter)?);
+        let length = |sound: &Unread| Length { name: sound.name.clone(), rate: sound.rate, frames: sound.frames };
+        // Before gigabytes of samples are read that do not fit.
+        check_memory(Length::together(&length(&input), &length(&filter))?.footprint(), gpu)?;
+        let (input, filter) = (input.read()?, filter.read()?);
+        let parts = of_sounds(&input, &filter)?;
+        check_memory(parts[0].footprint(), gpu)?;
+        Ok(Plan { parts, delivery: Some(Box::new(WetSound { file, rate: input.rate })) })
     }
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
@@ -47,26 +81,23 @@ impl Workload for Convolution {
         &mut buffers.output
     }
 
-    fn inputs_intact(&self, gpu: &Gpu, buffers: &Buffers) -> Result<bool> {
-        let signal = gpu.stream.clone_dtoh(&buffers.signal)?;
-        let filter = gpu.stream.clone_dtoh(&buffers.filter)?;
-        Ok(same_bits(&signal, self.signal()) && same_bits(&filter, self.filter()))
+    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
+        vec![&mut buffers.signal, &mut buffers.filter]
     }
+}
 
-    fn pointers(&self, gpu: &Gpu, buffers: &Buffers) -> Vec<(&'static str, Argument)> {
-        let stream = &gpu.stream;
-        vec![
-            ("signal", Argument::array(&buffers.signal, stream)),
-            ("filter", Argument::array(&buffers.filter, stream)),
-            ("output", Argument::array(&buffers.output.view(), stream)),
-        ]
-    }
+/// The result file of a run with `--output`.
+struct WetSound {
+    file: AtomicFile,
+    rate: u32,
+}
 
-    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
-        for input in [&mut buffers.signal, &mut buffers.filter] {
-            // NaN is no input.
-            gpu.stream.memcpy_htod(&vec![f32::NAN; input.len()], input)?;
-        }
-        Ok(())
+impl Delivery<Convolution> for WetSound {
+    fn deliver(mut self: Box<Self>, _: &[Convolution], outputs: &[Vec<f32>]) -> Result<String> {
+        let path = self.file.path().display().to_string();
+        let peak = audio::write(&mut self.file, outputs, self.rate)?;
+        self.file.commit()?;
+        let clips = if peak > 1.0 { "; a player will clip it, lower its gain first" } else { "" };
+        Ok(format!("wrote {path}: {} channel(s) at {} Hz, peak {peak:.2}{clips}", outputs.len(), self.rate))
     }
 }

@@ -5,18 +5,14 @@ use workloads::convolution::{Convolution, MOST_SAMPLES, Size};
 use workloads::error::NoSuchSize;
 use workloads::origin::Origin;
 
-use crate::audio::Sound;
 use crate::error::{Error, Result};
+use crate::files::audio::Sound;
 
 /// One computation per channel of the result: `sound` convolved with `filter`, as long as both together less one sample.
 ///
 /// The sum needs samples before the first and after the last, which are silence, and a convolution runs through its filter
 /// backwards. A filter of one channel serves every channel of the sound, and a sound of one channel gets one result per
-/// channel of the filter.
-///
-/// # Errors
-///
-/// When the two do not fit together.
+/// channel of the filter. Fails when the two do not fit together.
 pub fn of_sounds(sound: &Sound, filter: &Sound) -> Result<Vec<Convolution>> {
     let length = |sound: &Sound| Length { name: sound.name.clone(), rate: sound.rate, frames: sound.frames() };
     Length::together(&length(sound), &length(filter))?;
@@ -48,11 +44,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// The size of each convolution of two sounds.
-    ///
-    /// # Errors
-    ///
-    /// When the two do not fit together.
+    /// The size of each convolution of two sounds. Fails when the two do not fit together.
     pub fn together(sound: &Self, filter: &Self) -> Result<Size> {
         if sound.rate != filter.rate {
             return Err(Error::Mismatched(format!(

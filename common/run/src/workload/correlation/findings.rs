@@ -3,9 +3,9 @@
 use workloads::correlation::{Correlation, Match, best_matches};
 use workloads::gray::Rectangle;
 
-use crate::atomic_file::AtomicFile;
 use crate::error::Result;
-use crate::picture::write_png;
+use crate::files::atomic_file::AtomicFile;
+use crate::files::picture::write_png;
 use crate::workload::Delivery;
 
 /// Reports the best matches of a run, and draws them into a file if one was asked for.

@@ -1,22 +1,76 @@
 //! Normalized cross-correlation on a device, and its command line.
 
 mod findings;
-mod options;
 
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
 use cudarc::driver::CudaSlice;
+use serde_json::json;
 
-use super::arguments::Argument;
-use super::{Plan, Workload};
-use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::guard::Guarded;
-use workloads::Problem;
+use super::array::DeviceArray;
+use super::{Plan, Workload, size_for};
+use crate::device::gpu::Gpu;
+use crate::device::guard::Guarded;
+use crate::error::{Error, Result};
+use crate::files::atomic_file::AtomicFile;
+use crate::files::picture::{self, Rectangle};
+use crate::whole_number::within;
+use workloads::border::numbers;
+use workloads::correlation::Flat;
+use workloads::origin::Origin;
+use workloads::{Border, NoSuchSize, Problem};
 
-pub use options::Options;
+use findings::Findings;
+
 pub use workloads::correlation::{
     Correlation, HEADLINE_SIZE, LONGEST_SIDE, MOST_IMAGE_PIXELS, MOST_TEMPLATE_PIXELS, Match, NO_SUM, Size, TEACHING_SIZE,
     best_matches,
 };
+
+/// The command-line options that only correlations have.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Options {
+    /// Image and template, for example 256x256,20x16; `seed` is 2048x2048,52x52
+    #[arg(long, value_name = "WxH,wxh")]
+    pub size: Option<Size>,
+    /// Picture to search, a PNG or PGM file
+    #[arg(long, value_name = "PICTURE", conflicts_with = "size")]
+    pub input: Option<PathBuf>,
+    /// The template as a part of the input: left, top, width, height
+    #[arg(long, value_name = "x,y,w,h", requires = "input", conflicts_with = "template_file")]
+    pub template: Option<Part>,
+    /// The template as a picture of its own, a PNG or PGM file
+    #[arg(long, value_name = "PICTURE", requires = "input")]
+    pub template_file: Option<PathBuf>,
+    /// Make every pixel of a generated picture the same gray
+    #[arg(long, hide = true, requires = "size", value_enum)]
+    pub flat: Option<Flat>,
+    /// Where the template may lie
+    #[arg(long, value_enum, default_value_t)]
+    pub border: Border,
+    /// How many of the best matches to tell
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = within(1..=u16::MAX))]
+    pub matches: u16,
+    /// Where to write the coefficients as a picture with the matches framed, a PNG file
+    #[arg(long, value_name = "PNG")]
+    pub output: Option<PathBuf>,
+}
+
+/// A part of a picture, as the command line has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part(pub Rectangle);
+
+impl FromStr for Part {
+    type Err = NoSuchSize;
+
+    fn from_str(text: &str) -> Result<Self, NoSuchSize> {
+        let [x, y, width, height] = numbers(text, "expected left, top, width and height as in 40,30,20,16")
+            .map_err(|reason| NoSuchSize { asked: format!("the template {text:?}"), reason })?;
+        Ok(Part(Rectangle { x, y, width, height }))
+    }
+}
 
 /// The arrays of a correlation on a device.
 pub struct Buffers {
@@ -35,7 +89,34 @@ impl Workload for Correlation {
     type Buffers = Buffers;
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
-        options::plan(options, seed, gpu)
+        // Before the long run, so that the user does not wait for a result that cannot be written.
+        let file = options.output.as_deref().map(AtomicFile::create).transpose()?;
+        let correlation = match &options.input {
+            Some(input) => {
+                let image = picture::read(input)?;
+                let template = match (&options.template, &options.template_file) {
+                    (Some(Part(part)), _) => image.crop(*part)?,
+                    (None, Some(path)) => picture::read(path)?,
+                    (None, None) => {
+                        return Err(Error::Mismatched(format!(
+                            "no template to search for in {}: add --template x,y,w,h to take one from it, or --template-file",
+                            input.display()
+                        )));
+                    }
+                };
+                let origin = Origin::Files {
+                    words: format!("{} in {}", template.name, image.name),
+                    names: vec![("input", json!(image.name)), ("template", json!(template.name))],
+                };
+                Self::new(image, template, options.border)?.with_origin(origin)
+            }
+            None => {
+                let size = size_for(gpu, options.size, [TEACHING_SIZE, HEADLINE_SIZE], |size| size.footprint())?;
+                Self::random(size, options.border, seed).flattened(options.flat)
+            }
+        };
+        let findings = Findings { most: usize::from(options.matches), file };
+        Plan::of(correlation, Some(Box::new(findings)), gpu)
     }
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
@@ -51,24 +132,43 @@ impl Workload for Correlation {
         &mut buffers.output
     }
 
-    fn inputs_intact(&self, gpu: &Gpu, buffers: &Buffers) -> Result<bool> {
-        let image = gpu.stream.clone_dtoh(&buffers.image)?;
-        let template = gpu.stream.clone_dtoh(&buffers.template)?;
-        Ok(image == self.image().pixels && template == self.template().pixels)
+    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
+        vec![&mut buffers.image, &mut buffers.template]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_read_and_those_that_cannot_be_are_refused() {
+        assert_eq!("seed".parse::<Size>().unwrap(), HEADLINE_SIZE);
+        assert_eq!("20X10,3x4".parse::<Size>().unwrap(), Size { image: (20, 10), template: (3, 4) });
+        for text in [
+            "",
+            "20x10",
+            "20x10,3",
+            "20x10,0x1",
+            "20x10,21x1",
+            "20x10,1x11",
+            "-1x1,1x1",
+            "99999999999x1,1x1",
+            "300x300,300x300",
+            "262145x1,1x1",
+            "1x262145,1x1",
+            "32768x16385,1x1",
+        ] {
+            let error = text.parse::<Size>().expect_err(text).to_string();
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
     }
 
-    fn pointers(&self, gpu: &Gpu, buffers: &Buffers) -> Vec<(&'static str, Argument)> {
-        let stream = &gpu.stream;
-        vec![
-            ("image", Argument::array(&buffers.image, stream)),
-            ("template", Argument::array(&buffers.template, stream)),
-            ("output", Argument::array(&buffers.output.view(), stream)),
-        ]
-    }
-
-    fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
-        let inverted = |pixels: &[u8]| pixels.iter().map(|pixel| !pixel).collect::<Vec<u8>>();
-        gpu.stream.memcpy_htod(&inverted(&self.image().pixels), &mut buffers.image)?;
-        Ok(gpu.stream.memcpy_htod(&inverted(&self.template().pixels), &mut buffers.template)?)
+    #[test]
+    fn a_part_is_four_numbers() {
+        assert_eq!("1,2,3,4".parse::<Part>().unwrap(), Part(Rectangle { x: 1, y: 2, width: 3, height: 4 }));
+        for text in ["", "1,2,3", "1,2,3,4,5", "1,2,3,x", "1,-2,3,4"] {
+            assert!(text.parse::<Part>().is_err(), "{text}");
+        }
     }
 }

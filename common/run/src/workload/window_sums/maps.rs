@@ -1,8 +1,8 @@
 //! Applies window sums: a picture of the variance around each pixel, and black and white with a threshold that follows the light.
 
-use crate::atomic_file::AtomicFile;
 use crate::error::Result;
-use crate::picture::write_png;
+use crate::files::atomic_file::AtomicFile;
+use crate::files::picture::write_png;
 use crate::units::significant;
 use crate::workload::Delivery;
 use workloads::window_sums::WindowSums;

@@ -3,8 +3,8 @@
 use simt::Dim3;
 
 use crate::api::kernel::{AttributeValue, Grid, Launch};
-use crate::api::operation::{self, Operation};
-use crate::driver::driver;
+use crate::api::operation::{NodeRef, Operation};
+use crate::driver::{driver, find};
 use crate::export::exports;
 use crate::ffi::HostBytes;
 use crate::handles::Handle;
@@ -32,7 +32,7 @@ fn bytes_of(attribute: u32) -> Result<usize> {
 
 /// Calls `look` with the launch of a kernel node.
 fn with_launch<T>(node: Handle, look: impl FnOnce(&mut Launch) -> Result<T>) -> Result<T> {
-    operation::node(node)?.with(|node| match &mut node.operation {
+    find::<NodeRef>(node)?.with(|node| match &mut node.operation {
         Operation::Kernel(launch) => look(launch),
         _ => CuResult::INVALID_VALUE.err(),
     })
@@ -40,13 +40,13 @@ fn with_launch<T>(node: Handle, look: impl FnOnce(&mut Launch) -> Result<T>) -> 
 
 fn value_of(launch: &Launch, attribute: u32) -> AttributeValue {
     let mut value = launch.attributes.get(&attribute).copied().unwrap_or([0; 64]);
-    if let (CLUSTER_DIMENSION, Some(cluster)) = (attribute, launch.cluster) {
+    if let (CLUSTER_DIMENSION, Some(cluster)) = (attribute, launch.shape.cluster) {
         for (place, extent) in value.chunks_exact_mut(4).zip([cluster.x, cluster.y, cluster.z]) {
             place.copy_from_slice(&extent.to_ne_bytes());
         }
     }
     if attribute == COOPERATIVE {
-        value[0] = u8::from(launch.grid == Grid::Cooperative);
+        value[0] = u8::from(launch.shape.grid == Grid::Cooperative);
     }
     value
 }
@@ -54,11 +54,14 @@ fn value_of(launch: &Launch, attribute: u32) -> AttributeValue {
 fn set(launch: &mut Launch, attribute: u32, value: AttributeValue) -> Result<()> {
     let is_zero = value == [0; 64];
     match attribute {
-        COOPERATIVE => return launch.set_grid(driver()?, if is_zero { Grid::Independent } else { Grid::Cooperative }),
+        COOPERATIVE => {
+            let grid = if is_zero { Grid::Independent } else { Grid::Cooperative };
+            return launch.set_groups(driver()?, grid, launch.shape.cluster);
+        }
         CLUSTER_DIMENSION => {
             let extent = |at: usize| value[at..at + 4].try_into().map_or(0, u32::from_ne_bytes);
             let cluster = (!is_zero).then(|| Dim3::new(extent(0), extent(4), extent(8)));
-            launch.set_cluster(driver()?, cluster)?;
+            launch.set_groups(driver()?, launch.shape.grid, cluster)?;
         }
         _ => {}
     }
@@ -81,11 +84,9 @@ exports! {
     }
 
     fn cuGraphKernelNodeCopyAttributes(target: Handle, source: Handle) {
-        let (grid, cluster, attributes) =
-            with_launch(source, |launch| Ok((launch.grid, launch.cluster, launch.attributes.clone())))?;
+        let (shape, attributes) = with_launch(source, |launch| Ok((launch.shape, launch.attributes.clone())))?;
         with_launch(target, |launch| {
-            launch.set_grid(driver()?, grid)?;
-            launch.set_cluster(driver()?, cluster)?;
+            launch.set_groups(driver()?, shape.grid, shape.cluster)?;
             launch.attributes = attributes;
             Ok(())
         })

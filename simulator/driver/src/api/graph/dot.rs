@@ -2,17 +2,16 @@
 
 use std::fmt::Write;
 
-use crate::api::operation::{self, Graph, Operation};
-use crate::driver::driver;
+use crate::api::operation::{Graph, Operation};
+use crate::driver::{driver, find};
 use crate::export::exports;
 use crate::ffi::Text;
 use crate::handles::Handle;
-use crate::lock::lock;
 use crate::result::CuResult;
 
 /// Describes a graph, and the graphs of its nodes as boxes of their own.
 fn describe(graph: &Graph, name: &str, text: &mut String) {
-    let nodes = lock(&graph.nodes);
+    let nodes = graph.nodes.lock();
     let kind = if graph.is_embedded { "subgraph" } else { "digraph" };
     // Writing to a string cannot fail.
     let _ = writeln!(text, "{kind} {name:?} {{");
@@ -40,7 +39,7 @@ fn id(node: Handle) -> String {
 fn label(operation: &Operation) -> String {
     match operation {
         Operation::Kernel(launch) => {
-            let (grid, block) = (launch.config.grid, launch.config.block);
+            let (grid, block) = (launch.shape.config.grid, launch.shape.config.block);
             let name = launch.function.name();
             format!("KERNEL\n{name}\n({},{},{}) ({},{},{})", grid.x, grid.y, grid.z, block.x, block.y, block.z)
         }
@@ -63,7 +62,7 @@ exports! {
     /// The flags ask for more detail. The parameters of the nodes are always there, in short.
     fn cuGraphDebugDotPrint(graph: Handle, path: Text, _flags: u32) {
         driver()?;
-        let graph = operation::graph(graph)?;
+        let graph = find::<Graph>(graph)?;
         let path = path.read()?;
         let mut text = String::new();
         describe(&graph, "graph", &mut text);

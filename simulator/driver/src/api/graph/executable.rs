@@ -5,16 +5,13 @@ use std::sync::{Arc, Weak};
 
 use super::nodes::replace;
 use super::parameters;
-use crate::api::operation::{self, CopyFor, Graph, Node, Operation};
-use crate::api::{event, stream};
-use crate::driver::{Driver, driver};
+use crate::api::operation::{self, CopyFor, Graph, Node, NodeRef, Operation};
+use crate::api::stream;
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
-use crate::ffi::{
-    BatchNode, HostNode, In, InstantiateParams, KernelNode, KernelNodeV1, Memcpy3D, MemsetNode, NodeOfType, Out, UpdateResult,
-};
-use crate::handles::{Handle, Kind};
-use crate::lock::lock;
-use crate::result::{CuResult, Failure, Result};
+use crate::ffi::{InstantiateParams, NodeOfType, Out, UpdateResult};
+use crate::handles::{Handle, kinds};
+use crate::result::{CuResult, Failure, Result, refuse};
 
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
 const AUTO_FREE: u64 = 1;
@@ -45,21 +42,13 @@ struct Executable {
     _counted: Weak<()>,
 }
 
-impl Kind for Executable {
-    const BAD_HANDLE: CuResult = CuResult::INVALID_VALUE;
-
-    fn context(&self) -> Option<Handle> {
-        None
-    }
-}
-
-fn executable(handle: Handle) -> Result<Arc<Executable>> {
-    driver()?.handles.get(handle)
+kinds! {
+    Executable: INVALID_VALUE;
 }
 
 /// Returns a node of a cycle in a graph or in the graphs of its nodes.
 fn node_of_cycle(graph: &Graph) -> Option<Handle> {
-    let nodes = lock(&graph.nodes);
+    let nodes = graph.nodes.lock();
     if let Err(cycle) = nodes.order() {
         return nodes.get(cycle.0).map(|node| node.handle);
     }
@@ -69,45 +58,26 @@ fn node_of_cycle(graph: &Graph) -> Option<Handle> {
 /// Makes an executable graph. `error` learns which node keeps it from being made.
 fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> {
     let driver = driver()?;
-    let graph = operation::graph(graph)?;
+    let graph = find::<Graph>(graph)?;
     if flags & !(AUTO_FREE | UPLOAD | DEVICE_LAUNCH | NODE_PRIORITY) != 0 || flags & AUTO_FREE != 0 && flags & DEVICE_LAUNCH != 0 {
-        return CuResult::INVALID_VALUE.err();
+        refuse!(INVALID_VALUE);
     }
-    if flags & DEVICE_LAUNCH != 0 {
-        return Err(CuResult::NOT_SUPPORTED.because("kernels cannot launch graphs in the simulator; launch the graph in a stream"));
-    }
+    refuse!(
+        NOT_SUPPORTED if flags & DEVICE_LAUNCH != 0,
+        "kernels cannot launch graphs in the simulator; launch the graph in a stream"
+    );
     if let Some(node) = node_of_cycle(&graph) {
         *error = node;
-        return Err(CuResult::INVALID_VALUE.because("the graph has a cycle"));
+        refuse!(INVALID_VALUE, "the graph has a cycle");
     }
-    if graph.has_memory_nodes() && Arc::weak_count(&graph.executables) > 0 {
-        return Err(CuResult::NOT_SUPPORTED
-            .because("a graph that allocates or frees memory has one executable graph at a time; destroy the other one first"));
-    }
+    refuse!(
+        NOT_SUPPORTED if graph.has_memory_nodes() && Arc::weak_count(&graph.executables) > 0,
+        "a graph that allocates or frees memory has one executable graph at a time; destroy the other one first"
+    );
     let nodes = graph.copy(driver, CopyFor::Executable)?;
     let counted = Arc::downgrade(&graph.executables);
-    let executable = driver.handles.reserve();
-    driver.handles.insert_at(executable, Executable { flags: flags & !(UPLOAD | NODE_PRIORITY), nodes, _counted: counted });
+    let executable = driver.handles.add(Executable { flags: flags & !(UPLOAD | NODE_PRIORITY), nodes, _counted: counted });
     Ok(executable)
-}
-
-fn put_instance(out: Out<Handle>, graph: Handle, flags: u64) -> Result<()> {
-    driver()?;
-    out.check()?;
-    out.put(instantiate(graph, flags, &mut Handle::NULL.clone())?)
-}
-
-/// Instantiates in the way of CUDA 11, where a text says what is wrong.
-fn instantiate_with_log(out: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, capacity: usize) -> Result<()> {
-    driver()?;
-    out.check()?;
-    let mut error = Handle::NULL;
-    let made = instantiate(graph, 0, &mut error);
-    error_node.put_if_asked(error);
-    if !log.is_null() && capacity > 0 {
-        log.put_text(made.as_ref().err().and_then(|failure| failure.reason.as_deref()).unwrap_or_default(), capacity)?;
-    }
-    out.put(made?)
 }
 
 /// Frees what an earlier launch allocated and nothing freed, if the program asked for that, and refuses the launch if it did not.
@@ -141,14 +111,14 @@ fn launch(executable: &Executable, stream: Handle) -> Result<()> {
 
 /// Calls `look` with the executable form of a node.
 fn with_node<T>(executable: Handle, node: Handle, mut look: impl FnMut(&mut Node) -> Result<T>) -> Result<T> {
-    let executable = self::executable(executable)?;
-    operation::node(node)?;
+    let executable = find::<Executable>(executable)?;
+    find::<NodeRef>(node)?;
     executable.nodes.with_copy_of(node, &mut look)
 }
 
 /// Changes what the executable form of a node does.
-fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
-    self::executable(executable)?;
+pub fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
+    find::<Executable>(executable)?;
     let mut new = Some(make()?);
     with_node(executable, node, |node| {
         let new = new.take().ok_or(CuResult::INVALID_VALUE)?;
@@ -159,8 +129,8 @@ fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Operation
 }
 
 /// Changes what the nodes of the graph in a node do.
-fn set_child(executable: Handle, node: Handle, child: Handle) -> Result<()> {
-    let child = operation::graph(child)?;
+pub fn set_child(executable: Handle, node: Handle, child: Handle) -> Result<()> {
+    let child = find::<Graph>(child)?;
     let inside = with_node(executable, node, |node| match &node.operation {
         Operation::Graph(graph) => Ok(graph.clone()),
         _ => CuResult::INVALID_VALUE.err(),
@@ -187,7 +157,7 @@ fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result
     let result = match (&*old, &new) {
         (Operation::Graph(old), Operation::Graph(new)) => return update_in_place(old, new),
         (Operation::Kernel(old), Operation::Kernel(new)) if old.context().handle != new.context().handle => FUNCTION_CHANGED,
-        (Operation::Kernel(old), Operation::Kernel(new)) if old.grid != new.grid => ATTRIBUTES_CHANGED,
+        (Operation::Kernel(old), Operation::Kernel(new)) if old.shape.grid != new.shape.grid => ATTRIBUTES_CHANGED,
         (Operation::Copy(before, _), Operation::Copy(after, _)) => {
             let driver = driver().map_err(|failure| BadUpdate { failure, ..BadUpdate::new(UPDATE_ERROR, node) })?;
             let can_change = before.is_row() && after.is_row() && before.directions(driver) == after.directions(driver);
@@ -220,7 +190,7 @@ fn update(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
     let copy = driver().and_then(|driver| executable.copy(driver, CopyFor::Executable));
     let copy = copy.map_err(|failure| BadUpdate { failure, ..BadUpdate::new(UPDATE_ERROR, Handle::NULL) })?;
     update_in_place(&copy, graph)?;
-    std::mem::swap(&mut *lock(&executable.nodes), &mut *lock(&copy.nodes));
+    std::mem::swap(&mut *executable.nodes.lock(), &mut *copy.nodes.lock());
     Ok(())
 }
 
@@ -242,7 +212,7 @@ fn update_in_place(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
         update_operation(&mut operation, new.operation.clone(), new.handle)?;
         updated.push(operation);
     }
-    for ((_, node), operation) in lock(&executable.nodes).nodes_mut().zip(updated) {
+    for ((_, node), operation) in executable.nodes.lock().nodes_mut().zip(updated) {
         node.operation = operation;
     }
     Ok(())
@@ -250,7 +220,7 @@ fn update_in_place(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
 
 /// Returns the nodes in the order in which they were added, each with the places of those that it depends on.
 fn in_order(graph: &Graph) -> Vec<(Node, Vec<usize>)> {
-    let nodes = lock(&graph.nodes);
+    let nodes = graph.nodes.lock();
     let ids: Vec<_> = nodes.nodes().map(|(id, _)| id).collect();
     let place = |id| ids.binary_search(id).unwrap_or(usize::MAX);
     let places = |id| {
@@ -263,8 +233,8 @@ fn in_order(graph: &Graph) -> Vec<(Node, Vec<usize>)> {
 
 /// Updates an executable graph and returns what keeps it from being updated.
 fn update_all(executable: Handle, graph: Handle, put: impl FnOnce(UpdateResult) -> Result<()>) -> Result<()> {
-    let executable = self::executable(executable)?;
-    let graph = operation::graph(graph)?;
+    let executable = find::<Executable>(executable)?;
+    let graph = find::<Graph>(graph)?;
     let (result, bad) = match update(&executable.nodes, &graph) {
         Ok(()) => (Ok(()), BadUpdate::new(UPDATED, Handle::NULL)),
         Err(bad) => (CuResult::GRAPH_EXEC_UPDATE_FAILURE.err(), bad),
@@ -282,28 +252,29 @@ fn check_can_disable(node: &Node) -> Result<()> {
 }
 
 exports! {
-    fn cuGraphInstantiate(
+    /// Instantiates in the way of CUDA 11, where a text says what is wrong.
+    fn cuGraphInstantiate_v2 | cuGraphInstantiate(
         executable: Out<Handle>,
         graph: Handle,
         error_node: Out<Handle>,
         log: Out<c_char>,
         capacity: usize,
     ) {
-        instantiate_with_log(executable, graph, error_node, log, capacity)
-    }
-
-    fn cuGraphInstantiate_v2(
-        executable: Out<Handle>,
-        graph: Handle,
-        error_node: Out<Handle>,
-        log: Out<c_char>,
-        capacity: usize,
-    ) {
-        instantiate_with_log(executable, graph, error_node, log, capacity)
+        driver()?;
+        executable.check()?;
+        let mut error = Handle::NULL;
+        let made = instantiate(graph, 0, &mut error);
+        error_node.put_if_asked(error);
+        if !log.is_null() && capacity > 0 {
+            log.put_text(made.as_ref().err().and_then(|failure| failure.reason.as_deref()).unwrap_or_default(), capacity)?;
+        }
+        executable.put(made?)
     }
 
     fn cuGraphInstantiateWithFlags(executable: Out<Handle>, graph: Handle, flags: u64) {
-        put_instance(executable, graph, flags)
+        driver()?;
+        executable.check()?;
+        executable.put(instantiate(graph, flags, &mut Handle::NULL.clone())?)
     }
 
     fn cuGraphInstantiateWithParams(executable: Out<Handle>, graph: Handle, parameters: Out<InstantiateParams>) also "_ptsz" {
@@ -324,7 +295,7 @@ exports! {
     }
 
     fn cuGraphExecGetFlags(executable: Handle, flags: Out<u64>) {
-        flags.put(self::executable(executable)?.flags)
+        flags.put(find::<Executable>(executable)?.flags)
     }
 
     fn cuGraphExecDestroy(executable: Handle) {
@@ -333,13 +304,13 @@ exports! {
 
     /// There is nothing to upload to.
     fn cuGraphUpload(executable: Handle, stream: Handle) also "_ptsz" {
-        self::executable(executable)?;
+        find::<Executable>(executable)?;
         stream::usable(stream)?;
         stream::check_not_capturing(stream)
     }
 
     fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" {
-        launch(&*self::executable(executable)?, stream)
+        launch(&*find::<Executable>(executable)?, stream)
     }
 
     fn cuGraphExecUpdate(executable: Handle, graph: Handle, error_node: Out<Handle>, result: Out<u32>) {
@@ -373,43 +344,5 @@ exports! {
             Some(child) => set_child(executable, node, child),
             None => set(executable, node, || parameters::any(parameters)),
         }
-    }
-
-    fn cuGraphExecKernelNodeSetParams(executable: Handle, node: Handle, kernel: In<KernelNodeV1>) {
-        set(executable, node, || parameters::kernel(&parameters::from_v1(kernel.read()?)))
-    }
-
-    fn cuGraphExecKernelNodeSetParams_v2(executable: Handle, node: Handle, kernel: In<KernelNode>) {
-        set(executable, node, || parameters::kernel(&kernel.read()?))
-    }
-
-    fn cuGraphExecMemcpyNodeSetParams(executable: Handle, node: Handle, copy: In<Memcpy3D>, context: Handle) {
-        set(executable, node, || parameters::memcpy(copy, context))
-    }
-
-    fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, memset: In<MemsetNode>, context: Handle) {
-        set(executable, node, || parameters::memset(memset, context))
-    }
-
-    fn cuGraphExecHostNodeSetParams(executable: Handle, node: Handle, host: In<HostNode>) {
-        set(executable, node, || parameters::host(host))
-    }
-
-    fn cuGraphExecBatchMemOpNodeSetParams(executable: Handle, node: Handle, values: In<BatchNode>) {
-        set(executable, node, || parameters::values(&values.read()?))
-    }
-
-    fn cuGraphExecChildGraphNodeSetParams(executable: Handle, node: Handle, child: Handle) {
-        set_child(executable, node, child)
-    }
-
-    fn cuGraphExecEventRecordNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
-        event::get(event)?;
-        set(executable, node, || parameters::record(event))
-    }
-
-    fn cuGraphExecEventWaitNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
-        event::get(event)?;
-        set(executable, node, || parameters::wait(event))
     }
 }

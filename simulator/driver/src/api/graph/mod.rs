@@ -1,19 +1,19 @@
 //! Graphs: making them, changing their structure, and asking about it.
 
 pub mod attributes;
+pub mod by_type;
 pub mod dot;
 pub mod executable;
 pub mod nodes;
 pub mod parameters;
 
-use super::operation::{self, CopyFor, Graph, Operation};
-use super::user_object;
-use crate::driver::{Driver, driver};
+use super::operation::{self, CopyFor, Graph, NodeRef};
+use super::user_object::{self, UserObject};
+use crate::driver::{Driver, driver, find};
 use crate::export::exports;
 use crate::ffi::{EdgeData, In, Out};
 use crate::handles::Handle;
-use crate::lock::lock;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 use crate::topology::{Edge, NodeId, Topology};
 
 /// `CU_GRAPH_USER_OBJECT_MOVE`
@@ -48,10 +48,10 @@ pub fn check_edge_data(data: In<EdgeData>, count: usize) -> Result<()> {
         return Ok(());
     }
     for index in 0..count {
-        if data.read_nth(index)? != EdgeData::default() {
-            return Err(CuResult::NOT_SUPPORTED
-                .because("edges with ports or of a type are not supported by the simulator; use edges without data"));
-        }
+        refuse!(
+            NOT_SUPPORTED if data.read_nth(index)? != EdgeData::default(),
+            "edges with ports or of a type are not supported by the simulator; use edges without data"
+        );
     }
     Ok(())
 }
@@ -68,9 +68,7 @@ fn put_edge_data(out: Out<EdgeData>, count: usize) -> Result<()> {
 
 /// Refuses to take something away from a graph that CUDA keeps as it is.
 fn check_can_shrink(driver: &Driver, graph: &Graph) -> Result<()> {
-    if graph.has_memory_nodes() || driver.captures.is_target(graph.handle) {
-        return CuResult::INVALID_VALUE.err();
-    }
+    refuse!(INVALID_VALUE if graph.has_memory_nodes() || driver.captures.is_target(graph.handle));
     Ok(())
 }
 
@@ -81,24 +79,22 @@ fn read_edges(graph: &Graph, from: In<Handle>, to: In<Handle>, count: usize) -> 
 }
 
 fn connect(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Result<()> {
-    let graph = operation::graph(graph)?;
+    let graph = find::<Graph>(graph)?;
     let edges = read_edges(&graph, from, to, count)?;
-    lock(&graph.nodes).connect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
+    graph.nodes.lock().connect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
 }
 
 fn disconnect(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) -> Result<()> {
-    let graph = operation::graph(graph)?;
+    let graph = find::<Graph>(graph)?;
     check_can_shrink(driver()?, &graph)?;
     let edges = read_edges(&graph, from, to, count)?;
-    lock(&graph.nodes).disconnect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
+    graph.nodes.lock().disconnect(&edges).map_err(|_| CuResult::INVALID_VALUE.into())
 }
 
 fn put_edges(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) -> Result<()> {
-    let graph = operation::graph(graph)?;
-    let edges = lock(&graph.nodes).edges();
-    if from.is_null() != to.is_null() {
-        return CuResult::INVALID_VALUE.err();
-    }
+    let graph = find::<Graph>(graph)?;
+    let edges = graph.nodes.lock().edges();
+    refuse!(INVALID_VALUE if from.is_null() != to.is_null());
     let ends = |which: fn(&Edge) -> NodeId| graph.handles(&edges.iter().map(which).collect::<Vec<_>>());
     count.check()?;
     let space = count.as_in().read()?;
@@ -119,8 +115,8 @@ fn put_neighbors(
     count: Out<usize>,
     side: impl FnOnce(&Topology<operation::Node>, NodeId) -> Vec<NodeId>,
 ) -> Result<()> {
-    let node = operation::node(node)?;
-    let found = side(&lock(&node.graph.nodes), node.id);
+    let node = find::<NodeRef>(node)?;
+    let found = side(&node.graph.nodes.lock(), node.id);
     put_nodes(out, count, &node.graph, &found)?;
     if out.is_null() { Ok(()) } else { put_edge_data(data, count.as_in().read()?) }
 }
@@ -129,19 +125,15 @@ exports! {
     fn cuGraphCreate(graph: Out<Handle>, flags: u32) {
         let driver = driver()?;
         graph.check()?;
-        if flags != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags != 0);
         graph.put(Graph::create(driver).handle)
     }
 
     /// A graph that a node owns, or that a capture adds nodes to, is not the program's to destroy.
     fn cuGraphDestroy(graph: Handle) {
         let driver = driver()?;
-        let graph = operation::graph(graph)?;
-        if graph.is_embedded || driver.captures.is_target(graph.handle) {
-            return CuResult::INVALID_VALUE.err();
-        }
+        let graph = find::<Graph>(graph)?;
+        refuse!(INVALID_VALUE if graph.is_embedded || driver.captures.is_target(graph.handle));
         graph.unregister(driver);
         Ok(())
     }
@@ -149,36 +141,32 @@ exports! {
     fn cuGraphClone(clone: Out<Handle>, graph: Handle) {
         let driver = driver()?;
         clone.check()?;
-        let graph = operation::graph(graph)?;
-        if graph.has_memory_nodes() {
-            return Err(CuResult::NOT_SUPPORTED.because("CUDA does not clone a graph that allocates or frees memory"));
-        }
+        let graph = find::<Graph>(graph)?;
+        refuse!(NOT_SUPPORTED if graph.has_memory_nodes(), "CUDA does not clone a graph that allocates or frees memory");
         clone.put(graph.copy(driver, CopyFor::Program)?.handle)
     }
 
     fn cuGraphNodeFindInClone(found: Out<Handle>, original: Handle, clone: Handle) {
         found.check()?;
-        operation::node(original)?;
-        let clone = operation::graph(clone)?;
-        if clone.original.is_none() {
-            return CuResult::INVALID_VALUE.err();
-        }
+        find::<NodeRef>(original)?;
+        let clone = find::<Graph>(clone)?;
+        refuse!(INVALID_VALUE if clone.original.is_none());
         found.put(clone.with_copy_of(original, &mut |node| Ok(node.handle))?)
     }
 
     fn cuGraphNodeGetType(node: Handle, node_type: Out<u32>) {
-        node_type.put(operation::node(node)?.with(|node| Ok(node.operation.node_type()))?)
+        node_type.put(find::<NodeRef>(node)?.with(|node| Ok(node.operation.node_type()))?)
     }
 
     fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        let graph = operation::graph(graph)?;
-        let ids: Vec<NodeId> = lock(&graph.nodes).nodes().map(|(id, _)| id).collect();
+        let graph = find::<Graph>(graph)?;
+        let ids: Vec<NodeId> = graph.nodes.lock().nodes().map(|(id, _)| id).collect();
         put_nodes(nodes, count, &graph, &ids)
     }
 
     fn cuGraphGetRootNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        let graph = operation::graph(graph)?;
-        let ids = lock(&graph.nodes).roots();
+        let graph = find::<Graph>(graph)?;
+        let ids = graph.nodes.lock().roots();
         put_nodes(nodes, count, &graph, &ids)
     }
 
@@ -226,35 +214,25 @@ exports! {
 
     fn cuGraphDestroyNode(node: Handle) {
         let driver = driver()?;
-        let node = operation::node(node)?;
+        let node = find::<NodeRef>(node)?;
         check_can_shrink(driver, &node.graph)?;
-        let removed = lock(&node.graph.nodes).remove(node.id).ok_or(CuResult::INVALID_VALUE)?;
+        let removed = node.graph.nodes.lock().remove(node.id).ok_or(CuResult::INVALID_VALUE)?;
         removed.unregister(driver);
         Ok(())
     }
 
-    fn cuGraphChildGraphNodeGetGraph(node: Handle, graph: Out<Handle>) {
-        let inside = operation::node(node)?.with(|node| match &node.operation {
-            Operation::Graph(graph) => Ok(graph.handle),
-            _ => CuResult::INVALID_VALUE.err(),
-        })?;
-        graph.put(inside)
-    }
-
     fn cuGraphRetainUserObject(graph: Handle, object: Handle, count: u32, flags: u32) {
-        let graph = operation::graph(graph)?;
-        let object = user_object::get(object)?;
+        let graph = find::<Graph>(graph)?;
+        let object = find::<UserObject>(object)?;
         user_object::check_count(count)?;
-        if flags & !MOVE != 0 {
-            return CuResult::INVALID_VALUE.err();
-        }
+        refuse!(INVALID_VALUE if flags & !MOVE != 0);
         graph.references.retain(object, count, flags == MOVE);
         Ok(())
     }
 
     fn cuGraphReleaseUserObject(graph: Handle, object: Handle, count: u32) {
-        let graph = operation::graph(graph)?;
-        let object = user_object::get(object)?;
+        let graph = find::<Graph>(graph)?;
+        let object = find::<UserObject>(object)?;
         user_object::check_count(count)?;
         graph.references.release(&object, count)
     }

@@ -2,20 +2,21 @@
 
 use std::sync::Arc;
 
-use simt::{Dim3, LaunchConfig};
+use simt::Dim3;
 
 use crate::api::context::{self, Context};
-use crate::api::kernel::{self, Grid, Launch};
-use crate::api::operation::{self, CopyFor, Operation, Values};
+use crate::api::event::Event;
+use crate::api::kernel::{self, Launch, Shape};
+use crate::api::operation::{CopyFor, Graph, Operation, Values};
 use crate::api::transfer::{Copy, Fill};
-use crate::api::{event, library, value_op};
-use crate::driver::driver;
+use crate::api::{library, value_op};
+use crate::driver::{driver, find};
 use crate::ffi::{
     BatchNode, HostCall, HostNode, In, KernelNode, KernelNodeV1, Memcpy3D, MemcpyNodeInContext, MemsetNode, MemsetNodeInContext,
     NodeOfType, Out,
 };
 use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::result::{CuResult, Result, refuse};
 
 /// `CU_GRAPH_NODE_TYPE_…`
 const KERNEL: u32 = 0;
@@ -44,15 +45,13 @@ pub fn kernel(node: &KernelNode) -> Result<Operation> {
     let KernelNodeV1 { function, grid, block, shared_mem_bytes, values, extra } = node.base;
     let named = if function == Handle::NULL { node.kernel } else { function };
     let is_elsewhere = node.context != Handle::NULL && node.context != context::current_handle();
-    if function == Handle::NULL && is_elsewhere {
-        return Err(CuResult::NOT_SUPPORTED.because("a kernel of a library runs in the current context; make its context current"));
-    }
-    let dim = |[x, y, z]: [u32; 3]| Dim3::new(x, y, z);
-    let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes: shared_mem_bytes };
+    refuse!(
+        NOT_SUPPORTED if function == Handle::NULL && is_elsewhere,
+        "a kernel of a library runs in the current context; make its context current"
+    );
     let function = library::function(named)?;
-    kernel::check_shape(config, driver.profile)?;
-    let launch =
-        Launch::new(driver, named, function, config, (Grid::Independent, None), |function| kernel::pack(function, values, extra))?;
+    let shape = Shape::of(grid, block, shared_mem_bytes);
+    let launch = Launch::new(driver, named, function, shape, |function| kernel::pack(function, values, extra))?;
     Ok(Operation::Kernel(launch))
 }
 
@@ -63,9 +62,9 @@ pub fn describe_kernel(operation: &mut Operation) -> Result<KernelNode<*const us
     let is_function = launch.handle == launch.function.handle;
     let base = KernelNodeV1 {
         function: if is_function { launch.handle } else { Handle::NULL },
-        grid: extents(launch.config.grid),
-        block: extents(launch.config.block),
-        shared_mem_bytes: launch.config.dynamic_shared_bytes,
+        grid: extents(launch.shape.config.grid),
+        block: extents(launch.shape.config.block),
+        shared_mem_bytes: launch.shape.config.dynamic_shared_bytes,
         values: launch.list_parameters(),
         extra: std::ptr::null(),
     };
@@ -73,50 +72,42 @@ pub fn describe_kernel(operation: &mut Operation) -> Result<KernelNode<*const us
     Ok(KernelNode { base, kernel, context: launch.context().handle })
 }
 
-/// Returns the context that a node runs in.
-fn context_of(handle: Handle) -> Result<Arc<Context>> {
-    driver()?.handles.get(handle)
-}
-
 /// The same for `CUgraphNodeParams`, where null means the current context.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
-    if handle == Handle::NULL { Ok(context::current()?.1) } else { context_of(handle) }
+    if handle == Handle::NULL { Ok(context::current()?.1) } else { find(handle) }
 }
 
 pub fn memcpy(copy: In<Memcpy3D>, context: Handle) -> Result<Operation> {
-    Ok(Operation::Copy(Copy::from_parameters(&copy.read()?)?, context_of(context)?))
+    Ok(Operation::Copy(Copy::from_parameters(&copy.read()?)?, find(context)?))
 }
 
 pub fn memset(node: In<MemsetNode>, context: Handle) -> Result<Operation> {
-    Ok(Operation::Fill(Fill::from_parameters(&node.read()?)?, context_of(context)?))
+    Ok(Operation::Fill(Fill::from_parameters(&node.read()?)?, find(context)?))
 }
 
-pub fn host(node: In<HostNode>) -> Result<Operation> {
-    let HostNode { function, data } = node.read()?;
-    Ok(Operation::Host(HostCall::new(function, data)?))
+pub fn host(node: &HostNode) -> Result<Operation> {
+    Ok(Operation::Host(HostCall::new(node.function, node.data)?))
 }
 
 /// Makes a copy of a graph, for a node that owns it.
 pub fn child(graph: Handle) -> Result<Operation> {
-    let graph = operation::graph(graph)?;
-    if graph.has_memory_nodes() {
-        return Err(CuResult::NOT_SUPPORTED.because("a graph that allocates or frees memory cannot be part of another graph"));
-    }
+    let graph = find::<Graph>(graph)?;
+    refuse!(NOT_SUPPORTED if graph.has_memory_nodes(), "a graph that allocates or frees memory cannot be part of another graph");
     Ok(Operation::Graph(graph.copy(driver()?, CopyFor::Node)?))
 }
 
 pub fn wait(event: Handle) -> Result<Operation> {
-    Ok(Operation::Wait(event::get(event)?))
+    Ok(Operation::Wait(find::<Event>(event)?))
 }
 
 pub fn record(event: Handle) -> Result<Operation> {
-    Ok(Operation::Record(event::get(event)?))
+    Ok(Operation::Record(find::<Event>(event)?))
 }
 
 /// Makes operations on values in memory.
 pub fn values(node: &BatchNode) -> Result<Operation> {
     let operations = value_op::batch(node.count, node.operations, node.flags)?;
-    Ok(Operation::Values(Values::new(operations, context_of(node.context)?)))
+    Ok(Operation::Values(Values::new(operations, find(node.context)?)))
 }
 
 /// Returns the graph that `CUgraphNodeParams` has for a node that executes one.
@@ -137,10 +128,7 @@ pub fn any(parameters: Out<NodeOfType<u8>>) -> Result<Operation> {
             let MemsetNodeInContext { memset, context } = member(parameters)?;
             Ok(Operation::Fill(Fill::from_parameters(&memset)?, context_or_current(context)?))
         }
-        HOST => {
-            let HostNode { function, data } = member(parameters)?;
-            Ok(Operation::Host(HostCall::new(function, data)?))
-        }
+        HOST => host(&member(parameters)?),
         GRAPH => child(member(parameters)?),
         EMPTY => Ok(Operation::Empty),
         WAIT_EVENT => wait(member(parameters)?),

@@ -1,0 +1,289 @@
+//! The device that a chapter runs on, as cudarc's context and stream, and the kernels loaded on it.
+//!
+//! Nothing here wraps a launch: a stage takes a kernel from [`Gpu::kernel`] and launches it on [`Gpu::stream`], as any program that uses
+//! cudarc would.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use compilers::input::Input;
+use compilers::nvrtc::Nvrtc;
+use compilers::recipe::{OWN_INSTRUCTIONS, PINNED_VERSION, options};
+use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError};
+use cudarc::nvrtc::Ptx;
+use driver::client::Simulator;
+use kernels::{Kernel, Source};
+use serde::{Deserialize, Serialize};
+use simt::Profile;
+
+use crate::device::capability::ComputeCapability;
+use crate::device::{self, Device, Request};
+use crate::error::{Error, Result, describe};
+
+/// CUDA C that every compiler accepts. It shows whether a compiler's PTX loads on this device.
+pub const TRIAL: Input<'_> = Input { name: "trial.cu", text: "extern \"C\" __global__ void trial() {}", headers: &[] };
+
+/// Whether a device is real.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceKind {
+    /// An NVIDIA GPU.
+    Gpu,
+    /// The simulator.
+    Sim,
+}
+
+/// The device that a record was made on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceInfo {
+    /// GPU or simulator.
+    pub kind: DeviceKind,
+    /// The driver's name for the device, for example `NVIDIA H200`.
+    pub name: String,
+    /// What its generation can do.
+    pub compute_capability: ComputeCapability,
+    /// The simulator's profile; `None` on a GPU.
+    pub profile: Option<String>,
+    /// Version of the driver.
+    pub driver: String,
+    /// The compiler of the kernels, for example `NVRTC 13.0 for compute_90`.
+    pub compiler: String,
+}
+
+/// An open device.
+pub struct Gpu {
+    /// The device's primary context.
+    pub context: Arc<CudaContext>,
+    /// The stream that stages enqueue their work on.
+    pub stream: Arc<CudaStream>,
+    info: DeviceInfo,
+    device: Device,
+    compiler: Compiler,
+    loaded: Mutex<Loaded>,
+    most_multiprocessors: AtomicU32,
+}
+
+/// Where the PTX of a module comes from.
+enum Compiler {
+    /// NVRTC compiles it for this very device.
+    Nvrtc { nvrtc: Nvrtc, architecture: String },
+    /// The repository has it.
+    Stored,
+}
+
+type Modules = HashMap<&'static Source, Arc<CudaModule>>;
+
+/// The modules and kernels that are loaded already.
+#[derive(Default)]
+struct Loaded {
+    modules: Modules,
+    functions: HashMap<Kernel, CudaFunction>,
+    /// The kernels that [`Gpu::kernel`] was called for since the last [`Gpu::take_requested`].
+    requested: Vec<Kernel>,
+}
+
+impl Gpu {
+    /// Opens the requested device. All devices of a process are the same one: the first call decides which.
+    pub fn open(request: &Request) -> Result<Gpu> {
+        let device = device::choose(request)?;
+        let context = CudaContext::new(0)?;
+        let stream = context.default_stream();
+        let (major, minor) = context.compute_capability()?;
+        let compiler = match &device {
+            Device::Gpu(_) => Compiler::for_gpu(&context, major.unsigned_abs() * 10 + minor.unsigned_abs()),
+            Device::Sim { .. } => Compiler::Stored,
+        };
+        let info = DeviceInfo {
+            kind: if device.simulator().is_some() { DeviceKind::Sim } else { DeviceKind::Gpu },
+            name: context.name()?,
+            compute_capability: ComputeCapability::new(major.unsigned_abs(), minor.unsigned_abs()),
+            profile: device.profile().map(str::to_owned),
+            driver: device.driver(),
+            compiler: compiler.describe(device.simulator().is_some()),
+        };
+        Ok(Gpu {
+            context,
+            stream,
+            info,
+            device,
+            compiler,
+            loaded: Mutex::default(),
+            most_multiprocessors: AtomicU32::new(u32::MAX),
+        })
+    }
+
+    /// This device, as a record describes it.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// Whether this is the simulator, whose times say nothing about a GPU.
+    pub fn is_simulated(&self) -> bool {
+        self.info.kind == DeviceKind::Sim
+    }
+
+    /// The simulator's own interface, for its counters and findings; `None` on a GPU.
+    pub fn simulator(&self) -> Option<&'static Simulator> {
+        self.device.simulator()
+    }
+
+    /// The compiler that makes PTX for this very device, and the virtual architecture that it makes it for; `None` where we load the stored
+    /// PTX.
+    pub fn compiler(&self) -> Option<(&Nvrtc, &str)> {
+        match &self.compiler {
+            Compiler::Nvrtc { nvrtc, architecture } => Some((nvrtc, architecture)),
+            Compiler::Stored => None,
+        }
+    }
+
+    /// The simulator's profile; `None` on a GPU.
+    pub fn profile(&self) -> Option<&'static Profile> {
+        self.info.profile.as_deref().and_then(Profile::named)
+    }
+
+    /// A kernel, ready to launch. The first call compiles and loads its module, which stays loaded.
+    /// Fails when its source does not compile or its module does not load.
+    pub fn kernel(&self, kernel: Kernel) -> Result<CudaFunction> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let Loaded { modules, functions, requested } = &mut *loaded;
+        if !requested.contains(&kernel) {
+            requested.push(kernel);
+        }
+        let function = match functions.entry(kernel) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                let module = self.loaded_module(modules, kernel.source)?;
+                let function = module.load_function(kernel.name).map_err(|error| self.refused(kernel.source, error))?;
+                new.insert(function)
+            }
+        };
+        Ok(function.clone())
+    }
+
+    /// The kernels that [`Gpu::kernel`] was called for since the last call, each once. After a stage has run, these are the kernels that it
+    /// launches.
+    pub fn take_requested(&self) -> Vec<Kernel> {
+        std::mem::take(&mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner).requested)
+    }
+
+    /// The module of a source, for the arrays in constant memory that it has besides kernels.
+    pub fn module(&self, source: &'static Source) -> Result<Arc<CudaModule>> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        self.loaded_module(&mut loaded.modules, source).cloned()
+    }
+
+    /// Compiles and loads a module unless it is loaded already.
+    fn loaded_module<'a>(&self, modules: &'a mut Modules, source: &'static Source) -> Result<&'a Arc<CudaModule>> {
+        match modules.entry(source) {
+            Entry::Occupied(known) => Ok(known.into_mut()),
+            Entry::Vacant(new) => Ok(new.insert(self.load(source)?)),
+        }
+    }
+
+    /// Plans grids as for a device that has no more multiprocessors than these, so that blocks get more work and fewer of them are started.
+    pub fn plan_for_multiprocessors(&self, most: u32) {
+        self.most_multiprocessors.store(most.max(1), Ordering::Relaxed);
+    }
+
+    /// The most multiprocessors that grids are planned for.
+    pub(crate) fn most_multiprocessors(&self) -> u32 {
+        self.most_multiprocessors.load(Ordering::Relaxed)
+    }
+
+    /// Replaces a source's PTX, so that the stages that launch its kernels run a changed one. `None` restores the source's own.
+    /// Fails when the PTX does not load; then nothing changes.
+    pub fn replace_ptx(&self, source: &'static Source, ptx: Option<String>) -> Result<()> {
+        let module = match ptx {
+            Some(ptx) => {
+                let loaded = self.context.load_module(Ptx::from_src(ptx));
+                Some(loaded.map_err(|error| self.refused(source, error))?)
+            }
+            None => None,
+        };
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.functions.retain(|kernel, _| kernel.source != source);
+        match module {
+            Some(module) => loaded.modules.insert(source, module),
+            None => loaded.modules.remove(source),
+        };
+        Ok(())
+    }
+
+    /// The PTX from which this device loads a source's module: compiled for the device, or the stored one.
+    /// Fails when the source does not compile or has no PTX.
+    pub fn ptx(&self, source: &Source) -> Result<String> {
+        match &self.compiler {
+            Compiler::Nvrtc { nvrtc, architecture } => {
+                // A kernel with a generation's own instructions is for that one and no other.
+                let own = source.architecture.ends_with(OWN_INSTRUCTIONS);
+                let architecture = if own { source.architecture } else { architecture };
+                Ok(nvrtc.compile(Input::of(source), &options(architecture))?)
+            }
+            Compiler::Stored if source.ptx.is_empty() => Err(Error::NoPtx { path: source.ptx_path.to_owned() }),
+            Compiler::Stored => Ok(source.ptx.to_owned()),
+        }
+    }
+
+    fn load(&self, source: &Source) -> Result<Arc<CudaModule>> {
+        let ptx = self.ptx(source)?;
+        self.context.load_module(Ptx::from_src(ptx)).map_err(|error| self.refused(source, error))
+    }
+
+    fn refused(&self, source: &Source, error: DriverError) -> Error {
+        // The simulator knows more about the error than its number.
+        let message = self.simulator().and_then(|simulator| simulator.take_error().ok().flatten());
+        let reason = message.unwrap_or_else(|| describe(error));
+        Error::ModuleLoad { path: source.path.to_owned(), device: self.info.name.clone(), reason }
+    }
+}
+
+impl Compiler {
+    /// The first NVRTC of this machine whose PTX loads on this device; `capability` is 90 for 9.0.
+    ///
+    /// We have to try: an NVRTC that is newer than the driver writes PTX that the driver does not know.
+    fn for_gpu(context: &Arc<CudaContext>, capability: u32) -> Compiler {
+        let mut chosen = None;
+        let works = |nvrtc: &Nvrtc| {
+            chosen = virtual_architecture(&nvrtc.architectures(), capability);
+            let compiled = chosen.as_ref().and_then(|name| nvrtc.compile(TRIAL, &options(name)).ok());
+            compiled.is_some_and(|ptx| context.load_module(Ptx::from_src(ptx)).is_ok())
+        };
+        match (Nvrtc::find_where(works), chosen) {
+            (Ok(nvrtc), Some(architecture)) => Compiler::Nvrtc { nvrtc, architecture },
+            _ => Compiler::Stored,
+        }
+    }
+
+    fn describe(&self, simulated: bool) -> String {
+        match self {
+            Compiler::Nvrtc { nvrtc, architecture } => {
+                let (major, minor) = nvrtc.version();
+                format!("NVRTC {major}.{minor} for {architecture}")
+            }
+            Compiler::Stored => {
+                let then = if simulated { "simulated" } else { "compiled by the driver" };
+                format!("stored PTX (NVRTC {}), {then}", PINNED_VERSION)
+            }
+        }
+    }
+}
+
+/// The virtual architecture that is nearest to a device: its own, or the newest older one that the compiler knows.
+fn virtual_architecture(known: &[u32], capability: u32) -> Option<String> {
+    known.iter().filter(|&&known| known <= capability).max().map(|nearest| format!("compute_{nearest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_compiled_for_the_nearest_architecture_that_is_not_newer() {
+        let known = [50, 60, 75, 80, 90];
+        for (capability, expected) in [(90, Some("compute_90")), (89, Some("compute_80")), (120, Some("compute_90")), (35, None)] {
+            assert_eq!(virtual_architecture(&known, capability).as_deref(), expected, "for {capability}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! An output on the device that shows what was never written, and what was written next to it.
+//!
+//! Before a stage runs, the output is filled with poison ([`oracles::output`]). On a GPU, the output is between two guard bands with the same
+//! content, because nothing else stops a store past the end. The simulator knows where each allocation ends and names the line that writes
+//! past it, which says more than a guard band can. There the output is an allocation of its own.
+
+use cudarc::driver::{CudaSlice, CudaView, CudaViewMut};
+use oracles::output::{Breach, Downloaded, poison};
+
+use crate::device::gpu::Gpu;
+use crate::error::Result;
+
+/// Elements of each guard band: 4 KiB, so that the output is aligned like an allocation of its own, and a whole block of threads that writes
+/// past the end stays inside the band.
+pub const BAND: usize = 1024;
+
+/// An output of `len` values with its guard bands.
+pub struct Guarded {
+    memory: CudaSlice<f32>,
+    band: usize,
+    len: usize,
+}
+
+impl Guarded {
+    /// Allocates `len` values: between guard bands on a GPU, and alone on the simulator.
+    pub fn new(gpu: &Gpu, len: usize) -> Result<Self> {
+        Self::with_band(gpu, len, if gpu.is_simulated() { 0 } else { BAND })
+    }
+
+    /// Allocates `len` values between two guard bands of `band` elements.
+    pub fn with_band(gpu: &Gpu, len: usize, band: usize) -> Result<Self> {
+        Ok(Self { memory: gpu.stream.clone_htod(&poison(len + 2 * band))?, band, len })
+    }
+
+    /// Overwrites every result, and restores the guard bands.
+    pub fn poison(&mut self, gpu: &Gpu) -> Result<()> {
+        Ok(gpu.stream.memcpy_htod(&poison(self.memory.len()), &mut self.memory)?)
+    }
+
+    /// The output as a kernel's argument.
+    pub fn view_mut(&mut self) -> CudaViewMut<'_, f32> {
+        self.memory.slice_mut(self.band..self.band + self.len)
+    }
+
+    /// The output, to read.
+    pub fn view(&self) -> CudaView<'_, f32> {
+        self.memory.slice(self.band..self.band + self.len)
+    }
+
+    /// Waits for the stream, and copies results and guard bands to the host.
+    pub fn download(&self, gpu: &Gpu) -> Result<Downloaded> {
+        let mut values = gpu.stream.clone_dtoh(&self.memory)?;
+        let after = values.split_off(self.band + self.len);
+        let values_only = values.split_off(self.band);
+        let breach = Breach::find(&values, &after);
+        Ok(Downloaded { values: values_only, breach })
+    }
+}

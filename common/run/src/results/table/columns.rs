@@ -1,0 +1,225 @@
+//! The columns between a stage's name and its verdict: their titles, what they show, and which of them matter most.
+
+use simt::Profile;
+
+use crate::console::wrap;
+use crate::device::gpu::DeviceKind;
+use crate::measure::Measure;
+use crate::results::record::{Record, StageRecord};
+use crate::results::report::Place;
+use crate::units::{count, deviation, factor, milliseconds, percent, significant};
+use crate::workload::Arithmetic;
+
+/// A column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Column {
+    Time,
+    Rate,
+    OfCeiling,
+    SpeedUp,
+    /// The replacement for the time on the simulator: the least clocks that the bottleneck needs. A bound, not a measurement.
+    Clocks,
+    /// The clocks of the first kernel over those of the row.
+    Factor,
+    /// A count that a lesson compares and no other column shows.
+    Count(Measure),
+    Instructions,
+    LoadSectors,
+    BytesMoved,
+    BankConflicts,
+    BoundBy,
+    Accuracy,
+}
+
+use Column::{
+    Accuracy, BankConflicts, BoundBy, BytesMoved, Clocks, Count, Factor, Instructions, LoadSectors, OfCeiling, Rate, SpeedUp, Time,
+};
+
+/// The columns that every chapter's table can have in the book, from left to right.
+pub const COLUMNS: [Column; 10] =
+    [Time, Rate, OfCeiling, SpeedUp, Instructions, LoadSectors, BytesMoved, BankConflicts, BoundBy, Accuracy];
+
+/// All columns in a terminal, from left to right. `lesson` lists what the chapter compares.
+pub fn in_order(lesson: &[Measure]) -> Vec<Column> {
+    let counts = of_lesson(lesson).into_iter().filter(|column| matches!(column, Count(_)));
+    let others = COLUMNS.into_iter().skip_while(|column| *column != Instructions);
+    [Time, Rate, OfCeiling, SpeedUp, Clocks, Factor].into_iter().chain(counts).chain(others).collect()
+}
+
+/// All columns, the most important one first: what a row takes and how much less than the first kernel, then what the lesson compares.
+pub fn by_importance(record: &Record, lesson: &[Measure]) -> Vec<Column> {
+    let (first, last): (&[Column], &[Column]) = match record.device.kind {
+        DeviceKind::Gpu => (&[Time, SpeedUp, OfCeiling, Rate], &[Accuracy, BoundBy]),
+        DeviceKind::Sim => (&[Clocks, Factor], &[BoundBy, Instructions, LoadSectors, BytesMoved, BankConflicts, Accuracy]),
+    };
+    let mut columns = first.to_vec();
+    for column in of_lesson(lesson).into_iter().chain(last.iter().copied()).chain(in_order(lesson)) {
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    columns
+}
+
+/// The columns that show what a lesson compares, each once.
+fn of_lesson(lesson: &[Measure]) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for measure in lesson {
+        let column = shows(*measure).unwrap_or(Count(*measure));
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    columns
+}
+
+/// The column that shows a measure, if there is one.
+fn shows(measure: Measure) -> Option<Column> {
+    match measure {
+        Measure::InstructionsPerMultiplyAdd => Some(Instructions),
+        Measure::SectorsPerLoad => Some(LoadSectors),
+        Measure::BytesPerMultiplyAdd => Some(BytesMoved),
+        Measure::BankConflicts => Some(BankConflicts),
+        _ => None,
+    }
+}
+
+impl Column {
+    /// Its name on the command line.
+    pub fn name(self) -> String {
+        match self {
+            Time => "time".to_owned(),
+            Rate => "rate".to_owned(),
+            OfCeiling => "ceiling".to_owned(),
+            SpeedUp => "speed-up".to_owned(),
+            Clocks => "clocks".to_owned(),
+            Factor => "factor".to_owned(),
+            Count(measure) => dashed(&format!("{measure:?}")),
+            Instructions => "instructions".to_owned(),
+            LoadSectors => "sectors".to_owned(),
+            BytesMoved => "bytes".to_owned(),
+            BankConflicts => "conflicts".to_owned(),
+            BoundBy => "bound".to_owned(),
+            Accuracy => "error".to_owned(),
+        }
+    }
+
+    /// The title, in lines.
+    pub fn title(self, arithmetic: Arithmetic) -> String {
+        let piece = arithmetic.piece();
+        match self {
+            Clocks => "clocks\nat least".to_owned(),
+            Factor => "factor".to_owned(),
+            Count(measure) => wrap(&measure.unit(arithmetic), 18),
+            Time => "time".to_owned(),
+            Rate => "rate".to_owned(),
+            OfCeiling => "of ceiling".to_owned(),
+            SpeedUp => "speed-up".to_owned(),
+            Instructions => format!("PTX instructions\nper {piece}"),
+            LoadSectors => "load sectors per\nrequest (at best)".to_owned(),
+            BytesMoved => format!("bytes moved per\n{piece}"),
+            BankConflicts => "bank\nconflicts".to_owned(),
+            BoundBy => "bound by".to_owned(),
+            Accuracy => "error / tolerance".to_owned(),
+        }
+    }
+
+    /// The text for a row.
+    pub fn cell(self, record: &Record, stage: &StageRecord) -> Option<String> {
+        match self {
+            Time => time(stage),
+            Rate => Some(record.rate(stage)?.to_string()),
+            OfCeiling => share_of_ceiling(record, stage),
+            SpeedUp => speed_up(record, stage),
+            Clocks => Some(count(clocks(record, stage)?.ceil() as u64)),
+            Factor => less_clocks(record, stage),
+            Count(measure) => Some(measure.number(measure.of(&stage.counters?, record.work())?)),
+            Instructions => Some(significant(record.per_multiply_add(stage.counters?.ptx_thread_instructions))),
+            LoadSectors => load_sectors(stage),
+            BytesMoved => Some(significant(record.per_multiply_add(stage.counters?.bytes_moved()))),
+            BankConflicts => bank_conflicts(stage),
+            BoundBy => bound_by(record, stage),
+            Accuracy => Some(format!("{} / {}", deviation(stage.max_error?), deviation(stage.tolerance?))),
+        }
+    }
+}
+
+fn time(stage: &StageRecord) -> Option<String> {
+    let median = milliseconds(stage.median_ms?);
+    let spread = (stage.p90_ms? - stage.p10_ms?) / 2.0;
+    // A single sample has no spread.
+    Some(if spread > 0.0 { format!("{median} ± {}", milliseconds(spread)) } else { median })
+}
+
+fn share_of_ceiling(record: &Record, stage: &StageRecord) -> Option<String> {
+    let (share, ceiling) = record.share_of_ceiling(stage)?;
+    Some(format!("{} of {ceiling}", percent(share)))
+}
+
+/// Against the first kernel that was timed.
+fn speed_up(record: &Record, stage: &StageRecord) -> Option<String> {
+    let first = record.stages.iter().filter(|stage| stage.place == Place::Device).find_map(|stage| stage.median_ms)?;
+    let own = stage.median_ms?;
+    (stage.place != Place::Between).then(|| factor(first / own))
+}
+
+/// The least clocks that the simulated chip's bottleneck needs.
+fn clocks(record: &Record, stage: &StageRecord) -> Option<f64> {
+    let profile = Profile::named(record.device.profile.as_deref()?)?;
+    // Milliseconds times thousands of clocks per second.
+    Some(record.bound(stage)?.least_ms() * f64::from(profile.clock_khz)).filter(|clocks| *clocks > 0.0)
+}
+
+/// Against the first kernel that was counted.
+fn less_clocks(record: &Record, stage: &StageRecord) -> Option<String> {
+    let first = record.stages.iter().find_map(|stage| clocks(record, stage))?;
+    Some(factor(first / clocks(record, stage)?))
+}
+
+/// Words that are written as one, each with a capital, with dashes between them: `SectorsLoaded` is `sectors-loaded`.
+fn dashed(words: &str) -> String {
+    let mut name = String::new();
+    for letter in words.chars() {
+        if letter.is_uppercase() && !name.is_empty() {
+            name.push('-');
+        }
+        name.extend(letter.to_lowercase());
+    }
+    name
+}
+
+/// Sectors per load, and how many it would take if the lanes' bytes were contiguous.
+fn load_sectors(stage: &StageRecord) -> Option<String> {
+    let counters = stage.counters?;
+    Some(format!("{} ({})", significant(counters.sectors_per_load()?), significant(counters.ideal_sectors_per_load()?)))
+}
+
+/// Empty for kernels that use no shared memory.
+fn bank_conflicts(stage: &StageRecord) -> Option<String> {
+    let counters = stage.counters?;
+    let requests = counters.shared_load_requests + counters.shared_store_requests;
+    (requests > 0).then(|| count(counters.bank_conflicts()))
+}
+
+/// The two parts of the simulated chip that need the most time, as shares of the bottleneck.
+fn bound_by(record: &Record, stage: &StageRecord) -> Option<String> {
+    let bound = record.bound(stage)?;
+    let shares = bound.shares().take(2).map(|(unit, share)| format!("{unit} {:.0} %", 100.0 * share));
+    Some(shares.collect::<Vec<_>>().join(", "))
+}
+
+/// The verdict of a stage that did not run.
+pub const SKIPPED: &str = "skipped";
+
+/// The outcome of the stage: the last column.
+pub fn verdict(stage: &StageRecord) -> String {
+    match (&stage.failure, &stage.skipped) {
+        (Some(failure), _) => failure.clone(),
+        (None, Some(reason)) => format!("{SKIPPED}: {reason}"),
+        (None, None) if stage.verified => match stage.sampled {
+            Some(sampled) => format!("yes ({sampled} sampled, Freivalds)"),
+            None => "yes".to_owned(),
+        },
+        (None, None) => "no".to_owned(),
+    }
+}

@@ -1,0 +1,33 @@
+//! An input array in the memory of a device, whatever its numbers are.
+
+use bytemuck::{Pod, cast_slice, pod_collect_to_vec};
+use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
+
+use crate::device::gpu::Gpu;
+use crate::error::Result;
+
+/// An array in the memory of a device, as bytes.
+pub trait DeviceArray {
+    /// Returns its address, which is valid on the stream that everything of ours is enqueued on.
+    fn address(&self, gpu: &Gpu) -> u64;
+
+    /// Returns true if it holds these bytes.
+    fn holds(&self, gpu: &Gpu, bytes: &[u8]) -> Result<bool>;
+
+    /// Overwrites it.
+    fn write(&mut self, gpu: &Gpu, bytes: &[u8]) -> Result<()>;
+}
+
+impl<T: DeviceRepr + Pod> DeviceArray for CudaSlice<T> {
+    fn address(&self, gpu: &Gpu) -> u64 {
+        self.device_ptr(&gpu.stream).0
+    }
+
+    fn holds(&self, gpu: &Gpu, bytes: &[u8]) -> Result<bool> {
+        Ok(cast_slice::<T, u8>(&gpu.stream.clone_dtoh(self)?) == bytes)
+    }
+
+    fn write(&mut self, gpu: &Gpu, bytes: &[u8]) -> Result<()> {
+        Ok(gpu.stream.memcpy_htod(&pod_collect_to_vec::<u8, T>(bytes), self)?)
+    }
+}

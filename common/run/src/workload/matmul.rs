@@ -1,0 +1,100 @@
+//! The product of two matrices on a device, and its command line.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use cudarc::driver::CudaSlice;
+use serde_json::json;
+
+use super::array::DeviceArray;
+use super::{Delivery, Plan, Workload, check_memory, size_for};
+use crate::device::gpu::Gpu;
+use crate::device::guard::Guarded;
+use crate::error::{Error, Result};
+use crate::files::atomic_file::AtomicFile;
+use crate::files::input_file;
+use crate::files::npy::{self, Matrix};
+use workloads::Problem;
+use workloads::origin::Origin;
+
+pub use workloads::matmul::{DEEPEST, HEADLINE_SIZE, LONGEST_SIDE, Matmul, SEED_SIZE, Size, TEACHING_SIZE};
+
+/// The command-line options that only matrix products have.
+#[derive(Clone, Debug, Default, Args)]
+pub struct Options {
+    /// Rows of A, columns of B, and what they have in common, for example 512,256,128; `seed` is 80,48,64
+    #[arg(long, value_name = "M,N,K")]
+    pub size: Option<Size>,
+    /// Two matrices of f32 values to multiply, .npy files
+    #[arg(long, value_name = "NPY", num_args = 2, conflicts_with = "size")]
+    pub input: Option<Vec<PathBuf>>,
+    /// Where to write the product, a .npy file
+    #[arg(long, value_name = "NPY")]
+    pub output: Option<PathBuf>,
+}
+
+/// The matrices on a device, each row after row without gaps.
+pub struct Buffers {
+    /// `m * k` values.
+    pub a: CudaSlice<f32>,
+    /// `k * n` values.
+    pub b: CudaSlice<f32>,
+    /// Memory for `m * n` values.
+    pub output: Guarded,
+}
+
+impl Workload for Matmul {
+    type Options = Options;
+    type Buffers = Buffers;
+
+    fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
+        // Before the long run, so that the user does not wait for a result that cannot be written.
+        let file = options.output.as_deref().map(AtomicFile::create).transpose()?;
+        let product = match options.input.as_deref() {
+            Some([a, b]) => {
+                let (first, second) = (input_file::name(a), input_file::name(b));
+                let words = format!("{first} times {second}");
+                let origin = Origin::Files { words, names: vec![("a", json!(first)), ("b", json!(second))] };
+                let (a, b) = (npy::open(a)?, npy::open(b)?);
+                // Before gigabytes of values are read that do not fit.
+                check_memory(Size::of_product((a.rows, a.columns), (b.rows, b.columns))?.footprint(), gpu)?;
+                Self::new(a.read()?, b.read()?)?.with_origin(origin)
+            }
+            _ => Self::random(size_for(gpu, options.size, [TEACHING_SIZE, HEADLINE_SIZE], Size::footprint)?, seed)?,
+        };
+        let delivery = file.map(|file| Box::new(Product { file }) as Box<dyn Delivery<Self>>);
+        Plan::of(product, delivery, gpu)
+    }
+
+    fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
+        Ok(Buffers {
+            a: gpu.stream.clone_htod(self.a())?,
+            b: gpu.stream.clone_htod(self.b())?,
+            output: Guarded::new(gpu, self.output_len())?,
+        })
+    }
+
+    fn output(buffers: &mut Buffers) -> &mut Guarded {
+        &mut buffers.output
+    }
+
+    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
+        vec![&mut buffers.a, &mut buffers.b]
+    }
+}
+
+/// Writes the product.
+struct Product {
+    file: AtomicFile,
+}
+
+impl Delivery<Matmul> for Product {
+    fn deliver(mut self: Box<Self>, parts: &[Matmul], outputs: &[Vec<f32>]) -> Result<String> {
+        let Size { m, n, .. } = parts[0].size();
+        let product = Matrix { rows: m as usize, columns: n as usize, values: outputs[0].clone() };
+        let path = self.file.path().to_owned();
+        npy::write(&product, &mut self.file).map_err(|error| Error::Encode { what: "matrix", reason: error.to_string() })?;
+        self.file.commit()?;
+        Ok(format!("wrote {}", path.display()))
+    }
+}
