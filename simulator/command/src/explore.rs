@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Write, stderr};
-use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,11 +10,11 @@ use std::time::Duration;
 
 use clap::Args;
 use simcuda::report::Report;
-use simcuda::variables::{REPORT, SCHEDULE};
+use simcuda::variables::SCHEDULE;
 
 use crate::ending::Ended;
 use crate::group;
-use crate::outputs::{Ending, Outputs, merged, reports_in};
+use crate::outputs::{Ending, Outputs, ask_for_reports, merged, reports_in};
 use crate::program::{Simulator, exit_code, not_started};
 
 /// Lines of the program's output that are shown of a run that fails.
@@ -113,11 +112,11 @@ fn run(
     let both = File::create(&output)?;
     let mut command = simulator.command(&options.words);
     command.env(SCHEDULE, number.to_string());
-    command.env(REPORT, format!("json:{}", folder.path().join("%p.json").display()));
+    ask_for_reports(&mut command, folder.path());
     command.stdout(both.try_clone()?).stderr(both);
     let (ended, duration) = group::run(&mut command, limit, interrupted).map_err(|error| not_started(&options.words, &error))?;
     let status = if let group::Ended::Exited(status) = ended { Some(status) } else { None };
-    let report = merged(reports_in(folder.path())?.iter().map(PathBuf::as_path))?;
+    let report = merged(reports_in(folder.path())?);
     Ok(Run { status, duration, report, output: String::from_utf8_lossy(&fs::read(&output)?).into_owned() })
 }
 

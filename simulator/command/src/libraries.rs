@@ -16,6 +16,7 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 use simcuda::client::{find_library, installed_libraries};
+use simcuda::files::put;
 use simcuda::variables::LIBRARY;
 
 /// The packages with the libraries, and the names of their library targets.
@@ -98,10 +99,7 @@ fn build(home: &Path) -> Result<(), Box<dyn Error>> {
         let source = built.get(name).ok_or_else(|| format!("cargo built no library {name}"))?;
         let path = home.join(format!("{DLL_PREFIX}{name}.{DLL_EXTENSION}"));
         // Another command may do the same now, or read the old file.
-        let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
-        fs::copy(source, &unfinished)
-            .and_then(|_| fs::rename(&unfinished, &path))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
 }

@@ -2,13 +2,17 @@
 
 use std::env;
 use std::error::Error;
-use std::fs;
 use std::io::{Write, stderr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
 
 use clap::{Args, ValueEnum};
+use simcuda::files::Spool;
 use simcuda::report::{Destination, Report, Severity};
 use simcuda::variables::REPORT;
+
+/// What the reports in a folder are called.
+const KIND: &str = "report";
 
 /// The options of every subcommand that ends with a report.
 #[derive(Debug, Args)]
@@ -116,26 +120,24 @@ impl Ending {
     }
 }
 
-/// Reads the reports that processes have written as JSON, and makes one of them.
+/// Lets the processes of a program write their reports into a folder.
+pub fn ask_for_reports(command: &mut Command, folder: &Path) {
+    command.env(REPORT, format!("json:{}", folder.join(format!("{KIND}-%p.json")).display()));
+}
+
+/// Reads the reports that the processes of a program have written into a folder.
 ///
 /// # Errors
 ///
-/// If a file cannot be read, or is not such a report.
-pub fn merged<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<Report, Box<dyn Error>> {
-    let mut merged = Report::default();
-    for path in paths {
-        let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let report = serde_json::from_slice(&text).map_err(|error| format!("{} is not a report: {error}", path.display()))?;
-        merged.merge(report);
-    }
-    Ok(merged)
+/// If a file cannot be read, or is not a report.
+pub fn reports_in(folder: &Path) -> Result<Vec<Report>, Box<dyn Error>> {
+    Ok(Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice(text)?))?)
 }
 
-/// Lists the reports of a folder, in an order that does not depend on the file system.
-pub fn reports_in(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    // A process that was killed while it wrote leaves a part of a file.
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    Ok(files)
+/// Makes one report of several.
+pub fn merged(reports: impl IntoIterator<Item = Report>) -> Report {
+    reports.into_iter().fold(Report::default(), |mut merged, report| {
+        merged.merge(report);
+        merged
+    })
 }

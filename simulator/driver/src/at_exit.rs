@@ -74,8 +74,8 @@ fn write_coverage(collector: &Collector) {
     if covered.kernels.is_empty() {
         return;
     }
-    let path = collector.new_file();
-    let written = serde_json::to_string(&covered).map_err(io::Error::from).and_then(|text| replace(&path, &text));
+    let path = collector.spool.new_file();
+    let written = serde_json::to_vec(&covered).map_err(io::Error::from).and_then(|text| replace(&path, text));
     if let Err(error) = written {
         say(format_args!("cannot write the coverage to {}: {error}", path.display()));
     }

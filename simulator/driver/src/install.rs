@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::client;
 use crate::error::Error;
+use crate::files::put;
 use crate::interface;
 
 /// A library to install.
@@ -92,9 +93,11 @@ pub fn install(folder: &Path) -> Result<PathBuf, Error> {
         let path = folder.join(library.name);
         let parent = path.parent().unwrap_or(&folder);
         fs::create_dir_all(parent).map_err(at(parent))?;
-        put(&path, |unfinished| fs::copy(source, unfinished).map(drop))?;
+        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).map_err(at(&path))?;
         for name in library.links {
-            put(&folder.join(name), |unfinished| link(path.file_name().unwrap_or_default().as_ref(), unfinished))?;
+            let link_path = folder.join(name);
+            put(&link_path, |unfinished| link(path.file_name().unwrap_or_default().as_ref(), unfinished))
+                .map_err(at(&link_path))?;
         }
     }
     Ok(folder)
@@ -114,13 +117,6 @@ impl Installed {
         }
         Ok(())
     }
-}
-
-/// Makes a new file and moves it over the old one, so that a program that has the old one open keeps it.
-fn put(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Error> {
-    let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
-    let made = make(&unfinished).and_then(|()| fs::rename(&unfinished, path));
-    made.map_err(|source| Error::File { path: path.to_owned(), source })
 }
 
 #[cfg(unix)]

@@ -12,6 +12,7 @@ use simt::memory::Allocation;
 use simt::tensor_map::TensorMap;
 use simt::{LaunchConfig, LaunchOptions};
 
+use crate::files::Spool;
 use crate::messages::say;
 use crate::observer::{Begun, Observer};
 use crate::variables::LAUNCHES;
@@ -75,7 +76,12 @@ impl Observer for LaunchFiles {
     }
 }
 
-/// Writes the launch into a folder, which it makes if need be. Files are numbered in the order of the process's launches.
+/// Names the files of launches in a folder.
+pub fn launches_in(folder: &Path) -> Spool {
+    Spool::new(folder, "launch")
+}
+
+/// Writes the launch into a folder, which it makes if need be.
 fn write(folder: &Path, launch: &Begun<'_>, cooperative: bool) -> io::Result<()> {
     let (memory, image) = (launch.memory, launch.image);
     let contents = |Allocation { base, bytes }: Allocation| {
@@ -117,8 +123,7 @@ fn write(folder: &Path, launch: &Begun<'_>, cooperative: bool) -> io::Result<()>
         ptx: image.module().text(),
     };
     fs::create_dir_all(folder)?;
-    let name = format!("{}-{:05}.json", std::process::id(), launch.number - 1);
-    fs::write(folder.join(name), serde_json::to_vec(&file)?)
+    launches_in(folder).add(&file)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

@@ -53,7 +53,7 @@
 //! - `graph_memory`: memory that graphs allocate. `graph_order`: which of their nodes come after which others.
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
-//! - `launch_files`: writes launches to files. [`stepping`]: records what one warp of one launch does, for `simcuda debug`.
+//! - [`launch_files`]: writes launches to files. [`stepping`]: records what one warp of one launch does, for `simcuda debug`.
 //! - `fatbin`: finds the PTX in what `nvcc` builds.
 //! - `link`: makes one PTX module of several.
 //! - `at_exit`: writes the report when the process ends (on Linux).
@@ -68,6 +68,7 @@ pub mod coverage;
 pub mod files;
 pub mod functions;
 pub mod install;
+pub mod launch_files;
 pub mod linked;
 pub mod mutants;
 pub mod records;
@@ -97,7 +98,6 @@ mod graph_order;
 mod handles;
 mod host_memory;
 mod interface;
-mod launch_files;
 mod link;
 mod messages;
 mod name;

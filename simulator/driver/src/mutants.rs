@@ -12,7 +12,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -21,11 +20,14 @@ pub use simt::mutation::Operator;
 use simt::{LaunchOptions, Module, SourceLine, ptx};
 
 use crate::error::Error;
-use crate::files;
+use crate::files::{self, Spool};
 use crate::messages::say;
 use crate::name::readable;
 use crate::observer::{Begun, Ended, Observer};
 use crate::variables::{MUTANT, MUTANTS};
+
+/// What the lists of mutants are called.
+const KIND: &str = "mutants";
 
 /// The file that says that a module was loaded with the mistake.
 pub const APPLIED: &str = "applied";
@@ -58,8 +60,6 @@ pub struct Listed {
 pub(crate) struct Mutants {
     folder: Option<PathBuf>,
     chosen: Option<String>,
-    /// Tells the files of this process from those of another one with the same number.
-    started: u128,
     launched: Mutex<BTreeMap<(u64, String), Launched>>,
 }
 
@@ -82,8 +82,7 @@ impl Mutants {
         let folder = MUTANTS.parsed(&variable, "a folder that exists", is_folder)?;
         let is_name = |id: &str| id.split_once('@').filter(|(function, _)| !function.is_empty()).map(|_| id.to_owned());
         let chosen = MUTANT.parsed(&variable, "the name of a mutant, as `simcuda mutate --list` prints it", is_name)?;
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        Ok(Self { folder, chosen, started, launched: Mutex::default() })
+        Ok(Self { folder, chosen, launched: Mutex::default() })
     }
 
     /// The text to load in place of this one: with the chosen mistake, if it has that mutant.
@@ -132,10 +131,10 @@ impl Observer for Mutants {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         let mut launched = self.launched.lock();
-        let number = launched.len();
-        let known = launched.entry((hasher.finish(), launch.kernel.to_owned())).or_insert_with(|| {
-            let file = folder.join(format!("{}-{}-{number}.json", std::process::id(), self.started));
-            Launched { file, lines: BTreeSet::new(), mutants: mutants_of_kernel(&text, launch.kernel) }
+        let known = launched.entry((hasher.finish(), launch.kernel.to_owned())).or_insert_with(|| Launched {
+            file: Spool::new(folder, KIND).new_file(),
+            lines: BTreeSet::new(),
+            mutants: mutants_of_kernel(&text, launch.kernel),
         });
         let before = known.lines.len();
         known.lines.extend(executed.lines());
@@ -158,7 +157,7 @@ fn mutants_of_kernel(text: &str, kernel: &str) -> Vec<mutation::Mutant> {
 impl Launched {
     fn write(&self) -> io::Result<()> {
         let listed: Vec<Listed> = self.mutants.iter().map(|mutant| self.listed(mutant)).collect();
-        files::replace(&self.file, &serde_json::to_string(&listed)?)
+        files::replace(&self.file, serde_json::to_vec(&listed)?)
     }
 
     fn listed(&self, mutant: &mutation::Mutant) -> Listed {
@@ -180,18 +179,14 @@ impl Launched {
 ///
 /// # Errors
 ///
-/// If a file cannot be read or is not such a list.
-pub fn read(folder: &Path) -> io::Result<Vec<Listed>> {
+/// [`Error::File`] if a file cannot be read or is not such a list.
+pub fn read(folder: &Path) -> Result<Vec<Listed>, Error> {
     let mut all: BTreeMap<String, Listed> = BTreeMap::new();
-    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    for file in files {
-        for listed in serde_json::from_slice::<Vec<Listed>>(&fs::read(&file)?)? {
-            match all.get_mut(&listed.id) {
-                Some(known) => known.covered |= listed.covered,
-                None => drop(all.insert(listed.id.clone(), listed)),
-            }
+    let lists = Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice::<Vec<Listed>>(text)?))?;
+    for listed in lists.into_iter().flatten() {
+        match all.get_mut(&listed.id) {
+            Some(known) => known.covered |= listed.covered,
+            None => drop(all.insert(listed.id.clone(), listed)),
         }
     }
     Ok(all.into_values().collect())

@@ -4,5 +4,6 @@
 //! programs that talk to the library need no more of the driver than its types, so cargo compiles them at the same time.
 
 pub use driver::{
-    client, coverage, files, functions, install, mutants, occupancy, records, report, scores, settings, stepping, variables,
+    client, coverage, files, functions, install, launch_files, mutants, occupancy, records, report, scores, settings, stepping,
+    variables,
 };

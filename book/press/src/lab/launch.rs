@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+use driver::launch_files::launches_in;
 use driver::variables::LAUNCHES;
 use kernels::Source;
 use serde::{Deserialize, Serialize};
@@ -102,11 +103,10 @@ enum Contents {
 /// When this process was not told where they go.
 pub fn written() -> Result<BTreeSet<PathBuf>> {
     let folder = LAUNCHES.path().with_context(|| format!("{LAUNCHES} is not set"))?;
-    let Ok(files) = fs::read_dir(folder) else { return Ok(BTreeSet::new()) };
-    let ours = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("{}-", std::process::id())))
-    };
-    Ok(files.filter_map(|file| Some(file.ok()?.path())).filter(ours).collect())
+    if !folder.is_dir() {
+        return Ok(BTreeSet::new());
+    }
+    Ok(launches_in(&folder).own_files()?.into_iter().collect())
 }
 
 /// What the file of a stage is made of.
