@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use kernels::{Header, Source};
-use simt::{Module, Space};
+use ptx::Module;
+use ptx::finding::Space;
 
 fn module(source: &Source) -> Module {
     Module::parse(source.ptx).unwrap_or_else(|error| panic!("{}: {error}", source.ptx_path))

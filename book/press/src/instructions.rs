@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use simt::instructions::{Accuracy, Class, OTHERS, TABLE, spellings};
+use alu::{Accuracy, Class, OTHERS, TABLE, spellings};
 
 /// What a pattern has between its dots: one or more alternatives in each place.
 type Pattern = Vec<BTreeSet<String>>;

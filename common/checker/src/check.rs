@@ -234,7 +234,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         };
         let Compiled { ptx, remarks } = compile(Form::Optimized)?;
         let parameters = {
-            let module = simt::ptx::parse(&ptx).map_err(|error| cannot_be_launched(error.to_string()))?;
+            let module = ptx::parse(&ptx).map_err(|error| cannot_be_launched(error.to_string()))?;
             let Some(compiled) = module.kernel(&kernel.name) else {
                 let name = &kernel.name;
                 return Err(cannot_be_launched(format!("there is no kernel `extern \"C\" __global__ void {name}(…)` in it")));

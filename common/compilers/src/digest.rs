@@ -9,17 +9,17 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use kernels::{Kernel, Source};
-use simt::LoadError;
+use ptx::LoadError;
 
 use crate::stamp::sha256;
 
-/// The digest of each kernel of a PTX text, by the kernel's name: SHA-256 of its canonical text ([`simt::ptx::canonical`]).
+/// The digest of each kernel of a PTX text, by the kernel's name: SHA-256 of its canonical text ([`ptx::canonical`]).
 ///
 /// # Errors
 ///
 /// [`LoadError::Syntax`] when the text is not PTX.
 pub fn of_text(ptx: &str) -> Result<BTreeMap<String, String>, LoadError> {
-    let module = simt::ptx::parse(ptx)?;
+    let module = ptx::parse(ptx)?;
     module.kernels().map(|kernel| Ok((kernel.name.to_owned(), sha256(&module.canonical(kernel.name)?)))).collect()
 }
 

@@ -5,8 +5,8 @@
 use std::ops::Range;
 
 use kernels::Source;
-use simt::ptx::ast::Module;
-use simt::ptx::{edit, parse, to_line_end};
+use ptx::ast::Module;
+use ptx::{edit, parse, to_line_end};
 
 use crate::error::{Error, Result};
 use crate::input::Input;

@@ -13,7 +13,7 @@ use object::Endianness;
 use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::read::{Object, ObjectSection, ObjectSymbol, SymbolIndex};
-use simt::ptx::register_counts;
+use ptx::register_counts;
 
 use crate::error::{Error, Result};
 use crate::input::Input;

@@ -21,7 +21,7 @@ fn clang() -> Option<Compiler> {
 
 /// The files that PTX names, as their owner wrote them.
 fn files(ptx: &str) -> Vec<String> {
-    let parsed = simt::ptx::parse(ptx).unwrap_or_else(|error| panic!("{error}"));
+    let parsed = ptx::parse(ptx).unwrap_or_else(|error| panic!("{error}"));
     parsed.files.iter().map(|(_, file)| (*file).to_owned()).collect()
 }
 

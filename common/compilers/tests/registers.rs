@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use compilers::input::Input;
 use compilers::nvrtc::Nvrtc;
 use compilers::registers::{ARCHITECTURES, comments, of_cubin};
-use simt::ptx::register_counts;
+use ptx::register_counts;
 
 /// Made from `cubin/two.cu` by NVRTC 12.0.140 (`--gpu-architecture=sm_90 --std=c++17`); `ptxas -v` of the same release prints 40 registers
 /// for `hungry` and 8 for `modest`.

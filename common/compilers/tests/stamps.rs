@@ -22,7 +22,7 @@ fn every_ptx_carries_the_stamp_of_its_source() {
 #[test]
 fn the_ptx_names_its_source_the_same_way_on_every_machine() {
     for source in kernels::sources().iter().copied().chain(kernels::slides::sources()) {
-        let mut files = simt::ptx::parse(source.ptx).unwrap().files;
+        let mut files = ptx::parse(source.ptx).unwrap().files;
         // The source comes first, and the headers in the order in which code of theirs is first used.
         files.sort_unstable();
         let (numbers, mut paths): (Vec<u32>, Vec<&str>) = files.into_iter().unzip();

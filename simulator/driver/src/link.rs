@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Range;
 
+use ptx::ast::{Module, Statement};
+use ptx::{edit, parse, to_line_end};
 use simt::LoadError;
-use simt::ptx::ast::{Module, Statement};
-use simt::ptx::{edit, parse, to_line_end};
 use thiserror::Error;
 
 /// PTX to be linked.
@@ -169,7 +169,7 @@ fn symbols(tree: &Module<'_>) -> Vec<Symbol> {
         name: variable.name.to_owned(),
         linkage: linkage(&variable.span, variable.is_public, variable.is_extern),
         span: variable.span.clone(),
-        is_shared: variable.space == simt::ptx::ast::StateSpace::Shared,
+        is_shared: variable.space == ptx::ast::StateSpace::Shared,
         prototype: None,
     });
     functions.chain(variables).collect()

@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use ptx::mutation;
+pub use ptx::mutation::Operator;
 use serde::{Deserialize, Serialize};
-use simt::mutation;
-pub use simt::mutation::Operator;
-use simt::{LaunchOptions, Module, SourceLine, ptx};
+use simt::{LaunchOptions, Module, SourceLine};
 
 use crate::error::Error;
 use crate::files::{self, Spool};

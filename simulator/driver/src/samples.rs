@@ -1,6 +1,6 @@
 //! Launch records for the unit tests.
 
-use simt::finding::Location;
+use ptx::finding::Location;
 use simt::{Counters, Dim3, Finding, FindingKind, LaunchConfig, LaunchReport, Profile, SourceLine};
 
 use crate::occupancy::{BlockNeeds, Occupancy};

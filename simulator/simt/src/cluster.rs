@@ -4,8 +4,8 @@
 
 use thiserror::Error;
 
-use crate::geometry::{ClusterBounds, Dim3};
 use crate::profile::Profile;
+use ptx::geometry::{ClusterBounds, Dim3};
 
 /// The compute capability from which on blocks form clusters.
 pub const FIRST_CAPABILITY: (u32, u32) = (9, 0);

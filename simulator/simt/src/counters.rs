@@ -12,7 +12,7 @@ use std::ops::AddAssign;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::finding::{AccessOp, Location, SourceLine, Space};
+use ptx::finding::{AccessOp, Location, SourceLine, Space};
 
 /// Defines [`Counters`] with its field-wise sum, so that each counter is listed once.
 macro_rules! counters {

@@ -10,9 +10,9 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::exec::stats::InstructionStats;
-use crate::module::{Kernel, Module};
-use crate::program::{Action, Inst, Origin, Program, TRUE};
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::module::{Kernel, Module};
+use ptx::program::{Action, Inst, Origin, Program, TRUE};
 
 /// The counts of one kernel, summed over launches. A launch adds its own if they are in
 /// [`LaunchOptions::coverage`](crate::LaunchOptions::coverage), even if it fails. Use them for launches of the same kernel only.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::memory::{Memory, MemoryError};
-use crate::module::{Kernel, Module};
+use ptx::module::{Kernel, Module};
 
 /// A [`Module`] whose variables are allocated and initialized in one [`Memory`].
 #[derive(Debug)]

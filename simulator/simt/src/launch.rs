@@ -16,19 +16,19 @@ pub use crate::exec::warp_order::WarpOrder;
 use crate::exec::watch::found::{Defect, Entry, Site, WgmmaDefect};
 use crate::exec::watch::global_shadow::GlobalShadow;
 use crate::executed::Executed;
-use crate::finding::{AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
 use crate::footprint::{Accessed, Footprint};
-use crate::geometry::Dim3;
-pub use crate::geometry::LaunchConfig;
 use crate::image::Image;
 use crate::memory::rules::Rules;
 use crate::memory::{Heap, Memory};
-use crate::module::Kernel;
 use crate::profile::Profile;
-use crate::program::{Constant, ConstantValue, MachineRequest, Program, SourceMap};
-use crate::registers::LANES;
 use crate::steps::StepRecord;
 use crate::texture::Bindings;
+use alu::registers::LANES;
+use ptx::finding::{AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
+use ptx::geometry::Dim3;
+pub use ptx::geometry::LaunchConfig;
+use ptx::module::Kernel;
+use ptx::program::{Constant, ConstantValue, MachineRequest, Program, SourceMap};
 
 /// Options of a launch.
 #[derive(Clone, Debug)]

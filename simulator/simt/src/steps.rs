@@ -4,9 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, Location};
-use crate::geometry::Dim3;
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::finding::{Finding, Location};
+use ptx::geometry::Dim3;
 
 /// Some instructions of one warp. A launch that has it in its [options](crate::LaunchOptions::steps) fills it, and leaves there what it
 /// recorded when the kernel has a defect, too.

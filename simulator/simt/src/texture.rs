@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::instructions::half::{F16, Half};
+use alu::half::{F16, Half};
 
 /// How a texture or a surface reads an image.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,9 +4,9 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
+use ptx::ast::{Module, Statement};
+use ptx::{canonical, parse};
 use simt::LoadError;
-use simt::ptx::ast::{Module, Statement};
-use simt::ptx::{canonical, parse};
 
 /// A kernel `k` that uses one of everything, and a kernel `other` that uses some of it.
 const PTX: &str = r#"// source: a.cu

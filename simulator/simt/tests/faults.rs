@@ -1,7 +1,7 @@
 //! Kernels with defects, launches that cannot be executed, and texts that are not PTX: each gives its own error, with its location.
 
 use crate::common::{Extent, Gpu, Params};
-use simt::finding::{Access, AccessOp, Nearest};
+use ptx::finding::{Access, AccessOp, Nearest};
 use simt::{
     Dim3, Finding, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LoadError, Memory, Module, Profile, Space,
 };

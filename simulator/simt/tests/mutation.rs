@@ -1,8 +1,8 @@
 //! Each operator makes the mistakes that it names, and only those; the text with a mistake loads, and every line keeps its number.
 
+use ptx::mutation::{Mutant, Operator, find, mutants};
+use ptx::parse;
 use simt::Module;
-use simt::mutation::{Mutant, Operator, find, mutants};
-use simt::ptx::parse;
 
 /// A kernel with these lines, whose results are all used.
 fn kernel(lines: &str) -> String {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use simt::ptx::ast::StateSpace::{self, Const, Global, Local, Param, Shared};
-use simt::ptx::ast::{Function, Module, Type};
-use simt::ptx::{Barrier, edit, parse, register_counts, to_line_end};
+use ptx::ast::StateSpace::{self, Const, Global, Local, Param, Shared};
+use ptx::ast::{Function, Module, Type};
+use ptx::{Barrier, edit, parse, register_counts, to_line_end};
 
 const PTX: &str = r#"// source: a.cu
 .version 8.0
@@ -152,7 +152,7 @@ fn registers_are_known_by_their_declarations() {
 }
 
 /// A kernel with one instruction, and what a question about that gives.
-fn of_instruction<T>(instruction: &str, question: impl FnOnce(&simt::ptx::ast::Instruction<'_>) -> T) -> T {
+fn of_instruction<T>(instruction: &str, question: impl FnOnce(&ptx::ast::Instruction<'_>) -> T) -> T {
     let text = format!(".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n{instruction};\n}}\n");
     let module = parse(&text).unwrap_or_else(|error| panic!("{instruction}: {error}"));
     let kernel: &Function<'_> = module.kernel("k").unwrap();

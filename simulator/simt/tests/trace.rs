@@ -1,7 +1,7 @@
 //! The accesses of a traced block: every kind of access, thread by thread, compared with a list worked out by hand.
 
 use crate::common::{Gpu, Params};
-use simt::finding::AccessOp::{Atomic, Load, Store};
+use ptx::finding::AccessOp::{Atomic, Load, Store};
 use simt::{Dim3, LaunchOptions, LaunchReport, Touched};
 
 /// Each block has 4096 bytes, of which thread t loads a vector at 16 t and the word at the start, and copies half a vector from

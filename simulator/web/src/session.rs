@@ -6,7 +6,7 @@ use simt::bound::bound;
 use simt::occupancy::{BlockNeeds, Occupancy};
 use simt::steps::StepRecord;
 use simt::tensor_map::TensorMap;
-use simt::{Dim3, Image, Kernel, LaunchConfig, LaunchOptions, Memory, Module, Profile, ptx};
+use simt::{Dim3, Image, Kernel, LaunchConfig, LaunchOptions, Memory, Module, Profile};
 
 use crate::answer::{
     Answer, BoundEntry, Failure, FailureKind, FindingText, KernelEntry, Launched, Loaded, ParamEntry, ProfileEntry, Refused,

@@ -12,8 +12,10 @@ use support::root;
 use crate::repository::{manifest, members, read};
 
 /// The packages from the bottom up. Each may depend only on packages of lower levels; `ch0` stands for every chapter.
-const LEVELS: [&[&str]; 10] = [
-    &["fuzz", "lower", "simcuda-cudart", "simcuda-nvrtc", "simcuda-simt"],
+const LEVELS: [&[&str]; 12] = [
+    &["fuzz", "lower", "simcuda-alu", "simcuda-cudart", "simcuda-nvrtc"],
+    &["simcuda-ptx"],
+    &["simcuda-simt"],
     &["lower-web", "simcuda-driver", "simt-web"],
     &["simcuda-library", "simt-tests"],
     &["simcuda"],

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use conv_shared::SHARED_MISSING_BARRIER;
 use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::{Kernel, Source};
+use ptx::mutation::{Mutant, Operator, mutants_of};
+use ptx::parse;
 use run::Chapter;
 use run::gpu::Gpu;
 use run::report::{Outcome, Place};
@@ -14,8 +16,6 @@ use run::runner;
 use run::stage::Stage;
 use run::workload::convolution::Size;
 use run::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
-use simt::mutation::{Mutant, Operator, mutants_of};
-use simt::ptx::parse;
 use unroll::partitioned::FFT_PARTITIONED;
 
 use crate::device::{in_own_process, with_gpu, with_own_simulator};

@@ -161,7 +161,7 @@ fn a_device_gets_the_multiplication_of_its_generation() {
 fn a_compiler_of_today_makes_the_same_of_both_multiplications() {
     // The compiler knows that a product of two bytes fits 24 bits. If it stops doing so, the chapter's page must change.
     let instructions = |kernel: Kernel| -> Vec<&str> {
-        let module = simt::ptx::parse(kernel.source.ptx).unwrap();
+        let module = ptx::parse(kernel.source.ptx).unwrap();
         let kernel = module.kernel(kernel.name).expect("a kernel of the module");
         kernel.instructions().map(|instruction| instruction.opcode).collect()
     };

@@ -166,9 +166,9 @@ struct Equivalent {
 fn every_mutant_that_is_listed_as_equivalent_is_one_of_a_kernel() {
     let listed: Equivalents = toml::from_str(include_str!("../../mutants/equivalent.toml")).unwrap();
     let sources: BTreeSet<&str> = kernels::all().map(|kernel| kernel.source.ptx).collect();
-    let modules: Vec<_> = sources.into_iter().map(|ptx| simt::ptx::parse(ptx).unwrap()).collect();
+    let modules: Vec<_> = sources.into_iter().map(|ptx| ptx::parse(ptx).unwrap()).collect();
     for Equivalent { mutant } in &listed.equivalent {
-        let is_known = modules.iter().any(|module| simt::mutation::find(module, mutant).is_some());
+        let is_known = modules.iter().any(|module| ptx::mutation::find(module, mutant).is_some());
         assert!(is_known, "{mutant} is no mutant; if the kernel's code has changed, review the entry");
     }
     assert!(!listed.equivalent.is_empty());

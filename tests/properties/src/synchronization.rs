@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use kernels::Source;
 use matmul_tiled::hopper::WGMMA_TF32;
 use matmul_tiled::split::TENSOR_3XTF32;
+use ptx::mutation::{Mutant, Operator};
 use run::Chapter;
 use run::stage::Stage;
 use run::workload::{Border, Correlation, Matmul, Workload, correlation, matmul};
-use simt::mutation::{Mutant, Operator};
 
 use crate::barriers::{Lend, Lesser, without_each_in_turn};
 use crate::device::{in_own_process, with_own_simulator};

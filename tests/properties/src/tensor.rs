@@ -2,13 +2,13 @@
 
 use kernels::unroll::tensor::SOURCE;
 use oracles::Mismatch;
+use ptx::ast::Operand;
+use ptx::{edit, parse};
 use run::report::{Failure, Outcome};
 use run::runner;
 use run::stage::Stage;
 use run::workload::Convolution;
 use run::workload::convolution::Size;
-use simt::ptx::ast::Operand;
-use simt::ptx::{edit, parse};
 use unroll::tensor::{F16X3, TF32X3};
 
 use crate::device::with_gpu;

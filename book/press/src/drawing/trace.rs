@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use anyhow::{Context, Result, ensure};
 use cudarc::driver::{CudaView, DevicePtr};
+use ptx::finding::AccessOp;
 use run::gpu::Gpu;
 use run::observer;
 use run::stage::{Run, Stage};
@@ -12,7 +13,6 @@ use run::workload::histogram::LEVELS;
 use run::workload::{
     Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
 };
-use simt::finding::AccessOp;
 use simt::{Dim3, Touched};
 
 /// The seed of inputs.

@@ -4,6 +4,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use inspect::explain::{Explanation, Listing, Request, Working};
+use ptx::finding::AccessOp;
 use run::gpu::Gpu;
 use run::report::Outcome;
 use run::runner;
@@ -11,7 +12,6 @@ use run::stage::Stage;
 use run::workload::Workload;
 use serde::Serialize;
 use simt::Space;
-use simt::finding::AccessOp;
 
 use super::html::{data, escape, figure, table};
 use super::launch;

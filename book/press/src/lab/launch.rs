@@ -10,10 +10,10 @@ use anyhow::{Context, Result, ensure};
 use driver::launch_files::launches_in;
 use driver::variables::LAUNCHES;
 use kernels::Source;
+use ptx::{edit, parse, to_line_end};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use simt::Dim3;
-use simt::ptx::{edit, parse, to_line_end};
 
 use crate::root;
 

@@ -3,11 +3,11 @@
 
 use anyhow::{Context, Result};
 use kernels::{Source, slides};
+use ptx::finding::AccessOp;
+use ptx::register_counts;
 use run::units::significant;
 use serde_json::{Value as Json, json};
-use simt::finding::AccessOp;
 use simt::occupancy::{BlockNeeds, Limit, Occupancy};
-use simt::ptx::register_counts;
 use simt::{AccessSample, Counters, Profile, Space};
 
 use super::bench::{Run, Value, run};

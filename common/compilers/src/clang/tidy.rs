@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use simt::ptx::ast::{Instruction, Operand, Statement};
-use simt::ptx::{edit, parse};
+use ptx::ast::{Instruction, Operand, Statement};
+use ptx::{edit, parse};
 
 /// The folder that clang is told to be in. It puts it before the names of files that have no folder of their own.
 pub const FOLDER: &str = "/nowhere";

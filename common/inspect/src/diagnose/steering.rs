@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::mem;
 use std::ops::Range;
 
-use simt::ptx::ast::{Function, Instruction, Operand, StateSpace, Statement};
+use ptx::ast::{Function, Instruction, Operand, StateSpace, Statement};
 
 /// A state space of a kernel, by the kernel's index. Global memory is common to all kernels, and has index 0.
 type Place = (usize, StateSpace);

@@ -29,8 +29,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use simt::ptx::ast::{Function, Instruction, Module, Operand, StateSpace, Type};
-use simt::ptx::{edit, parse};
+use ptx::ast::{Function, Instruction, Module, Operand, StateSpace, Type};
+use ptx::{edit, parse};
 use thiserror::Error;
 
 use super::steering::Steering;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use simt::finding::AccessOp;
+use ptx::finding::AccessOp;
 use simt::memory::rules::{Direction, Rules};
 use simt::{AccessSample, Space};
 

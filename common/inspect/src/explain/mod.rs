@@ -259,7 +259,7 @@ fn put(text: &mut String, line: &str) {
 mod tests {
     use super::*;
     use grid::tests::sample;
-    use simt::finding::AccessOp;
+    use ptx::finding::AccessOp;
     use simt::{Dim3, LaunchReport, Space};
 
     const FILE: &str = "kernels/cuda/x.cu";

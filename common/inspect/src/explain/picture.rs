@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use simt::finding::AccessOp;
+use ptx::finding::AccessOp;
 use simt::memory::rules::Rules;
 use simt::{AccessSample, Space};
 
@@ -98,7 +98,7 @@ pub fn title(sample: &AccessSample) -> String {
 
 /// The operation of a request, and its memory.
 pub fn what(sample: &AccessSample) -> String {
-    let op = if sample.op == simt::finding::AccessOp::Load { "load from" } else { "store to" };
+    let op = if sample.op == ptx::finding::AccessOp::Load { "load from" } else { "store to" };
     let space = if sample.space == simt::Space::Global { "global" } else { "shared" };
     let variable = sample.variable.as_ref().map_or(String::new(), |name| format!("{name} in "));
     format!("{op} {variable}{space} memory")

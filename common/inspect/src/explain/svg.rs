@@ -171,7 +171,7 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::super::grid::tests::sample;
     use super::*;
-    use simt::finding::AccessOp;
+    use ptx::finding::AccessOp;
 
     #[test]
     fn every_lane_of_a_column_is_in_a_bank_with_conflicts() {

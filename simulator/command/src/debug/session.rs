@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Write as _;
 
+use ptx::finding::OtherAccess;
 use simcuda::report::Sources;
 use simcuda::stepping::{Values, Wanted, Warp};
-use simt::finding::OtherAccess;
 use simt::{Finding, FindingKind, SourceLine, WgmmaMisuse};
 
 use super::replay::{Program, Reached, lane_of, parse_block, warp_of};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use simcuda::stepping::{Step, Values, Warp};
-use simt::{Finding, Location, SourceLine, ptx};
+use simt::{Finding, Location, SourceLine};
 
 /// Operations whose first operand is no result, although it may be a register.
 const WITHOUT_RESULT: [&str; 8] = ["bar", "barrier", "bra", "brx", "call", "nanosleep", "setmaxnreg", "wgmma"];

@@ -4,7 +4,7 @@
 //! kernel with nothing to do. So a launch is not refused for its values. If the kernel then fails, the message also says which argument the
 //! address came from, and what that argument is.
 
-use simt::finding::{Access, Nearest};
+use ptx::finding::{Access, Nearest};
 use simt::{Finding, FindingKind, Kernel, Space};
 
 use crate::driver::Driver;

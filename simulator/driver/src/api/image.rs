@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use simt::ptx::register_counts;
+use ptx::register_counts;
 use simt::{Image, LoadError, Memory, Module, Profile};
 
 use crate::coverage::ModuleCounts;

@@ -331,7 +331,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use simt::finding::{Access, AccessOp, OtherAccess};
+    use ptx::finding::{Access, AccessOp, OtherAccess};
     use simt::{Dim3, FindingKind, Space};
 
     use super::*;

@@ -110,7 +110,7 @@ fn fingerprint_of_line(SourceLine { file, line }: &SourceLine, sources: &mut Sou
 mod tests {
     use std::path::Path;
 
-    use simt::finding::{Access, AccessOp, OtherAccess};
+    use ptx::finding::{Access, AccessOp, OtherAccess};
     use simt::{Dim3, Space};
 
     use super::*;

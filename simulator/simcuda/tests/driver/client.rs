@@ -6,9 +6,9 @@ use std::ptr::null_mut;
 use std::sync::Barrier;
 
 use cudarc::driver::LaunchConfig;
+use ptx::finding::AccessOp;
 use simcuda::client::{Error, Simulator};
 use simcuda::records::{Failed, KEPT_LAUNCHES, LaunchRecord, Outcome, Records};
-use simt::finding::AccessOp;
 use simt::{Dim3, FindingKind};
 
 use crate::support::{self, returns, with_simulator};

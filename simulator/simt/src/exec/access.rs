@@ -8,10 +8,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::core::Core;
 use super::machine::Stop;
 use super::request::{Pattern, Request, lane_addresses, lanes_of, wide};
-use crate::finding::{AccessOp, Space};
 use crate::memory::Buffer;
-use crate::program::{Access, SINK};
-use crate::registers::{Kind, LANES, Reg, Registers, spread};
+use alu::registers::{Kind, LANES, Reg, Registers, spread};
+use ptx::finding::{AccessOp, Space};
+use ptx::program::{Access, SINK};
 
 /// Executes a load for the lanes in `mask`.
 #[inline(always)]

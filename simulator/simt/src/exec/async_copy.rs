@@ -8,10 +8,10 @@ use super::copies::{Bulk, Copy};
 use super::core::Core;
 use super::machine::Stop;
 use super::request::{Pattern, Request, lane_addresses, lanes_of, lanes_where};
-use crate::finding::AccessOp;
-use crate::program::Semantics;
-use crate::registers::{LANES, Registers};
-use crate::windows::WINDOW_OFFSET;
+use alu::registers::{LANES, Registers};
+use alu::windows::WINDOW_OFFSET;
+use ptx::finding::AccessOp;
+use ptx::program::Semantics;
 
 /// The contents of shared memory while a copy to it is unfinished: a NaN in every width of float.
 const UNFINISHED: u32 = 0x7fff_7fff;

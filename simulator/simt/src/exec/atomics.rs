@@ -3,11 +3,11 @@
 use super::core::Core;
 use super::machine::{Machine, Stop};
 use super::request::{Request, lane_addresses, lanes_of};
-use crate::finding::{AccessOp, Space};
-use crate::instructions::float::{canonical32, pass_nan};
-use crate::instructions::half::{self, Bf16, F16};
-use crate::program::{Atomic, AtomicOp, MOST_ELEMENTS, SINK};
-use crate::registers::{Kind, Reg, Registers};
+use alu::float::{canonical32, pass_nan};
+use alu::half::{self, Bf16, F16};
+use alu::registers::{Kind, Reg, Registers};
+use ptx::finding::{AccessOp, Space};
+use ptx::program::{Atomic, AtomicOp, MOST_ELEMENTS, SINK};
 
 /// The new value that an atomic operation computes from the old one. Values of 4 bytes are in the low half.
 pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u64 {

@@ -9,10 +9,10 @@ use super::machine::{Stop, thread_index};
 use super::mbarrier::{self, OpenPhase};
 use super::recording::Recording;
 use super::warp::{Pause, Votes, Warp};
-use crate::finding::FindingKind;
-use crate::geometry::Dim3;
-use crate::program::{Axis, Special};
-use crate::registers::{Kind, LANES};
+use alu::registers::{Kind, LANES};
+use ptx::finding::FindingKind;
+use ptx::geometry::Dim3;
+use ptx::program::{Axis, Special};
 
 /// The state of a warp of the block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

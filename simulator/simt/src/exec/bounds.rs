@@ -3,10 +3,10 @@
 use super::core::Core;
 use super::machine::Stop;
 use super::request::{Request, lanes_where, wide};
-use crate::finding::{Access, AccessOp, FindingKind, Nearest, Space};
-use crate::program;
-use crate::registers::{LANES, spread};
-use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use alu::registers::{LANES, spread};
+use alu::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use ptx::finding::{Access, AccessOp, FindingKind, Nearest, Space};
+use ptx::program;
 
 /// Addresses below this one count as null: a null pointer plus an index or a field's offset.
 const NULL_BYTES: u64 = 1 << 16;

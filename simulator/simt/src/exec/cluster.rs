@@ -7,8 +7,8 @@ use super::printed::Printed;
 use super::recording::Recording;
 use super::register_pool::RegisterPool;
 use super::warp::Warp;
-use crate::finding::{ClusterWait, FindingKind};
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::finding::{ClusterWait, FindingKind};
 
 /// A cluster that is being executed; reused from cluster to cluster. A block without a cluster is a cluster of one.
 pub struct Cluster<'a> {

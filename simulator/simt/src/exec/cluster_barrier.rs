@@ -5,7 +5,7 @@
 
 use super::core::Core;
 use super::machine::Stop;
-use crate::finding::{ClusterBarrierMisuse, FindingKind};
+use ptx::finding::{ClusterBarrierMisuse, FindingKind};
 
 /// Lanes of a warp arrive; `live` are those that have not ended.
 pub fn arrive(core: &mut Core<'_>, active: u32, live: u32, (releases, aligned): (bool, bool), pc: u32) -> Result<(), Stop> {

@@ -7,10 +7,10 @@ use super::core::Core;
 use super::machine::Stop;
 use super::mbarrier::is_initialized;
 use super::request::{Request, lane_addresses, lanes_of};
-use crate::finding::{AccessOp, BulkCopyMisuse, FindingKind, MbarrierMisuse};
-use crate::program::{ClusterSource, Semantics};
-use crate::registers::{Kind, LANES, Registers};
-use crate::windows::WINDOW_OFFSET;
+use alu::registers::{Kind, LANES, Registers};
+use alu::windows::WINDOW_OFFSET;
+use ptx::finding::{AccessOp, BulkCopyMisuse, FindingKind, MbarrierMisuse};
+use ptx::program::{ClusterSource, Semantics};
 
 /// Starts the copies of the lanes in `mask`.
 pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {

@@ -4,7 +4,7 @@
 //! memory it is in, and everything that works on addresses (accesses, barriers, copies, checks) works across blocks. A block without a
 //! cluster is a cluster of one, whose part starts at 0.
 
-use crate::geometry::Dim3;
+use ptx::geometry::Dim3;
 
 /// The least distance between two blocks' shared memories: no alignment that an instruction asks for is larger.
 const LEAST_PART: u32 = 1024;

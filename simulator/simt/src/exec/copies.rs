@@ -2,7 +2,7 @@
 
 use super::machine::Machine;
 use super::request::lanes_of;
-use crate::registers::LANES;
+use alu::registers::LANES;
 
 /// The unfinished copies of a block.
 #[derive(Debug)]

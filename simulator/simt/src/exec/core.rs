@@ -13,7 +13,7 @@ use super::register_pool::RegisterPool;
 use super::stats::Stats;
 use super::stores::Stores;
 use super::watch::Watch;
-use crate::instructions::Executor;
+use alu::Executor;
 
 /// The state of one worker, besides the warps of its block; reused from block to block.
 pub struct Core<'a> {

@@ -7,11 +7,11 @@ use super::core::Core;
 use super::memo::Cost;
 use super::request::{Pattern, Request, lanes_of};
 use super::stats::Sample;
-use crate::finding::{AccessOp, Space};
 use crate::memory::rules::{CopyCost, Direction, GlobalRequests, Rules, SharedRequests, copied_past_l1, copied_through_l1};
-use crate::program::MachineRequest;
-use crate::registers::{FULL, LANES};
-use crate::windows::WINDOW_OFFSET;
+use alu::registers::{FULL, LANES};
+use alu::windows::WINDOW_OFFSET;
+use ptx::finding::{AccessOp, Space};
+use ptx::program::MachineRequest;
 
 impl Core<'_> {
     /// Counts a load from or a store to global memory.

@@ -5,8 +5,8 @@
 
 use super::atomics::combine;
 use super::request::{lanes_of, lanes_where};
-use crate::program::{Exchange, SINK, ShuffleMode, VoteMode};
-use crate::registers::{FULL, Kind, LANES, Lane, Registers};
+use alu::registers::{FULL, Kind, LANES, Lane, Registers};
+use ptx::program::{Exchange, SINK, ShuffleMode, VoteMode};
 
 /// Executes an exchange for the lanes in `active`.
 #[inline(always)]

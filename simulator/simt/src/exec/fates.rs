@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::program::{Action, Exchange, Program, is_stored, used_elements};
+use ptx::program::{Action, Exchange, Program, is_stored, used_elements};
 
 /// The answers so far, by instruction.
 #[derive(Debug, Default)]

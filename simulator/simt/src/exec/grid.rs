@@ -9,7 +9,7 @@ use super::core::Core;
 use super::machine::{Machine, Stop};
 use super::stats::Stats;
 use super::watch::found::Found;
-use crate::finding::FindingKind;
+use ptx::finding::FindingKind;
 
 /// The first block that could not go on, in the order of the grid, cluster by cluster.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use super::core::Core;
 use super::machine::Stop;
 use super::request::lanes_of;
-use crate::finding::FindingKind;
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::finding::FindingKind;
 
 /// `malloc` by the lanes in `mask`, one after the other, with the offsets of the parameter and of the result in local memory.
 pub fn allocate(core: &Core<'_>, local: &mut [[u32; LANES]], (bytes, result): (u32, u32), mask: u32) {

@@ -6,15 +6,15 @@ use super::clusters::Clusters;
 use super::warp_order::WarpOrder;
 use super::watch::far::Flags;
 use super::watch::global_shadow::GlobalShadow;
-use crate::finding::{Access, FindingKind, Nearest, Space};
 use crate::footprint::Footprint;
-use crate::geometry::{Dim3, LaunchConfig};
 use crate::memory::rules::Rules;
 use crate::memory::{Heap, Memory, Region};
-use crate::program::{MachineRequest, Program, SourceMap};
-use crate::registers::{self, Kind, Reg};
 use crate::steps::StepRecord;
 use crate::texture::Bindings;
+use alu::registers::{self, Kind, Reg};
+use ptx::finding::{Access, FindingKind, Nearest, Space};
+use ptx::geometry::{Dim3, LaunchConfig};
+use ptx::program::{MachineRequest, Program, SourceMap};
 
 /// The index of the heap among the regions.
 const HEAP: u32 = u32::MAX;

@@ -4,11 +4,11 @@ use super::core::Core;
 use super::machine::Stop;
 use super::request::{Pattern, Request, lane_addresses, lanes_of};
 use super::tensor;
-use crate::finding::{AccessOp, Space};
-use crate::program::fragment::{MOST_REGISTERS, Number};
-use crate::program::{FragmentAccess, Matrices, Semantics, TensorOp};
-use crate::registers::{FULL, Kind, LANES, Registers};
-use crate::windows::WINDOW_OFFSET;
+use alu::registers::{FULL, Kind, LANES, Registers};
+use alu::windows::WINDOW_OFFSET;
+use ptx::finding::{AccessOp, Space};
+use ptx::program::fragment::{MOST_REGISTERS, Number};
+use ptx::program::{FragmentAccess, Matrices, Semantics, TensorOp};
 
 /// Rows of a matrix of `ldmatrix`, and elements of a row.
 const ROWS: usize = 8;

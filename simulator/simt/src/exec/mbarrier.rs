@@ -17,9 +17,9 @@
 use super::core::Core;
 use super::machine::{Stop, thread_index};
 use super::request::{Request, lane_addresses, lanes_of};
-use crate::finding::{AccessOp, FindingKind, Location, MbarrierMisuse, PhaseReport, Waiter};
-use crate::program::{MbarrierOp, Phase, SINK, Semantics};
-use crate::registers::{LANES, Registers};
+use alu::registers::{LANES, Registers};
+use ptx::finding::{AccessOp, FindingKind, Location, MbarrierMisuse, PhaseReport, Waiter};
+use ptx::program::{MbarrierOp, Phase, SINK, Semantics};
 
 /// The most arrivals and the most bytes that a phase can count (PTX ISA, "Phase of the mbarrier object").
 const MOST: u32 = (1 << 20) - 1;
@@ -146,7 +146,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 }
             }
             // Only a thread that waits for this phase needs its bytes.
-            MbarrierOp::Test { phase, .. } if state.arrivals == 0 && phase.is_odd(registers, lane) == state.odd => {
+            MbarrierOp::Test { phase, .. } if state.arrivals == 0 && is_odd(phase, registers, lane) == state.odd => {
                 for copy in core.copies.take_bulk(offset) {
                     core.finish_bulk(&copy);
                     core.phases.come(offset, copy.bytes().into());
@@ -163,7 +163,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
         }
         core.set_double(offset, state.word());
         if let MbarrierOp::Test { done, phase } = mbarrier.op {
-            let is_over = phase.is_odd(registers, lane) != state.odd;
+            let is_over = is_odd(phase, registers, lane) != state.odd;
             registers.set_predicate(done, 1 << lane, if is_over { u32::MAX } else { 0 });
             if !is_over {
                 open_phase = open_phase.or(Some(OpenPhase { offset, pc, warp: core.warp, lane: lane as u32 }));
@@ -209,13 +209,11 @@ pub fn deadlock(core: &Core<'_>, waits: &[OpenPhase]) -> Stop {
     Stop::Fault { kind: Box::new(kind), pc, warp, lane, lanes: 1 }
 }
 
-impl Phase {
-    /// The parity of the phase that a lane means.
-    fn is_odd(self, registers: &Registers, lane: usize) -> bool {
-        match self {
-            Phase::State(state) => registers.doubles(state)[lane] & 1 != 0,
-            Phase::Parity(parity) => registers.words(parity)[lane] & 1 != 0,
-        }
+/// Returns the parity of the phase that a lane means.
+fn is_odd(phase: Phase, registers: &Registers, lane: usize) -> bool {
+    match phase {
+        Phase::State(state) => registers.doubles(state)[lane] & 1 != 0,
+        Phase::Parity(parity) => registers.words(parity)[lane] & 1 != 0,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Memos of loads and stores: where the last address was found, and the cost of the last pattern of addresses.
 
 use super::request::{Request, wide};
-use crate::registers::{LANES, spread};
+use alu::registers::{LANES, spread};
 
 /// The memo of a load or store, from its last execution.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use super::core::Core;
 use super::machine::Stop;
 use super::request::{Request, lanes_of};
-use crate::finding::{AccessOp, FindingKind, Space};
-use crate::registers::LANES;
-use crate::windows::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use alu::registers::LANES;
+use alu::windows::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use ptx::finding::{AccessOp, FindingKind, Space};
 
 /// What a `printf` of one thread uses of its block's fuel, and what each byte does that it reads or writes: as many instructions as take
 /// that long. A loop that prints without end would otherwise take minutes to use up its fuel.

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use super::descriptor::UNIT;
 use super::machine::Machine;
-use crate::program::{FactorA, Mentions, Program};
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::program::{FactorA, Mentions, Program};
 
 /// Warps of a warpgroup.
 pub const WARPS: u32 = 4;

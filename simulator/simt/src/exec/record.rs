@@ -3,7 +3,7 @@
 //! A launch without a [`StepRecord`](crate::steps::StepRecord) pays for one test of a flag per instruction.
 
 use super::core::Core;
-use crate::registers::Registers;
+use alu::registers::Registers;
 
 impl Core<'_> {
     /// Records that the warp is about to execute an instruction, after `executed` others in this turn. What the instruction before it has

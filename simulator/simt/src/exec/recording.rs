@@ -1,9 +1,9 @@
 //! The recording of one warp: which registers its last instruction changed.
 
-use crate::finding::Location;
-use crate::program::Program;
-use crate::registers::{Kind, Reg, Registers};
 use crate::steps::{Step, StepRecord, Values, Write};
+use alu::registers::{Kind, Reg, Registers};
+use ptx::finding::Location;
+use ptx::program::Program;
 
 /// The state of a recording: the registers as the last recorded instruction found them.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The registers of a block, which its warpgroups give back and take.
 
-use crate::registers::LANES;
+use alu::registers::LANES;
 
 /// Warps of a warpgroup, which starts at a multiple of this number.
 const WARPS: usize = 4;

@@ -1,9 +1,9 @@
 //! One warp's access to memory, in the form that the bounds, the cost, the checks and the access itself all use.
 
-use crate::finding::{AccessOp, Space};
-use crate::program::Address;
-use crate::registers::{FULL, Kind, LANES, Registers, spread};
-use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use alu::registers::{FULL, Kind, LANES, Registers, spread};
+use alu::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use ptx::finding::{AccessOp, Space};
+use ptx::program::Address;
 
 /// One load, store or atomic operation of a warp.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,9 @@
 //! The stack of recursive functions: a frame in local memory for each call, and the registers of the callers.
 
 use super::request::lanes_of;
-use crate::finding::FindingKind;
-use crate::program::{FrameLayout, Program};
-use crate::registers::{LANES, Registers};
+use alu::registers::{LANES, Registers};
+use ptx::finding::FindingKind;
+use ptx::program::{FrameLayout, Program};
 
 /// Most words that are saved for each lane, so that a kernel cannot use up the host's memory.
 const MOST_SAVED: usize = 1 << 17;

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::printed::OfBlocks;
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
-use crate::finding::{AccessOp, Space};
-use crate::instructions::{Class, TABLE};
-use crate::program::{
+use alu::registers::LANES;
+use alu::{Class, TABLE};
+use ptx::finding::{AccessOp, Space};
+use ptx::program::{
     Action, BulkDirection, Exchange, FactorA, FragmentAccess, Matrices, Origin, Program, ROWS_OF_WARP, SourceMap, TensorOp,
     WgmmaStep,
 };
-use crate::registers::LANES;
 
 /// The counts of one worker.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use super::bulk::footprint::{Footprint, UNIT};
 use super::machine::Machine;
 use super::request::lanes_of;
-use crate::program::AtomicOp;
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::program::AtomicOp;
 
 /// The unfinished stores of a block, in the order in which they started.
 #[derive(Debug, Default)]

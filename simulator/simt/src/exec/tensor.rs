@@ -23,14 +23,14 @@
 //!
 //! Products of f64 are multiply-adds in order of k, each rounded, and integers are added without rounding.
 
-use crate::instructions::Executor;
-use crate::instructions::float::{canonical32, round32};
-use crate::instructions::format::Rounding;
-use crate::instructions::half::{self, Bf16, F16, Half};
-use crate::instructions::quarter;
-use crate::program::fragment::{Fragment, Number, Shape};
-use crate::program::{MultiplyAdd, Wgmma};
-use crate::registers::{LANES, Registers};
+use alu::Executor;
+use alu::float::{canonical32, round32};
+use alu::format::Rounding;
+use alu::half::{self, Bf16, F16, Half};
+use alu::quarter;
+use alu::registers::{LANES, Registers};
+use ptx::program::fragment::{Fragment, Number, Shape};
+use ptx::program::{MultiplyAdd, Wgmma};
 
 /// Executes a product of all lanes.
 pub fn multiply_add(executor: Executor, registers: &mut Registers, operation: &MultiplyAdd) {

@@ -3,10 +3,10 @@
 use super::core::Core;
 use super::machine::{Machine, Stop};
 use super::request::lanes_of;
-use crate::finding::FindingKind;
-use crate::program::{OutsideSurface, SINK, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery};
-use crate::registers::{Reg, Registers};
 use crate::texture::{Binding, Coordinate, ImageView, Place, Texture, level_of, on_cube};
+use alu::registers::{Reg, Registers};
+use ptx::finding::FindingKind;
+use ptx::program::{OutsideSurface, SINK, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery};
 
 /// Executes the operation for the lanes in `active`.
 pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, active: u32, pc: u32) -> Result<(), Stop> {

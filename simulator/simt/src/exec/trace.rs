@@ -5,7 +5,7 @@
 use super::core::Core;
 use super::request::{Request, lanes_of};
 use crate::counters::Touched;
-use crate::registers::LANES;
+use alu::registers::LANES;
 
 impl Core<'_> {
     /// Records the bytes of a request, if the current block is the traced one.

@@ -11,9 +11,9 @@ use super::stack::{self, Saved};
 use super::{
     access, async_copy, atomics, bulk, cluster_barrier, cluster_copy, exchange, heap, matrix, print, texture, warpgroup, wgmma,
 };
-use crate::finding::FindingKind;
-use crate::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
-use crate::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
+use alu::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
+use ptx::finding::FindingKind;
+use ptx::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
 
 /// Instructions that a warp executes before the next warp takes its turn. A warp may wait in a loop for a value that another one
 /// writes.

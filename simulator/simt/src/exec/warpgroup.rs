@@ -5,8 +5,8 @@
 
 use super::core::Core;
 use super::machine::Stop;
-use crate::finding::FindingKind;
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::finding::FindingKind;
 
 /// Sets the registers of the running warp. Returns whether it has them; otherwise it waits.
 pub fn set(core: &mut Core<'_>, (count, grows): (u32, bool), active: u32, live: u32, pc: u32) -> Result<bool, Stop> {

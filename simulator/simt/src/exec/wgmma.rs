@@ -10,11 +10,11 @@ use super::machine::Stop;
 use super::products::{Agreed, Product, WARPS, slots};
 use super::request::{Pattern, Request};
 use super::tensor;
-use crate::finding::wgmma::{DescriptorDefect, WgmmaMisuse};
-use crate::finding::{AccessOp, FindingKind};
-use crate::program::fragment::{Fragment, Number, Part};
-use crate::program::{FactorA, ROWS_OF_WARP, Semantics, Wgmma, WgmmaStep};
-use crate::registers::{FULL, LANES, Registers};
+use alu::registers::{FULL, LANES, Registers};
+use ptx::finding::wgmma::{DescriptorDefect, WgmmaMisuse};
+use ptx::finding::{AccessOp, FindingKind};
+use ptx::program::fragment::{Fragment, Number, Part};
+use ptx::program::{FactorA, ROWS_OF_WARP, Semantics, Wgmma, WgmmaStep};
 
 /// The contents of an accumulator while its product is unfinished: a NaN in every width of float.
 const UNFINISHED: u32 = 0x7fff_7fff;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::{Buffer, Memory, Region};
-use crate::finding::Nearest;
+use ptx::finding::Nearest;
 
 /// Alignment of every block.
 const ALIGNMENT: u64 = 16;

@@ -17,7 +17,7 @@ pub use heap::Heap;
 pub use reserved::{Mapped, Rights};
 use reserved::{Reservation, merged};
 
-use crate::finding::Nearest;
+use ptx::finding::Nearest;
 
 /// The first address that is allocated. It is above every address of a host process, so that a host that dereferences a device
 /// pointer by mistake faults at once, as with a GPU.

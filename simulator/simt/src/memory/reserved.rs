@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::finding::Nearest;
+use ptx::finding::Nearest;
 
 /// A reserved range of addresses.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! What bulk copies need that ordinary accesses do not: proxy fences, waits for what was begun, and the right parities.
 
-use simt::finding::{BulkCopyMisuse, MbarrierMisuse};
+use ptx::finding::{BulkCopyMisuse, MbarrierMisuse};
 use simt::tensor_map::{Element, Interleave, Swizzle, TensorMap};
 use simt::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, WarpOrder};
 

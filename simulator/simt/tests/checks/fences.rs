@@ -5,7 +5,7 @@
 
 use super::lines;
 use crate::common::{Gpu, Params};
-use simt::finding::MissingOrder::{self, Acquire, Release, Scope};
+use ptx::finding::MissingOrder::{self, Acquire, Release, Scope};
 use simt::{Finding, FindingKind, LaunchOptions, WarpOrder};
 
 const FENCES: &str = include_str!("fences.ptx");

@@ -5,7 +5,7 @@ mod bulk;
 mod fences;
 
 use crate::common::{Gpu, Params};
-use simt::finding::{Access, AccessOp};
+use ptx::finding::{Access, AccessOp};
 use simt::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, Space, WarpOrder};
 
 const RACES: &str = include_str!("races.ptx");

@@ -1,6 +1,6 @@
 //! Approximate functions: exact results where PTX specifies them, otherwise within the accuracy that it guarantees.
 
-use simt::instructions::{Row, TABLE, spellings};
+use alu::{Row, TABLE, spellings};
 
 use crate::common::{Gpu, Numbers};
 use crate::instructions::exact::{BF16, F16, F32, F64, Format};

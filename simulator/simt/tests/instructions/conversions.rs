@@ -1,6 +1,6 @@
 //! Cases of `cvt`, as tables with a row for each source value and a column for each destination type.
 
-use simt::instructions::{lookup, spellings};
+use alu::{lookup, spellings};
 
 use crate::instructions::{
     Group, INF32, INF64, MINUS_INF32, MINUS_INF64, MINUS_ZERO32, MINUS_ZERO64, NAN32, NAN64, QUIET32, SIGNAL32, d, f,

@@ -1,6 +1,6 @@
 //! Cases of every exactly rounded instruction on floats: the same operands for all spellings, results of the [`reference`].
 
-use simt::instructions::{TABLE, spellings};
+use alu::{TABLE, spellings};
 
 use crate::common::Numbers;
 use crate::instructions::exact::{BF16, F16, F32, F64, Format, Mode, Value};

@@ -4,9 +4,9 @@
 //! each case whose bits differ on the GPU, and each spelling that the compiler refuses. For approximate functions it prints the
 //! largest error as a share of what PTX guarantees.
 
+use alu::spellings;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
-use simt::instructions::spellings;
 
 use crate::instructions::approximations::{sampled_groups, worst};
 use crate::instructions::{Group, Kernel, groups, module, rest};

@@ -31,7 +31,7 @@ use std::fmt::Write;
 use std::sync::LazyLock;
 
 use crate::common::{Gpu, Params};
-use simt::instructions::{TABLE, spellings};
+use alu::{TABLE, spellings};
 
 /// Sources as bits, and the destination's bits.
 type Case = (Vec<u64>, u64);

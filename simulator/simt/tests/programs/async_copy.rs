@@ -1,6 +1,6 @@
 //! Asynchronous copies into shared memory: the data that arrives, the counts, and the findings when a wait is missing.
 
-use simt::finding::AccessOp;
+use ptx::finding::AccessOp;
 use simt::{Finding, FindingKind, LaunchError, SourceLine};
 
 use crate::common::{Gpu, Params, every_way};

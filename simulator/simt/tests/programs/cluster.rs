@@ -1,7 +1,7 @@
 //! Clusters of blocks: shared memory of other blocks, the barrier of the cluster, copies between blocks, and the defects of all these.
 //! What the correct programs compute is compared with what an H200 computed.
 
-use simt::finding::{ClusterBarrierMisuse, Location};
+use ptx::finding::{ClusterBarrierMisuse, Location};
 use simt::{
     ClusterMisuse, Dim3, Finding, FindingKind, LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, SourceLine, WarpOrder,
 };

@@ -1,6 +1,6 @@
 //! Barriers in shared memory and bulk copies: when data arrives, and the findings when a thread waits forever, or does not wait.
 
-use simt::finding::{BulkCopyMisuse, MbarrierMisuse};
+use ptx::finding::{BulkCopyMisuse, MbarrierMisuse};
 use simt::{Finding, FindingKind, LaunchError, LaunchOptions, SourceLine, WarpOrder};
 
 use crate::common::{Gpu, Params, every_way};

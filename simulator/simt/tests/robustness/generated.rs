@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use alu::{Kind, TABLE, spellings};
 use proptest::prelude::*;
 use simt::Module;
-use simt::instructions::{Kind, TABLE, spellings};
 
 /// A kernel: for each line, which instruction it is, and a number that chooses its registers and addresses.
 pub type Kernel = Vec<(usize, u64)>;

@@ -1,7 +1,7 @@
 //! What the checks find about `wgmma`, and what they accept: `misuse.cu`, next to the PTX that NVRTC 12.0 makes of it (`compute_90a`,
 //! `-lineinfo`). The rules are from the PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; each test gives its rule in short.
 
-use simt::finding::wgmma::{DescriptorDefect, RegisterUse};
+use ptx::finding::wgmma::{DescriptorDefect, RegisterUse};
 use simt::{Finding, FindingKind, LaunchError, LaunchOptions, LoadError, Module, Severity, WarpOrder, WgmmaMisuse};
 
 use super::{THREADS, plain};

@@ -5,11 +5,11 @@ use crate::exec::copies::Unit;
 use crate::exec::core::Core;
 use crate::exec::machine::Stop;
 use crate::exec::request::{Pattern, Request};
-use crate::finding::AccessOp;
-use crate::program::Semantics;
-use crate::registers::LANES;
 use crate::tensor_map::{Element, TensorMap};
-use crate::windows::WINDOW_OFFSET;
+use alu::registers::LANES;
+use alu::windows::WINDOW_OFFSET;
+use ptx::finding::AccessOp;
+use ptx::program::Semantics;
 
 /// What an H200 fills each half of a word with where the map asks for NaN. It is one in every width of float.
 const NAN: [u8; 2] = 0x7ff7_u16.to_le_bytes();

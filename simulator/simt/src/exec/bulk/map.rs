@@ -4,9 +4,9 @@ use super::footprint::UNIT;
 use crate::exec::core::Core;
 use crate::exec::machine::Stop;
 use crate::exec::request::Request;
-use crate::finding::{BulkCopyMisuse, FindingKind, Space};
 use crate::tensor_map::{BYTES, Interleave, TensorMap};
-use crate::windows::WINDOW_OFFSET;
+use alu::windows::WINDOW_OFFSET;
+use ptx::finding::{BulkCopyMisuse, FindingKind, Space};
 
 /// Tensor maps are at multiples of this.
 const ALIGN: u64 = 64;

@@ -15,10 +15,10 @@ pub use store::{end_block, wait};
 use super::core::Core;
 use super::machine::Stop;
 use super::request::{Request, lane_addresses, lanes_of};
-use crate::finding::{AccessOp, BulkCopyMisuse, FindingKind, Space};
-use crate::program::{BulkDirection, BulkExtent};
-use crate::registers::{LANES, Registers};
-use crate::windows::WINDOW_OFFSET;
+use alu::registers::{LANES, Registers};
+use alu::windows::WINDOW_OFFSET;
+use ptx::finding::{AccessOp, BulkCopyMisuse, FindingKind, Space};
+use ptx::program::{BulkDirection, BulkExtent};
 
 /// Boxes of tensors begin in shared memory at multiples of this.
 const BOX_ALIGN: u32 = 128;

@@ -6,10 +6,10 @@ use crate::exec::core::Core;
 use crate::exec::machine::Stop;
 use crate::exec::request::Request;
 use crate::exec::stores::Store;
-use crate::finding::{AccessOp, BulkCopyMisuse, FindingKind};
-use crate::program::{AtomicOp, Reduction, Semantics, typed_reduction};
-use crate::registers::LANES;
 use crate::tensor_map::{Element, TensorMap};
+use alu::registers::LANES;
+use ptx::finding::{AccessOp, BulkCopyMisuse, FindingKind};
+use ptx::program::{AtomicOp, Reduction, Semantics, typed_reduction};
 
 /// Starts the store of one lane. `request` is to its first bytes in shared memory.
 pub fn begin(core: &mut Core<'_>, footprint: Footprint, reduction: Option<Reduction>, request: &Request<'_>) -> Result<(), Stop> {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use crate::exec::phases::Wait;
-use crate::finding::wgmma::{DescriptorDefect, RegisterUse};
-use crate::finding::{Access, AccessOp, MissingOrder};
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::finding::wgmma::{DescriptorDefect, RegisterUse};
+use ptx::finding::{Access, AccessOp, MissingOrder};
 
 /// A thread at an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

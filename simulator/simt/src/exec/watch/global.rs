@@ -7,10 +7,10 @@ use super::mark::Strength;
 use super::watcher::Watch;
 use crate::exec::core::Core;
 use crate::exec::request::{Pattern, Request, lanes_of};
-use crate::finding::{Access, AccessOp, MissingOrder, Space};
 use crate::footprint::Accesses;
-use crate::program::Semantics;
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::finding::{Access, AccessOp, MissingOrder, Space};
+use ptx::program::Semantics;
 
 impl Core<'_> {
     /// Notes a load from global memory.

@@ -16,9 +16,9 @@ use super::far::{FarWarp, Flags};
 use super::mark::{Mark, Strength};
 use super::order::Order;
 use crate::exec::clusters::Clusters;
-use crate::finding::Space;
 use crate::memory::Region;
-use crate::program::{Action, Program};
+use ptx::finding::Space;
+use ptx::program::{Action, Program};
 
 /// The shadow of all allocations, one per launch. The shadow of an allocation is made when it is first needed.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub struct Sight<'a> {
 }
 
 /// Lanes of a warp.
-const LANES: u32 = crate::registers::LANES as u32;
+const LANES: u32 = alu::registers::LANES as u32;
 
 /// Bits for the index of the instruction, and for the thread in its block.
 const PC_BITS: u32 = 19;

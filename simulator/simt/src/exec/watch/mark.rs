@@ -1,8 +1,8 @@
 //! The last access to a place, in one word. The checks keep several of these for every place in shared memory.
 
-use crate::finding::AccessOp;
-use crate::program::Semantics;
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::finding::AccessOp;
+use ptx::program::Semantics;
 
 /// The strength of an access, which decides whether two accesses can race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

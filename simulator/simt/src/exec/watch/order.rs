@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::clock::VClock;
 use super::far::{Far, FarWarp, Flags, LastRelease};
 use super::mark::Mark;
-use crate::program::Semantics;
+use ptx::program::Semantics;
 
 /// A barrier of a block: its number, and the rank of the block in its cluster.
 pub type BarrierOf = (u32, u32);

@@ -6,8 +6,8 @@ use crate::exec::core::Core;
 use crate::exec::machine::Machine;
 use crate::exec::products::{Agreed, WARPS, slots};
 use crate::exec::request::Request;
-use crate::finding::wgmma::{DescriptorDefect, RegisterUse};
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::finding::wgmma::{DescriptorDefect, RegisterUse};
 
 impl Core<'_> {
     /// Notes the registers of products that an instruction names.

@@ -15,8 +15,8 @@ use super::mark::{Mark, Strength};
 use super::order::Order;
 use crate::exec::machine::Machine;
 use crate::exec::phases::Wait;
-use crate::finding::Space;
-use crate::program::Action;
+use ptx::finding::Space;
+use ptx::program::Action;
 
 /// What the async proxy may not see.
 #[derive(Debug)]

@@ -5,9 +5,9 @@ use super::watcher::{Watch, shared_access};
 use crate::exec::core::Core;
 use crate::exec::phases::Wait;
 use crate::exec::request::{Pattern, Request, lanes_of};
-use crate::finding::AccessOp;
-use crate::program::Semantics;
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::finding::AccessOp;
+use ptx::program::Semantics;
 
 impl Core<'_> {
     /// Notes that the async proxy may read bytes of shared memory from now on, for the lanes of a request. What the async proxy reads must have

@@ -4,8 +4,8 @@ use super::found::Defect;
 use super::watcher::shared_access;
 use crate::exec::core::Core;
 use crate::exec::request::{Pattern, Request, lanes_of};
-use crate::program::Semantics;
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::program::Semantics;
 
 impl Core<'_> {
     /// Notes a load from shared memory.

@@ -5,7 +5,7 @@
 //! happened before the end, so did the earlier ones.
 
 use super::mark::Mark;
-use crate::finding::Access;
+use ptx::finding::Access;
 
 /// The last access of each warp to the shared memory of each other block.
 #[derive(Debug, Default)]

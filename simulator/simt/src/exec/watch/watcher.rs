@@ -9,9 +9,9 @@ use super::visits::ClusterVisits;
 use crate::exec::clusters::Clusters;
 use crate::exec::machine::Machine;
 use crate::exec::request::{Pattern, Request, lanes_of};
-use crate::finding::{Access, AccessOp, Space};
-use crate::program::{Action, ConstantValue, Program, Semantics};
-use crate::registers::LANES;
+use alu::registers::LANES;
+use ptx::finding::{Access, AccessOp, Space};
+use ptx::program::{Action, ConstantValue, Program, Semantics};
 
 /// The checks of one worker.
 #[derive(Debug)]
@@ -299,5 +299,5 @@ impl Watch {
 
 /// The address of an offset in shared memory, distinct from every global address, for the clocks of flags.
 fn shared_address(offset: u32) -> u64 {
-    crate::windows::SHARED_WINDOW | u64::from(offset)
+    alu::windows::SHARED_WINDOW | u64::from(offset)
 }

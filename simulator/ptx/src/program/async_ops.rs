@@ -1,0 +1,134 @@
+//! Decodes barriers in shared memory: `mbarrier`.
+
+use super::code::{Action, ConstantValue};
+use super::decode::Decoder;
+use super::fixed::SINK;
+use super::operations::{Address, Mbarrier, MbarrierOp, Phase};
+use crate::error::LoadError;
+use crate::finding::Space;
+use crate::syntax::ast::{Instruction, Operand};
+use alu::Alu;
+use alu::registers::Kind;
+
+impl<'m, 't> Decoder<'m, 't> {
+    pub(super) fn mbarrier_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        let unsupported = || self.unsupported(instruction.opcode);
+        let rest =
+            instruction.opcode.strip_prefix("mbarrier.").and_then(|rest| rest.strip_suffix(".b64")).ok_or_else(unsupported)?;
+        let mut parts = rest.split('.');
+        let name = parts.next().unwrap_or_default();
+        let [mut expects, mut ends_none, mut of_parity, mut relaxed, mut of_cluster] = [false; 5];
+        let mut space = None;
+        for part in parts {
+            match (part, name) {
+                ("expect_tx", "arrive" | "arrive_drop") => expects = true,
+                ("noComplete", "arrive" | "arrive_drop") => ends_none = true,
+                ("parity", "test_wait" | "try_wait") => of_parity = true,
+                ("shared" | "shared::cta", _) => space = Some(Space::Shared),
+                // A thread waits for barriers of its own block, and initializes those.
+                ("shared::cluster", "arrive" | "arrive_drop" | "expect_tx" | "complete_tx") => {
+                    space = Some(Space::Shared);
+                    of_cluster = true;
+                }
+                ("release", "arrive" | "arrive_drop") | ("acquire", "test_wait" | "try_wait") | ("cta" | "cluster", _) => {}
+                ("relaxed", "expect_tx" | "complete_tx") => relaxed = true,
+                _ => return Err(unsupported()),
+            }
+        }
+        let of_hopper = expects || relaxed || of_cluster || matches!(name, "try_wait" | "expect_tx" | "complete_tx");
+        self.requires(instruction, if of_hopper { (9, 0) } else { (8, 0) })?;
+        let (place, op) = match (name, instruction.operands.as_slice()) {
+            // The token has the bits of the barrier.
+            ("pending_count", [count, state]) => {
+                let (count, state) = (self.destination(count, Kind::Word)?, self.source(state, Kind::Double)?);
+                let [first, bits] = [22, 20].map(|number| self.constant(ConstantValue::Bits(number), Kind::Word));
+                let field = self.take_rows(Kind::Double);
+                self.alu(Alu::BfeU64, field, &[state, first, bits]);
+                self.alu(Alu::CvtB32FromU64, count, &[field]);
+                return Ok(());
+            }
+            ("init", [place, count]) => (place, MbarrierOp::Init { count: self.source(count, Kind::Word)? }),
+            ("inval", [place]) => (place, MbarrierOp::Invalidate),
+            ("expect_tx" | "complete_tx", [place, bytes]) => {
+                let bytes = self.source(bytes, Kind::Word)?;
+                (place, MbarrierOp::Expect { bytes, arrived: name == "complete_tx" })
+            }
+            ("arrive" | "arrive_drop", [state, place, operands @ ..]) => {
+                let state = match state {
+                    Operand::Name("_") => SINK,
+                    // Another block's barrier tells nothing.
+                    _ if of_cluster => return Err(self.operands_of(instruction)),
+                    state => self.destination(state, Kind::Double)?,
+                };
+                let operand = match operands {
+                    [] if !expects && !ends_none => None,
+                    [operand] => Some(self.source(operand, Kind::Word)?),
+                    _ => return Err(self.operands_of(instruction)),
+                };
+                let (count, bytes) = if expects { (None, operand) } else { (operand, None) };
+                (place, MbarrierOp::Arrive { state, count, bytes, drops: name == "arrive_drop", ends_none })
+            }
+            // A time limit may follow, after which the wait returns false.
+            ("test_wait", [done, place, phase]) | ("try_wait", [done, place, phase] | [done, place, phase, _]) => {
+                let done = self.destination(done, Kind::Predicate)?;
+                let phase = if of_parity {
+                    Phase::Parity(self.source(phase, Kind::Word)?)
+                } else {
+                    Phase::State(self.source(phase, Kind::Double)?)
+                };
+                (place, MbarrierOp::Test { done, phase })
+            }
+            (
+                "init" | "inval" | "expect_tx" | "complete_tx" | "pending_count" | "arrive" | "arrive_drop" | "test_wait"
+                | "try_wait",
+                _,
+            ) => {
+                return Err(self.operands_of(instruction));
+            }
+            _ => return Err(unsupported()),
+        };
+        let address = self.in_shared(place, space, instruction)?;
+        self.program.mbarriers.push(Mbarrier { address, op });
+        self.program.orders_cluster |= of_cluster;
+        // Arrivals and waits order accesses of the block's threads.
+        self.program.has_fences = true;
+        self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
+        Ok(())
+    }
+
+    /// `cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [barrier]`: arrives when the thread's copies are finished, which they are at
+    /// once if it waits for them. Without `.noinc` the phase first expects one arrival more, so that nothing is left to count.
+    pub(super) fn arrive_after_copies(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        let (mut counts, mut space) = (false, None);
+        for part in instruction.opcode.split('.').skip(4) {
+            match part {
+                "noinc" => counts = true,
+                "shared" | "shared::cta" => space = Some(Space::Shared),
+                "b64" => {}
+                _ => return Err(self.unsupported(instruction.opcode)),
+            }
+        }
+        self.requires(instruction, (8, 0))?;
+        let [place] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let address = self.in_shared(place, space, instruction)?;
+        self.emit(Action::WaitForCopies { pending: None });
+        if counts {
+            let op = MbarrierOp::Arrive { state: SINK, count: None, bytes: None, drops: false, ends_none: false };
+            self.program.mbarriers.push(Mbarrier { address, op });
+            self.program.has_fences = true;
+            self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
+        }
+        Ok(())
+    }
+
+    /// An address in shared memory, with or without the modifier that says so.
+    pub(super) fn in_shared(
+        &mut self,
+        place: &Operand<'t>,
+        space: Option<Space>,
+        instruction: &Instruction<'t>,
+    ) -> Result<Address, LoadError> {
+        let Operand::Address(base, offset) = place else { return Err(self.operands_of(instruction)) };
+        Ok(self.address(*base, *offset, space, instruction)?.1)
+    }
+}

@@ -1,0 +1,42 @@
+//! Arithmetic with the carry flag: `add.cc`, `addc`, and the same for `sub` and `mad`.
+//!
+//! The flag is a predicate of its own. An instruction becomes two rows of the table: one computes the sum and one the carry. Both
+//! read the flag before it is written.
+
+use super::decode::Decoder;
+use super::fixed::{CARRY, FALSE, TRUE};
+use crate::error::LoadError;
+use crate::syntax::ast;
+
+impl<'t> Decoder<'_, 't> {
+    /// An instruction with the carry flag.
+    pub(super) fn carry(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
+        let opcode = instruction.opcode;
+        let row = alu::lookup(opcode).ok_or_else(|| self.unsupported(opcode))?;
+        let Some((destination, operands)) = instruction.operands.split_first() else {
+            return Err(self.operands_of(instruction));
+        };
+        if operands.len() + 1 != row.sources.len() {
+            return Err(self.operands_of(instruction));
+        }
+        let destination = self.destination(destination, row.destination)?;
+        let mut sources =
+            operands.iter().zip(row.sources).map(|(operand, kind)| self.source(operand, *kind)).collect::<Result<Vec<_>, _>>()?;
+        sources.push(match opcode.split('.').next() {
+            Some("addc" | "subc" | "madc") => CARRY,
+            // Without a borrow, which is the complement of a carry.
+            Some("sub") => TRUE,
+            _ => FALSE,
+        });
+        match alu::lookup(&format!("carry of {opcode}")) {
+            None => self.alu(row.alu, destination, &sources),
+            Some(carry) => {
+                let flag = self.temporary_predicate();
+                self.alu(carry.alu, flag, &sources);
+                self.alu(row.alu, destination, &sources);
+                self.alu(alu::Alu::MovPred, CARRY, &[flag]);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! Decodes what clusters of blocks need: addresses in the shared memory of other blocks, the barrier of the cluster, and `setmaxnreg`.
+//!
+//! The shared memories of a cluster are parts of one memory. A block's part starts at its rank times a power of two, so that an address
+//! says whose memory it is in. That is how a GPU does it as well, with other numbers.
+
+use super::code::{Action, ConstantValue, Special};
+use super::decode::Decoder;
+use crate::error::{LoadError, syntax};
+use crate::syntax::ast::{Instruction, Operand};
+use alu::Alu;
+use alu::registers::{Kind, Reg};
+use alu::windows::{SHARED_WINDOW, WINDOW_OFFSET};
+
+impl<'t> Decoder<'_, 't> {
+    /// `mapa{.shared::cluster}.type d, a, rank`: the place of `a` in the shared memory of another block.
+    pub(super) fn map_to_block(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        let (generic, kind) = self.cluster_address(instruction)?;
+        let [destination, address, rank] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let destination = self.destination(destination, kind)?;
+        let address = self.source(address, kind)?;
+        let rank = self.source(rank, Kind::Word)?;
+        let address = self.as_double(address, kind);
+        let rank = self.as_double(rank, Kind::Word);
+        let shift = self.special(Special::SharedShift, Kind::Word);
+        // The offset in a block's part: the low bits, by clearing the others.
+        let [above, start, offset, mapped] = [(); 4].map(|()| self.take_rows(Kind::Double));
+        self.alu(Alu::ShrU64, above, &[address, shift]);
+        self.alu(Alu::Shl64, above, &[above, shift]);
+        self.alu(Alu::Xor64, offset, &[address, above]);
+        self.alu(Alu::Shl64, start, &[rank, shift]);
+        self.alu(Alu::Or64, mapped, &[start, offset]);
+        if generic {
+            let window = self.constant(ConstantValue::Bits(SHARED_WINDOW), Kind::Double);
+            self.alu(Alu::Or64, mapped, &[mapped, window]);
+        }
+        self.move_double(destination, kind, mapped);
+        Ok(())
+    }
+
+    /// `getctarank{.shared::cluster}.type d, a`: the rank of the block whose shared memory holds an address.
+    pub(super) fn rank_of_address(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        let (_, kind) = self.cluster_address(instruction)?;
+        let [destination, address] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let destination = self.destination(destination, Kind::Word)?;
+        let address = self.source(address, kind)?;
+        let address = self.as_double(address, kind);
+        let shift = self.special(Special::SharedShift, Kind::Word);
+        let in_window = self.constant(ConstantValue::Bits(WINDOW_OFFSET), Kind::Double);
+        let rank = self.take_rows(Kind::Double);
+        self.alu(Alu::And64, rank, &[address, in_window]);
+        self.alu(Alu::ShrU64, rank, &[rank, shift]);
+        self.alu(Alu::CvtB32FromU64, destination, &[rank]);
+        Ok(())
+    }
+
+    /// `isspacep.shared{::cta} p, a`: whether a generic address is in the shared memory of the block itself.
+    pub(super) fn is_own_shared(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        let [destination, address] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let destination = self.destination(destination, Kind::Predicate)?;
+        let address = self.source(address, Kind::Double)?;
+        let own = self.special(Special::SharedBase, Kind::Double);
+        let shift = self.special(Special::SharedShift, Kind::Word);
+        let window = self.constant(ConstantValue::Bits(SHARED_WINDOW), Kind::Double);
+        let [start, part] = [(); 2].map(|()| self.take_rows(Kind::Double));
+        self.alu(Alu::Or64, start, &[own, window]);
+        self.alu(Alu::ShrU64, part, &[address, shift]);
+        self.alu(Alu::Shl64, part, &[part, shift]);
+        self.alu(Alu::SetpEq64, destination, &[part, start]);
+        Ok(())
+    }
+
+    /// Whether the address of a `mapa` or `getctarank` is generic, and its kind.
+    fn cluster_address(&self, instruction: &Instruction<'t>) -> Result<(bool, Kind), LoadError> {
+        self.requires(instruction, (9, 0))?;
+        let mut parts = instruction.opcode.split('.').skip(1);
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some("u32"), None, None) => Ok((true, Kind::Word)),
+            (Some("u64"), None, None) => Ok((true, Kind::Double)),
+            (Some("shared::cluster"), Some("u32"), None) => Ok((false, Kind::Word)),
+            (Some("shared::cluster"), Some("u64"), None) => Ok((false, Kind::Double)),
+            _ => Err(self.unsupported(instruction.opcode)),
+        }
+    }
+
+    fn as_double(&mut self, source: Reg, kind: Kind) -> Reg {
+        if kind == Kind::Double {
+            return source;
+        }
+        let wide = self.take_rows(Kind::Double);
+        self.alu(Alu::CvtB64FromU32, wide, &[source]);
+        wide
+    }
+
+    fn move_double(&mut self, destination: Reg, kind: Kind, value: Reg) {
+        self.alu(if kind == Kind::Double { Alu::Mov64 } else { Alu::CvtB32FromU64 }, destination, &[value]);
+    }
+
+    /// `barrier.cluster.arrive{.release,.relaxed}{.aligned}` and `barrier.cluster.wait{.acquire}{.aligned}`
+    pub(super) fn cluster_barrier(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        self.requires(instruction, (9, 0))?;
+        let [] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let aligned = instruction.has("aligned");
+        let parts = instruction.opcode.split('.').skip(2).filter(|part| *part != "aligned");
+        let action = match parts.collect::<Vec<_>>()[..] {
+            ["arrive"] | ["arrive", "release"] => Action::ClusterArrive { releases: true, aligned },
+            ["arrive", "relaxed"] => Action::ClusterArrive { releases: false, aligned },
+            ["wait"] | ["wait", "acquire"] => Action::ClusterWait { acquires: true, aligned },
+            _ => return Err(self.unsupported(instruction.opcode)),
+        };
+        self.program.has_cluster_barrier = true;
+        self.program.has_fences = true;
+        self.program.orders_cluster = true;
+        self.emit(action);
+        Ok(())
+    }
+
+    /// `setmaxnreg.inc.sync.aligned.u32 count` and `.dec`
+    pub(super) fn set_registers(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        self.requires(instruction, (9, 0))?;
+        let grows = match instruction.opcode {
+            "setmaxnreg.inc.sync.aligned.u32" => true,
+            "setmaxnreg.dec.sync.aligned.u32" => false,
+            _ => return Err(self.unsupported(instruction.opcode)),
+        };
+        let [Operand::Integer(count)] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        if !(24..=256).contains(count) || !count.is_multiple_of(8) {
+            let message = format!("{} {count}: the number of registers must be a multiple of 8 from 24 to 256", instruction.opcode);
+            return Err(syntax(instruction.line, message));
+        }
+        self.program.moves_registers = true;
+        self.emit(Action::SetRegisters { count: *count as u32, grows });
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! The registers that a program declares, by name.
+
+use alu::registers::{Kind, Reg};
+
+/// A declaration of registers: `.reg .b32 %r<35>;`
+#[derive(Clone, Debug)]
+pub struct NamedRegisters {
+    /// In a function that is no kernel, its name and two colons come first: `area::%r`.
+    pub name: String,
+    pub kind: Kind,
+    pub first: Reg,
+    /// `name0` to `name(n-1)`; without a count it is one register with just that name.
+    pub count: Option<u32>,
+    /// Elements of each, if they are vectors.
+    pub lanes: Option<u8>,
+}
+
+impl NamedRegisters {
+    /// The registers in the order of their names.
+    pub fn registers(&self) -> impl Iterator<Item = Reg> {
+        let (first, rows) = (self.first, rows(self.kind));
+        (0..self.count.unwrap_or(1) * u32::from(self.lanes.unwrap_or(1))).map(move |number| first + number * rows)
+    }
+
+    /// The name of the register with that number.
+    pub fn name_of(&self, number: u32) -> String {
+        let lanes = u32::from(self.lanes.unwrap_or(1));
+        let index = self.count.map(|_| (number / lanes).to_string()).unwrap_or_default();
+        let part = self.lanes.map(|_| format!(".{}", PARTS[(number % lanes) as usize % PARTS.len()][0])).unwrap_or_default();
+        format!("{}{index}{part}", self.name)
+    }
+}
+
+/// The names of a vector's elements, in order.
+pub const PARTS: [[&str; 2]; 4] = [["x", "r"], ["y", "g"], ["z", "b"], ["w", "a"]];
+
+/// The numbers that a register takes.
+pub fn rows(kind: Kind) -> u32 {
+    if kind == Kind::Double { 2 } else { 1 }
+}

@@ -1,0 +1,160 @@
+//! Decodes operands: the registers that an instruction reads and writes, with a register of constants for each number and address.
+
+use super::call_graph::address_of_function;
+use super::code::{Constant, ConstantValue, Special};
+use super::decode::Decoder;
+use super::fixed::{FALSE, TRUE};
+use super::scope::{Symbol, special};
+use crate::error::{LoadError, syntax};
+use crate::syntax::ast::Operand;
+use alu::Alu;
+use alu::registers::{Kind, Reg};
+
+impl Decoder<'_, '_> {
+    /// A register that an instruction writes.
+    pub(super) fn destination(&self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
+        match operand {
+            Operand::Name(name) => self.register(name, kind),
+            Operand::Part(..) => match self.register_of(operand) {
+                Some((register, found)) if found == kind => Ok(register),
+                _ => Err(syntax(self.origin.ptx_line, format!("expected {} as the destination", described(kind)))),
+            },
+            _ => Err(syntax(self.origin.ptx_line, "expected a register as the destination".to_owned())),
+        }
+    }
+
+    /// The operand's register, if it is one, with its kind.
+    pub(super) fn register_of(&self, operand: &Operand<'_>) -> Option<(Reg, Kind)> {
+        match operand {
+            Operand::Name(name) => self.any_register(name),
+            Operand::Part(vector, part) => match self.scopes.part(vector, *part)? {
+                Symbol::Register { first, kind, count: None } => Some((first, kind)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The register of that name.
+    pub(super) fn register(&self, name: &str, kind: Kind) -> Result<Reg, LoadError> {
+        match self.scopes.find(name) {
+            Some(Symbol::Register { first, kind: found, count: None }) if found == kind => Ok(first),
+            Some(Symbol::Register { kind: found, count: None, .. }) => {
+                Err(syntax(self.origin.ptx_line, format!("expected {}, found {name}, {}", described(kind), described(found))))
+            }
+            _ => Err(syntax(self.origin.ptx_line, format!("expected {}, found {name}", described(kind)))),
+        }
+    }
+
+    /// Any register of that name, with its kind.
+    pub(super) fn any_register(&self, name: &str) -> Option<(Reg, Kind)> {
+        match self.scopes.find(name)? {
+            Symbol::Register { first, kind, count: None } => Some((first, kind)),
+            _ => None,
+        }
+    }
+
+    /// The register that holds an operand's value; a number gets a register of constants.
+    pub(super) fn source(&mut self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
+        let line = self.origin.ptx_line;
+        let mismatch = |found: &str| syntax(line, format!("expected {}, found {found}", described(kind)));
+        match operand {
+            Operand::Name(name) => match self.scopes.find(name) {
+                Some(Symbol::Register { first, kind: found, count: None }) if found == kind => Ok(first),
+                Some(Symbol::Register { .. }) => self.register(name, kind),
+                Some(symbol) => self.address_value(symbol, 0, kind).ok_or_else(|| mismatch(name)),
+                None => match special(name) {
+                    Some(special) if kind != Kind::Predicate => Ok(self.special(special, kind)),
+                    // The fourth element of `%tid` and its like.
+                    _ if name.strip_suffix('w').is_some_and(|vector| special(&format!("{vector}x")).is_some()) => {
+                        Ok(self.constant(ConstantValue::Bits(0), kind))
+                    }
+                    _ if kind == Kind::Double => {
+                        let address = address_of_function(self.module, name).ok_or_else(|| mismatch(name))?;
+                        Ok(self.constant(ConstantValue::Bits(address), kind))
+                    }
+                    _ => Err(mismatch(name)),
+                },
+            },
+            Operand::Offset(name, offset) => {
+                let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
+                self.address_value(symbol, *offset, kind).ok_or_else(|| mismatch(name))
+            }
+            Operand::Element(name, index) => {
+                let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
+                let offset = self.element_offset(name, *index).ok_or_else(|| mismatch(name))?;
+                self.address_value(symbol, offset, kind).ok_or_else(|| mismatch(name))
+            }
+            Operand::Part(vector, _) => match self.register_of(operand) {
+                Some((register, found)) if found == kind => Ok(register),
+                _ => Err(mismatch(vector)),
+            },
+            Operand::Not(name) => {
+                let source = self.register(name, Kind::Predicate)?;
+                let complement = self.temporary_predicate();
+                self.alu(Alu::NotPred, complement, &[source]);
+                Ok(complement)
+            }
+            Operand::Integer(bits) if kind == Kind::Predicate => Ok(if *bits != 0 { TRUE } else { FALSE }),
+            Operand::Integer(bits) => Ok(self.constant(ConstantValue::Bits(*bits), kind)),
+            Operand::F32(bits) if kind == Kind::Word => Ok(self.constant(ConstantValue::Bits(u64::from(*bits)), kind)),
+            Operand::F64(bits) if kind == Kind::Double => Ok(self.constant(ConstantValue::Bits(*bits), kind)),
+            Operand::F64(bits) if kind == Kind::Word => {
+                let value = f64::from_bits(*bits) as f32;
+                Ok(self.constant(ConstantValue::Bits(u64::from(value.to_bits())), kind))
+            }
+            _ => Err(mismatch("another operand")),
+        }
+    }
+
+    fn address_value(&mut self, symbol: Symbol, offset: i64, kind: Kind) -> Option<Reg> {
+        if kind == Kind::Predicate {
+            return None;
+        }
+        let value = match symbol {
+            Symbol::Register { .. } | Symbol::Vector { .. } => return None,
+            Symbol::Frame(at, _) => return Some(self.address_in_frame(i64::from(at).wrapping_add(offset), kind)),
+            Symbol::Shared(at) => ConstantValue::Shared(i64::from(at).wrapping_add(offset) as u64),
+            Symbol::Local(at, _) | Symbol::Param(at) => ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64),
+            Symbol::Variable(variable) => ConstantValue::Address { variable, offset },
+        };
+        Some(self.constant(value, kind))
+    }
+
+    /// The register of a constant; equal constants share one.
+    pub(super) fn constant(&mut self, value: ConstantValue, kind: Kind) -> Reg {
+        let double = kind == Kind::Double;
+        if let Some(register) = self.constants.get(&(value, double)) {
+            return *register;
+        }
+        let register = self.take_rows(kind);
+        self.constants.insert((value, double), register);
+        self.program.constants.push(Constant { register, kind, value });
+        register
+    }
+
+    pub(super) fn special(&mut self, special: Special, kind: Kind) -> Reg {
+        let key = (special, kind == Kind::Double);
+        if let Some(register) = self.specials.get(&key) {
+            return *register;
+        }
+        let register = self.take_rows(kind);
+        self.specials.insert(key, register);
+        self.program.specials.push((special, kind, register));
+        register
+    }
+
+    pub(super) fn take_rows(&mut self, kind: Kind) -> Reg {
+        let first = self.next_row;
+        self.next_row += if kind == Kind::Double { 2 } else { 1 };
+        first as Reg
+    }
+}
+
+fn described(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Predicate => "a predicate",
+        Kind::Word => "a 32-bit value",
+        Kind::Double => "a 64-bit value",
+    }
+}

@@ -1,0 +1,272 @@
+//! Decodes exchanges between lanes, barriers, and fences.
+
+use super::code::{Action, ConstantValue, Exchange, Poll, Question, ShuffleMode, VoteMode};
+use super::decode::Decoder;
+use super::fixed::SINK;
+use super::operations::AtomicOp;
+use crate::error::{LoadError, syntax};
+use crate::finding::FindingKind;
+use crate::syntax::ast::{Instruction, Operand};
+use alu::registers::{Kind, Reg};
+
+impl<'m, 't> Decoder<'m, 't> {
+    pub(super) fn warp_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        match in_usual_order(instruction).as_str() {
+            "shfl.sync.idx.b32" => self.shuffle(instruction, ShuffleMode::Index),
+            "shfl.sync.up.b32" => self.shuffle(instruction, ShuffleMode::Up),
+            "shfl.sync.down.b32" => self.shuffle(instruction, ShuffleMode::Down),
+            "shfl.sync.bfly.b32" => self.shuffle(instruction, ShuffleMode::Butterfly),
+            "vote.sync.all.pred" => self.vote(instruction, VoteMode::All),
+            "vote.sync.any.pred" => self.vote(instruction, VoteMode::Any),
+            "vote.sync.uni.pred" => self.vote(instruction, VoteMode::Uniform),
+            "vote.sync.ballot.b32" => self.vote(instruction, VoteMode::Ballot),
+            // Before sm_70, the lanes that execute the instruction together take part.
+            "shfl.idx.b32" => self.shuffle(instruction, ShuffleMode::Index),
+            "shfl.up.b32" => self.shuffle(instruction, ShuffleMode::Up),
+            "shfl.down.b32" => self.shuffle(instruction, ShuffleMode::Down),
+            "shfl.bfly.b32" => self.shuffle(instruction, ShuffleMode::Butterfly),
+            "vote.all.pred" => self.vote(instruction, VoteMode::All),
+            "vote.any.pred" => self.vote(instruction, VoteMode::Any),
+            "vote.uni.pred" => self.vote(instruction, VoteMode::Uniform),
+            "vote.ballot.b32" => self.vote(instruction, VoteMode::Ballot),
+            opcode if opcode.starts_with("redux.sync.") && opcode.ends_with(".f32") => {
+                Err(self.unsupported(&format!("{} (of f32, from .target sm_100a on)", instruction.opcode)))
+            }
+            opcode if opcode.starts_with("barrier.cluster.") => self.cluster_barrier(instruction),
+            "activemask.b32" => {
+                let [destination] = instruction.operands.as_slice() else {
+                    return Err(self.operands_of(instruction));
+                };
+                let destination = self.destination(destination, Kind::Word)?;
+                self.emit(Action::Exchange(Exchange::ActiveMask { destination }));
+                Ok(())
+            }
+            "elect.sync" => self.elect(instruction),
+            "barrier.sync" => self.barrier(instruction, true),
+            "barrier.arrive" => self.barrier(instruction, false),
+            "barrier.red.popc.u32" => self.barrier_with_poll(instruction, Question::Count),
+            "barrier.red.and.pred" => self.barrier_with_poll(instruction, Question::All),
+            "barrier.red.or.pred" => self.barrier_with_poll(instruction, Question::Any),
+            "match.sync.any.b32" => self.match_lanes(instruction, false, Kind::Word),
+            "match.sync.any.b64" => self.match_lanes(instruction, false, Kind::Double),
+            "match.sync.all.b32" => self.match_lanes(instruction, true, Kind::Word),
+            "match.sync.all.b64" => self.match_lanes(instruction, true, Kind::Double),
+            "redux.sync.add.u32" | "redux.sync.add.s32" => self.reduce(instruction, AtomicOp::Add),
+            "redux.sync.min.u32" => self.reduce(instruction, AtomicOp::MinUnsigned),
+            "redux.sync.max.u32" => self.reduce(instruction, AtomicOp::MaxUnsigned),
+            "redux.sync.min.s32" => self.reduce(instruction, AtomicOp::MinSigned),
+            "redux.sync.max.s32" => self.reduce(instruction, AtomicOp::MaxSigned),
+            "redux.sync.and.b32" => self.reduce(instruction, AtomicOp::And),
+            "redux.sync.or.b32" => self.reduce(instruction, AtomicOp::Or),
+            "redux.sync.xor.b32" => self.reduce(instruction, AtomicOp::Xor),
+            "barrier.warp.sync" => {
+                let [members] = instruction.operands.as_slice() else {
+                    return Err(self.operands_of(instruction));
+                };
+                let members = self.source(members, Kind::Word)?;
+                self.emit(Action::WarpSync { members });
+                Ok(())
+            }
+            "fence.proxy.alias" | "membar.proxy.alias" => {
+                self.program.has_aliases = true;
+                self.emit(Action::Nothing);
+                Ok(())
+            }
+            // Bulk copies always see earlier writes here. The checks say where they might not.
+            "fence.proxy.async" | "fence.proxy.async.shared::cta" | "fence.proxy.async.shared::cluster" => {
+                self.requires(instruction, (9, 0))?;
+                self.emit(Action::ProxyFence);
+                Ok(())
+            }
+            "fence.proxy.async.global" | "fence.mbarrier_init.release.cluster" => {
+                self.requires(instruction, (9, 0))?;
+                self.emit(Action::Nothing);
+                Ok(())
+            }
+            opcode if is_fence(opcode) => {
+                self.note_fence(opcode);
+                self.emit(Action::Fence { in_block: opcode.split('.').any(|part| part == "cta") });
+                Ok(())
+            }
+            _ => Err(self.unsupported(instruction.opcode)),
+        }
+    }
+
+    /// `shfl.sync.mode.b32 d|p, a, b, c, members`
+    fn shuffle(&mut self, instruction: &Instruction<'t>, mode: ShuffleMode) -> Result<(), LoadError> {
+        let ([destination, source, lane, clamp], members) = self.with_members(instruction)?;
+        let (destination, in_range) = match destination {
+            Operand::Pair(destination, in_range) => {
+                (self.register(destination, Kind::Word)?, self.register(in_range, Kind::Predicate)?)
+            }
+            destination => (self.destination(destination, Kind::Word)?, SINK),
+        };
+        let source = self.source(source, Kind::Word)?;
+        let lane = self.source(lane, Kind::Word)?;
+        let clamp = self.source(clamp, Kind::Word)?;
+        self.emit(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }));
+        Ok(())
+    }
+
+    /// The operands, and the lanes that take part: the last operand of an instruction with `.sync`, else the active lanes.
+    fn with_members<'o, const N: usize>(
+        &mut self,
+        instruction: &'o Instruction<'t>,
+    ) -> Result<([&'o Operand<'t>; N], Reg), LoadError> {
+        let has_members = instruction.has("sync");
+        if !has_members && self.module.target >= (7, 0) {
+            return Err(self.unsupported(&format!("{} (without .sync, from .target sm_70 on)", instruction.opcode)));
+        }
+        let (operands, members) = match instruction.operands.split_last() {
+            Some((members, operands)) if has_members => (operands, self.source(members, Kind::Word)?),
+            _ => {
+                let members = self.take_rows(Kind::Word);
+                self.emit(Action::Exchange(Exchange::ActiveMask { destination: members }));
+                (instruction.operands.as_slice(), members)
+            }
+        };
+        let operands = <&[Operand<'t>; N]>::try_from(operands).map_err(|_| self.operands_of(instruction))?;
+        Ok((operands.each_ref(), members))
+    }
+
+    /// `vote.sync.mode.pred d, {!}a, members`
+    fn vote(&mut self, instruction: &Instruction<'t>, mode: VoteMode) -> Result<(), LoadError> {
+        let ([destination, source], members) = self.with_members(instruction)?;
+        let kind = if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate };
+        let destination = self.destination(destination, kind)?;
+        let (source, negated) = self.voted(source)?;
+        self.emit(Action::Exchange(Exchange::Vote { mode, destination, source, negated, members }));
+        Ok(())
+    }
+
+    /// `bar.sync barrier{, threads}`
+    fn barrier(&mut self, instruction: &Instruction<'t>, waits: bool) -> Result<(), LoadError> {
+        let (barrier, threads) = match instruction.operands.as_slice() {
+            [] => (self.constant(ConstantValue::Bits(0), Kind::Word), None),
+            [barrier] => self.barrier_number(barrier, None)?,
+            [barrier, threads] => self.barrier_number(barrier, Some(threads))?,
+            _ => return Err(self.operands_of(instruction)),
+        };
+        if !waits && threads.is_none() {
+            return Err(self.operands_of(instruction));
+        }
+        self.emit(Action::Barrier { barrier, threads, waits, poll: None });
+        Ok(())
+    }
+
+    /// `bar.red.op.type d, barrier{, threads}, {!}p`
+    fn barrier_with_poll(&mut self, instruction: &Instruction<'t>, question: Question) -> Result<(), LoadError> {
+        let (destination, barrier, threads, vote) = match instruction.operands.as_slice() {
+            [destination, barrier, vote] => (destination, barrier, None, vote),
+            [destination, barrier, threads, vote] => (destination, barrier, Some(threads), vote),
+            _ => return Err(self.operands_of(instruction)),
+        };
+        let kind = if question == Question::Count { Kind::Word } else { Kind::Predicate };
+        let destination = self.destination(destination, kind)?;
+        let (barrier, threads) = self.barrier_number(barrier, threads)?;
+        let (source, negated) = self.voted(vote)?;
+        let poll = Some(Poll { question, destination, source, negated });
+        self.emit(Action::Barrier { barrier, threads, waits: true, poll });
+        Ok(())
+    }
+
+    /// `elect.sync d|p, members`
+    fn elect(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        self.requires(instruction, (9, 0))?;
+        let [Operand::Pair(leader, elected), members] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let leader = if *leader == "_" { SINK } else { self.register(leader, Kind::Word)? };
+        let elected = self.register(elected, Kind::Predicate)?;
+        let members = self.source(members, Kind::Word)?;
+        self.emit(Action::Exchange(Exchange::Elect { leader, elected, members }));
+        Ok(())
+    }
+
+    /// The number of a barrier and of its threads. Numbers in the text are checked now, registers when the instruction is executed.
+    fn barrier_number(&mut self, barrier: &Operand<'t>, threads: Option<&Operand<'t>>) -> Result<(Reg, Option<Reg>), LoadError> {
+        let number = |operand: &Operand<'_>| match operand {
+            Operand::Integer(number) => u32::try_from(*number).ok().or(Some(u32::MAX)),
+            _ => None,
+        };
+        let numbers = (number(barrier).unwrap_or(0), threads.map(|threads| number(threads).unwrap_or(32)));
+        if !is_barrier(numbers.0, numbers.1) {
+            let kind = FindingKind::InvalidBarrier { barrier: numbers.0, threads: numbers.1 };
+            return Err(syntax(self.origin.ptx_line, kind.to_string()));
+        }
+        let threads = threads.map(|threads| self.source(threads, Kind::Word)).transpose()?;
+        Ok((self.source(barrier, Kind::Word)?, threads))
+    }
+
+    /// A predicate to vote with, perhaps its complement.
+    fn voted(&mut self, operand: &Operand<'_>) -> Result<(Reg, bool), LoadError> {
+        match operand {
+            Operand::Not(name) => Ok((self.register(name, Kind::Predicate)?, true)),
+            operand => Ok((self.source(operand, Kind::Predicate)?, false)),
+        }
+    }
+
+    /// `match.any.sync.type d, a, members` and `match.all.sync.type d|p, a, members`
+    fn match_lanes(&mut self, instruction: &Instruction<'t>, all: bool, kind: Kind) -> Result<(), LoadError> {
+        let [destination, source, members] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let (destination, agrees) = match destination {
+            Operand::Pair(destination, agrees) if all => {
+                (self.register(destination, Kind::Word)?, self.register(agrees, Kind::Predicate)?)
+            }
+            destination => (self.destination(destination, Kind::Word)?, SINK),
+        };
+        let source = self.source(source, kind)?;
+        let members = self.source(members, Kind::Word)?;
+        self.emit(Action::Exchange(Exchange::Match { all, destination, agrees, source, kind, members }));
+        Ok(())
+    }
+
+    /// `redux.sync.op.type d, a, members`
+    fn reduce(&mut self, instruction: &Instruction<'t>, op: AtomicOp) -> Result<(), LoadError> {
+        let [destination, source, members] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let destination = self.destination(destination, Kind::Word)?;
+        let source = self.source(source, Kind::Word)?;
+        let members = self.source(members, Kind::Word)?;
+        self.emit(Action::Exchange(Exchange::Reduce { op, destination, source, members }));
+        Ok(())
+    }
+}
+
+/// The opcode with `sync` first, where the instruction has it, and with one name for a barrier of the block: `bar`, `bar.cta` and
+/// `barrier.cta.….aligned` are all `barrier`, because a warp's lanes need not arrive together here.
+fn in_usual_order(instruction: &Instruction<'_>) -> String {
+    let parts = instruction.opcode.split('.').skip(1);
+    match instruction.root() {
+        root @ ("shfl" | "vote" | "match" | "redux") => {
+            let (sync, rest): (Vec<_>, Vec<_>) = parts.partition(|part| *part == "sync");
+            [vec![root], sync, rest].concat().join(".")
+        }
+        "bar" | "barrier" => {
+            let rest = parts.filter(|part| !matches!(*part, "cta" | "aligned"));
+            std::iter::once("barrier").chain(rest).collect::<Vec<_>>().join(".")
+        }
+        _ => instruction.opcode.to_owned(),
+    }
+}
+
+/// Whether a barrier of this number exists, and this many threads can meet there, which must be whole warps.
+#[inline]
+pub fn is_barrier(barrier: u32, threads: Option<u32>) -> bool {
+    barrier < 16 && threads.is_none_or(|threads| threads != 0 && threads % 32 == 0)
+}
+
+/// `membar.level` and `fence{.sc,.acq_rel}.scope`; not the proxy fences of asynchronous copies.
+fn is_fence(opcode: &str) -> bool {
+    let mut parts = opcode.split('.');
+    match parts.next() {
+        Some("membar") => matches!(parts.collect::<Vec<_>>()[..], ["cta" | "gl" | "sys"]),
+        Some("fence") => {
+            parts.all(|part| matches!(part, "sc" | "acq_rel" | "acquire" | "release" | "cta" | "cluster" | "gpu" | "sys"))
+        }
+        _ => false,
+    }
+}

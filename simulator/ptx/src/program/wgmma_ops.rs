@@ -1,0 +1,147 @@
+//! Decodes `wgmma`.
+
+use super::code::Action;
+use super::decode::Decoder;
+use super::fragment::{Number, Shape};
+use super::memory_ops::elements;
+use super::tensor_ops::{Modifiers, tensor_modifiers};
+use super::wgmma::{FactorA, ROWS_OF_WARP, Wgmma, WgmmaStep};
+use crate::error::{LoadError, syntax};
+use crate::syntax::ast::{Instruction, Operand};
+use alu::registers::Kind;
+
+/// Rows of a product.
+const ROWS: usize = 64;
+/// Bytes of a row of A, or of a column of B.
+const K_BYTES: usize = 32;
+
+/// Whether a product of integers has this many columns.
+fn is_width_of_integers(n: usize) -> bool {
+    matches!(n, 8 | 24) || n.is_multiple_of(16)
+}
+
+impl<'m, 't> Decoder<'m, 't> {
+    pub(super) fn wgmma_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        if !self.module.is_specific || self.module.target != (9, 0) {
+            let (major, minor) = self.module.target;
+            let letter = if self.module.is_specific { "a" } else { "" };
+            let message =
+                format!("{} needs .target sm_90a, found sm_{major}{minor}{letter}; compile for compute_90a", instruction.opcode);
+            return Err(syntax(instruction.line, message));
+        }
+        let step = match instruction.opcode.strip_prefix("wgmma.").unwrap_or_default() {
+            "fence.sync.aligned" => WgmmaStep::Fence,
+            "commit_group.sync.aligned" => WgmmaStep::Commit,
+            "wait_group.sync.aligned" => match instruction.operands.as_slice() {
+                [Operand::Integer(pending)] => WgmmaStep::Wait { pending: u32::try_from(*pending).unwrap_or(u32::MAX) },
+                _ => return Err(self.operands_of(instruction)),
+            },
+            opcode => match opcode.strip_prefix("mma_async.sync.aligned.") {
+                Some(modifiers) => {
+                    self.program.has_async_proxy = true;
+                    self.wgmma(instruction, &modifiers.split('.').collect::<Vec<_>>())?
+                }
+                None => return Err(self.unsupported(instruction.opcode)),
+            },
+        };
+        self.emit(Action::Wgmma(step));
+        Ok(())
+    }
+
+    /// `wgmma.mma_async… d, a or its descriptor, the descriptor of b, scale-d{, scale-a, scale-b{{, trans-a}, trans-b}}`
+    fn wgmma(&mut self, instruction: &Instruction<'t>, modifiers: &[&str]) -> Result<WgmmaStep, LoadError> {
+        let unsupported = || self.unsupported(instruction.opcode);
+        let Modifiers { shape, numbers, by_rows, space, saturates } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
+        let (Some(shape), [sum, a_number, b_number]) = (shape, numbers.as_slice()) else { return Err(unsupported()) };
+        let (sum, a_number, b_number) = (*sum, *a_number, *b_number);
+        let types_fit = match (a_number, b_number) {
+            (Number::Tf32, Number::Tf32) | (Number::Bf16, Number::Bf16) => sum == Number::F32,
+            (Number::F16, Number::F16) => matches!(sum, Number::F16 | Number::F32),
+            (Number::E4M3 | Number::E5M2, Number::E4M3 | Number::E5M2) => matches!(sum, Number::F16 | Number::F32),
+            (Number::S8 | Number::U8, Number::S8 | Number::U8) => sum == Number::S32,
+            _ => false,
+        };
+        let of_integers = sum == Number::S32;
+        let Shape { m, n, k } = shape;
+        let width_fits = n % 8 == 0 && (8..=256).contains(&n) && (!of_integers || is_width_of_integers(n));
+        let shape_fits = m == ROWS && k * a_number.bytes() == K_BYTES && width_fits;
+        if !types_fit || !shape_fits || !by_rows.is_empty() || space.is_some() || (saturates && !of_integers) {
+            return Err(unsupported());
+        }
+        let [d, a, b, adds, immediates @ ..] = instruction.operands.as_slice() else {
+            return Err(self.operands_of(instruction));
+        };
+        let shape = Shape { m: ROWS_OF_WARP, ..shape };
+        let registers = elements(d);
+        if registers.len() != ROWS_OF_WARP * n / 32 / sum.per_register() {
+            return Err(self.operands_of(instruction));
+        }
+        let d = registers.iter().map(|register| self.destination(register, Kind::Word)).collect::<Result<_, _>>()?;
+        let a = match a {
+            Operand::Vector(registers) => {
+                let Ok([first, second, third, fourth]) = <&[Operand<'t>; 4]>::try_from(registers.as_slice()) else {
+                    return Err(self.operands_of(instruction));
+                };
+                let register = |operand| self.destination(operand, Kind::Word);
+                FactorA::Registers([register(first)?, register(second)?, register(third)?, register(fourth)?])
+            }
+            descriptor => FactorA::Shared(self.source(descriptor, Kind::Double)?),
+        };
+        let b = self.source(b, Kind::Double)?;
+        let adds = self.source(adds, Kind::Predicate)?;
+        let immediates: Option<Vec<i64>> = immediates
+            .iter()
+            .map(|operand| if let Operand::Integer(number) = operand { Some(*number as i64) } else { None })
+            .collect();
+        let scale = |number: i64| matches!(number, 1 | -1).then_some(number < 0);
+        let flag = |number: i64| matches!(number, 0 | 1).then_some(number == 1);
+        let options = match (immediates.as_deref(), a_number.bytes(), a) {
+            (Some([]), 1, _) if of_integers => Some((false, false, false, false)),
+            (Some([a, b]), 1 | 4, _) if !of_integers => scale(*a).zip(scale(*b)).map(|(a, b)| (a, b, false, false)),
+            (Some([a, b, transposes_b]), 2, FactorA::Registers(_)) => {
+                scale(*a).zip(scale(*b)).zip(flag(*transposes_b)).map(|((a, b), transposes_b)| (a, b, false, transposes_b))
+            }
+            (Some([a, b, transposes_a, transposes_b]), 2, FactorA::Shared(_)) => scale(*a)
+                .zip(scale(*b))
+                .zip(flag(*transposes_a).zip(flag(*transposes_b)))
+                .map(|((a, b), (of_a, of_b))| (a, b, of_a, of_b)),
+            _ => None,
+        };
+        let Some((negates_a, negates_b, transposes_a, transposes_b)) = options else {
+            return Err(self.operands_of(instruction));
+        };
+        let negates = negates_a != negates_b;
+        self.program.wgmmas.push(Wgmma {
+            shape,
+            a_number,
+            b_number,
+            sum,
+            d,
+            a,
+            b,
+            transposes_a,
+            transposes_b,
+            adds,
+            negates,
+            saturates,
+        });
+        Ok(WgmmaStep::Start(self.program.wgmmas.len() as u32 - 1))
+    }
+
+    /// Notes the registers that an instruction names, whose code starts at `first`.
+    pub(super) fn note_mentions(&mut self, instruction: &Instruction<'t>, first: usize) {
+        if instruction.root() == "wgmma" {
+            return;
+        }
+        let range = (first as u32, self.program.code.len() as u32);
+        for operand in &instruction.operands {
+            let of_vector = elements(operand).iter().filter_map(|element| self.register_of(element));
+            let named = operand.values().into_iter().chain(operand.base()).filter_map(|name| self.any_register(name));
+            let words = of_vector.chain(named).filter(|(_, kind)| *kind == Kind::Word).map(|(register, _)| register);
+            let mut words: Vec<_> = words.collect();
+            words.sort_unstable();
+            words.dedup();
+            self.mentions.extend(words.into_iter().map(|register| (range.0, range.1, register)));
+        }
+    }
+}
