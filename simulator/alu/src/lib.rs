@@ -8,6 +8,8 @@
 
 mod approximate;
 mod class;
+#[cfg(all(debug_assertions, target_arch = "x86_64"))]
+mod each;
 mod exact;
 mod integer;
 pub mod quarter;

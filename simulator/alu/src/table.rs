@@ -59,10 +59,10 @@
 //! ```
 //!
 //! To execute an instruction, [`Executor`] takes the function at the variant's place in `VECTOR`, or in `PORTABLE` on a processor
-//! without these vector instructions. Each instruction has a function of its own, which is compiled twice: the compiler does better
-//! with many small functions than with one `match` of enormous size. The meaning is in a plain loop over arrays of a known length,
-//! because that becomes vector instructions. An iterator or a closure might stay a call, and the function that is called is
-//! compiled without them.
+//! without these vector instructions. Each instruction has a function of its own: the compiler does better with many small functions
+//! than with one `match` of enormous size. The meaning is in a plain loop over arrays of a known length, because that becomes vector
+//! instructions. An iterator or a closure might stay a call, and the function that is called is compiled without them. A debug build for
+//! x86-64 has the portable functions in that slow form, `each`, because it compiles in a fraction of the time.
 //!
 //! # How the rows come together
 //!
@@ -131,6 +131,21 @@ macro_rules! body {
     };
 }
 
+// Nearly every processor of this kind executes the vector functions. A second set of loops would take a third of the time to compile this
+// crate, so a debug build does without: there, the portable functions are slow.
+#[cfg(all(debug_assertions, target_arch = "x86_64"))]
+macro_rules! portable_body {
+    (
+        $registers:ident, $destination:ident, $sources:ident, $mask:ident,
+        ($($source:ident: $ty:ty),*) -> $result:ty, $meaning:expr
+    ) => {
+        crate::each::execute::<($($ty,)*), $result>($registers, $destination, $sources, $mask, |($($source,)*)| $meaning);
+    };
+}
+
+#[cfg(not(all(debug_assertions, target_arch = "x86_64")))]
+use body as portable_body;
+
 /// Makes the enum, the table and the functions from the rows.
 macro_rules! instructions {
     (
@@ -161,7 +176,7 @@ macro_rules! instructions {
             use super::*;
 
             $(pub fn $name(registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
-                body!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning);
+                portable_body!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning);
             })*
         }
 
