@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use ptx::ast::{Function, Instruction, Module};
 use simcuda::stepping::{Step, Values, Warp};
 use simt::{Finding, Location, SourceLine};
-
-/// Operations whose first operand is no result, although it may be a register.
-const WITHOUT_RESULT: [&str; 8] = ["bar", "barrier", "bra", "brx", "call", "nanosleep", "setmaxnreg", "wgmma"];
 
 /// The record of a warp. A position in it is the index of the instruction that comes next; the last position is behind all of them.
 #[derive(Debug)]
@@ -45,8 +43,10 @@ impl Trace {
         let Warp { ptx, places, start, steps, executed, found } = warp;
         let registers: Vec<String> = start.iter().map(|write| write.register.clone()).collect();
         let mut history: History = start.into_iter().map(|write| (write.register, vec![(0, write.values)])).collect();
-        let functions = functions(&ptx);
-        let places: Vec<Place> = places.into_iter().map(|location| Place::new(location, &functions, &history)).collect();
+        let module = ptx::parse(&ptx).unwrap_or_default();
+        let places: Vec<Place> = places.into_iter().map(|location| Place::new(location, &module, &history)).collect();
+        let declared = module.functions.iter().flat_map(Function::registers);
+        let floats = declared.filter(|registers| registers.is_float).map(|registers| registers.name.to_owned()).collect();
         for (position, step) in steps.iter().enumerate() {
             for write in &step.writes {
                 history.entry(write.register.clone()).or_default().push((position + 1, write.values));
@@ -66,7 +66,7 @@ impl Trace {
             Some((position, finding))
         });
         let found = found.collect();
-        Self { places, steps, first, executed, history, registers, floats: floats(&ptx), found }
+        Self { places, steps, first, executed, history, registers, floats, found }
     }
 
     /// How many instructions are recorded.
@@ -178,10 +178,14 @@ impl Trace {
 }
 
 impl Place {
-    fn new(location: Location, functions: &[(u32, Option<String>)], history: &History) -> Self {
-        let last = functions.iter().rev().find(|(line, _)| *line <= location.ptx_line);
-        let mut place = Self { function: last.and_then(|(_, name)| name.clone()), results: Vec::new(), location };
-        let names = first_operands(&place.location.instruction);
+    /// Finds the instruction in the module.
+    fn new(location: Location, module: &Module<'_>, history: &History) -> Self {
+        let defined = module.functions.iter().filter(|function| function.body.is_some());
+        let function = defined.take_while(|function| function.line <= location.ptx_line).last();
+        let name = function.filter(|function| !function.is_kernel).map(|function| function.name.to_owned());
+        let mut place = Self { function: name, results: Vec::new(), location };
+        let instructions = function.into_iter().flat_map(Function::instructions);
+        let names = instructions.filter(|instruction| instruction.line == place.location.ptx_line).flat_map(Instruction::results);
         place.results = names.map(|name| place.full_name(name)).filter(|name| history.contains_key(name)).collect();
         place
     }
@@ -192,35 +196,6 @@ impl Place {
             None => name.to_owned(),
         }
     }
-}
-
-/// The names in the first operand of an instruction: of a vector, or of two predicates, more than one.
-fn first_operands(instruction: &str) -> impl Iterator<Item = &str> {
-    let after_guard =
-        if instruction.starts_with('@') { instruction.split_once(' ').map_or("", |(_, rest)| rest) } else { instruction };
-    let (opcode, operands) = after_guard.split_once(' ').unwrap_or((after_guard, ""));
-    let has_result = opcode.split('.').next().is_some_and(|operation| !WITHOUT_RESULT.contains(&operation));
-    let operands = operands.trim();
-    let first = match operands.strip_prefix('{') {
-        Some(vector) => vector.split('}').next(),
-        None => operands.split([',', ';']).next(),
-    };
-    first.filter(|_| has_result).unwrap_or_default().split([',', '|']).map(str::trim)
-}
-
-/// The line where each function of a module begins, and its name unless it is a kernel.
-fn functions(text: &str) -> Vec<(u32, Option<String>)> {
-    let module = ptx::parse(text).ok();
-    let functions = module.iter().flat_map(|module| &module.functions).filter(|function| function.body.is_some());
-    functions.map(|function| (function.line, (!function.is_kernel).then(|| function.name.to_owned()))).collect()
-}
-
-/// The names of the registers that are declared as floating-point numbers: `%f` for `.reg .f32 %f<11>;`.
-fn floats(ptx: &str) -> BTreeSet<String> {
-    let declared = ptx.lines().filter_map(|line| line.trim().strip_prefix(".reg"));
-    let floats = declared.filter_map(|rest| rest.trim().strip_prefix(".f32").or_else(|| rest.trim().strip_prefix(".f64")));
-    let names = floats.flat_map(|names| names.split([',', ';'])).filter_map(|name| name.split('<').next());
-    names.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
 
 /// The bits of a value in a lane.
