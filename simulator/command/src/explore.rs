@@ -120,7 +120,7 @@ fn run(
     Ok(Run { status, duration, report, output: String::from_utf8_lossy(&fs::read(&output)?).into_owned() })
 }
 
-/// What is wrong if a program ends otherwise in another order, and no work of its streams races.
+/// The advice if another order ends differently, and no streams race.
 const HOST_IS_EARLY: &str = "No two streams race on the device. So the host uses something too early: it reads pinned memory, or relies on a \
                              function of the host, before it has waited for the stream or the event.";
 
@@ -149,7 +149,7 @@ fn tell(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends:
     Ok(ExitCode::FAILURE)
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
@@ -159,7 +159,7 @@ fn say(message: &str) {
     write(&format!("simcuda explore: {message}\n"));
 }
 
-/// Writes to standard error. There is nobody to tell that this failed.
+/// Writes to standard error. A failure to do so cannot be reported.
 fn write(text: &str) {
     let _ = stderr().write_all(text.as_bytes());
 }

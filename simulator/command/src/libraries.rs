@@ -26,7 +26,7 @@ const LIBRARIES: [(&str, &str); 3] =
 /// Where the command was built from.
 const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The file that says for which command the libraries beside it were built.
+/// The file that says for which command the libraries in its folder were built.
 const STAMP: &str = "built-for";
 
 /// Installs the libraries into `folder` as [`simcuda::install::install`] does. If cargo has installed this command, this first builds the

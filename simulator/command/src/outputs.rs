@@ -1,4 +1,4 @@
-//! What becomes of the reports of many processes: one report in the forms that the user asks for, and the exit status.
+//! The end of a run: one report of many processes, in the forms that the user asks for, and the exit status.
 
 use std::env;
 use std::error::Error;
@@ -11,7 +11,7 @@ use simcuda::files::Spool;
 use simcuda::report::{Destination, Report, Severity};
 use simcuda::variables::REPORT;
 
-/// What the reports in a folder are called.
+/// The kind of file that a report is.
 const KIND: &str = "report";
 
 /// The options of every subcommand that ends with a report.
@@ -41,7 +41,7 @@ pub struct Ending {
 }
 
 impl Outputs {
-    /// Whether the user gave any of the options.
+    /// Returns true if the user gave any of the options.
     pub fn are_given(&self) -> bool {
         !self.reports.is_empty() || self.fail_on.is_some()
     }
@@ -67,7 +67,7 @@ impl Outputs {
 }
 
 impl Ending {
-    /// Writes the report. Returns whether the run fails because of it.
+    /// Writes the report. Returns true if the run fails because of it.
     ///
     /// # Errors
     ///
@@ -105,12 +105,12 @@ impl Ending {
         failure.map_or(Ok(()), |failure| Err(failure.into()))
     }
 
-    /// Whether a run with this report fails because of it.
+    /// Returns true if a run with this report fails because of it.
     pub fn fails(&self, report: &Report) -> bool {
         report.reported().any(|defect| self.counts(defect.severity))
     }
 
-    /// Whether a defect that serious fails a run.
+    /// Returns true if a defect of this severity fails a run.
     pub fn counts(&self, severity: Severity) -> bool {
         match self.fail_on {
             FailOn::Error => severity == Severity::Error,

@@ -1,4 +1,4 @@
-//! What happens when the process ends: the report and the coverage are written, and the exit status reflects the defects.
+//! The end of the process: the report and the coverage are written, and the exit status reflects the defects.
 //!
 //! The program does not know about any of this, so the library has a destructor. The loader runs it when the process ends by `exit`, by
 //! a return from `main`, or by a panic. A process that is killed or aborts ends without it, and nothing can be done about that. By then,

@@ -23,7 +23,7 @@ use crate::observer::{Begun, Observer};
 /// The version of the format of files. It changes whenever an older reader would misunderstand a file.
 const VERSION: u32 = 1;
 
-/// What the files of a folder are called.
+/// The kind of file that a process's coverage is.
 const KIND: &str = "coverage";
 
 /// What was executed of the kernels that a program loaded, by one process or by several.

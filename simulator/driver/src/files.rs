@@ -1,6 +1,6 @@
-//! Files that others read while this process runs: each is made in one step, so that nobody ever sees half of it.
+//! Files that others read while this process runs. Each is made in one step, so that no reader sees half of it.
 //!
-//! What many processes have to say to one reader goes into a [`Spool`].
+//! Files of many processes for one reader go into a [`Spool`].
 
 use std::fs;
 use std::io;

@@ -15,7 +15,7 @@ struct Installed {
     name: &'static str,
     /// Its other names, as links: a program that asks for two names must get one library and not two.
     links: &'static [&'static str],
-    /// What a file of one of these names contains if it is ours.
+    /// A text that only our file of one of these names contains.
     mark: &'static str,
 }
 
@@ -37,7 +37,7 @@ const COMPILER: Installed = Installed {
     mark: interface::COMPILER_MARK,
 };
 
-/// The file names of the runtime and of NVRTC where cargo leaves them, beside the driver.
+/// The file names of the runtime and of NVRTC where cargo leaves them, next to the driver.
 const RUNTIME_FILE: &str = "libsimcudart.so";
 const COMPILER_FILE: &str = "libsimnvrtc.so";
 
@@ -60,7 +60,7 @@ pub const LOADER_VARIABLE: &str = if cfg!(windows) {
 };
 
 /// Copies the driver, as [`client::find_library`] finds it, into `folder`, which is created if necessary; on Linux, also the runtime and NVRTC,
-/// from beside the driver. Returns the folder's absolute path, to be used as the value of [`LOADER_VARIABLE`].
+/// from the driver's folder. Returns the folder's absolute path, to be used as the value of [`LOADER_VARIABLE`].
 ///
 /// This replaces older copies, even while programs use them. It makes copies and not links, so that `cargo clean` does not remove them.
 ///

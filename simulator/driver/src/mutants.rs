@@ -26,7 +26,7 @@ use crate::name::readable;
 use crate::observer::{Begun, Ended, Observer};
 use crate::variables::{MUTANT, MUTANTS};
 
-/// What the lists of mutants are called.
+/// The kind of file that a list of mutants is.
 const KIND: &str = "mutants";
 
 /// The file that says that a module was loaded with the mistake.

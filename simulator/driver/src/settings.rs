@@ -16,7 +16,7 @@ const DEFAULT_VERSION: i32 = 12020;
 /// The profile when none is chosen.
 pub const DEFAULT_PROFILE: &str = "h200";
 
-/// Whether this operating system runs the library's destructor, which writes the report.
+/// True where the operating system runs the library's destructor, which writes the report.
 const REPORTS_AT_EXIT: bool = cfg!(target_os = "linux");
 
 /// A change of settings. A field that is `None` stays as it is.
@@ -25,7 +25,7 @@ const REPORTS_AT_EXIT: bool = cfg!(target_os = "linux");
 pub struct Settings {
     /// Name of the profile to simulate. It can only be changed before `cuInit`, because a program's device does not change while it runs.
     pub profile: Option<String>,
-    /// Whether to check kernels for defects that do not stop them.
+    /// True to check kernels for defects that do not stop them.
     pub checks: Option<bool>,
     /// Warp instructions that one block may execute. A kernel that needs more is stopped as endless.
     pub fuel: Option<u64>,
@@ -93,7 +93,7 @@ impl Settings {
     }
 }
 
-/// What a process reports about its own kernels, and when.
+/// The reports of a process about its own kernels.
 ///
 /// Only the environment decides. [`REPORT`] is `off` or a list of [destinations](Destination::parse) separated by commas. If the
 /// variable is not set, there is no report at exit.

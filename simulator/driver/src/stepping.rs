@@ -23,7 +23,7 @@ use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, Outcome};
 use crate::variables::DEBUG;
 
-/// What the files of launches are called.
+/// The kind of file that a launch is.
 const KIND: &str = "debug";
 
 /// What to write.

@@ -32,7 +32,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Whether the kernel was stopped in this warp without a defect, because it did not end.
+    /// Returns true if the kernel was stopped in this warp because it did not end.
     pub fn is_endless(&self) -> bool {
         let Wanted { block, warp, .. } = &self.wanted;
         self.launched.failure.as_ref().is_some_and(|failure| failure.block == *block && failure.warp == Some(*warp))
@@ -120,12 +120,12 @@ impl<'a> Program<'a> {
     }
 }
 
-/// The number of the warp that has a thread.
+/// Returns the number of a thread's warp.
 pub fn warp_of(block: Dim3, thread: Dim3) -> u32 {
     (number_of(block, thread) / LANES) as u32
 }
 
-/// The lane of a thread in its warp.
+/// Returns the lane of a thread in its warp.
 pub fn lane_of(block: Dim3, thread: Dim3) -> u32 {
     (number_of(block, thread) % LANES) as u32
 }

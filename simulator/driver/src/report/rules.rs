@@ -13,7 +13,7 @@ pub struct Rule {
     pub name: &'static str,
     /// The severity of its worst defects.
     pub severity: Severity,
-    /// What the kernel does, in a few words.
+    /// The mistake, in a few words.
     pub summary: &'static str,
     /// The rule that this breaks, and where it is written.
     pub text: &'static str,

@@ -5,7 +5,7 @@ use simt::Severity;
 
 use super::{Defect, Place, RULES, Report};
 
-/// What the paths in a report are relative to. GitHub takes it for the root of the checkout.
+/// The folder that paths are relative to. GitHub takes it for the root of the checkout.
 const BASE: &str = "%SRCROOT%";
 
 impl Report {
