@@ -5,10 +5,10 @@ use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// How often to look whether the program has ended.
+/// The time between two looks at the program.
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Debug)]
 pub enum Ended {
     /// By itself.

@@ -23,7 +23,7 @@ use simcuda::variables::LIBRARY;
 const LIBRARIES: [(&str, &str); 3] =
     [("simcuda-library", "simcuda"), ("simcuda-cudart", "simcudart"), ("simcuda-nvrtc", "simnvrtc")];
 
-/// Where the command was built from.
+/// The folder that the command was built from.
 const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
 
 /// The file that says for which command the libraries in its folder were built.

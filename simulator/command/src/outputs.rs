@@ -33,7 +33,7 @@ enum FailOn {
     Never,
 }
 
-/// Where the report goes, and what fails the run.
+/// The destinations of the report, and the defects that fail the run.
 #[derive(Debug)]
 pub struct Ending {
     destinations: Vec<Destination>,

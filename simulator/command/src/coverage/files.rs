@@ -51,7 +51,7 @@ pub struct KernelSummary {
     pub divergent: Share,
 }
 
-/// How many of some were executed, or had another property.
+/// The number of items, and of those with a property, such as being executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     pub hit: usize,

@@ -38,7 +38,7 @@ impl Reached {
         self.launched.failure.as_ref().is_some_and(|failure| failure.block == *block && failure.warp == Some(*warp))
     }
 
-    /// How many threads the warp has.
+    /// Counts the threads of the warp.
     pub fn threads(&self) -> u32 {
         let before = u64::from(self.wanted.warp) * LANES;
         self.launched.config.block.volume().saturating_sub(before).min(LANES) as u32

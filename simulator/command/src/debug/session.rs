@@ -47,7 +47,7 @@ pub enum Next {
     Quit,
 }
 
-/// Where the user is.
+/// The user's position in the record of a warp.
 pub struct Session<'a> {
     program: &'a Program<'a>,
     reached: Reached,
@@ -56,7 +56,7 @@ pub struct Session<'a> {
     lane: u32,
     breakpoints: BTreeSet<(Option<String>, u32)>,
     sources: Sources,
-    /// Where `other` came from.
+    /// The side that `other` came from.
     this_side: Option<Side>,
 }
 
@@ -133,14 +133,14 @@ impl<'a> Session<'a> {
         Ok(Next::Say(said))
     }
 
-    /// Which thread this is.
+    /// Names the current thread.
     fn whereabouts(&self) -> String {
         let Wanted { block, warp, .. } = &self.reached.wanted;
         let thread = self.reached.launched.config.block.index_of(u64::from(*warp) * 32 + u64::from(self.lane));
         format!("warp {warp} of block {block}, lane {} is thread {thread}\n", self.lane)
     }
 
-    /// Which thread this is, and what is recorded of its warp.
+    /// Names the current thread, and describes the record of its warp.
     fn recorded(&self) -> String {
         format!("{}{}\n", self.whereabouts(), self.part())
     }
@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// How a register is shown if the user does not say.
+    /// Chooses how a register is shown if the user does not say.
     fn format_of(&self, register: &str, position: usize, values: &Values) -> Format {
         match self.trace.is_float(register) {
             true => Format::Float,

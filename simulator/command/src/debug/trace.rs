@@ -11,9 +11,9 @@ use simt::{Finding, Location, SourceLine};
 pub struct Trace {
     places: Vec<Place>,
     steps: Vec<Step>,
-    /// How many instructions of the warp come before the record.
+    /// The number of the warp's instructions before the record.
     pub first: u64,
-    /// How many instructions the warp executed in all.
+    /// The number of instructions that the warp executed in all.
     pub executed: u64,
     history: History,
     /// The names of the registers, in the order of their declaration.

@@ -4,7 +4,7 @@ use simcuda::stepping::Values;
 
 use super::trace::bits;
 
-/// How a number is shown.
+/// The way a number is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Signed,

@@ -100,7 +100,7 @@ pub struct Options {
     words: Vec<OsString>,
 }
 
-/// How long a run may take.
+/// The limit on the time of a run.
 #[derive(Clone, Copy, Debug)]
 enum Limit {
     Seconds(f64),

@@ -10,7 +10,7 @@ use simcuda::scores::{Counts, Judged, Score, Verdict};
 
 use super::selection::Selection;
 
-/// How the verdicts came about.
+/// The run that the verdicts are from.
 #[derive(Debug)]
 pub struct Session {
     pub command: Vec<String>,

@@ -9,7 +9,7 @@ use super::equivalent::Equivalents;
 /// The mutants that the user asked for.
 #[derive(Debug)]
 pub struct Selection<'a> {
-    /// How many there are.
+    /// Their number.
     pub all: usize,
     /// Those that a run can notice.
     pub covered: Vec<&'a Listed>,
