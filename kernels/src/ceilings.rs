@@ -19,20 +19,18 @@ source! {
     }
 }
 
-/// The rate of `dp4a`, from compute capability 6.1 on.
-pub mod dp4a {
-    source! {
-        "ceilings-dp4a", "compute_61", [];
+source! {
+    /// The rate of `dp4a`, from compute capability 6.1 on.
+    mod dp4a: "ceilings-dp4a", "compute_61", [];
 
-        kernels {
-            /// Chains of byte multiply-adds: four times [`CHAINS`] times [`STEPS`] per thread and round.
-            DP4A_CHAINS = "dp4a_chains",
-        }
-        constants {
-            /// Independent chains per thread.
-            CHAINS = 8,
-            /// Instructions of each chain per round.
-            STEPS = 32,
-        }
+    kernels {
+        /// Chains of byte multiply-adds: four times [`CHAINS`] times [`STEPS`] per thread and round.
+        DP4A_CHAINS = "dp4a_chains",
+    }
+    constants {
+        /// Independent chains per thread.
+        CHAINS = 8,
+        /// Instructions of each chain per round.
+        STEPS = 32,
     }
 }

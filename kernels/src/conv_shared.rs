@@ -21,26 +21,24 @@ source! {
     }
 }
 
-/// Outputs that many threads add up together.
-pub mod reduction {
-    source! {
-        "02-conv-shared-reduction", "compute_50", [];
+source! {
+    /// Outputs that many threads add up together.
+    mod reduction: "02-conv-shared-reduction", "compute_50", [];
 
-        kernels {
-            /// [`BLOCK`] threads per output, which add up their sums in shared memory.
-            BLOCK_PER_OUTPUT = "block_per_output",
-            /// [`WARP`] threads per output, which add up their sums with shuffles.
-            WARP_PER_OUTPUT = "warp_per_output",
-            /// [`WIDE_BLOCK`] threads per output, which do both.
-            BLOCK_SHUFFLE = "block_shuffle",
-        }
-        constants {
-            /// Threads per block of [`BLOCK_PER_OUTPUT`] and [`WARP_PER_OUTPUT`].
-            BLOCK = 256,
-            /// Threads per block of [`BLOCK_SHUFFLE`].
-            WIDE_BLOCK = 1024,
-            /// Lanes of a warp.
-            WARP = 32,
-        }
+    kernels {
+        /// [`BLOCK`] threads per output, which add up their sums in shared memory.
+        BLOCK_PER_OUTPUT = "block_per_output",
+        /// [`WARP`] threads per output, which add up their sums with shuffles.
+        WARP_PER_OUTPUT = "warp_per_output",
+        /// [`WIDE_BLOCK`] threads per output, which do both.
+        BLOCK_SHUFFLE = "block_shuffle",
+    }
+    constants {
+        /// Threads per block of [`BLOCK_PER_OUTPUT`] and [`WARP_PER_OUTPUT`].
+        BLOCK = 256,
+        /// Threads per block of [`BLOCK_SHUFFLE`].
+        WIDE_BLOCK = 1024,
+        /// Lanes of a warp.
+        WARP = 32,
     }
 }

@@ -92,8 +92,13 @@ pub struct Kernel {
 /// }
 /// ```
 ///
-/// Besides these constants it defines `pub static SOURCE`, which lists them all. `constants` and `arrays` may be left out.
+/// Besides these constants it defines `pub static SOURCE`, which lists them all. `constants` and `arrays` may be left out. All of it is in a
+/// module if its name, with its documentation, comes first: `mod tensor: "03-unroll-tensor", …`.
 macro_rules! source {
+    ($(#[$doc:meta])* mod $module:ident: $($declaration:tt)*) => {
+        $(#[$doc])*
+        pub mod $module { source! { $($declaration)* } }
+    };
     (
         $stem:literal, $architecture:literal, [$($header:literal),*];
         kernels { $($(#[$kernel_doc:meta])* $kernel:ident = $kernel_name:literal,)* }

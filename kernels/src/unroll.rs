@@ -60,82 +60,76 @@ source! {
     }
 }
 
-/// Convolution on tensor cores, from compute capability 8.0 on.
-pub mod tensor {
-    source! {
-        "03-unroll-tensor", "compute_80", [];
+source! {
+    /// Convolution on tensor cores, from compute capability 8.0 on.
+    mod tensor: "03-unroll-tensor", "compute_80", [];
 
-        kernels {
-            /// Each factor as the sum of two tf32 numbers, each product as the sum of three.
-            TENSOR_TF32X3 = "tensor_tf32x3",
-            /// The same with f16.
-            TENSOR_F16X3 = "tensor_f16x3",
-            /// The largest magnitudes in the signal and in the filter, [`MAXIMA`] numbers for each.
-            MAGNITUDES = "magnitudes",
-        }
-        constants {
-            /// Outputs of a row.
-            COLUMNS = 64,
-            /// Rows of a block.
-            ROWS = 64,
-            /// Threads of a block of the tensor kernels.
-            THREADS = 128,
-            /// Length of a row of f32 in shared memory, padding included.
-            PITCH = 68,
-            /// Length of a row of f16 in shared memory, padding included.
-            HALF_PITCH = 72,
-            /// Zeros in front of the filter.
-            MARGIN = 64,
-            /// Blocks of [`MAGNITUDES`]; it writes this many numbers for the signal and this many for the filter.
-            MAXIMA = 128,
-            /// Threads of a block of [`MAGNITUDES`].
-            MAXIMA_THREADS = 256,
-        }
+    kernels {
+        /// Each factor as the sum of two tf32 numbers, each product as the sum of three.
+        TENSOR_TF32X3 = "tensor_tf32x3",
+        /// The same with f16.
+        TENSOR_F16X3 = "tensor_f16x3",
+        /// The largest magnitudes in the signal and in the filter, [`MAXIMA`] numbers for each.
+        MAGNITUDES = "magnitudes",
+    }
+    constants {
+        /// Outputs of a row.
+        COLUMNS = 64,
+        /// Rows of a block.
+        ROWS = 64,
+        /// Threads of a block of the tensor kernels.
+        THREADS = 128,
+        /// Length of a row of f32 in shared memory, padding included.
+        PITCH = 68,
+        /// Length of a row of f16 in shared memory, padding included.
+        HALF_PITCH = 72,
+        /// Zeros in front of the filter.
+        MARGIN = 64,
+        /// Blocks of [`MAGNITUDES`]; it writes this many numbers for the signal and this many for the filter.
+        MAXIMA = 128,
+        /// Threads of a block of [`MAGNITUDES`].
+        MAXIMA_THREADS = 256,
     }
 }
 
-/// The kernels around cuFFT's transforms.
-pub mod fft {
-    source! {
-        "03-unroll-fft", "compute_50", [];
+source! {
+    /// The kernels around cuFFT's transforms.
+    mod fft: "03-unroll-fft", "compute_50", [];
 
-        kernels {
-            /// Cuts the signal into blocks and puts them after the filter.
-            GATHER = "gather",
-            /// Multiplies the spectra of the blocks by the filter's.
-            MULTIPLY = "multiply",
-            /// Takes the outputs from the blocks.
-            COLLECT = "collect",
-        }
+    kernels {
+        /// Cuts the signal into blocks and puts them after the filter.
+        GATHER = "gather",
+        /// Multiplies the spectra of the blocks by the filter's.
+        MULTIPLY = "multiply",
+        /// Takes the outputs from the blocks.
+        COLLECT = "collect",
     }
 }
 
-/// Transforms of our own, with the products of spectra.
-pub mod partitioned {
-    source! {
-        "03-unroll-partitioned", "compute_50", [];
+source! {
+    /// Transforms of our own, with the products of spectra.
+    mod partitioned: "03-unroll-partitioned", "compute_50", [];
 
-        kernels {
-            /// A filter of one part: transforms, multiplies, and transforms back.
-            CONVOLVE = "convolve",
-            /// The spectra of the filter's parts and of the signal's pairs of blocks.
-            TRANSFORM = "transform",
-            /// The sums of products of spectra for a filter of several parts.
-            MULTIPLY_PARTS = "multiply_parts",
-            /// From those sums to the outputs.
-            TRANSFORM_BACK = "transform_back",
-        }
-        constants {
-            /// Points of a transform.
-            POINTS = 4096,
-            /// Points that a thread transforms at once.
-            RADIX = 16,
-            /// Threads of a block that transforms.
-            THREADS = 256,
-            /// Taps of a part and outputs of a block, if the filter has several parts.
-            PART = 2048,
-            /// Pairs of blocks of the output for which a thread of [`MULTIPLY_PARTS`] adds up products.
-            PAIRS = 8,
-        }
+    kernels {
+        /// A filter of one part: transforms, multiplies, and transforms back.
+        CONVOLVE = "convolve",
+        /// The spectra of the filter's parts and of the signal's pairs of blocks.
+        TRANSFORM = "transform",
+        /// The sums of products of spectra for a filter of several parts.
+        MULTIPLY_PARTS = "multiply_parts",
+        /// From those sums to the outputs.
+        TRANSFORM_BACK = "transform_back",
+    }
+    constants {
+        /// Points of a transform.
+        POINTS = 4096,
+        /// Points that a thread transforms at once.
+        RADIX = 16,
+        /// Threads of a block that transforms.
+        THREADS = 256,
+        /// Taps of a part and outputs of a block, if the filter has several parts.
+        PART = 2048,
+        /// Pairs of blocks of the output for which a thread of [`MULTIPLY_PARTS`] adds up products.
+        PAIRS = 8,
     }
 }

@@ -25,60 +25,56 @@ source! {
     }
 }
 
-/// Tiles of a row in shared memory.
-pub mod tiles {
-    source! {
-        "05-window-sums-tiles", "compute_50", ["05-window-sums.cuh"];
+source! {
+    /// Tiles of a row in shared memory.
+    mod tiles: "05-window-sums-tiles", "compute_50", ["05-window-sums.cuh"];
 
-        kernels {
-            /// One output per thread.
-            SHARED_TILE = "shared_tile",
-            /// [`RUN`] outputs per thread.
-            SLIDING = "sliding",
-            /// [`VECTOR`] outputs per thread.
-            VECTORS = "vector",
-            /// Prefix sums along a whole row.
-            ROW_SCAN = "row_scan",
-            /// Prefix sums of a tile.
-            TILE_SCAN = "tile_scan",
-        }
-        constants {
-            /// Lanes of a warp. The first block of [`VECTORS`], [`ROW_SCAN`] and [`TILE_SCAN`] begins at a multiple of it.
-            WARP = 32,
-            /// Words of a vector.
-            VECTOR = 4,
-            /// Window pixels that most kernels handle per iteration.
-            PART = 256,
-            /// Threads of a block of [`SLIDING`] and [`VECTORS`].
-            RUN_THREADS = 64,
-            /// Neighboring outputs of a thread of [`SLIDING`].
-            RUN = 9,
-            /// Threads of a block of [`ROW_SCAN`].
-            ROW_THREADS = 256,
-            /// Threads of a block of [`TILE_SCAN`].
-            TILE_THREADS = 128,
-            /// Pixels of a block of [`TILE_SCAN`].
-            TILE = 1024,
-        }
+    kernels {
+        /// One output per thread.
+        SHARED_TILE = "shared_tile",
+        /// [`RUN`] outputs per thread.
+        SLIDING = "sliding",
+        /// [`VECTOR`] outputs per thread.
+        VECTORS = "vector",
+        /// Prefix sums along a whole row.
+        ROW_SCAN = "row_scan",
+        /// Prefix sums of a tile.
+        TILE_SCAN = "tile_scan",
+    }
+    constants {
+        /// Lanes of a warp. The first block of [`VECTORS`], [`ROW_SCAN`] and [`TILE_SCAN`] begins at a multiple of it.
+        WARP = 32,
+        /// Words of a vector.
+        VECTOR = 4,
+        /// Window pixels that most kernels handle per iteration.
+        PART = 256,
+        /// Threads of a block of [`SLIDING`] and [`VECTORS`].
+        RUN_THREADS = 64,
+        /// Neighboring outputs of a thread of [`SLIDING`].
+        RUN = 9,
+        /// Threads of a block of [`ROW_SCAN`].
+        ROW_THREADS = 256,
+        /// Threads of a block of [`TILE_SCAN`].
+        TILE_THREADS = 128,
+        /// Pixels of a block of [`TILE_SCAN`].
+        TILE = 1024,
     }
 }
 
-/// Prefix sums of whole rows.
-pub mod scan {
-    source! {
-        "05-window-sums-scan", "compute_70", ["05-window-sums.cuh"];
+source! {
+    /// Prefix sums of whole rows.
+    mod scan: "05-window-sums-scan", "compute_70", ["05-window-sums.cuh"];
 
-        kernels {
-            /// The prefix sums of all rows, by decoupled look-back.
-            PREFIX_ROWS = "prefix_rows",
-            /// The sum of each window as the difference of two prefix sums.
-            DIFFERENCES = "differences",
-        }
-        constants {
-            /// Threads of a block of [`PREFIX_ROWS`].
-            SCAN_THREADS = 256,
-            /// Pixels of a block of [`PREFIX_ROWS`].
-            SCAN_TILE = 1024,
-        }
+    kernels {
+        /// The prefix sums of all rows, by decoupled look-back.
+        PREFIX_ROWS = "prefix_rows",
+        /// The sum of each window as the difference of two prefix sums.
+        DIFFERENCES = "differences",
+    }
+    constants {
+        /// Threads of a block of [`PREFIX_ROWS`].
+        SCAN_THREADS = 256,
+        /// Pixels of a block of [`PREFIX_ROWS`].
+        SCAN_TILE = 1024,
     }
 }

@@ -1,4 +1,4 @@
-//! Other projects' test suites on the software driver: what they are, how they run, and what came of it.
+//! Other projects' test suites on the software driver: their list, their runs, and their scores.
 //!
 //! A suite is fetched at one version, built outside of this repository, and each of its tests runs in a process of its own, because a kernel
 //! that faults leaves its process unusable, as on a GPU. A suite whose processes start slowly runs tests of a class in one process first;

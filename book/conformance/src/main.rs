@@ -119,7 +119,7 @@ impl Arguments {
     }
 }
 
-/// What makes a test use the software driver.
+/// Returns the variables that make a test use the software driver.
 fn environment(suite: &Suite, driver: &Path, folder: &Path) -> Result<Vec<(String, String)>> {
     // A suite may load machine code.
     let mut folders = vec![driver.to_owned(), driver.join("nvrtc")];

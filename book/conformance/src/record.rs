@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::run::{Ended, Verdict};
 use crate::suite::Suite;
 
-/// What came of one run of a suite.
+/// The results of one run of a suite.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Score {
     /// Name of the suite.
@@ -17,7 +17,7 @@ pub struct Score {
     pub version: String,
     /// The commit of the driver.
     pub commit: String,
-    /// How many tests ended in each way.
+    /// The number of tests that ended in each way.
     pub counts: BTreeMap<Verdict, usize>,
     /// Passed tests, of those that neither skipped themselves nor fail for a reason that is not the driver's; in percent.
     pub passed_percent: f64,
@@ -39,7 +39,7 @@ impl Score {
         Self { suite: name.to_owned(), version: suite.version.clone(), commit: commit(), counts, passed_percent, others }
     }
 
-    /// For people: the counts in one line, and a line for each test that is not explained.
+    /// Writes the counts in one line, and a line for each test that is not explained.
     pub fn in_words(&self) -> String {
         let counts: Vec<String> = self.counts.iter().map(|(verdict, count)| format!("{count} {}", word(*verdict))).collect();
         let mut text = format!("{} {}: {} ({:.1} % passed)\n", self.suite, self.version, counts.join(", "), self.passed_percent);
@@ -52,7 +52,7 @@ impl Score {
     }
 }
 
-/// The words for a way to end.
+/// Returns the words for a way to end.
 pub fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Passed => "passed",

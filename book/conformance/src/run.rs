@@ -15,7 +15,7 @@ use wait_timeout::ChildExt;
 use crate::source::{Environment, Start, Test};
 use crate::suite::Suite;
 
-/// How a test ended.
+/// The end of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -40,15 +40,15 @@ pub enum Verdict {
 pub struct Ended {
     /// Its name in the suite.
     pub test: String,
-    /// How it ended.
+    /// The way it ended.
     pub verdict: Verdict,
-    /// Why, in a line.
+    /// The reason, in a line.
     pub reason: String,
 }
 
-/// What is known of a process that is over.
+/// A process that is over.
 struct Process {
-    /// Whether it succeeded; `None`: it was not over in time.
+    /// True if it succeeded; `None` if it was not over in time.
     succeeded: Option<bool>,
     output: String,
     /// `None`: it was killed, or never called the driver.
@@ -56,10 +56,6 @@ struct Process {
 }
 
 /// Runs a test. What it printed and its report stay in the folder `keep` unless it simply passed.
-///
-/// # Errors
-///
-/// When it cannot be started.
 pub fn alone(suite: &Suite, test: &Test, environment: &Environment, keep: Option<&Path>) -> Result<Ended> {
     let needs = suite.memory_gib.get(&test.name).copied();
     let available = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_gib(&text));
@@ -82,10 +78,6 @@ pub fn alone(suite: &Suite, test: &Test, environment: &Environment, keep: Option
 /// Runs several tests in one process and returns those that certainly passed or skipped themselves: none, if the driver reported a defect,
 /// because it does not say in which test, or if the process died. All others have to run alone, because a fault in one test spoils those
 /// after it.
-///
-/// # Errors
-///
-/// When it cannot be started.
 pub fn together(suite: &Suite, start: &Start, tests: &[&Test], environment: &Environment) -> Result<Vec<Ended>> {
     let mut command = start.command();
     command.args(tests.iter().map(|test| &test.name));
@@ -112,7 +104,7 @@ fn settled_together<'t>(tests: impl Iterator<Item = &'t str>, process: &Process)
     tests.filter_map(settled).collect()
 }
 
-/// Runs a process to its end, or for so many seconds.
+/// Runs a process to its end, or for at most `limit_s` seconds.
 fn process(mut command: Command, environment: &Environment, limit_s: u64) -> Result<Process> {
     let folder = tempfile::tempdir()?;
     let [output_path, report_path] = ["output.txt", "report.json"].map(|name| folder.path().join(name));
@@ -155,7 +147,7 @@ fn judge(suite: &Suite, test: &str, succeeded: Option<bool>, output: &str, repor
     }
 }
 
-/// The memory that is available, from what Linux says in `/proc/meminfo`.
+/// Returns the memory that is available, from what Linux says in `/proc/meminfo`.
 fn available_gib(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
@@ -170,7 +162,7 @@ fn last_line(text: &str) -> String {
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
 
-/// The last line that looks like the reason of a failure, or else the last line.
+/// Returns the last line that looks like the reason of a failure, or else the last line.
 fn last_error(output: &str) -> String {
     let marks = ["Error", "error", "panicked", "assert", "Exception"];
     let error = output.lines().rev().map(str::trim).find(|line| marks.iter().any(|mark| line.contains(mark)));
@@ -184,7 +176,7 @@ mod tests {
     use super::*;
     use crate::suite;
 
-    /// The report of a process with one defect.
+    /// Returns the report of a process with one defect.
     fn report_of(severity: Severity, message: &str) -> Report {
         let mut report = Report::default();
         report.defects.push(Defect {

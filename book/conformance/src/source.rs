@@ -16,7 +16,7 @@ pub type Environment = [(String, String)];
 pub struct Built {
     /// Its tests, in its own order.
     pub tests: Vec<Test>,
-    /// What runs several tests in one process, if the suite can do that; their names follow as arguments.
+    /// The command for several tests in one process, if the suite has one; their names follow as arguments.
     pub together: Option<Start>,
 }
 
@@ -29,13 +29,13 @@ pub struct Test {
 }
 
 impl Test {
-    /// The class, module or file that the test is in.
+    /// Returns the class, module or file that the test is in.
     pub fn group(&self) -> &str {
         self.name.rsplit_once(['.', ':']).map_or("", |(group, _)| group)
     }
 }
 
-/// What starts a process.
+/// The command of a process.
 pub struct Start {
     program: PathBuf,
     arguments: Vec<String>,
@@ -43,7 +43,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// The command that starts it.
+    /// Returns the command that starts it.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(&self.folder);
@@ -53,10 +53,6 @@ impl Start {
 
 /// Fetches a suite into the folder, unless `source` has it already, and builds it. Its tests will get the `environment`, and so does what
 /// lists them.
-///
-/// # Errors
-///
-/// When it cannot be fetched or built, or has no tests.
 pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &Environment) -> Result<Built> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     // Tests run in another folder.
@@ -132,7 +128,7 @@ fn cargo() -> PathBuf {
 fn rust(source: &Path, arguments: &[String], environment: &Environment) -> Result<Built> {
     let mut command = Command::new(cargo());
     command.args(["test", "--no-run", "--message-format=json"]).args(arguments).current_dir(source);
-    // Not in the folder of whoever started us.
+    // Not in the folder of the process that started us.
     command.env("CARGO_TARGET_DIR", source.join("target")).stderr(Stdio::inherit());
     // Symbols of a suite and of all that it uses can take more disk than the rest.
     command.envs(["CARGO_PROFILE_DEV_DEBUG", "CARGO_PROFILE_TEST_DEBUG"].map(|profile| (profile, "0")));
@@ -159,15 +155,22 @@ fn rust(source: &Path, arguments: &[String], environment: &Environment) -> Resul
 fn python(folder: &Path, packages: &[String]) -> Result<PathBuf> {
     let environment = folder.join("python");
     let python = environment.join("bin/python");
-    let done = environment.join("packages.txt");
-    let wanted = packages.join("\n");
-    if fs::read_to_string(&done).is_ok_and(|found| found == wanted) {
-        return Ok(python);
-    }
-    text(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-    text(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))?;
-    fs::write(&done, wanted)?;
+    once(&environment, packages, || {
+        text(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
+        text(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))
+            .map(drop)
+    })?;
     Ok(python)
+}
+
+/// Makes a folder of packages, unless an earlier run has made it of the same ones.
+pub fn once(folder: &Path, packages: &[String], make: impl FnOnce() -> Result<()>) -> Result<()> {
+    let (done, wanted) = (folder.join("packages.txt"), packages.join("\n"));
+    if fs::read_to_string(&done).is_ok_and(|found| found == wanted) {
+        return Ok(());
+    }
+    make()?;
+    Ok(fs::write(&done, wanted)?)
 }
 
 /// Runs a command to its end and returns what it wrote to its standard output.

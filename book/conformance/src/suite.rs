@@ -11,14 +11,14 @@ const SUITES: &str = include_str!("../suites.toml");
 /// A test suite of another project.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Suite {
-    /// What it tests.
+    /// The project that it tests.
     pub about: String,
     /// The version that is fetched.
     pub version: String,
-    /// How its tests are built, listed, and run.
+    /// The way to build, list, and run its tests.
     #[serde(flatten)]
     pub kind: Kind,
-    /// Whether it compiles CUDA C while it runs.
+    /// True if it compiles CUDA C while it runs.
     #[serde(default)]
     pub needs_nvrtc: bool,
     /// Packages of PyPI that together are the CUDA Toolkit that `CUDA_PATH` names: headers, and NVRTC if one of them has it.
@@ -33,7 +33,7 @@ pub struct Suite {
     /// Seconds after which a test counts as hung.
     #[serde(default = "a_minute")]
     pub time_limit_s: u64,
-    /// Tests that need more memory of the host than others: so many GiB that is available. With less, they are skipped.
+    /// Tests that need this many GiB of the host's memory. With less, they are skipped.
     #[serde(default)]
     pub memory_gib: BTreeMap<String, u64>,
     /// Tests that fail for a reason that is not the driver's, and the reason.
@@ -44,7 +44,7 @@ pub struct Suite {
     pub true_findings: BTreeMap<String, String>,
 }
 
-/// How the tests of a suite are built, listed, and run.
+/// The way to build, list, and run the tests of a suite.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Kind {
@@ -57,27 +57,27 @@ pub enum Kind {
     },
     /// Tests that Python runs, of its packages or our own.
     Python {
-        /// What `pip install` takes.
+        /// The arguments of `pip install`.
         packages: Vec<String>,
         /// A crate of crates.io whose source is `{source}` instead.
         of_crate: Option<String>,
-        /// What to do to get its tests, where its packages do not have them.
+        /// The way to get its tests, if its packages do not have them.
         get_source: Option<String>,
         /// Prints the names of the tests.
         list: Vec<String>,
-        /// Runs the test in place of `{test}`.
+        /// Runs the test whose name replaces `{test}`.
         run: Vec<String>,
-        /// Runs in one process all tests whose names follow, and prints a line `passed NAME` for each that passed or failed
-        /// as it expects, and may print a line `skipped NAME REASON` for each that skipped itself.
+        /// Runs all tests whose names follow in one process. It prints a line `passed NAME` for each that passed or failed as
+        /// it expects, and may print a line `skipped NAME REASON` for each that skipped itself.
         #[serde(default)]
         run_together: Option<Vec<String>>,
-        /// What the line of a test contains.
+        /// The text that the line of a test contains.
         name_contains: String,
     },
 }
 
 impl Suite {
-    /// What runs under a name of its own: the suite, or each of its variants.
+    /// Returns the suite, or each of its variants, under a name of its own.
     pub fn variants(self, name: &str) -> Vec<(String, Self)> {
         if self.variants.is_empty() {
             return vec![(name.to_owned(), self)];
@@ -95,12 +95,12 @@ fn a_minute() -> u64 {
     60
 }
 
-/// All suites by name.
+/// Returns all suites by name.
 pub fn all() -> Result<BTreeMap<String, Suite>> {
     toml::from_str(SUITES).context("suites.toml")
 }
 
-/// One suite.
+/// Returns one suite.
 pub fn named(name: &str) -> Result<Suite> {
     let mut suites = all()?;
     let Some(suite) = suites.remove(name) else {

@@ -15,9 +15,9 @@ use crate::directive::nearest;
 use crate::root;
 use crate::stale::Kernels;
 
-/// Follows the name of a stage whose kernel has changed since the record was made.
+/// The mark of a stage whose kernel changed after the run.
 pub const STALE_MARK: &str = "†";
-/// Says what [`STALE_MARK`] means.
+/// The meaning of [`STALE_MARK`].
 pub const STALE_NOTE: &str = "† measured before this kernel last changed";
 
 /// Stages whose counts at one size say nothing about another: one launches other kernels there, and the others do work for each output that does
@@ -41,7 +41,7 @@ pub struct Archive {
 pub struct Run<'a> {
     /// `<device>/<run>`.
     pub name: &'a str,
-    /// What it says.
+    /// The run.
     pub record: &'a Record,
     is_stale: fn(&Record, &str) -> bool,
 }
@@ -55,7 +55,7 @@ pub struct Pair<'a> {
     pub counted: Run<'a>,
 }
 
-/// A stage that was timed on a GPU, with the bound that follows from the simulator's counts.
+/// A stage that was timed on a GPU, with its bound.
 pub struct Bounded<'a> {
     /// The stage's name.
     pub name: &'a str,
@@ -79,20 +79,20 @@ impl Archive {
         Ok(Self::of(runs))
     }
 
-    /// An archive of these runs.
+    /// Returns an archive of these runs.
     pub fn of(runs: BTreeMap<String, Record>) -> Self {
         let is_stale = |record: &Record, stage: &str| Kernels::stored().is_stale(record, stage);
         Self { runs, is_stale, used: RefCell::default() }
     }
 
-    /// The same records, with another judge of their age.
+    /// Replaces the judge of the age of records.
     #[must_use]
     pub fn judged_by(mut self, is_stale: fn(&Record, &str) -> bool) -> Self {
         self.is_stale = is_stale;
         self
     }
 
-    /// The run of that name.
+    /// Returns the run of that name.
     pub fn run(&self, name: &str) -> Result<Run<'_>> {
         let (name, record) = self.runs.get_key_value(name).ok_or_else(|| {
             anyhow!("there is no record book/results/{name}.json{}", nearest(name, self.runs.keys().map(String::as_str)))
@@ -100,7 +100,7 @@ impl Archive {
         Ok(self.used(Run { name, record, is_stale: self.is_stale }))
     }
 
-    /// The runs that someone chooses, in the order of their names.
+    /// Returns the chosen runs, in the order of their names.
     pub fn runs_where(&self, is_chosen: impl Fn(&Run<'_>) -> bool) -> Vec<Run<'_>> {
         let all = self.runs.iter().map(|(name, record)| Run { name, record, is_stale: self.is_stale });
         all.filter(is_chosen).map(|run| self.used(run)).collect()
@@ -116,13 +116,13 @@ impl Archive {
         self.used.borrow_mut().insert(path.to_owned());
     }
 
-    /// The records that were asked for since the last time, by their paths from `book/`.
+    /// Takes the paths of the records used since the last call.
     pub fn take_used(&self) -> BTreeSet<String> {
         self.used.take()
     }
 
-    /// A measured run with the counts of the simulated GPU of the same kind: at the same size if there is such a record, and otherwise at
-    /// the teaching size.
+    /// Returns a measured run with the counts of the simulated GPU of the same kind. They are of the same size if there is such a record, and
+    /// otherwise of the teaching size.
     pub fn pair(&self, name: &str) -> Result<Pair<'_>> {
         let measured = self.run(name)?;
         let device = measured.device().strip_prefix("nvidia-").with_context(|| format!("{name} is not a run on a GPU"))?;
@@ -131,14 +131,14 @@ impl Archive {
         Ok(Pair { measured, counted })
     }
 
-    /// The pairs of all chapters that were measured on a device at their headline size.
+    /// Returns the pairs of all chapters, measured on a device at their headline size.
     pub fn pairs(&self, device: &str) -> Vec<Pair<'_>> {
         let headline = |run: &Run| run.name == format!("{device}/{}", run.record.chapter);
         self.runs_where(headline).into_iter().filter_map(|run| self.pair(run.name).ok()).collect()
     }
 }
 
-/// The files in a folder and in the folders within, in order, but for hidden ones.
+/// Lists the files below a folder, in order, except hidden ones.
 pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
@@ -155,17 +155,17 @@ pub fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 impl<'a> Run<'a> {
-    /// The folder of records of its device.
+    /// Returns the folder of records of its device.
     pub fn device(&self) -> &'a str {
         self.name.split('/').next().unwrap_or_default()
     }
 
-    /// Where the record is, from the root of the repository.
+    /// Returns the path of the record from the root of the repository.
     pub fn path(&self) -> String {
         format!("book/results/{}.json", self.name)
     }
 
-    /// The stage of that name.
+    /// Returns the stage of that name.
     pub fn stage(&self, name: &str) -> Result<&'a StageRecord> {
         let stages = &self.record.stages;
         stages.iter().find(|stage| stage.name == name).ok_or_else(|| {
@@ -173,38 +173,38 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// Whether the kernel of a stage has changed since.
+    /// Returns true if the kernel of a stage has changed since.
     pub fn is_stale(&self, stage: &str) -> bool {
         (self.is_stale)(self.record, stage)
     }
 
-    /// Whether any stage is stale.
+    /// Returns true if any stage is stale.
     pub fn has_stale(&self) -> bool {
         self.record.stages.iter().any(|stage| self.is_stale(&stage.name))
     }
 
-    /// What a table or a chart calls a stage: its name, with a mark if it is stale.
+    /// Returns the label of a stage: its name, with a mark if it is stale.
     pub fn label(&self, stage: &str) -> String {
         if self.is_stale(stage) { format!("{stage} {STALE_MARK}") } else { stage.to_owned() }
     }
 
-    /// The verified stages that ran on the device, with their median times in milliseconds.
+    /// Returns the verified stages on the device, with median times in milliseconds.
     pub fn times(&self) -> impl Iterator<Item = (&'a str, f64)> + use<'a> {
         let on_device = self.record.stages.iter().filter(|stage| stage.place == Place::Device && stage.verified);
         on_device.filter_map(|stage| Some((stage.name.as_str(), stage.median_ms?)))
     }
 
-    /// One of the workload's sizes.
+    /// Returns one of the workload's sizes.
     pub fn size(&self, name: &str) -> Option<u64> {
         self.record.workload.get(name)?.as_u64()
     }
 
-    /// The day of the run.
+    /// Returns the day of the run.
     pub fn day(&self) -> &'a str {
         self.record.date.split('T').next().unwrap_or_default()
     }
 
-    /// The workload's sizes in words.
+    /// Returns the workload's sizes in words.
     pub fn sizes(&self) -> String {
         let size = |name: &str| self.size(name).map(|size| size.to_string());
         let pair = |a: &str, b: &str| Some(format!("{}x{}", size(a)?, size(b)?));
@@ -225,34 +225,26 @@ impl<'a> Run<'a> {
         outputs.into_iter().flatten().collect::<Vec<_>>().join(" x ")
     }
 
-    /// How outputs near the border are computed, unless there are none.
+    /// Returns the way to compute outputs near the border, if there are any.
     pub fn border(&self) -> Option<&'a str> {
         self.record.workload.get("border").and_then(|border| border.as_str()).filter(|border| *border != "valid")
     }
 }
 
 impl<'a> Pair<'a> {
-    /// Whether the kernel of a stage has changed since it was measured or counted.
+    /// Returns true if a stage changed since it was measured or counted.
     pub fn is_stale(&self, stage: &str) -> bool {
         self.measured.is_stale(stage) || self.counted.is_stale(stage)
     }
 
-    /// Whether a stage was measured and counted with the same kernels. Where one of the two was made again since a kernel changed, times and counts
-    /// say nothing about each other.
-    pub fn is_of_same_kernels(&self, stage: &str) -> bool {
-        let [measured, counted] = [self.measured, self.counted].map(|run| run.stage(stage).ok().map(|row| &row.kernels));
-        let (Some(measured), Some(counted)) = (measured, counted) else { return false };
-        measured.iter().all(|(kernel, digest)| counted.get(kernel).is_none_or(|other| other == digest))
-    }
-
-    /// The counted stage that corresponds to a measured one.
+    /// Returns the counted stage that corresponds to a measured one.
     pub fn counted_stage(&self, name: &str) -> Option<&'a StageRecord> {
         let stage = self.counted.record.stages.iter().find(|stage| stage.name == name)?;
         (self.measured.record.work() == self.counted.record.work() || !BY_SIZE.contains(&name)).then_some(stage)
     }
 
-    /// The stages that were timed and counted. Counts at one size are scaled to another: the counts that limit a stage are those of its inner
-    /// loop, and grow with the multiply-adds.
+    /// Lists the stages that were timed and counted. Counts are scaled from one size to another, because those that limit a stage are of its
+    /// inner loop, and grow with the multiply-adds.
     pub fn bounded(&self) -> Vec<Bounded<'a>> {
         let (measured, counted) = (self.measured.record, self.counted.record);
         let factor = measured.work().multiply_adds as f64 / counted.work().multiply_adds as f64;
@@ -268,7 +260,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// Every count times a factor.
+/// Returns every count times a factor.
 fn scaled(counters: &simt::Counters, factor: f64) -> Option<simt::Counters> {
     let mut counts = serde_json::to_value(counters).ok()?;
     for count in counts.as_object_mut()?.values_mut() {

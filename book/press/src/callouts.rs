@@ -24,10 +24,14 @@ fn marked(line: &str) -> Option<String> {
     let (name, rest) = quoted.strip_prefix("> **")?.split_once("**")?;
     let name = name.strip_suffix([':', '.']).unwrap_or(name);
     let (_, class) = CALLOUTS.into_iter().find(|(known, _)| *known == name)?;
-    let rest = rest.strip_prefix(':').unwrap_or(rest).trim_start();
-    let mut letters = rest.chars();
-    let rest: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    let rest = capital(rest.strip_prefix(':').unwrap_or(rest).trim_start());
     Some(format!("{indent}> <strong class=\"callout {class}\">{name}</strong> {rest}"))
+}
+
+/// Starts a text with a capital.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 #[cfg(test)]

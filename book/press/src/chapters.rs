@@ -1,39 +1,45 @@
-//! The list of chapters, and a way to call generic code on any one of them.
+//! The list of chapters, and a way to call a generic function with any one of them.
 
 use anyhow::Result;
 use kernels::Source;
-use run::Chapter;
 
 use crate::directive;
-use crate::drawing::trace::Arrays;
 
-/// Generic code that runs on a chapter of any workload.
-pub trait Visitor {
-    /// What it returns.
-    type Output;
-    /// Runs on this chapter.
-    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<Self::Output>;
+/// Passes the crates of all chapters, in order, to a macro.
+macro_rules! each_chapter {
+    ($macro:ident $($arguments:tt)*) => {
+        $macro! { conv_naive conv_shared unroll correlation_sm_aware window_sums histogram matmul_tiled; $($arguments)* }
+    };
 }
 
-/// Makes the functions that need every chapter by its crate.
-macro_rules! chapters {
-    ($($chapter:ident),*) => {
-        /// Every chapter's name with its kernels, in order.
-        pub fn chapters() -> Vec<(&'static str, &'static [&'static Source])> {
-            vec![$(($chapter::CHAPTER.name, $chapter::CHAPTER.sources)),*]
-        }
-
-        /// Runs a visitor on the chapter of that name.
-        pub fn visit<V: Visitor>(name: &str, visitor: V) -> Result<V::Output> {
-            $(if name == $chapter::CHAPTER.name {
-                return visitor.visit(&$chapter::CHAPTER);
+/// Evaluates `chapter => expression`, a result, for the chapter of a name. Chapters differ in type, by their workload.
+macro_rules! with_chapter {
+    ($name:expr, $chapter:ident => $result:expr) => {
+        crate::chapters::each_chapter!(with_chapter @ $name, $chapter => $result)
+    };
+    ($($known:ident)*; @ $name:expr, $chapter:ident => $result:expr) => {
+        match $name {
+            $(name if name == $known::CHAPTER.name => {
+                let $chapter = &$known::CHAPTER;
+                $result
             })*
-            Err(check(name).expect_err("a name of the list is found above"))
+            name => Err(crate::chapters::check(name).expect_err("a name of the list is found above")),
         }
     };
 }
 
-chapters!(conv_naive, conv_shared, unroll, correlation_sm_aware, window_sums, histogram, matmul_tiled);
+pub(crate) use {each_chapter, with_chapter};
+
+macro_rules! names_and_kernels {
+    ($($chapter:ident)*;) => {
+        vec![$(($chapter::CHAPTER.name, $chapter::CHAPTER.sources)),*]
+    };
+}
+
+/// Returns every chapter's name with its kernels, in order.
+pub fn chapters() -> Vec<(&'static str, &'static [&'static Source])> {
+    each_chapter!(names_and_kernels)
+}
 
 /// Checks that there is a chapter of that name.
 pub fn check(name: &str) -> Result<()> {

@@ -1,21 +1,18 @@
-//! `cargo book check`: whether the records are what `book/records.toml` says, and, with `--fresh`, whether all of them still hold.
+//! `cargo book check`: checks that the records are what `book/records.toml` says, and, with `--fresh`, that all of them still hold.
 
-use std::fs;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Args, Command};
-use run::Chapter;
 use run::record::Record;
 
 use crate::archive::files_below;
-use crate::chapters::{self, Visitor};
-use crate::drawing::trace::Arrays;
-use crate::manifest::{Entry, Kind, Manifest, short};
-use crate::stale::Kernels;
+use crate::chapters::with_chapter;
+use crate::manifest::{Entry, Manifest, short};
+use crate::stale::{Kept, Kernels};
 use crate::{counts, listings};
 
-/// How strict to be.
+/// The strictness of the check.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Fail when a kernel has changed since something was measured of it; a release needs this
@@ -24,11 +21,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Checks, and lists what is stale.
-    ///
-    /// # Errors
-    ///
-    /// When a file has no entry, an entry no file, a record cannot be read, or a command is not one.
+    /// Checks the records, and lists those that are stale.
     pub fn run(&self) -> Result<ExitCode> {
         let manifest = Manifest::find()?;
         let problems = problems(&manifest)?;
@@ -51,55 +44,23 @@ impl Arguments {
     }
 }
 
-/// The parts of a record that no longer hold: stages, kernels, or the whole. A stage that its command runs and that it does not have yet is
-/// one of them.
-///
-/// # Errors
-///
-/// When it cannot be read.
-pub fn stale_parts(manifest: &Manifest, record: &str) -> Result<Vec<String>> {
-    let path = manifest.path(record);
-    let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    let parts = stale_parts_of(Kind::of(record)?, &text, Kernels::stored()).with_context(|| path.display().to_string())?;
-    let new = match manifest.entries.get(record) {
-        Some(entry) if Kind::of(record)? == Kind::Results => new_stages(entry, &Record::parse(&text)?)?,
-        _ => Vec::new(),
-    };
-    Ok(parts.into_iter().chain(new.into_iter().map(|stage| format!("{stage} (new)"))).collect())
+/// Returns the parts of a record that no longer hold: stages, kernels, or the whole. A stage that its command runs and that it does not have
+/// yet is one of them.
+pub fn stale_parts(manifest: &Manifest, path: &str) -> Result<Vec<String>> {
+    let kept = manifest.read_record(path)?;
+    let mut parts = kept.stale_parts(Kernels::stored()).with_context(|| path.to_owned())?;
+    if let (Kept::Results(record), Some(entry)) = (&kept, manifest.entries.get(path)) {
+        parts.extend(new_stages(entry, record)?.into_iter().map(|stage| format!("{stage} (new)")));
+    }
+    Ok(parts)
 }
 
-/// The stages that the command of a record runs and the record does not have.
+/// Returns the stages that the command of a record runs and the record does not have.
 fn new_stages(entry: &Entry, record: &Record) -> Result<Vec<&'static str>> {
-    let (program, arguments) = entry.words();
-    let stages = chapters::visit(program, Stages(&arguments))?;
-    Ok(stages.into_iter().filter(|name| record.stages.iter().all(|stage| stage.name != *name)).collect())
+    Ok(stages(entry)?.into_iter().filter(|name| record.stages.iter().all(|stage| stage.name != *name)).collect())
 }
 
-/// The parts of a record, given as text, that do not hold with these kernels.
-///
-/// # Errors
-///
-/// When the text is not such a record.
-pub fn stale_parts_of(kind: Kind, text: &str, kernels: &Kernels) -> Result<Vec<String>> {
-    Ok(match kind {
-        Kind::Results => {
-            let record = Record::parse(text)?;
-            kernels.stale_parts(&record).into_iter().map(|(part, changed)| format!("{part} ({})", changed.join(", "))).collect()
-        }
-        Kind::Counts => {
-            let record: counts::Record = serde_json::from_str(text)?;
-            record.kernels.iter().filter(|kernel| kernel.is_stale(kernels)).map(counts::KernelCounts::name).collect()
-        }
-        Kind::Listings if listings::is_stale(text, kernels)? => vec!["the whole".to_owned()],
-        Kind::Listings => Vec::new(),
-    })
-}
-
-/// What is wrong with the records or their list.
-///
-/// # Errors
-///
-/// When a folder cannot be read.
+/// Lists the problems of the records and of their list.
 pub fn problems(manifest: &Manifest) -> Result<Vec<String>> {
     let mut problems = Vec::new();
     for folder in ["results", "counts", "listings"] {
@@ -124,12 +85,11 @@ pub fn problems(manifest: &Manifest) -> Result<Vec<String>> {
 fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
     stale_parts(manifest, path)?;
     ensure!(entry.needs.gpu() == entry.model.is_some(), "a record of a GPU names its model, and no other does");
-    let (program, arguments) = entry.words();
-    match Kind::of(path)? {
-        Kind::Results => {
-            let record = Record::parse(&fs::read_to_string(manifest.path(path))?)?;
+    match manifest.read_record(path)? {
+        Kept::Results(record) => {
+            let (program, _) = entry.words();
             ensure!(record.chapter == program, "{program} does not make a record of {}", record.chapter);
-            let stages = chapters::visit(program, Stages(&arguments))?;
+            let stages = stages(entry)?;
             let names: Vec<&str> = record.stages.iter().map(|stage| stage.name.as_str()).collect();
             let old: Vec<&str> = stages.iter().copied().filter(|stage| names.contains(stage)).collect();
             ensure!(old == names, "`{}` runs the stages {stages:?}, and the record has {names:?}", entry.command);
@@ -138,20 +98,15 @@ fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
             }
             Ok(())
         }
-        Kind::Counts => accept::<counts::count::Arguments>(entry, "counts"),
-        Kind::Listings => accept::<listings::Arguments>(entry, "listing"),
+        Kept::Counts(_) => accept::<counts::count::Arguments>(entry, "counts"),
+        Kept::Listing(_) => accept::<listings::Arguments>(entry, "listing"),
     }
 }
 
-/// Lists the stages that a command line of a chapter would run, in the order of the table.
-struct Stages<'a>(&'a [&'a str]);
-
-impl Visitor for Stages<'_> {
-    type Output = Vec<&'static str>;
-
-    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<Self::Output> {
-        cli::stages(chapter, self.0).map_err(|problem| anyhow!("{}: {problem}", chapter.name))
-    }
+/// Lists the stages that the command of an entry runs, in the order of the table.
+fn stages(entry: &Entry) -> Result<Vec<&'static str>> {
+    let (program, arguments) = entry.words();
+    with_chapter!(program, chapter => cli::stages(chapter, &arguments).map_err(|problem| anyhow!("{program}: {problem}")))
 }
 
 /// Reads the command line of an entry, a subcommand of `book`, without running it.
@@ -165,6 +120,7 @@ fn accept<A: Args>(entry: &Entry, subcommand: &'static str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::fs;
 
     use super::*;
     use crate::archive::Archive;
@@ -220,10 +176,7 @@ mod tests {
 
     #[test]
     fn every_record_is_used_and_listed() {
-        let mut used = BTreeSet::new();
-        for page in page::sources().unwrap() {
-            used.extend(page::records_of(&page).unwrap());
-        }
+        let mut used = page::records_of(&page::sources().unwrap()).unwrap();
         let archive = Archive::read().unwrap();
         readme::current(&archive).unwrap();
         used.extend(archive.take_used());

@@ -1,4 +1,4 @@
-//! What changed in the code from one stage to the next, made from the anchors that the pages include.
+//! The changes of the code from one stage to the next, made from the anchors that the pages include.
 //!
 //! A reader has seen both stages whole, with their comments. A difference shows the lines of code alone, all of them, and counts lines that
 //! only moved in or out with their indentation as unchanged. Most kernels of a chapter are instances of one body; where that is the change,
@@ -40,7 +40,7 @@ impl<'a> Side<'a> {
         Ok(Self { name, path, parts })
     }
 
-    /// The lines that are not comments.
+    /// Returns the lines that are not comments.
     fn code(&self) -> Result<Vec<String>> {
         let text = fs::read_to_string(root().join(self.path)).with_context(|| self.path.to_owned())?;
         let mut code = Vec::new();
@@ -56,7 +56,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The lines of a part, which [`diff`] describes. Empty lines separate the paragraphs of an anchor.
+/// Returns the lines of a part, which [`diff`] describes. Empty lines separate the paragraphs of an anchor.
 fn lines<'a>(text: &'a str, part: &str) -> Result<Vec<&'a str>> {
     let lines: Vec<&str> = match (part.strip_prefix('^'), part.split_once('~')) {
         (Some(start), _) => text.lines().filter(|line| line.starts_with(start)).collect(),
@@ -71,7 +71,7 @@ fn lines<'a>(text: &'a str, part: &str) -> Result<Vec<&'a str>> {
     Ok(lines)
 }
 
-/// The lines between an anchor and its end.
+/// Returns the lines between an anchor and its end.
 fn anchor<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
     let mark = |line: &str, kind: &str| line.trim().strip_prefix("// ").and_then(|mark| mark.strip_prefix(kind)) == Some(name);
     let inside = text.lines().skip_while(|line| !mark(line, "ANCHOR: ")).skip(1);

@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail, ensure};
+use serde::{Deserialize, Serialize};
 
 /// A directive of a page, or braces that are escaped.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Directive<'a> {
-    /// Its place in the page.
+    /// Its range in the page.
     pub range: Range<usize>,
-    /// What is between the braces.
+    /// The text between the braces.
     pub text: &'a str,
-    /// Whether a backslash keeps it from being replaced.
+    /// True if a backslash keeps it from being replaced.
     pub escaped: bool,
 }
 
@@ -37,7 +38,7 @@ pub fn find(page: &str) -> Result<Vec<Directive<'_>>, usize> {
 }
 
 /// The words and options of a directive, which are taken out one by one; what is left over at the end is an error.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Arguments {
     words: Vec<String>,
     options: BTreeMap<String, String>,

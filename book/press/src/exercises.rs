@@ -6,6 +6,7 @@ use workshop::Exercise;
 use workshop::manifest::{Manifest, Predict};
 use workshop::text::{Version, version};
 
+use crate::callouts::capital;
 use crate::chapters::{self, chapters};
 use crate::root;
 
@@ -36,7 +37,7 @@ pub fn solutions() -> Result<String> {
     Ok(solutions)
 }
 
-/// A table of all chapters with how many exercises a reader has passed, which the page's script fills in.
+/// Returns a table of all chapters with how many exercises a reader has passed, which the page's script fills in.
 pub fn progress() -> Result<String> {
     let mut rows = String::new();
     for (chapter, _) in chapters() {
@@ -84,7 +85,7 @@ fn shown(exercise: &Exercise) -> Result<String> {
     Ok(text + &format!("\nIn a terminal:\n\n```console\n$ cargo run -p ch{chapter} -- exercise {number}\n```\n\n</figure>"))
 }
 
-/// An exercise with its solution.
+/// Returns an exercise with its solution.
 fn solved(exercise: &Exercise) -> Result<String> {
     let Exercise { number, manifest, .. } = exercise;
     let mut text =
@@ -121,7 +122,7 @@ fn predictions(text: &mut String, exercise: &Exercise, predict: &Predict) {
     text.push('\n');
 }
 
-/// A text with fences around its indented lines: without them, mdBook takes those for Rust.
+/// Returns a text with fences around its indented lines: without them, mdBook takes those for Rust.
 fn fenced(text: &str) -> String {
     let mut fenced = String::new();
     let mut inside = false;
@@ -140,14 +141,9 @@ fn fenced(text: &str) -> String {
     fenced
 }
 
-/// A text for a cell of a table.
+/// Returns a text for a cell of a table.
 fn cell(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
-}
-
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub struct Term<'a> {
     pub field: &'a str,
 }
 
-/// Says what a term is worth.
+/// A function that returns the value of a term.
 pub type Terms<'a> = dyn Fn(Term) -> Result<Quantity> + 'a;
 
 /// Evaluates an expression.
@@ -26,7 +26,7 @@ pub fn evaluate(text: &str, terms: &Terms) -> Result<Quantity> {
     Ok(value)
 }
 
-/// What is left to read. Each step reads its part and the space after it.
+/// The text that is left to read. Each step reads its part and the space after it.
 struct Parser<'a> {
     rest: &'a str,
     terms: &'a Terms<'a>,

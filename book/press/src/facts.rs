@@ -25,7 +25,7 @@ pub struct Facts {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Group {
-    /// Where they come from: an address, a title, or a section of a file of the repository.
+    /// Their source: an address, a title, or a section of a file of the repository.
     pub source: String,
     /// The facts, as text with a unit: `"2.50 ms"`.
     pub facts: BTreeMap<String, String>,
@@ -50,7 +50,7 @@ impl Facts {
         Ok(Self { groups, used: RefCell::default(), recent: RefCell::default() })
     }
 
-    /// A fact as it is written.
+    /// Returns a fact as it is written.
     pub fn text(&self, group: &str, key: &str) -> Result<&str> {
         let name = format!("{group}.{key}");
         let fact = self.groups.get(group).and_then(|group| group.facts.get(key)).ok_or_else(|| {
@@ -62,18 +62,18 @@ impl Facts {
         Ok(fact)
     }
 
-    /// The sources of the facts that were asked for since the last time.
+    /// Returns the sources of the facts that were asked for since the last time.
     pub fn take_sources(&self) -> Vec<&str> {
         let recent = self.recent.take();
         self.groups.iter().filter(|(name, _)| recent.contains(*name)).map(|(_, group)| group.source.as_str()).collect()
     }
 
-    /// What a fact is worth.
+    /// Returns the value of a fact.
     pub fn value(&self, group: &str, key: &str) -> Result<Quantity> {
         parsed(self.text(group, key)?)
     }
 
-    /// The facts that nothing has asked for.
+    /// Returns the facts that nothing has asked for.
     pub fn unused(&self) -> Vec<String> {
         let used = self.used.borrow();
         self.names().filter(|name| !used.contains(name)).collect()
@@ -84,7 +84,7 @@ impl Facts {
     }
 }
 
-/// The number at the start of a fact, without the spaces between its thousands.
+/// Returns the number at the start of a fact, without the spaces between its thousands.
 pub fn number(fact: &str) -> &str {
     fact.trim_end_matches(|last: char| !last.is_ascii_digit())
 }
@@ -139,7 +139,7 @@ mod tests {
         assert!(missing.is_empty(), "not in the notes: {missing:?}");
     }
 
-    /// Whether a text holds a number, with any number of zeros at its end. A number with an exponent has to be there as it is.
+    /// Returns true if a text holds a number, with any number of zeros at its end. A number with an exponent has to be there as it is.
     fn is_in(number: &str, text: &str) -> bool {
         if number.contains('e') {
             return text.split_whitespace().any(|word| word == number);

@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow, ensure};
 use crate::directive::nearest;
 use crate::root;
 
-/// The start of an include, and what it includes, with its offset in the page.
+/// Returns the start of an include, and what it includes, with its offset in the page.
 pub fn find(page: &str) -> impl Iterator<Item = (usize, &str)> {
     page.match_indices("{{#").filter_map(|(start, _)| {
         let rest = page[start + 3..].split_once("}}")?.0;

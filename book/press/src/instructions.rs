@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use alu::{Accuracy, Class, OTHERS, TABLE, spellings};
 
-/// What a pattern has between its dots: one or more alternatives in each place.
+/// The parts of a pattern between its dots: one or more alternatives in each place.
 type Pattern = Vec<BTreeSet<String>>;
 
 /// A line of the table: patterns of one instruction that count the same and promise the same.
@@ -35,7 +35,7 @@ pub fn tables() -> String {
     page
 }
 
-/// The lines by name, those of one name in the order of the table. A carry is a part of its instruction and has none.
+/// Returns the lines by name, those of one name in the order of the table. A carry is a part of its instruction and has none.
 fn lines() -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for row in TABLE.iter().filter(|row| !row.spelling.starts_with("carry of")) {
@@ -56,7 +56,7 @@ fn lines() -> Vec<Line> {
     lines
 }
 
-/// Fewer patterns for the same spellings: those that differ in one place become one, beginning with the types at the end.
+/// Merges patterns that differ in one place, beginning with the types at the end.
 fn merged(mut patterns: Vec<Pattern>) -> Vec<Pattern> {
     let places = patterns.iter().map(Vec::len).max().unwrap_or(0);
     for from_end in 1..=places {
@@ -79,7 +79,7 @@ fn merged(mut patterns: Vec<Pattern>) -> Vec<Pattern> {
     patterns
 }
 
-/// As in PTX, alternatives in braces.
+/// Writes a pattern as in PTX, with alternatives in braces.
 fn written(pattern: &Pattern) -> String {
     let places = pattern.iter().map(|alternatives| {
         let alternatives: Vec<&str> = alternatives.iter().map(String::as_str).collect();

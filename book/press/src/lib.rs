@@ -58,14 +58,9 @@ use std::path::Path;
 
 pub use drawing::svg::width_of;
 
-#[cfg(test)]
-mod bounds;
-#[cfg(test)]
-mod commands;
-
 pub use page::pictures;
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }

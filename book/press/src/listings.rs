@@ -1,4 +1,4 @@
-//! What NVIDIA's tools say about kernels, as the book shows it: machine code in `book/listings/*.sass`, and the reports of
+//! Listings from NVIDIA's tools, as the book shows them: machine code in `book/listings/*.sass`, and the reports of
 //! `compute-sanitizer` in `book/listings/*.txt`. `cargo book record` makes them.
 //!
 //! Every version of the compiler makes other machine code, and neither `nvdisasm` nor `compute-sanitizer` comes with a Python package. So
@@ -28,16 +28,16 @@ use crate::stale::Kernels;
 /// The architecture that listings are of.
 const ARCHITECTURE: &str = "sm_90";
 
-/// How machine code names the constant memory of a module; the kernel's parameters are in another bank.
+/// The constant memory of a module in machine code; the kernel's parameters are in another bank.
 const CONSTANT_MEMORY: &str = "c[0x3]";
 
-/// How the lines of `compute-sanitizer` begin.
+/// The beginning of the lines of `compute-sanitizer`.
 const MARK: &str = "=========";
 
 /// Chooses what is shown from those loops of a kernel that have a multiply-add. Each loop is a list of instructions.
 type Choice = fn(Vec<Vec<String>>) -> Option<Vec<String>>;
 
-/// What a listing shows of its kernel.
+/// The content of a listing.
 #[derive(Clone, Copy)]
 enum Content {
     /// A part of its machine code.
@@ -52,7 +52,7 @@ enum Content {
 }
 
 impl Content {
-    /// The extension of its file.
+    /// Returns the extension of its file.
     fn extension(self) -> &'static str {
         match self {
             Content::Code(_) => "sass",
@@ -76,7 +76,7 @@ const LISTINGS: [(&str, Kernel, Content); 4] = [
     ("03-unroll.constant-filter", unroll::CONSTANT_FILTER, Content::Code(constants)),
 ];
 
-/// Which listing to make.
+/// The listing to make.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// The listing's name
@@ -89,10 +89,6 @@ pub struct Arguments {
 
 impl Arguments {
     /// Makes the listing.
-    ///
-    /// # Errors
-    ///
-    /// When a tool is not there, the machine code does not have what the listing shows, or the file cannot be written.
     pub fn run(self) -> Result<()> {
         let (_, kernel, content) = LISTINGS.iter().find(|(name, ..)| *name == self.name).context("there is no such listing")?;
         let file = AtomicFile::create(&self.save)?;
@@ -106,7 +102,7 @@ impl Arguments {
     }
 }
 
-/// What made the machine code of a kernel, and the part of it that is shown, with what each instruction does.
+/// Returns the maker of the machine code of a kernel, and the part to show, with the meaning of each instruction.
 fn code(kernel: Kernel, choice: Choice) -> Result<(String, String)> {
     let number = ARCHITECTURE.trim_start_matches("sm_").parse()?;
     let nvrtc = Nvrtc::find_where(|nvrtc| nvrtc.architectures().contains(&number))?;
@@ -118,7 +114,7 @@ fn code(kernel: Kernel, choice: Choice) -> Result<(String, String)> {
     Ok((maker, lines.collect()))
 }
 
-/// What found the races of a kernel, and its report.
+/// Returns the tool that found the races of a kernel, and its report.
 fn races(kernel: Kernel, program: &str, arguments: &[&str]) -> Result<(String, String)> {
     const TOOL: &str = "compute-sanitizer";
     let program = std::env::current_exe()?.with_file_name(program);
@@ -136,8 +132,8 @@ fn races(kernel: Kernel, program: &str, arguments: &[&str]) -> Result<(String, S
     Ok((format!("{TOOL} {version}"), report))
 }
 
-/// The errors that a tool reports among the lines of the program that it watched. The program launches the kernel again and again, so errors
-/// at the same places are shown once.
+/// Finds the errors of a tool among the lines of the program that it watched. The program launches the kernel many times, so errors at the
+/// same places are shown once.
 fn report(output: &str) -> String {
     let mut errors: Vec<Vec<&str>> = Vec::new();
     for line in output.lines().filter(|line| line.starts_with(MARK)) {
@@ -154,11 +150,7 @@ fn report(output: &str) -> String {
     errors.concat().iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// The code of a listing, and a last line that says so if its kernel has changed since.
-///
-/// # Errors
-///
-/// When there is no such listing.
+/// Returns the code of a listing, and a last line that says so if its kernel has changed since.
 pub fn read(archive: &Archive, name: &str) -> Result<String> {
     let known = || format!("there is no listing {name}{}", nearest(name, LISTINGS.iter().map(|(name, ..)| *name)));
     let (.., content) = LISTINGS.iter().find(|(listing, ..)| *listing == name).with_context(known)?;
@@ -170,11 +162,7 @@ pub fn read(archive: &Archive, name: &str) -> Result<String> {
     Ok(code + &label)
 }
 
-/// Whether the kernel of a listing has changed since the listing was made.
-///
-/// # Errors
-///
-/// When the text is not that of a listing.
+/// Returns true if the kernel of a listing has changed since the listing was made.
 pub fn is_stale(listing: &str, kernels: &Kernels) -> Result<bool> {
     let head = |key: &str| listing.lines().find_map(|line| line.strip_prefix(&format!("// {key}: ")));
     let (kernel, digest) =
@@ -182,7 +170,7 @@ pub fn is_stale(listing: &str, kernels: &Kernels) -> Result<bool> {
     Ok(kernels.digest(kernel) != Some(digest))
 }
 
-/// The kernel's machine code: labels, and instructions without their addresses.
+/// Returns the kernel's machine code: labels, and instructions without their addresses.
 fn machine_code(nvrtc: &Nvrtc, kernel: Kernel) -> Result<Vec<String>> {
     let cubin = nvrtc.compile_to_cubin(Input::of(kernel.source), &options(ARCHITECTURE))?;
     let mut file = tempfile::NamedTempFile::new()?;
@@ -197,7 +185,7 @@ fn machine_code(nvrtc: &Nvrtc, kernel: Kernel) -> Result<Vec<String>> {
     Ok(code.lines().filter_map(line).collect())
 }
 
-/// A label, or an instruction; other lines are for the assembler.
+/// Returns a label, or an instruction; other lines are for the assembler.
 fn line(line: &str) -> Option<String> {
     let line = line.trim();
     if line.starts_with(".L_") {
@@ -207,13 +195,13 @@ fn line(line: &str) -> Option<String> {
     Some(instruction.split(';').next()?.trim().to_owned())
 }
 
-/// The name of an instruction, without its predicate and what stands behind a point.
+/// Returns the name of an instruction, without its predicate and its modifiers.
 fn name(instruction: &str) -> &str {
     let mut words = instruction.split_whitespace().filter(|word| !word.starts_with('@'));
     words.next().and_then(|word| word.split('.').next()).unwrap_or_default()
 }
 
-/// The instructions of every loop that has a multiply-add: from a label to a jump back to it.
+/// Returns the instructions of every loop that has a multiply-add: from a label to a jump back to it.
 fn loops(code: &[String]) -> Vec<Vec<String>> {
     let mut loops = Vec::new();
     for (end, jump) in code.iter().enumerate().filter(|(_, line)| name(line) == "BRA") {
@@ -232,7 +220,7 @@ fn shortest(loops: Vec<Vec<String>>) -> Option<Vec<String>> {
     loops.into_iter().min_by_key(Vec::len)
 }
 
-/// In the longest loop, the first load of a pair from constant memory, and the multiply-adds that use it first.
+/// Chooses from the longest loop the first load of a pair from constant memory, and the multiply-adds that use it first.
 fn constants(loops: Vec<Vec<String>>) -> Option<Vec<String>> {
     let longest = loops.into_iter().max_by_key(Vec::len)?;
     let load = longest.iter().position(|line| name(line) == "ULDC" && line.contains(CONSTANT_MEMORY))?;
@@ -246,7 +234,7 @@ fn constants(loops: Vec<Vec<String>>) -> Option<Vec<String>> {
     Some(chosen)
 }
 
-/// What an instruction does.
+/// Says what an instruction does.
 fn meaning(instruction: &str) -> &'static str {
     match name(instruction) {
         "LDS" if instruction.contains(".128") => "four words from shared memory",

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::directive::nearest;
+use crate::stale::Kept;
 
 /// All entries of `book/records.toml`, by the path of the record from `book/`, for example `results/nvidia-h200/03-unroll.json`.
 pub struct Manifest {
@@ -21,15 +22,15 @@ pub struct Manifest {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The program and its arguments; `--save FILE` comes behind them.
+    /// The program and its arguments; `--save FILE` follows them.
     pub command: String,
-    /// What the command needs.
+    /// The needs of the command.
     pub needs: Needs,
     /// The model of the GPU, as its driver names it, where the record is one of a GPU.
     pub model: Option<String>,
 }
 
-/// What a command needs beside the repository.
+/// The needs of a command, besides the repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Needs {
@@ -46,7 +47,7 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// The program that has to be on the `PATH`.
+    /// Returns the program that has to be on the `PATH`.
     pub fn program(self) -> Option<&'static str> {
         match self {
             Needs::Sim | Needs::Gpu => None,
@@ -56,7 +57,7 @@ impl Needs {
         }
     }
 
-    /// Whether it needs a GPU.
+    /// Returns true if it needs a GPU.
     pub fn gpu(self) -> bool {
         matches!(self, Needs::Gpu | Needs::Ncu | Needs::Sanitizer)
     }
@@ -79,18 +80,14 @@ impl fmt::Display for Needs {
 pub enum Kind {
     /// Runs of chapters.
     Results,
-    /// What was counted of every kernel.
+    /// Counts of every kernel.
     Counts,
-    /// What NVIDIA's tools say about kernels.
+    /// Output of NVIDIA's tools about kernels.
     Listings,
 }
 
 impl Kind {
-    /// The kind of a record, by its path from `book/`.
-    ///
-    /// # Errors
-    ///
-    /// When it is in none of their folders.
+    /// Returns the kind of a record, by its path from `book/`.
     pub fn of(record: &str) -> Result<Self> {
         match record.split('/').next() {
             Some("results") => Ok(Self::Results),
@@ -102,7 +99,7 @@ impl Kind {
 }
 
 impl Entry {
-    /// The program and its arguments.
+    /// Returns the program and its arguments.
     pub fn words(&self) -> (&str, Vec<&str>) {
         let mut words = self.command.split_whitespace();
         (words.next().unwrap_or_default(), words.collect())
@@ -111,10 +108,6 @@ impl Entry {
 
 impl Manifest {
     /// Reads `book/records.toml` below the root of a repository.
-    ///
-    /// # Errors
-    ///
-    /// When it is not there or holds something else.
     pub fn read(root: &Path) -> Result<Self> {
         let path = root.join("book/records.toml");
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
@@ -122,27 +115,26 @@ impl Manifest {
         Ok(Self { root: root.to_owned(), entries })
     }
 
-    /// Reads that of the repository in which this process works: programs of this crate may be copied to a machine with a GPU.
-    ///
-    /// # Errors
-    ///
-    /// As [`Manifest::read`].
+    /// Reads that of the repository in which this process works, because its programs may be copied to a machine with a GPU.
     pub fn find() -> Result<Self> {
         let here = std::env::current_dir()?;
         let root = here.ancestors().find(|folder| folder.join("book/records.toml").is_file());
         Self::read(root.context("run this in a checkout of the repository: there is no book/records.toml here or above")?)
     }
 
-    /// Where a record is on this machine.
+    /// Returns the path of a record on this machine.
     pub fn path(&self, record: &str) -> PathBuf {
         self.root.join("book").join(record)
     }
 
-    /// The entry that a person means: by its path, or that without folder and extension (`nvidia-h200/03-unroll`).
-    ///
-    /// # Errors
-    ///
-    /// Names the nearest ones when there is none.
+    /// Reads a record.
+    pub fn read_record(&self, record: &str) -> Result<Kept> {
+        let path = self.path(record);
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        Kept::parse(record, text).with_context(|| path.display().to_string())
+    }
+
+    /// Returns the entry that a person means: by its path, or that without folder and extension (`nvidia-h200/03-unroll`).
     pub fn get(&self, name: &str) -> Result<(&str, &Entry)> {
         if let Some((path, entry)) = self.entries.iter().find(|(path, _)| *path == name || short(path) == name) {
             return Ok((path, entry));
@@ -151,7 +143,7 @@ impl Manifest {
     }
 }
 
-/// What people call a record: its path without the kind of record and the extension, unless that kind tells it from others.
+/// Returns the name of a record for people: its path without the extension, and without `results/`.
 pub fn short(path: &str) -> &str {
     let name = path.rsplit_once('.').map_or(path, |(name, _)| name);
     name.strip_prefix("results/").unwrap_or(name)

@@ -11,10 +11,6 @@ use simt::SourceLine;
 use crate::root;
 
 /// Draws the table of operators (`operators`), or that of the chapters' scores (`scores`).
-///
-/// # Errors
-///
-/// For another word, or when a score cannot be read.
 pub fn table(what: &str) -> Result<String> {
     match what {
         "operators" => Ok(operators()),
@@ -23,7 +19,7 @@ pub fn table(what: &str) -> Result<String> {
     }
 }
 
-/// The scores in `book/mutants`, each with the name of its chapter.
+/// Returns the scores in `book/mutants`, each with the name of its chapter.
 fn read() -> Result<Vec<(String, Score)>> {
     let folder = root().join("book/mutants");
     let mut files = fs::read_dir(&folder)

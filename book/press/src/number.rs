@@ -1,4 +1,4 @@
-//! Numbers for the text of a page: a quantity in a unit, with so many significant digits.
+//! Numbers for the text of a page: a quantity in a unit, rounded.
 
 use anyhow::{Context, Result, bail, ensure};
 use run::units;
@@ -39,19 +39,19 @@ const UNITS: [Unit; 16] = [
 ];
 
 impl Unit {
-    /// The unit of that name.
+    /// Returns the unit of that name.
     pub fn named(name: &str) -> Result<Self> {
         let unit = UNITS.into_iter().find(|unit| unit.name == name);
         unit.with_context(|| format!("there is no unit {name}{}", nearest(name, UNITS.map(|unit| unit.name))))
     }
 
-    /// So many of it.
+    /// Makes a quantity in this unit.
     pub fn quantity(self, value: f64) -> Quantity {
         Quantity { value: value * self.scale, dimension: self.dimension }
     }
 }
 
-/// How a page wants a number written.
+/// The way in which a page wants a number written.
 #[derive(Debug)]
 pub struct Style {
     /// The unit, and whether it is written after the number.
@@ -59,12 +59,12 @@ pub struct Style {
     digits: Option<Digits>,
 }
 
-/// How exactly a number is written.
+/// The precision of a number.
 #[derive(Clone, Copy, Debug)]
 enum Digits {
-    /// So many digits that count.
+    /// This many significant digits.
     Significant(usize),
-    /// So many digits after the point.
+    /// This many digits after the point.
     Decimals(usize),
 }
 
@@ -87,17 +87,17 @@ impl Style {
         Ok(Self { unit, digits })
     }
 
-    /// The name of the unit, if one was asked for.
+    /// Returns the name of the unit, if one was asked for.
     pub fn unit_name(&self) -> Option<&'static str> {
         self.unit.map(|(unit, _)| unit.name)
     }
 
-    /// The same without the unit's name.
+    /// Returns the same without the unit's name.
     pub fn without_unit(&self) -> Self {
         Self { unit: self.unit.map(|(unit, _)| (unit, false)), digits: self.digits }
     }
 
-    /// Whether nothing was asked for.
+    /// Returns true if nothing was asked for.
     pub fn is_default(&self) -> bool {
         self.unit.is_none() && self.digits.is_none()
     }

@@ -1,4 +1,4 @@
-//! Pages, and what each of their directives is replaced by.
+//! Pages, and the text in place of each of their directives.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use crate::archive::{Archive, STALE_MARK, files_below};
-use crate::directive::{Arguments, find, nearest};
+use crate::directive::{Arguments, Directive, find, nearest};
 use crate::drawing::concepts;
 use crate::drawing::svg::inline;
 use crate::facts::Facts;
@@ -14,7 +14,7 @@ use crate::lab::{roofline, slides};
 use crate::manifest::Manifest;
 use crate::number::Style;
 use crate::predict::Prediction;
-use crate::simulation::{self, Answers};
+use crate::simulation::{self, Answers, Question, Show};
 use crate::values::{FACTS, words, worth};
 use crate::{
     callouts, charts, counts, diff, exercises, functions, include, instructions, listings, mutants, ptx, root, sources, suites,
@@ -30,21 +30,86 @@ pub struct Page {
     pub text: String,
 }
 
-/// The directives besides those of [`simulation::DIRECTIVES`].
-const DIRECTIVES: &str = "run fact table bounds chart counts diff exercise exercises functions predict progress solutions instructions listing mutants picture profiles ptx-loop roofline suites slide";
+/// A way to replace a directive, given the words and options after its name.
+type Render = fn(&Press, &mut Arguments) -> Result<Rendered>;
 
-/// Renders all pages of a book; `program` is the press itself, which simulates in processes of its own. `whole` says that these are the pages of the
-/// book, so that some page should use each fact.
+/// The part of this crate that answers a directive.
+#[derive(Clone, Copy)]
+enum By {
+    /// The press itself.
+    Press(Render),
+    /// A run of the simulator.
+    Simulator(Show),
+}
+
+/// The directives, by name.
+const DIRECTIVES: [(&str, By); 28] = [
+    ("accesses", By::Simulator(Show::Accesses)),
+    ("bounds", By::Press(|press, words| Ok(tables::bounds(&press.archive, &words.word("a record")?)?.for_page().into()))),
+    (
+        "chart",
+        By::Press(|press, words| {
+            let svg = charts::draw(&press.archive, words)?;
+            Ok(inline(&svg, &words.alternative()?).into())
+        }),
+    ),
+    ("counts", By::Press(|press, words| Ok(counts::render(&press.archive, words)?.into()))),
+    ("diagnosis", By::Simulator(Show::Diagnosis)),
+    ("diff", By::Press(|_, words| Ok(diff::diff(&words.rest())?.into()))),
+    ("exercise", By::Press(|_, words| Ok(exercises::exercise(&words.word("an exercise, such as 01-conv-naive/2,")?)?.into()))),
+    ("exercises", By::Press(|_, words| Ok(exercises::exercises(&words.word("a chapter")?)?.into()))),
+    ("explain", By::Simulator(Show::Explain)),
+    ("fact", By::Press(Press::fact)),
+    ("finding", By::Simulator(Show::Finding)),
+    ("footprint", By::Simulator(Show::Footprint)),
+    ("functions", By::Press(|_, _| Ok(functions::tables().into()))),
+    ("instructions", By::Press(|_, _| Ok(instructions::tables().into()))),
+    ("lanes", By::Simulator(Show::Lanes)),
+    ("listing", By::Press(|press, words| Ok(listings::read(&press.archive, &words.word("a listing")?)?.into()))),
+    ("mutants", By::Press(|_, words| Ok(mutants::table(&words.word("operators or scores")?)?.into()))),
+    ("picture", By::Press(|press, words| Ok(concepts::figure(&press.archive, &press.facts, words)?.into()))),
+    ("predict", By::Press(Press::predict)),
+    ("profiles", By::Press(|_, _| Ok(tables::profiles().into()))),
+    ("progress", By::Press(|_, _| Ok(exercises::progress()?.into()))),
+    ("ptx-loop", By::Press(|_, words| Ok(ptx::remainder_loop(&words.word("a kernel")?)?.into()))),
+    ("roofline", By::Press(|press, words| Ok(roofline::roofline(&press.archive, words)?.into()))),
+    ("run", By::Press(Press::run)),
+    ("slide", By::Press(|_, words| Ok(slides::slide(&words.word("an experiment")?)?.into()))),
+    ("solutions", By::Press(|_, _| Ok(exercises::solutions()?.into()))),
+    ("suites", By::Press(|_, _| Ok(suites::scoreboard()?.into()))),
+    ("table", By::Press(|press, words| Ok(tables::run(&press.archive, &words.word("a record")?)?.for_page().into()))),
+];
+
+/// A directive that was read.
+enum Asked {
+    Press(Render, Arguments),
+    Simulator(Question),
+}
+
+impl Asked {
+    fn read(text: &str) -> Result<Self> {
+        let mut arguments = Arguments::parse(text)?;
+        let name = arguments.word("the name of a directive")?;
+        match DIRECTIVES.into_iter().find(|(known, _)| *known == name) {
+            Some((_, By::Press(render))) => Ok(Self::Press(render, arguments)),
+            Some((_, By::Simulator(show))) => Ok(Self::Simulator(Question::take(show, arguments)?)),
+            None => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.map(|(name, _)| name))),
+        }
+    }
+}
+
+/// Renders pages; `program` is the press itself, which simulates in processes of its own. If these pages are the `whole` book, some page must use
+/// each fact.
 pub fn render(pages: &mut [Page], program: &Path, whole: bool) -> Result<()> {
     let mut problems = Vec::new();
-    let simulated = pages.iter().flat_map(simulated).collect();
-    let (archive, facts, manifest) = (Archive::read()?, Facts::read()?, Manifest::read(root())?);
-    let press = Press { archive, facts, answers: simulation::ask(program, simulated)? };
+    let asked = pages.iter().flat_map(questions).collect();
+    let manifest = Manifest::read(root())?;
+    let press = Press { answers: simulation::ask(program, asked)?, ..Press::without_simulator()? };
     for page in pages {
         match press.page(page) {
             Ok(text) => {
                 let (records, facts) = (press.archive.take_used(), press.facts.take_sources());
-                let counts = !self::simulated(page).is_empty();
+                let counts = !questions(page).is_empty();
                 page.text = text + &sources::of_page(&manifest, &press.archive, &records, &facts, counts)?;
             }
             Err(wrong) => problems.extend(wrong),
@@ -57,32 +122,32 @@ pub fn render(pages: &mut [Page], program: &Path, whole: bool) -> Result<()> {
     Ok(())
 }
 
-/// The records that a page reads, by their paths from `book/`. A wrong directive is reported when it is rendered.
-pub fn records_of(page: &Page) -> Result<BTreeSet<String>> {
-    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: Answers::new() };
+/// Returns the records that pages read, by their paths from `book/`. A wrong directive is reported when it is rendered.
+pub fn records_of(pages: &[Page]) -> Result<BTreeSet<String>> {
+    let press = Press::without_simulator()?;
     // Without the simulator's answers some directives are not rendered; they read no record.
-    let _ = press.page(page);
+    pages.iter().for_each(|page| drop(press.page(page)));
     Ok(press.archive.take_used())
 }
 
-/// All concept pictures, each with the words that ask for it, so that a check can look at those that no page shows yet.
+/// Draws all concept pictures, each with the words that ask for it, so that a check can look at those that no page shows yet.
 pub fn pictures() -> Result<Vec<(&'static str, String)>> {
-    let press = Press { archive: Archive::read()?, facts: Facts::read()?, answers: Answers::new() };
+    let press = Press::without_simulator()?;
     let draw = |name| Ok((name, press.directive(&format!("picture {name} \"words\""))?.text));
-    concepts::PICTURES.into_iter().map(draw).collect()
+    concepts::all().map(draw).collect()
 }
 
-/// The directives of a page that the simulator answers. A wrong one is reported when it is rendered.
-fn simulated(page: &Page) -> BTreeSet<String> {
+/// Returns the questions of a page to the simulator. A wrong directive is reported when it is rendered.
+fn questions(page: &Page) -> BTreeSet<Question> {
     let directives = find(&page.text).unwrap_or_default().into_iter().filter(|directive| !directive.escaped);
-    directives.map(|directive| directive.text.to_owned()).filter(|text| is_simulated(text)).collect()
+    let question = |directive: Directive<'_>| match Asked::read(directive.text) {
+        Ok(Asked::Simulator(question)) => Some(question),
+        _ => None,
+    };
+    directives.filter_map(question).collect()
 }
 
-fn is_simulated(directive: &str) -> bool {
-    simulation::DIRECTIVES.contains(&directive.split_whitespace().next().unwrap_or_default())
-}
-
-/// What pages are rendered from.
+/// The data that pages are rendered from.
 struct Press {
     archive: Archive,
     facts: Facts,
@@ -90,6 +155,11 @@ struct Press {
 }
 
 impl Press {
+    /// Reads records and facts.
+    fn without_simulator() -> Result<Self> {
+        Ok(Self { archive: Archive::read()?, facts: Facts::read()?, answers: Answers::new() })
+    }
+
     /// Renders a page, or lists what is wrong with it.
     fn page(&self, Page { path, text }: &Page) -> Result<String, Vec<String>> {
         let place = |offset: usize| format!("{path}:{}", text[..offset].matches('\n').count() + 1);
@@ -127,48 +197,20 @@ impl Press {
     }
 
     fn directive(&self, text: &str) -> Result<Rendered> {
-        if is_simulated(text) {
-            simulation::parse(text)?;
-            let answer = self.answers.get(text).context("the simulator was not asked")?;
-            return Ok(answer.clone().map_err(|message| anyhow!(message))?.into());
-        }
-        let mut arguments = Arguments::parse(text)?;
-        let name = arguments.word("the name of a directive")?;
-        let arguments = &mut arguments;
-        let archive = &self.archive;
-        let rendered = match name.as_str() {
-            "run" => self.run(arguments)?,
-            "fact" => self.fact(arguments)?,
-            "table" => tables::run(archive, &arguments.word("a record")?)?.for_page().into(),
-            "bounds" => tables::bounds(archive, &arguments.word("a record")?)?.for_page().into(),
-            "chart" => {
-                let svg = charts::draw(archive, arguments)?;
-                inline(&svg, &arguments.alternative()?).into()
+        match Asked::read(text)? {
+            Asked::Press(render, mut arguments) => {
+                let rendered = render(self, &mut arguments)?;
+                arguments.finish()?;
+                Ok(rendered)
             }
-            "counts" => counts::render(archive, arguments)?.into(),
-            "diff" => diff::diff(&arguments.rest())?.into(),
-            "exercise" => exercises::exercise(&arguments.word("an exercise, such as 01-conv-naive/2,")?)?.into(),
-            "exercises" => exercises::exercises(&arguments.word("a chapter")?)?.into(),
-            "predict" => self.predict(arguments)?,
-            "progress" => exercises::progress()?.into(),
-            "functions" => functions::tables().into(),
-            "solutions" => exercises::solutions()?.into(),
-            "instructions" => instructions::tables().into(),
-            "listing" => listings::read(archive, &arguments.word("a listing")?)?.into(),
-            "mutants" => mutants::table(&arguments.word("operators or scores")?)?.into(),
-            "picture" => concepts::figure(archive, &self.facts, arguments)?.into(),
-            "profiles" => tables::profiles().into(),
-            "ptx-loop" => ptx::remainder_loop(&arguments.word("a kernel")?)?.into(),
-            "roofline" => roofline::roofline(archive, arguments)?.into(),
-            "slide" => slides::slide(&arguments.word("an experiment")?)?.into(),
-            "suites" => suites::scoreboard()?.into(),
-            _ => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.split(' ').chain(simulation::DIRECTIVES))),
-        };
-        arguments.clone().finish()?;
-        Ok(rendered)
+            Asked::Simulator(question) => {
+                let answer = self.answers.get(&question).context("the simulator was not asked")?;
+                Ok(answer.clone().map_err(|message| anyhow!(message))?.into())
+            }
+        }
     }
 
-    /// A number of a run, or words of it.
+    /// Returns a number of a run, or words of it.
     fn run(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let style = Style::take(arguments)?;
         let record = arguments.word("a record")?;
@@ -179,7 +221,7 @@ impl Press {
         self.number(&style, &record, &expression)
     }
 
-    /// A fact as it is written, or a number that follows from facts.
+    /// Returns a fact as it is written, or a number that follows from facts.
     fn fact(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let style = Style::take(arguments)?;
         let expression = arguments.rest().join(" ");
@@ -191,7 +233,7 @@ impl Press {
         }
     }
 
-    /// A question with a number of a record for an answer.
+    /// Returns a question with a number of a record for an answer.
     fn predict(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let style = Style::take(arguments)?;
         let prediction = Prediction::take(arguments, style.unit_name())?;
@@ -205,10 +247,10 @@ impl Press {
     }
 }
 
-/// What a directive is replaced by.
+/// The text in place of a directive.
 struct Rendered {
     text: String,
-    /// Whether it is a number of a stage whose kernel has changed since.
+    /// True for a number of a stage whose kernel has changed since.
     is_stale: bool,
 }
 
@@ -218,12 +260,12 @@ impl From<String> for Rendered {
     }
 }
 
-/// Whether a text ends inside a fenced block.
+/// Returns true if a text ends inside a fenced block.
 fn in_fence(text: &str) -> bool {
     text.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1
 }
 
-/// The pages in `book/src`, by their paths.
+/// Returns the pages in `book/src`, by their paths.
 pub fn sources() -> Result<Vec<Page>> {
     let pages = files_below(&root().join("book/src"))?.into_iter().filter(|path| path.extension().is_some_and(|it| it == "md"));
     let page = |path: PathBuf| {

@@ -43,7 +43,7 @@ impl Prediction {
         Ok(Self { record, expression, id, question, unit, within, low, high, why })
     }
 
-    /// The question as HTML around Markdown. `answer` is the number as the page writes it.
+    /// Returns the question as HTML around Markdown. `answer` is the number as the page writes it.
     pub fn figure(&self, answer: &str) -> Result<String> {
         let Self { id, question, unit, within, low, high, why, .. } = self;
         // Thousands are apart.

@@ -1,7 +1,7 @@
 //! mdBook's protocol for preprocessors: a context and a book as JSON on the standard input, the book on the standard output.
 //!
 //! It is read as plain JSON. The crate `mdbook-preprocessor` has types for it, but brings the parser and the configuration of mdBook along,
-//! for a list of chapters of which the press needs two fields.
+//! for a list of chapters of which the press needs two fields: its keys are those of [`MDBOOK`].
 
 use std::fs;
 use std::path::Path;
@@ -11,6 +11,9 @@ use serde_json::Value;
 
 use crate::page::{Page, render};
 use crate::root;
+
+/// The version of mdBook whose protocol, theme and style sheets the book is made for: the keys below, `book/*.css`, and the ids of headings.
+pub const MDBOOK: &str = "0.5.4";
 
 /// Renders the book in `input`, and returns it.
 pub fn preprocess(input: &[u8], program: &Path) -> Result<String> {

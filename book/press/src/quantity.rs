@@ -2,12 +2,10 @@
 
 use anyhow::{Result, bail};
 
-/// A number in seconds and bytes, each to a power. Operations and counts are plain numbers.
+/// A number of seconds and bytes, each to a power. Operations and counts are plain numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantity {
-    /// How many.
     pub value: f64,
-    /// Of what.
     pub dimension: Dimension,
 }
 
@@ -30,7 +28,7 @@ impl Dimension {
     /// Bytes per second.
     pub const BANDWIDTH: Self = Self { seconds: -1, bytes: 1 };
 
-    /// In words.
+    /// Names the dimension.
     pub fn name(self) -> &'static str {
         match self {
             Self::PLAIN => "a plain number",
@@ -44,12 +42,12 @@ impl Dimension {
 }
 
 impl Quantity {
-    /// A share, a factor, a count.
+    /// Returns a share, a factor, a count.
     pub fn plain(value: f64) -> Self {
         Self { value, dimension: Dimension::PLAIN }
     }
 
-    /// A time, as records have it.
+    /// Returns a time, as records have it.
     pub fn milliseconds(value: f64) -> Self {
         Self { value: 1e-3 * value, dimension: Dimension::TIME }
     }

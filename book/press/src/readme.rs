@@ -12,12 +12,12 @@ use crate::{root, tables};
 const START: &str = "<!-- table ";
 const END: &str = "<!-- end -->";
 
-/// Where the README is.
+/// Returns the path of the README.
 pub fn path() -> PathBuf {
     root().join("README.md")
 }
 
-/// The README as its records have it.
+/// Returns the README as its records have it.
 pub fn current(archive: &Archive) -> Result<String> {
     with_tables(archive, &fs::read_to_string(path())?)
 }

@@ -22,7 +22,7 @@ use crate::check::stale_parts;
 use crate::manifest::{Entry, Kind, Manifest, Needs, short};
 use crate::stale::Kernels;
 
-/// Which records to make again.
+/// The records to make again.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("which").required(true).args(["names", "stale", "all"]))]
 pub struct Arguments {
@@ -66,21 +66,16 @@ impl Device {
 struct Job<'a> {
     record: &'a str,
     entry: &'a Entry,
-    /// Why it is to be made.
+    /// The reason to make it.
     reason: String,
     /// The sizes of the old record, in words.
     sizes: String,
-    /// How long it will take, as far as the old record tells.
+    /// The time that it will take, by the old record.
     seconds: f64,
 }
 
 impl Arguments {
-    /// Makes the records.
-    ///
-    /// # Errors
-    ///
-    /// When `book/records.toml` has no record of a name, or a record cannot be read. A run that fails leaves its record as it was and the
-    /// others go on; the exit status is 1 then.
+    /// Makes the records. A run that fails leaves its record as it was and the others go on; the exit status is 1 then.
     pub fn run(&self) -> Result<ExitCode> {
         let manifest = Manifest::find()?;
         let jobs = self.jobs(&manifest)?;
@@ -106,7 +101,7 @@ impl Arguments {
         Ok(ExitCode::FAILURE)
     }
 
-    /// The records that are asked for, those of one device together.
+    /// Returns the records that are asked for, those of one device together.
     fn jobs<'a>(&self, manifest: &'a Manifest) -> Result<Vec<Job<'a>>> {
         let named = self.names.iter().map(|name| manifest.get(name)).collect::<Result<Vec<_>>>()?;
         let all = || manifest.entries.iter().map(|(record, entry)| (record.as_str(), entry));
@@ -131,7 +126,7 @@ impl Arguments {
     }
 }
 
-/// What is missing on this machine to make a record.
+/// Says what this machine lacks to make a record.
 fn missing(entry: &Entry) -> Option<String> {
     if let Some(program) = entry.needs.program()
         && !on_path(program)
@@ -152,7 +147,7 @@ fn on_path(program: &str) -> bool {
     })
 }
 
-/// What will run and what it will take.
+/// Says what will run and how long it will take.
 fn announcement(jobs: &[Job], skipped: &[Job]) -> String {
     let mut text = String::new();
     for group in jobs.chunk_by(|one, next| (one.entry.needs, &one.entry.model) == (next.entry.needs, &next.entry.model)) {
@@ -183,12 +178,12 @@ fn duration(seconds: f64) -> String {
 const SIMULATED_PER_S: f64 = 1.5e8;
 /// See [`SIMULATED_PER_S`].
 const TERMS_PER_S: f64 = 4e8;
-/// What a stage on a GPU takes beside its samples: warming up, copying, comparing.
+/// Seconds that a stage on a GPU takes in addition to its samples: warming up, copying, comparing.
 const GPU_STAGE_S: f64 = 0.5;
 /// Samples of each stage, and the runs before them.
 const RUNS: f64 = 20.0;
 
-/// The sizes of a record and how long it takes to make it again, by its own times and counts.
+/// Returns the sizes of a record and how long it takes to make it again, by its own times and counts.
 fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     let cores = available_parallelism()?.get() as f64;
     match Kind::of(record)? {
@@ -211,7 +206,7 @@ fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     Ok((words, 2.0 + oracle + stages.sum::<f64>()))
 }
 
-/// How a command names this program.
+/// The name of this program in commands.
 const OURSELVES: &str = "book";
 
 /// Finds the program that a command names. If cargo started this program, cargo also builds and runs that one.
@@ -241,7 +236,7 @@ fn make(manifest: &Manifest, job: &Job, commit: &str) -> Result<()> {
     let file = AtomicFile::create(&path)?;
     let folder = tempfile::tempdir()?;
     let made = folder.path().join(path.file_name().context("a record has a file name")?);
-    // What it prints is the table of the run, and belongs to nobody's standard output here.
+    // It prints the table of the run, which does not belong on the standard output of this program.
     let status = program(name)?
         .args(arguments)
         .arg("--save")

@@ -1,5 +1,5 @@
-//! What the book shows of runs of the simulator, which are the same on every machine: lanes of a warp, footprints of blocks, what the checks
-//! find, and a stage with parts taken out.
+//! Runs of the simulator, which are the same on every machine: lanes of a warp, footprints of blocks, findings of the checks, and a stage
+//! without parts of its work.
 //!
 //! A process simulates one GPU, so the press starts itself once for each GPU that the pages name and asks for everything at once.
 
@@ -21,9 +21,10 @@ use run::runner;
 use run::stage::{Run, Stage};
 use run::units::percent;
 use run::workload::Workload;
+use serde::{Deserialize, Serialize};
 use simt::Dim3;
 
-use crate::chapters::{self, Visitor, visit};
+use crate::chapters::{self, with_chapter};
 use crate::directive::{Arguments, check, nearest};
 use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
@@ -32,118 +33,117 @@ use crate::drawing::trace::Arrays;
 use crate::lab::explain::explain;
 use crate::tables::source;
 
-/// The directives that take a run of the simulator.
-pub const DIRECTIVES: [&str; 6] = ["lanes", "footprint", "finding", "diagnosis", "accesses", "explain"];
-
-/// Splits a directive into its name, the profile of the simulated GPU, the chapter, and the remaining arguments.
-pub fn parse(text: &str) -> Result<(String, String, String, Arguments)> {
-    const EXAMPLE: &str = "a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`";
-    let mut arguments = Arguments::parse(text)?;
-    let name = arguments.word("the name of a directive")?;
-    let place = arguments.word(&format!("{EXAMPLE},"))?;
-    let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
-    let (profile, chapter) = place.with_context(|| format!("the first word is not {EXAMPLE}"))?;
-    chapters::check(chapter)?;
-    check("GPU", profile, simt::Profile::all().iter().map(|profile| profile.name))?;
-    Ok((name, profile.to_owned(), chapter.to_owned(), arguments))
+/// A view of a run of the simulator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Show {
+    /// The accesses of a thread to global memory: in a stage, and in the chapter's kernels for parts of it.
+    Accesses,
+    /// The stage with its loads removed. With `share`: the least time without some of them as a share of the whole.
+    Diagnosis,
+    /// The source with its counts.
+    Explain,
+    /// The first finding of the checks.
+    Finding,
+    /// The elements that a thread, its warp and its block read and write.
+    Footprint,
+    /// The words that the costliest request of the first warp asks for.
+    Lanes,
 }
 
-/// What the simulator answered to each directive, by its text; an error is text.
-pub type Answers = BTreeMap<String, Result<String, String>>;
+/// A directive for the simulator.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Question {
+    show: Show,
+    profile: String,
+    chapter: String,
+    /// The words and options after the chapter.
+    arguments: Arguments,
+}
 
-/// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`]. A directive without a known GPU or
-/// chapter gets no answer.
-pub fn ask(program: &Path, directives: BTreeSet<String>) -> Result<Answers> {
+impl Question {
+    /// Takes the simulated GPU and the chapter; the other arguments are for the process that simulates.
+    pub fn take(show: Show, mut arguments: Arguments) -> Result<Self> {
+        const EXAMPLE: &str = "a simulated GPU and a chapter, such as `sim-h200/01-conv-naive`";
+        let place = arguments.word(&format!("{EXAMPLE},"))?;
+        let place = place.strip_prefix("sim-").and_then(|place| place.split_once('/'));
+        let (profile, chapter) = place.with_context(|| format!("the first word is not {EXAMPLE}"))?;
+        chapters::check(chapter)?;
+        check("GPU", profile, simt::Profile::all().iter().map(|profile| profile.name))?;
+        Ok(Self { show, profile: profile.to_owned(), chapter: chapter.to_owned(), arguments })
+    }
+}
+
+/// The simulator's answer to each question; an error is text.
+pub type Answers = BTreeMap<Question, Result<String, String>>;
+
+/// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`].
+pub fn ask(program: &Path, questions: BTreeSet<Question>) -> Result<Answers> {
     // A process for explanations writes its launches to files, and the others need not.
-    let mut by_process: BTreeMap<(String, bool), Vec<String>> = BTreeMap::new();
-    for text in directives {
-        if let Ok((name, profile, _, _)) = parse(&text) {
-            by_process.entry((profile, name == "explain")).or_default().push(text);
-        }
+    let mut by_process: BTreeMap<(String, bool), Vec<Question>> = BTreeMap::new();
+    for question in questions {
+        by_process.entry((question.profile.clone(), question.show == Show::Explain)).or_default().push(question);
     }
     let launches = tempfile::tempdir()?;
-    let processes = by_process.into_iter().map(|((profile, explains), texts)| {
+    let processes = by_process.into_iter().map(|((profile, explains), questions)| {
         let mut process = Command::new(program);
         process.args(["simulate", &profile]).stdin(Stdio::piped()).stdout(Stdio::piped());
         process.envs(explains.then_some((LAUNCHES, launches.path())));
         let mut process = process.spawn().with_context(|| program.display().to_string())?;
         let mut input = process.stdin.take().context("a pipe to the process")?;
-        input.write_all(&serde_json::to_vec(&texts)?)?;
-        Ok((texts, process))
+        input.write_all(&serde_json::to_vec(&questions)?)?;
+        Ok((questions, process))
     });
     let mut answers = Answers::new();
-    for (texts, process) in processes.collect::<Result<Vec<_>>>()? {
+    for (questions, process) in processes.collect::<Result<Vec<_>>>()? {
         let output = process.wait_with_output()?;
         ensure!(output.status.success(), "the simulator ended with {}", output.status);
         let answered: Vec<Result<String, String>> = serde_json::from_slice(&output.stdout)?;
-        answers.extend(texts.into_iter().zip(answered));
+        answers.extend(questions.into_iter().zip(answered));
     }
     Ok(answers)
 }
 
-/// Answers the directives in `input` (a list as JSON), which are all for one GPU.
+/// Answers the questions in `input` (a list as JSON), which are all for one GPU.
 pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
-    let directives: Vec<String> = serde_json::from_slice(input)?;
-    let gpu = Gpu::open(&Device::Sim(Some(profile.to_owned())))?;
-    let answers = directives.iter().map(|text| answer(&gpu, text).map_err(|error| format!("{error:#}")));
+    let questions: Vec<Question> = serde_json::from_slice(input)?;
+    let gpu = &Gpu::open(&Device::Sim(Some(profile.to_owned())))?;
+    let answer = |Question { show, chapter, mut arguments, .. }| -> Result<String> {
+        let answer = with_chapter!(chapter.as_str(), chapter => answer(gpu, chapter, show, &mut arguments))?;
+        arguments.finish()?;
+        Ok(answer)
+    };
+    let answers = questions.into_iter().map(|question| answer(question).map_err(|error| format!("{error:#}")));
     Ok(serde_json::to_string(&answers.collect::<Vec<Result<String, String>>>())?)
 }
 
-fn answer(gpu: &Gpu, text: &str) -> Result<String> {
-    let (name, _, chapter, mut arguments) = parse(text)?;
-    let answer = visit(&chapter, Answer { gpu, name: &name, arguments: &mut arguments })?;
-    arguments.finish()?;
-    Ok(answer)
-}
-
 /// Runs the stage that a directive names, and shows what the directive asks for.
-struct Answer<'a> {
-    gpu: &'a Gpu,
-    /// The name of the directive.
-    name: &'a str,
-    /// What follows the chapter.
-    arguments: &'a mut Arguments,
-}
-
-impl Visitor for Answer<'_> {
-    type Output = String;
-
-    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<String> {
-        let Self { gpu, name, arguments } = self;
-        let asked = arguments.word("a stage")?;
-        let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
-            text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
-        })?;
-        let workload = &W::sized(&sizes)?;
-        let names = || chapter.all_stages().map(|stage| stage.name);
-        let stage =
-            chapter.stage(&asked).map_err(|_| anyhow!("{} has no stage {asked}{}", chapter.name, nearest(&asked, names())))?;
-        match name {
-            // What the costliest request of the first warp asks for.
-            "lanes" => Ok(inline(&lanes(gpu, stage, workload)?, &arguments.alternative()?)),
-            // What a thread, its warp and its block read and write.
-            "footprint" => {
-                let who = Who::take(arguments)?;
-                Ok(inline(&draw_footprint(gpu, stage, workload, &who)?, &arguments.alternative()?))
-            }
-            // The source with its counts.
-            "explain" => explain(gpu, chapter.name, stage, workload, &sizes, arguments),
-            // What the checks say.
-            "finding" => finding(gpu, stage, workload),
-            // The stage with its loads taken out; with `share`, the least time without some of them as a share of the whole.
-            "diagnosis" => {
-                let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
-                    .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
-                let Some(name) = arguments.option("share") else { return Ok(diagnosis.text()) };
-                let trials = || diagnosis.experiments.iter();
-                let trial = trials().find(|trial| trial.name == name).with_context(|| {
-                    format!("there is no trial {name}{}", nearest(&name, trials().map(|trial| trial.name.as_str())))
-                })?;
-                Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
-            }
-            // How often each thread of the stage, and of the chapter's kernels for parts of it, accesses global memory.
-            _ => accesses(gpu, stage, chapter, workload, &arguments.word("what a thread works on, in quotes,")?),
+fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mut Arguments) -> Result<String> {
+    let asked = arguments.word("a stage")?;
+    let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
+        text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
+    })?;
+    let workload = &W::sized(&sizes)?;
+    let names = || chapter.all_stages().map(|stage| stage.name);
+    let stage = chapter.stage(&asked).map_err(|_| anyhow!("{} has no stage {asked}{}", chapter.name, nearest(&asked, names())))?;
+    match show {
+        Show::Lanes => Ok(inline(&lanes(gpu, stage, workload)?, &arguments.alternative()?)),
+        Show::Footprint => {
+            let who = Who::take(arguments)?;
+            Ok(inline(&draw_footprint(gpu, stage, workload, &who)?, &arguments.alternative()?))
         }
+        Show::Explain => explain(gpu, chapter.name, stage, workload, &sizes, arguments),
+        Show::Finding => finding(gpu, stage, workload),
+        Show::Diagnosis => {
+            let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
+                .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
+            let Some(name) = arguments.option("share") else { return Ok(diagnosis.text()) };
+            let trials = || diagnosis.experiments.iter();
+            let trial = trials().find(|trial| trial.name == name).with_context(|| {
+                format!("there is no trial {name}{}", nearest(&name, trials().map(|trial| trial.name.as_str())))
+            })?;
+            Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
+        }
+        Show::Accesses => accesses(gpu, stage, chapter, workload, &arguments.word("what a thread works on, in quotes,")?),
     }
 }
 
@@ -159,7 +159,7 @@ fn finding<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<Str
     Ok(rows[0].findings().first().with_context(|| format!("the checks find nothing in {}", stage.name))?.to_string())
 }
 
-/// Whole warps make the requests of a warp those of each of its threads.
+/// Counts the accesses of a thread. Warps are whole, so the requests of a warp are those of each of its threads.
 fn accesses<W: Workload>(gpu: &Gpu, stage: &Stage<W>, chapter: &Chapter<W>, workload: &W, what: &str) -> Result<String> {
     let parts = chapter.experiments.iter().filter(|part| part.stage == *stage);
     let kernels = parts.map(|part| (part.name, part.left, Run::Launches(part.run)));

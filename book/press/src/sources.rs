@@ -1,4 +1,4 @@
-//! Where the numbers of a page come from: a line to open at its end.
+//! The sources of the numbers of a page: a line to open at its end.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use crate::archive::Archive;
 use crate::manifest::{Kind, Manifest};
 
-/// The end of a page that read these records and asked for facts of these sources; `counts` says whether it shows what was counted when it was
-/// built. Nothing where a page has no number.
+/// Writes the end of a page that read these records and asked for facts of these sources; `counts` is true if it shows counts from its build.
+/// Returns nothing for a page without numbers.
 pub fn of_page(manifest: &Manifest, archive: &Archive, records: &BTreeSet<String>, facts: &[&str], counts: bool) -> Result<String> {
     let mut lines = records.iter().map(|record| line(manifest, archive, record)).collect::<Result<Vec<_>>>()?;
     // The lines read the records, too, and the next page must not list them.
@@ -26,7 +26,7 @@ pub fn of_page(manifest: &Manifest, archive: &Archive, records: &BTreeSet<String
     ))
 }
 
-/// A record: its file, the device, the day, and the command that makes it.
+/// Returns a record: its file, the device, the day, and the command that makes it.
 fn line(manifest: &Manifest, archive: &Archive, record: &str) -> Result<String> {
     let entry = manifest.entries.get(record).with_context(|| format!("book/records.toml does not list {record}"))?;
     let mut line = format!("- `book/{record}`");

@@ -1,4 +1,4 @@
-//! Which rows of a record still hold: those whose kernels have not changed since.
+//! Finds the rows of a record that still hold: those whose kernels have not changed since.
 //!
 //! A record names the kernels of each row with the digests that their PTX had ([`compilers::digest`]). A row is *stale* when one of these
 //! digests differs from that of the PTX that is stored now, or when the kernel is gone. A stale row is still shown, with a label; nothing
@@ -11,7 +11,11 @@ use anyhow::Result;
 use compilers::digest;
 use run::record::{KernelDigests, Record};
 
-/// What stands for the ceilings of a run where the name of a stage is expected: they were measured with kernels, too.
+use crate::counts::{self, KernelCounts};
+use crate::listings;
+use crate::manifest::Kind;
+
+/// The ceilings of a run, where the name of a stage is expected: they were measured with kernels, too.
 pub const CEILING: &str = "ceiling";
 
 /// The digests of kernels, by the stem of the source and the kernel's name: `03-unroll/shared`.
@@ -19,7 +23,7 @@ pub const CEILING: &str = "ceiling";
 pub struct Kernels(BTreeMap<String, String>);
 
 impl Kernels {
-    /// The kernels whose PTX is stored now.
+    /// Returns the kernels whose PTX is stored now.
     pub fn stored() -> &'static Self {
         static STORED: LazyLock<Kernels> = LazyLock::new(|| {
             let of_source = |source: &&'static kernels::Source| {
@@ -31,11 +35,7 @@ impl Kernels {
         &STORED
     }
 
-    /// The same with other PTX for one source.
-    ///
-    /// # Errors
-    ///
-    /// When the text is not PTX.
+    /// Returns these kernels with other PTX for one source.
     pub fn with(&self, stem: &str, ptx: &str) -> Result<Self> {
         let folder = format!("{stem}/");
         let others = self.0.iter().filter(|(name, _)| !name.starts_with(&folder));
@@ -44,28 +44,64 @@ impl Kernels {
         Ok(Self(kernels))
     }
 
-    /// The digest of a kernel.
+    /// Returns the digest of a kernel.
     pub fn digest(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Those of a record's kernels that have changed since, or are gone.
+    /// Returns those of a record's kernels that have changed since, or are gone.
     pub fn changed<'a>(&self, then: &'a KernelDigests) -> Vec<&'a str> {
         let has_changed =
             |(name, digest): &(&'a String, &Option<String>)| digest.is_none() || self.digest(name) != digest.as_deref();
         then.iter().filter(has_changed).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Whether a kernel of a stage, or of [`CEILING`], has changed since the record was made.
+    /// Returns true if a kernel of a stage, or of [`CEILING`], has changed since the record was made.
     pub fn is_stale(&self, record: &Record, stage: &str) -> bool {
         self.stale_parts(record).iter().any(|(part, _)| *part == stage)
     }
 
-    /// What of a record no longer holds, each part with the kernels that have changed: stages by their names, and [`CEILING`].
+    /// Returns the stages that no longer hold, [`CEILING`] among them, each with the kernels that have changed.
     pub fn stale_parts<'a>(&self, record: &'a Record) -> Vec<(&'a str, Vec<&'a str>)> {
         let stages = record.stages.iter().map(|row| (row.name.as_str(), &row.kernels));
         let parts = stages.chain([(CEILING, &record.ceiling_kernels)]).map(|(part, then)| (part, self.changed(then)));
         parts.filter(|(_, changed)| !changed.is_empty()).collect()
+    }
+}
+
+/// A record of any kind, as it was read.
+pub enum Kept {
+    /// A run of a chapter.
+    Results(Box<Record>),
+    /// Counts of every kernel.
+    Counts(counts::Record),
+    /// The text of a listing.
+    Listing(String),
+}
+
+impl Kept {
+    /// Reads the text of a record; its path from `book/` says the kind.
+    pub fn parse(record: &str, text: String) -> Result<Self> {
+        Ok(match Kind::of(record)? {
+            Kind::Results => Self::Results(Box::new(Record::parse(&text)?)),
+            Kind::Counts => Self::Counts(serde_json::from_str(&text)?),
+            Kind::Listings => Self::Listing(text),
+        })
+    }
+
+    /// Returns the parts that do not hold with these kernels, in words.
+    pub fn stale_parts(&self, kernels: &Kernels) -> Result<Vec<String>> {
+        Ok(match self {
+            Self::Results(record) => {
+                let parts = kernels.stale_parts(record).into_iter();
+                parts.map(|(part, changed)| format!("{part} ({})", changed.join(", "))).collect()
+            }
+            Self::Counts(record) => {
+                record.kernels.iter().filter(|kernel| kernel.is_stale(kernels)).map(KernelCounts::name).collect()
+            }
+            Self::Listing(text) if listings::is_stale(text, kernels)? => vec!["the whole".to_owned()],
+            Self::Listing(_) => Vec::new(),
+        })
     }
 }
 
@@ -74,16 +110,14 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::check::stale_parts_of;
-    use crate::counts::{self, KernelCounts};
-    use crate::manifest::{Kind, Manifest, short};
+    use crate::manifest::{Manifest, short};
     use crate::root;
 
     fn manifest() -> Manifest {
         Manifest::read(root()).unwrap()
     }
 
-    /// The kernels with another text for one source.
+    /// Returns the kernels with another text for one source.
     fn changed(stem: &str, change: impl Fn(&str) -> String) -> Kernels {
         let source = kernels::sources().iter().find(|source| digest::stem(source) == stem).unwrap();
         let text = change(source.ptx);
@@ -91,50 +125,55 @@ mod tests {
         Kernels::stored().with(stem, &text).unwrap()
     }
 
-    /// The text with another rounding in the first multiply-add of a kernel.
+    /// Returns the text with another rounding in the first multiply-add of a kernel.
     fn another_instruction(ptx: &str, kernel: &str) -> String {
         let (head, rest) = ptx.split_once(&format!(".entry {kernel}(")).unwrap();
         format!("{head}.entry {kernel}({}", rest.replacen("fma.rn.f32", "fma.rz.f32", 1))
     }
 
-    /// A record as if it had been made of the kernels that are stored now, whatever has changed since.
-    fn made_now(record: &str, text: &str) -> String {
+    /// Returns every record by its path, as if it had been made of the kernels that are stored now, whatever has changed since.
+    fn made_now() -> &'static BTreeMap<String, Kept> {
+        static MADE: LazyLock<BTreeMap<String, Kept>> = LazyLock::new(|| {
+            let manifest = manifest();
+            let made = |record: &String| (record.clone(), renewed(record, fs::read_to_string(manifest.path(record)).unwrap()));
+            manifest.entries.keys().map(made).collect()
+        });
+        &MADE
+    }
+
+    fn renewed(path: &str, text: String) -> Kept {
         let now = |name: &String| Kernels::stored().digest(name).map(str::to_owned);
-        match Kind::of(record).unwrap() {
-            Kind::Results => {
-                let mut record = Record::parse(text).unwrap();
+        let mut kept = Kept::parse(path, text).unwrap();
+        match &mut kept {
+            Kept::Results(record) => {
                 let rows = record.stages.iter_mut().map(|row| &mut row.kernels);
                 rows.chain([&mut record.ceiling_kernels]).flatten().for_each(|(name, digest)| *digest = now(name));
-                record.to_json()
             }
-            Kind::Counts => {
-                let mut record: counts::Record = serde_json::from_str(text).unwrap();
+            Kept::Counts(record) => {
                 for counts in &mut record.kernels {
                     counts.digest = KernelCounts::new(&counts.group, &counts.kernel).digest;
                 }
-                serde_json::to_string(&record).unwrap()
             }
-            Kind::Listings => {
+            Kept::Listing(text) => {
                 let kernel = text.lines().find_map(|line| line.strip_prefix("// kernel: ")).unwrap().to_owned();
                 let line = |line: &str| match line.starts_with("// digest: ") {
                     true => format!("// digest: {}\n", now(&kernel).unwrap()),
                     false => format!("{line}\n"),
                 };
-                text.lines().map(line).collect()
+                *text = text.lines().map(line).collect();
             }
         }
+        assert_eq!(kept.stale_parts(Kernels::stored()).unwrap(), Vec::<String>::new(), "{path}");
+        kept
     }
 
-    /// What of all records would be stale with these kernels, had they been made of those that are stored: `record: part (kernels)`.
+    /// Lists the parts of records that would be stale with these kernels, had they been made of the stored ones: `record: part (kernels)`.
     fn newly_stale(kernels: &Kernels) -> Vec<String> {
-        let manifest = manifest();
-        let of_record = |record: &String| {
-            let text = made_now(record, &fs::read_to_string(manifest.path(record)).unwrap());
-            let stale = |kernels| stale_parts_of(Kind::of(record).unwrap(), &text, kernels).unwrap();
-            assert_eq!(stale(Kernels::stored()), Vec::<String>::new(), "{record}");
-            stale(kernels).into_iter().map(|part| format!("{}: {part}", short(record))).collect::<Vec<_>>()
+        let of_record = |(path, kept): (&String, &Kept)| {
+            let parts = kept.stale_parts(kernels).unwrap().into_iter();
+            parts.map(|part| format!("{}: {part}", short(path))).collect::<Vec<_>>()
         };
-        manifest.entries.keys().flat_map(of_record).collect()
+        made_now().iter().flat_map(of_record).collect()
     }
 
     #[test]
@@ -185,11 +224,9 @@ mod tests {
             let (head, rest) = ptx.split_once(".entry add_slices(").unwrap();
             format!("{head}.entry add_slices({}", rest.replacen("add.f32", "sub.f32", 1))
         });
-        let name = "results/nvidia-h200/03-unroll.json";
-        let text = made_now(name, &fs::read_to_string(manifest().path(name)).unwrap());
-        let record = Record::parse(&text).unwrap();
+        let Kept::Results(record) = &made_now()["results/nvidia-h200/03-unroll.json"] else { panic!("the record of a run") };
         let stale: Vec<&str> =
-            record.stages.iter().map(|row| row.name.as_str()).filter(|row| kernels.is_stale(&record, row)).collect();
+            record.stages.iter().map(|row| row.name.as_str()).filter(|row| kernels.is_stale(record, row)).collect();
         assert_eq!(stale, ["split-filter", "constant-filter", "long-run", "tensor-tf32x3", "tensor-f16x3"]);
     }
 

@@ -1,4 +1,4 @@
-//! The scoreboard: what came of other projects' test suites on the software driver.
+//! The scoreboard: the results of other projects' test suites on the software driver.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,10 +23,6 @@ const COLUMNS: [(&str, &[Verdict]); 4] = [
 type Row = (String, Suite, Option<Score>);
 
 /// Draws the scores of all suites, and below them what did not pass, and why.
-///
-/// # Errors
-///
-/// When a score cannot be read, or is one of another version.
 pub fn scoreboard() -> Result<String> {
     let mut rows = Vec::new();
     for (name, suite) in suite::all()?.into_iter().flat_map(|(name, suite)| suite.variants(&name)) {
@@ -61,7 +57,7 @@ fn table(rows: &[Row]) -> String {
     table
 }
 
-/// What did not pass, and the defects that the simulator found in the suite's own kernels; folded.
+/// Lists what did not pass, and the defects that the simulator found in the suite's own kernels; folded.
 fn details((name, suite, score): &Row) -> String {
     let mut groups: BTreeMap<(Verdict, &str), Vec<&str>> = BTreeMap::new();
     for Ended { test, verdict, reason } in score.iter().flat_map(|score| &score.others) {
@@ -89,7 +85,7 @@ fn folded(summary: &str, lines: &[String]) -> String {
     format!("\n<details>\n<summary>{summary}</summary>\n\n{}\n\n</details>\n", lines.join("\n"))
 }
 
-/// The names of tests without their modules, at most five.
+/// Returns the names of tests without their modules, at most five.
 fn listed(tests: &[&str]) -> String {
     const MOST: usize = 5;
     let mut text = tests.iter().take(MOST).map(|test| format!("`{}`", without_module(test))).collect::<Vec<_>>().join(", ");
@@ -99,14 +95,14 @@ fn listed(tests: &[&str]) -> String {
     text
 }
 
-/// `tests.test_math.TestExp.test_exp` and `test_math.py::TestExp::test_exp[1.5]` without what is before the test's own name.
+/// Cuts `tests.test_math.TestExp.test_exp` and `test_math.py::TestExp::test_exp[1.5]` to the test's own name.
 fn without_module(test: &str) -> &str {
     let end = test.find('[').unwrap_or(test.len());
     let start = test[..end].rfind(['.', ':']).map_or(0, |at| at + 1);
     &test[start..]
 }
 
-/// A sentence of another program, so that nothing in it is markup.
+/// Returns a sentence of another program, so that nothing in it is markup.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('*', "\\*").replace('_', "\\_")
 }

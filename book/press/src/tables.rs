@@ -18,18 +18,18 @@ pub struct Shown {
     table: String,
     /// Sentences about the rows.
     notes: Vec<String>,
-    /// Where the numbers come from, as Markdown.
+    /// The source of the numbers, as Markdown.
     source: String,
 }
 
 impl Shown {
-    /// For a page of the book, where the source is behind a line to open.
+    /// Writes it for a page of the book, where the source is behind a line to open.
     pub fn for_page(&self) -> String {
         let notes = if self.notes.is_empty() { String::new() } else { format!("<p class=\"below\">{}</p>\n\n", self.notes()) };
         format!("{}\n\n{notes}{}", self.table.trim_end(), source(&self.source))
     }
 
-    /// For a page that is shown without the book's style sheet.
+    /// Writes it for a page without the book's style sheet.
     pub fn plain(&self) -> String {
         let notes = if self.notes.is_empty() { String::new() } else { self.notes() + "\n\n" };
         format!("{}\n\n{notes}*{}*", self.table.trim_end(), self.source)
@@ -40,7 +40,7 @@ impl Shown {
     }
 }
 
-/// Where the numbers above come from, behind a line to open.
+/// Draws the source of the numbers above, behind a line to open.
 pub fn source(text: &str) -> String {
     format!("<details class=\"source\">\n<summary>Source</summary>\n\n{text}\n\n</details>")
 }
@@ -76,7 +76,7 @@ pub fn run(archive: &Archive, name: &str) -> Result<Shown> {
     Ok(Shown { table, notes, source })
 }
 
-/// What a stale mark means; nothing where no row has one.
+/// Explains the stale mark, if a row has one.
 fn stale_note(has_stale: bool) -> Option<String> {
     has_stale.then(|| format!("{STALE_NOTE}."))
 }

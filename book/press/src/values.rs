@@ -1,4 +1,4 @@
-//! What the terms of an expression are worth: times, rates and counts of saved runs, as the tables show them.
+//! The values of the terms of an expression: times, rates and counts of saved runs, as the tables show them.
 
 use std::cell::Cell;
 
@@ -18,8 +18,8 @@ use crate::quantity::{Dimension, Quantity};
 /// The name by which an expression asks for a fact: `[facts]group.key`.
 pub const FACTS: &str = "facts";
 
-/// Evaluates an expression whose terms belong to a run, or to [`FACTS`], unless they name another one; and says whether it comes from a stage
-/// whose kernel has changed since.
+/// Evaluates an expression whose terms belong to a run, or to [`FACTS`], unless they name another one. Also returns true if it comes from a
+/// stage whose kernel has changed since.
 pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> Result<(Quantity, bool)> {
     let is_stale = Cell::new(false);
     let term = |term: Term| {
@@ -54,7 +54,7 @@ fn value(archive: &Archive, run: Run, Term { stage, field, .. }: Term) -> Result
     value.with_context(|| format!("{} has no {stage}.{field}{}", run.name, nearest(field, known.iter().map(String::as_str))))
 }
 
-/// The least time of a stage: from the counts of a simulated run, or for a measured run what its table of bounds says.
+/// Returns the least time of a stage: from the counts of a simulated run, or for a measured run what its table of bounds says.
 fn bound(archive: &Archive, run: Run, stage: &StageRecord) -> Option<Quantity> {
     if let Some(bound) = run.record.bound(stage) {
         return Some(Quantity::milliseconds(bound.least_ms()));
@@ -73,7 +73,7 @@ fn ceiling(record: &Record, field: &str) -> Option<Quantity> {
     })
 }
 
-/// What the GPU has that a run simulated.
+/// Returns a property of the GPU that a run simulated.
 fn chip(record: &Record, field: &str) -> Option<Quantity> {
     let chip = Profile::named(record.device.profile.as_deref()?)?;
     let rates = Rates::of(chip.compute_capability);
@@ -99,12 +99,12 @@ fn chip(record: &Record, field: &str) -> Option<Quantity> {
     Some(Quantity { value, dimension })
 }
 
-/// Bytes per second of a GPU's memory interface, which transfers twice per clock.
+/// Returns bytes per second of a GPU's memory interface, which transfers twice per clock.
 pub fn memory_bandwidth(chip: &Profile) -> f64 {
     2.0 * f64::from(chip.memory_clock_khz) * 1e3 * f64::from(chip.memory_bus_bits) / 8.0
 }
 
-/// The least work of the computation, and its sizes.
+/// Returns the least work of the computation, and its sizes.
 fn work(record: &Record, field: &str) -> Option<Quantity> {
     if field == "bytes" {
         return Some(Quantity { value: record.work().bytes as f64, dimension: Dimension::BYTES });
@@ -152,7 +152,7 @@ fn of_stage(record: &Record, stage: &StageRecord, field: &str) -> Option<Quantit
     Some(Quantity { value, dimension })
 }
 
-/// What a run says in words: `date`, `device`, or `bound_by` of a stage, the part of the simulated chip that needs the most time for it.
+/// Returns a fact about a run in words: `date`, `device`, or `bound_by` of a stage, the part of the simulated chip that needs most time.
 pub fn words(run: Run, field: &str) -> Option<Result<String>> {
     let device = &run.record.device;
     match field {
@@ -173,13 +173,11 @@ mod tests {
         Facts::parse("[sheet]\nsource = \"a data sheet\"\n[sheet.facts]\nrate = \"495 TFLOP/s\"\n").unwrap()
     }
 
-    fn value(record: &str, expression: &str) -> Result<f64> {
-        Ok(worth(&Archive::read()?, &facts(), record, expression)?.0.value)
-    }
-
     #[test]
     fn terms_are_worth_what_the_tables_show() {
-        let sim = |expression| value("sim-h200/03-unroll", expression).unwrap();
+        let (archive, facts) = (Archive::read().unwrap(), facts());
+        let value = |record, expression| worth(&archive, &facts, record, expression).unwrap().0.value;
+        let sim = |expression| value("sim-h200/03-unroll", expression);
         assert_eq!(sim("work.outputs * work.taps"), sim("work.multiply_adds"));
         assert_eq!(sim("32 * (shared.global_load_sectors + shared.global_store_sectors)"), sim("shared.bytes"));
         assert_eq!(sim("shared.bytes / work.multiply_adds"), sim("shared.bytes_per_multiply_add"));
@@ -190,7 +188,7 @@ mod tests {
         assert_eq!((sim("2 * chip.multiprocessors * chip.f32_lanes * chip.clock") / 1e12).round(), 67.0);
         assert_eq!((sim("chip.memory_bandwidth") / 1e11).round(), 48.0);
 
-        let gpu = |expression| value("nvidia-h200/03-unroll", expression).unwrap();
+        let gpu = |expression| value("nvidia-h200/03-unroll", expression);
         assert!((gpu("2 * work.multiply_adds / fft.time") / gpu("fft.rate") - 1.0).abs() < 1e-12);
         assert!(gpu("shared.rate") < gpu("ceiling.flops") && gpu("fft.error") < gpu("fft.tolerance"));
         assert!(gpu("shared.bound") > 1e-3 && gpu("shared.bound") < gpu("shared.time"));

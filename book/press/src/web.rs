@@ -26,19 +26,19 @@ const ALONE: &str = "simt-web";
 /// The package with the simulator and the check of exercises, for the book.
 const WITH_CHECK: &str = "engine-web";
 
-/// What every page needs beside the module, in `simulator/web/js`.
+/// The scripts that every page needs besides the module, in `simulator/web/js`.
 const SCRIPTS: [&str; 6] = ["simulator.js", "machine.js", "worker.js", "simt.d.ts", "cuda.js", "cuda-worker.js"];
 
-/// What a site takes from npm's package @yowasp/clang. Its other files are for programs of WebAssembly.
+/// The files of npm's package @yowasp/clang that a site needs. The others are for programs of WebAssembly.
 const CLANG: [&str; 5] = ["bundle.js", "llvm.core.wasm", "llvm.core2.wasm", "llvm.core3.wasm", "llvm.core4.wasm"];
 
 /// The header that gives clang the names of CUDA.
 const HEADER: &str = "common/compilers/src/clang/cuda.h";
 
-/// What the book's own build puts into the site: mdBook copies these two, and gives them a name with a hash.
+/// The files that mdBook itself copies into the site, with a hash in their names.
 const BY_MDBOOK: [&str; 2] = ["start.js", "lab.css"];
 
-/// What to build.
+/// The files to build.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Add a compiler of CUDA C: the unpacked npm package @yowasp/clang
@@ -51,10 +51,6 @@ pub struct Arguments {
 
 impl Arguments {
     /// Builds the module and writes the files.
-    ///
-    /// # Errors
-    ///
-    /// When the compiler cannot make WebAssembly, or a file cannot be written.
     pub fn run(self) -> Result<()> {
         let out = self.out.unwrap_or_else(|| root().join("target/web"));
         let rustc = rustc();
@@ -68,12 +64,8 @@ impl Arguments {
     }
 }
 
-/// Puts beside a built book what its pages need to move: scripts, launches, modules, and a compiler if there is one. Where modules cannot be
-/// built, says so, because pages are complete without them.
-///
-/// # Errors
-///
-/// When a module does not build, or a file cannot be written.
+/// Adds to a built book what its interactive parts need: scripts, launches, modules, and a compiler if there is one. Where modules cannot be
+/// built, says so and goes on, because pages are complete without them.
 pub fn lab(out: &Path, package: Option<&Path>) -> Result<()> {
     let source = root().join("book/lab");
     for file in files_below(&source)? {
@@ -98,7 +90,7 @@ pub fn lab(out: &Path, package: Option<&Path>) -> Result<()> {
     package.map_or(Ok(()), |package| compiler(package, out))
 }
 
-/// Builds the modules, and puts them beside their scripts. The simulator is that of a package.
+/// Builds the modules, and puts them next to their scripts. The simulator is that of a package.
 fn modules(out: &Path, simulator: &str) -> Result<()> {
     let module = build(simulator)?;
     copy(&module, &out.join("simt/simt.wasm"))?;
@@ -144,17 +136,14 @@ fn build(package: &str) -> Result<PathBuf> {
     Ok(folder.join(TARGET).join("web").join(package.replace('-', "_")).with_extension("wasm"))
 }
 
-/// Whether the compiler has the standard library for WebAssembly.
+/// Returns true if the compiler has the standard library for WebAssembly.
 fn has_target(rustc: &OsString) -> Result<bool> {
     let output = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
     let output = output.with_context(|| format!("{} does not start", Path::new(rustc).display()))?;
     let library = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
-    Ok(fs::read_dir(library).is_ok_and(|mut files| files.any(|file| file.is_ok_and(|file| is_std(&file.file_name())))))
-}
-
-fn is_std(name: &std::ffi::OsStr) -> bool {
-    let name = name.to_string_lossy();
-    name.starts_with("libstd-") && name.ends_with(".rlib")
+    let is_std = |name: &str| name.starts_with("libstd-") && name.ends_with(".rlib");
+    let mut files = fs::read_dir(library).into_iter().flatten().flatten();
+    Ok(files.any(|file| is_std(&file.file_name().to_string_lossy())))
 }
 
 fn copy(source: &Path, target: &Path) -> Result<()> {

@@ -41,7 +41,7 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
     lesson: LESSON,
 };
 
-/// What the table shows.
+/// The lesson of the table.
 const LESSON: &[Comparison<Convolution>] = &[
     Comparison::counts(
         NAIVE_STRIDED,
@@ -203,7 +203,7 @@ impl<M: HostSlice<f32>> Copies<Convolution> for HostMemory<M> {
 }
 
 // ANCHOR: overlapped
-/// What a program pays whose data is on the host: samples to the device, the kernel, outputs back, one after the other.
+/// The cost for a program whose data is on the host: samples to the device, then the kernel, then outputs back.
 pub const ROUND_TRIP: Stage<Convolution> =
     Stage::prepared("round-trip", "samples to the device, naive, outputs back, one after the other", |gpu, conv| {
         Ok(Box::new(Pieces::new(gpu, conv, 1)?))

@@ -43,7 +43,7 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
     lesson: LESSON,
 };
 
-/// What the table shows.
+/// The lesson of the table.
 const LESSON: &[Comparison<Convolution>] = &[
     Comparison::counts(NAIVE, SHARED, Measure::SectorsLoaded, "A block loads once what its threads share."),
     Comparison::counts(

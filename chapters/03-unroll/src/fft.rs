@@ -31,33 +31,33 @@
 //! what `M` allows.
 
 use std::f64::consts::PI;
-use std::path::PathBuf;
-use std::sync::OnceLock;
-use std::time::Instant;
 
-use compilers::libraries;
 use cudarc::cufft::CudaFft;
-use cudarc::cufft::result::CufftError;
-use cudarc::cufft::sys::{self, cufftType, float2};
+use cudarc::cufft::sys::{cufftType, float2};
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::unroll::fft::{COLLECT, GATHER, MULTIPLY};
 use run::Result;
+use run::fourier::{cufft, failed, fastest};
 use run::gpu::Gpu;
 use run::requirement::Unmet;
 use run::stage::{Prepared, Stage};
+use run::workload::Convolution;
 use run::workload::convolution::Buffers;
-use run::workload::{Convolution, Workload};
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 
 /// The product of the spectra.
-pub const FFT: Stage<Convolution> =
-    Stage::prepared("fft", "another algorithm: cuFFT, with blocks of the length that is fastest here", |gpu, conv| {
-        Ok(Box::new(fastest(gpu, conv)?))
-    })
-    .requires(requirement)
-    .with_allowance(|conv| spread_over_the_ring(conv, longest(conv)))
-    .calls("cuFFT");
+pub const FFT: Stage<Convolution> = Stage::prepared(
+    "fft",
+    "another algorithm: cuFFT, with blocks of the length that is fastest here",
+    |gpu, conv: &Convolution| {
+        let plans = Blocks::candidates(conv.outputs(), conv.taps()).into_iter().map(|blocks| Fft::new(gpu, blocks));
+        Ok(Box::new(fastest(gpu, conv, plans)?))
+    },
+)
+.requires(requirement)
+.with_allowance(|conv| spread_over_the_ring(conv, longest(conv)))
+.calls("cuFFT");
 
 fn requirement(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
     if gpu.is_simulated() {
@@ -68,18 +68,6 @@ fn requirement(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
         return Ok(Some(Unmet::Limit { what: "points in a batch of cuFFT", needed: 2 * samples, limit: i32::MAX as u64 }));
     }
     Ok(cufft().err().map(|error| Unmet::Library { reason: error.to_string() }))
-}
-
-/// Makes sure that cudarc finds cuFFT, which it must not be asked for otherwise, and returns where it was found.
-fn cufft() -> compilers::Result<PathBuf> {
-    static FOUND: OnceLock<compilers::Result<PathBuf>> = OnceLock::new();
-    // SAFETY: looking for a library runs its initializers, and cuFFT's touch nothing in this process but their own memory.
-    FOUND.get_or_init(|| libraries::CUFFT.open_for_cudarc(|| unsafe { sys::is_culib_present() })).clone()
-}
-
-/// An error of cuFFT, as one of ours.
-fn failed(action: &str) -> impl Fn(CufftError) -> compilers::Error {
-    move |CufftError(status)| compilers::Error::Call { library: "cuFFT", action: action.to_owned(), reason: format!("{status:?}") }
 }
 
 /// The longest transform that the stage may choose.
@@ -161,28 +149,6 @@ fn smooth_and_even(least: u64) -> u64 {
     };
     let is_smooth = |number: &u64| [2, 3, 5].into_iter().fold(*number, divide) == 1;
     (least.next_multiple_of(2)..).step_by(2).find(is_smooth).expect("a power of two is never far")
-}
-
-/// Times every candidate after a warm-up and keeps the fastest.
-fn fastest(gpu: &Gpu, conv: &Convolution) -> Result<Fft> {
-    const RUNS: u32 = 10;
-    let mut buffers = conv.upload(gpu)?;
-    let mut best = None;
-    for blocks in Blocks::candidates(conv.outputs(), conv.taps()) {
-        let mut fft = Fft::new(gpu, blocks)?;
-        let mut run = |runs: u32| -> Result<()> {
-            (0..runs).try_for_each(|_| fft.enqueue(gpu, conv, &mut buffers))?;
-            Ok(gpu.stream.synchronize()?)
-        };
-        run(2)?;
-        let begun = Instant::now();
-        run(RUNS)?;
-        let elapsed = begun.elapsed();
-        if best.as_ref().is_none_or(|(shortest, _)| elapsed < *shortest) {
-            best = Some((elapsed, fft));
-        }
-    }
-    Ok(best.expect("the stage is skipped where there is no candidate").1)
 }
 
 /// Plans and memory for one way to cut the signal.
@@ -338,14 +304,5 @@ mod tests {
     #[test]
     fn more_points_than_cufft_counts_are_not_asked_for() {
         assert!(Blocks::candidates(1 << 31, 4).is_empty());
-    }
-
-    #[test]
-    fn cudarc_finds_the_cufft_that_was_opened_by_its_path() {
-        let Ok(path) = cufft().inspect_err(|error| eprintln!("skipped: {error}")) else { return };
-        let mut version = 0;
-        // SAFETY: the pointer is to a live integer.
-        let status = unsafe { sys::cufftGetVersion(&mut version) };
-        assert!(status == sys::cufftResult::CUFFT_SUCCESS && version > 0, "{}: {status:?}, version {version}", path.display());
     }
 }

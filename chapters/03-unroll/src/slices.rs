@@ -1,4 +1,4 @@
-//! What the planner has to know about the kernels whose threads have runs of outputs, to cut their filter into slices.
+//! Costs of the kernels whose threads have runs of outputs, from which the planner cuts their filter into slices.
 //!
 //! The constants were measured on an H200; `kernels/NOTES.md` has the times, under "03-unroll", "Slices".
 
@@ -21,7 +21,7 @@ const COPYING: f64 = 64.0;
 /// Taps of the shortest slice. A block copies all samples under its outputs for every slice, however short.
 const SHORTEST: u32 = 256;
 
-/// A kernel on a GPU that can hold so many of its blocks on a multiprocessor.
+/// A kernel on a GPU that holds this many of its blocks on a multiprocessor.
 #[derive(Clone, Copy, Debug)]
 pub struct Runs {
     /// Blocks on a multiprocessor at a time.

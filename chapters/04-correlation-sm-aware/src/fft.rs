@@ -22,37 +22,37 @@
 //! one half.
 
 use std::f64::consts::{PI, TAU};
-use std::path::PathBuf;
-use std::sync::OnceLock;
-use std::time::Instant;
 
-use compilers::libraries;
 use cudarc::cufft::CudaFft;
-use cudarc::cufft::result::CufftError;
-use cudarc::cufft::sys::{self, cufftType, float2};
+use cudarc::cufft::sys::{cufftType, float2};
 use cudarc::driver::{CudaSlice, DeviceRepr, LaunchConfig, PushKernelArg};
 use kernels::correlation::fft::{FINISH_ROWS, FINISH_THREADS, FINISH_TILES, GATHER_TILES, MIDDLE_GRAY};
 use kernels::correlation::hopper::{MOST_COLUMNS, UNIT, WIDE};
 use kernels::unroll::fft::MULTIPLY;
 use run::Result;
+use run::fourier::{cufft, failed, fastest};
 use run::gpu::Gpu;
 use run::requirement::Unmet;
 use run::stage::{Prepared, Stage};
+use run::workload::Correlation;
 use run::workload::correlation::Buffers;
-use run::workload::{Correlation, Workload};
 
 use crate::hopper::{allow_shared_memory, most_shared_bytes, prefix_bytes};
 use crate::shape::Shape;
 
 /// The product of the spectra.
-pub const FFT: Stage<Correlation> =
-    Stage::prepared("fft", "another algorithm: cuFFT, with tiles of the size that is fastest here", |gpu, correlation| {
-        Ok(Box::new(fastest(gpu, correlation)?))
-    })
-    .needs_compute_capability(8, 0)
-    .requires(requirement)
-    .with_allowance(allowance)
-    .calls("cuFFT");
+pub const FFT: Stage<Correlation> = Stage::prepared(
+    "fft",
+    "another algorithm: cuFFT, with tiles of the size that is fastest here",
+    |gpu, correlation: &Correlation| {
+        let plans = Tiles::of_workload(correlation).into_iter().map(|tiles| Fft::new(gpu, tiles));
+        Ok(Box::new(fastest(gpu, correlation, plans)?))
+    },
+)
+.needs_compute_capability(8, 0)
+.requires(requirement)
+.with_allowance(allowance)
+.calls("cuFFT");
 
 fn requirement(gpu: &Gpu, correlation: &Correlation) -> Result<Option<Unmet>> {
     if gpu.is_simulated() {
@@ -65,30 +65,18 @@ fn requirement(gpu: &Gpu, correlation: &Correlation) -> Result<Option<Unmet>> {
     if let Some(unmet) = Unmet::shared_memory(finish_bytes(correlation), most_shared_bytes(gpu)?) {
         return Ok(Some(unmet));
     }
-    if Tiles::candidates(correlation.outputs(), (template.width, template.height)).is_empty() {
+    if Tiles::of_workload(correlation).is_empty() {
         let side = u64::from(template.width.max(template.height));
         return Ok(Some(Unmet::Limit { what: "points in a batch of cuFFT", needed: 8 * side * side, limit: i32::MAX as u64 }));
     }
     Ok(cufft().err().map(|error| Unmet::Library { reason: error.to_string() }))
 }
 
-/// Makes sure that cudarc finds cuFFT, which it must not be asked for otherwise, and returns where it was found.
-fn cufft() -> compilers::Result<PathBuf> {
-    static FOUND: OnceLock<compilers::Result<PathBuf>> = OnceLock::new();
-    // SAFETY: looking for a library runs its initializers, and cuFFT's touch nothing in this process but their own memory.
-    FOUND.get_or_init(|| libraries::CUFFT.open_for_cudarc(|| unsafe { sys::is_culib_present() })).clone()
-}
-
-/// An error of cuFFT, as one of ours.
-fn failed(action: &str) -> impl Fn(CufftError) -> compilers::Error {
-    move |CufftError(status)| compilers::Error::Call { library: "cuFFT", action: action.to_owned(), reason: format!("{status:?}") }
-}
-
 /// The largest error that the stage may have beyond the workload's tolerance; derived at the head of this file.
 fn allowance(correlation: &Correlation) -> f64 {
     const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
     let template = correlation.template();
-    let sides = Tiles::candidates(correlation.outputs(), (template.width, template.height)).into_iter().map(|tiles| tiles.side);
+    let sides = Tiles::of_workload(correlation).into_iter().map(|tiles| tiles.side);
     let points = sides.max().map_or(1.0, |side| f64::from(side).powi(2));
     let off_middle = |pixel: &u8| f64::from(*pixel) - f64::from(MIDDLE_GRAY);
     let pixels: Vec<f64> = template.pixels.iter().map(off_middle).collect();
@@ -176,7 +164,7 @@ pub struct Tiles {
     pub rows: u32,
 }
 
-/// What the kernels are given.
+/// The argument of the kernels.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct KernelTiles([i32; 4]);
@@ -187,6 +175,11 @@ unsafe impl DeviceRepr for KernelTiles {}
 impl Tiles {
     /// Smaller transforms are not worth their launches.
     const SMALLEST: u32 = 128;
+
+    fn of_workload(correlation: &Correlation) -> Vec<Self> {
+        let template = correlation.template();
+        Self::candidates(correlation.outputs(), (template.width, template.height))
+    }
 
     /// The sizes to choose from: powers of two from twice the template's longer side, until one tile holds everything.
     pub fn candidates(outputs: (u32, u32), template: (u32, u32)) -> Vec<Self> {
@@ -230,29 +223,6 @@ impl Tiles {
     fn of_kernel(&self) -> KernelTiles {
         KernelTiles([self.side, self.across, self.down, self.in_row].map(|number| number as i32))
     }
-}
-
-/// Times every candidate after a warm-up and keeps the fastest.
-fn fastest(gpu: &Gpu, correlation: &Correlation) -> Result<Fft> {
-    const RUNS: u32 = 10;
-    let mut buffers = correlation.upload(gpu)?;
-    let mut best = None;
-    let template = correlation.template();
-    for tiles in Tiles::candidates(correlation.outputs(), (template.width, template.height)) {
-        let mut fft = Fft::new(gpu, tiles)?;
-        let mut run = |runs: u32| -> Result<()> {
-            (0..runs).try_for_each(|_| fft.enqueue(gpu, correlation, &mut buffers))?;
-            Ok(gpu.stream.synchronize()?)
-        };
-        run(2)?;
-        let begun = Instant::now();
-        run(RUNS)?;
-        let elapsed = begun.elapsed();
-        if best.as_ref().is_none_or(|(shortest, _)| elapsed < *shortest) {
-            best = Some((elapsed, fft));
-        }
-    }
-    Ok(best.expect("the stage is skipped where there is no candidate").1)
 }
 
 /// Plans and memory for one way to cut the image.

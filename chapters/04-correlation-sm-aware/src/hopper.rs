@@ -84,7 +84,7 @@ pub(crate) fn prefix_bytes(pitch: u32) -> u32 {
     LANE_COLUMNS * ((pitch / LANE_COLUMNS) | 1) * PAIR
 }
 
-/// The most rows of a piece of the template, so that its bands fit into shared memory beside the tile.
+/// The most rows of a piece of the template, so that its bands fit into shared memory with the tile.
 const PIECE_ROWS: u32 = 52;
 
 /// How the template is cut: `Pieces` of `kernels/cuda/04-correlation-sm-aware-hopper.cu`, field by field.

@@ -78,7 +78,7 @@ pub static CHAPTER: Chapter<Correlation> = Chapter {
     lesson: LESSON,
 };
 
-/// What the table shows.
+/// The lesson of the table.
 const LESSON: &[Comparison<Correlation>] = &[
     Comparison::counts(
         SHARED,

@@ -30,7 +30,7 @@ fn tile(correlation: &Correlation, wide: u32, tall: u32) -> Tile {
     Tile { pitch, rows: BLOCK_Y * tall + correlation.template().height - 1 }
 }
 
-/// What the kernels with such a tile need: room for the template in constant memory, and for the tile in shared memory.
+/// Requirements of kernels with such a tile: constant memory for the template, and shared memory for the tile.
 fn requirement(gpu: &Gpu, correlation: &Correlation, tile: Tile) -> Result<Option<Unmet>> {
     let constant = Unmet::limit("words of constant memory", template_words(correlation), MOST_WORDS);
     let shared_bytes = Attributes::of(gpu)?.shared_bytes;

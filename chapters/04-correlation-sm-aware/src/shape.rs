@@ -3,7 +3,7 @@
 use cudarc::driver::DeviceRepr;
 use run::workload::Correlation;
 
-/// What every kernel is given: `Shape` of `kernels/cuda/04-correlation.cuh`, field by field.
+/// The argument of every kernel: `Shape` of `kernels/cuda/04-correlation.cuh`, field by field.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {

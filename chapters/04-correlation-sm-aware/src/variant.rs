@@ -12,10 +12,10 @@ use run::capability::ComputeCapability;
 use run::gpu::Gpu;
 use run::workload::Correlation;
 
-/// What the choice depends on.
+/// The properties of a device on which the choice depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// What its generation can do.
+    /// Features of its generation.
     pub compute_capability: ComputeCapability,
     /// Bytes of shared memory that a block can have without asking for more.
     pub shared_bytes: u32,

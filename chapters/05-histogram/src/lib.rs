@@ -34,7 +34,7 @@ pub static CHAPTER: Chapter<Histogram> = Chapter {
     lesson: LESSON,
 };
 
-/// What the table shows.
+/// The lesson of the table.
 const LESSON: &[Comparison<Histogram>] = &[
     Comparison::counts(
         GLOBAL,

@@ -1,4 +1,4 @@
-//! What the launches of this chapter have in common: the image's sizes, the grid, and the launch of every kernel that takes no more.
+//! The parts that the launches of this chapter share: the image's sizes, the grid, and the launch of every kernel that takes no more.
 
 use cudarc::driver::{DeviceRepr, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
@@ -8,7 +8,7 @@ use run::gpu::Gpu;
 use run::workload::WindowSums;
 use run::workload::window_sums::Buffers;
 
-/// What every kernel is given: `Shape` of `kernels/cuda/05-window-sums.cuh`, field by field.
+/// The argument of every kernel: `Shape` of `kernels/cuda/05-window-sums.cuh`, field by field.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {

@@ -66,7 +66,7 @@ pub static CHAPTER: Chapter<WindowSums> = Chapter {
     lesson: LESSON,
 };
 
-/// What the table shows.
+/// The lesson of the table.
 const LESSON: &[Comparison<WindowSums>] = &[
     Comparison::counts(
         FUSED_GLOBAL,

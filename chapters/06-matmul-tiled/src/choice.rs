@@ -79,7 +79,7 @@ impl Tile {
         f64::from(rows * columns / self.threads())
     }
 
-    /// Multiply-adds that a scheduler with so many warps starts per clock, each for a whole warp.
+    /// Multiply-adds that a scheduler with this many warps starts per clock, each for a whole warp.
     fn rate(self, warps: u64) -> f64 {
         match (self, warps) {
             (Tile::Large, _) => 0.81,
@@ -137,7 +137,7 @@ impl Division {
     }
     // ANCHOR_END: model
 
-    /// A division into about so many slices.
+    /// A division into about this many slices.
     pub fn with(size: Size, tile: Tile, slices: u32) -> Self {
         Self { tile, slices: Sum::new(size.k, DEPTH).cut(slices) }
     }

@@ -8,7 +8,7 @@
 //! # The stages
 //!
 //! The stages follow in the order of the table, each with the tile that its blocks compute. The kernels are in
-//! `kernels/cuda/06-matmul-tiled.cu` and, for what needs compute capability 8.0, in `…-async.cu` and `…-tensor.cu` beside it; for what only 9.0
+//! `kernels/cuda/06-matmul-tiled.cu` and, for what needs compute capability 8.0, in `…-async.cu` and `…-tensor.cu` next to it; for what only 9.0
 //! has, in `…-hopper.cu` and `…-split.cu`.
 //!
 //! # Layout
@@ -80,7 +80,7 @@ pub static CHAPTER: Chapter<Matmul> = Chapter {
     lesson: LESSON,
 };
 
-/// What the table shows.
+/// The lesson of the table.
 const LESSON: &[Comparison<Matmul>] = &[
     Comparison::counts(
         TILED,

@@ -89,7 +89,7 @@ fn row_by_row(size: Size, a: u64, b: u64, c: u64, compute_type: ComputeType) -> 
 mod tests {
     use super::*;
 
-    /// What cuBLAS documents of its arguments, computed on the host.
+    /// Computes on the host as cuBLAS documents its arguments.
     fn gemm(call: &Gemm, a: &[f32], b: &[f32]) -> Vec<f32> {
         let at = |column: i32, leading: i32, row: i32| (column * leading + row) as usize;
         let mut c = vec![0.0; (call.n * call.ldc) as usize];

@@ -48,7 +48,7 @@ impl Prepared<Matmul> for Split {
         let splitting = gpu.kernel(SPLIT_OFF_LOW)?;
         let mut launch = gpu.stream.launch_builder(&splitting);
         launch.arg(&buffers.a).arg(&mut self.low).arg(&vectors);
-        // SAFETY: the kernel reads and writes `vectors` times four numbers: A has so many, and `prepare` made `low` as long.
+        // SAFETY: the kernel reads and writes `vectors` times four numbers: A has that many, and `prepare` made `low` as long.
         unsafe { launch.launch(LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }) }?;
 
         let function = gpu.kernel(KERNEL)?;

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub enum Answer {
     /// A verdict on a kernel or on predicted numbers.
     Verdict {
-        /// Whether the exercise is passed.
+        /// True if the exercise is passed.
         passed: bool,
         /// The same words as in a terminal.
         message: String,

@@ -1,11 +1,10 @@
 //! Executes requests.
 
-use checker::check::{self, Error, Task, Text};
+use checker::check::{self, Stop, Task, Text};
 use checker::device::{Compilation, Form, Uncompiled};
-use checker::feedback;
-use checker::predict;
 use checker::simulated::Simulated;
 use checker::text::paragraphs;
+use checker::{feedback, predict};
 use simt::MemoryError;
 use workloads::{Convolution, Correlation, Histogram, Matmul, Problem, WindowSums};
 
@@ -51,7 +50,6 @@ pub fn execute(request: Request) -> Answer {
     }
 }
 
-/// The reason why there is no verdict.
 struct NoVerdict(String);
 
 impl From<MemoryError> for NoVerdict {
@@ -67,19 +65,19 @@ fn checked<P: Problem>(check: &Check) -> Answer {
     let text = Text { path: &check.name, name: &check.name, text: &check.text };
     let task = Task { manifest: &check.manifest, starter: &check.starter, text };
     match check::check::<P, _>(&device, task, check.seed) {
-        Ok(Ok(passed)) => {
+        Ok(passed) => {
             let message = feedback::passed(&check.manifest, &passed, text);
             Answer::Verdict { passed: true, message, lines: Vec::new(), counted: passed.counted }
         }
-        Ok(Err(rejection)) => {
+        Err(Stop::Rejected(rejection)) => {
             let (message, lines) = (feedback::rejected(&rejection, text), feedback::lines(&rejection, text));
             Answer::Verdict { passed: false, message: message.trim_end().to_owned(), lines, counted: Vec::new() }
         }
-        Err(Error::Unusable(reason) | Error::Device(NoVerdict(reason))) => failed(reason),
+        Err(Stop::Unusable(reason) | Stop::Device(NoVerdict(reason))) => failed(reason),
     }
 }
 
-/// The output of the page's compiler for a form.
+/// Returns the output of the page's compiler for a form.
 fn compilation(forms: &Forms, form: Form) -> Compilation<NoVerdict> {
     let (made, name) = match form {
         Form::Optimized => (Some(&forms.optimized), "optimized"),

@@ -18,7 +18,7 @@ pub enum Request {
         manifest: Box<Manifest>,
         /// The right numbers.
         counted: Vec<f64>,
-        /// What some counts are per.
+        /// The piece of work that some counts are divided by.
         arithmetic: Arithmetic,
         /// The learner's numbers; none to be told the right ones.
         answers: Option<Vec<f64>>,

@@ -5,8 +5,8 @@ use chacha20::rand_core::{Rng, SeedableRng};
 
 use crate::manifest::Random;
 
-/// Random sizes, the same for the same seed. Half of their numbers are where kernels go wrong: at the ends of the range, and at or next to
-/// a multiple of a block's or a tile's width.
+/// Chooses random sizes, the same for the same seed. Half of their numbers are where kernels go wrong: at the ends of the range,
+/// and at or next to a multiple of a block's or a tile's width.
 pub fn random(random: &Random, seed: u64) -> Result<Vec<String>, String> {
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
     (0..random.count).map(|_| fill(&random.size, &random.edges, &mut generator)).collect()

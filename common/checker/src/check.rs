@@ -21,14 +21,14 @@ const PLAIN: u64 = 16;
 /// Sizes with more multiply-adds take too long without optimization.
 const MOST_PLAIN: u64 = 1 << 15;
 
-/// What registers hold before they are set, when a kernel must not depend on it: not a number, and the largest `int`.
+/// The word in registers before they are set, when a kernel must not depend on it: not a number, and the largest `int`.
 const GARBAGE: u32 = 0x7fff_ffff;
 
 /// Instructions of warps that a block may execute at any size, and for each multiply-add of a warp in its share of the result. A kernel whose
 /// threads share the work needs fewer by far.
 const FUEL: [u64; 2] = [1 << 18, 200];
 
-/// What a check found about a kernel that passes.
+/// The result of a check of a kernel that passes.
 #[derive(Clone, Debug)]
 pub struct Passed {
     /// At how many sizes it ran.
@@ -37,64 +37,30 @@ pub struct Passed {
     pub counted: Vec<f64>,
     /// The pieces of work that some counts are per.
     pub arithmetic: Arithmetic,
-    /// What the simulator found that leaves the outputs valid, at the first size with such a finding.
+    /// Findings that leave the outputs valid, at the first size with any.
     pub warnings: Vec<Finding>,
-    /// What the compiler said about the text; empty if nothing.
+    /// The compiler's remarks about the text; empty if there are none.
     pub remarks: String,
 }
 
-/// Why a kernel does not pass.
+/// The reason why a kernel does not pass. `at` is the size, as the workload describes it, and `right` counts the sizes before it.
 #[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the comment above has the fields that several variants share")]
 pub enum Rejection {
     /// It does not compile; the compiler's messages.
     DoesNotCompile(String),
     /// It compiles, but the exercise's launch does not fit it.
     CannotBeLaunched(String),
-    /// It is wrong at a size.
-    Fails {
-        /// The size, as the workload describes it.
-        at: String,
-        /// At how many sizes it was right before.
-        right: usize,
-        /// The order of the warps, if it is right when they run by number.
-        order: Option<WarpOrder>,
-        /// How it is wrong.
-        failure: Failure,
-    },
-    /// Its outputs are right, and have other bits when the warps of a block run in another order.
-    DependsOnOrder {
-        /// The size, as the workload describes it.
-        at: String,
-        /// The first output that differs.
-        index: usize,
-        /// Its value when the warps run by number, and in the other order.
-        values: [f32; 2],
-    },
-    /// It is right only if a variable that nobody has set holds zero.
-    UsesUnset {
-        /// The size, as the workload describes it.
-        at: String,
-        /// How it is wrong otherwise.
-        failure: Failure,
-    },
-    /// A line that keeps the compiler from unrolling is missing.
-    NotByHand {
-        /// The line of the loop.
-        line: usize,
-    },
-    /// It is right, but misses a target.
-    Misses {
-        /// At how many sizes it is right.
-        right: usize,
-        /// The target.
-        target: Target,
-        /// The count.
-        counted: f64,
-        /// The pieces of work that some counts are per.
-        arithmetic: Arithmetic,
-        /// What the simulator found that leaves the outputs valid, at the first size with such a finding.
-        warnings: Vec<Finding>,
-    },
+    /// It is wrong at a size; with the order of the warps, if it is right when they run by number.
+    Fails { at: String, right: usize, order: Option<WarpOrder>, failure: Failure },
+    /// Its outputs are right, and one has other bits when the warps of a block do not run by number but in another order.
+    DependsOnOrder { at: String, index: usize, values: [f32; 2] },
+    /// It is right only if a variable that is not set holds zero.
+    UsesUnset { at: String, failure: Failure },
+    /// The loop of this line may be unrolled by the compiler.
+    NotByHand { line: usize },
+    /// It is right, but misses a target. The warnings are those of the first size with any.
+    Misses { right: usize, target: Target, counted: f64, arithmetic: Arithmetic, warnings: Vec<Finding> },
 }
 
 /// A learner's file.
@@ -108,84 +74,50 @@ pub struct Text<'a> {
     pub text: &'a str,
 }
 
-/// What is checked.
+/// The subject of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// The exercise.
     pub manifest: &'a Manifest,
-    /// What the learner started with.
+    /// The text that the learner started with.
     pub starter: &'a str,
-    /// What they wrote.
+    /// The text that they wrote.
     pub text: Text<'a>,
 }
 
-/// Why there is no verdict.
+/// The reason why a check ends early.
 #[derive(Debug)]
-pub enum Error<E> {
-    /// A defect of the exercise.
+pub enum Stop<E> {
+    /// The kernel does not pass.
+    Rejected(Box<Rejection>),
+    /// The exercise has a defect.
     Unusable(String),
     /// The device or the compiler does not work.
     Device(E),
 }
 
-/// What is known of a kernel that is right, or why it is rejected; or why there is no verdict.
-pub type Verdict<T, E> = Result<Result<T, Rejection>, Error<E>>;
-
-/// Checks a learner's kernel, on the simulator or on a GPU, which counts nothing. Random sizes come from `seed`.
-/// Fails when the exercise cannot be used, or the device refuses something that is not the kernel's fault.
-pub fn check<P: Problem, D: Device<P>>(device: &D, task: Task<'_>, seed: u64) -> Verdict<Passed, D::Error> {
-    verdict(Attempt::prepare(device, task).and_then(|attempt| attempt.run_all(seed)))
-}
-
-/// Runs a learner's kernel at the size at which it is timed. Returns the workload, too.
-pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Verdict<(P, Ran), D::Error> {
-    let at_that_size = |attempt: Attempt<'_, P, D>| attempt.run(&attempt.cases.timed, 13, 0, Way::Optimized(WarpOrder::Ascending));
-    verdict(Attempt::prepare(device, task).and_then(at_that_size))
-}
-
-/// What ends a check early: the kernel's fault, or anything else's.
-enum Stop<E> {
-    Rejection(Box<Rejection>),
-    Error(Error<E>),
-}
-
 impl<E> From<Rejection> for Stop<E> {
     fn from(rejection: Rejection) -> Self {
-        Stop::Rejection(Box::new(rejection))
+        Stop::Rejected(Box::new(rejection))
     }
 }
 
-fn unusable<E>(reason: impl ToString) -> Stop<E> {
-    Stop::Error(Error::Unusable(reason.to_string()))
+/// Checks a learner's kernel, on the simulator or on a GPU, which counts nothing. Random sizes come from `seed`.
+pub fn check<P: Problem, D: Device<P>>(device: &D, task: Task<'_>, seed: u64) -> Result<Passed, Stop<D::Error>> {
+    Attempt::prepare(device, task)?.run_all(seed)
 }
 
-fn broken<E>(error: E) -> Stop<E> {
-    Stop::Error(Error::Device(error))
+/// Runs a learner's kernel at the size at which it is timed. Returns the workload, too.
+pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Result<(P, Ran), Stop<D::Error>> {
+    let attempt = Attempt::prepare(device, task)?;
+    attempt.run(&attempt.cases.timed, 13, 0, Way::Optimized(WarpOrder::Ascending))
 }
 
-fn is_race(finding: &Finding) -> bool {
-    matches!(finding.kind, FindingKind::Race { .. })
-}
-
-fn is_of_absent_lane(finding: &Finding) -> bool {
-    matches!(finding.kind, FindingKind::AbsentLane { .. })
-}
-
-/// A kernel that cannot be launched as the exercise launches it.
+/// Rejects a kernel that cannot be launched as the exercise launches it.
 fn cannot_be_launched<E>(reason: impl Into<String>) -> Stop<E> {
     Rejection::CannotBeLaunched(reason.into()).into()
 }
 
-/// Tells the kernel's faults and other errors apart.
-fn verdict<T, E>(result: Result<T, Stop<E>>) -> Verdict<T, E> {
-    match result {
-        Ok(found) => Ok(Ok(found)),
-        Err(Stop::Rejection(rejection)) => Ok(Err(*rejection)),
-        Err(Stop::Error(error)) => Err(error),
-    }
-}
-
-/// A way to run a kernel.
 #[derive(Clone, Copy)]
 enum Way {
     /// As the compiler makes it, with the warps of a block in an order.
@@ -196,7 +128,6 @@ enum Way {
     Quiet,
 }
 
-/// A learner's kernel, ready to run.
 struct Attempt<'a, P: Problem, D: Device<P>> {
     device: &'a D,
     manifest: &'a Manifest,
@@ -210,16 +141,15 @@ struct Attempt<'a, P: Problem, D: Device<P>> {
     quiet: Option<D::Function>,
     /// Size in bytes of each of the kernel's parameters.
     parameters: Vec<u64>,
-    /// What the compiler said about a text that it compiled.
+    /// The compiler's remarks about the text.
     remarks: String,
 }
 
 impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
-    /// Compiles and loads.
     fn prepare(device: &'a D, task: Task<'a>) -> Result<Self, Stop<D::Error>> {
         let Task { manifest, starter, text: Text { text, .. } } = task;
         let (Some(kernel), Some(cases)) = (&manifest.kernel, &manifest.cases) else {
-            return Err(unusable("it has no kernel to check"));
+            return Err(Stop::Unusable("it has no kernel to check".to_owned()));
         };
         if kernel.unrolled_by_hand
             && let Some(line) = unrollable_loop(text, starter)
@@ -229,7 +159,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         let compile = |form| {
             device.compile(form).map_err(|uncompiled| match uncompiled {
                 Uncompiled::Refused(log) => Rejection::DoesNotCompile(log).into(),
-                Uncompiled::Error(error) => broken(error),
+                Uncompiled::Error(error) => Stop::Device(error),
             })
         };
         let Compiled { ptx, remarks } = compile(Form::Optimized)?;
@@ -253,9 +183,8 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         Ok(Self { device, manifest, text, kernel, cases, optimized, plain, quiet, parameters, remarks })
     }
 
-    /// Runs at all sizes, then counts.
     fn run_all(&self, seed: u64) -> Result<Passed, Stop<D::Error>> {
-        let random = cases::random(&self.cases.random, seed).map_err(unusable)?;
+        let random = cases::random(&self.cases.random, seed).map_err(Stop::Unusable)?;
         let (mut right, mut warnings, mut small) = (0, Vec::new(), Vec::new());
         for case in self.cases.fixed.iter().chain(&random) {
             let (problem, ran) = self.run_in_orders(case, seed, right)?;
@@ -311,26 +240,25 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
 
     /// Runs without optimization at one size, with zeros and with garbage in what is not set.
     fn run_plain(&self, case: &str, seed: u64, right: usize) -> Result<(), Stop<D::Error>> {
+        let is_of_absent_lane = |finding: &Finding| matches!(finding.kind, FindingKind::AbsentLane { .. });
         for garbage in [0, GARBAGE] {
-            let Err(stop) = self.run(case, seed, right, Way::Plain(garbage)) else { continue };
-            return Err(match stop {
-                Stop::Rejection(rejection) => match *rejection {
+            match self.run(case, seed, right, Way::Plain(garbage)) {
+                Ok(_) => {}
+                Err(Stop::Rejected(rejection)) => match *rejection {
                     // Each value goes through memory here, also one that is then used nowhere.
-                    Rejection::Fails { failure: Failure::Defects(found), .. } if found.iter().all(is_of_absent_lane) => {
-                        return Ok(());
-                    }
-                    Rejection::Fails { at, failure, .. } if garbage != 0 => Rejection::UsesUnset { at, failure }.into(),
-                    other => other.into(),
+                    Rejection::Fails { failure: Failure::Defects(found), .. } if found.iter().all(is_of_absent_lane) => break,
+                    Rejection::Fails { at, failure, .. } if garbage != 0 => return Err(Rejection::UsesUnset { at, failure }.into()),
+                    other => return Err(other.into()),
                 },
-                error @ Stop::Error(_) => error,
-            });
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }
 
     /// Runs at one size, after `right` sizes at which the kernel was right. Returns the workload, too.
     fn run(&self, case: &str, seed: u64, right: usize, way: Way) -> Result<(P, Ran), Stop<D::Error>> {
-        let problem = P::of_case(case, seed).map_err(|reason| unusable(format!("case `{case}`: {reason}")))?;
+        let problem = P::of_case(case, seed).map_err(|reason| Stop::Unusable(format!("case `{case}`: {reason}")))?;
         let [grid, block] = self.shape(&problem)?;
         let blocks = grid.iter().map(|&extent| u64::from(extent).max(1)).product::<u64>();
         let share = FUEL[0] + FUEL[1] * problem.work().multiply_adds / (32 * blocks);
@@ -341,9 +269,9 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         };
         let (values, shared_bytes) = (self.values(&problem)?, self.kernel.shared_bytes);
         let launch = Launch { grid, block, shared_bytes, values, order, garbage, fuel };
-        match self.device.run(function.unwrap_or(&self.optimized), &problem, &launch).map_err(broken)? {
+        match self.device.run(function.unwrap_or(&self.optimized), &problem, &launch).map_err(Stop::Device)? {
             // Volatile accesses, and lanes of a warp that run in step by chance, leave the outputs right on this run.
-            Ok(ran) if !ran.warnings.iter().any(is_race) => Ok((problem, ran)),
+            Ok(ran) if !ran.warnings.iter().any(|finding| matches!(finding.kind, FindingKind::Race { .. })) => Ok((problem, ran)),
             outcome => {
                 let failure = outcome.map_or_else(|failure| failure, |ran| Failure::Defects(ran.warnings));
                 let order = (order != WarpOrder::Ascending).then_some(order);
@@ -352,7 +280,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         }
     }
 
-    /// Blocks of the grid and threads of a block at a size.
+    /// Returns the blocks of the grid and the threads of a block at a size.
     fn shape(&self, problem: &P) -> Result<[[u32; 3]; 2], Stop<D::Error>> {
         let sizes = problem.launch_sizes();
         let size = |name: &str| sizes.iter().find(|(known, _)| *known == name).map(|(_, size)| *size);
@@ -376,7 +304,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             Extent::Number(number) => Ok(*number),
             Extent::Constant(name) => constant(self.text, name).map_err(cannot_be_launched),
             Extent::Cover { cover, by } => {
-                let whole = size(cover).ok_or_else(|| unusable(format!("no size is named {cover}")))?;
+                let whole = size(cover).ok_or_else(|| Stop::Unusable(format!("no size is named {cover}")))?;
                 match self.extent(by, size)? {
                     0 => Err(cannot_be_launched(format!("the {cover} cannot be divided into pieces of 0"))),
                     piece => Ok(whole.div_ceil(piece)),
@@ -385,7 +313,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         }
     }
 
-    /// The values in the order of the kernel's parameters.
+    /// Returns the values in the order of the kernel's parameters.
     fn values(&self, problem: &P) -> Result<Vec<Value>, Stop<D::Error>> {
         let arrays = problem.inputs().into_iter().map(|(name, _)| name).chain(problem.outputs().iter().copied());
         let mut known: Vec<(&str, Value)> = arrays.map(|name| (name, Value::Array(name))).collect();
@@ -397,7 +325,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         };
         let values: Option<Vec<Value>> = self.kernel.arguments.iter().map(value).collect();
         let names = self.kernel.arguments.join(", ");
-        let values = values.ok_or_else(|| unusable(format!("an argument of {names} is unknown or used twice")))?;
+        let values = values.ok_or_else(|| Stop::Unusable(format!("an argument of {names} is unknown or used twice")))?;
         if values.iter().map(|value| value.bytes()).ne(self.parameters.iter().copied()) {
             let reason =
                 format!("its parameters do not match the launch, which passes {names}: leave its first lines as they were");

@@ -50,7 +50,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Its size among the kernel's parameters, in bytes.
+    /// Returns its size in the parameter list, in bytes.
     pub fn bytes(self) -> u64 {
         match self {
             Value::Array(_) | Value::Sum(_) => 8,

@@ -1,4 +1,4 @@
-//! What to say about a checked kernel: what is wrong, where in the learner's own file, and where to look.
+//! The words about a checked kernel: the mistake, its place in the learner's own file, and where to look.
 
 use std::cmp::Reverse;
 use std::mem::discriminant;
@@ -15,7 +15,7 @@ use crate::text::paragraphs;
 const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove the line. What CUDA C has built in is there without one, and so are the integers \
                               of <cstdint>.";
 
-/// What to say about a kernel that does not pass.
+/// Says why a kernel does not pass.
 pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
     let message = match rejection {
         Rejection::DoesNotCompile(log) => {
@@ -71,7 +71,7 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
     message.replace(text.path, text.name)
 }
 
-/// What to say about a kernel that passes.
+/// Says what the check found about a kernel that passes.
 pub fn passed(manifest: &Manifest, passed: &Passed, text: Text<'_>) -> String {
     let mut message = format!("passed: right at all {} sizes", passed.sizes);
     if !passed.counted.is_empty() {
@@ -90,7 +90,7 @@ pub fn passed(manifest: &Manifest, passed: &Passed, text: Text<'_>) -> String {
     message.replace(text.path, text.name)
 }
 
-/// The lines of the learner's file that a rejection is about, from 1.
+/// Returns the lines of the learner's file that a rejection is about, from 1.
 pub fn lines(rejection: &Rejection, text: Text<'_>) -> Vec<u32> {
     match rejection {
         Rejection::DoesNotCompile(log) => {
@@ -106,7 +106,7 @@ pub fn lines(rejection: &Rejection, text: Text<'_>) -> Vec<u32> {
     }
 }
 
-/// What leaves the outputs right, after an introduction; nothing if there is nothing.
+/// Lists findings that leave the outputs right, after an introduction; nothing if there are none.
 fn remark(introduction: &str, warnings: &[Finding], text: Text<'_>) -> String {
     if warnings.is_empty() {
         return String::new();
@@ -116,7 +116,6 @@ fn remark(introduction: &str, warnings: &[Finding], text: Text<'_>) -> String {
     format!("\n\n{introduction}:\n\n{}", list.trim_end())
 }
 
-/// The bound of a target.
 fn wanted(target: &Target) -> String {
     match target.at_most {
         0.0 => "the target is none".to_owned(),
@@ -128,7 +127,6 @@ fn wanted(target: &Target) -> String {
 /// How many findings to show. Fixing the first often fixes the others.
 const FINDINGS: usize = 3;
 
-/// How a kernel is wrong.
 fn reasons(failure: &Failure) -> String {
     match failure {
         Failure::Defects(findings) => worst(findings),
@@ -137,7 +135,8 @@ fn reasons(failure: &Failure) -> String {
     }
 }
 
-/// The worst findings first, and only one for each pair of lines: a compiler that unrolls a loop makes many instructions from one line.
+/// Returns the worst findings first, and only one for each pair of lines: a compiler that unrolls a loop makes many instructions
+/// from one line.
 fn worst(findings: &[Finding]) -> String {
     let mut chosen: Vec<&Finding> = findings.iter().collect();
     chosen.sort_by_key(|finding| Reverse(finding.kind.severity()));
@@ -158,13 +157,12 @@ fn worst(findings: &[Finding]) -> String {
     reasons.join("\n")
 }
 
-/// The lines of the learner's file that the findings name.
 fn quoted(failure: &Failure, text: Text<'_>) -> String {
     let lines: String = named(failure, text).into_iter().map(|number| source_line(text, number as usize)).collect();
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// The lines of the learner's file that the findings name, from 1.
+/// Returns the lines of the learner's file that the findings name, from 1.
 fn named(failure: &Failure, text: Text<'_>) -> Vec<u32> {
     let mut numbers: Vec<u32> =
         failure.findings().iter().flat_map(locations).filter_map(|location| line(location, text.path)).collect();
@@ -173,12 +171,12 @@ fn named(failure: &Failure, text: Text<'_>) -> Vec<u32> {
     numbers
 }
 
-/// A line of the learner's file with its number; nothing if there is none.
+/// Returns a line of the learner's file with its number; nothing if there is none.
 fn source_line(text: Text<'_>, number: usize) -> String {
     text.text.lines().nth(number - 1).map_or_else(String::new, |line| format!("{number:>5} | {line}\n"))
 }
 
-/// Where a finding happened: one location, or both sides of a race.
+/// Returns the locations of a finding: one, or both sides of a race.
 fn locations(finding: &Finding) -> Vec<&Location> {
     let other = match &finding.kind {
         FindingKind::Race { other, .. } => Some(&other.location),
@@ -194,7 +192,7 @@ fn line(location: &Location, path: &str) -> Option<u32> {
     location.source.as_ref().filter(|source| source.file == path && source.line > 0).map(|source| source.line)
 }
 
-/// Where to look. Findings are advice enough, except for the one that beginners see most.
+/// Advises where to look. Findings are advice enough, except for the one that beginners see most.
 fn advice(failure: &Failure, right: usize) -> Option<String> {
     match failure {
         Failure::Mismatch(mismatch) | Failure::Unstable(mismatch) | Failure::Both(mismatch, _) => of_outputs(mismatch, right),
@@ -230,7 +228,7 @@ fn of_fault(fault: &Fault) -> Option<String> {
     })
 }
 
-/// What the indices of the wrong outputs have in common.
+/// Says what the indices of the wrong outputs have in common.
 fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
     let Mismatch { total, wrong, unwritten, worst, pattern, shift, breach, looks_like, .. } = mismatch;
     let advice = if let Some(mistake) = looks_like {

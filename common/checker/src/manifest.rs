@@ -1,4 +1,4 @@
-//! What an `exercise.toml` holds: the task, the launch, the sizes to check, the counts to reach, and what to say.
+//! The contents of an `exercise.toml`: the task, the launch, the sizes to check, the counts to reach, and the words about them.
 
 use serde::{Deserialize, Serialize};
 use workloads::measure::Measure;
@@ -9,13 +9,13 @@ use workloads::measure::Measure;
 pub struct Manifest {
     /// Its name in lists.
     pub title: String,
-    /// What the learner does.
+    /// The kind of task.
     pub kind: Kind,
     /// The task, in a few sentences.
     pub task: String,
     /// Three hints for a learner who is stuck, each saying a bit more.
     pub hints: Vec<String>,
-    /// What the exercise teaches, for a learner who has passed it.
+    /// The lesson, for a learner who has passed it.
     pub lesson: String,
     /// For [`Kind::Predict`]: the numbers to find.
     pub predict: Option<Predict>,
@@ -30,7 +30,7 @@ pub struct Manifest {
     pub starter_says: Option<String>,
 }
 
-/// What a learner does in an exercise.
+/// A kind of exercise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -45,7 +45,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it.
+    /// Names it in a word.
     pub fn word(self) -> &'static str {
         match self {
             Kind::Predict => "predict",
@@ -81,7 +81,7 @@ pub struct Question {
     pub ask: String,
     /// The stage of the chapter whose counts it is about.
     pub stage: String,
-    /// What is counted.
+    /// The quantity that is counted.
     pub measure: Measure,
     /// How far off an answer may be, relative to the number.
     #[serde(default)]
@@ -97,7 +97,7 @@ pub struct Question {
 pub struct Near {
     /// The number.
     pub value: f64,
-    /// What the learner overlooked.
+    /// The point that the learner overlooked.
     pub says: String,
 }
 
@@ -116,7 +116,7 @@ pub struct Kernel {
     /// Bytes of dynamic shared memory.
     #[serde(default)]
     pub shared_bytes: u32,
-    /// Whether the compiler may not unroll what the learner writes: each of their loops must have `#pragma unroll 1` before it.
+    /// True if each of the learner's loops must have `#pragma unroll 1` before it, so that the compiler unrolls none.
     #[serde(default)]
     pub unrolled_by_hand: bool,
     /// The virtual architecture to compile it for.
@@ -177,11 +177,11 @@ pub struct Random {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// What is counted.
+    /// The quantity that is counted.
     pub measure: Measure,
     /// The highest allowed count.
     pub at_most: f64,
-    /// What to say about a kernel that misses it.
+    /// The advice for a kernel that misses it.
     pub says: String,
 }
 
@@ -193,7 +193,6 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Checks what the types leave open.
     fn check(&self) -> Result<(), String> {
         let needs = |there: bool, what: &str| if there { Ok(()) } else { Err(format!("{what} in an exercise of this kind")) };
         needs(self.hints.len() == 3, "there must be three hints")?;

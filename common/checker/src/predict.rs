@@ -1,10 +1,10 @@
-//! What to say about predicted numbers.
+//! The words about predicted numbers.
 
 use workloads::Arithmetic;
 
 use crate::manifest::Question;
 
-/// What to say about the answers to questions, a line for each, and whether all are right. `counted` has the right numbers.
+/// Judges the answers to questions, a line for each, and says if all are right. `counted` has the right numbers.
 pub fn judged(questions: &[Question], answers: &[f64], counted: &[f64], arithmetic: Arithmetic) -> (String, bool) {
     let (mut text, mut right) = (String::new(), true);
     for ((number, question), (&answer, &counted)) in (1..).zip(questions).zip(answers.iter().zip(counted)) {
@@ -16,13 +16,13 @@ pub fn judged(questions: &[Question], answers: &[f64], counted: &[f64], arithmet
     (text, right)
 }
 
-/// The questions with the right answers.
+/// Returns the questions with the right answers.
 pub fn answered(questions: &[Question], counted: &[f64], arithmetic: Arithmetic) -> String {
     let answers = questions.iter().zip(counted);
     answers.map(|(question, &number)| format!("{}\n  {}\n", question.ask, question.measure.words(number, arithmetic))).collect()
 }
 
-/// What to say about a wrong answer; `None` if it is right.
+/// Corrects a wrong answer; `None` if it is right.
 fn correction(question: &Question, answer: f64, counted: f64) -> Option<String> {
     // Half a percent, for numbers with more digits than anyone types.
     let close = |a: f64, b: f64| (a - b).abs() <= question.within.max(0.005) * b.abs();

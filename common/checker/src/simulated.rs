@@ -107,7 +107,6 @@ impl<P: Problem, E: From<MemoryError>, C: Fn(Form) -> Compilation<E>> Device<P> 
     }
 }
 
-/// The parameter list of a kernel.
 fn parameters(image: &Image, kernel: &str, values: &[Value], arrays: &[(&str, u64)]) -> Vec<u8> {
     let Some(kernel) = image.kernel(kernel) else { return Vec::new() };
     let mut list = vec![0; kernel.param_bytes()];
@@ -125,7 +124,6 @@ fn parameters(image: &Image, kernel: &str, values: &[Value], arrays: &[(&str, u6
     list
 }
 
-/// A launch that did not end, in the simulator's words.
 fn fault(error: LaunchError) -> Failure {
     let message = error.to_string();
     let finding = if let LaunchError::Fault { finding, .. } = error { Some(*finding) } else { None };

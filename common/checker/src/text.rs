@@ -6,16 +6,15 @@
 /// One of the two versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// What the learner starts with.
+    /// The text that the learner starts with.
     Starter,
-    /// What they should arrive at.
+    /// The text that they should arrive at.
     Solution,
 }
 
-/// The mark at the start of a part to write.
 const BEGIN: &str = "#ifdef SOLUTION";
 
-/// A version of a marked text, without the marks.
+/// Returns one version of a marked text, without the marks.
 /// The error names the line of a mark that has no end, or that is inside another one.
 pub fn version(marked: &str, version: Version) -> Result<String, String> {
     let mut text = String::new();
@@ -57,7 +56,7 @@ pub fn version(marked: &str, version: Version) -> Result<String, String> {
     }
 }
 
-/// The value of an integer constant in a text, `constexpr unsigned NAME = 256;`.
+/// Returns the value of an integer constant in a text, `constexpr unsigned NAME = 256;`.
 /// Fails when there is no such line, or when its value is not a plain number.
 pub fn constant(text: &str, name: &str) -> Result<u32, String> {
     let definition = text.lines().find_map(|line| {
@@ -72,7 +71,8 @@ pub fn constant(text: &str, name: &str) -> Result<u32, String> {
     number.map_err(|_| format!("the launch needs a plain number for {name}, but the file has `{value}`"))
 }
 
-/// Prose with one line for each paragraph, so that it can be wrapped to any width. Lines that begin with a space, such as formulas, stay.
+/// Joins the lines of each paragraph of prose, so that it can be wrapped to any width. Lines that begin with a space, such as
+/// formulas, stay.
 pub fn paragraphs(text: &str) -> String {
     let mut joined = String::new();
     let mut in_prose = false;
@@ -87,10 +87,10 @@ pub fn paragraphs(text: &str) -> String {
     joined
 }
 
-/// What stands before a loop that the compiler may not unroll.
 const BY_HAND: &str = "#pragma unroll 1";
 
-/// The line of the first loop that the compiler may unroll, from 1; loops that the starter has without the pragma are not counted.
+/// Returns the line of the first loop that the compiler may unroll, from 1; loops that the starter has without the pragma are not
+/// counted.
 pub fn unrollable_loop(text: &str, starter: &str) -> Option<usize> {
     let mut given: Vec<&str> = free_loops(starter).map(|(_, header)| header).collect();
     free_loops(text).find_map(|(line, header)| match given.iter().position(|known| *known == header) {
@@ -102,7 +102,7 @@ pub fn unrollable_loop(text: &str, starter: &str) -> Option<usize> {
     })
 }
 
-/// The loops without the pragma: their lines, from 1, and texts.
+/// Returns the loops without the pragma: their lines, from 1, and texts.
 fn free_loops(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut before = "";
     (1..).zip(text.lines()).filter_map(move |(number, line)| {

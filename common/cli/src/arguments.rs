@@ -25,7 +25,6 @@ pub struct Arguments<O: Args> {
     pub workload: O,
 }
 
-/// Commands other than a run.
 #[derive(Debug, Subcommand)]
 pub enum Action {
     /// Practice: list the chapter's exercises, start one, or check what you wrote
@@ -71,7 +70,6 @@ pub struct TableFlags {
     pub save: Option<PathBuf>,
 }
 
-/// Flags of `--explain`.
 #[derive(Debug, Args)]
 pub struct PictureFlags {
     /// With --explain: draw the most expensive request of this line of the CUDA source, by its number or a part of its text
@@ -103,7 +101,6 @@ pub struct SetupFlags {
 }
 
 // Comments on the variants would make the help four times as long.
-/// A format of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     Table,
@@ -111,7 +108,6 @@ pub enum Format {
     Json,
 }
 
-/// Something that is off or on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Switch {
     Off,

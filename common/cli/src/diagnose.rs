@@ -6,23 +6,22 @@ use inspect::diagnose::diagnose;
 use run::Chapter;
 use run::ceilings::Ceilings;
 use run::console::{self, wrap};
+use run::stage::Stage;
 use run::workload::Workload;
 
 use crate::error::Result;
-use crate::mode::Diagnose;
+use crate::mode::Setup;
 use crate::patience;
 use crate::session::{Session, not_verified};
 
-/// Runs the stage and its experiments, and prints the diagnosis.
-pub fn run<W: Workload>(chapter: &Chapter<W>, request: Diagnose<W>) -> Result<ExitCode> {
-    let Diagnose { stage, width, setup } = request;
-    let session = Session::open(&setup)?;
+pub fn run<W: Workload>(chapter: &Chapter<W>, stage: Stage<W>, width: usize, setup: &Setup<W>) -> Result<ExitCode> {
+    let session = Session::open(setup)?;
     session.print_header(chapter, None)?;
     // Whole, without either kind of load and without both, and as the chapter's own experiments.
     let own = chapter.experiments.iter().filter(|experiment| experiment.stage == stage).count();
     let ceilings = Ceilings::measure(&session.gpu, session.workload.work().arithmetic)?;
-    patience::agree(&session, &[stage], &setup, 4 + own, ceilings)?;
-    match diagnose(&session.gpu, &stage, chapter.experiments, &session.workload, setup.repeat)? {
+    patience::agree(&session, &[stage], setup, 4 + own, ceilings)?;
+    match diagnose(&session.gpu, &stage, chapter.experiments, &session.workload, setup.flags.repeat.into())? {
         Ok(diagnosis) => {
             let heading = wrap(&format!("{}: {}", stage.name, stage.idea), width);
             console::print(&format!("{heading}\n\n{}", diagnosis.text_in(width)))?;

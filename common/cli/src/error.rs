@@ -8,7 +8,7 @@ use thiserror::Error;
 /// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a command did not do what it was asked for.
+/// The reason why a command did not do what it was asked for.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Error {
@@ -39,7 +39,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The exit status of the process: 1 for a wrong kernel, 2 for a wrong request or an unfit machine.
+    /// Returns the exit status of the process: 1 for a wrong kernel, 2 for a wrong request or an unfit machine.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Error::Usage(usage) => ExitCode::from(usage.exit_code() as u8),
@@ -49,13 +49,13 @@ impl Error {
         }
     }
 
-    /// Whether the reader of standard output has left, which is no failure: they have seen enough.
+    /// Returns true if the reader of standard output has left, which is no failure.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Error::Run(error) | Error::Exercise(workshop::Error::Run(error)) if error.is_broken_pipe())
     }
 }
 
-/// The part of clap's report that says what is wrong, on one line and without the usage.
+/// Returns the part of clap's report that says what is wrong, on one line and without the usage.
 fn one_line(report: &str) -> String {
     let complaint = report.split("\n\n").next().unwrap_or(report).trim_start_matches("error: ");
     complaint.split_whitespace().collect::<Vec<_>>().join(" ")

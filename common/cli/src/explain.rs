@@ -3,33 +3,39 @@
 use std::process::ExitCode;
 
 use inspect::explain::{Explanation, Style};
-use run::Chapter;
 use run::atomic_file::AtomicFile;
 use run::console::{self, wrap};
-use run::runner;
+use run::stage::Stage;
 use run::workload::Workload;
+use run::{Chapter, runner};
 
+use crate::arguments::PictureFlags;
 use crate::error::{Error, Result};
-use crate::mode::Explain;
+use crate::mode::Setup;
 use crate::patience;
 use crate::session::{Session, not_verified};
 
-/// Runs the stage and prints the explanation.
-pub fn run<W: Workload>(chapter: &Chapter<W>, request: Explain<W>) -> Result<ExitCode> {
-    let Explain { stage, line, svg, width, setup } = request;
-    let svg = svg.as_deref().map(AtomicFile::create).transpose()?;
-    let session = Session::open(&setup)?;
+pub fn run<W: Workload>(
+    chapter: &Chapter<W>,
+    stage: Stage<W>,
+    picture: &PictureFlags,
+    width: usize,
+    setup: &Setup<W>,
+) -> Result<ExitCode> {
+    let line = picture.line.as_ref();
+    let svg = picture.svg.as_deref().map(AtomicFile::create).transpose()?;
+    let session = Session::open(setup)?;
     let Session { gpu, workload, .. } = &session;
     let Some(profile) = gpu.profile() else {
         return Err(Error::ExplainNeedsSimulator { device: gpu.info().name.clone() });
     };
     session.print_header(chapter, None)?;
-    let expected = patience::agree(&session, &[stage], &setup, 1, None)?;
+    let expected = patience::agree(&session, &[stage], setup, 1, None)?;
     let row = runner::run_expecting(gpu, &[stage], workload, 0, &expected)?.rows.remove(0);
     let Some(measured) = row.measured() else { return Ok(not_verified(&row)) };
     let explanation = Explanation::new(stage.name, measured.all_launches().map_err(Error::Run)?, workload.work().bytes, profile);
-    let text = explanation.text(line.as_ref(), kernels::text, Style::of_stdout(width))?;
-    let drawing = svg.map(|file| Ok::<_, Error>((file, explanation.svg(line.as_ref(), kernels::text)?))).transpose()?;
+    let text = explanation.text(line, kernels::text, Style::of_stdout(width))?;
+    let drawing = svg.map(|file| Ok::<_, Error>((file, explanation.svg(line, kernels::text)?))).transpose()?;
     let heading = wrap(&format!("{}: {}", stage.name, stage.idea), width);
     let shown = console::print(&format!("{heading}\n\n{text}"));
     if let Some((file, drawing)) = drawing {

@@ -26,10 +26,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use run::Chapter;
 use run::console::{self, note};
-use run::probe;
 use run::workload::Workload;
+use run::{Chapter, probe};
 
 use mode::Mode;
 
@@ -59,21 +58,21 @@ fn report(error: &Error) -> ExitCode {
     error.exit_code()
 }
 
-/// The stages that a command line runs, in the order of the table; none when it does something else. Runs nothing.
+/// Returns the stages that a command line runs, in the order of the table; none when it does something else. Runs nothing.
 pub fn stages<W: Workload>(chapter: &Chapter<W>, arguments: &[&str]) -> Result<Vec<&'static str>> {
     let words = [chapter.name].into_iter().chain(arguments.iter().copied()).map(OsString::from);
     Ok(match Mode::parse(chapter, words)? {
-        Mode::Table(table) => table.stages.iter().map(|stage| stage.name).collect(),
+        Mode::Table { stages, .. } => stages.iter().map(|stage| stage.name).collect(),
         _ => Vec::new(),
     })
 }
 
 fn execute<W: Workload>(chapter: &Chapter<W>) -> Result<ExitCode> {
     match Mode::parse(chapter, std::env::args_os())? {
-        Mode::Table(request) => table::run(chapter, request),
-        Mode::List(request) => list::run(chapter, &request),
-        Mode::Explain(request) => explain::run(chapter, request),
-        Mode::Diagnose(request) => diagnose::run(chapter, request),
+        Mode::Table { stages, flags, width, setup } => table::run(chapter, &stages, &flags, width, &setup),
+        Mode::List { stages, width } => list::run(chapter, &stages, width),
+        Mode::Explain { stage, picture, width, setup } => explain::run(chapter, stage, &picture, width, &setup),
+        Mode::Diagnose { stage, width, setup } => diagnose::run(chapter, stage, width, &setup),
         Mode::Exercise(options) => {
             check_repository(chapter.name, workshop::root())?;
             Ok(workshop::command::run(chapter, &options)?)
@@ -81,7 +80,7 @@ fn execute<W: Workload>(chapter: &Chapter<W>) -> Result<ExitCode> {
     }
 }
 
-/// An installed program may outlive the repository that it was built in. It carries all that it needs but the exercises.
+/// Refuses a program that outlived its repository. It carries all that it needs except for the exercises.
 fn check_repository(chapter: &'static str, root: PathBuf) -> Result<()> {
     if root.join("chapters").join(chapter).is_dir() { Ok(()) } else { Err(Error::NoRepository { root, chapter }) }
 }

@@ -8,11 +8,9 @@ use run::stage::Stage;
 use run::workload::Workload;
 
 use crate::error::Result;
-use crate::mode::List;
 
 /// Prints each stage with its idea, which goes on under its start where the line is too short for it.
-pub fn run<W: Workload>(chapter: &Chapter<W>, request: &List<W>) -> Result<ExitCode> {
-    let List { stages, width } = request;
+pub fn run<W: Workload>(chapter: &Chapter<W>, stages: &[Stage<W>], width: usize) -> Result<ExitCode> {
     let names = stages.iter().map(|stage| stage.name.len()).max().unwrap_or(0);
     let line = |stage: &Stage<W>| {
         let note = if chapter.is_mistake(stage) {
@@ -22,7 +20,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: &List<W>) -> Result<ExitC
         } else {
             ""
         };
-        wrap_lines(&format!("{:names$}  {}{note}\n", stage.name, stage.idea), *width)
+        wrap_lines(&format!("{:names$}  {}{note}\n", stage.name, stage.idea), width)
     };
     console::print(&stages.iter().map(line).collect::<String>())?;
     Ok(ExitCode::SUCCESS)

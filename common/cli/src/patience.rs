@@ -1,4 +1,4 @@
-//! Long work: says before it starts how long it will take, and starts hours of it only for somebody who agrees.
+//! Long work: says before it starts how long it will take, and starts hours of it only for a user who agrees.
 
 use std::io::{IsTerminal, stderr, stdin};
 use std::time::Duration;
@@ -14,9 +14,7 @@ use crate::error::{Error, Result};
 use crate::mode::Setup;
 use crate::session::Session;
 
-/// Shorter runs are not announced.
 const WORTH_TELLING: Duration = Duration::from_secs(4);
-/// Longer runs need an agreement.
 const LONG: Duration = Duration::from_secs(180);
 
 /// Estimates a run of these stages, `times` times each, announces it if it is not short, and asks if it is long. Returns how long each stage
@@ -30,15 +28,15 @@ pub fn agree<W: Workload>(
     ceilings: Option<Ceilings>,
 ) -> Result<Vec<Duration>> {
     let Session { gpu, workload, others, .. } = session;
-    let Some(estimate) = Estimate::of(gpu, stages, workload, setup.repeat, ceilings)? else { return Ok(Vec::new()) };
+    let Some(estimate) = Estimate::of(gpu, stages, workload, setup.flags.repeat.into(), ceilings)? else { return Ok(Vec::new()) };
     let total = estimate.with_others(others.len()).saturating_mul(times as u32);
     let answer = || -> bool {
         note(format_args!("This will take about {} on this machine. Start? [y/N]", words(total)));
         let mut answer = String::new();
         stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
     };
-    let somebody_is_there = stdin().is_terminal() && stderr().is_terminal();
-    match verdict(total, setup.agreed, somebody_is_there) {
+    let user_is_there = stdin().is_terminal() && stderr().is_terminal();
+    match verdict(total, setup.flags.yes, user_is_there) {
         Verdict::Start => {}
         Verdict::Announce => note(format_args!("time      about {}, by a small part of the work", words(total))),
         Verdict::Ask if answer() => {}
@@ -47,7 +45,6 @@ pub fn agree<W: Workload>(
     Ok(estimate.rows())
 }
 
-/// The decision about work that takes a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Start,
@@ -56,8 +53,8 @@ enum Verdict {
     Refuse,
 }
 
-fn verdict(total: Duration, agreed: bool, somebody_is_there: bool) -> Verdict {
-    match (agreed, somebody_is_there) {
+fn verdict(total: Duration, agreed: bool, user_is_there: bool) -> Verdict {
+    match (agreed, user_is_there) {
         _ if total < WORTH_TELLING => Verdict::Start,
         (true, _) => Verdict::Announce,
         _ if total < LONG => Verdict::Announce,
@@ -72,7 +69,7 @@ mod tests {
 
     #[test]
     fn only_long_work_needs_an_agreement_and_short_work_is_not_even_announced() {
-        for (seconds, agreed, somebody_is_there, expected) in [
+        for (seconds, agreed, user_is_there, expected) in [
             (3, false, false, Verdict::Start),
             (3, true, true, Verdict::Start),
             (60, false, false, Verdict::Announce),
@@ -81,7 +78,7 @@ mod tests {
             (3600, false, false, Verdict::Refuse),
             (3600, true, false, Verdict::Announce),
         ] {
-            assert_eq!(verdict(Duration::from_secs(seconds), agreed, somebody_is_there), expected, "{seconds} s");
+            assert_eq!(verdict(Duration::from_secs(seconds), agreed, user_is_there), expected, "{seconds} s");
         }
     }
 }

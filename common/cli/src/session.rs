@@ -3,18 +3,17 @@
 use std::process::ExitCode;
 
 use driver::settings::Settings;
-use run::Chapter;
 use run::ceilings::Ceilings;
 use run::console::note;
 use run::gpu::Gpu;
 use run::report::{Outcome, Row};
-use run::units;
 use run::workload::{Delivery, Plan, Workload};
+use run::{Chapter, units};
 
+use crate::arguments::Switch;
 use crate::error::Result;
 use crate::mode::Setup;
 
-/// A device and what is computed on it.
 pub struct Session<W: Workload> {
     pub gpu: Gpu,
     /// The computation that fills the table.
@@ -26,19 +25,17 @@ pub struct Session<W: Workload> {
 }
 
 impl<W: Workload> Session<W> {
-    /// Opens the device, sets the simulator's checks, and plans the workload.
     pub fn open(setup: &Setup<W>) -> Result<Self> {
-        let gpu = Gpu::open(&setup.device)?;
+        let gpu = Gpu::open(&setup.flags.device)?;
         if let Some(simulator) = gpu.simulator() {
-            let settings = Settings { checks: Some(setup.checks), ..Settings::default() };
+            let settings = Settings { checks: Some(setup.flags.check == Switch::On), ..Settings::default() };
             simulator.configure(&settings).map_err(run::Error::Simulator)?;
         }
-        let Plan { mut parts, delivery } = W::plan(&setup.workload, setup.seed, &gpu)?;
+        let Plan { mut parts, delivery } = W::plan(&setup.workload, setup.flags.seed, &gpu)?;
         let workload = parts.remove(0);
         Ok(Self { gpu, workload, others: parts, delivery })
     }
 
-    /// Prints what the numbers below were made with.
     pub fn print_header(&self, chapter: &Chapter<W>, ceilings: Option<Ceilings>) -> Result<()> {
         let (info, work) = (self.gpu.info(), self.workload.work());
         let device = match &info.profile {

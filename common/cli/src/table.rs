@@ -5,31 +5,34 @@
 use std::process::ExitCode;
 
 use oracles::progress;
-use run::Chapter;
 use run::atomic_file::AtomicFile;
 use run::ceilings::Ceilings;
 use run::console::{self, note, wrap};
 use run::gpu::Gpu;
-use run::lesson;
 use run::record::Record;
 use run::report::{Outcome, Place, Row};
 use run::runner::{self, Finished};
 use run::stage::Stage;
 use run::table::{self, Drawing, Fitted, Wish};
 use run::workload::{Delivery, Workload};
+use run::{Chapter, lesson};
 
-use crate::arguments::Format;
+use crate::arguments::{Format, TableFlags};
 use crate::error::Result;
-use crate::mode::Table;
+use crate::mode::Setup;
 use crate::patience;
 use crate::session::Session;
 
-/// Runs the stages, prints the table, saves the record, and writes results.
-pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitCode> {
-    let Table { stages, format, columns, width, save, setup } = request;
-    // Before the long run: nobody should wait for a record that cannot be saved.
-    let save = save.as_deref().map(AtomicFile::create).transpose()?;
-    let session = Session::open(&setup)?;
+pub fn run<W: Workload>(
+    chapter: &Chapter<W>,
+    stages: &[Stage<W>],
+    flags: &TableFlags,
+    width: usize,
+    setup: &Setup<W>,
+) -> Result<ExitCode> {
+    // Before the long run: the user should not wait for a record that cannot be saved.
+    let save = flags.save.as_deref().map(AtomicFile::create).transpose()?;
+    let session = Session::open(setup)?;
     let Session { gpu, workload, .. } = &session;
     let ceilings = {
         let _alive = progress::spinner("ceilings");
@@ -39,16 +42,16 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
     for stage in stages.iter().filter(|stage| chapter.is_mistake(stage)) {
         note(format_args!("warning: {} is wrong on purpose ({}): its result and its time mean nothing", stage.name, stage.idea));
     }
-    let expected = patience::agree(&session, &stages, &setup, 1, ceilings)?;
-    let Finished { rows, outputs } = runner::run_expecting(gpu, &stages, workload, setup.repeat, &expected)?;
+    let expected = patience::agree(&session, stages, setup, 1, ceilings)?;
+    let Finished { rows, outputs } = runner::run_expecting(gpu, stages, workload, setup.flags.repeat.into(), &expected)?;
     rows.iter().for_each(note_problems);
 
     let record = Record::new(chapter.name, gpu.info(), workload.sizes(), workload.work(), ceilings, &rows);
-    let shown = show(chapter, &record, View { format, columns: &columns, width });
+    let shown = show(chapter, &record, flags, width);
     // One file that cannot be written is no reason to withhold the other.
     let saved = save.map(|file| file.finish(&record.to_json()));
     let delivered = match session.delivery {
-        Some(delivery) => deliver(&session.gpu, &stages, &rows, outputs, session.workload, session.others, delivery)?,
+        Some(delivery) => deliver(&session.gpu, stages, &rows, outputs, session.workload, session.others, delivery)?,
         None => true,
     };
     shown?;
@@ -56,13 +59,11 @@ pub fn run<W: Workload>(chapter: &Chapter<W>, request: Table<W>) -> Result<ExitC
     Ok(if delivered && !rows.iter().any(Row::failed) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints the results, with what they show.
-fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, request: View<'_>) -> run::error::Result<()> {
-    let View { format, columns, width } = request;
+fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, flags: &TableFlags, width: usize) -> run::Result<()> {
     let sentences = lesson::sentences(chapter.lesson, record);
-    match format {
+    match flags.format {
         Format::Table => {
-            let wish = Wish { lesson: &lesson::measures(chapter.lesson), columns, width };
+            let wish = Wish { lesson: &lesson::measures(chapter.lesson), columns: &flags.columns, width };
             let Fitted { text, mut notes, hidden, full_width } = table::fit(record, wish);
             if !hidden.is_empty() {
                 notes.push(not_shown(&hidden, width, full_width));
@@ -79,21 +80,11 @@ fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, request: View<'_>) -
     }
 }
 
-/// How the results are shown.
-#[derive(Clone, Copy)]
-struct View<'a> {
-    format: Format,
-    columns: &'a [String],
-    width: usize,
-}
-
-/// Names what a table leaves out, and how to see it.
 fn not_shown(hidden: &[String], width: usize, full_width: usize) -> String {
     let (names, one) = (hidden.join(", "), &hidden[0]);
     format!("Not shown in {width} columns: {names}. Choose with --columns {one},…; --wide shows all, in {full_width} columns.")
 }
 
-/// Says what is wrong with a row, and what is doubtful.
 fn note_problems(row: &Row) {
     match &row.outcome {
         Outcome::Failed(failure) => note(format_args!("error: stage {}: {failure}", row.name)),
@@ -137,8 +128,8 @@ fn deliver<W: Workload>(
     Ok(true)
 }
 
-/// The fastest verified stage; without times the last one of the table, because each stage exists to beat the one before it.
-/// A kernel goes before a CPU, and a stage that only copies has computed nothing.
+/// Returns the fastest verified stage; without times the last one of the table, because each stage exists to beat the one before
+/// it. A kernel goes before a CPU, and a stage that only copies has computed nothing.
 fn best(rows: &[Row]) -> Option<usize> {
     let verified = |place: Place| rows.iter().enumerate().filter(move |(_, row)| row.place == place && row.measured().is_some());
     let fastest = verified(Place::Device)

@@ -10,11 +10,12 @@ use crate::digest;
 
 /// How often a source is compiled at most.
 pub const ATTEMPTS: usize = 40;
-/// So many times the same text: the compiler makes no other of this source.
+/// How often the same text comes before we take it to be the only one.
 const SURE: usize = 8;
 
-/// Of the texts that a compiler makes of a source, the one that has most of the kernels of the stored text; among such, the one that it makes most
-/// often. `None` when it makes none at all.
+/// Chooses, of the texts that a compiler makes of a source, the one that has most of the kernels of the stored text.
+///
+/// Among several, it takes the one that is made most often. `None` if there is no text at all.
 pub fn choose(stored: &str, texts: impl Iterator<Item = String>) -> Option<String> {
     let wanted = digest::of_text(stored).unwrap_or_default();
     // Each text, how many of the wanted kernels it has, and how often it was made.
@@ -30,7 +31,7 @@ pub fn choose(stored: &str, texts: impl Iterator<Item = String>) -> Option<Strin
     made.into_iter().max_by_key(|(_, rank)| *rank).map(|(text, _)| text)
 }
 
-/// How many of these kernels a text has.
+/// Counts how many of these kernels a text has.
 fn in_common(wanted: &BTreeMap<String, String>, text: &str) -> usize {
     let has = digest::of_text(text).unwrap_or_default();
     wanted.iter().filter(|(name, digest)| has.get(*name) == Some(*digest)).count()
@@ -53,7 +54,7 @@ mod tests {
     const AB: &str = "mov.u32 %r1, 1;\nmov.u32 %r2, 2;";
     const BA: &str = "mov.u32 %r2, 2;\nmov.u32 %r1, 1;";
 
-    /// What is chosen when the compiler makes these texts in turn, and how often it was asked.
+    /// Returns the choice if the compiler makes these texts in turn, and how often it was asked.
     fn chosen(stored: &str, texts: &[String]) -> (String, usize) {
         let mut asked = 0;
         let text = choose(stored, texts.iter().cloned().cycle().inspect(|_| asked += 1)).unwrap();

@@ -14,34 +14,6 @@ use crate::nvrtc::Nvrtc;
 use crate::recipe::options;
 use crate::variables::{CLANG, COMPILER};
 
-/// The compilers that [`COMPILER`] can name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
-    /// NVIDIA's run-time compiler.
-    Nvrtc,
-    /// LLVM's.
-    Clang,
-}
-
-impl Choice {
-    /// What [`COMPILER`] says; `None` when it is not set.
-    ///
-    /// # Errors
-    ///
-    /// When it is neither `nvrtc` nor `clang`.
-    pub fn of_user() -> Result<Option<Choice>> {
-        let Some(value) = COMPILER.path() else { return Ok(None) };
-        match value.to_str().map(str::to_ascii_lowercase).as_deref() {
-            Some("nvrtc") => Ok(Some(Choice::Nvrtc)),
-            Some("clang") => Ok(Some(Choice::Clang)),
-            _ => Err(Error::NotFound {
-                reason: format!("{COMPILER} is {}", value.display()),
-                remedy: "set it to nvrtc or clang, or not at all".to_owned(),
-            }),
-        }
-    }
-}
-
 /// A compiler that makes PTX of CUDA C.
 pub enum Compiler {
     /// NVIDIA's run-time compiler.
@@ -51,24 +23,32 @@ pub enum Compiler {
 }
 
 impl Compiler {
-    /// The compiler that [`COMPILER`] names. Without that, the only one whose path is in an environment variable; or else NVRTC, or a clang.
+    /// Returns the compiler that [`COMPILER`] names. Without that, the only one whose path is in an environment variable; or else NVRTC, or a
+    /// clang.
     ///
     /// # Errors
     ///
-    /// When there is none. The message says where we looked and how to get one.
+    /// If there is none. The message says where we looked and how to get one.
     pub fn find() -> Result<Compiler> {
-        let named = [NVRTC.variable, CLANG].map(|variable| variable.path().is_some());
-        match (Choice::of_user()?, named) {
-            (Some(Choice::Nvrtc), _) | (None, [true, false]) => Nvrtc::find().map(Compiler::Nvrtc),
-            (Some(Choice::Clang), _) | (None, [false, true]) => Clang::find().map(Compiler::Clang),
-            (None, _) => match Nvrtc::find() {
-                Ok(nvrtc) => Ok(Compiler::Nvrtc(nvrtc)),
-                Err(why) => Clang::find().map(Compiler::Clang).map_err(|other| neither(&why, &other)),
-            },
+        let (nvrtc, clang) = (|| Nvrtc::find().map(Compiler::Nvrtc), || Clang::find().map(Compiler::Clang));
+        if let Some(value) = COMPILER.path() {
+            return match value.to_str().map(str::to_ascii_lowercase).as_deref() {
+                Some("nvrtc") => nvrtc(),
+                Some("clang") => clang(),
+                _ => Err(Error::NotFound {
+                    reason: format!("{COMPILER} is {}", value.display()),
+                    remedy: "set it to nvrtc or clang, or not at all".to_owned(),
+                }),
+            };
+        }
+        match [NVRTC.variable, CLANG].map(|variable| variable.path().is_some()) {
+            [true, false] => nvrtc(),
+            [false, true] => clang(),
+            _ => nvrtc().or_else(|why| clang().map_err(|other| neither(why, other))),
         }
     }
 
-    /// Its name, its version and where it is.
+    /// Says its name, its version and where it is.
     pub fn describe(&self) -> String {
         match self {
             Compiler::Nvrtc(nvrtc) => format!("NVRTC {} ({})", nvrtc.build(), nvrtc.path().display()),
@@ -76,8 +56,9 @@ impl Compiler {
         }
     }
 
-    /// Compiles a learner's CUDA C to PTX for a virtual architecture (`compute_80`). Returns the PTX and what the compiler said about the text,
-    /// which is empty if it said nothing. The text can include the headers that people include by habit, and call `__dp4a`.
+    /// Compiles a learner's CUDA C to PTX for a virtual architecture (`compute_80`). Returns the PTX and the remarks, which may be empty.
+    ///
+    /// The text can include the headers that people include by habit, and call `__dp4a`.
     ///
     /// # Errors
     ///
@@ -87,17 +68,13 @@ impl Compiler {
             Compiler::Nvrtc(nvrtc) => compile_with_nvrtc(nvrtc, input, architecture, form),
             Compiler::Clang(clang) => {
                 let headers = with_habits(input.headers, &[]);
-                clang.compile_as(form, Input { headers: &headers, ..input }, architecture)
+                clang.compile(Input { headers: &headers, ..input }, architecture, form)
             }
         }
     }
 }
 
 /// Compiles a learner's CUDA C as [`Compiler::compile`] does, with this NVRTC.
-///
-/// # Errors
-///
-/// As for [`Compiler::compile`].
 pub fn compile_with_nvrtc(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str, form: Form) -> Result<(String, String)> {
     let mut options = options(architecture);
     options.push(format!("--pre-include={}", habits::INTRINSICS.name));
@@ -110,25 +87,21 @@ pub fn compile_with_nvrtc(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str, f
     nvrtc.compile_with_remarks(Input { headers: &headers, ..input }, &options)
 }
 
-/// Headers of a text, those that people include by habit, and more.
+/// Returns the headers of a text, those that people include by habit, and more.
 fn with_habits(headers: &[Header], more: &[Header]) -> Vec<Header> {
-    headers.iter().chain(habits::HEADERS).chain(more).copied().collect()
+    headers.iter().copied().chain(habits::headers()).chain(more.iter().copied()).collect()
 }
 
-/// Neither compiler is there.
-fn neither(one: &Error, other: &Error) -> Error {
-    let reason = |error: &Error| match error {
-        Error::NotFound { reason, .. } => reason.clone(),
-        error => error.to_string(),
-    };
-    let (nvrtc, variable) = (NVRTC.variable, CLANG);
+/// Returns the error if neither compiler is there.
+fn neither(one: Error, other: Error) -> Error {
+    let (nvrtc, clang) = (NVRTC.variable, CLANG);
     Error::NotFound {
-        reason: format!("{}, and {}", reason(one), reason(other)),
-        remedy: format!("`{}` installs one; or set {nvrtc} or {variable} to the path of one that you have", pip()),
+        reason: format!("{}, and {}", one.reason(), other.reason()),
+        remedy: format!("`{}` installs one; or set {nvrtc} or {clang} to the path of one that you have", pip()),
     }
 }
 
-/// The command that installs a compiler on this system.
+/// Returns the command that installs a compiler on this system.
 pub fn pip() -> String {
     // NVIDIA has no NVRTC for macOS.
     if cfg!(target_os = "macos") { places::pip() } else { NVRTC.pip() }

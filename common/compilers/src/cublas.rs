@@ -5,15 +5,15 @@
 //! CUDA 13's `libcublas.so.13`. Opening the library by its path first, as we do for cuFFT, does not help, because the loader goes by the
 //! name in the file. The functions have the same types in CUDA 11, 12 and 13. Names and arguments follow `cudarc::cublas`.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
 
 use crate::error::{Error, Result};
-use crate::libraries::{self, Opened};
+use crate::libraries::{self, Opened, functions, words};
 
 /// cuBLAS's result; zero is success.
 type Status = c_int;
-/// What cuBLAS calls a handle: its state for one device and one stream.
+/// The state of cuBLAS for one device and one stream.
 type Handle = *mut c_void;
 
 const SUCCESS: Status = 0;
@@ -28,7 +28,7 @@ const DEFAULT_ALGORITHM: c_int = -1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ComputeType {
-    /// `CUBLAS_COMPUTE_32F`: in f32. This is what `cublasSgemm` does. (Since CUDA 12.9, an environment variable can replace it by sums of
+    /// `CUBLAS_COMPUTE_32F`: in f32, as `cublasSgemm` does. (Since CUDA 12.9, an environment variable can replace it by sums of
     /// bf16 products.)
     F32 = 68,
     /// `CUBLAS_COMPUTE_32F_FAST_TF32`: on tensor cores, if cuBLAS chooses so, with the factors rounded to tf32, which has 10 bits
@@ -62,46 +62,33 @@ pub struct Gemm {
     pub compute_type: ComputeType,
 }
 
-/// `cublasGemmEx`: handle; whether to transpose either factor; m, n, k; alpha; for each factor the address, the type and the leading
-/// dimension; beta; the same of the product; compute type; algorithm.
-type GemmEx = unsafe extern "C" fn(
-    Handle,
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-    *const f32,
-    *const c_void,
-    c_int,
-    c_int,
-    *const c_void,
-    c_int,
-    c_int,
-    *const f32,
-    *mut c_void,
-    c_int,
-    c_int,
-    c_int,
-    c_int,
-) -> Status;
+functions! {
+    /// The functions of cuBLAS that we call.
+    struct Functions {
+        create = "cublasCreate_v2" (*mut Handle) -> Status;
+        destroy = "cublasDestroy_v2" (Handle) -> Status;
+        set_stream = "cublasSetStream_v2" (Handle, *mut c_void) -> Status;
+        // The youngest: CUDA 11.4 brought it.
+        status_string = "cublasGetStatusString" (Status) -> *const c_char;
+        // Whether to transpose either factor; m, n, k; alpha; for each factor the address, the type and the leading dimension; beta; the
+        // same of the product; compute type; algorithm.
+        gemm_ex = "cublasGemmEx" (
+            Handle, c_int, c_int, c_int, c_int, c_int, *const f32, *const c_void, c_int, c_int, *const c_void, c_int, c_int,
+            *const f32, *mut c_void, c_int, c_int, c_int, c_int
+        ) -> Status;
+    }
+}
 
 /// An open cuBLAS, with a handle on the CUDA context that was current when it was made.
 pub struct CudaBlas {
     handle: Handle,
-    gemm_ex: GemmEx,
-    destroy: unsafe extern "C" fn(Handle) -> Status,
-    status_string: unsafe extern "C" fn(Status) -> *const c_char,
+    functions: Functions,
     /// Keeps the code of the functions loaded.
     _opened: Opened,
 }
 
 impl CudaBlas {
-    /// Whether this machine has a cuBLAS that [`CudaBlas::new`] could use. Needs no GPU.
-    ///
-    /// # Errors
-    ///
-    /// When there is none. The message says where we looked and how to get one.
+    /// Fails if there is no cuBLAS that [`CudaBlas::new`] could use, and says where we looked. Needs no GPU.
     pub fn find() -> Result<()> {
         open().map(|_| ())
     }
@@ -110,36 +97,24 @@ impl CudaBlas {
     ///
     /// # Errors
     ///
-    /// When there is no cuBLAS, and what cuBLAS itself refuses, for example for lack of memory.
+    /// If there is no cuBLAS, and what cuBLAS itself refuses, for example for lack of memory.
     ///
     /// # Safety
     ///
     /// `stream` is a live stream of the CUDA context that is current on this thread, and outlives the result.
     pub unsafe fn new(stream: *mut c_void) -> Result<Self> {
-        let opened = open()?;
-        // SAFETY: the type is that of the declaration in cublas_api.h, the same in CUDA 11, 12 and 13.
-        let create: unsafe extern "C" fn(*mut Handle) -> Status = unsafe { opened.function("cublasCreate_v2") }?;
-        // SAFETY: the type is that of the declaration in cublas_api.h, the same in CUDA 11, 12 and 13.
-        let set_stream: unsafe extern "C" fn(Handle, *mut c_void) -> Status = unsafe { opened.function("cublasSetStream_v2") }?;
-        // SAFETY: the types of the fields are those of the declarations in cublas_api.h, the same in CUDA 11, 12 and 13. The struct keeps
-        // the library loaded as long as it keeps the functions.
-        let (gemm_ex, destroy, status_string) =
-            unsafe { (opened.function("cublasGemmEx")?, opened.function("cublasDestroy_v2")?, opened.function(STATUS_STRING)?) };
-        let mut blas = Self { handle: ptr::null_mut(), gemm_ex, destroy, status_string, _opened: opened };
+        let (functions, opened) = open()?;
+        let mut blas = Self { handle: ptr::null_mut(), functions, _opened: opened };
         // SAFETY: the pointer is to a live handle, which the function sets.
-        let status = unsafe { create(&mut blas.handle) };
+        let status = unsafe { (blas.functions.create)(&mut blas.handle) };
         blas.check(status, || "make a handle".to_owned())?;
         // SAFETY: the handle is live, and so is the stream, as the caller guarantees.
-        let status = unsafe { set_stream(blas.handle, stream) };
+        let status = unsafe { (blas.functions.set_stream)(blas.handle, stream) };
         blas.check(status, || "use the stream".to_owned())?;
         Ok(blas)
     }
 
-    /// Enqueues `c = a b`.
-    ///
-    /// # Errors
-    ///
-    /// What cuBLAS refuses.
+    /// Enqueues `c = a b`, or fails in the words of cuBLAS.
     ///
     /// # Safety
     ///
@@ -151,7 +126,7 @@ impl CudaBlas {
         // SAFETY: the handle is live, and the matrices are as the caller guarantees. Both scalars are in host memory, where a new handle
         // expects them, and are read before the call returns.
         let status = unsafe {
-            (self.gemm_ex)(
+            (self.functions.gemm_ex)(
                 self.handle,
                 NOT_TRANSPOSED,
                 NOT_TRANSPOSED,
@@ -181,13 +156,8 @@ impl CudaBlas {
             return Ok(());
         }
         // SAFETY: the function takes any number, and returns a string that is never freed, or null.
-        let text = unsafe { (self.status_string)(status) };
-        let reason = if text.is_null() {
-            format!("error {status}")
-        } else {
-            // SAFETY: it is not null, so it is the NUL-terminated string that cuBLAS documents, which is never freed.
-            format!("{} (error {status})", unsafe { CStr::from_ptr(text) }.to_string_lossy())
-        };
+        let words = unsafe { words((self.functions.status_string)(status)) };
+        let reason = words.map_or(format!("error {status}"), |words| format!("{words} (error {status})"));
         Err(Error::Call { library: "cuBLAS", action: action(), reason })
     }
 }
@@ -196,19 +166,14 @@ impl Drop for CudaBlas {
     fn drop(&mut self) {
         if !self.handle.is_null() {
             // SAFETY: cuBLAS made the handle, and it is destroyed once, here. If that fails, there is nothing left to do.
-            let _ = unsafe { (self.destroy)(self.handle) };
+            let _ = unsafe { (self.functions.destroy)(self.handle) };
         }
     }
 }
 
-/// The youngest of the functions that we call: CUDA 11.4 brought it.
-const STATUS_STRING: &str = "cublasGetStatusString";
-
 /// Opens the first cuBLAS that has all that we call.
-fn open() -> Result<Opened> {
-    libraries::CUBLAS.open_first(|opened| {
-        // SAFETY: the pointer is not called, and any type of a function pointer will do to ask for it.
-        unsafe { opened.function::<unsafe extern "C" fn()>(STATUS_STRING) }?;
-        Ok(opened)
-    })
+fn open() -> Result<(Functions, Opened)> {
+    // SAFETY: the types are those of the declarations in cublas_api.h, the same in CUDA 11, 12 and 13. The library stays open with its
+    // functions.
+    libraries::CUBLAS.open_first(|opened| Ok((unsafe { Functions::load(&opened) }?, opened)))
 }

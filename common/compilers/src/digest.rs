@@ -13,17 +13,17 @@ use ptx::LoadError;
 
 use crate::stamp::sha256;
 
-/// The digest of each kernel of a PTX text, by the kernel's name: SHA-256 of its canonical text ([`ptx::canonical`]).
+/// Returns the digest of each kernel of a PTX text, by name: SHA-256 of its canonical text ([`ptx::canonical`]).
 ///
 /// # Errors
 ///
-/// [`LoadError::Syntax`] when the text is not PTX.
+/// [`LoadError::Syntax`] if the text is not PTX.
 pub fn of_text(ptx: &str) -> Result<BTreeMap<String, String>, LoadError> {
     let module = ptx::parse(ptx)?;
     module.kernels().map(|kernel| Ok((kernel.name.to_owned(), sha256(&module.canonical(kernel.name)?)))).collect()
 }
 
-/// The digests of a source's kernels, by name; empty while the source has no stored PTX.
+/// Returns the digests of a source's kernels, by name; empty while the source has no stored PTX.
 pub fn of_source(source: &Source) -> BTreeMap<String, String> {
     /// Each text is parsed once: a large one takes milliseconds.
     static KNOWN: Mutex<BTreeMap<&str, BTreeMap<String, String>>> = Mutex::new(BTreeMap::new());
@@ -31,18 +31,18 @@ pub fn of_source(source: &Source) -> BTreeMap<String, String> {
     known.entry(source.path).or_insert_with(|| of_text(source.ptx).unwrap_or_default()).clone()
 }
 
-/// What records call a source: the name of its `.cu` without the extension, for example `03-unroll`.
+/// Returns the name of a source in records: that of its `.cu` without the extension, for example `03-unroll`.
 pub fn stem(source: &Source) -> &'static str {
     let name = source.path.rsplit('/').next().unwrap_or(source.path);
     name.strip_suffix(".cu").unwrap_or(name)
 }
 
-/// What records call a kernel: its source and its name, for example `03-unroll/shared`.
+/// Returns the name of a kernel in records: its source and its name, for example `03-unroll/shared`.
 pub fn name(kernel: Kernel) -> String {
     format!("{}/{}", stem(kernel.source), kernel.name)
 }
 
-/// The digest of a kernel; `None` while it has no stored PTX.
+/// Returns the digest of a kernel; `None` while it has no stored PTX.
 pub fn of(kernel: Kernel) -> Option<String> {
     of_source(kernel.source).remove(kernel.name)
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// What a fallible function of this crate returns.
+/// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a compiler or a library did not do what it was asked to.
@@ -37,7 +37,7 @@ pub enum Error {
     Ptx {
         /// Path of the CUDA C file.
         path: &'static str,
-        /// What is wrong, and where.
+        /// The defect, and where it is.
         reason: String,
     },
     /// Machine code that does not have the form that NVIDIA's compilers give it.
@@ -46,11 +46,21 @@ pub enum Error {
     /// A call of a library that failed.
     #[error("{library} cannot {action}: {reason}")]
     Call {
-        /// What people call the library.
+        /// The name that people use.
         library: &'static str,
-        /// What it was asked to do.
+        /// The attempt, as a verb phrase.
         action: String,
         /// The library's own words.
         reason: String,
     },
+}
+
+impl Error {
+    /// Returns what is wrong, without the remedy.
+    pub(crate) fn reason(self) -> String {
+        match self {
+            Error::NotFound { reason, .. } => reason,
+            error => error.to_string(),
+        }
+    }
 }

@@ -13,7 +13,7 @@ use crate::input::Input;
 use crate::nvrtc::Nvrtc;
 use crate::recipe::options;
 use crate::registers;
-use crate::stamp::Stamp;
+use crate::stamp::stamp;
 
 /// Makes the whole text of a source's `.ptx`. `version` is the full version of `nvrtc` ([`Nvrtc::build`]).
 ///
@@ -25,22 +25,18 @@ pub fn generate(nvrtc: &Nvrtc, version: &str, source: &Source) -> Result<String>
     Ok(head(nvrtc, version, source) + &body)
 }
 
-/// The comments at the top of a source's `.ptx`: the stamp and the register counts. It compiles for several architectures.
+/// Makes the comments at the top of a source's `.ptx`: the stamp and the register counts. It compiles for several architectures.
 pub fn head(nvrtc: &Nvrtc, version: &str, source: &Source) -> String {
-    format!("{}{}", Stamp::of(source, version), registers::comments(nvrtc, Input::of(source), source.architecture))
+    stamp(source, version) + &registers::comments(nvrtc, Input::of(source), source.architecture)
 }
 
-/// The text below these comments: what the compiler writes, made the same on every machine.
-///
-/// # Errors
-///
-/// [`Error::Compile`], [`Error::Ptx`], [`Error::AbsolutePath`]
+/// Makes the text below these comments. Errors are those of [`generate`].
 pub fn body(nvrtc: &Nvrtc, source: &Source) -> Result<String> {
     let ptx = nvrtc.compile(Input::of(source), &options(source.architecture))?;
     same_on_every_machine(&ptx, source)
 }
 
-/// The compiler's text without what depends on the machine, and without what nobody needs.
+/// Returns the compiler's text without what depends on the machine, and without what no reader needs.
 fn same_on_every_machine(ptx: &str, source: &Source) -> Result<String> {
     let module = parse(ptx).map_err(|error| Error::Ptx { path: source.path, reason: error.to_string() })?;
     let mut edits = without_unused_constants(&module);
@@ -60,8 +56,7 @@ fn without_unused_constants(module: &Module<'_>) -> Vec<(Range<usize>, String)> 
     module.unused_variables().map(|variable| (to_line_end(module.text, variable.span.clone()), String::new())).collect()
 }
 
-/// The file of a `.file` as a path from the root of the repository. NVRTC puts the folder that it runs in before the names that it was
-/// given.
+/// Returns the file of a `.file` as a path from the root of the repository. NVRTC puts the folder that it runs in before names.
 fn relative(file: &str, source: &Source) -> String {
     let headers = source.headers.iter().map(|header| (header.name, header.path));
     let mut known = headers.chain([(source.path, source.path)]);

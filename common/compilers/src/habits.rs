@@ -2,23 +2,15 @@
 
 use kernels::Header;
 
-/// Headers that both compilers are given.
-pub const HEADERS: &[Header] = &[
-    header("cuda_runtime.h", ""),
-    header("cuda.h", ""),
-    header("device_launch_parameters.h", ""),
-    header("stdio.h", ""),
-    header("cstdio", ""),
-    header("stdlib.h", ""),
-    header("assert.h", ""),
-    header("cassert", ""),
-    header("math.h", ""),
-    header("cmath", ""),
-    header("stdint.h", INTEGERS),
-    header("cstdint", INTEGERS),
-];
+/// Names of headers from which a kernel needs nothing.
+const EMPTY: &str = "cuda_runtime.h cuda.h device_launch_parameters.h stdio.h cstdio stdlib.h assert.h cassert math.h cmath";
 
-/// What NVRTC declares and does not define. It is included before the learner's text.
+/// Returns the headers that both compilers are given.
+pub fn headers() -> impl Iterator<Item = Header> {
+    EMPTY.split(' ').map(|name| header(name, "")).chain(["stdint.h", "cstdint"].map(|name| header(name, INTEGERS)))
+}
+
+/// Functions that NVRTC declares and does not define. The header is included before the learner's text.
 pub const INTRINSICS: Header = header(
     "intrinsics.h",
     "\
@@ -44,7 +36,7 @@ const fn header(name: &'static str, text: &'static str) -> Header {
     Header { name, path: name, text }
 }
 
-/// What a kernel needs of `stdint.h`.
+/// The part of `stdint.h` that a kernel needs.
 const INTEGERS: &str = "\
 #pragma once
 typedef signed char int8_t; typedef unsigned char uint8_t;

@@ -14,16 +14,16 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// The text of a source, under its path.
+    /// Returns the text of a source, under its path.
     pub fn of(source: &Source) -> Input<'static> {
         Input { name: source.path, text: source.cuda, headers: source.headers }
     }
 }
 
-/// What is made of a learner's text.
+/// The form of a learner's text after compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// What a GPU would run.
+    /// As a GPU would run it.
     Optimized,
     /// Without optimization.
     Plain,

@@ -9,6 +9,8 @@
 //! - [`habits`]: headers that learners include by habit.
 //! - [`python`]: where Python keeps its packages.
 //! - [`recipe`]: the compiler version and the options that make the stored PTX.
+//! - `search`: the first compiler or library of several that works.
+//! - [`versions`]: the lists that a new version makes longer.
 //! - [`libraries`]: where a machine keeps the libraries of the CUDA toolkit, and how to open one.
 //! - [`nvrtc`]: NVIDIA's run-time compiler.
 //! - [`clang`]: LLVM's compiler, which needs nothing of NVIDIA's.
@@ -33,8 +35,10 @@ pub mod nvrtc;
 pub mod python;
 pub mod recipe;
 pub mod registers;
+mod search;
 pub mod stamp;
 pub mod variables;
+pub mod versions;
 
 pub use compiler::Compiler;
 pub use error::{Error, Result};

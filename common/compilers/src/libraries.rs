@@ -7,8 +7,8 @@
 //! has none of them. A library that is already loaded answers to the name that is written in it (its SONAME), wherever its file is.
 //! [`Library::open_for_cudarc`] opens it and then asks cudarc whether it finds one.
 
-use std::collections::HashSet;
 use std::env;
+use std::ffi::{CStr, c_char};
 use std::fmt::Display;
 use std::mem;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,14 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::python::{self, entries};
 use crate::recipe::PINNED_VERSION;
+use crate::search;
 use crate::variables::{self, Variable};
+use crate::versions::{LIBRARY_NUMBERS, PACKAGE_FOLDERS, PACKAGE_SUFFIX, TOOLKIT_FOLDERS};
 
 /// A library of the CUDA toolkit, by the names that it has in different places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Library {
-    /// What people call it.
+    /// The name that people use.
     pub title: &'static str,
     /// The part of its file name between `lib` and `.so`, or before `64_` on Windows.
     pub stem: &'static str,
@@ -42,7 +44,7 @@ pub static CUBLAS: Library =
 /// Fourier transforms.
 pub static CUFFT: Library = Library { title: "cuFFT", stem: "cufft", package: "cufft", version: None, variable: variables::CUFFT };
 
-/// An open library. A binding keeps it for as long as it calls the functions that it got from [`Opened::function`].
+/// An open library. A binding keeps it for as long as it calls functions of it.
 #[derive(Debug)]
 pub struct Opened {
     library: &'static Library,
@@ -51,16 +53,12 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Where it was opened: a path, or the name under which the loader found it.
+    /// Returns its path, or the name under which the loader found it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The address of a function, by its C name.
-    ///
-    /// # Errors
-    ///
-    /// When the library has no such function.
+    /// Returns the address of a function, by its C name, or an error if the library has no such function.
     ///
     /// # Safety
     ///
@@ -71,7 +69,7 @@ impl Opened {
         found.map(|symbol| *symbol).map_err(|_| self.refuse(format!("has no {name}")))
     }
 
-    /// The error for a library that is open but of no use. `why` continues a sentence that starts with the library's path.
+    /// Returns the error for a library that is of no use. `why` continues a sentence that starts with the library's path.
     pub fn refuse(&self, why: impl Display) -> Error {
         self.library.not_found(format!("{} {why}", self.path.display()))
     }
@@ -87,42 +85,62 @@ impl Opened {
     }
 }
 
+/// Declares a struct of C functions, and how to look them up in a library.
+macro_rules! functions {
+    ($(#[$attribute:meta])* struct $name:ident { $($field:ident = $symbol:literal ($($type:ty),* $(,)?) -> $result:ty;)* }) => {
+        $(#[$attribute])*
+        struct $name {
+            $($field: unsafe extern "C" fn($($type),*) -> $result,)*
+        }
+
+        impl $name {
+            /// Looks the functions up in a library, which must stay open for as long as they are called.
+            ///
+            /// # Safety
+            ///
+            /// The library's functions of these names have these types.
+            unsafe fn load(opened: &$crate::libraries::Opened) -> $crate::Result<Self> {
+                // SAFETY: the caller guarantees the types.
+                Ok(unsafe { Self { $($field: opened.function($symbol)?,)* } })
+            }
+        }
+    };
+}
+pub(crate) use functions;
+
+/// Reads a text that a library returned for a status; `None` if there is none.
+///
+/// # Safety
+///
+/// The pointer is null, or to a NUL-terminated text that is never freed.
+pub(crate) unsafe fn words(text: *const c_char) -> Option<String> {
+    // SAFETY: it is not null, so it is to a text, as the caller guarantees.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+}
+
 /// Environment variables that name the root of a CUDA toolkit.
 const TOOLKIT_VARIABLES: [&str; 4] = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT", "CUDA_TOOLKIT_ROOT_DIR"];
-/// Folders that hold toolkits under names like `cuda-12.4`.
+/// Folders with toolkits under names like `cuda-12.4`.
 const TOOLKIT_PARENTS: [&str; 2] = ["/usr/local", "/opt"];
-/// Where the libraries are under the root of a toolkit or of a conda environment.
-const TOOLKIT_FOLDERS: [&str; 5] = ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", "bin"];
-/// The numbers at the end of the file names in toolkits 11 to 13, newest first. (NVRTC 11 is `.so.11.2`; cuFFT is one behind.)
-const VERSIONS: &[&str] =
-    if cfg!(windows) { &["130_0", "120_0", "112_0", "13", "12", "11", "10"] } else { &["13", "12", "11.2", "11", "10"] };
 
 impl Library {
-    /// Where the library may be, in the order in which to try: the file that [`Library::variable`] names, and then no other; the active
-    /// Python environment; the loader's path; toolkits; Python's packages; and last the folders that `python3` itself lists,
-    /// because asking starts a process. A path without a folder is a name for the loader.
+    /// Returns the paths to try, in order. A path without a folder is a name for the loader.
+    ///
+    /// The file that [`Library::variable`] names, and then no other; the active Python environment; the loader's path; toolkits; Python's
+    /// packages; and last the folders that `python3` itself lists, because asking starts a process.
     pub fn candidates(&self) -> impl Iterator<Item = PathBuf> {
-        let named = self.variable.path();
-        let searched = named.is_none().then(|| self.searched());
-        let named = named.map(|path| self.in_folder(&path).unwrap_or(path));
-        let mut seen = HashSet::new();
-        let all = named.into_iter().chain(searched.into_iter().flatten());
-        all.filter(move |path| seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())))
+        let in_folder = |path: PathBuf| self.in_folder(&path).unwrap_or(path);
+        search::candidates(self.variable, in_folder, self.searched())
     }
 
-    /// Where [`Library::candidates`] looks, in words.
+    /// Says in words where [`Library::candidates`] looks.
     pub fn places(&self) -> String {
-        match self.variable.path() {
-            Some(path) => format!("at {} (from {})", path.display(), self.variable),
-            None => format!(
-                "on the loader's path, under {}, in {} or in Python's packages",
-                TOOLKIT_VARIABLES.join(", "),
-                TOOLKIT_PARENTS.map(|parent| format!("{parent}/cuda*")).join(", ")
-            ),
-        }
+        let parents = TOOLKIT_PARENTS.map(|parent| format!("{parent}/cuda*")).join(", ");
+        let variables = TOOLKIT_VARIABLES.join(", ");
+        search::places(self.variable, format!("on the loader's path, under {variables}, in {parents} or in Python's packages"))
     }
 
-    /// The first candidate that loads; `None` when none does.
+    /// Returns the first candidate that loads.
     pub fn find(&'static self) -> Option<PathBuf> {
         self.candidates().find(|path| self.open(path).is_ok())
     }
@@ -131,31 +149,26 @@ impl Library {
     ///
     /// # Errors
     ///
-    /// When there is none. The message says where we looked, what is wrong with each file that we found, and how to get the library.
+    /// If there is none. The message says where we looked, what is wrong with each file that we found, and how to get the library.
     pub fn open_first<T>(&'static self, mut bind: impl FnMut(Opened) -> Result<T>) -> Result<T> {
-        let mut refused = Vec::new();
-        for candidate in self.candidates() {
-            let bound = match self.open(&candidate) {
-                // That the loader does not know a bare name says nothing. That a file exists and does not open does.
-                Err(_) if !candidate.is_absolute() => continue,
-                opened => opened.and_then(&mut bind),
-            };
-            match bound {
-                Ok(bound) => return Ok(bound),
-                Err(Error::NotFound { reason, .. }) => refused.push(reason),
-                Err(error) => refused.push(error.to_string()),
-            }
-        }
-        let (title, places) = (self.title, self.places());
-        Err(self.not_found(match refused.as_slice() {
-            [] => format!("no {title} {places}"),
-            refused => format!("no usable {title} {places}: {}", refused.join("; ")),
-        }))
+        let tried = self.candidates().filter_map(|path| match self.open(&path) {
+            // That the loader does not know a bare name says nothing. That a file exists and does not open does.
+            Err(_) if !path.is_absolute() => None,
+            opened => Some(opened.and_then(&mut bind)),
+        });
+        let title = self.title;
+        search::first(tried).map_err(|refused| {
+            self.not_found(match refused {
+                None => format!("no {title} {}", self.places()),
+                Some(refused) => format!("no usable {title} {}: {refused}", self.places()),
+            })
+        })
     }
 
-    /// Opens the first candidate that cudarc then finds by name, and keeps it open for the life of the process. `is_found` asks cudarc: it
-    /// is the `is_culib_present` of the library's module, for example `cudarc::cufft::sys::is_culib_present`. (Where the loader's path
-    /// has a library of that name, too, cudarc may take that one.)
+    /// Opens the first candidate that cudarc then finds by name, and keeps it open for the life of the process.
+    ///
+    /// `is_found` asks cudarc: it is the `is_culib_present` of the library's module, for example `cudarc::cufft::sys::is_culib_present`.
+    /// (Where the loader's path has a library of that name, too, cudarc may take that one.)
     ///
     /// # Errors
     ///
@@ -164,11 +177,7 @@ impl Library {
         self.open_first(|opened| opened.keep_for_cudarc(&is_found))
     }
 
-    /// Opens the file at `path`, or, for a bare file name, the one that the loader finds under it.
-    ///
-    /// # Errors
-    ///
-    /// With the loader's words.
+    /// Opens the file at `path`, or, for a bare file name, the one that the loader finds under it. An error has the loader's words.
     pub fn open(&'static self, path: &Path) -> Result<Opened> {
         // SAFETY: loading runs the library's initializers. Those of the CUDA toolkit touch nothing in this process but their own memory.
         match unsafe { libloading::Library::new(path) } {
@@ -177,13 +186,13 @@ impl Library {
         }
     }
 
-    /// The command that installs it with Python's package manager, in an environment of its own: many systems allow it nowhere else.
+    /// Returns the command that installs it with Python's package manager.
+    ///
+    /// It makes an environment of its own: many systems allow it nowhere else.
     pub fn pip(&self) -> String {
         let version = self.version.map(|version| format!("=={version}")).unwrap_or_default();
-        format!(
-            "python3 -m venv .venv && . .venv/bin/activate && pip install nvidia-{}-cu12{version}",
-            self.package.replace('_', "-")
-        )
+        let package = format!("nvidia-{}-{PACKAGE_SUFFIX}{version}", self.package.replace('_', "-"));
+        format!("python3 -m venv .venv && . .venv/bin/activate && pip install {package}")
     }
 
     fn not_found(&self, reason: String) -> Error {
@@ -196,7 +205,10 @@ impl Library {
         let roots = roots.chain(installed_toolkits()).chain(environments);
         let toolkits = roots.flat_map(|root| TOOLKIT_FOLDERS.map(|folder| root.join(folder)));
 
-        let in_sites = move |site: PathBuf| self.package_folders().map(|folder| site.join(folder));
+        let in_sites = move |site: PathBuf| {
+            let own = ["lib", "bin"].map(|folder| site.join(format!("nvidia/{}/{folder}", self.package)));
+            own.into_iter().chain(PACKAGE_FOLDERS.map(|folder| site.join(folder)))
+        };
         let find = move |folder: PathBuf| self.in_folder(&folder);
         (python::chosen_sites().flat_map(in_sites).filter_map(find))
             .chain(self.loader_names())
@@ -204,26 +216,15 @@ impl Library {
             .chain(python::other_sites().flat_map(in_sites).filter_map(find))
     }
 
-    fn package_folders(self) -> [String; 4] {
-        let package = self.package;
-        [
-            format!("nvidia/{package}/lib"),
-            format!("nvidia/{package}/bin"),
-            "nvidia/cu13/lib".to_owned(),
-            "nvidia/cu13/bin/x86_64".to_owned(),
-        ]
-    }
-
-    /// Names that the loader may know, newest first.
+    /// Returns names that the loader may know, newest first.
     fn loader_names(self) -> impl Iterator<Item = PathBuf> {
         let stem = self.stem;
-        let versioned = VERSIONS
-            .iter()
-            .map(move |version| if cfg!(windows) { format!("{stem}64_{version}.dll") } else { format!("lib{stem}.so.{version}") });
-        versioned.chain((!cfg!(windows)).then(|| format!("lib{stem}.so"))).map(PathBuf::from)
+        let name = move |number| if cfg!(windows) { format!("{stem}64_{number}.dll") } else { format!("lib{stem}.so.{number}") };
+        let unversioned = (!cfg!(windows)).then(|| format!("lib{stem}.so"));
+        LIBRARY_NUMBERS.iter().map(name).chain(unversioned).map(PathBuf::from)
     }
 
-    /// The library in a folder; the one with the highest name when there are several.
+    /// Finds the library in a folder; the one with the highest name if there are several.
     fn in_folder(&self, folder: &Path) -> Option<PathBuf> {
         let (unix, windows) = (format!("lib{}.so", self.stem), format!("{}64_", self.stem));
         let is_it = |name: &str| name.starts_with(&unix) || (name.starts_with(&windows) && name.ends_with(".dll"));
@@ -231,18 +232,14 @@ impl Library {
     }
 }
 
-/// `/usr/local/cuda`, `/usr/local/cuda-12.4` and the like, newest first.
+/// Returns `/usr/local/cuda`, `/usr/local/cuda-12.4` and the like, newest first.
 fn installed_toolkits() -> impl Iterator<Item = PathBuf> {
-    TOOLKIT_PARENTS.iter().flat_map(|parent| {
-        let is_toolkit = |path: &PathBuf| {
-            let name = path.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| name == "cuda" || name.starts_with("cuda-"))
-        };
-        entries(Path::new(parent)).into_iter().rev().filter(is_toolkit).collect::<Vec<_>>()
-    })
+    let is_toolkit = |name: &str| name == "cuda" || name.starts_with("cuda-");
+    let all = TOOLKIT_PARENTS.iter().flat_map(|parent| entries(Path::new(parent)).into_iter().rev());
+    all.filter(move |path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_toolkit))
 }
 
-/// The error at the bottom of a chain: `libloading` keeps the loader's own words there.
+/// Returns the error at the bottom of a chain: `libloading` keeps the loader's own words there.
 fn root_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => root_cause(source),

@@ -5,7 +5,7 @@
 //! or writes PTX that the driver of this machine loads. At the CUDA version that our bindings are made for (12.0) it would not look
 //! for CUDA 13's `libnvrtc.so.13` either, and it panics where there is no NVRTC.
 
-use std::ffi::{CStr, CString, c_char, c_int};
+use std::ffi::{CString, c_char, c_int};
 use std::path::Path;
 use std::ptr;
 
@@ -13,41 +13,36 @@ use kernels::Header;
 
 use crate::error::{Error, Result};
 use crate::input::Input;
-use crate::libraries::{self, Opened};
+use crate::libraries::{self, Opened, functions, words};
 
-/// What NVRTC calls a program: a source on its way through the compiler.
+/// A source on its way through the compiler.
 type Program = *mut std::ffi::c_void;
 /// NVRTC's result; zero is success.
 type Status = c_int;
+/// A pair of NVRTC functions: one returns the size of a result, and the other writes it to a buffer of that size.
+type Output = (unsafe extern "C" fn(Program, *mut usize) -> Status, unsafe extern "C" fn(Program, *mut c_char) -> Status);
 
 const SUCCESS: Status = 0;
 
-/// The functions of NVRTC that we call, by their C names.
-struct Functions {
-    version: unsafe extern "C" fn(*mut c_int, *mut c_int) -> Status,
-    error_string: unsafe extern "C" fn(Status) -> *const c_char,
-    architecture_count: unsafe extern "C" fn(*mut c_int) -> Status,
-    architectures: unsafe extern "C" fn(*mut c_int) -> Status,
-    create: unsafe extern "C" fn(
-        *mut Program,
-        *const c_char,
-        *const c_char,
-        c_int,
-        *const *const c_char,
-        *const *const c_char,
-    ) -> Status,
-    compile: unsafe extern "C" fn(Program, c_int, *const *const c_char) -> Status,
-    destroy: unsafe extern "C" fn(*mut Program) -> Status,
-    log: Output,
-    ptx: Output,
-    cubin: Output,
-}
-
-/// A pair of NVRTC functions: one returns the size of a result, and the other writes it to a buffer of that size.
-#[derive(Clone, Copy)]
-struct Output {
-    size: unsafe extern "C" fn(Program, *mut usize) -> Status,
-    get: unsafe extern "C" fn(Program, *mut c_char) -> Status,
+functions! {
+    /// The functions of NVRTC that we call.
+    struct Functions {
+        version = "nvrtcVersion" (*mut c_int, *mut c_int) -> Status;
+        error_string = "nvrtcGetErrorString" (Status) -> *const c_char;
+        architecture_count = "nvrtcGetNumSupportedArchs" (*mut c_int) -> Status;
+        architectures = "nvrtcGetSupportedArchs" (*mut c_int) -> Status;
+        create = "nvrtcCreateProgram" (
+            *mut Program, *const c_char, *const c_char, c_int, *const *const c_char, *const *const c_char
+        ) -> Status;
+        compile = "nvrtcCompileProgram" (Program, c_int, *const *const c_char) -> Status;
+        destroy = "nvrtcDestroyProgram" (*mut Program) -> Status;
+        log_size = "nvrtcGetProgramLogSize" (Program, *mut usize) -> Status;
+        log = "nvrtcGetProgramLog" (Program, *mut c_char) -> Status;
+        ptx_size = "nvrtcGetPTXSize" (Program, *mut usize) -> Status;
+        ptx = "nvrtcGetPTX" (Program, *mut c_char) -> Status;
+        cubin_size = "nvrtcGetCUBINSize" (Program, *mut usize) -> Status;
+        cubin = "nvrtcGetCUBIN" (Program, *mut c_char) -> Status;
+    }
 }
 
 /// An open NVRTC library.
@@ -59,20 +54,12 @@ pub struct Nvrtc {
 }
 
 impl Nvrtc {
-    /// Opens the first NVRTC that works, looking in the order of [`libraries::Library::candidates`].
-    ///
-    /// # Errors
-    ///
-    /// When there is none. The message says where we looked and how to get one.
+    /// Opens the first NVRTC that works. If there is none, the error says where we looked and how to get one.
     pub fn find() -> Result<Nvrtc> {
         Nvrtc::find_where(|_| true)
     }
 
-    /// Opens the first NVRTC that works and that `wanted` accepts.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Nvrtc::find`]. The message also names those that `wanted` refused.
+    /// Opens the first NVRTC that works and that `wanted` accepts. The error of [`Nvrtc::find`] also names those that it refused.
     pub fn find_where(mut wanted: impl FnMut(&Nvrtc) -> bool) -> Result<Nvrtc> {
         libraries::NVRTC.open_first(|opened| {
             let nvrtc = Nvrtc::bind(opened)?;
@@ -80,17 +67,14 @@ impl Nvrtc {
         })
     }
 
-    /// Opens the library at `path`, or, for a bare file name, the one that the loader finds under it.
-    ///
-    /// # Errors
-    ///
-    /// When it does not load, or is no NVRTC of version 11.2 or later.
+    /// Opens the library at `path`, or, for a bare file name, the one that the loader finds under it. It must be of version 11.2 or later.
     pub fn open(path: &Path) -> Result<Nvrtc> {
         Nvrtc::bind(libraries::NVRTC.open(path)?)
     }
 
     fn bind(opened: Opened) -> Result<Nvrtc> {
-        let functions = Functions::load(&opened)?;
+        // SAFETY: the types are those of the declarations in nvrtc.h, which have never changed. The library stays open with its functions.
+        let functions = unsafe { Functions::load(&opened) }?;
         let (mut major, mut minor) = (0, 0);
         // SAFETY: both pointers are to live integers.
         let status = unsafe { (functions.version)(&mut major, &mut minor) };
@@ -101,17 +85,17 @@ impl Nvrtc {
         Ok(Nvrtc { functions, version, opened })
     }
 
-    /// Major and minor version.
+    /// Returns its major and minor version.
     pub fn version(&self) -> (u32, u32) {
         self.version
     }
 
-    /// Where the library was opened: a path, or the name under which the loader found it.
+    /// Returns its path, or the name under which the loader found it.
     pub fn path(&self) -> &Path {
         self.opened.path()
     }
 
-    /// The full version, for example `12.0.140`. NVRTC has no function that returns it, but writes it at the top of its PTX.
+    /// Returns the full version, for example `12.0.140`. NVRTC writes it at the top of its PTX, and has no function for it.
     pub fn build(&self) -> String {
         let (major, minor) = self.version;
         let lowest = self.architectures().first().map(|architecture| format!("--gpu-architecture=compute_{architecture}"));
@@ -121,7 +105,7 @@ impl Nvrtc {
             .unwrap_or_else(|| format!("{major}.{minor}"))
     }
 
-    /// The architectures that it compiles for, lowest first: 90 for `compute_90`.
+    /// Returns the architectures that it compiles for, lowest first: 90 for `compute_90`.
     pub fn architectures(&self) -> Vec<u32> {
         let mut count = 0;
         // SAFETY: the pointer is to a live integer.
@@ -136,69 +120,45 @@ impl Nvrtc {
         architectures.into_iter().map(c_int::unsigned_abs).collect()
     }
 
-    /// Compiles CUDA C to PTX.
-    ///
-    /// # Errors
-    ///
-    /// With the compiler's messages.
+    /// Compiles CUDA C to PTX. An error has the compiler's messages.
     pub fn compile(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<String> {
         Ok(self.compile_with_remarks(input, options)?.0)
     }
 
-    /// Compiles CUDA C to PTX. Returns the PTX and what the compiler said about the text, which is empty if it said nothing.
-    ///
-    /// # Errors
-    ///
-    /// With the compiler's messages.
+    /// Compiles CUDA C to PTX. Returns the PTX and the compiler's remarks about the text, which are empty if it has none.
     pub fn compile_with_remarks(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<(String, String)> {
-        let (ptx, remarks) = self.compile_to(self.functions.ptx, input, options)?;
+        let (ptx, remarks) = self.compile_to((self.functions.ptx_size, self.functions.ptx), input, options)?;
         Ok((String::from_utf8_lossy(&ptx).trim_end_matches('\0').to_owned(), remarks))
     }
 
     /// Compiles CUDA C to machine code; the options must name a real architecture (`--gpu-architecture=sm_90`).
-    ///
-    /// # Errors
-    ///
-    /// With the compiler's messages.
     pub fn compile_to_cubin(&self, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<Vec<u8>> {
-        Ok(self.compile_to(self.functions.cubin, input, options)?.0)
+        Ok(self.compile_to((self.functions.cubin_size, self.functions.cubin), input, options)?.0)
     }
 
     fn compile_to(&self, output: Output, input: Input<'_>, options: &[impl AsRef<str>]) -> Result<(Vec<u8>, String)> {
         let error = |log: String| Error::Compile { name: input.name.to_owned(), log };
         let c_string = |text: &str, what: &str| CString::new(text).map_err(|_| error(format!("{what} contains a NUL byte")));
-        let c_source = c_string(input.text, "the source")?;
-        let c_name = c_string(input.name, "the name")?;
+        let (text, name) = (c_string(input.text, "the source")?, c_string(input.name, "the name")?);
         let strings = |part: fn(&Header) -> &str| {
             input.headers.iter().map(|header| c_string(part(header), "a header")).collect::<Result<Vec<CString>>>()
         };
         let (headers, header_names) = (strings(|header| header.text)?, strings(|header| header.name)?);
-        let pointers = |strings: &[CString]| strings.iter().map(|string| string.as_ptr()).collect::<Vec<*const c_char>>();
-        let (header_pointers, header_name_pointers) = (pointers(&headers), pointers(&header_names));
-        let header_count = c_int::try_from(headers.len()).map_err(|_| error("too many headers".to_owned()))?;
         let options: Vec<CString> = options.iter().map(|option| c_string(option.as_ref(), "an option")).collect::<Result<_>>()?;
-        let option_pointers = pointers(&options);
-        let option_count = c_int::try_from(options.len()).map_err(|_| error("too many options".to_owned()))?;
+        let pointers = |strings: &[CString]| strings.iter().map(|string| string.as_ptr()).collect::<Vec<*const c_char>>();
+        let (texts, names, flags) = (pointers(&headers), pointers(&header_names), pointers(&options));
 
-        let mut handle: Program = ptr::null_mut();
-        // SAFETY: the strings are NUL-terminated and outlive the call, which copies them; both arrays have `header_count` strings.
-        let status = unsafe {
-            (self.functions.create)(
-                &mut handle,
-                c_source.as_ptr(),
-                c_name.as_ptr(),
-                header_count,
-                header_pointers.as_ptr(),
-                header_name_pointers.as_ptr(),
-            )
-        };
+        let (mut handle, count): (Program, c_int) = (ptr::null_mut(), texts.len() as c_int);
+        let (create, compile) = (self.functions.create, self.functions.compile);
+        // SAFETY: the strings are NUL-terminated and outlive the call, which copies them; both arrays have `count` strings.
+        let status = unsafe { create(&mut handle, text.as_ptr(), name.as_ptr(), count, texts.as_ptr(), names.as_ptr()) };
         if status != SUCCESS {
             return Err(error(self.functions.describe(status)));
         }
         let program = OwnedProgram { handle, functions: &self.functions };
-        // SAFETY: the program is live, and the array has `option_count` NUL-terminated strings.
-        let status = unsafe { (self.functions.compile)(program.handle, option_count, option_pointers.as_ptr()) };
-        let log = program.read(self.functions.log).unwrap_or_default();
+        // SAFETY: the program is live, and the array has that many NUL-terminated strings.
+        let status = unsafe { compile(program.handle, flags.len() as c_int, flags.as_ptr()) };
+        let log = program.read((self.functions.log_size, self.functions.log)).unwrap_or_default();
         let log = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
         if status != SUCCESS {
             return Err(error(if log.is_empty() { self.functions.describe(status) } else { log }));
@@ -209,54 +169,30 @@ impl Nvrtc {
 }
 
 impl Functions {
-    fn load(opened: &Opened) -> Result<Functions> {
-        // SAFETY: the types are those of the declarations in nvrtc.h, which have never changed. `Nvrtc` keeps the library loaded as long as
-        // it keeps the functions.
-        unsafe {
-            Ok(Functions {
-                version: opened.function("nvrtcVersion")?,
-                error_string: opened.function("nvrtcGetErrorString")?,
-                architecture_count: opened.function("nvrtcGetNumSupportedArchs")?,
-                architectures: opened.function("nvrtcGetSupportedArchs")?,
-                create: opened.function("nvrtcCreateProgram")?,
-                compile: opened.function("nvrtcCompileProgram")?,
-                destroy: opened.function("nvrtcDestroyProgram")?,
-                log: Output { size: opened.function("nvrtcGetProgramLogSize")?, get: opened.function("nvrtcGetProgramLog")? },
-                ptx: Output { size: opened.function("nvrtcGetPTXSize")?, get: opened.function("nvrtcGetPTX")? },
-                cubin: Output { size: opened.function("nvrtcGetCUBINSize")?, get: opened.function("nvrtcGetCUBIN")? },
-            })
-        }
-    }
-
-    /// NVRTC's own words for a status.
+    /// Returns NVRTC's own words for a status.
     fn describe(&self, status: Status) -> String {
         // SAFETY: the function takes any number, and returns a string that is never freed, or null.
-        let text = unsafe { (self.error_string)(status) };
-        if text.is_null() {
-            return format!("NVRTC error {status}");
-        }
-        // SAFETY: it is not null, so it is the NUL-terminated static string that NVRTC documents.
-        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+        unsafe { words((self.error_string)(status)) }.unwrap_or_else(|| format!("NVRTC error {status}"))
     }
 }
 
-/// Destroys the program with its owner.
+/// A program that is destroyed with its owner.
 struct OwnedProgram<'nvrtc> {
     handle: Program,
     functions: &'nvrtc Functions,
 }
 
 impl OwnedProgram<'_> {
-    fn read(&self, output: Output) -> Result<Vec<u8>, Status> {
+    fn read(&self, (size_of, write): Output) -> Result<Vec<u8>, Status> {
         let mut size = 0;
         // SAFETY: the program is live and the pointer is to a live integer.
-        let status = unsafe { (output.size)(self.handle, &mut size) };
+        let status = unsafe { size_of(self.handle, &mut size) };
         if status != SUCCESS {
             return Err(status);
         }
         let mut bytes = vec![0u8; size];
         // SAFETY: the buffer has the size that the library has just asked for.
-        let status = unsafe { (output.get)(self.handle, bytes.as_mut_ptr().cast()) };
+        let status = unsafe { write(self.handle, bytes.as_mut_ptr().cast()) };
         if status == SUCCESS { Ok(bytes) } else { Err(status) }
     }
 }
@@ -268,7 +204,7 @@ impl Drop for OwnedProgram<'_> {
     }
 }
 
-/// The version in the comment at the top of PTX: `// Cuda compilation tools, release 12.0, V12.0.140`.
+/// Reads the version from the comment at the top of PTX: `// Cuda compilation tools, release 12.0, V12.0.140`.
 fn build_version(ptx: &str) -> Option<&str> {
     ptx.lines().find_map(|line| line.strip_prefix("// Cuda compilation tools, ")?.rsplit_once(", V")).map(|(_, version)| version)
 }

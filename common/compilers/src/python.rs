@@ -13,7 +13,7 @@ const PROGRAMS: [&str; 3] = ["python3", "python", "py"];
 /// The virtual environment that our instructions make, in the folder of the repository.
 const OURS: &str = ".venv";
 
-/// The folders of packages in the environments that are meant for this program: the active one, and the repository's own.
+/// Returns the folders of packages in the active environment and in the repository's own.
 pub fn chosen_sites() -> impl Iterator<Item = PathBuf> {
     let active = VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from);
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Path::to_owned);
@@ -21,7 +21,7 @@ pub fn chosen_sites() -> impl Iterator<Item = PathBuf> {
     active.chain(ours).flat_map(|root| sites_under(&root))
 }
 
-/// The other folders of packages: the system's, and last those that Python itself lists, because asking starts a process.
+/// Returns the other folders of packages: the system's, and last those that Python itself lists, because asking starts a process.
 pub fn other_sites() -> impl Iterator<Item = PathBuf> {
     let home = env::home_dir().map(|home| home.join(".local"));
     let roots = ["/usr/local", "/usr"].into_iter().map(PathBuf::from).chain(home);
@@ -30,7 +30,7 @@ pub fn other_sites() -> impl Iterator<Item = PathBuf> {
     roots.flat_map(|root| sites_under(&root)).chain(asked)
 }
 
-/// `root/lib/python3.X/site-packages` and its Debian and Windows variants.
+/// Returns `root/lib/python3.X/site-packages` and its Debian and Windows variants.
 fn sites_under(root: &Path) -> Vec<PathBuf> {
     let is_python =
         |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("python3"));
@@ -39,7 +39,7 @@ fn sites_under(root: &Path) -> Vec<PathBuf> {
     sites.chain([root.join("Lib").join("site-packages")]).collect()
 }
 
-/// The search paths of the Pythons that the shell would start.
+/// Returns the search paths of the Pythons that the shell would start.
 fn sites_that_python_knows() -> &'static [PathBuf] {
     static SITES: OnceLock<Vec<PathBuf>> = OnceLock::new();
     SITES.get_or_init(|| {
@@ -62,7 +62,7 @@ fn sites_that_python_knows() -> &'static [PathBuf] {
     })
 }
 
-/// Paths in a folder, sorted; none when the folder cannot be read.
+/// Returns the paths in a folder, sorted; none if the folder cannot be read.
 pub fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
     paths.sort();

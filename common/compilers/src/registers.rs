@@ -19,16 +19,15 @@ use crate::error::{Error, Result};
 use crate::input::Input;
 use crate::nvrtc::Nvrtc;
 use crate::recipe::{OWN_INSTRUCTIONS, options};
-
-/// The architectures for which registers are counted: those of the simulated GPUs that current compilers still know.
-pub const ARCHITECTURES: [u32; 4] = [75, 80, 89, 90];
+use crate::versions::COUNTED_ARCHITECTURES;
 
 /// The attribute of `.nv.info` with the registers of a kernel, and its form there: a value preceded by its length.
 const REGISTER_COUNT: u8 = 0x2f;
 const SIZED_VALUE: u8 = 4;
 
-/// The comments for a source: one line for each architecture that is not older than `architecture` (virtual) and that this compiler
-/// supports. An architecture for which the source does not compile has no line; its registers are then unknown.
+/// Makes the comments for a source: one line for each architecture from `architecture` (virtual) on that this compiler supports.
+///
+/// An architecture for which the source does not compile has no line; its registers are then unknown.
 pub fn comments(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> String {
     let oldest = architecture.trim_start_matches("compute_");
     // PTX for `compute_90a` runs on 9.0 and nowhere else.
@@ -37,7 +36,7 @@ pub fn comments(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> String {
     let known = nvrtc.architectures();
     let fits = |target: u32| if only.is_some() { target == oldest } else { target >= oldest };
     let mut comments = String::new();
-    for target in ARCHITECTURES.into_iter().filter(|target| fits(*target) && known.contains(target)) {
+    for target in COUNTED_ARCHITECTURES.into_iter().filter(|target| fits(*target) && known.contains(target)) {
         let suffix = only.map_or(String::new(), |_| OWN_INSTRUCTIONS.to_string());
         let cubin = nvrtc.compile_to_cubin(input, &options(&format!("sm_{target}{suffix}")));
         if let Some(counts) = cubin.ok().and_then(|cubin| of_cubin(&cubin).ok()) {
@@ -47,7 +46,7 @@ pub fn comments(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> String {
     comments
 }
 
-/// Registers per thread of each kernel of a cubin.
+/// Reads the registers per thread of each kernel of a cubin.
 ///
 /// A cubin is an ELF file. Its section `.nv.info` is a list of attributes: a byte for the form, a byte for the attribute, and two bytes for
 /// a value or for the length of the value that follows. The value of the register count is a symbol's index and the count. (NVIDIA does
@@ -55,7 +54,7 @@ pub fn comments(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> String {
 ///
 /// # Errors
 ///
-/// [`Error::MachineCode`] when it is no such file.
+/// [`Error::MachineCode`] if it is no such file.
 pub fn of_cubin(cubin: &[u8]) -> Result<BTreeMap<String, u32>> {
     let wrong = |what: &str| Error::MachineCode(what.to_owned());
     let unreadable = |error: object::read::Error| Error::MachineCode(error.to_string());

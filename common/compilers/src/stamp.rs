@@ -1,62 +1,23 @@
 //! The stamp of a stored `.ptx`: comments in its first lines that say what it was made from, so that a test can tell whether it still
 //! belongs to its source. The comments of [`crate::registers`] follow it.
 
-use std::fmt;
-
-use sha2::{Digest, Sha256};
-
 use kernels::Source;
+use sha2::{Digest, Sha256};
 
 use crate::recipe::options;
 
-/// The first lines of a stored `.ptx`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// Path of the CUDA C file from the root of the repository.
-    pub source: String,
-    /// SHA-256 of that file.
-    pub sha256: String,
-    /// Name and version of the compiler.
-    pub compiler: String,
-    /// The compiler's options.
-    pub options: String,
+/// Returns the stamp of a `.ptx` that this `version` of NVRTC makes from the source as it is now.
+pub fn stamp(source: &Source, version: &str) -> String {
+    let (path, sha256, options) = (source.path, sha256_of(&[source]), options(source.architecture).join(" "));
+    format!("// source: {path}\n// sha256: {sha256}\n// compiler: NVRTC {version}\n// options: {options}\n")
 }
 
-impl Stamp {
-    /// The stamp of a `.ptx` that this `version` of NVRTC makes from the source as it is now.
-    pub fn of(source: &Source, version: &str) -> Stamp {
-        Stamp {
-            source: source.path.to_owned(),
-            sha256: sha256_of(&[source]),
-            compiler: format!("NVRTC {version}"),
-            options: options(source.architecture).join(" "),
-        }
-    }
-
-    /// Reads the stamp of a stored `.ptx`; `None` when it has none.
-    pub fn read(ptx: &str) -> Option<Stamp> {
-        let mut lines = ptx.lines();
-        let mut field = |name: &str| Some(lines.next()?.strip_prefix("// ")?.strip_prefix(name)?.strip_prefix(": ")?.to_owned());
-        Some(Stamp { source: field("source")?, sha256: field("sha256")?, compiler: field("compiler")?, options: field("options")? })
-    }
-}
-
-impl fmt::Display for Stamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Stamp { source, sha256, compiler, options } = self;
-        writeln!(f, "// source: {source}")?;
-        writeln!(f, "// sha256: {sha256}")?;
-        writeln!(f, "// compiler: {compiler}")?;
-        writeln!(f, "// options: {options}")
-    }
-}
-
-/// SHA-256 of a text, in hexadecimal.
+/// Returns the SHA-256 of a text, in hexadecimal.
 pub fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// SHA-256 of the CUDA C of several sources, one after the other, each preceded by its headers.
+/// Returns the SHA-256 of the CUDA C of several sources in a row, each preceded by its headers.
 pub fn sha256_of(sources: &[&Source]) -> String {
     let texts = sources.iter().flat_map(|source| source.headers.iter().map(|header| header.text).chain([source.cuda]));
     sha256(&texts.collect::<String>())
@@ -68,10 +29,13 @@ mod tests {
     use crate::recipe::PINNED_VERSION;
 
     #[test]
-    fn a_stamp_reads_back_as_it_was_written() {
-        let stamp = Stamp::of(&kernels::conv_naive::SOURCE, PINNED_VERSION);
-        assert_eq!(Stamp::read(&format!("{stamp}.version 8.0\n")), Some(stamp));
-        assert_eq!(Stamp::read(".version 8.0\n"), None);
+    fn a_stamp_names_the_source_its_hash_the_compiler_and_its_options() {
+        let expected = format!(
+            "// source: kernels/cuda/01-conv-naive.cu\n// sha256: {}\n// compiler: NVRTC 12.0.140\n\
+             // options: --gpu-architecture=compute_50 -lineinfo --std=c++17\n",
+            sha256(kernels::conv_naive::SOURCE.cuda)
+        );
+        assert_eq!(stamp(&kernels::conv_naive::SOURCE, PINNED_VERSION), expected);
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use compilers::input::Input;
 use compilers::nvrtc::Nvrtc;
-use compilers::registers::{ARCHITECTURES, comments, of_cubin};
+use compilers::registers::{comments, of_cubin};
+use compilers::versions::COUNTED_ARCHITECTURES;
 use ptx::register_counts;
 
 /// Made from `cubin/two.cu` by NVRTC 12.0.140 (`--gpu-architecture=sm_90 --std=c++17`); `ptxas -v` of the same release prints 40 registers
@@ -30,9 +31,9 @@ fn the_comments_have_a_line_for_each_architecture_that_the_compiler_knows() {
     let comments = |text: &str| comments(&nvrtc, input(text), "compute_80");
     let two = comments(include_str!("cubin/two.cu"));
     let targets: Vec<u32> =
-        ARCHITECTURES.into_iter().filter(|target| two.contains(&format!("// registers sm_{target}: "))).collect();
+        COUNTED_ARCHITECTURES.into_iter().filter(|target| two.contains(&format!("// registers sm_{target}: "))).collect();
     let known = nvrtc.architectures();
-    let expected: Vec<u32> = ARCHITECTURES.into_iter().filter(|target| *target >= 80 && known.contains(target)).collect();
+    let expected: Vec<u32> = COUNTED_ARCHITECTURES.into_iter().filter(|target| *target >= 80 && known.contains(target)).collect();
     assert_eq!(targets, expected, "those that are not older than compute_80 and that this NVRTC knows");
     assert_eq!(two.lines().count(), targets.len());
     for target in targets {
@@ -64,7 +65,7 @@ fn the_stored_ptx_has_the_registers_of_every_kernel() {
         let only = oldest.strip_suffix('a');
         let oldest: u32 = only.unwrap_or(oldest).parse().unwrap();
         let wanted: BTreeSet<&str> = source.kernels.iter().copied().collect();
-        for target in ARCHITECTURES.into_iter().filter(|target| *target == oldest || only.is_none() && *target > oldest) {
+        for target in COUNTED_ARCHITECTURES.into_iter().filter(|target| *target == oldest || only.is_none() && *target > oldest) {
             let counts = register_counts::read(source.ptx, (target / 10, target % 10));
             let listed: BTreeSet<&str> = counts.keys().map(String::as_str).collect();
             assert_eq!(listed, wanted, "{}, sm_{target}: run `cargo ptx`", source.ptx_path);

@@ -4,14 +4,15 @@
 //! with both is tested there.
 
 use compilers::recipe::PINNED_VERSION;
-use compilers::stamp::Stamp;
+use compilers::stamp::stamp;
 
 #[test]
 fn every_ptx_carries_the_stamp_of_its_source() {
     for source in kernels::sources().iter().copied().chain(kernels::slides::sources()) {
+        let lines = |text: &str| text.lines().take(4).map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(
-            Stamp::read(source.ptx),
-            Some(Stamp::of(source, PINNED_VERSION)),
+            lines(source.ptx),
+            lines(&stamp(source, PINNED_VERSION)),
             "{} was not made from {} as it is now: run `cargo ptx`",
             source.ptx_path,
             source.path

@@ -7,7 +7,7 @@ use crate::line::Line;
 /// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a stage cannot be explained.
+/// A reason why a stage cannot be explained.
 #[derive(Debug, Error)]
 pub enum Error {
     /// A line that has no picture.

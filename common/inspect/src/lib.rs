@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //!
-//! - [`mod@line`]: which line of the CUDA source to look at.
+//! - [`mod@line`]: the line of the CUDA source to look at.
 //! - [`error`]: what can go wrong in an explanation.
 //! - [`explain`]: the source of a stage with the counts of each line, its bottleneck, and a picture of one request of a warp.
 //! - [`mod@diagnose`]: the stage again without part of its work, to find its bottleneck.

@@ -1,4 +1,4 @@
-//! Which line of the CUDA source to look at.
+//! The line of the CUDA source to look at.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -16,7 +16,7 @@ pub enum Line {
 }
 
 impl Line {
-    /// Whether this names `line`; `source` finds the text of a source file by its name.
+    /// Returns true if this names `line`; `source` finds the text of a source file by its name.
     pub fn names(&self, line: &SourceLine, source: impl Fn(&str) -> Option<&'static str>) -> bool {
         match self {
             Line::Number(number) => line.line == *number,

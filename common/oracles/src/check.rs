@@ -1,4 +1,4 @@
-//! Whether a stage computed what it should, and if not, what kind of mistake it looks like.
+//! The comparison of an output with its oracle, and the kind of mistake that a wrong one looks like.
 //!
 //! A comparison is written so that a NaN fails: `!(error <= tolerance)`. The opposite test, `error > tolerance`, is false for NaN,
 //! and a kernel that writes nothing but NaN would pass.
@@ -21,7 +21,7 @@ pub enum Oracle {
 }
 
 impl Oracle {
-    /// Number of outputs.
+    /// Returns the number of outputs.
     pub fn outputs(&self) -> usize {
         match self {
             Oracle::Whole(expected) => expected.len(),
@@ -29,7 +29,7 @@ impl Oracle {
         }
     }
 
-    /// The expected value of every output, unless the oracle is sampled.
+    /// Returns the expected value of every output, unless the oracle is sampled.
     pub fn whole(&self) -> Option<&[Expected]> {
         match self {
             Oracle::Whole(expected) => Some(expected),
@@ -48,17 +48,17 @@ pub struct Accuracy {
 }
 
 impl Accuracy {
-    /// The error that comes closest to its tolerance.
+    /// Returns the error that comes closest to its tolerance.
     pub fn max_error(&self) -> f64 {
         self.max_error
     }
 
-    /// The tolerance of the output with that error.
+    /// Returns the tolerance of the output with that error.
     pub fn tolerance(&self) -> f64 {
         self.tolerance
     }
 
-    /// How many outputs were compared one by one, where sums cover the rest; `None` if every output was.
+    /// Returns how many outputs were compared one by one, where sums cover the rest; `None` if every output was.
     pub fn sampled(&self) -> Option<usize> {
         self.sampled
     }
@@ -107,7 +107,6 @@ pub fn check(got: &Downloaded, oracle: &Oracle, allowance: f64) -> Result<Accura
     }))
 }
 
-/// The outcome of comparing outputs one by one.
 struct Compared {
     /// Indices of the wrong outputs.
     wrong: Vec<usize>,
@@ -117,7 +116,6 @@ struct Compared {
     closest_call: Accuracy,
 }
 
-/// Compares outputs with their expected values.
 fn one_by_one(values: &[f32], expected: impl Iterator<Item = (usize, Expected)>, allowance: f64) -> Compared {
     let closest_call = Accuracy { max_error: 0.0, tolerance: 0.0, sampled: None };
     let mut compared = Compared { wrong: Vec::new(), worst: None, closest_call };

@@ -15,18 +15,18 @@ impl Expected {
     /// Marks an output that a stage must leave alone: it must still hold the poison from before the run.
     pub const UNTOUCHED: Self = Self { value: f64::NAN, tolerance: f64::NAN };
 
-    /// Whether this is [`Expected::UNTOUCHED`].
+    /// Returns true if this is [`Expected::UNTOUCHED`].
     pub fn is_untouched(&self) -> bool {
         self.tolerance.is_nan()
     }
 
-    /// The output of a stage without rounding errors.
+    /// Returns the output of a stage without rounding errors.
     pub fn nearest(&self) -> f32 {
         if self.is_untouched() { f32::from_bits(POISON) } else { self.value as f32 }
     }
 }
 
-/// Whether an error is within its tolerance; a NaN is not.
+/// Returns true if an error is within its tolerance; a NaN is not.
 pub(crate) fn within(error: f64, tolerance: f64) -> bool {
     error <= tolerance
 }

@@ -4,7 +4,7 @@ use crate::expected::Expected;
 use crate::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
 
 // ANCHOR: oracle
-/// The number of pixels of each of `levels` gray levels. Panics when a pixel is no gray level.
+/// Returns the number of pixels of each of `levels` gray levels. Panics when a pixel is no gray level.
 pub fn whole(pixels: &[i32], levels: usize) -> Vec<Expected> {
     let mut counts = vec![0_u64; levels];
     for &pixel in pixels {

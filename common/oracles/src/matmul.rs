@@ -34,7 +34,7 @@ pub struct Outcome {
     pub largest_magnitudes: f64,
 }
 
-/// The outcome for a product of any size. Both matrices are stored row after row without gaps.
+/// Returns the outcome for a product of any size. Both matrices are stored row after row without gaps.
 pub fn outcome(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     let products = shape.m as u64 * shape.n as u64 * shape.k as u64;
     if products <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE { whole(shape, a, b) } else { sampled(shape, a, b) }
@@ -44,7 +44,7 @@ pub fn outcome(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
 /// Columns that are computed together, so that the compiler can use the CPU's vectors and the sums stay in the L1 cache.
 const SIDE_BY_SIDE: usize = 256;
 
-/// The expected value and the tolerance of each output: plain sums in f64, in the order of the terms.
+/// Returns the expected value and the tolerance of each output: plain sums in f64, in the order of the terms.
 fn whole(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     let Shape { m, n, k } = shape;
     let mut expected = vec![Expected::default(); m * n];
@@ -95,7 +95,7 @@ const SAMPLED_PER_LINE: usize = 4;
 /// Rows that are computed together, so that each of the narrow matrix's numbers is loaded once for all of them.
 const ROWS: usize = 8;
 
-/// Expected values for a sample that visits every row and every column, and expected sums for all outputs.
+/// Computes expected values for a sample that visits every row and every column, and expected sums for all outputs.
 pub fn sampled(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     let Shape { m, n, k } = shape;
     let row_norms: Vec<f64> = a.par_chunks(k).map(norm).collect();
@@ -155,7 +155,7 @@ pub fn sampled(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     Outcome { oracle, largest_magnitudes }
 }
 
-/// Rows and columns of the sampled outputs: random, but every row and every column has [`SAMPLED_PER_LINE`] or more.
+/// Chooses the rows and columns of the sampled outputs: random, but every row and every column has [`SAMPLED_PER_LINE`] or more.
 fn sample(shape: Shape) -> Vec<(usize, usize)> {
     let Shape { m, n, .. } = shape;
     let mut generator = generator(4096);
@@ -174,12 +174,10 @@ fn sample(shape: Shape) -> Vec<(usize, usize)> {
     sample
 }
 
-/// The Euclidean norm.
 fn norm(values: &[f32]) -> f64 {
     values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
 }
 
-/// The Euclidean norms of the columns of a matrix with `n` columns.
 fn column_norms(n: usize, b: &[f32]) -> Vec<f64> {
     let mut squares = vec![0.0; n];
     for row in b.chunks(n) {
@@ -219,7 +217,7 @@ mod tests {
         sampled(product.shape, &product.a, &product.b).oracle
     }
 
-    /// The product in f32, in the order of the terms.
+    /// Returns the product in f32, in the order of the terms.
     fn product_in_f32(product: &Product) -> Vec<f32> {
         let Shape { n, k, .. } = product.shape;
         let rows = product.a.chunks(k);

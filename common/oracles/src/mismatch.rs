@@ -21,13 +21,13 @@ pub struct Mismatch {
     pub pattern: Option<Pattern>,
     /// Every wrong element holds the value that belongs at this distance from it.
     pub shift: Option<isize>,
-    /// What was compared, if not every element was compared one by one.
+    /// The sums that were compared, if not every element was compared one by one.
     pub sampled: Option<WrongSums>,
     /// Stores outside the output.
     pub breach: Option<Breach>,
     /// Outputs of a row, if they are a picture or a matrix.
     pub row: Option<usize>,
-    /// The names of the arrays that the output consists of, one after the other and equally long, if there are several.
+    /// The names of the arrays that the output consists of, one after another and equally long, if there are several.
     pub arrays: &'static [&'static str],
     /// A mistake that gives these outputs, as a phrase after "a kernel".
     pub looks_like: Option<&'static str>,
@@ -58,7 +58,7 @@ pub struct Worst {
 }
 
 impl Mismatch {
-    /// The array whose elements are wrong, if all of them are and no other element of the output is.
+    /// Returns the array whose elements are wrong, if all of them are and no other element of the output is.
     pub fn wrong_array(&self) -> Option<&'static str> {
         let each = self.total.checked_div(self.arrays.len())?;
         let place = match self.pattern? {
@@ -69,7 +69,7 @@ impl Mismatch {
         if self.wrong == each && place.is_multiple_of(each) { self.arrays.get(place / each).copied() } else { None }
     }
 
-    /// An output as the kernel's author knows it.
+    /// Returns an output as the kernel's author knows it.
     fn place(&self, index: usize) -> String {
         let each = self.total.checked_div(self.arrays.len()).unwrap_or(self.total);
         let (array, index) = match self.arrays.get(index / each.max(1)) {
@@ -152,40 +152,29 @@ impl fmt::Display for WrongSums {
     }
 }
 
-/// A rule that says which elements are wrong.
+/// A rule that says which elements are wrong. Ends of a range are wrong, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Pattern {
     /// Every one.
     All,
     /// A single one.
     Only(usize),
-    /// From an index to the end.
-    From {
-        /// The first that is wrong.
-        first: usize,
-        /// The power of two that this is a last block of, full or not.
-        block: Option<usize>,
-    },
+    /// From an index to the end; `block` is the power of two that this is a last block of, full or not.
+    From { first: usize, block: Option<usize> },
     /// From the start up to an index.
     UpTo(usize),
     /// One run in the middle.
     Run(usize, usize),
-    /// The same offsets in every block.
-    Periodic {
-        /// Length of the block.
-        period: usize,
-        /// First offset in each block.
-        first: usize,
-        /// Last offset in each block.
-        last: usize,
-    },
+    /// The offsets from `first` to `last` in every block of length `period`.
+    Periodic { period: usize, first: usize, last: usize },
 }
 
 /// Sizes of blocks and tiles in which kernels tend to go wrong.
 const PERIODS: [usize; 14] = [2, 3, 4, 5, 7, 8, 9, 16, 32, 64, 128, 256, 512, 1024];
 
 impl Pattern {
-    /// The rule behind the indices in `wrong` (in ascending order), if there is a simple one.
+    /// Returns the rule behind the indices in `wrong` (in ascending order), if there is a simple one.
     pub(crate) fn of(wrong: &[usize], total: usize) -> Option<Self> {
         let (&first, &last) = (wrong.first()?, wrong.last()?);
         if wrong.len() == total {
@@ -207,7 +196,7 @@ impl Pattern {
         PERIODS.into_iter().find_map(|period| Self::periodic(wrong, total, period))
     }
 
-    /// The rule if the wrong elements are one run of offsets in every block of `period`.
+    /// Returns the rule if the wrong elements are one run of offsets in every block of `period`.
     fn periodic(wrong: &[usize], total: usize, period: usize) -> Option<Self> {
         let first = wrong.iter().map(|index| index % period).min()?;
         let last = wrong.iter().map(|index| index % period).max()?;
@@ -234,7 +223,6 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// The ending of an ordinal number.
 fn ordinal(number: usize) -> &'static str {
     match (number % 10, number % 100) {
         (_, 11..=13) => "th",
@@ -245,7 +233,7 @@ fn ordinal(number: usize) -> &'static str {
     }
 }
 
-/// The distance to the neighbor whose value every wrong element holds, if it is the same for all.
+/// Returns the distance to the neighbor whose value every wrong element holds, if it is the same for all.
 pub(crate) fn shift(wrong: &[usize], values: &[f32], expected: &[Expected]) -> Option<isize> {
     // A few wrong elements may resemble their neighbors by chance.
     if wrong.len() < 4 {

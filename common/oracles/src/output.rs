@@ -36,7 +36,7 @@ impl Breach {
     }
 }
 
-/// `len` unwritten values.
+/// Returns `len` unwritten values.
 pub fn poison(len: usize) -> Vec<f32> {
     vec![f32::from_bits(POISON); len]
 }

@@ -13,36 +13,34 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 /// Shorter work shows no progress, because a line that only flashes is worse than none.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often a bar moves.
 const TICK: Duration = Duration::from_millis(250);
-/// How often a log gets a line.
 const EVERY: Duration = Duration::from_secs(5);
-/// Steps of a bar.
 const STEPS: u64 = 1000;
 /// A part that takes longer than expected is nearly done, and never more than that.
 const NEARLY: f64 = 0.99;
 
-/// Progress of work whose parts are counted.
+/// Shows the progress of work whose parts are counted.
 pub fn bar(what: impl Into<String>, total: u64) -> Progress {
     Progress::start(State::new(what.into(), Amount::Counted { done: 0, total }))
 }
 
-/// A clock next to the name of the work, if nobody knows how much is left.
+/// Shows a clock next to the name of work of unknown length.
 pub fn spinner(what: impl Into<String>) -> Progress {
     Progress::start(State::new(what.into(), Amount::Unknown))
 }
 
-/// Progress of work that is expected to take so long. [`Progress::part`] says what it is doing.
+/// Shows the progress of work that should take this long. [`Progress::part`] names its parts.
 pub fn expected(total: Duration) -> Progress {
     Progress::start(State::new(String::new(), Amount::Expected { total, done: Duration::ZERO, part: Duration::ZERO }))
 }
 
-/// How long work goes on that has done this share of itself in this time: everything that says how much time is left says this.
+/// Returns how long work goes on that has done this share of itself in this time: everything that says how much time is left says
+/// this.
 pub fn left(share: f64, elapsed: Duration) -> Duration {
     if share > 0.0 { elapsed.mul_f64(((1.0 - share) / share).clamp(0.0, 1e6)) } else { Duration::ZERO }
 }
 
-/// A duration in words, as exact as an estimate can be: `40 s`, `3 min`, `5 h`, `2 days`, `300 years`.
+/// Formats a duration as exactly as an estimate can be: `40 s`, `3 min`, `5 h`, `2 days`, `300 years`.
 pub fn words(duration: Duration) -> String {
     const UNITS: [(f64, &str); 4] = [(60.0, "s"), (60.0, "min"), (24.0, "h"), (365.0, "days")];
     let mut number = duration.as_secs_f64();
@@ -64,7 +62,6 @@ pub struct Progress {
     shown: Option<JoinHandle<()>>,
 }
 
-/// The work so far.
 struct State {
     what: String,
     amount: Amount,
@@ -94,7 +91,7 @@ impl State {
         Self { what, amount, begun: now, part_begun: now }
     }
 
-    /// The share that is done, if it can be known.
+    /// Returns the share that is done, if it can be known.
     fn share(&self, now: Instant) -> Option<f64> {
         match self.amount {
             Amount::Unknown => None,
@@ -106,7 +103,7 @@ impl State {
         }
     }
 
-    /// The time that passed, or the share that is done with the time that is left.
+    /// Returns the time that passed, or the share that is done with the time that is left.
     fn figures(&self, now: Instant) -> String {
         let elapsed = now - self.begun;
         match self.share(now) {
@@ -119,7 +116,7 @@ impl State {
 /// How much progress is shown at the moment. Of work inside other work, a log shows the inner one.
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 
-/// All bars of this process, one under the other.
+/// Returns all bars of this process, one under the other.
 fn bars() -> &'static MultiProgress {
     static BARS: OnceLock<MultiProgress> = OnceLock::new();
     BARS.get_or_init(MultiProgress::new)
@@ -139,7 +136,7 @@ impl Progress {
             } else {
                 log(&of_thread, ended, EVERY, |line| {
                     if DEPTH.load(Ordering::Relaxed) == depth {
-                        // If stderr is closed, nobody is left to tell.
+                        // If stderr is closed, no one is left to tell.
                         let _ = stderr().lock().write_all(line.as_bytes());
                     }
                 });
@@ -183,7 +180,6 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Shows a bar until the work has ended.
 fn draw(state: &Mutex<State>, ended: impl Fn(Duration) -> bool) {
     if ended(PATIENCE) {
         return;
@@ -212,7 +208,6 @@ fn draw(state: &Mutex<State>, ended: impl Fn(Duration) -> bool) {
     bars().remove(&bar);
 }
 
-/// Writes a line every so often until the work has ended.
 fn log(state: &Mutex<State>, ended: impl Fn(Duration) -> bool, every: Duration, write: impl Fn(&str)) {
     while !ended(every) {
         let line = {

@@ -4,12 +4,12 @@ use chacha20::rand_core::{Rng, SeedableRng};
 
 pub use chacha20::ChaCha8Rng;
 
-/// The generator for a seed.
+/// Returns the generator for a seed.
 pub fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// Values of either sign with magnitudes in 0.5..1, made from bits, so that rounding cannot differ between machines.
+/// Generates values of either sign with magnitudes in 0.5..1, made from bits, so that rounding cannot differ between machines.
 pub fn values(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
     let value = |bits: u32| {
         let magnitude = f32::from_bits(0x3f00_0000 | bits >> 9);
@@ -21,8 +21,8 @@ pub fn values(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
 /// Pixels between the support points of the coarse pattern.
 const CELL: usize = 16;
 
-/// Gray levels that look like clouds with grain, row by row: an interpolated coarse random pattern plus a random number for each pixel.
-/// They are computed from integers only, so they are the same on every machine.
+/// Generates gray levels that look like clouds with grain, row by row: an interpolated coarse random pattern plus a random number for
+/// each pixel. They are computed from integers only, so they are the same on every machine.
 pub fn clouds(width: u32, height: u32, generator: &mut ChaCha8Rng) -> Vec<u8> {
     let (width, height) = (width as usize, height as usize);
     let across = width / CELL + 2;

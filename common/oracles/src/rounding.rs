@@ -6,7 +6,7 @@ pub const TREE_DEPTH: f64 = 16.0;
 /// Rounding to the nearest f32 changes a number by at most this fraction of it.
 pub const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
 
-/// The part of a tolerance that covers results which are flushed to zero.
+/// Returns the part of a tolerance that covers results which are flushed to zero.
 pub fn flushed(terms: usize) -> f64 {
     terms as f64 * f64::from(f32::MIN_POSITIVE)
 }

@@ -76,7 +76,7 @@ pub struct Sampled {
     pub columns: usize,
     /// The expected values of the sample, by index.
     pub sample: Vec<(usize, Expected)>,
-    /// What each output is multiplied by before it is summed, where the outputs themselves are not linear in the inputs.
+    /// Factors of the outputs in their sums, where the outputs themselves are not linear in the inputs.
     pub scales: Option<Vec<f64>>,
     /// The expected sums of every run, in order.
     pub sums: Vec<RunSum>,
@@ -107,7 +107,7 @@ impl Sampled {
     }
 }
 
-/// The runs of outputs in rows of `columns`.
+/// Returns the runs of outputs in rows of `columns`.
 pub fn runs(outputs: usize, columns: usize) -> impl Iterator<Item = Range<usize>> {
     let rows = (0..outputs).step_by(columns.max(1)).map(move |start| start..(start + columns).min(outputs));
     rows.flat_map(|row| row.clone().step_by(RUN).map(move |start| start..(start + RUN).min(row.end)))
@@ -122,7 +122,7 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// The weights, the same at every call.
+    /// Returns the weights, the same at every call.
     pub fn new() -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(64);
         // The outputs are real, so `z` and its conjugate say the same; near 1 and -1, neighboring weights are nearly equal or opposite.
@@ -131,7 +131,7 @@ impl Weights {
         Self { points: power(1), powers: array::from_fn(power) }
     }
 
-    /// The weighted sums of a run.
+    /// Returns the weighted sums of a run.
     pub fn sums(&self, run: impl Iterator<Item = f64>) -> [Complex; POINTS] {
         let mut sums = [[0.0; 2]; POINTS];
         for (value, weights) in run.zip(&self.powers) {
@@ -143,7 +143,7 @@ impl Weights {
     }
 }
 
-/// Indices of a sample in ascending order: both ends, and a random output of each of `SAMPLED` equal stretches.
+/// Chooses the indices of a sample, in ascending order: both ends, and a random output of each of `SAMPLED` equal stretches.
 pub fn indices_of_sample(outputs: usize) -> Vec<usize> {
     let mut generator = ChaCha8Rng::seed_from_u64(4096);
     let stretches = SAMPLED.min(outputs);
@@ -155,8 +155,8 @@ pub fn indices_of_sample(outputs: usize) -> Vec<usize> {
     indices
 }
 
-/// How many roundings an output's tolerance stands for: the largest ratio of the sample's tolerances to `unit * magnitude`, where the
-/// magnitude is an upper bound for the sum of the output's terms without their signs.
+/// Returns the number of roundings that an output's tolerance covers: the largest ratio of the sample's tolerances to `unit * magnitude`,
+/// where the magnitude is an upper bound for the sum of the output's terms without their signs.
 ///
 /// The sums of a run need the tolerances of all its outputs, and computing those would take as long as the outputs. Magnitudes have
 /// cheap upper bounds: by the inequality of Cauchy and Schwarz, `sum |a[l] b[l]| <= |a| |b|`. What a bound on magnitudes does not know is

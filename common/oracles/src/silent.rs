@@ -3,7 +3,7 @@
 /// Progress of work whose parts are counted.
 pub struct Progress;
 
-/// Progress of work whose parts are counted.
+/// Shows the progress of work whose parts are counted.
 pub fn bar(_: impl Into<String>, _: u64) -> Progress {
     Progress
 }

@@ -9,8 +9,9 @@ use crate::progress;
 use crate::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
 
 // ANCHOR: oracle
-/// The expected outputs: all sums, then all sums of squares, each from all of its pixels. `pixels` are rows of `width`; a window of
-/// `window` pixels goes on with the pixel of the edge beyond the edges of its row. Outside `columns`, a stage must write nothing.
+/// Returns the expected outputs: all sums, then all sums of squares, each from all of its pixels. `pixels` are rows of `width`; a
+/// window of `window` pixels goes on with the pixel of the edge beyond the edges of its row. Outside `columns`, a stage must write
+/// nothing.
 pub fn whole(pixels: &[i32], width: u32, window: u32, columns: Range<u32>) -> Vec<Expected> {
     let (row, half) = (width as usize, i64::from(window / 2));
     let mut expected = vec![Expected::UNTOUCHED; 2 * pixels.len()];
@@ -35,12 +36,11 @@ pub fn whole(pixels: &[i32], width: u32, window: u32, columns: Range<u32>) -> Ve
 }
 // ANCHOR_END: oracle
 
-/// The largest magnitude of a pixel; 0 where there are none.
+/// Returns the largest magnitude of a pixel; 0 where there are none.
 pub fn largest_magnitude(pixels: &[i32]) -> u32 {
     pixels.iter().map(|pixel| pixel.unsigned_abs()).max().unwrap_or(0)
 }
 
-/// An integer that is rounded to f32.
 fn rounded_once(value: i64) -> Expected {
     let value = value as f64;
     Expected { value, tolerance: if value.abs() <= EXACT_IN_F32 { 0.0 } else { UNIT_ROUNDOFF * value.abs() } }

@@ -47,12 +47,12 @@ pub struct UnknownStage {
 }
 
 impl<W: Workload> Chapter<W> {
-    /// Every stage that can be named: the rows, then the mistakes and the variants.
+    /// Returns every stage that can be named: the rows, then the mistakes and the variants.
     pub fn all_stages(&self) -> impl Iterator<Item = &'static Stage<W>> {
         self.stages.iter().chain(self.mistakes).chain(self.variants)
     }
 
-    /// The stage that a person or a file names.
+    /// Returns the stage that a person or a file names.
     pub fn stage(&self, name: &str) -> Result<&'static Stage<W>, UnknownStage> {
         self.all_stages().find(|stage| stage.name == name).ok_or_else(|| UnknownStage {
             chapter: self.name,
@@ -61,12 +61,12 @@ impl<W: Workload> Chapter<W> {
         })
     }
 
-    /// Whether the stage is there to show a mistake.
+    /// Returns true if the stage is there to show a mistake.
     pub fn is_mistake(&self, stage: &Stage<W>) -> bool {
         self.mistakes.contains(stage)
     }
 
-    /// Whether the stage is one of the variants, which are right and have no row.
+    /// Returns true if the stage is one of the variants, which are right and have no row.
     pub fn is_variant(&self, stage: &Stage<W>) -> bool {
         self.variants.contains(stage)
     }

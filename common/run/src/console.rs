@@ -21,13 +21,13 @@ pub fn print_answer(answer: &clap::Error) -> Result<()> {
 /// The default width of a line: in a file, for another program, and in a terminal that does not know its width.
 pub const USUAL_WIDTH: usize = 80;
 
-/// How many characters a line of stdout may have: what the environment variable `COLUMNS` says, or else the width of the terminal, or else
-/// [`USUAL_WIDTH`].
+/// Returns the most characters of a line of stdout: what the environment variable `COLUMNS` says, or else the width of the
+/// terminal, or else [`USUAL_WIDTH`].
 pub fn width() -> usize {
     stated(env::var("COLUMNS").ok().as_deref()).or_else(|| of_terminal(&Term::stdout())).unwrap_or(USUAL_WIDTH)
 }
 
-/// A width as `COLUMNS` states it. A terminal that does not know its width may say 0.
+/// Parses a width as `COLUMNS` states it. A terminal that does not know its width may say 0.
 fn stated(columns: Option<&str>) -> Option<usize> {
     columns?.trim().parse().ok().filter(|columns| *columns > 0)
 }
@@ -38,7 +38,7 @@ fn of_terminal(terminal: &Term) -> Option<usize> {
 }
 
 /// Prints a message, wrapped to the width of a terminal or to `COLUMNS`; in a log, a message stays on its line, so that it can be searched
-/// for. If stderr is closed, nobody is left to tell; `eprintln!` would panic.
+/// for. If stderr is closed, no one is left to tell; `eprintln!` would panic.
 pub fn note(message: fmt::Arguments<'_>) {
     let message = match stated(env::var("COLUMNS").ok().as_deref()).or_else(|| of_terminal(&Term::stderr())) {
         Some(width) => wrap_lines(&message.to_string(), width),
@@ -47,7 +47,7 @@ pub fn note(message: fmt::Arguments<'_>) {
     let _ = writeln!(stderr().lock(), "{message}");
 }
 
-/// The width of the longest line.
+/// Returns the width of the longest line.
 pub fn width_of(text: &str) -> usize {
     text.lines().map(measure_text_width).max().unwrap_or(0)
 }
@@ -72,7 +72,7 @@ pub fn wrap_lines(text: &str, width: usize) -> String {
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Where the text of a line begins: after its indentation, and after a first word that two or more spaces follow.
+/// Returns where the text of a line begins: after its indentation, and after a first word that two or more spaces follow.
 fn start_of_text(line: &str) -> usize {
     let indentation = line.len() - line.trim_start_matches(' ').len();
     let word = line[indentation..].find(' ').map_or(line.len(), |end| indentation + end);
@@ -99,7 +99,7 @@ fn wrap_after(head: &str, text: &str, indentation: &str, width: usize) -> String
     lines.join("\n")
 }
 
-/// The words of a text. A number and its unit are one.
+/// Returns the words of a text. A number and its unit are one.
 fn unbroken(text: &str) -> Vec<String> {
     const UNITS: [&str; 15] = ["%", "k", "M", "G", "T", "B", "KiB", "MiB", "GiB", "TiB", "s", "ms", "µs", "ns", "min"];
     let mut words: Vec<String> = Vec::new();

@@ -16,7 +16,7 @@ use crate::units::bytes;
 /// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a run, or a part of it, did not work.
+/// The reason why a run, or a part of it, did not work.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Error {
@@ -57,7 +57,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// The exit status of a process that fails with this error: 1 for a wrong kernel, 2 for a wrong request or an unfit machine.
+    /// Returns the exit status of a process that fails with this error: 1 for a wrong kernel, 2 for a wrong request or an unfit
+    /// machine.
     pub fn exit_status(&self) -> u8 {
         match self {
             Error::Toolkit(compilers::Error::Compile { .. }) => 1,
@@ -66,7 +67,7 @@ impl Error {
         }
     }
 
-    /// Whether the reader of standard output has left, which is no failure: they have seen enough.
+    /// Returns true if the reader of standard output has left, which is no failure.
     pub fn is_broken_pipe(&self) -> bool {
         // Windows has three errors for it, and Rust's kind knows two of them.
         const PIPE_NOT_CONNECTED: i32 = 233;
@@ -75,7 +76,7 @@ impl Error {
     }
 }
 
-/// Whether a driver's error is about the machine and not about a kernel.
+/// Returns true if a driver's error is about the machine and not about a kernel.
 fn is_environment(result: CUresult) -> bool {
     matches!(
         result,
@@ -91,7 +92,7 @@ fn is_environment(result: CUresult) -> bool {
     )
 }
 
-/// The driver's name for an error and its sentence about it, for example `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
+/// Returns the driver's name for an error and its sentence about it, for example `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
 pub fn describe(error: DriverError) -> String {
     match error.error_string() {
         Ok(text) => format!("{:?} ({})", error.0, text.to_string_lossy()),

@@ -21,9 +21,7 @@ use crate::runner;
 use crate::stage::Stage;
 use crate::workload::{Work, Workload};
 
-/// Multiply-adds of the smallest part.
 const FIRST_PART: u64 = 1 << 20;
-/// How much larger the next part is.
 const GROWTH: u64 = 4;
 /// The least time of a part that says anything.
 const LEAST: Duration = Duration::from_millis(40);
@@ -76,12 +74,12 @@ impl Estimate {
         Ok(Some(Self { oracle, stages: times }))
     }
 
-    /// The whole run.
+    /// Returns the time of the whole run.
     pub fn total(&self) -> Duration {
         self.stages.iter().fold(self.oracle, |sum, stage| sum.saturating_add(*stage))
     }
 
-    /// How long each row should take. The first one waits for the oracle.
+    /// Returns the expected time of each row. The first one waits for the oracle.
     pub fn rows(&self) -> Vec<Duration> {
         let mut rows = self.stages.clone();
         if let Some(first) = rows.first_mut() {
@@ -90,7 +88,7 @@ impl Estimate {
         rows
     }
 
-    /// With `more` further computations of the same size by one stage each, such as other channels of a sound.
+    /// Adds `more` computations of the same size by one stage each, such as other channels of a sound.
     pub fn with_others(&self, more: usize) -> Duration {
         let one = self.stages.iter().max().copied().unwrap_or_default().saturating_add(self.oracle);
         self.total().saturating_add(scaled(one, more as f64))
@@ -108,7 +106,6 @@ impl<'a, W: Workload> Parts<'a, W> {
         Some(Self { whole, parts: vec![whole.part(FIRST_PART)?] })
     }
 
-    /// A part, which must be there.
     fn get(&self, level: usize) -> &W {
         &self.parts[level]
     }
@@ -127,7 +124,6 @@ impl<'a, W: Workload> Parts<'a, W> {
         level + 1 < self.parts.len()
     }
 
-    /// The estimated time of a stage for the whole.
     fn estimate(&mut self, gpu: &Gpu, stage: &Stage<W>) -> Result<Duration> {
         let mut level = 0;
         // Loads the kernels.
@@ -148,7 +144,7 @@ impl<'a, W: Workload> Parts<'a, W> {
     }
 }
 
-/// The time of the whole, from the work and the times of one or two parts.
+/// Returns the time of the whole, from the work and the times of one or two parts.
 fn extrapolated(smaller: Option<(f64, Duration)>, larger: (f64, Duration), whole: f64) -> Duration {
     let (work, time) = larger;
     match smaller {
@@ -160,12 +156,11 @@ fn extrapolated(smaller: Option<(f64, Duration)>, larger: (f64, Duration), whole
     }
 }
 
-/// How much more work the whole has.
+/// Returns the work of the whole in units of a part's.
 fn scale<W: Workload>(whole: &W, part: &W) -> f64 {
     whole.work().multiply_adds as f64 / part.work().multiply_adds.max(1) as f64
 }
 
-/// The time of a stage for a part.
 fn time_of<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W) -> Result<Duration> {
     let stages = std::slice::from_ref(stage);
     let begun = Instant::now();
@@ -176,7 +171,7 @@ fn time_of<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W) -> Result<Duratio
     })
 }
 
-/// The time of a slow kernel on a GPU with these ceilings, with all of its samples.
+/// Returns the time of a slow kernel on a GPU with these ceilings, with all of its samples.
 fn on_a_gpu(work: Work, ceilings: Ceilings, repeat: usize) -> Duration {
     let arithmetic = ceilings.multiply_adds(work.arithmetic).map_or(0.0, |per_s| work.multiply_adds as f64 / per_s);
     let memory = work.bytes as f64 / ceilings.bytes_per_s;

@@ -16,6 +16,7 @@
 //! - [`workload`] is what a device and a command line add to a workload: buffers, options, the user's files.
 //! - [`observer`] collects what the simulator counted and found.
 //! - [`stage`] is one way to compute a workload.
+//! - [`fourier`] is what stages share that call cuFFT.
 //! - [`runner`] runs stages: poison, run, verify, time, verify again. [`estimate`] says before how long it will take.
 //! - [`results`] has the rows of a run ([`report`], where only a verified row can have a time), the [`record`] of it for programs, what
 //!   follows from its numbers, the [`table`] for people, and the [`lesson`] that compares stages.
@@ -27,6 +28,7 @@ pub mod device;
 pub mod error;
 pub mod estimate;
 pub mod files;
+pub mod fourier;
 pub mod observer;
 pub mod requirement;
 pub mod results;

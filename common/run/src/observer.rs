@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 pub struct Observed {
     /// Counts over all launches; `None` on a GPU.
     pub counters: Option<Counters>,
-    /// Each launch that finished, in order. Empty if the simulator dropped the details of some launches, so that nobody takes a part of
-    /// them for all.
+    /// Each launch that finished, in order. Empty if the simulator dropped the details of some launches, so that a part is
+    /// not taken for all.
     pub launches: Vec<Launch>,
     /// Launches whose details the simulator dropped. The counts and the findings cover them all the same.
     pub dropped: u64,
@@ -24,14 +24,14 @@ pub struct Observed {
     pub findings_dropped: u64,
     /// The defect that stopped the first kernel that failed.
     pub fault: Option<Finding>,
-    /// Why the first launch that failed did so.
+    /// The reason why the first launch that failed did so.
     pub message: Option<String>,
 }
 
 /// One launch that finished.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Launch {
-    /// What it did.
+    /// The simulator's report.
     pub report: LaunchReport,
     /// How its blocks fill a multiprocessor.
     pub occupancy: Occupancy,
@@ -48,7 +48,7 @@ pub fn trace(gpu: &Gpu, block: Option<Dim3>) -> Result<()> {
     gpu.simulator().map_or(Ok(()), |simulator| simulator.set_trace(block)).map_err(Error::Simulator)
 }
 
-/// Takes what was seen since the last time. Says on stderr what the simulator dropped of it, so that nobody takes a part for the whole.
+/// Takes what was seen since the last time. Says on stderr what the simulator dropped of it, so that a part is not taken for the whole.
 pub fn take(gpu: &Gpu) -> Result<Observed> {
     let Some(records) = records(gpu)? else { return Ok(Observed::default()) };
     let observed = Observed::from(records);
@@ -56,13 +56,12 @@ pub fn take(gpu: &Gpu) -> Result<Observed> {
     Ok(observed)
 }
 
-/// The simulator's records since the last time; `None` on a GPU.
 fn records(gpu: &Gpu) -> Result<Option<Records>> {
     gpu.simulator().map(|simulator| simulator.take_records().map_err(Error::Simulator)).transpose()
 }
 
 impl Observed {
-    /// The missing data: a sentence for each kind of record that the simulator dropped.
+    /// Returns the missing data: a sentence for each kind of record that the simulator dropped.
     pub fn warnings(&self) -> Vec<String> {
         let launches = format!(
             "the simulator dropped the details of {} launches, so nothing is shown per launch or per line; the totals are complete",

@@ -11,7 +11,7 @@ use crate::device::timing::{self, Timing};
 use crate::error::{Error, Result};
 use crate::observer;
 use crate::results::report::{Failure, Fault, Measured, Outcome, Row};
-use crate::stage::{Copies, Cpu, Prepare, PrepareCopies, Prepared, Run, Stage};
+use crate::stage::{Copies, Cpu, PrepareCopies, Prepared, Run, Stage};
 use crate::workload::Workload;
 
 /// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.
@@ -23,7 +23,7 @@ pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: us
     run_expecting(gpu, stages, workload, repeat, &[])
 }
 
-/// [`run`] with how long each stage should take, to show how far the run is.
+/// Runs as [`run`] does, with the expected time of each stage, to show how far the run is.
 pub fn run_expecting<W: Workload>(
     gpu: &Gpu,
     stages: &[Stage<W>],
@@ -48,10 +48,10 @@ pub fn run_launches<W: Workload>(
     gpu: &Gpu,
     workload: &W,
     repeat: usize,
-    enqueue: Enqueue<'_, W>,
+    launches: &mut dyn Prepared<W>,
 ) -> Result<Result<(Measured, Vec<f32>), Failure>> {
     let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
-    Ok(runner.launches(workload.allowance(), &mut Enqueued(enqueue)).map_err(|error| runner.recover("the kernel", error)))
+    Ok(runner.launches(workload.allowance(), launches).map_err(|error| runner.recover("the kernel", error)))
 }
 
 /// The rows and outputs of stages.
@@ -62,32 +62,18 @@ pub struct Finished {
     pub outputs: Vec<Option<Vec<f32>>>,
 }
 
-/// Stages' device, with the workload on it.
 struct Runner<'a, W: Workload> {
     gpu: &'a Gpu,
     workload: &'a W,
     buffers: W::Buffers,
     repeat: usize,
-    /// Why the device takes no more work, after a fault.
+    /// The reason why the device takes no more work, after a fault.
     lost: Option<String>,
 }
 
-/// What [`crate::stage::Launches`] and [`crate::stage::Prepared`] have in common.
-pub type Enqueue<'a, W> = &'a mut dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
-
-/// Launches without memory of their own.
-struct Enqueued<'a, W: Workload>(Enqueue<'a, W>);
-
-impl<W: Workload> Prepared<W> for Enqueued<'_, W> {
-    fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()> {
-        (self.0)(gpu, workload, buffers)
-    }
-}
-
-/// A verified stage's measurements and output.
 type Success = (Measured, Vec<f32>);
 
-/// Why a stage has no measurements: its own failure, or an error on the way that the kernel may have caused.
+/// The reason why a stage has no measurements: its own failure, or an error on the way that the kernel may have caused.
 enum RowError {
     Failure(Failure),
     Error(Error),
@@ -129,8 +115,11 @@ impl<W: Workload> Runner<'_, W> {
         }
         self.gpu.take_requested();
         let result = match stage.run {
-            Run::Launches(mut enqueue) => self.launches(allowance, &mut Enqueued(&mut enqueue)),
-            Run::Prepared(prepare) => self.prepared(allowance, prepare),
+            Run::Launches(mut enqueue) => self.launches(allowance, &mut enqueue),
+            Run::Prepared(prepare) => {
+                let prepared = prepare(self.gpu, self.workload).map_err(RowError::from);
+                prepared.and_then(|mut prepared| self.launches(allowance, prepared.as_mut()))
+            }
             Run::Copies(prepare) => self.copies(prepare),
             Run::Cpu(_) => unreachable!("handled above"),
         };
@@ -141,13 +130,6 @@ impl<W: Workload> Runner<'_, W> {
         }
     }
 
-    /// The row of a stage with memory or plans of its own.
-    fn prepared(&mut self, allowance: f64, prepare: Prepare<W>) -> Result<Success, RowError> {
-        let mut prepared = prepare(self.gpu, self.workload)?;
-        self.launches(allowance, prepared.as_mut())
-    }
-
-    /// The row of a stage that launches kernels.
     fn launches(&mut self, allowance: f64, stage: &mut dyn Prepared<W>) -> Result<Success, RowError> {
         let Self { gpu, workload, repeat, .. } = *self;
         W::output(&mut self.buffers).poison(gpu)?;
@@ -190,8 +172,8 @@ impl<W: Workload> Runner<'_, W> {
         Ok((accuracy, got.values))
     }
 
-    /// The row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The inputs on the device
-    /// are overwritten first, so the stage has to copy them.
+    /// Returns the row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The
+    /// inputs on the device are overwritten first, so the stage has to copy them.
     fn copies(&mut self, prepare: PrepareCopies<W>) -> Result<Success, RowError> {
         let Self { gpu, workload, repeat, .. } = *self;
         let mut copies = prepare(gpu, workload)?;
@@ -211,7 +193,6 @@ impl<W: Workload> Runner<'_, W> {
         Ok((Measured::new(accuracy, Some(timing)), output))
     }
 
-    /// Compares both ends of the copies.
     fn arrived(
         &mut self,
         copies: &dyn Copies<W>,
@@ -227,7 +208,6 @@ impl<W: Workload> Runner<'_, W> {
         Ok((accuracy, got.values))
     }
 
-    /// The row of a stage on the CPU.
     fn cpu(&self, compute: Cpu<W>, allowance: f64) -> Result<Success, Failure> {
         let timed = || {
             let mut output = poison(self.workload.output_len());

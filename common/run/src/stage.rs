@@ -50,9 +50,17 @@ pub trait Prepared<W: Workload> {
     /// here, because this is what is timed.
     fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()>;
 
-    /// The output as it arrived on the host, for a stage that brings it there itself. Such a stage writes nothing into the output buffer.
+    /// Returns the output as it arrived on the host, for a stage that brings it there itself. Such a stage writes nothing into the
+    /// output buffer.
     fn arrived(&self) -> Result<Option<Vec<f32>>> {
         Ok(None)
+    }
+}
+
+/// Launches without memory of their own.
+impl<W: Workload, F: FnMut(&Gpu, &W, &mut W::Buffers) -> Result<()>> Prepared<W> for F {
+    fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()> {
+        self(gpu, workload, buffers)
     }
 }
 
@@ -73,7 +81,7 @@ pub trait Copies<W: Workload> {
     /// Enqueues the copies: the inputs to the device, and the contents of the output buffer back.
     fn enqueue(&mut self, gpu: &Gpu, buffers: &mut W::Buffers) -> Result<()>;
 
-    /// The output as it arrived on the host.
+    /// Returns the output as it arrived on the host.
     fn arrived(&self) -> Result<Vec<f32>>;
 }
 
@@ -91,22 +99,22 @@ pub struct Experiment<W: Workload> {
 }
 
 impl<W: Workload> Stage<W> {
-    /// A stage that launches kernels.
+    /// Makes a stage that launches kernels.
     pub const fn launches(name: &'static str, idea: &'static str, enqueue: Launches<W>) -> Self {
         Self::new(name, idea, Run::Launches(enqueue))
     }
 
-    /// A stage that launches kernels with memory or plans of its own.
+    /// Makes a stage that launches kernels with memory or plans of its own.
     pub const fn prepared(name: &'static str, idea: &'static str, prepare: Prepare<W>) -> Self {
         Self::new(name, idea, Run::Prepared(prepare))
     }
 
-    /// A stage that computes on the CPU.
+    /// Makes a stage that computes on the CPU.
     pub const fn cpu(name: &'static str, idea: &'static str, compute: Cpu<W>) -> Self {
         Self::new(name, idea, Run::Cpu(compute))
     }
 
-    /// A stage that only copies.
+    /// Makes a stage that only copies.
     pub const fn copies(name: &'static str, idea: &'static str, prepare: PrepareCopies<W>) -> Self {
         Self::new(name, idea, Run::Copies(prepare))
     }
@@ -142,12 +150,12 @@ impl<W: Workload> Stage<W> {
         Self { library: Some(library), ..self }
     }
 
-    /// The library whose kernels the stage launches.
+    /// Returns the library whose kernels the stage launches.
     pub fn library(&self) -> Option<&'static str> {
         self.library
     }
 
-    /// Where the stage does its work.
+    /// Returns where the stage does its work.
     pub fn place(&self) -> Place {
         match self.run {
             Run::Launches(_) | Run::Prepared(_) => Place::Device,
@@ -156,7 +164,7 @@ impl<W: Workload> Stage<W> {
         }
     }
 
-    /// Why the stage cannot run on this device at this size; `None` when it can.
+    /// Returns why the stage cannot run on this device at this size; `None` when it can.
     pub fn unmet(&self, gpu: &Gpu, workload: &W) -> Result<Option<Unmet>> {
         let (needed, available) = (self.compute_capability, gpu.info().compute_capability);
         if available < needed {
@@ -168,7 +176,7 @@ impl<W: Workload> Stage<W> {
         self.requirement.map_or(Ok(None), |requirement| requirement(gpu, workload))
     }
 
-    /// How much farther from the oracle than the workload's tolerance an output may be.
+    /// Returns how much farther from the oracle than the workload's tolerance an output may be.
     pub(crate) fn allowance(&self, workload: &W) -> f64 {
         self.allowance.map_or(0.0, |allowance| allowance(workload))
     }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// A parser for clap of a number in this range. clap's own does not tell the range for a number that no integer can hold.
+/// Returns a parser for clap of a number in this range. clap's own does not tell the range for a number that no integer can hold.
 pub fn within<T: FromStr + PartialOrd + Display + Copy>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| {
         let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

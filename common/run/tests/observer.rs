@@ -1,4 +1,4 @@
-//! What the simulator saw stays exact, however many kernels a program launches.
+//! The simulator's observations stay exact, however many kernels a program launches.
 
 use cudarc::driver::LaunchConfig;
 use cudarc::nvrtc::Ptx;

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-/// What happens near an edge, where a window reaches outside the image.
+/// The treatment of windows that reach outside the image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
@@ -20,12 +20,14 @@ impl FromStr for Border {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "valid" => Ok(Border::Valid),
-            "clamp" => Ok(Border::Clamp),
-            _ => Err("expected valid or clamp".to_owned()),
-        }
+        named(text, [("valid", Border::Valid), ("clamp", Border::Clamp)])
     }
+}
+
+/// Parses the name of one of two things.
+pub fn named<T>(text: &str, known: [(&str, T); 2]) -> Result<T, String> {
+    let expected = format!("expected {} or {}", known[0].0, known[1].0);
+    known.into_iter().find(|(name, _)| *name == text).map(|(_, value)| value).ok_or(expected)
 }
 
 /// Parses a width and a height, for example `640x480`. The error is `expected`, or says which number is too large.
@@ -40,7 +42,6 @@ pub fn numbers<const N: usize>(text: &str, expected: &str) -> Result<[u32; N], S
     numbers.try_into().map_err(|_| expected.to_owned())
 }
 
-/// Parses a number that consists of digits only.
 fn number(text: &str, expected: &str) -> Result<u32, String> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(expected.to_owned());

@@ -7,7 +7,7 @@ use std::str::FromStr;
 pub struct Case<'a> {
     text: &'a str,
     size: &'a str,
-    /// Names and values that nobody has asked for yet.
+    /// Names and values that were not asked for yet.
     options: Vec<(&'a str, &'a str)>,
 }
 
@@ -23,19 +23,25 @@ impl<'a> Case<'a> {
         Ok(Self { text, size, options })
     }
 
-    /// The size.
+    /// Returns the size.
     pub fn size<T: FromStr<Err: Display>>(&self) -> Result<T, String> {
         self.size.parse().map_err(|error: T::Err| error.to_string())
     }
 
-    /// The value of an option, if the case has it.
+    /// Returns the value of an option, if the case has it.
     pub fn take<T: FromStr>(&mut self, name: &str) -> Result<Option<T>, String> {
         let Some(place) = self.options.iter().position(|(known, _)| *known == name) else { return Ok(None) };
         let (_, value) = self.options.swap_remove(place);
         value.parse().map(Some).map_err(|_| format!("`{}`: {value} is no value of {name}", self.text))
     }
 
-    /// Refuses options that nobody has asked for.
+    /// Returns the size of a case without options.
+    pub fn only_size<T: FromStr<Err: Display>>(self) -> Result<T, String> {
+        let size = self.size()?;
+        self.finish().map(|()| size)
+    }
+
+    /// Refuses options that were not asked for.
     pub fn finish(self) -> Result<(), String> {
         match self.options.first() {
             Some((name, _)) => Err(format!("`{}`: there is no option {name}", self.text)),

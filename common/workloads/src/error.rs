@@ -14,3 +14,15 @@ pub struct NoSuchSize {
     /// Which sizes are possible.
     pub reason: String,
 }
+
+impl NoSuchSize {
+    /// Refuses a size.
+    pub fn new(asked: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { asked: asked.into(), reason: reason.into() }
+    }
+
+    /// Refuses a text that does not name a size.
+    pub fn text(text: &str, reason: impl Into<String>) -> Self {
+        Self::new(format!("size {text:?}"), reason)
+    }
+}

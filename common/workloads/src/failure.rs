@@ -35,7 +35,7 @@ pub fn without_defects(findings: &[Finding]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Why a stage's result does not count.
+/// The reason why a stage's result does not count.
 #[derive(Clone, Debug)]
 pub enum Failure {
     /// It differs from the oracle.
@@ -64,7 +64,7 @@ pub struct Fault {
 }
 
 impl Failure {
-    /// The same beside findings that usually do no harm. They may have done some to a wrong output.
+    /// Adds findings that usually do no harm. They may have harmed a wrong output.
     pub fn beside(self, findings: Vec<Finding>) -> Self {
         match self {
             Failure::Mismatch(mismatch) if !findings.is_empty() => Failure::Both(mismatch, findings),
@@ -72,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// The known defects of the kernel.
+    /// Returns the known defects of the kernel.
     pub fn findings(&self) -> &[Finding] {
         match self {
             Failure::Defects(findings) | Failure::Both(_, findings) => findings,
@@ -81,7 +81,7 @@ impl Failure {
         }
     }
 
-    /// One or two words for a table.
+    /// Names it in one or two words, for a table.
     pub fn label(&self) -> &'static str {
         match self {
             Failure::Mismatch(_) | Failure::Both(..) => "WRONG",

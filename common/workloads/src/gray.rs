@@ -29,26 +29,24 @@ pub struct Rectangle {
 }
 
 impl Gray {
-    /// Whether it has several pixels, and all of them have the same gray level.
+    /// Returns true if it has several pixels, and all of them have the same gray level.
     pub fn is_flat(&self) -> bool {
         self.pixels.len() > 1 && self.pixels.iter().all(|pixel| *pixel == self.pixels[0])
     }
 
-    /// One row of pixels.
+    /// Returns one row of pixels.
     pub fn row(&self, y: u32) -> &[u8] {
         let start = y as usize * self.width as usize;
         &self.pixels[start..start + self.width as usize]
     }
 
-    /// A part of the image. Fails when the rectangle is empty or reaches over an edge.
+    /// Returns a part of the image. Fails when the rectangle is empty or reaches over an edge.
     pub fn crop(&self, part: Rectangle) -> Result<Self> {
         let Rectangle { x, y, width, height } = part;
         let inside = |start: u32, length: u32, size: u32| length > 0 && start.checked_add(length).is_some_and(|end| end <= size);
         if !inside(x, width, self.width) || !inside(y, height, self.height) {
-            return Err(NoSuchSize {
-                asked: format!("the rectangle {x},{y},{width},{height} of {}", self.name),
-                reason: format!("it has {}x{} pixels", self.width, self.height),
-            });
+            let asked = format!("the rectangle {x},{y},{width},{height} of {}", self.name);
+            return Err(NoSuchSize::new(asked, format!("it has {}x{} pixels", self.width, self.height)));
         }
         let columns = x as usize..(x + width) as usize;
         let pixels = (y..y + height).flat_map(|y| &self.row(y)[columns.clone()]).copied().collect();

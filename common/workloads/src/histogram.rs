@@ -26,34 +26,34 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Generated gray levels, the same for the same seed on every machine.
+    /// Generates gray levels, the same for the same seed on every machine.
     /// Fails when the image is too large for the kernels.
     pub fn random(size: Size, seed: u64) -> Result<Self> {
         size.check(1)?;
         Ok(Self { origin: Origin::Seed(seed), ..Self::new(size.generate(seed))? })
     }
 
-    /// The gray levels of an image. Fails when the image is too large for the kernels, or when a pixel is no gray level.
+    /// Takes the gray levels of an image. Fails when the image is too large for the kernels, or when a pixel is no gray level.
     pub fn new(image: Image) -> Result<Self> {
         Size { width: image.width, height: image.height }.check(1)?;
         if let Some(pixel) = image.pixels.iter().find(|pixel| !(0..LEVELS as i32).contains(*pixel)) {
             let reason = format!("a gray level is at least 0 and below {LEVELS}");
-            return Err(NoSuchSize { asked: format!("a pixel of {pixel}"), reason });
+            return Err(NoSuchSize::new(format!("a pixel of {pixel}"), reason));
         }
         Ok(Self { image, origin: Origin::Given, oracle: OnceLock::new() })
     }
 
-    /// The same with another origin of the data.
+    /// Replaces the origin of the data.
     pub fn with_origin(self, origin: Origin) -> Self {
         Self { origin, ..self }
     }
 
-    /// The image.
+    /// Returns the image.
     pub fn image(&self) -> &Image {
         &self.image
     }
 
-    /// Pixels of the image.
+    /// Returns the pixels of the image.
     pub fn pixels(&self) -> u32 {
         self.image.pixels.len() as u32
     }
@@ -71,10 +71,7 @@ impl Problem for Histogram {
     const ARITHMETIC: Arithmetic = Arithmetic::Integers;
 
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
-        let case = Case::new(case)?;
-        let size = case.size()?;
-        case.finish()?;
-        Self::random(size, seed).map_err(|error| error.to_string())
+        Self::random(Case::new(case)?.only_size()?, seed).map_err(|error| error.to_string())
     }
 
     fn describe(&self) -> String {

@@ -8,10 +8,8 @@ use simt::Counters;
 use crate::problem::{Arithmetic, Work};
 use crate::units::{count, percent, significant};
 
-/// Lanes of a warp.
 const LANES: u64 = 32;
 
-/// Multiply-adds of one `dp4a`.
 const PER_DP4A: u64 = 4;
 
 /// Divides what the simulator counted by the multiply-adds that the result needs.
@@ -134,7 +132,7 @@ impl Measure {
         )
     }
 
-    /// The number by itself, for example `4.50`, `1.05 M`, `72.7 %`.
+    /// Returns the number by itself, for example `4.50`, `1.05 M`, `72.7 %`.
     pub fn number(self, value: f64) -> String {
         match self {
             Measure::BankConflictShare => percent(value),
@@ -143,7 +141,7 @@ impl Measure {
         }
     }
 
-    /// The number with its unit, for example `4.50 sectors per load`, as a sentence goes on after "it has".
+    /// Returns the number with its unit, for example `4.50 sectors per load`, as a sentence goes on after "it has".
     pub fn words(self, value: f64, arithmetic: Arithmetic) -> String {
         format!("{} {}", self.number(value), self.unit(arithmetic))
     }
@@ -183,8 +181,8 @@ mod tests {
         }
     }
 
-    /// A kernel that needs more of something never has less of a cost. Of bank conflicts there are more, too, where the same wavefronts would
-    /// have done without.
+    /// A kernel that needs more of something never has less of a cost. Of bank conflicts there are more, too, where the
+    /// same wavefronts would have done without.
     #[test]
     fn no_count_lowers_a_cost() {
         let costs = [

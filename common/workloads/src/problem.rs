@@ -11,62 +11,65 @@ pub trait Problem: Sized + Send + Sync + 'static {
     /// The arithmetic of its work.
     const ARITHMETIC: Arithmetic;
 
-    /// Generated inputs for a case of an exercise: a size and further options, as on the command line of a chapter after `--size`.
+    /// Generates inputs for a case of an exercise: a size and further options, as on the command line of a chapter after
+    /// `--size`.
     fn of_case(case: &str, seed: u64) -> Result<Self, String>;
 
-    /// The sizes for a reader, for example `4096 outputs x 512 taps, seed 13`.
+    /// Returns the sizes for a reader, for example `4096 outputs x 512 taps, seed 13`.
     fn describe(&self) -> String;
 
-    /// The sizes for a record, by name; with the seed, or `null` where the data are the user's.
+    /// Returns the sizes for a record, by name; with the seed, or `null` where the data are the user's.
     fn sizes(&self) -> Map<String, Value>;
 
-    /// The least work that the computation takes.
+    /// Returns the least work that the computation takes.
     fn work(&self) -> Work;
 
-    /// A part of the computation with about so many multiply-adds, to estimate how long the whole takes; `None` if there is none.
+    /// Returns a part of the computation with about so many multiply-adds, to estimate how long the whole takes; `None` if there is
+    /// none.
     fn part(&self, multiply_adds: u64) -> Option<Self>;
 
-    /// How much memory a run takes.
+    /// Returns the memory that a run takes.
     fn footprint(&self) -> Footprint;
 
-    /// The input arrays by name, as they are in the memory of a device.
+    /// Returns the input arrays by name, as they are in the memory of a device.
     fn inputs(&self) -> Vec<(&'static str, &[u8])>;
 
-    /// The names of the arrays that the output consists of, one after the other and equally long.
+    /// Returns the names of the arrays that the output consists of, one after another and equally long.
     fn outputs(&self) -> &'static [&'static str];
 
-    /// Number of outputs, of all arrays together.
+    /// Returns the number of outputs, of all arrays together.
     fn output_len(&self) -> usize;
 
-    /// The sizes that a launch may name.
+    /// Returns the sizes that a launch may name.
     fn launch_sizes(&self) -> Vec<(&'static str, u32)>;
 
-    /// Sums of 64 bits that the host adds up for a kernel, by name.
+    /// Returns sums of 64 bits that the host adds up for a kernel, by name.
     fn sums(&self) -> Vec<(&'static str, i64)> {
         Vec::new()
     }
 
-    /// The expected values of the output, and how far a correct f32 result may lie from them. Computed at the first
+    /// Returns the expected values of the output, and how far a correct f32 result may lie from them. Computed at the first
     /// call.
     fn oracle(&self) -> &Oracle;
 
-    /// How much farther from the oracle than its tolerance an output may be that a learner's kernel computes, in whatever order and type.
+    /// Returns how much farther from the oracle than its tolerance an output may be that a learner's kernel computes, in whatever
+    /// order and type.
     fn allowance(&self) -> f64 {
         0.0
     }
 
-    /// Outputs of a row, where they are a picture or a matrix.
+    /// Returns the outputs of a row, where they are a picture or a matrix.
     fn row_len(&self) -> Option<usize> {
         None
     }
 
-    /// Mistakes that beginners make: each a phrase after "a kernel", and what a kernel with it computes. Computed for small workloads, when
-    /// an output is wrong.
+    /// Returns mistakes that beginners make: each a phrase after "a kernel", and what a kernel with it computes. Computed for small
+    /// workloads, when an output is wrong.
     fn mistakes(&self) -> Vec<(&'static str, Oracle)> {
         Vec::new()
     }
 
-    /// The expected value of every output.
+    /// Returns the expected value of every output.
     /// Panics when the workload has more than [`MOST_PRODUCTS_OF_A_WHOLE_ORACLE`](oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE), so
     /// that its oracle is sampled.
     fn expected(&self) -> &[Expected] {
@@ -99,7 +102,7 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// The name of the ceiling that rates are compared with.
+    /// Returns the name of the ceiling that rates are compared with.
     pub fn ceiling(self) -> &'static str {
         match self {
             Arithmetic::F32 => "f32",
@@ -108,7 +111,7 @@ impl Arithmetic {
         }
     }
 
-    /// The unit of work that the simulator's counts are divided by.
+    /// Returns the unit of work that the simulator's counts are divided by.
     pub fn piece(self) -> &'static str {
         match self {
             Arithmetic::F32 | Arithmetic::Bytes => "multiply-add",

@@ -1,11 +1,11 @@
 //! Formats numbers for people: three significant digits and a unit. Every number in a table or a message is formatted here.
 
-/// A number with three significant digits, in plain notation.
+/// Formats a number with three significant digits, in plain notation.
 pub fn significant(value: f64) -> String {
     with_digits(value, 3)
 }
 
-/// A number with so many significant digits, at least one, in plain notation.
+/// Formats a number with this many significant digits, at least one, in plain notation.
 pub fn with_digits(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
@@ -17,7 +17,7 @@ pub fn with_digits(value: f64, digits: usize) -> String {
     format!("{rounded:.decimals$}")
 }
 
-/// A number with the SI prefix that leaves one to three digits before the point, for example `65.2 T`.
+/// Formats a number with the SI prefix that leaves one to three digits before the point, for example `65.2 T`.
 fn prefixed(value: f64) -> String {
     const PREFIXES: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
     // 999.6 rounds to 1000, so the next prefix starts a little below its power.
@@ -25,39 +25,39 @@ fn prefixed(value: f64) -> String {
     format!("{} {prefix}", significant(value / scale))
 }
 
-/// A duration given in milliseconds, for example `3.51 ms`, `140 µs`.
+/// Formats a duration given in milliseconds, for example `3.51 ms`, `140 µs`.
 pub fn milliseconds(value: f64) -> String {
     const UNITS: [(f64, &str); 4] = [(1e3, "s"), (1.0, "ms"), (1e-3, "µs"), (1e-6, "ns")];
     let (scale, unit) = UNITS.into_iter().find(|(scale, _)| value.abs() >= scale * 0.9995).unwrap_or((1e-6, "ns"));
     format!("{} {unit}", significant(value / scale))
 }
 
-/// Floating-point operations per second.
+/// Formats floating-point operations per second.
 pub fn flops(value: f64) -> String {
     format!("{}FLOP/s", prefixed(value))
 }
 
-/// Multiply-adds per second, of any type.
+/// Formats multiply-adds per second, of any type.
 pub fn multiply_adds(value: f64) -> String {
     format!("{}mul-adds/s", prefixed(value))
 }
 
-/// Result pixels per second.
+/// Formats result pixels per second.
 pub fn pixels(value: f64) -> String {
     format!("{}pixels/s", prefixed(value))
 }
 
-/// Bytes per second, in powers of ten like datasheets.
+/// Formats bytes per second, in powers of ten like datasheets.
 pub fn bandwidth(value: f64) -> String {
     format!("{}B/s", prefixed(value))
 }
 
-/// A count, for example `9.66 G`. Counts below ten thousand are exact.
+/// Formats a count, for example `9.66 G`. Counts below ten thousand are exact.
 pub fn count(value: u64) -> String {
     if value < 10_000 { value.to_string() } else { prefixed(value as f64) }
 }
 
-/// An amount of memory, in powers of two like allocations.
+/// Formats an amount of memory, in powers of two like allocations.
 pub fn bytes(value: u64) -> String {
     const UNITS: [(u64, &str); 4] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match UNITS.into_iter().find(|(scale, _)| value >= *scale) {
@@ -66,17 +66,17 @@ pub fn bytes(value: u64) -> String {
     }
 }
 
-/// A fraction, in percent.
+/// Formats a fraction, in percent.
 pub fn percent(share: f64) -> String {
     format!("{} %", significant(100.0 * share))
 }
 
-/// How many times faster.
+/// Formats a speed-up.
 pub fn factor(value: f64) -> String {
     format!("{}x", significant(value))
 }
 
-/// An error or a tolerance, which may be tiny.
+/// Formats an error or a tolerance, which may be tiny.
 pub fn deviation(value: f64) -> String {
     if value == 0.0 { "0".into() } else { format!("{value:.1e}") }
 }

@@ -1,6 +1,6 @@
 //! A learner's attempt at an exercise: their text, checked on the simulator, or checked and timed on a GPU.
 
-use checker::check::{self, Error as Unchecked, Passed, Rejection, Task, Text, Verdict};
+use checker::check::{self, Passed, Rejection, Stop, Task, Text};
 use checker::device::{Compilation, Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
 use checker::simulated::Simulated;
 use checker::text::{Version, version};
@@ -9,13 +9,11 @@ use compilers::input::{self, Input};
 use compilers::{Compiler, Error as ToolError};
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
-use run::Chapter;
-use run::console;
 use run::error::describe;
 use run::gpu::{Gpu, TRIAL};
 use run::report::Failure;
-use run::runner;
 use run::workload::Workload;
+use run::{Chapter, console, runner};
 
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
@@ -86,11 +84,14 @@ impl<'a> Attempt<'a> {
         Task { manifest: &self.exercise.manifest, starter: &self.starter, text: self.text }
     }
 
-    fn judged<T>(&self, verdict: Verdict<T, Error>) -> Result<Result<T, Rejection>> {
-        verdict.map_err(|unchecked| match unchecked {
-            Unchecked::Unusable(reason) => self.exercise.unusable(reason).into(),
-            Unchecked::Device(error) => error,
-        })
+    /// Tells a rejection from the errors.
+    fn judged<T>(&self, checked: Result<T, Stop<Error>>) -> Result<Result<T, Rejection>> {
+        match checked {
+            Ok(found) => Ok(Ok(found)),
+            Err(Stop::Rejected(rejection)) => Ok(Err(*rejection)),
+            Err(Stop::Unusable(reason)) => Err(self.exercise.unusable(reason).into()),
+            Err(Stop::Device(error)) => Err(error),
+        }
     }
 
     /// Compiles a form of the text, on a GPU for that GPU if that is possible.
@@ -124,7 +125,6 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// A GPU that cudarc has opened, with an attempt to run there.
 struct OnGpu<'a> {
     gpu: &'a Gpu,
     attempt: &'a Attempt<'a>,
@@ -152,25 +152,26 @@ impl<W: Workload> Device<W> for OnGpu<'_> {
     fn run(&self, function: &CudaFunction, workload: &W, launch: &Launch) -> Result<Result<Ran, Failure>> {
         let config =
             LaunchConfig { grid_dim: launch.grid.into(), block_dim: launch.block.into(), shared_mem_bytes: launch.shared_bytes };
-        let outcome = runner::run_launches(self.gpu, workload, self.repeat, &mut |gpu, workload, buffers| {
-            let addresses = workload.addresses(gpu, buffers);
-            let mut builder = gpu.stream.launch_builder(function);
-            for value in &launch.values {
-                match value {
-                    Value::Array(name) => {
-                        let array = addresses.iter().find(|(known, _)| known == name);
-                        builder.arg(array.map_or(&0, |(_, address)| address))
-                    }
-                    Value::Size(size) => builder.arg(size),
-                    Value::Sum(sum) => builder.arg(sum),
-                };
-            }
-            // SAFETY: the check has made sure that each value is as wide as the kernel's parameter, and every array lives until the run is
-            // over. Where the kernel reads and writes is up to its author. A GPU runs only kernels that passed on the simulator, which stops
-            // them at the first access outside an array, or that their author sent there with `--device gpu`.
-            unsafe { builder.launch(config) }?;
-            Ok(())
-        })?;
+        let outcome =
+            runner::run_launches(self.gpu, workload, self.repeat, &mut |gpu: &Gpu, workload: &W, buffers: &mut W::Buffers| {
+                let addresses = workload.addresses(gpu, buffers);
+                let mut builder = gpu.stream.launch_builder(function);
+                for value in &launch.values {
+                    match value {
+                        Value::Array(name) => {
+                            let array = addresses.iter().find(|(known, _)| known == name);
+                            builder.arg(array.map_or(&0, |(_, address)| address))
+                        }
+                        Value::Size(size) => builder.arg(size),
+                        Value::Sum(sum) => builder.arg(sum),
+                    };
+                }
+                // SAFETY: the check has made sure that each value is as wide as the kernel's parameter, and every array lives until the run is
+                // over. Where the kernel reads and writes is up to its author. A GPU runs only kernels that passed on the simulator, which stops
+                // them at the first access outside an array, or that their author sent there with `--device gpu`.
+                unsafe { builder.launch(config) }?;
+                Ok(())
+            })?;
         Ok(outcome.map(|(measured, output)| {
             let median_ms = measured.timing.map(|timing| timing.median_ms);
             Ran { output, counters: measured.counters, warnings: measured.warnings, median_ms }

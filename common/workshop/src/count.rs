@@ -1,10 +1,9 @@
 //! Counts what a predict exercise asks for.
 
 use checker::manifest::{Predict, Question};
-use run::Chapter;
 use run::gpu::Gpu;
-use run::runner;
 use run::workload::{Arithmetic, Workload};
+use run::{Chapter, runner};
 
 use crate::error::Result;
 use crate::exercise::Exercise;

@@ -14,7 +14,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub struct Unusable {
     /// The file or the folder.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The defect.
     pub reason: String,
 }
 
@@ -24,7 +24,7 @@ impl Unusable {
     }
 }
 
-/// Why an exercise could not be listed, started, or checked.
+/// The reason why an exercise could not be listed, started, or checked.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Error {
@@ -50,7 +50,6 @@ pub enum Error {
     Restart(io::Error),
 }
 
-/// Says what a learner can do without a compiler.
 fn without_compiler(predict: &[u32]) -> String {
     let numbers: Vec<String> = predict.iter().map(u32::to_string).collect();
     match numbers.as_slice() {

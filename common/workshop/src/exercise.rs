@@ -26,7 +26,7 @@ pub struct Exercise {
 }
 
 impl Exercise {
-    /// The exercises of a chapter in order. `root` is the root of the repository.
+    /// Returns the exercises of a chapter in order. `root` is the root of the repository.
     /// Fails when a folder is not named `<number>-<slug>`, when a number is missing or used twice, or when a file cannot be used.
     pub fn all(root: &Path, chapter: &str) -> Result<Vec<Self>, Unusable> {
         let folder = root.join("chapters").join(chapter).join("exercises");
@@ -69,23 +69,24 @@ impl Exercise {
         Ok(Self { chapter: chapter.to_owned(), number, slug, manifest, solution, wall })
     }
 
-    /// Number and slug, as in paths.
+    /// Returns number and slug, as in paths.
     pub fn stem(&self) -> String {
         format!("{}-{}", self.number, self.slug)
     }
 
-    /// Whether the learner writes a kernel, rather than predict numbers.
+    /// Returns true if the learner writes a kernel, rather than predict numbers.
     pub fn is_written(&self) -> bool {
         self.manifest.kernel.is_some()
     }
 
-    /// A defect of this exercise, which its learner is not to blame for.
+    /// Returns a defect of this exercise, which its learner is not to blame for.
     pub fn unusable(&self, reason: impl ToString) -> Unusable {
         Unusable::new(Path::new(&format!("exercise {} of {}", self.stem(), self.chapter)), reason)
     }
 }
 
-/// The root of the repository that this program was built in. Exercises are read from there, and the learner's copies are in it.
+/// Returns the root of the repository that this program was built in. Exercises are read from there, and the learner's copies are
+/// in it.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new(".")).to_owned()
 }

@@ -67,7 +67,7 @@ pub enum Change {
 }
 
 impl Change {
-    /// The answer's text.
+    /// Returns the answer's text.
     pub fn apply(&self, solution: &str) -> Result<String, String> {
         match self {
             Change::Replaced { replace, with } => replaced(solution, replace, with),

@@ -34,7 +34,7 @@ pub struct Progress {
     pub hints: u32,
     /// When it was first passed, in UTC.
     pub passed: Option<String>,
-    /// Whether the solution was shown before it was passed.
+    /// True if the solution was shown before it was passed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub solution_seen: bool,
 }
@@ -43,8 +43,8 @@ pub struct Progress {
 type Journal = BTreeMap<String, Progress>;
 
 impl Workspace {
-    /// The folder that `UNROLLED_EXERCISES` names, or `exercises` of the repository, or the user's folder for data where that one cannot be
-    /// written. Says so on standard error in the last case.
+    /// Returns the folder that `UNROLLED_EXERCISES` names, or `exercises` of the repository, or the user's folder for data where
+    /// that one cannot be written. Says so on standard error in the last case.
     pub fn new(root: &Path) -> Self {
         match EXERCISES.path() {
             Some(folder) => Self::at(folder),
@@ -64,12 +64,12 @@ impl Workspace {
         }
     }
 
-    /// This folder.
+    /// Returns this folder.
     pub fn at(folder: PathBuf) -> Self {
         Self { folder }
     }
 
-    /// Where it is.
+    /// Returns where it is.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
@@ -80,12 +80,12 @@ impl Workspace {
         Ok(AtomicFile::create(&self.folder.join("trial")).map(drop)?)
     }
 
-    /// Where the copy of an exercise is, or will be.
+    /// Returns where the copy of an exercise is, or will be.
     pub fn copy(&self, exercise: &Exercise) -> PathBuf {
         self.folder.join(&exercise.chapter).join(format!("{}.cu", exercise.stem()))
     }
 
-    /// The learner's text; `None` before the copy is made.
+    /// Returns the learner's text; `None` before the copy is made.
     pub fn read(&self, exercise: &Exercise) -> Result<Option<String>> {
         read_if_there(&self.copy(exercise))
     }
@@ -105,7 +105,7 @@ impl Workspace {
         Ok(kept)
     }
 
-    /// The learner's progress with an exercise.
+    /// Returns the learner's progress with an exercise.
     pub fn progress(&self, exercise: &Exercise) -> Result<Progress> {
         Ok(self.journal()?.remove(&key(exercise)).unwrap_or_default())
     }
@@ -131,7 +131,7 @@ impl Workspace {
         }
     }
 
-    /// The progress with all exercises of all chapters as JSON, for a workshop leader.
+    /// Returns the progress with all exercises of all chapters as JSON, for a workshop leader.
     pub fn export(&self) -> Result<String> {
         Ok(to_json(&self.journal()?))
     }
@@ -166,7 +166,6 @@ fn to_json(journal: &Journal) -> String {
     serde_json::to_string_pretty(journal).expect("JSON can hold names, numbers and times") + "\n"
 }
 
-/// Most bytes of a file that a learner writes.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Reads a regular file that is not too large. A pipe would wait, and a device may have no end.
@@ -186,13 +185,13 @@ fn read_if_there(path: &Path) -> Result<Option<String>> {
     fs::read_to_string(path).map(Some).map_err(wrong)
 }
 
-/// A name next to `path` that nothing has yet: `2-a-tile.old1.cu`.
+/// Returns a name next to `path` that nothing has yet: `2-a-tile.old1.cu`.
 fn free_name(path: &Path, extension: &str) -> PathBuf {
     let free = (1..).map(|number| path.with_extension(format!("old{number}.{extension}"))).find(|other| !other.exists());
     free.expect("one of all numbers is free")
 }
 
-/// Where a program may keep a user's data: `$XDG_DATA_HOME/unrolled/exercises`, by default in `~/.local/share`.
+/// Returns where a program may keep a user's data: `$XDG_DATA_HOME/unrolled/exercises`, by default in `~/.local/share`.
 fn data_folder() -> Option<PathBuf> {
     let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let data = variable("XDG_DATA_HOME").or_else(|| Some(variable("HOME")?.join(".local/share")))?;

@@ -36,7 +36,7 @@ impl Code {
         TEXTS.get_or_init(|| include_str!("nvidia_errors.txt").lines().filter_map(read_line).collect()).get(&self.0)
     }
 
-    /// Whether the error makes the context unusable, so that every later call returns it until the device is reset.
+    /// Returns true if the error sticks: every later call returns it until the device is reset.
     fn is_sticky(self) -> bool {
         matches!(self.0, 700 | 702 | 710 | 714..=719 | 721)
     }

@@ -1,4 +1,4 @@
-//! What a program registered before `main`: its fat binaries, and which kernels and variables are in each.
+//! The things that a program registered before `main`: its fat binaries, and which kernels and variables are in each.
 //!
 //! The compiler writes a function into every object file that registers what the file has. A kernel is then known by the address of its stub
 //! on the host, and a variable by the address of its shadow. A fat binary is loaded when something in it is first used.
@@ -30,7 +30,7 @@ unsafe impl Send for Managed {}
 // SAFETY: the wrapper is constant data of the program, which every thread may read.
 unsafe impl Send for Wrapper {}
 
-/// What is in a fat binary under a name.
+/// A kernel or a variable of a fat binary.
 #[derive(Clone, Debug)]
 struct Symbol {
     binary: Number,

@@ -1,4 +1,4 @@
-//! What a program said about managed memory, page by page. Nothing here depends on it, because there is one copy of the bytes; but a program
+//! Advice of a program about managed memory, page by page. Nothing here depends on it, because there is one copy of the bytes; but a program
 //! can ask for it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ pub const HOST: i32 = -1;
 /// No location.
 pub const NOWHERE: i32 = -2;
 
-/// What was said about a page.
+/// The advice about a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     pub read_mostly: bool,
@@ -53,7 +53,7 @@ impl Pages {
         pages(address, bytes).for_each(|page| change(table.entry(page).or_default()));
     }
 
-    /// What holds for the whole range: where its pages differ, nothing does.
+    /// Returns the advice that holds for a whole range: where its pages differ, none does.
     pub fn of(&self, address: u64, bytes: u64) -> Advice {
         let table = self.pages.lock();
         let of_page = |page| table.get(&page).cloned().unwrap_or_default();

@@ -12,8 +12,11 @@ use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Mapping, Place, SharedMemory, Token};
 
 /// All live allocations of the program.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Allocations {
+    memory: Arc<Memory>,
+    /// Bytes of the device in total.
+    capacity: u64,
     table: Mutex<Table>,
 }
 
@@ -21,10 +24,10 @@ pub struct Allocations {
 struct Table {
     /// By first address.
     owned: BTreeMap<u64, Owned>,
-    /// Whether copies of an allocation are to be synchronous, by its first address, where the program said so. A module's variables are
-    /// not in `owned`, but may be in here.
+    /// The program's wish for synchronous copies, by an allocation's first address. A module's variables are not in `owned`, but may be in
+    /// here.
     synchronous: BTreeMap<u64, bool>,
-    /// The memory of allocations that are shared with other processes, by first address.
+    /// The memory of allocations shared with other processes, by first address.
     shared: BTreeMap<u64, Shared>,
     /// Bytes that count against the device's memory.
     device_bytes: u64,
@@ -34,7 +37,7 @@ struct Table {
     made: u64,
 }
 
-/// Bytes of the device that are in use as long as this exists.
+/// Bytes of the device in use as long as this exists.
 #[derive(Debug)]
 pub struct Lease {
     bytes: u64,
@@ -78,7 +81,7 @@ pub enum MemoryKind {
     Pooled(Handle),
     /// On the device, for an allocation node of a graph.
     Graph,
-    /// On the host, allocated so that the device can access it, with the flags of `cuMemHostAlloc`.
+    /// On the host and accessible to the device, with flags of `cuMemHostAlloc`.
     Pinned(u32),
     /// Managed: on the device and on the host.
     Managed,
@@ -86,14 +89,14 @@ pub enum MemoryKind {
     Registered(u32),
     /// On the device, allocated by another process with `cuMemAlloc`.
     Imported,
-    /// On the device, allocated by another process from a pool that this process knows by this handle.
+    /// On the device, allocated by another process from this imported pool.
     ImportedFromPool(Handle),
     /// On the device, mapped into a reserved range of addresses.
     Mapped,
 }
 
 impl MemoryKind {
-    /// Whether the host can access it.
+    /// Returns true if the host can access it.
     pub fn is_on_host(self) -> bool {
         matches!(self, MemoryKind::Pinned(_) | MemoryKind::Registered(_) | MemoryKind::Managed)
     }
@@ -104,18 +107,22 @@ impl MemoryKind {
 }
 
 impl Allocations {
-    /// Allocates `bytes` bytes on a device with `capacity` bytes in total.
-    pub fn allocate(&self, memory: &Memory, capacity: u64, bytes: usize, kind: MemoryKind, context: Handle) -> Result<u64> {
+    pub fn new(memory: Arc<Memory>, capacity: u64) -> Self {
+        Self { memory, capacity, table: Mutex::default() }
+    }
+
+    /// Allocates `bytes` bytes.
+    pub fn allocate(&self, bytes: usize, kind: MemoryKind, context: Handle) -> Result<u64> {
         let bytes = bytes as u64;
         refuse!(INVALID_VALUE if bytes == 0);
         let mut table = self.table.lock();
         if kind.is_on_device() {
-            table.check_free(capacity, bytes)?;
+            table.check_free(self.capacity, bytes)?;
         }
         let label = table.next_label(kind);
         let base = match kind {
-            MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => memory.allocate(bytes, Some(&label))?,
-            MemoryKind::Pinned(_) | MemoryKind::Managed => memory.allocate_host_visible(bytes, Some(&label))?,
+            MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::Graph => self.memory.allocate(bytes, Some(&label))?,
+            MemoryKind::Pinned(_) | MemoryKind::Managed => self.memory.allocate_host_visible(bytes, Some(&label))?,
             MemoryKind::Registered(_) | MemoryKind::Imported | MemoryKind::ImportedFromPool(_) | MemoryKind::Mapped => {
                 refuse!(INVALID_VALUE);
             }
@@ -129,7 +136,7 @@ impl Allocations {
     /// # Safety
     ///
     /// The caller upholds what [`Memory::adopt`] demands of the range, except that no allocation may overlap it: this function checks that.
-    pub unsafe fn register(&self, memory: &Memory, base: u64, bytes: usize, flags: u32, context: Handle) -> Result<()> {
+    pub unsafe fn register(&self, base: u64, bytes: usize, flags: u32, context: Handle) -> Result<()> {
         let mut table = self.table.lock();
         let before_end = table.owned.range(..base.saturating_add(bytes as u64)).next_back();
         match before_end.map(|(_, owned)| *owned).filter(|owned| owned.base + owned.bytes > base) {
@@ -140,14 +147,14 @@ impl Allocations {
         }
         let label = table.next_label(MemoryKind::Registered(flags));
         // SAFETY: the caller upholds what `Memory::adopt` demands of the range, and the check above found no allocation that overlaps it.
-        unsafe { memory.adopt(base, bytes as u64, Some(&label)) };
+        unsafe { self.memory.adopt(base, bytes as u64, Some(&label)) };
         table.insert(base, bytes as u64, MemoryKind::Registered(flags), context);
         Ok(())
     }
 
     /// Returns what another process needs to open the allocation that contains `address`. The first time, this moves its bytes to memory
     /// that can be shared. Its address stays.
-    pub fn export(&self, memory: &Memory, address: u64, kind: u32, shares: impl FnOnce(MemoryKind) -> bool) -> Result<Token> {
+    pub fn export(&self, address: u64, kind: u32, shares: impl FnOnce(MemoryKind) -> bool) -> Result<Token> {
         let Owned { base, bytes, .. } = self.containing(address).filter(|owned| shares(owned.kind)).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{address:#x} is not in memory that this function can share"))
         })?;
@@ -159,13 +166,13 @@ impl Allocations {
         let (token, mapping) = (shared.token(kind)?, Mapping::new(&shared)?);
         // SAFETY: the mapping is in the table from now on, which drops it after it has freed the allocation. Another process may write the
         // words at the same time only as another GPU's kernel may: every access is atomic.
-        unsafe { memory.relocate(base, mapping.address())? };
+        unsafe { self.memory.relocate(base, mapping.address())? };
         table.shared.insert(base, Shared { memory: shared, _mapping: mapping, opened: 0 });
         Ok(token)
     }
 
     /// Opens memory of another process. Opened again in the same context, it has the same address.
-    pub fn open(&self, memory: &Memory, place: &Place, context: Handle) -> Result<u64> {
+    pub fn open(&self, place: &Place, context: Handle) -> Result<u64> {
         let mut table = self.table.lock();
         let Table { owned, shared, .. } = &mut *table;
         let is_open = |base: &u64, shared: &Shared| {
@@ -177,25 +184,25 @@ impl Allocations {
             return Ok(*base);
         }
         drop(table);
-        self.map_imported(memory, place, MemoryKind::Imported, context)
+        self.map_imported(place, MemoryKind::Imported, context)
     }
 
     /// Opens memory of another process at an address of its own.
-    pub fn map_imported(&self, memory: &Memory, place: &Place, kind: MemoryKind, context: Handle) -> Result<u64> {
+    pub fn map_imported(&self, place: &Place, kind: MemoryKind, context: Handle) -> Result<u64> {
         let shared = SharedMemory::of_token(place)?;
         let mapping = Mapping::new(&shared)?;
         let mut table = self.table.lock();
         let label = table.next_label(kind);
         // SAFETY: the mapping is in the table from now on, which drops it after it has freed the allocation. Another process may write the
         // words at the same time only as another GPU's kernel may: every access is atomic.
-        let base = unsafe { memory.lend(mapping.address(), shared.bytes, Some(&label)) };
+        let base = unsafe { self.memory.lend(mapping.address(), shared.bytes, Some(&label)) };
         table.insert(base, shared.bytes, kind, context);
         table.shared.insert(base, Shared { memory: shared, _mapping: mapping, opened: 1 });
         Ok(base)
     }
 
-    /// Closes memory of another process that was opened at this address, if it was not opened more often.
-    pub fn close(&self, memory: &Memory, base: u64) -> Result<()> {
+    /// Closes memory of another process that was opened at this address. It goes if it was not opened more often.
+    pub fn close(&self, base: u64) -> Result<()> {
         let mut table = self.table.lock();
         let owned = table.owned.get(&base).copied().filter(|owned| owned.kind == MemoryKind::Imported);
         let (Some(owned), Some(shared)) = (owned, table.shared.get_mut(&base)) else {
@@ -203,27 +210,27 @@ impl Allocations {
         };
         shared.opened -= 1;
         if shared.opened == 0 {
-            table.remove(memory, owned);
+            table.remove(&self.memory, owned);
         }
         Ok(())
     }
 
     /// Frees the allocation that starts at `base`, if `frees` accepts its kind.
-    pub fn free(&self, memory: &Memory, base: u64, frees: impl FnOnce(MemoryKind) -> bool) -> Result<Owned> {
+    pub fn free(&self, base: u64, frees: impl FnOnce(MemoryKind) -> bool) -> Result<Owned> {
         let mut table = self.table.lock();
         let owned = *table.owned.get(&base).filter(|owned| frees(owned.kind)).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{base:#x} is not the start of a live allocation that this function can free"))
         })?;
-        table.remove(memory, owned);
+        table.remove(&self.memory, owned);
         Ok(owned)
     }
 
     /// Frees everything that belongs to a context.
-    pub fn free_context(&self, memory: &Memory, context: Handle) {
+    pub fn free_context(&self, context: Handle) {
         let mut table = self.table.lock();
         let gone: Vec<Owned> = table.owned.values().copied().filter(|owned| owned.context == context).collect();
         for owned in gone {
-            table.remove(memory, owned);
+            table.remove(&self.memory, owned);
         }
     }
 
@@ -234,7 +241,7 @@ impl Allocations {
         (address - owned.base < owned.bytes).then_some(*owned)
     }
 
-    /// Returns what the program last set `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` to for the allocation that starts at `base`.
+    /// Returns `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` of the allocation at `base`, as last set.
     pub fn synchronous(&self, base: u64) -> Option<bool> {
         self.table.lock().synchronous.get(&base).copied()
     }
@@ -245,9 +252,9 @@ impl Allocations {
     }
 
     /// Takes bytes of the device for memory that has no address yet.
-    pub fn take_bytes(&self, capacity: u64, bytes: u64) -> Result<Lease> {
+    pub fn take_bytes(&self, bytes: u64) -> Result<Lease> {
         let table = self.table.lock();
-        table.check_free(capacity, bytes)?;
+        table.check_free(self.capacity, bytes)?;
         table.leased.fetch_add(bytes, Relaxed);
         Ok(Lease { bytes, leased: table.leased.clone() })
     }
@@ -259,7 +266,7 @@ impl Allocations {
 }
 
 impl Table {
-    /// What findings will call the next allocation: its number in the program, and the function that makes it.
+    /// Returns the next allocation's name for findings: its number in the program, and the function that makes it.
     fn next_label(&self, kind: MemoryKind) -> String {
         let maker = match kind {
             MemoryKind::Device => "cuMemAlloc",
@@ -321,20 +328,20 @@ mod tests {
 
     #[test]
     fn the_device_has_no_more_than_its_capacity() {
-        let (memory, allocations) = (Memory::new(u64::MAX), Allocations::default());
-        let allocate = |bytes, kind| allocations.allocate(&memory, 1000, bytes, kind, context());
+        let allocations = Allocations::new(Arc::new(Memory::new(u64::MAX)), 1000);
+        let allocate = |bytes, kind| allocations.allocate(bytes, kind, context());
         let first = allocate(900, MemoryKind::Device).unwrap();
         assert_eq!(allocate(101, MemoryKind::Managed).unwrap_err().code, CuResult::OUT_OF_MEMORY);
         allocate(5000, MemoryKind::Pinned(0)).expect("host memory does not count against the device");
-        allocations.free(&memory, first, |kind| kind == MemoryKind::Device).unwrap();
+        allocations.free(first, |kind| kind == MemoryKind::Device).unwrap();
         allocate(1000, MemoryKind::Device).unwrap();
     }
 
     #[test]
     fn memory_is_freed_once_by_its_start_and_the_right_function() {
-        let (memory, allocations) = (Memory::new(u64::MAX), Allocations::default());
-        let base = allocations.allocate(&memory, 1000, 100, MemoryKind::Device, context()).unwrap();
-        let free = |address, kind| allocations.free(&memory, address, |found| found == kind).map(drop);
+        let allocations = Allocations::new(Arc::new(Memory::new(u64::MAX)), 1000);
+        let base = allocations.allocate(100, MemoryKind::Device, context()).unwrap();
+        let free = |address, kind| allocations.free(address, |found| found == kind).map(drop);
         assert!(free(base + 4, MemoryKind::Device).is_err());
         assert!(free(base, MemoryKind::Managed).is_err());
         assert!(free(base, MemoryKind::Device).is_ok());
@@ -344,25 +351,25 @@ mod tests {
 
     #[test]
     fn an_address_finds_the_allocation_that_contains_it() {
-        let (memory, allocations) = (Memory::new(u64::MAX), Allocations::default());
-        let base = allocations.allocate(&memory, 1000, 100, MemoryKind::Device, context()).unwrap();
+        let allocations = Allocations::new(Arc::new(Memory::new(u64::MAX)), 1000);
+        let base = allocations.allocate(100, MemoryKind::Device, context()).unwrap();
         assert_eq!(allocations.containing(base + 99).unwrap().base, base);
         assert!(allocations.containing(base + 100).is_none());
-        allocations.free_context(&memory, context());
+        allocations.free_context(context());
         assert!(allocations.containing(base).is_none());
     }
 
     #[test]
     fn host_memory_is_registered_once() {
-        let (memory, allocations) = (Memory::new(u64::MAX), Allocations::default());
+        let allocations = Allocations::new(Arc::new(Memory::new(u64::MAX)), 1000);
         let mut own = vec![0u32; 48];
         let base = own.as_mut_ptr().expose_provenance() as u64;
-        // SAFETY: the vector outlives every use of `memory`, its address is a multiple of 4, and no kernel runs.
-        let register = |offset| unsafe { allocations.register(&memory, base + offset, 64, 0, context()) };
+        // SAFETY: the vector outlives every use of the memory, its address is a multiple of 4, and no kernel runs.
+        let register = |offset| unsafe { allocations.register(base + offset, 64, 0, context()) };
         register(0).unwrap();
         assert_eq!(register(32).unwrap_err().code, CuResult::HOST_MEMORY_ALREADY_REGISTERED);
         register(64).unwrap();
-        allocations.free_context(&memory, context());
+        allocations.free_context(context());
         register(32).expect("free again");
     }
 }

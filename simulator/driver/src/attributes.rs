@@ -1,19 +1,19 @@
-//! Device attributes: what a program asks to find out which GPU it has.
+//! Device attributes, by which a program learns which GPU it has.
 //!
-//! Sizes and rates come from the profile. Yes-or-no attributes say what *this driver* can do, so that a program which asks before it uses a
-//! feature takes a path that works. A feature that the profile's generation does not have is a "no" as well. Textures have the real limits
-//! of the generation, although this driver has no textures: a limit is not a promise.
+//! Sizes, rates and the limits of textures are those of the profile and its generation. Yes-or-no attributes say what *this driver* can do,
+//! so that a program which asks before it uses a feature takes a path that works. A feature that the generation does not have is a "no" as
+//! well.
 
 use simt::Profile;
 
 use crate::occupancy::WARP_SIZE;
 
-/// Returns 1 for a feature that GPUs have from this compute capability on, if this one has it, or else 0.
+/// Returns 1 if the GPU has this compute capability or a higher one.
 fn since(profile: &Profile, major: u32, minor: u32) -> i32 {
     i32::from(profile.compute_capability >= (major, minor))
 }
 
-/// Returns 1 for a feature that needs shared memory of the operating system, if this one has it.
+/// Returns 1 for features with shared memory of the operating system, where possible.
 fn on_linux(profile: &Profile) -> i32 {
     if cfg!(target_os = "linux") { since(profile, 6, 0) } else { 0 }
 }
@@ -118,8 +118,8 @@ pub fn attribute(profile: &Profile, attribute: u32) -> Option<i32> {
     Some(value)
 }
 
-/// Returns a limit of textures and surfaces, from the tables of the CUDA programming guide. The columns are compute capability 1; 2 and 3;
-/// 5; and 6 or higher.
+/// Returns a limit of textures and surfaces, from the CUDA programming guide. The columns are compute capability 1; 2 and 3; 5; and 6 or
+/// higher.
 fn texture(profile: &Profile, attribute: u32) -> i32 {
     let column = match profile.compute_capability.0 {
         ..=1 => 0,
@@ -176,7 +176,7 @@ fn f32_per_f64(profile: &Profile) -> i32 {
     }
 }
 
-/// Whether memory has error correction: on all cards except gaming cards, from compute capability 2 on.
+/// Returns 1 if memory has error correction: on all but gaming cards, from compute capability 2 on.
 fn error_correction(profile: &Profile) -> i32 {
     i32::from(profile.compute_capability >= (2, 0) && !profile.product.contains("GeForce"))
 }

@@ -22,7 +22,7 @@ pub struct StreamKey {
     pub thread: Option<ThreadId>,
 }
 
-/// What a capture forbids to other calls, with the numbers of `CUstreamCaptureMode`.
+/// The calls that a capture forbids, with the numbers of `CUstreamCaptureMode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     Global,
@@ -51,14 +51,14 @@ pub fn exchange_thread_mode(mode: Mode) -> Mode {
     THREAD_MODE.replace(mode)
 }
 
-/// What an event captures when it is recorded in a capturing stream.
+/// The nodes that an event captures.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
     pub sequence: u64,
     pub nodes: Vec<NodeId>,
 }
 
-/// What a program can ask about a capturing stream.
+/// The answers to a program that asks about a capturing stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     pub sequence: u64,
@@ -71,17 +71,17 @@ pub struct Status {
 /// How a capture begins.
 pub struct Start {
     pub stream: StreamKey,
-    /// Whether the legacy stream waits for this stream.
+    /// True if the legacy stream waits for this stream.
     pub is_blocking: bool,
     pub mode: Mode,
     pub thread: ThreadId,
     pub graph: Handle,
-    /// Whether the graph was made for this capture, so that it is destroyed if the capture fails.
+    /// True if the graph goes if the capture fails, because it was made for it.
     pub owns_graph: bool,
     pub dependencies: Vec<NodeId>,
 }
 
-/// What a capture that has ended leaves behind.
+/// The result of a capture that has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ended {
     pub graph: Handle,
@@ -104,11 +104,7 @@ struct Table {
 }
 
 struct Sequence {
-    origin: StreamKey,
-    mode: Mode,
-    thread: ThreadId,
-    graph: Handle,
-    owns_graph: bool,
+    start: Start,
     invalidated: bool,
 }
 
@@ -117,20 +113,21 @@ struct Member {
     sequence: u64,
     is_blocking: bool,
     dependencies: Vec<NodeId>,
-    /// What the program was last shown of the dependencies. It stays where it is until the program asks again.
+    /// The dependencies as last shown to the program. They stay where they are until the program asks again.
     listed: Vec<Handle>,
 }
 
 impl Captures {
     /// Begins a sequence.
     pub fn begin(&self, start: Start) -> Result<()> {
-        let Start { stream, is_blocking, mode, thread, graph, owns_graph, dependencies } = start;
         let mut table = self.table.lock();
+        let Start { stream, is_blocking, .. } = start;
         refuse!(ILLEGAL_STATE if table.members.contains_key(&stream));
         table.begun += 1;
         let id = table.begun;
-        table.sequences.insert(id, Sequence { origin: stream, mode, thread, graph, owns_graph, invalidated: false });
+        let dependencies = start.dependencies.clone();
         table.members.insert(stream, Member { sequence: id, is_blocking, dependencies, listed: Vec::new() });
+        table.sequences.insert(id, Sequence { start, invalidated: false });
         Ok(())
     }
 
@@ -145,21 +142,21 @@ impl Captures {
         let member = table.members.get(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
         let id = member.sequence;
         let sequence = &table.sequences[&id];
-        refuse!(STREAM_CAPTURE_UNMATCHED if sequence.origin != stream);
+        refuse!(STREAM_CAPTURE_UNMATCHED if sequence.start.stream != stream);
         let own = member.dependencies.clone();
         let others = table.members.iter().filter(|(key, other)| other.sequence == id && **key != stream);
         let others: Vec<NodeId> = others.flat_map(|(_, other)| other.dependencies.iter().copied()).collect();
-        let failure = if sequence.mode != Mode::Relaxed && sequence.thread != thread {
+        let failure = if sequence.start.mode != Mode::Relaxed && sequence.start.thread != thread {
             // It is over all the same, as with the driver of an H200 (580.159).
             Some(CuResult::STREAM_CAPTURE_WRONG_THREAD)
         } else if sequence.invalidated {
             Some(CuResult::STREAM_CAPTURE_INVALIDATED)
-        } else if unjoined(sequence.graph, &others, &own) {
+        } else if unjoined(sequence.start.graph, &others, &own) {
             Some(CuResult::STREAM_CAPTURE_UNJOINED)
         } else {
             None
         };
-        let ended = Ended { graph: sequence.graph, owns_graph: sequence.owns_graph, failure };
+        let ended = Ended { graph: sequence.start.graph, owns_graph: sequence.start.owns_graph, failure };
         table.drop_sequence(id);
         Ok(ended)
     }
@@ -172,7 +169,7 @@ impl Captures {
         Some(Status {
             sequence: member.sequence,
             invalidated: sequence.invalidated,
-            graph: sequence.graph,
+            graph: sequence.start.graph,
             dependencies: member.dependencies.clone(),
         })
     }
@@ -187,15 +184,15 @@ impl Captures {
         if sequence.invalidated {
             return Some(CuResult::STREAM_CAPTURE_INVALIDATED.err());
         }
-        Some(add(sequence.graph, &member.dependencies).map(|(node, made)| {
+        Some(add(sequence.start.graph, &member.dependencies).map(|(node, made)| {
             member.dependencies = vec![node];
             made
         }))
     }
 
-    /// Whether a capture adds nodes to this graph.
+    /// Returns true if a capture adds nodes to this graph.
     pub fn is_target(&self, graph: Handle) -> bool {
-        self.table.lock().sequences.values().any(|sequence| sequence.graph == graph)
+        self.table.lock().sequences.values().any(|sequence| sequence.start.graph == graph)
     }
 
     /// Returns what an event captures that is recorded in this stream; `None` if the stream is not capturing.
@@ -243,7 +240,7 @@ impl Captures {
         Ok(())
     }
 
-    /// Keeps a list of handles where the program can read it until it asks for the next one, and returns its address.
+    /// Keeps a list of handles for the program, and returns its address. The list stays until the next one.
     pub fn list(&self, stream: StreamKey, handles: Vec<Handle>) -> *const Handle {
         match self.table.lock().members.get_mut(&stream) {
             Some(member) => {
@@ -267,12 +264,12 @@ impl Captures {
         self.table.lock().invalidate([sequence]);
     }
 
-    /// Whether the legacy stream of a context would have to wait for a capturing stream.
+    /// Returns true if the legacy stream would have to wait for a capture.
     pub fn blocks_legacy(&self, context: Handle) -> bool {
         !self.table.lock().of_context(context, true).is_empty()
     }
 
-    /// Refuses the use of the legacy stream of a context while it would have to wait for a capturing stream, and invalidates that capture.
+    /// Refuses the legacy stream while it would wait for a capture, and invalidates that.
     pub fn use_legacy(&self, context: Handle) -> Result<()> {
         let mut table = self.table.lock();
         let sequences = table.of_context(context, true);
@@ -280,7 +277,7 @@ impl Captures {
         table.refuse(sequences, CuResult::STREAM_CAPTURE_IMPLICIT, reason)
     }
 
-    /// Refuses to wait for everything in a context while one of its streams is capturing, and invalidates that capture.
+    /// Refuses to wait for a context while it is capturing, and invalidates the capture.
     pub fn use_context(&self, context: Handle) -> Result<()> {
         let mut table = self.table.lock();
         let sequences = table.of_context(context, false);
@@ -288,18 +285,18 @@ impl Captures {
         table.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
     }
 
-    /// Refuses a call that no capture can see if it is forbidden to this thread.
+    /// Refuses a call that no capture sees, if forbidden to this thread.
     pub fn check_safe(&self) -> Result<()> {
         self.use_unsafe(thread::current().id(), THREAD_MODE.get())
     }
 
-    /// Refuses a call that no capture can see, such as `cuMemAlloc`, if a sequence forbids it to this thread, and invalidates that sequence.
+    /// Refuses a call that a sequence forbids, and invalidates the sequence.
     fn use_unsafe(&self, thread: ThreadId, mode: Mode) -> Result<()> {
         let mut table = self.table.lock();
-        let forbids = |sequence: &Sequence| match (mode, sequence.mode) {
+        let forbids = |sequence: &Sequence| match (mode, sequence.start.mode) {
             (Mode::Relaxed, _) | (_, Mode::Relaxed) => false,
             (Mode::Global, Mode::Global) => true,
-            (_, Mode::Global | Mode::ThreadLocal) => sequence.thread == thread,
+            (_, Mode::Global | Mode::ThreadLocal) => sequence.start.thread == thread,
         };
         let sequences: Vec<u64> = table.sequences.iter().filter(|(_, sequence)| forbids(sequence)).map(|(&id, _)| id).collect();
         let reason = "a capture does not see this call and forbids it by its mode; make the call before the capture begins";
@@ -312,8 +309,8 @@ impl Captures {
         let mut table = self.table.lock();
         let id = table.members.remove(&stream)?.sequence;
         let sequence = table.sequences.get(&id)?;
-        if sequence.origin == stream {
-            let owned = sequence.owns_graph.then_some(sequence.graph);
+        if sequence.start.stream == stream {
+            let owned = sequence.start.owns_graph.then_some(sequence.start.graph);
             table.drop_sequence(id);
             return owned;
         }

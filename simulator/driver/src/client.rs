@@ -15,6 +15,8 @@ use std::env;
 use std::ffi::c_void;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use libloading::Library;
 use parking_lot::Mutex;
@@ -27,6 +29,12 @@ use crate::records::Records;
 use crate::result::CuResult;
 use crate::settings::{self, Settings, Trace};
 use crate::variables;
+
+/// The file in which cargo lists what the library was built from. It stays while the library is linked again.
+const DEPENDENCIES: &str = "simcuda.d";
+
+/// The longest time that cargo takes to link the library.
+const LINK_TIME: Duration = Duration::from_secs(4);
 
 type Configure = unsafe extern "C" fn(*const u8, usize) -> u32;
 type Call = unsafe extern "C" fn() -> u32;
@@ -45,12 +53,28 @@ pub struct Simulator {
 /// The library, once opened. It is static because the loader gives the whole process one driver. After a failure, a program may try again.
 static OPENED: Mutex<Option<&'static Simulator>> = Mutex::new(None);
 
-/// What makes a library of the simulator that this program carries.
+/// The function that makes the library of a program that carries it.
 static CARRIED: OnceLock<fn() -> Result<PathBuf, Error>> = OnceLock::new();
 
 /// Sets what [`Simulator::open`] opens, unless [`variables::LIBRARY`] names a library; the first call counts.
 pub(crate) fn carry(make: fn() -> Result<PathBuf, Error>) {
     let _ = CARRIED.set(make);
+}
+
+/// Defines functions that change one setting each.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($argument:ident: $type:ty) $setting:ident = $value:expr;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            ///
+            /// [`Error::Refused`]
+            pub fn $name(&self, $argument: $type) -> Result<(), Error> {
+                self.configure(&Settings { $setting: Some($value), ..Settings::default() })
+            }
+        )*
+    };
 }
 
 impl Simulator {
@@ -71,7 +95,12 @@ impl Simulator {
             Some(make) if variables::LIBRARY.path().is_none() => make().or_else(|error| find_library().map_err(|_| error))?,
             _ => find_library()?,
         };
-        let simulator = &*Box::leak(Box::new(Self::load(path)?));
+        let load = || match Self::load(path.clone()) {
+            Err(Error::Open { .. }) if is_new(&path) => None,
+            loaded => Some(loaded),
+        };
+        let loaded = patiently(load).unwrap_or_else(|| Self::load(path.clone()))?;
+        let simulator = &*Box::leak(Box::new(loaded));
         // Tells the library, before anything is launched, that this program reads the records.
         simulator.configure(&Settings::default())?;
         *opened = Some(simulator);
@@ -112,77 +141,24 @@ impl Simulator {
         &self.path
     }
 
-    /// Chooses the GPU to simulate, by the name of its profile.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`] if there is no such profile, or if CUDA is already initialized with another one.
-    pub fn set_profile(&self, name: &str) -> Result<(), Error> {
-        self.configure(&Settings { profile: Some(name.to_owned()), ..Settings::default() })
-    }
-
-    /// Turns the checks of kernels on or off, from the next launch on.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
-    pub fn set_checks(&self, checks: bool) -> Result<(), Error> {
-        self.configure(&Settings { checks: Some(checks), ..Settings::default() })
-    }
-
-    /// Sets how many warp instructions one block may execute. A kernel that needs more is stopped as endless.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
-    pub fn set_fuel(&self, fuel: u64) -> Result<(), Error> {
-        self.configure(&Settings { fuel: Some(fuel), ..Settings::default() })
-    }
-
-    /// Sets how many seconds a program waits for a stream that waits for a value in memory which nothing writes.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
-    pub fn set_patience(&self, seconds: u64) -> Result<(), Error> {
-        self.configure(&Settings { patience_s: Some(seconds), ..Settings::default() })
-    }
-
-    /// Sets how many threads of the host execute blocks; `None` means one per core.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
-    pub fn set_workers(&self, workers: Option<usize>) -> Result<(), Error> {
-        self.configure(&Settings { workers: Some(workers.unwrap_or(0)), ..Settings::default() })
-    }
-
-    /// Sets the order in which the warps of a block take turns, from the next launch on.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
-    pub fn set_warp_order(&self, order: WarpOrder) -> Result<(), Error> {
-        self.configure(&Settings { warp_order: Some(order), ..Settings::default() })
-    }
-
-    /// Sets the word that registers and local memory hold until a thread writes them, from the next launch on. A GPU has anything there.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
-    pub fn set_garbage(&self, word: u32) -> Result<(), Error> {
-        self.configure(&Settings { garbage: Some(word), ..Settings::default() })
-    }
-
-    /// Records which global memory the threads of this block access, from the next launch on; `None` stops it. The checks must be on.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
-    pub fn set_trace(&self, block: Option<Dim3>) -> Result<(), Error> {
-        let trace = block.map_or(Trace::Off, Trace::Block);
-        self.configure(&Settings { trace: Some(trace), ..Settings::default() })
+    setters! {
+        /// Chooses the GPU to simulate, by the name of its profile. Refused if there is no such profile, or if CUDA is already initialized
+        /// with another one.
+        set_profile(name: &str) profile = name.to_owned();
+        /// Turns the checks of kernels on or off from the next launch on.
+        set_checks(checks: bool) checks = checks;
+        /// Sets how many warp instructions one block may execute. A kernel that needs more is stopped as endless.
+        set_fuel(fuel: u64) fuel = fuel;
+        /// Sets how many seconds a program waits for a value in memory.
+        set_patience(seconds: u64) patience_s = seconds;
+        /// Sets how many threads of the host execute blocks; `None` means one per core.
+        set_workers(workers: Option<usize>) workers = workers.unwrap_or(0);
+        /// Sets the order of a block's warps, from the next launch on.
+        set_warp_order(order: WarpOrder) warp_order = order;
+        /// Sets the word in registers and local memory that no thread has written. A GPU has anything there.
+        set_garbage(word: u32) garbage = word;
+        /// Records the global memory that the threads of this block access; `None` stops it. The checks must be on.
+        set_trace(block: Option<Dim3>) trace = block.map_or(Trace::Off, Trace::Block);
     }
 
     /// Changes settings. A field that is `None` stays as it is.
@@ -201,12 +177,8 @@ impl Simulator {
         Err(Error::Refused(reason))
     }
 
-    /// Records the launches of the calling thread apart from now on, until the thread ends. [`take_records`](Self::take_records) returns
-    /// them on this thread only, so that threads can work side by side and each read what its own launches did.
-    ///
-    /// # Errors
-    ///
-    /// None is expected.
+    /// Records the calling thread's launches apart from now on. [`take_records`](Self::take_records) returns them on this thread only, so
+    /// that threads can work side by side and each read what its own launches did.
     pub fn record_apart(&self) -> Result<(), Error> {
         // SAFETY: the function takes nothing and may be called on any thread.
         let code = unsafe { (self.record_apart)() };
@@ -217,8 +189,7 @@ impl Simulator {
         }
     }
 
-    /// Takes what is known about the launches since this was last called, on any thread that does not
-    /// [record them apart](Self::record_apart).
+    /// Takes the records of the launches since the last call, of any thread that does not [record them apart](Self::record_apart).
     ///
     /// # Errors
     ///
@@ -227,8 +198,8 @@ impl Simulator {
         self.take(self.take_records)
     }
 
-    /// Takes the reason of the last failure of a CUDA function **on this thread** that has one: why a module did not load, what was wrong
-    /// with a launch, what a kernel did.
+    /// Takes the reason of the last failure **on this thread** that has one: why a module did not load, what was wrong with a launch, what
+    /// a kernel did.
     ///
     /// # Errors
     ///
@@ -251,7 +222,7 @@ impl Simulator {
     }
 }
 
-/// Returns the name and the product of each profile that can be simulated, newest first.
+/// Returns the names and products of all profiles, newest first.
 pub fn profiles() -> impl Iterator<Item = (&'static str, &'static str)> {
     simt::Profile::all().iter().map(|profile| (profile.name, profile.product))
 }
@@ -275,13 +246,35 @@ pub fn find_library() -> Result<PathBuf, Error> {
         return if path.is_file() { Ok(path) } else { Err(Error::NotFound { searched: vec![path] }) };
     }
     let executable = env::current_exe().ok();
-    let folder = executable.as_deref().and_then(Path::parent).unwrap_or(Path::new("."));
+    find_near(executable.as_deref().and_then(Path::parent).unwrap_or(Path::new(".")))
+}
+
+/// Finds the library near an executable in this folder. Where cargo has built one, it may be missing while cargo links it again.
+fn find_near(folder: &Path) -> Result<PathBuf, Error> {
     let searched = folders_near(folder);
-    let found = searched.iter().map(|folder| folder.join(FILE_NAME)).find(|path| path.is_file());
+    let find = |name: &str| searched.iter().map(|folder| folder.join(name)).find(|path| path.is_file());
+    let found = find(FILE_NAME).or_else(|| find(DEPENDENCIES).and_then(|_| patiently(|| find(FILE_NAME))));
     found.ok_or(Error::NotFound { searched })
 }
 
-/// Returns the folder of the libraries that belong to a command installed in the folder `bin`: `lib/simcuda` next to it.
+/// Tries something until it succeeds or cargo would have linked a library.
+fn patiently<T>(attempt: impl Fn() -> Option<T>) -> Option<T> {
+    let started = Instant::now();
+    loop {
+        match attempt() {
+            None if started.elapsed() < LINK_TIME => thread::sleep(Duration::from_millis(20)),
+            done => return done,
+        }
+    }
+}
+
+/// Returns true if a file is so new that it may be incomplete.
+fn is_new(path: &Path) -> bool {
+    let written = path.metadata().and_then(|data| data.modified());
+    written.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < LINK_TIME))
+}
+
+/// Returns the libraries' folder of a command in the folder `bin`: `lib/simcuda` next to it.
 pub fn installed_libraries(bin: &Path) -> PathBuf {
     bin.with_file_name("lib").join("simcuda")
 }
@@ -306,7 +299,7 @@ fn folders_near(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Opens a library so that the loader returns it to everyone who later asks for the same name.
+/// Opens a library for everyone who later asks for its name.
 #[cfg(unix)]
 fn open_globally(path: &Path) -> Result<Library, libloading::Error> {
     use libloading::os::unix::{Library as UnixLibrary, RTLD_GLOBAL, RTLD_NOW};
@@ -314,7 +307,7 @@ fn open_globally(path: &Path) -> Result<Library, libloading::Error> {
     unsafe { UnixLibrary::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }.map(Library::from)
 }
 
-/// Opens a library so that the loader returns it to everyone who later asks for the same name.
+/// Opens a library for everyone who later asks for its name.
 #[cfg(not(unix))]
 fn open_globally(path: &Path) -> Result<Library, libloading::Error> {
     // SAFETY: the library's only initializers are those of Rust's standard library, and its destructor may run at any exit.
@@ -329,8 +322,8 @@ mod windows {
 
     use crate::error::Error;
 
-    /// Windows knows a loaded library by the name of its file, whatever its folder, so ours has to be loaded from a file with the driver's
-    /// name. cargo names it otherwise. The copy is in the user's folder for temporary files, under a name that changes with the library.
+    /// Copies the library to a file with the driver's name. Windows knows a loaded library by the name of its file, whatever its folder.
+    /// cargo names it otherwise. The copy is in the user's folder for temporary files, under a name that changes with the library.
     pub fn under_the_driver_s_name(path: PathBuf) -> Result<PathBuf, Error> {
         const NAME: &str = "nvcuda.dll";
         if path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(NAME)) {
@@ -370,6 +363,25 @@ mod tests {
         assert_eq!(from("/t/debug"), ["/t/debug/deps", "/t/debug", "/t/deps", "/t"]);
         assert_eq!(from("/t/debug/deps")[0], "/t/debug/deps");
         assert!(from("/t/debug/deps").contains(&"/t/debug".to_owned()));
+    }
+
+    #[test]
+    fn a_library_that_cargo_links_again_is_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let deps = folder.path().join("deps");
+        std::fs::create_dir(&deps).unwrap();
+        let started = Instant::now();
+        assert!(matches!(find_near(&deps), Err(Error::NotFound { .. })));
+        assert!(started.elapsed() < LINK_TIME, "nothing was built there");
+        std::fs::write(deps.join(DEPENDENCIES), "").unwrap();
+        let library = deps.join(FILE_NAME);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(50));
+                std::fs::write(&library, "").unwrap();
+            });
+            assert_eq!(find_near(&deps).unwrap(), library);
+        });
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Which lines and branches of the kernels were executed, in one process and in many.
 //!
-//! Each process writes a [`Covered`] when it ends, into a file of its own. Whoever wants to know about a whole test suite
+//! Each process writes a [`Covered`] when it ends, into a file of its own. A reader that wants to know about a whole test suite
 //! [reads](Covered::read_folder) them all and [adds](Covered::add) them up.
 
 use std::collections::BTreeMap;
@@ -26,14 +26,13 @@ const VERSION: u32 = 1;
 /// The kind of file that a process's coverage is.
 const KIND: &str = "coverage";
 
-/// What was executed of the kernels that a program loaded, by one process or by several.
+/// The executed lines and branches of kernels, of one process or several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {
     version: u32,
     /// Each kernel that was loaded, even if it was never launched. Sorted by name and place.
     pub kernels: Vec<Coverage>,
-    /// The text of PTX that does not say which lines of CUDA C its kernels come from. Its kernels have lines of PTX instead, in a file
-    /// with the name that is the key here.
+    /// The text of PTX that names no lines of CUDA C. Its kernels have lines of PTX instead, in a file with the name that is the key here.
     pub ptx: BTreeMap<String, String>,
 }
 
@@ -59,7 +58,7 @@ impl Covered {
         self.ptx.extend(other.ptx);
     }
 
-    /// Reads the files that processes wrote into a folder, and adds them up.
+    /// Reads the files of all processes in a folder, and adds them up.
     ///
     /// # Errors
     ///
@@ -119,7 +118,7 @@ impl Modules {
         self.0.entry(module.text()).or_insert_with(counts).clone()
     }
 
-    /// What was executed so far.
+    /// Returns what was executed so far.
     pub fn covered(&self) -> Covered {
         let mut covered = Covered::default();
         for (text, counts) in &self.0 {

@@ -4,7 +4,7 @@ use std::mem::discriminant;
 
 use simt::{Finding, FindingKind, Location};
 
-/// Whether two findings show the same defect: the same kind of defect in the same line of kernels with the same name.
+/// Returns true if two findings show one defect: of one kind, in one line of kernels with one name.
 pub fn is_same(first: &Finding, second: &Finding) -> bool {
     first.kernel == second.kernel
         && same_line(&first.location, &second.location)
@@ -17,7 +17,7 @@ pub fn is_same(first: &Finding, second: &Finding) -> bool {
         }
 }
 
-/// Whether two places are one line of CUDA C, which may be many instructions: an unrolled loop has some of them for each iteration.
+/// Returns true for instructions of one line of CUDA C. An unrolled loop has many, some for each iteration.
 /// Without lines of CUDA C, each instruction is a place of its own.
 fn same_line(first: &Location, second: &Location) -> bool {
     match (&first.source, &second.source) {

@@ -1,8 +1,8 @@
 //! The driver as a whole: what `cuInit` creates and what lives until the process ends.
 //!
-//! The library's global state is in the two statics of this module, and in the records of threads that have their own. A few other
-//! thread-locals are elsewhere, next to their only user: the
-//! stack of current contexts, the capture mode, and what a thread has yet to read of its last failure and its last answer.
+//! Most of the library's global state is in the statics of this module. The rest is next to its only user: the function that makes a carried
+//! library and the library that was opened (`client`), whether a client reads the records (`reporter`), the destructor (`at_exit`), and for
+//! each thread the stack of current contexts, the capture mode, and what it has yet to read of its last failure and its last answer.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ use crate::stepping::Debugged;
 use crate::timeline::StreamRace;
 use crate::virtual_memory::VirtualMemory;
 
-/// How many seconds a program waits for a stream that waits for a value in memory, if no setting says otherwise.
+/// The patience in seconds with a value in memory, if none is set.
 const PATIENCE_S: u64 = 60;
 
 /// The one device.
@@ -47,7 +47,7 @@ pub const DEVICE: DeviceId = 0;
 pub type OwnRecords = Arc<Mutex<Records>>;
 
 thread_local! {
-    /// The records of what this thread enqueues, if it does not share those of the process.
+    /// The records of this thread, if it does not share those of the process.
     static OWN_RECORDS: RefCell<Option<OwnRecords>> = const { RefCell::new(None) };
 }
 
@@ -58,7 +58,7 @@ static DRIVER: OnceLock<Driver> = OnceLock::new();
 /// them before `cuInit`.
 static SETTINGS: Mutex<Option<Settings>> = Mutex::new(None);
 
-/// The device with everything that exists on it, and what is known about its launches.
+/// The device, everything that exists on it, and its launches.
 pub struct Driver {
     pub profile: &'static Profile,
     /// The memory of the device. All contexts share it, so that an address means the same in each, as in unified addressing.
@@ -71,27 +71,27 @@ pub struct Driver {
     pub pools: Pools,
     pub captures: Captures,
     pub graph_memory: GraphMemory,
-    /// What this process reports about itself.
+    /// The report of this process.
     pub reporter: Reporter,
     /// The mistakes that its kernels are to have, or could have.
     pub mutants: Mutants,
-    /// What `simcuda debug` wants of its launches.
+    /// The request of `simcuda debug`.
     pub debugged: Option<Debugged>,
     /// The folder that each launch is written to.
     pub launch_files: Option<LaunchFiles>,
     /// The other names of the primary context, each with its green context.
     pub green_contexts: Mutex<Vec<(Handle, Handle)>>,
-    /// What the program said about core dumps of all contexts, by the attribute's number.
+    /// The program's settings of core dumps of all contexts, by attribute number.
     pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
-    /// What the program said about managed memory.
+    /// The program's advice about managed memory.
     pub advice: Pages,
     /// The texture and surface objects, for kernels.
     pub textures: Mutex<Arc<Bindings>>,
-    /// Which kernels were loaded and which instructions were executed, if the environment asks for that.
+    /// The loaded kernels and executed instructions, if coverage is wanted.
     pub coverage: Option<Collector>,
     /// Launches that have begun.
     launches: AtomicU64,
-    /// What happened since the client last took the records, except on threads with records of their own.
+    /// The launches since the client last took them, without those recorded apart.
     records: Mutex<Records>,
     /// The process that initialized the driver. A forked child has a copy of everything but can use none of it.
     process: u32,
@@ -144,7 +144,7 @@ pub fn version() -> Result<i32> {
     settings::driver_version(variable).map_err(|error| print_and_refuse(CuResult::INVALID_VALUE, &error))
 }
 
-/// How long a program waits for a stream that waits for a value in memory.
+/// Returns how long a program waits for a value in memory.
 pub fn patience() -> Duration {
     Duration::from_secs(settings().ok().and_then(|settings| settings.patience_s).unwrap_or(PATIENCE_S))
 }
@@ -154,7 +154,7 @@ pub fn settings() -> Result<Settings> {
     with_settings(|settings| settings.clone())
 }
 
-/// Changes the settings for a client, which from now on reads the records.
+/// Changes the settings for a client, which reads the records from now on.
 pub fn configure(change: Settings) -> Result<()> {
     DRIVER.get().map_or(Ok(()), Driver::check_process)?;
     if let Some(name) = &change.profile {
@@ -170,7 +170,7 @@ pub fn configure(change: Settings) -> Result<()> {
     Ok(())
 }
 
-/// Records the launches of this thread apart from now on, so that threads that work side by side do not take each other's records.
+/// Records the launches of this thread apart from now on. Threads that work side by side do not take each other's records then.
 pub fn record_apart() {
     OWN_RECORDS.with_borrow_mut(|own| {
         own.get_or_insert_default();
@@ -208,12 +208,13 @@ fn take_shared_records() -> Records {
 impl Driver {
     fn new(profile: &'static Profile, reporting: Reporting, schedule: Option<u64>) -> Self {
         let handles = Handles::default();
+        // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
+        let memory = Arc::new(Memory::new(u64::MAX));
         Self {
             profile,
-            // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
-            memory: Arc::new(Memory::new(u64::MAX)),
-            allocations: Allocations::default(),
-            virtual_memory: VirtualMemory::default(),
+            allocations: Allocations::new(memory.clone(), profile.memory_bytes),
+            virtual_memory: VirtualMemory::new(memory.clone()),
+            memory,
             queues: schedule.map(Queues::scheduled).unwrap_or_default(),
             primary: Primary::new(&handles),
             pools: Pools::new(&handles),
@@ -250,7 +251,7 @@ impl Driver {
         self.launches.fetch_add(1, Relaxed) + 1
     }
 
-    /// Keeps the record of a launch for the client, after its observers have seen it.
+    /// Keeps the record of a launch that its observers have seen.
     pub fn keep_record(&self, record: LaunchRecord) {
         match own_records() {
             Some(own) => own.lock().push(record),
@@ -258,7 +259,7 @@ impl Driver {
         }
     }
 
-    /// Notes what the work that runs on this thread accesses, and reports what races with it.
+    /// Notes accesses of this thread's work, and reports races with them.
     pub fn note_accesses(&self, accesses: impl FnOnce() -> Vec<Accessed>) {
         let Some(timeline) = &self.queues.timeline else { return };
         for race in timeline.access(accesses()) {
@@ -274,7 +275,7 @@ impl Driver {
         }
     }
 
-    /// Reports that the host has changed memory that a copy was still to read.
+    /// Reports that the host has changed memory before a copy read it.
     pub fn note_changed_source(&self, address: u64, changed: u64, bytes: u64) {
         let message = format!(
             "race with the host: it changes pinned memory before a copy has read it, and does not wait for the copy\n  \

@@ -11,7 +11,7 @@ use crate::interface::{self, FILE_NAME};
 /// Why the simulator cannot be used as asked.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The library is in none of the places where it is looked for.
+    /// The library is in none of the usual places.
     #[error(
         "the simulator's library {FILE_NAME} was not found in {}; `cargo build -p simcuda` in the repository builds it: run the program with \
          `cargo run` there, or set SIMCUDA_LIBRARY to the path of the library",
@@ -26,7 +26,7 @@ pub enum Error {
     Open {
         /// Its path.
         path: PathBuf,
-        /// What the loader says.
+        /// The loader's reason.
         source: libloading::Error,
     },
     /// The library was built from another version of this package.
@@ -70,10 +70,10 @@ pub enum Error {
         path: PathBuf,
         /// Line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// The reason why it is refused.
         reason: String,
     },
-    /// The environment asks for a report at exit, which this operating system does not support.
+    /// The environment asks for a report at exit, which is not supported here.
     #[error("{0} works on Linux only")]
     NoReportAtExit(&'static str),
     /// The simulator refuses a setting, for this reason.
@@ -82,7 +82,7 @@ pub enum Error {
     /// The library's answer does not have the expected form.
     #[error("cannot read the simulator's answer: {0}")]
     Answer(serde_json::Error),
-    /// The details of some launches are gone, because too many launches ran before the records were taken.
+    /// Details of launches are gone, because too many ran before.
     #[error("the details of {dropped} of {launches} launches were dropped; take the records more often, or use their totals")]
     DetailsDropped {
         /// Launches without details.
@@ -90,7 +90,7 @@ pub enum Error {
         /// All launches.
         launches: u64,
     },
-    /// A file with the name of a library exists and is not ours: most likely it is NVIDIA's.
+    /// A file with a library's name is not ours: most likely it is NVIDIA's.
     #[error("{} already exists and is not the simulator; choose another folder", .0.display())]
     Foreign(PathBuf),
     /// The file system refuses.

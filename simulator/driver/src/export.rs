@@ -11,7 +11,7 @@ use crate::result::{CuResult, Failure, Result};
 pub struct Export {
     pub name: &'static str,
     pub address: *const (),
-    /// The name and the address of its form for programs whose default stream is that of each thread.
+    /// The form for programs whose default stream is each thread's: name, address.
     pub per_thread: Option<(&'static str, *const ())>,
 }
 
@@ -19,11 +19,11 @@ thread_local! {
     /// The reason of this thread's last failure. Each thread has its own, because a program asks for the reason on the thread that
     /// made the call.
     static LAST_REASON: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// Whether the call that this thread is in means the stream of this thread when it passes no stream.
+    /// True if the current call means this thread's stream by the default one.
     static DEFAULT_IS_PER_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a call for which the default stream is that of this thread.
+/// Runs a call whose default stream is that of this thread.
 pub fn with_per_thread_default(call: impl FnOnce() -> CuResult) -> CuResult {
     DEFAULT_IS_PER_THREAD.set(true);
     let result = call();
@@ -31,7 +31,7 @@ pub fn with_per_thread_default(call: impl FnOnce() -> CuResult) -> CuResult {
     result
 }
 
-/// Whether the default stream is that of this thread.
+/// Returns true if the default stream is that of this thread.
 pub fn default_is_per_thread() -> bool {
     DEFAULT_IS_PER_THREAD.get()
 }
@@ -41,7 +41,7 @@ pub fn call(function: &str, body: impl FnOnce() -> Result<()>) -> CuResult {
     guard(|| body().map_err(|failure| if failure.code == CuResult::NOT_SUPPORTED { refused(function, failure) } else { failure }))
 }
 
-/// Adds the function's name to the reason, because a program that sees only 801 cannot tell which of its calls failed.
+/// Adds the function's name to the reason. A program that sees only 801 cannot tell which of its calls failed.
 fn refused(function: &str, failure: Failure) -> Failure {
     let reason = failure.reason.as_deref().unwrap_or("not supported by the simulator");
     let failure = failure.code.because(format!("{function}: {reason}"));
@@ -120,7 +120,7 @@ macro_rules! entries {
     };
 }
 
-/// Defines the form of a function for which the default stream is that of each thread, if there is one.
+/// Defines the form of a function for threads' default streams, if any.
 macro_rules! per_thread {
     ($name:ident $arguments:tt []) => { None };
     ($name:ident($($argument:ident: $type:ty),* $(,)?) [$suffix:literal]) => {{

@@ -8,12 +8,12 @@ use std::fmt::Write;
 
 use thiserror::Error;
 
-/// The first bytes of a fat binary, and of the wrapper in a program's data that points to one.
+/// The first bytes of a fat binary, and of its wrapper.
 pub const MAGIC: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 pub const WRAPPER_MAGIC: [u8; 4] = 0x4662_43b1_u32.to_le_bytes();
 
-/// Where a wrapper has the address of its fat binary, and that of a list of fat binaries, which ends with null. The list is in a wrapper of
-/// the second version only: its fat binaries are the parts of a program that `nvcc -rdc=true` linked.
+/// The offsets in a wrapper: of its fat binary's address, and of a list. The list of fat binaries ends with null. The list is in a wrapper
+/// of the second version only: its fat binaries are the parts of a program that `nvcc -rdc=true` linked.
 pub const WRAPPED_AT: usize = 8;
 pub const PARTS_AT: usize = 16;
 
@@ -83,7 +83,7 @@ pub fn total_bytes(header: &[u8]) -> Result<usize, FatbinError> {
         .ok_or_else(|| FatbinError::Damaged(format!("a header of {header_bytes} bytes and {image_bytes} bytes of images")))
 }
 
-/// Whether a wrapper has a list of parts, from its first bytes.
+/// Returns true if a wrapper's first bytes say that it has parts.
 pub fn has_parts(wrapper: &[u8]) -> bool {
     u32_at(wrapper, VERSION_AT) == Ok(VERSION_WITH_PARTS)
 }

@@ -8,7 +8,7 @@ use crate::api::{OF_32_BITS, REFUSED, every_export};
 /// The names, in sections with the titles of NVIDIA's documentation.
 const NAMES: &str = include_str!("cuda_functions.txt");
 
-/// What a function that the driver has does not do, or does differently from a GPU's driver.
+/// The limits of functions, and their differences from a GPU's driver.
 const REMARKS: &[(&str, &str)] = &[
     ("cuCoredumpSetAttribute", "stored, without effect"),
     ("cuCoredumpSetAttributeGlobal", "stored, without effect"),
@@ -58,16 +58,16 @@ pub struct Section {
 pub struct Function {
     /// The name under which a driver exports it.
     pub name: &'static str,
-    /// What this driver does when it is called.
+    /// The driver's answer to a call.
     pub support: Support,
 }
 
-/// What the driver does when a function is called.
+/// The driver's answer to a call of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// What CUDA says.
+    /// It does as CUDA says.
     Done,
-    /// What CUDA says, with a limit.
+    /// It does as CUDA says, with a limit.
     Limited(&'static str),
     /// It refuses, and names the feature and what to do instead.
     Refused(String),

@@ -20,7 +20,7 @@ pub struct GraphMemory {
 #[derive(Debug, Default)]
 struct Table {
     blocks: BTreeMap<u64, Block>,
-    /// What graphs use, and what the driver reserves for them. Here it reserves no more than they use.
+    /// The bytes that graphs use, and those reserved for them. Here it reserves no more than they use.
     levels: [Level; 2],
 }
 
@@ -35,18 +35,18 @@ pub struct Level {
 #[derive(Debug)]
 struct Block {
     bytes: u64,
-    /// Whether a launch has allocated it and nothing has freed it since.
+    /// True if a launch has allocated it and nothing has freed it.
     is_live: bool,
-    /// Whether it counts as used: from the first launch on, because a driver keeps it for the next one.
+    /// True if it counts as used: from the first launch on, because a driver keeps it for the next one.
     is_used: bool,
-    /// Whether a node can still allocate it.
+    /// True if a node can still allocate it.
     has_node: bool,
-    /// The graph that has a node that allocates it, and the graph that has a node that frees it.
+    /// The graph whose node allocates it, and the one whose node frees it.
     allocated_in: Handle,
     freed_in: Option<Handle>,
 }
 
-/// Whether nothing needs the bytes any more, so that they go back to the device.
+/// The state of bytes of a graph. Unused bytes go back to the device.
 #[must_use]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bytes {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::topology::NodeId;
 
-/// The nodes of a graph, each with all nodes that come before it.
+/// The nodes of a graph, each with all nodes before it.
 #[derive(Debug)]
 pub struct GraphOrder {
     places: BTreeMap<NodeId, usize>,
@@ -14,7 +14,7 @@ pub struct GraphOrder {
 }
 
 impl GraphOrder {
-    /// Takes the nodes in an order that respects every edge, each with its dependencies.
+    /// Takes the nodes with their dependencies, in an order that respects every edge.
     pub fn new<'n>(nodes: impl IntoIterator<Item = (NodeId, &'n [NodeId])>) -> Self {
         let (mut places, mut before): (BTreeMap<NodeId, usize>, Vec<Vec<u64>>) = Default::default();
         for (place, (id, dependencies)) in nodes.into_iter().enumerate() {
@@ -29,7 +29,7 @@ impl GraphOrder {
         Self { places, before }
     }
 
-    /// Whether a path of edges leads from one of the two nodes to the other.
+    /// Returns true if a path of edges leads from one to the other.
     fn orders(&self, one: NodeId, other: NodeId) -> bool {
         let Some((one, other)) = self.places.get(&one).zip(self.places.get(&other)) else { return true };
         let (earlier, later) = (one.min(other), one.max(other));
@@ -48,7 +48,7 @@ pub struct GraphNode {
     pub kernel: Option<String>,
 }
 
-/// Whether something orders two nodes of one launch of a graph. Each is given with the nodes that it is inside of, the outermost first.
+/// Returns true if edges order two nodes of a graph's launch. Each is given with the nodes that it is inside of, the outermost first.
 pub fn are_ordered(one: &[GraphNode], other: &[GraphNode]) -> bool {
     one.iter().zip(other).find(|(one, other)| one.id != other.id).is_none_or(|(one, other)| one.order.orders(one.id, other.id))
 }

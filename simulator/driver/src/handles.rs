@@ -29,12 +29,12 @@ impl Handle {
     /// `CU_STREAM_PER_THREAD`
     pub const PER_THREAD_STREAM: Self = Self(2);
 
-    /// The handle with this number, which may be none of a live object.
+    /// Returns the handle with this number, which may be of no object.
     pub fn from_number(number: u64) -> Self {
         Self(number as usize)
     }
 
-    /// The token as a number, for calls that return an ID.
+    /// Returns the token as a number, for calls that return an ID.
     pub fn number(self) -> u64 {
         self.0 as u64
     }
@@ -42,14 +42,14 @@ impl Handle {
 
 /// A kind of object.
 pub trait Kind: Any + Send + Sync {
-    /// What a function returns when its handle is not a live object of this kind.
+    /// The result for a handle of no live object of this kind.
     const BAD_HANDLE: CuResult;
 
-    /// The context that this object is destroyed with.
+    /// Returns the context that this object is destroyed with.
     fn context(&self) -> Option<Handle>;
 }
 
-/// Implements [`Kind`] for types, each with what a function returns for a bad handle. An object `of its context` is destroyed with that one.
+/// Implements [`Kind`] for types, each with its result for a bad handle. An object `of its context` is destroyed with that one.
 macro_rules! kinds {
     ($($kind:ident: $bad_handle:ident $(, of its $context:ident)?;)*) => {
         $(impl $crate::handles::Kind for $kind {
@@ -118,7 +118,7 @@ impl Handles {
         self.table.read().get(&handle).and_then(Object::downcast).ok_or(T::BAD_HANDLE.into())
     }
 
-    /// Stores an object that does not know its own handle, which this returns.
+    /// Stores an object that does not know its handle, and returns that.
     pub fn add<T: Kind>(&self, object: T) -> Handle {
         let handle = self.reserve();
         self.insert_at(handle, object);

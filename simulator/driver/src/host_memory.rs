@@ -1,4 +1,4 @@
-//! What the operating system knows about the program's own memory.
+//! Facts that the operating system knows about the program's own memory.
 
 use std::cell::RefCell;
 
@@ -9,11 +9,11 @@ const PAGE: u64 = 4096;
 const REMEMBERED: usize = 256;
 
 thread_local! {
-    /// Pages that could be read when they were last asked for, each at the place that its number determines.
+    /// Pages that could be read last time, each at its number's place.
     static READABLE: RefCell<[u64; REMEMBERED]> = const { RefCell::new([0; REMEMBERED]) };
 }
 
-/// Whether this process may read every byte of a range. `None` on a system that does not say.
+/// Returns true if this process may read every byte of a range. `None` on a system that does not say.
 ///
 /// A page that could be read before is not asked for again, because a question takes 3 microseconds or more, and a small launch only 6.
 /// So the answer may be out of date if the program has unmapped the page since.
@@ -75,7 +75,7 @@ fn can_read_byte(_: u64) -> Option<bool> {
     None
 }
 
-/// Whether this process may read and write every byte of a range. Assumes so on a system that does not say.
+/// Returns true if this process may write every byte of a range. Assumes so on a system that does not say.
 pub fn is_writable(address: u64, bytes: u64) -> bool {
     let Some(end) = address.checked_add(bytes) else { return false };
     match std::fs::read_to_string("/proc/self/maps") {
@@ -84,7 +84,7 @@ pub fn is_writable(address: u64, bytes: u64) -> bool {
     }
 }
 
-/// Whether the writable ranges of `maps`, which are sorted, cover `address..end` without a gap.
+/// Returns true if sorted writable ranges cover `address..end` without a gap.
 fn covers(maps: &str, address: u64, end: u64) -> bool {
     let mut covered = address;
     for (first, last) in maps.lines().filter_map(writable_range) {
@@ -95,7 +95,7 @@ fn covers(maps: &str, address: u64, end: u64) -> bool {
     covered >= end
 }
 
-/// Reads the first address and the one after the last from a line such as `7f00-8f00 rw-p …`, if the range is readable and writable.
+/// Reads a range from a line such as `7f00-8f00 rw-p …`, if it is writable.
 fn writable_range(line: &str) -> Option<(u64, u64)> {
     let (range, rest) = line.split_once(' ')?;
     let (first, last) = range.split_once('-')?;

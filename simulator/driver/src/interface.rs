@@ -1,6 +1,6 @@
-//! What [the client](crate::client) and the shared library must agree on before they can talk.
+//! Names and numbers that [the client](crate::client) and the shared library must agree on before they can talk.
 
-/// Changes with every change of what crosses, so that a client never misreads a library from another build.
+/// The version of what crosses, so that no client misreads another build's library.
 pub const VERSION: u32 = 6;
 
 /// The export that returns [`VERSION`]. NVIDIA's driver has no such name, so it also tells our library from NVIDIA's.

@@ -7,7 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use simt::memory::Allocation;
 use simt::tensor_map::TensorMap;
 use simt::{LaunchConfig, LaunchOptions};
@@ -17,45 +17,48 @@ use crate::messages::say;
 use crate::observer::{Begun, Observer};
 use crate::variables::LAUNCHES;
 
-/// One launch.
-#[derive(Debug, Serialize)]
-struct LaunchFile<'a> {
-    kernel: &'a str,
+/// A launch as its file has it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct LaunchFile {
+    /// The name of the kernel.
+    pub kernel: String,
+    /// The shape.
     #[serde(flatten)]
-    config: LaunchConfig,
-    cooperative: bool,
-    profile: &'a str,
-    arguments: Vec<Argument>,
-    /// The allocations that arguments point to.
-    buffers: Vec<String>,
-    variables: Vec<Variable>,
-    ptx: String,
+    pub config: LaunchConfig,
+    /// True if all blocks are resident at once.
+    pub cooperative: bool,
+    /// The name of the simulated GPU.
+    pub profile: String,
+    /// The values of the parameters, in order.
+    pub arguments: Vec<Argument>,
+    /// The bytes of the allocations that arguments point to, as two hexadecimal digits each.
+    pub buffers: Vec<String>,
+    /// The variables of the module.
+    pub variables: Vec<Variable>,
+    /// The text of the module.
+    pub ptx: String,
 }
 
 /// A parameter's value.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-enum Argument {
-    Buffer {
-        buffer: usize,
-        offset: u64,
-    },
-    /// A tensor in a buffer.
-    Map {
-        map: Vec<u8>,
-        buffer: usize,
-        offset: u64,
-    },
-    Bytes {
-        bytes: Vec<u8>,
-    },
+#[expect(missing_docs, reason = "the comment on a variant says what its fields are")]
+pub enum Argument {
+    /// A tensor in a buffer: its map, and where it starts.
+    Map { map: Vec<u8>, buffer: usize, offset: u64 },
+    /// An address in a buffer.
+    Buffer { buffer: usize, offset: u64 },
+    /// Any other value.
+    Bytes { bytes: Vec<u8> },
 }
 
-/// A variable of the module, and its bytes as two hexadecimal digits each, as those of buffers.
-#[derive(Debug, Serialize)]
-struct Variable {
-    name: String,
-    bytes: String,
+/// A variable of the module, and its bytes as two hexadecimal digits each.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its bytes.
+    pub bytes: String,
 }
 
 /// The folder that launches are written to.
@@ -113,10 +116,10 @@ fn write(folder: &Path, launch: &Begun<'_>, cooperative: bool) -> io::Result<()>
         Some(Variable { name: variable.name.clone(), bytes: contents(Allocation { base, bytes }) })
     });
     let file = LaunchFile {
-        kernel: launch.kernel,
+        kernel: launch.kernel.to_owned(),
         config: launch.config,
         cooperative,
-        profile: launch.profile.name,
+        profile: launch.profile.name.to_owned(),
         arguments,
         buffers: pointed_to.iter().copied().map(contents).collect(),
         variables: variables.collect(),

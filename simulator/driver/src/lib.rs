@@ -9,15 +9,16 @@
 //! kernels are counted and checked. The `lib` half is for programs in Rust: it finds that library, or carries it ([`linked`]), opens it before
 //! the CUDA bindings look for theirs, and reads what the simulator saw ([`client`]).
 //!
-//! A program can rely on what CUDA promises, and on nothing more. Streams execute eagerly: an operation is complete when the call that
-//! enqueues it returns, unless the stream is being captured into a graph, or waits for a value in memory. CUDA allows that order for any program, although a GPU would not
-//! show it. Events record the host's clock, so the time between two events says how long *the simulator* took.
+//! A program can rely on what CUDA promises, and on nothing more. By default, an operation of a stream is complete when the call that
+//! enqueues it returns, unless the stream is being captured into a graph, or waits for a value in memory. CUDA allows that order for any
+//! program, although a GPU would not show it. `SIMCUDA_SCHEDULE` chooses other orders that CUDA allows. Events record the host's clock, so
+//! the time between two events says how long *the simulator* took.
 //!
 //! # Layout
 //!
 //! Imports run one way: a module uses modules of its own group and of the groups before it, and there are no cycles.
 //!
-//! What the library and its users agree on:
+//! Shared by the library and its users:
 //!
 //! - `interface`: the version of what crosses between client and library.
 //! - `error`: what can go wrong for a user of the Rust half. `result`: what a C function returns.
@@ -29,7 +30,7 @@
 //! - [`coverage`]: which lines and branches of the kernels were executed, over processes.
 //! - [`report`]: what the whole process did, for programs that do not know about the simulator. `defect`: which findings are the same.
 //!   `name`: what a kernel is called in its source.
-//! - [`mutants`]: deliberate mistakes in the kernels that the process runs. [`scores`]: how often somebody noticed them.
+//! - [`mutants`]: deliberate mistakes in the kernels that the process runs. [`scores`]: how often they were noticed.
 //!
 //! The Rust half:
 //!
@@ -41,7 +42,7 @@
 //! - `handles`: tokens for the objects that a program holds.
 //! - `ffi`: the caller's pointers and structures.
 //!
-//! What exists:
+//! The state of the driver:
 //!
 //! - `attributes`, `host_memory`: facts about the device, and about the program's own memory.
 //! - `shared_memory`: memory that processes share, and that can be mapped at several addresses.
@@ -54,11 +55,12 @@
 //! - `driver`: the driver as a whole, from `cuInit` on. It has all global state.
 //! - `export`: the macro that defines an exported function, and how each one returns.
 //! - [`launch_files`]: writes launches to files. [`stepping`]: records what one warp of one launch does, for `simcuda debug`.
+//! - `observer`: following launches. `reporter`: reporting while the process runs.
 //! - `fatbin`: finds the PTX in what `nvcc` builds.
 //! - `link`: makes one PTX module of several.
 //! - `at_exit`: writes the report when the process ends (on Linux).
 //!
-//! What a program calls:
+//! The functions that a program calls:
 //!
 //! - [`linked`]: the exported functions inside the program itself, for one that is installed without the library.
 //! - `api`: the exported functions. [`functions`]: which functions of CUDA's headers are among them.

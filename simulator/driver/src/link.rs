@@ -15,7 +15,7 @@ use thiserror::Error;
 /// PTX to be linked.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// What the program calls it, for messages.
+    /// The program's name of it, for messages.
     pub name: String,
     pub text: String,
 }
@@ -66,7 +66,7 @@ struct Symbol {
     name: String,
     linkage: Linkage,
     span: Range<usize>,
-    /// Memory of a block, which every module may declare under the same name.
+    /// True for memory of a block, which every module may declare.
     is_shared: bool,
     /// Of a function.
     prototype: Option<Prototype>,
@@ -175,7 +175,7 @@ fn symbols(tree: &Module<'_>) -> Vec<Symbol> {
     functions.chain(variables).collect()
 }
 
-/// The names that some module defines for everyone: by which input, and what a function takes and returns.
+/// Returns the names that some module defines for everyone: by which input, and what a function takes and returns.
 fn definitions(inputs: &[Input]) -> Result<BTreeMap<String, (&str, Option<Prototype>)>, LinkError> {
     let mut defined = BTreeMap::new();
     for input in inputs {
@@ -186,8 +186,7 @@ fn definitions(inputs: &[Input]) -> Result<BTreeMap<String, (&str, Option<Protot
     Ok(defined)
 }
 
-/// Refuses to link a function to a definition that takes or returns something else. NVIDIA's linker does so too, and is stricter: it tells
-/// `.f32` from `.b32`.
+/// Refuses to link a function to a definition of another type. NVIDIA's linker does so too, and is stricter: it tells `.f32` from `.b32`.
 fn check_prototype(declared: &Symbol, user: &str, definer: &str, defined: Option<&Prototype>) -> Result<(), LinkError> {
     match (&declared.prototype, defined) {
         (Some(called), Some(defined)) if called != defined => Err(LinkError::Prototype {
@@ -201,7 +200,7 @@ fn check_prototype(declared: &Symbol, user: &str, definer: &str, defined: Option
     }
 }
 
-/// The names that more than one module has.
+/// Returns the names that more than one module has.
 fn names_in_several(inputs: &[Input]) -> Result<BTreeSet<String>, LinkError> {
     let (mut seen, mut several) = (BTreeSet::new(), BTreeSet::new());
     for input in inputs {

@@ -1,4 +1,4 @@
-//! The simulator inside the program itself, so that the program needs no shared library beside it.
+//! The simulator inside the program itself, so that the program needs no shared library next to it.
 //!
 //! cargo installs programs and no libraries. So a program that calls [`link_in`] carries the driver's code, and gives the loader a small
 //! library that is made on the spot: a file in memory whose functions jump to those of the program. It has the driver's name, so a CUDA
@@ -11,7 +11,7 @@
 //! The small library has 64 KB, and an installed program starts, runs a stage and ends in 20 ms, where one that opens the shared library
 //! took 50 ms.
 //!
-//! This works on Linux with x86-64 and 64-bit Arm processors. Elsewhere a program needs the library beside it.
+//! This works on Linux with x86-64 and 64-bit Arm processors. Elsewhere a program needs the library next to it.
 
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ fn library() -> Result<PathBuf, Error> {
     client::find_library()
 }
 
-/// The driver's functions, by name: all that the shared library exports.
+/// Returns the driver's functions, by name: all that the shared library exports.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn exports() -> Vec<(&'static str, *const ())> {
     use crate::api;
@@ -79,7 +79,7 @@ mod image {
     const WRITE: u32 = 2;
     const EXECUTE: u32 = 1;
 
-    /// A library with this name, in which each function jumps to an address of this process.
+    /// Returns a library whose functions jump to addresses of this process.
     pub fn of(name: &CStr, functions: &[(&str, *const ())]) -> Vec<u8> {
         let mut names = vec![0u8];
         let mut offsets = Vec::new();
@@ -158,7 +158,7 @@ mod image {
         }
     }
 
-    /// The table by which the loader finds a name: buckets by hash, each the start of a chain of symbols.
+    /// Returns the table by which the loader finds a name: buckets by hash, each the start of a chain of symbols.
     fn hash_table(functions: &[(&str, *const ())]) -> Vec<u32> {
         let count = functions.len();
         let (buckets, chains) = (count.max(1), count + 1);
@@ -200,7 +200,7 @@ mod image {
             self.0.resize(length, 0);
         }
 
-        /// A part of the file that is at the same place in memory.
+        /// Writes a part of the file that has the same place in memory.
         fn segment(&mut self, kind: u32, flags: u32, at: usize, bytes: usize, alignment: usize) {
             self.u32(kind);
             self.u32(flags);

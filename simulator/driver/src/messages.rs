@@ -1,6 +1,6 @@
 //! Messages on standard error.
 //!
-//! The driver runs in other people's programs. `eprintln!` panics where nobody takes its text, and a panic would end such a program.
+//! The driver runs in other people's programs. `eprintln!` panics where its text is not taken, and a panic would end such a program.
 
 use std::fmt::Arguments;
 use std::io::{Write, stderr};
@@ -12,6 +12,6 @@ pub fn say(message: Arguments<'_>) {
 
 /// Prints a text.
 pub fn print(text: Arguments<'_>) {
-    // There is nobody to tell that this failed.
+    // If this fails, there is no other place to say so.
     let _ = stderr().lock().write_fmt(text);
 }

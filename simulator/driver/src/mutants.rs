@@ -31,10 +31,10 @@ const KIND: &str = "mutants";
 
 /// The file that says that a module was loaded with the mistake.
 pub const APPLIED: &str = "applied";
-/// The file that says that the simulator cannot load the module with the mistake, so that it was loaded without it. It has the reason.
+/// The file that says that the simulator cannot load the mistake. It has the reason.
 pub const REFUSED: &str = "refused";
 
-/// A mutant of a kernel that was launched, or of a function that such a kernel may call.
+/// A mutant of a launched kernel, or of a function it may call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
     /// Its [name](mutation::Mutant::id).
@@ -45,17 +45,17 @@ pub struct Listed {
     pub operator: Operator,
     /// The instruction.
     pub instruction: String,
-    /// What happens to the instruction, to be read after its text.
+    /// The change of the instruction, to be read after its text.
     pub change: String,
     /// Line of the instruction in the PTX text, from 1.
     pub ptx_line: u32,
     /// Line of CUDA C, if the PTX names one.
     pub source: Option<SourceLine>,
-    /// Whether a launch executed the instruction. A mistake in an instruction that is never executed cannot be noticed.
+    /// True if a launch executed the instruction. Otherwise, no test can notice the mistake.
     pub covered: bool,
 }
 
-/// What this process does about mutants.
+/// The mutants of this process: whether they are listed, and which is chosen.
 #[derive(Debug, Default)]
 pub(crate) struct Mutants {
     folder: Option<PathBuf>,
@@ -85,7 +85,7 @@ impl Mutants {
         Ok(Self { folder, chosen, launched: Mutex::default() })
     }
 
-    /// The text to load in place of this one: with the chosen mistake, if it has that mutant.
+    /// Returns the text to load in place of this one: with the chosen mistake, if it has that mutant.
     pub(crate) fn mutated<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let Some(id) = &self.chosen else { return text.into() };
         let function = id.split('@').next().unwrap_or_default();
@@ -146,7 +146,7 @@ impl Observer for Mutants {
     }
 }
 
-/// The mutants of a kernel and of the functions that it may call.
+/// Returns the mutants of a kernel and of the functions it may call.
 fn mutants_of_kernel(text: &str, kernel: &str) -> Vec<mutation::Mutant> {
     let Ok(module) = ptx::parse(text) else { return Vec::new() };
     let Some(kernel) = module.kernel(kernel) else { return Vec::new() };

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use cpp_demangle::{DemangleOptions, Symbol};
 use simt::{LaunchError, LaunchReport};
 
-/// Returns the name of a kernel as its source has it, without parameters: `scale<float>` for `_Z5scaleIfEvPT_`. A name that no C++ compiler
-/// made stays as it is.
+/// Returns a kernel's name as in its source, without parameters: `scale<float>` for `_Z5scaleIfEvPT_`. A name that no C++ compiler made
+/// stays as it is.
 pub fn readable(symbol: &str) -> Cow<'_, str> {
     // Without this prefix, the letters of a type would be one: `f` is `float`.
     if !symbol.starts_with("_Z") {

@@ -7,7 +7,7 @@ use crate::records::LaunchRecord;
 
 /// A follower of launches.
 pub trait Observer {
-    /// Looks at a launch that begins, and asks for what is to be recorded of it.
+    /// Looks at a launch that begins, and asks for recordings of it.
     fn begin(&self, _launch: &Begun<'_>, _options: &mut LaunchOptions) {}
 
     /// Looks at a launch that has ended. A launch that was refused does not end.

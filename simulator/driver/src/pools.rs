@@ -26,9 +26,9 @@ pub struct Pool {
     pub used_high: AtomicU64,
     /// The ways in which memory of the pool may be shared.
     pub handle_types: u32,
-    /// Whether it stands for a pool of another process, which allocates nothing here.
+    /// True for a pool of another process, which allocates nothing here.
     pub is_imported: bool,
-    /// What a file descriptor of the pool refers to.
+    /// The memory that a file descriptor of the pool refers to.
     pub shared: Mutex<Option<SharedMemory>>,
 }
 

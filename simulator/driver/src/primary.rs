@@ -6,21 +6,21 @@ use crate::handles::{Handle, Handles};
 
 /// The primary context of the device.
 pub struct Primary {
-    /// The same for the life of the process, however often the context with this handle is destroyed and made again.
+    /// The handle, the same for the life of the process, however often the context is destroyed and made again.
     pub handle: Handle,
     pub state: Mutex<State>,
 }
 
-/// What changes over the life of the primary context.
+/// The state of the primary context.
 #[derive(Default)]
 pub struct State {
     pub retains: u32,
-    /// What the next context starts with.
+    /// The flags that the next context starts with.
     pub flags: u32,
 }
 
 impl Primary {
-    /// Makes a primary context that nobody has retained yet.
+    /// Makes a primary context that is not retained yet.
     pub fn new(handles: &Handles) -> Self {
         Self { handle: handles.reserve(), state: Mutex::default() }
     }

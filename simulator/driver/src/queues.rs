@@ -3,8 +3,8 @@
 //! Without a [schedule](crate::schedule), an operation is complete when the call that enqueues it returns, with one exception: a stream can
 //! wait for a value that something else writes later, another stream, a thread of the program, or another process. Such a wait, and
 //! whatever has to come after it, stays here. It continues with the next call that makes a difference, and a thread looks at it in the
-//! meantime, because a program may wait for the result without calling the driver. A wait that nothing ends becomes an error after a minute of waiting for it, where a GPU waits
-//! forever.
+//! meantime, because a program may wait for the result without calling the driver. A wait that nothing ends becomes an error after a
+//! minute of waiting for it, where a GPU waits forever.
 //!
 //! This module knows the order of work, not what the work is.
 
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::handles::Handle;
-use crate::position::Position;
+use crate::position::{Awaited, Position};
 use crate::result::{Failure, Result};
 use crate::schedule::Schedule;
 use crate::timeline::{Moment, Task, Timeline};
@@ -36,8 +36,7 @@ pub enum Progress {
 /// Goes on with work as far as it can.
 pub type Work = Box<dyn FnMut() -> Result<Progress> + Send>;
 
-/// After this long without a call, the thread that looks at work goes on with it in spite of the schedule: the program may wait for
-/// something in memory.
+/// The silence of a program after which late work goes on. The program may wait for something in memory.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// All work that waits, in the order in which it was enqueued.
@@ -45,17 +44,17 @@ const SILENCE: Duration = Duration::from_secs(1);
 pub struct Queues {
     count: AtomicUsize,
     jobs: Mutex<Vec<Job>>,
-    /// Whether a thread looks at the work.
+    /// True if a thread looks at the work.
     is_watched: AtomicBool,
     /// The order of work.
     schedule: Mutex<Schedule>,
     /// True if work may wait although it could be done.
     is_late: bool,
-    /// Held by the thread that does all work that can be done, so that it is done when the call returns that enqueued it.
+    /// Held while all work is done that can be, before the call returns.
     at_once: Mutex<()>,
-    /// What orders the work, if races between streams are looked for.
+    /// The order of the work in time, where races are looked for.
     pub timeline: Option<Timeline>,
-    /// What the host does not see while no work runs.
+    /// The bytes that the host does not see while no work runs.
     pub veils: Veils,
     /// Calls that enqueued or waited.
     calls: AtomicU64,
@@ -73,54 +72,36 @@ struct Job {
     number: u64,
 }
 
-/// Which work a program waits for.
-#[derive(Clone, Copy, Debug)]
-pub enum Awaited {
-    /// That of a stream, and what has to come before it.
-    Before(Position),
-    /// That of a context.
-    Context(Handle),
-}
-
-impl Awaited {
-    fn contains(self, position: &Position) -> bool {
-        match self {
-            Awaited::Before(before) => before.is_after(position),
-            Awaited::Context(context) => position.stream.context == context,
-        }
-    }
-}
-
 impl Queues {
-    /// Returns the error of work of a context that ran later than its call, to the first call that asks.
+    /// Returns the error of a context's late work, to the first call.
     pub fn take_failure(&self, context: Handle) -> Result<()> {
         let taken = self.failure.lock().take_if(|(of, _)| *of == context);
         taken.map_or(Ok(()), |(_, failure)| Err(failure))
     }
 
-    /// Whether nothing waits.
+    /// Returns true if nothing waits.
     pub fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// Whether work at this position would have to wait for other work.
+    /// Returns true if work at this position would have to wait.
     pub fn is_busy(&self, position: &Position) -> bool {
         !self.is_empty() && self.jobs.lock().iter().any(|job| position.is_after(&job.position))
     }
 
-    /// Makes queues whose work takes the order of the schedule with this number, and in which races between streams are looked for.
+    /// Makes queues in the order of a schedule, and looks for races.
     pub fn scheduled(number: u64) -> Self {
         let schedule = Schedule::new(number);
         let is_late = !schedule.is_as_called();
         Self { schedule: Mutex::new(schedule), is_late, timeline: Some(Timeline::default()), ..Self::default() }
     }
 
-    /// Whether work may wait although it could be done.
+    /// Returns true if work may wait although it could be done.
     pub fn are_late(&self) -> bool {
         self.is_late
     }
 
-    /// Adds work behind all that is there, and goes on with what can. Returns its place in time, if races between streams are looked for.
+    /// Adds work behind all others, and goes on with what can. Returns its place in time, if races between streams are looked for.
     pub fn push(&'static self, position: Position, task: Task, mut work: Work) -> Result<Option<Arc<Moment>>> {
         let Some(timeline) = &self.timeline else { return self.push_work(position, work).map(|()| None) };
         let moment = timeline.enqueue(position, task);
@@ -152,7 +133,7 @@ impl Queues {
         Ok(())
     }
 
-    /// Goes on with what can, or with one piece of that if work may wait. Returns true if anything did.
+    /// Goes on with what can, or with one piece of late work. Returns true if anything did.
     pub fn advance(&self) -> Result<bool> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         if self.is_late || self.is_empty() {
@@ -169,8 +150,8 @@ impl Queues {
         }
     }
 
-    /// Goes on with what can before a program is told whether work is done. With a schedule, that is nothing every other time: a program that
-    /// asks once must expect that nothing is done, and one that keeps asking gets an answer.
+    /// Goes on with what can before a program is told whether work is done. With a schedule, that is nothing every other time: a program
+    /// that asks once must expect that nothing is done, and one that keeps asking gets an answer.
     pub fn before_answer(&self) -> Result<()> {
         let is_first = self.questions.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
         if self.are_late() && is_first { Ok(()) } else { self.advance().map(drop) }
@@ -256,7 +237,7 @@ impl Queues {
         Ok(false)
     }
 
-    /// Goes on with work while there is any. A failure is the context's by then, or it is of a host function, which has nobody to tell.
+    /// Goes on with work while there is any. A failure is the context's by then, or it is of a host function, which has no caller.
     fn watch(&self) {
         let (mut calls, mut since) = (0, Instant::now());
         loop {
@@ -271,7 +252,7 @@ impl Queues {
             }
             if self.is_empty() {
                 self.is_watched.store(false, Ordering::Release);
-                // Work that came before the line above is watched by nobody else.
+                // Work that came before the line above is watched by no other thread.
                 if self.is_empty() || self.is_watched.swap(true, Ordering::AcqRel) {
                     return;
                 }
@@ -281,7 +262,7 @@ impl Queues {
     }
 }
 
-/// For each job, whether something that is awaited is among it and the work that comes after it.
+/// Returns true for each job that is awaited, or comes before one.
 fn relevant(jobs: &[Job], awaited: Option<Awaited>) -> Vec<bool> {
     let mut relevant: Vec<bool> = jobs.iter().map(|job| awaited.is_some_and(|awaited| awaited.contains(&job.position))).collect();
     for later in (0..jobs.len()).rev() {

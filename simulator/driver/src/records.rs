@@ -1,4 +1,4 @@
-//! What the simulator remembers of the launches until the client takes it: totals over all of them, and details of the latest.
+//! Records of the launches until the client takes them: totals over all of them, and details of the latest.
 
 use std::collections::VecDeque;
 
@@ -49,7 +49,7 @@ pub struct Failed {
     pub finding: Option<Box<Finding>>,
 }
 
-/// What all launches did together.
+/// The sums over all launches.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
     /// All launches.
@@ -58,9 +58,9 @@ pub struct Totals {
     pub failed: u64,
     /// Counts of all launches that ran to their end.
     pub counters: Counters,
-    /// Distinct defects that did not stop a kernel, in the order in which they were first seen. [`Finding::times`] covers all launches.
+    /// Distinct defects that did not stop a kernel, in the order of discovery. [`Finding::times`] covers all launches.
     pub findings: Vec<Finding>,
-    /// How often a defect was seen that is not in `findings`, because [`KEPT_FINDINGS`] others came first.
+    /// Occurrences of defects not in `findings`, because [`KEPT_FINDINGS`] others came first.
     pub findings_dropped: u64,
     /// The first launch that failed. A later one may be its consequence.
     pub first_failure: Option<Failed>,
@@ -73,7 +73,7 @@ pub struct Totals {
 /// [`latest_launches`](Self::latest_launches) promises no more than its name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Records {
-    /// What all launches did together, including those whose details were dropped.
+    /// The sums over all launches, including those whose details were dropped.
     pub totals: Totals,
     latest: VecDeque<LaunchRecord>,
 }
@@ -105,7 +105,7 @@ impl Records {
         }
     }
 
-    /// Returns the latest launches, at most [`KEPT_LAUNCHES`], in the order in which they ended.
+    /// Returns the latest launches, at most [`KEPT_LAUNCHES`], in the order of their ends.
     pub fn latest_launches(&self) -> impl ExactSizeIterator<Item = &LaunchRecord> {
         self.latest.iter()
     }

@@ -12,7 +12,7 @@ use crate::report::{Destination, Report};
 use crate::result::Failure;
 use crate::settings::Reporting;
 
-/// True if a client reads the records, so that messages need not be printed for it.
+/// True if a client reads the records, so that nothing is printed for it.
 static HAS_CLIENT: AtomicBool = AtomicBool::new(false);
 
 /// Notes that a client reads the records from now on.
@@ -23,7 +23,7 @@ pub fn client_reads() {
 /// The report of the process, and where its parts are told.
 pub struct Reporter {
     pub settings: Reporting,
-    /// What happened since the process started.
+    /// The report since the process started.
     pub report: Mutex<Report>,
 }
 
@@ -53,7 +53,7 @@ impl Reporter {
         self.add(|report| if report.note_stream_race(kernel, work, &message) { vec![message] } else { Vec::new() });
     }
 
-    /// Notes that a module or a launch is refused, and prints the reason if it is new.
+    /// Notes a refusal of a module or a launch, and prints a new reason.
     pub fn note_refusal(&self, failure: &Failure) {
         if let Some(reason) = &failure.reason
             && self.report.lock().note_refusal(reason)
@@ -62,7 +62,7 @@ impl Reporter {
         }
     }
 
-    /// Prints a message for a program that does not know about the simulator and would see only an error code. A client reads the message
+    /// Prints a message for a program that does not know about the simulator. It would see only an error code. A client reads the message
     /// elsewhere.
     fn print(&self, message: &str) {
         if !HAS_CLIENT.load(Relaxed) {
@@ -70,7 +70,7 @@ impl Reporter {
         }
     }
 
-    /// Prints a message about what is in no record, so that a client would not learn of it either.
+    /// Prints a message about something that is in no record.
     pub fn tell(&self, message: &str) {
         if !self.settings.quiet {
             say(format_args!("{message}"));

@@ -10,7 +10,7 @@ use simt::MemoryError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CuResult(pub u32);
 
-/// A result other than success, with the reason where there is more to say than the result's name.
+/// A result other than success, with a reason if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub code: CuResult,
@@ -71,8 +71,8 @@ macro_rules! when {
 
 pub(crate) use {refuse, when};
 
-/// Defines the constants of [`CuResult`] and the texts of each from one table. The table is the whole enumeration, although most of it
-/// can only happen on real hardware. The texts are word for word those of NVIDIA's driver, because programs compare and print them.
+/// Defines the constants and the texts of [`CuResult`] from one table. The table is the whole enumeration, although most of it can only
+/// happen on real hardware. The texts are word for word those of NVIDIA's driver, because programs compare and print them.
 macro_rules! results {
     ($($name:ident = $code:literal $text:literal,)*) => {
         impl CuResult {
@@ -197,8 +197,9 @@ results! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use simt::{ClusterMisuse, FindingKind, LaunchError, LaunchMisuse};
 
-    /// What NVIDIA's driver for CUDA 13.0 answered on an H100 for each number below 1000: number, name, description.
+    /// The answers of CUDA 13.0 on an H100: number, name, description.
     const NVIDIA: &str = include_str!("nvidia_results.txt");
 
     #[test]
@@ -207,5 +208,23 @@ mod tests {
         let ours: Vec<String> = (0..1000).filter_map(ours).collect();
         assert_eq!(ours, NVIDIA.lines().collect::<Vec<_>>());
         assert_eq!(CuResult(12345).texts(), None);
+    }
+
+    #[test]
+    fn the_simulator_describes_a_failed_launch_in_the_words_of_nvidias_driver() {
+        let fault = |kind| {
+            let finding = Box::new(simt::Finding { kind, ..crate::samples::finding(1) });
+            LaunchError::Fault { finding, printed: String::new(), overwritten: 0 }
+        };
+        let kinds = [FindingKind::Trap, FindingKind::StackOverflow { limit: 1 }];
+        let misuses = [
+            LaunchMisuse::NoSuchKernel("k".to_owned()),
+            LaunchMisuse::NoWorkspace,
+            LaunchMisuse::Cluster(ClusterMisuse::Unsupported { profile: "t4" }),
+        ];
+        for error in kinds.map(fault).into_iter().chain(misuses.map(LaunchError::Misuse)) {
+            let (code, text) = error.cuda_result();
+            assert_eq!(CuResult(code).texts().map(|(_, known)| known.trim_end_matches('\0')), Some(text), "{error}");
+        }
     }
 }

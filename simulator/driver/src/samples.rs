@@ -15,7 +15,7 @@ fn record(kernel: &str, outcome: Outcome) -> LaunchRecord {
     LaunchRecord { kernel: kernel.to_owned(), config: CONFIG, occupancy, outcome }
 }
 
-/// A finding at a line of CUDA C.
+/// Returns a finding at a line of CUDA C.
 pub fn finding(line: u32) -> Finding {
     Finding {
         kind: FindingKind::Trap,
@@ -33,13 +33,13 @@ pub fn finding(line: u32) -> Finding {
     }
 }
 
-/// A launch that did not run to its end.
+/// Returns a launch that did not run to its end.
 pub fn failed(kernel: &str, finding: Option<Finding>) -> LaunchRecord {
     let message = finding.as_ref().map_or("kernel k does not end".to_owned(), Finding::to_string);
     record(kernel, Outcome::Failed(Failed { message, finding: finding.map(Box::new) }))
 }
 
-/// A launch that ran to its end.
+/// Returns a launch that ran to its end.
 pub fn finished(kernel: &str, findings: Vec<Finding>) -> LaunchRecord {
     let counters = Counters { ptx_instructions: 7, global_load_requests: 2, global_load_sectors: 9, ..Counters::default() };
     let report = LaunchReport {

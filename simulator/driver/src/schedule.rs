@@ -6,7 +6,7 @@
 /// The order of a run, by its number.
 ///
 /// Number 0 is the order of the calls. Of the others, every fourth is of one kind: work runs as late as possible, in the order of the
-/// calls or the other way around; everything that nobody waits for runs first; or chance decides each time.
+/// calls or the other way around; everything that is not awaited runs first; or chance decides each time.
 #[derive(Debug, Default)]
 pub struct Schedule {
     kind: Kind,
@@ -32,18 +32,18 @@ impl Schedule {
         Self { kind, state: number }
     }
 
-    /// Whether work runs when it is enqueued.
+    /// Returns true if work runs when it is enqueued.
     pub fn is_as_called(&self) -> bool {
         self.kind == Kind::AsCalled
     }
 
-    /// Whether something runs now although nobody waits for it.
+    /// Returns true if something runs now although nothing waits for it.
     pub fn runs_early(&mut self) -> bool {
         self.kind == Kind::Random && self.below(4) == 0
     }
 
-    /// Puts the work that can run into the order in which to try it. `ready` is in the order of the calls, and says of each whether
-    /// something waits for it.
+    /// Orders the work that can run: the first is tried first. `ready` is in the order of the calls, and says of each whether something
+    /// waits for it.
     pub fn order(&mut self, mut ready: Vec<(usize, bool)>) -> Vec<usize> {
         match self.kind {
             Kind::AsCalled => {}
@@ -63,7 +63,8 @@ impl Schedule {
         ready.into_iter().map(|(index, _)| index).collect()
     }
 
-    /// The next number below a limit, by SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
+    /// Returns the next number below a limit, by SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
+    /// 2014).
     fn below(&mut self, limit: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;

@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::mutants::{Listed, Operator};
 
-/// What became of a mutant.
+/// The outcome of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The simulator found a defect that the kernels do not have without the mistake.
+    /// The simulator found a defect that only the mistake causes.
     Finding,
     /// The command failed.
     Tests,
     /// The command took too long, or a kernel did not end.
     Time,
-    /// Nobody noticed.
+    /// Nothing noticed it.
     Survived,
     /// The simulator cannot load a module with this mistake.
     Refused,
@@ -30,9 +30,9 @@ pub struct Judged {
     /// The mutant.
     #[serde(flatten)]
     pub mutant: Listed,
-    /// What became of it.
+    /// Its outcome.
     pub verdict: Verdict,
-    /// The first line of the finding, how the command ended, or why the mutant was not run.
+    /// The first line of the finding, the command's end, or the obstacle.
     pub by: String,
     /// How long the run took, in seconds.
     pub seconds: f64,
@@ -78,19 +78,19 @@ pub struct Counts {
     pub tests: usize,
     /// Killed by time.
     pub time: usize,
-    /// Noticed by nobody.
+    /// Not noticed.
     pub survived: usize,
     /// Run without a verdict: refused by the simulator, or not loaded.
     pub undecided: usize,
 }
 
 impl Counts {
-    /// All that were killed.
+    /// Returns all that were killed.
     pub fn killed(&self) -> usize {
         self.finding + self.tests + self.time
     }
 
-    /// The share of killed mutants in percent, of those that were killed or survived.
+    /// Returns the killed mutants in percent of the killed and the survivors.
     pub fn percent(&self) -> Option<f64> {
         let decided = self.killed() + self.survived;
         (decided > 0).then(|| 100.0 * self.killed() as f64 / decided as f64)

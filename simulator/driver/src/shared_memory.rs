@@ -11,21 +11,21 @@ pub use linux::{Mapping, Range, SharedMemory};
 /// The bytes of a handle that one process gives to another (`CU_IPC_HANDLE_SIZE`).
 pub const TOKEN_BYTES: usize = 64;
 
-/// What tells another process where shared memory is (`CUipcMemHandle`, `CUipcEventHandle`).
+/// A name of shared memory for other processes (`CUipcMemHandle`, `CUipcEventHandle`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token([u8; TOKEN_BYTES]);
 
-/// What another process learns from a token.
+/// The contents of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// What is shared: a number that the caller chose.
+    /// The kind of what is shared: a number that the caller chose.
     pub kind: u32,
     /// The process that shares it.
     pub process: u32,
     /// Its file descriptor there.
     pub descriptor: i32,
-    /// The number of the file, which tells it from another one that later has the same descriptor.
+    /// The number of the file, unlike that of a later one with this descriptor.
     pub inode: u64,
     /// Length in bytes, as the program asked for it.
     pub bytes: u64,
@@ -95,7 +95,7 @@ mod linux {
             Ok(Self { file, bytes })
         }
 
-        /// Takes memory that another process shares, or this one, by a file descriptor. The program keeps its descriptor.
+        /// Takes memory that some process shares, by a file descriptor. The program keeps its descriptor.
         pub fn import(descriptor: i32) -> Result<Self> {
             Self::open(&format!("/proc/self/fd/{descriptor}")).ok_or_else(|| {
                 CuResult::UNKNOWN.because(format!("the file descriptor {descriptor} is not of memory that the simulator exported"))
@@ -128,7 +128,7 @@ mod linux {
             Ok(OwnedFd::from(copy).into_raw_fd())
         }
 
-        /// Returns what another process needs to find this memory, for as long as this value exists.
+        /// Returns a token for other processes, valid while this value exists.
         pub fn token(&self, kind: u32) -> Result<Token> {
             let (process, descriptor) = (std::process::id(), self.file.as_raw_fd());
             Ok(Place { kind, process, descriptor, inode: self.inode()?, bytes: self.bytes }.to_token())
@@ -151,7 +151,7 @@ mod linux {
             Ok(Self(range))
         }
 
-        /// The first address, a multiple of 4096.
+        /// Returns the first address, a multiple of 4096.
         pub fn address(&self) -> u64 {
             self.0.address()
         }
@@ -180,7 +180,7 @@ mod linux {
             Ok(Self { start: start.map_err(|error| failed("reserve addresses", error))?, bytes })
         }
 
-        /// The first address, a multiple of 4096.
+        /// Returns the first address, a multiple of 4096.
         pub fn address(&self) -> u64 {
             self.start.expose_provenance() as u64
         }
@@ -220,11 +220,7 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
     use super::{Place, Token};
-    use crate::result::{CuResult, Result};
-
-    fn refused<T>() -> Result<T> {
-        Err(CuResult::NOT_SUPPORTED.because("the simulator shares and maps memory on Linux only; allocate with cuMemAlloc"))
-    }
+    use crate::result::{Result, refuse};
 
     /// Memory that can be shared. There is none.
     #[derive(Debug)]
@@ -232,65 +228,55 @@ mod elsewhere {
         pub bytes: u64,
     }
 
-    impl SharedMemory {
-        pub fn create(_bytes: u64) -> Result<Self> {
-            refused()
-        }
-
-        pub fn import(_descriptor: i32) -> Result<Self> {
-            refused()
-        }
-
-        pub fn of_token(_place: &Place) -> Result<Self> {
-            refused()
-        }
-
-        pub fn export(&self) -> Result<i32> {
-            refused()
-        }
-
-        pub fn token(&self, _kind: u32) -> Result<Token> {
-            refused()
-        }
-
-        pub fn inode(&self) -> Result<u64> {
-            refused()
-        }
-    }
-
     /// Addresses of this process where shared memory is.
     #[derive(Debug)]
     pub struct Mapping;
-
-    impl Mapping {
-        pub fn new(_memory: &SharedMemory) -> Result<Self> {
-            refused()
-        }
-
-        pub fn address(&self) -> u64 {
-            0
-        }
-    }
 
     /// A reserved range of addresses of this process.
     #[derive(Debug)]
     pub struct Range;
 
-    impl Range {
-        pub fn reserve(_bytes: u64) -> Result<Self> {
-            refused()
+    /// Defines the functions that these types have on Linux. Here all refuse.
+    macro_rules! refused {
+        ($($kind:ident { $(fn $name:ident($($argument:tt)*) -> $result:ty;)* })*) => {
+            $(impl $kind {
+                $(pub fn $name($($argument)*) -> Result<$result> {
+                    refuse!(NOT_SUPPORTED, "the simulator shares and maps memory on Linux only; allocate with cuMemAlloc")
+                })*
+            })*
+        };
+    }
+
+    refused! {
+        SharedMemory {
+            fn create(_bytes: u64) -> Self;
+            fn import(_descriptor: i32) -> Self;
+            fn of_token(_place: &Place) -> Self;
+            fn export(&self) -> i32;
+            fn token(&self, _kind: u32) -> Token;
+            fn inode(&self) -> u64;
         }
 
+        Mapping {
+            fn new(_memory: &SharedMemory) -> Self;
+        }
+
+        Range {
+            fn reserve(_bytes: u64) -> Self;
+            fn map(&self, _offset: u64, _memory: &SharedMemory) -> ();
+            fn unmap(&self, _offset: u64, _bytes: u64) -> ();
+        }
+    }
+
+    impl Mapping {
         pub fn address(&self) -> u64 {
             0
         }
+    }
 
-        pub fn map(&self, _offset: u64, _memory: &SharedMemory) -> Result<()> {
-            refused()
-        }
-
-        pub fn unmap(&self, _offset: u64, _bytes: u64) -> Result<()> {
-            refused()
+    impl Range {
+        pub fn address(&self) -> u64 {
+            0
         }
     }
 }

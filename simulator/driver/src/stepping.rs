@@ -1,4 +1,4 @@
-//! What `simcuda debug` asks of a process, and what the process answers: which launches have defects, and what one warp of one launch did,
+//! Requests of `simcuda debug` and the answers of a process: which launches have defects, and what one warp of one launch did,
 //! instruction by instruction.
 //!
 //! [`DEBUG`] names a file with a [`Request`]. Each process writes a file into the request's folder for each launch that is worth it, when
@@ -26,7 +26,7 @@ use crate::variables::DEBUG;
 /// The kind of file that a launch is.
 const KIND: &str = "debug";
 
-/// What to write.
+/// A request: the answers to write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Request {
     /// The folder that the answers go to.
@@ -40,13 +40,13 @@ pub struct Request {
 pub struct Wanted {
     /// The launch, counted from 1 in each process.
     pub launch: u64,
-    /// Name of the kernel, as [`Launched::kernel`] has it, if only a launch of that kernel is meant.
+    /// Name of the kernel as in [`Launched::kernel`]; `None` for any kernel.
     pub kernel: Option<String>,
     /// The block.
     pub block: Dim3,
     /// Number of the warp in the block.
     pub warp: u32,
-    /// How many instructions of the warp come before the first one that is recorded.
+    /// How many instructions of the warp come before the first recorded one.
     pub first: u64,
     /// The most instructions to record.
     pub limit: usize,
@@ -80,7 +80,7 @@ pub struct Failure {
     pub warp: Option<u32>,
 }
 
-/// What a warp did.
+/// The instructions of a warp and their effects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warp {
     /// The module.
@@ -89,11 +89,11 @@ pub struct Warp {
     pub places: Vec<Location>,
     /// The registers before the first recorded instruction.
     pub start: Vec<Write>,
-    /// What it executed, as far as it is recorded.
+    /// The instructions that it executed, as far as they are recorded.
     pub steps: Vec<Step>,
     /// How many instructions it executed in all.
     pub executed: u64,
-    /// The defects that were found in it, each with the number of the instruction, counted from 0.
+    /// The defects found in it, with the instructions' numbers, from 0.
     pub found: Vec<(u64, Finding)>,
 }
 

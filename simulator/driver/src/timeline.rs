@@ -1,4 +1,4 @@
-//! What orders the work of streams, whatever order it happens to run in: races between streams, and between streams and the host.
+//! The order of the work of streams, whatever order it happens to run in: races between streams, and between streams and the host.
 //!
 //! Each piece of work is a [`Moment`] with a vector clock: for each stream, up to which of its moments everything is over before this one
 //! begins. Clocks pass along streams, from the record of an event to a wait for it, through the legacy stream, and through the host, which
@@ -10,36 +10,32 @@
 //! concurrently". Two nodes of one launch of a graph are compared in the same way; edges order them.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 use parking_lot::Mutex;
-use simt::{Accessed, Accesses};
+use simt::{Accessed, Accesses, VClock};
 
 use crate::graph_order::{self, GraphNode};
-use crate::handles::Handle;
-use crate::position::Position;
+use crate::position::{Awaited, Position};
 
 /// Moments whose accesses are kept. A program that never waits must not grow because of them; what comes later is compared with these only.
 const KEPT: usize = 4096;
 
-/// For each stream, how many of its moments are over.
-type Clock = BTreeMap<u64, u64>;
-
-/// What work is, for those who order it.
+/// A piece of work, as far as its order depends on it.
 #[derive(Debug, Default)]
 pub struct Task {
     /// In a few words, for people.
     pub what: String,
     /// The kernel, if it is one.
     pub kernel: Option<String>,
-    /// What it waits for besides the earlier work of its stream.
+    /// The moments that it waits for besides those of its stream.
     pub after: Vec<Arc<Moment>>,
-    /// Whether it waits for a value in memory.
+    /// True if it waits for a value in memory.
     pub is_told: bool,
-    /// Whether it can let the host or other streams know that it is done, without an event.
+    /// True if it can announce its end to others without an event.
     pub tells: bool,
 }
 
@@ -54,36 +50,36 @@ impl Task {
 #[derive(Debug)]
 pub struct Moment {
     pub position: Position,
-    /// Its stream, by the order of their first use, and its number in the stream.
-    stream: u64,
-    number: u64,
+    /// Its stream, by order of first use, and its number there.
+    stream: u32,
+    number: u32,
     what: String,
     kernel: Option<String>,
     is_told: bool,
     tells: bool,
-    /// What it has to come after, until it is over, and what the host knew when it enqueued it.
+    /// The moments before it, and what the host knew when it enqueued it.
     after: Mutex<Vec<Arc<Moment>>>,
-    known: Clock,
+    known: VClock,
     /// Set when it runs.
-    clock: Mutex<Option<Clock>>,
+    clock: Mutex<Option<VClock>>,
     is_over: AtomicBool,
 }
 
 impl Moment {
-    fn is_before(&self, clock: &Clock) -> bool {
-        clock.get(&self.stream).is_some_and(|number| *number >= self.number)
+    fn is_before(&self, clock: &VClock) -> bool {
+        clock.at(self.stream) >= self.number
     }
 
-    fn clock(&self) -> Option<Clock> {
+    fn clock(&self) -> Option<VClock> {
         self.clock.lock().clone()
     }
 
-    /// Whether it has run.
+    /// Returns true if it has run.
     pub fn is_over(&self) -> bool {
         self.is_over.load(Acquire)
     }
 
-    /// What it is, or which node of it if it is a graph.
+    /// Describes it, or a node of it if it is a graph.
     fn describe(&self, nodes: &[GraphNode]) -> String {
         let node = nodes.last().map(|node| format!("{} in ", node.what)).unwrap_or_default();
         match self.stream {
@@ -93,12 +89,12 @@ impl Moment {
     }
 }
 
-/// Two moments that access the same bytes, one of which writes, without an order.
+/// Two unordered moments that access the same bytes, one of which writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamRace {
     /// The kernel, if one of them is.
     pub kernel: Option<String>,
-    /// What both are.
+    /// Descriptions of both.
     pub work: String,
     pub message: String,
     /// Bytes that both access: the first address, and how many from there on.
@@ -116,18 +112,18 @@ pub struct Timeline {
 struct State {
     /// The last moment of each stream.
     last: Vec<(Position, Arc<Moment>)>,
-    /// What the host has waited for.
-    host: Clock,
-    /// What work has told other work through values in memory.
-    told: Clock,
-    /// What moments that ran have accessed.
+    /// The moments that the host has waited for.
+    host: VClock,
+    /// The moments that work has told other work through values in memory.
+    told: VClock,
+    /// The accesses of moments that ran.
     accessed: Vec<Done>,
     /// Moments that have not run yet.
     waiting: usize,
     seen: BTreeSet<(String, String)>,
 }
 
-/// What a moment has accessed, or a node of it if it is a graph: the innermost of these nodes.
+/// The accesses of a moment, or of a graph's innermost node.
 #[derive(Debug)]
 struct Done {
     moment: Arc<Moment>,
@@ -144,8 +140,8 @@ impl Done {
         self.nodes.last().map_or(&self.moment.kernel, |node| &node.kernel).clone()
     }
 
-    /// Whether it comes before another one, whose clock this is, or is ordered with it in another way.
-    fn is_ordered(&self, other: &Self, clock: &Clock) -> bool {
+    /// Returns true if a clock or a graph orders it with another one.
+    fn is_ordered(&self, other: &Self, clock: &VClock) -> bool {
         match Arc::ptr_eq(&self.moment, &other.moment) {
             true => graph_order::are_ordered(&self.nodes, &other.nodes),
             false => self.moment.is_before(clock),
@@ -156,7 +152,7 @@ impl Done {
 thread_local! {
     /// The moment that runs on this thread.
     static CURRENT: RefCell<Option<Arc<Moment>>> = const { RefCell::new(None) };
-    /// The nodes of graphs that run on this thread, each inside of the one before it.
+    /// The nodes of graphs that run on this thread, the outermost first.
     static NODES: RefCell<Vec<GraphNode>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -166,13 +162,6 @@ pub fn in_node<T>(node: GraphNode, run: impl FnOnce() -> T) -> T {
     let result = run();
     NODES.with_borrow_mut(Vec::pop);
     result
-}
-
-fn join(clock: &mut Clock, other: &Clock) {
-    for (stream, number) in other {
-        let known = clock.entry(*stream).or_default();
-        *known = (*known).max(*number);
-    }
 }
 
 impl Timeline {
@@ -187,7 +176,7 @@ impl Timeline {
             Some(own) => (state.last[own].1.stream, state.last[own].1.number + 1),
             None if position.is_legacy && state.last.iter().all(|(_, moment)| moment.stream > 0) => (0, 1),
             // The default stream of the first context has its number whether it is used or not.
-            None => (1 + state.last.iter().filter(|(_, moment)| moment.stream > 0).count() as u64, 1),
+            None => (1 + state.last.iter().filter(|(_, moment)| moment.stream > 0).count() as u32, 1),
         };
         let moment = Arc::new(Moment {
             position,
@@ -215,11 +204,11 @@ impl Timeline {
         CURRENT.set(Some(moment.clone()));
         let mut state = self.state.lock();
         let mut clock = moment.known.clone();
-        moment.after.lock().iter().filter_map(|earlier| earlier.clock()).for_each(|earlier| join(&mut clock, &earlier));
+        moment.after.lock().iter().filter_map(|earlier| earlier.clock()).for_each(|earlier| clock.join(&earlier));
         if moment.is_told {
-            join(&mut clock, &state.told);
+            clock.join(&state.told);
         }
-        clock.insert(moment.stream, moment.number);
+        clock.advance(moment.stream, moment.number);
         // A moment that has to wait begins more than once.
         if moment.clock.lock().replace(clock).is_none() {
             state.waiting = state.waiting.saturating_sub(1);
@@ -238,27 +227,18 @@ impl Timeline {
             && let Some(clock) = moment.clock()
         {
             let mut state = self.state.lock();
-            join(&mut state.told, &clock);
-            join(&mut state.host, &clock);
+            state.told.join(&clock);
+            state.host.join(&clock);
         }
     }
 
-    /// The host has waited for all work at a position.
-    pub fn wait_before(&self, position: &Position) {
-        self.learn(|other| position.is_after(other));
-    }
-
-    /// The host has waited for all work of a context.
-    pub fn wait_for_context(&self, context: Handle) {
-        self.learn(|other| other.stream.context == context);
-    }
-
-    fn learn(&self, waits: impl Fn(&Position) -> bool) {
+    /// Notes that the host has waited for work.
+    pub fn waited(&self, awaited: Awaited) {
         let mut state = self.state.lock();
         let State { last, host, .. } = &mut *state;
-        for (_, moment) in last.iter().filter(|(position, _)| waits(position)) {
+        for (_, moment) in last.iter().filter(|(position, _)| awaited.contains(position)) {
             if let Some(clock) = moment.clock() {
-                join(host, &clock);
+                host.join(&clock);
             }
         }
         state.forget();
@@ -268,12 +248,12 @@ impl Timeline {
     pub fn wait_for(&self, moment: &Moment) {
         let mut state = self.state.lock();
         if let Some(clock) = moment.clock() {
-            join(&mut state.host, &clock);
+            state.host.join(&clock);
         }
         state.forget();
     }
 
-    /// Notes what the moment that runs on this thread accesses, and returns the races.
+    /// Notes accesses of the moment on this thread, and returns the races.
     pub fn access(&self, accessed: Vec<Accessed>) -> Vec<StreamRace> {
         let Some(moment) = CURRENT.with_borrow(Clone::clone) else { return Vec::new() };
         let Some(clock) = moment.clock() else { return Vec::new() };
@@ -315,17 +295,17 @@ impl State {
     }
 }
 
-/// Whether two moments may let each other know through memory: both have strong accesses to the same bytes, and one of them writes.
+/// Returns true if two moments may synchronize through memory: both have strong accesses to the same bytes, and one of them writes.
 fn talk(first: &[Accessed], second: &[Accessed]) -> bool {
     overlap(first, second, |a, b| a.is_strong() && b.is_strong() && (a.writes() || b.writes())).is_some()
 }
 
-/// The first bytes that both lists have, in the order of their addresses, and that conflict: address, bytes, and both kinds of access.
+/// Returns the first bytes in both lists that conflict: address, bytes, and both kinds of access.
 fn conflict(first: &[Accessed], second: &[Accessed]) -> Option<(u64, u64, Accesses, Accesses)> {
     overlap(first, second, Accesses::conflict)
 }
 
-/// The first bytes that both lists have and whose accesses are as wanted. Both lists are in the order of the addresses.
+/// Returns the first bytes in both lists whose accesses are as wanted. Both lists are in the order of the addresses.
 fn overlap(
     first: &[Accessed],
     second: &[Accessed],
@@ -351,6 +331,7 @@ fn overlap(
 mod tests {
     use super::*;
     use crate::captures::StreamKey;
+    use crate::handles::Handle;
 
     fn position(stream: u64, is_blocking: bool) -> Position {
         let key = StreamKey { handle: Handle::from_number(stream), context: Handle::from_number(1), thread: None };
@@ -385,7 +366,7 @@ mod tests {
         assert_eq!(races(&|timeline, first| run(timeline, two, Some(first), read()).1), 0, "an event");
         assert_eq!(
             races(&|timeline, _| {
-                timeline.wait_before(&one);
+                timeline.waited(Awaited::Before(one));
                 run(timeline, two, None, read()).1
             }),
             0,
@@ -393,7 +374,7 @@ mod tests {
         );
         assert_eq!(
             races(&|timeline, _| {
-                timeline.wait_before(&two);
+                timeline.waited(Awaited::Before(two));
                 run(timeline, two, None, read()).1
             }),
             1,

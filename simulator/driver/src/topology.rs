@@ -21,11 +21,11 @@ struct Node<T> {
     dependents: Vec<NodeId>,
 }
 
-/// The change names a node that does not exist, an edge that exists already, or an edge that does not exist.
+/// A change with a missing node, an existing edge, or a missing edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadChange;
 
-/// A node that is part of a cycle, or that can only run after one.
+/// A node in or behind a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycle(pub NodeId);
 
@@ -39,7 +39,7 @@ impl<T> Default for Topology<T> {
 }
 
 impl<T> Topology<T> {
-    /// Adds a node that runs after all of `dependencies`, which must be different nodes.
+    /// Adds a node that runs after all of `dependencies`, all different.
     pub fn add(&mut self, value: T, dependencies: &[NodeId]) -> Result<NodeId, BadChange> {
         self.check_dependencies(dependencies)?;
         let id = NodeId(self.next);
@@ -112,7 +112,7 @@ impl<T> Topology<T> {
         self.nodes.iter().map(|(&id, node)| (id, &node.value))
     }
 
-    /// The same, to change the values.
+    /// Returns the same, to change the values.
     pub fn nodes_mut(&mut self) -> impl Iterator<Item = (NodeId, &mut T)> {
         self.nodes.iter_mut().map(|(&id, node)| (id, &mut node.value))
     }
@@ -168,7 +168,7 @@ impl<T> Topology<T> {
         found
     }
 
-    /// Makes a copy in which each node has the same number and edges, and the value that `copy` makes of the original's.
+    /// Copies nodes with their numbers and edges, and the values through `copy`.
     pub fn map<U, E>(&self, mut copy: impl FnMut(NodeId, &T) -> Result<U, E>) -> Result<Topology<U>, E> {
         let mut nodes = BTreeMap::new();
         for (&id, Node { value, dependencies, dependents }) in &self.nodes {
@@ -191,7 +191,7 @@ impl<T> Topology<T> {
 mod tests {
     use super::*;
 
-    /// A diamond: 0 before 1 and 2, which are before 3.
+    /// Returns a diamond: 0 before 1 and 2, which are before 3.
     fn diamond() -> (Topology<char>, [NodeId; 4]) {
         let mut graph = Topology::default();
         let top = graph.add('a', &[]).unwrap();

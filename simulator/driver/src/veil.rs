@@ -12,7 +12,7 @@ use simt::Memory;
 /// Each hidden byte. Four of them are a float that is no result of anything, and a negative integer.
 const PATTERN: u8 = 0xa5;
 
-/// Bytes of a copy that are hidden at most, because they are written again for each piece of work.
+/// The most bytes of a copy that are hidden. They are written again for each piece of work.
 const MOST: usize = 1 << 16;
 
 /// All bytes that are hidden while no work runs.
@@ -57,7 +57,7 @@ impl Veils {
         result
     }
 
-    /// Counts work, and calls `act` with the veils that are left if there was none or is none any more.
+    /// Counts work, and calls `act` with the veils at the first and last piece.
     fn change(&self, by: isize, act: impl FnOnce(&[Arc<Veil>])) {
         // Declared first, so that it outlives the guard: a veil may be the last one of its copy.
         let veils: Vec<Arc<Veil>>;
@@ -73,7 +73,7 @@ impl Veils {
 }
 
 impl Veil {
-    /// Reading and writing fail only if the memory is gone, and then there is nothing to hide.
+    /// Hides the bytes. Reading and writing fail only if the memory is gone, and then there is nothing to hide.
     fn lay(&self) {
         let mut old = vec![0; self.bytes];
         if self.memory.read(self.address, &mut old).is_ok() && self.memory.write(self.address, &vec![PATTERN; self.bytes]).is_ok() {
@@ -81,7 +81,7 @@ impl Veil {
         }
     }
 
-    /// Puts the old bytes back, except where somebody has written meanwhile.
+    /// Puts the old bytes back, except where something was written meanwhile.
     fn lift(&self) {
         let Some(old) = self.old.lock().take() else { return };
         let mut now = vec![0; self.bytes];

@@ -1,6 +1,6 @@
 //! Virtual memory: reserved ranges of addresses, memory without an address, and what of it is mapped where.
 //!
-//! A reserved range of the device has a range of the host's addresses beside it. Memory that is mapped to a part of the one is mapped by the
+//! A reserved range of the device has a range of the host's addresses as well. Memory that is mapped to a part of the one is mapped by the
 //! operating system to the same part of the other, so that neighbors are one piece of memory, and memory that is mapped twice is the same
 //! memory.
 
@@ -15,7 +15,7 @@ use crate::handles::{Handle, Handles, kinds};
 use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Range, SharedMemory};
 
-/// What the length of memory and the places where it is mapped are multiples of.
+/// The unit of the lengths of memory and of mapped addresses.
 pub const GRANULARITY: u64 = 2 << 20;
 
 /// Memory without an address of its own (`CUmemGenericAllocationHandle`).
@@ -25,13 +25,13 @@ pub struct Physical {
     pub memory: SharedMemory,
     /// The ways in which the program may share it.
     pub handle_types: u32,
-    /// What it takes of the device, if this process made it.
+    /// The bytes of the device that it takes, if made here.
     _lease: Option<Lease>,
     /// How often the program may still release it.
     references: Mutex<u32>,
 }
 
-/// What the handle of memory means while the program has not released it.
+/// The object of a handle of memory until the program releases it.
 pub struct Retained(pub Arc<Physical>);
 
 kinds! {
@@ -79,8 +79,9 @@ impl Physical {
 }
 
 /// All reserved ranges, by first address.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct VirtualMemory {
+    memory: Arc<Memory>,
     ranges: Mutex<BTreeMap<u64, Reserved>>,
 }
 
@@ -92,7 +93,7 @@ struct Reserved {
     mappings: BTreeMap<u64, Mapping>,
 }
 
-/// What is mapped to a part of a range.
+/// The memory that is mapped to a part of a range.
 #[derive(Clone, Debug)]
 struct Mapping {
     bytes: u64,
@@ -100,45 +101,49 @@ struct Mapping {
     rights: Rights,
 }
 
-/// What is known about an address of a reserved range.
+/// The facts about an address of a reserved range.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The reserved range.
     pub base: u64,
     pub bytes: u64,
-    /// What is mapped at the address: the memory, and where the mapping starts and how long it is.
+    /// The mapping at the address: the memory, and where the mapping starts and how long it is.
     pub mapping: Option<(Arc<Physical>, u64, u64)>,
     pub rights: Rights,
 }
 
 impl VirtualMemory {
+    pub fn new(memory: Arc<Memory>) -> Self {
+        Self { memory, ranges: Mutex::default() }
+    }
+
     /// Reserves addresses.
-    pub fn reserve(&self, memory: &Memory, bytes: u64, alignment: u64) -> Result<u64> {
+    pub fn reserve(&self, bytes: u64, alignment: u64) -> Result<u64> {
         let host = Range::reserve(bytes)?;
         let mut ranges = self.ranges.lock();
-        let base = memory.reserve(bytes, alignment.max(GRANULARITY));
+        let base = self.memory.reserve(bytes, alignment.max(GRANULARITY));
         ranges.insert(base, Reserved { bytes, host, mappings: BTreeMap::new() });
         Ok(base)
     }
 
     /// Gives addresses back. Nothing may be mapped there.
-    pub fn free(&self, memory: &Memory, base: u64, bytes: u64) -> Result<()> {
+    pub fn free(&self, base: u64, bytes: u64) -> Result<()> {
         let mut ranges = self.ranges.lock();
         let range = ranges.get(&base).filter(|range| range.bytes == bytes).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{bytes} bytes at {base:#x} are not a range that cuMemAddressReserve returned"))
         })?;
         refuse!(INVALID_VALUE if !range.mappings.is_empty(), "the range still has mappings; unmap them first");
-        memory.forget_reserved(base).wait();
+        self.memory.forget_reserved(base).wait();
         ranges.remove(&base);
         Ok(())
     }
 
     /// Maps memory. Nothing else may be mapped there. No access is allowed yet.
     pub fn map(&self, address: u64, bytes: u64, physical: Arc<Physical>) -> Result<()> {
-        if bytes != physical.memory.bytes {
-            let reason = format!("memory is mapped as a whole, and this has {} bytes", physical.memory.bytes);
-            return Err(CuResult::NOT_SUPPORTED.because(reason));
-        }
+        refuse!(
+            NOT_SUPPORTED if bytes != physical.memory.bytes,
+            "memory is mapped as a whole, and this has {} bytes", physical.memory.bytes
+        );
         refuse!(INVALID_VALUE if !address.is_multiple_of(GRANULARITY), "the address must be a multiple of {GRANULARITY}");
         let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
@@ -149,7 +154,7 @@ impl VirtualMemory {
     }
 
     /// Unmaps whole mappings, if there are any.
-    pub fn unmap(&self, memory: &Memory, address: u64, bytes: u64) -> Result<()> {
+    pub fn unmap(&self, address: u64, bytes: u64) -> Result<()> {
         let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
         if range.is_free(address, bytes) {
@@ -157,7 +162,7 @@ impl VirtualMemory {
         }
         let gone = range.whole_mappings(address, bytes)?;
         let mappings: Vec<_> = gone.iter().filter_map(|address| range.mappings.remove(address)).collect();
-        range.publish(memory, base, true);
+        range.publish(&self.memory, base, true);
         range.host.unmap(address - base, bytes)?;
         drop(ranges);
         drop(mappings);
@@ -165,13 +170,13 @@ impl VirtualMemory {
     }
 
     /// Says what kernels may do with whole mappings.
-    pub fn set_rights(&self, memory: &Memory, address: u64, bytes: u64, rights: Rights) -> Result<()> {
+    pub fn set_rights(&self, address: u64, bytes: u64, rights: Rights) -> Result<()> {
         let mut ranges = self.ranges.lock();
         let (base, range) = range_of(&mut ranges, address, bytes)?;
         for address in range.whole_mappings(address, bytes)? {
             range.mappings.entry(address).and_modify(|mapping| mapping.rights = rights);
         }
-        range.publish(memory, base, false);
+        range.publish(&self.memory, base, false);
         Ok(())
     }
 
@@ -200,13 +205,13 @@ fn range_of(ranges: &mut BTreeMap<u64, Reserved>, address: u64, bytes: u64) -> R
 }
 
 impl Reserved {
-    /// Whether nothing is mapped to any of the bytes.
+    /// Returns true if nothing is mapped to any of the bytes.
     fn is_free(&self, address: u64, bytes: u64) -> bool {
         let before_end = self.mappings.range(..address + bytes).next_back();
         before_end.is_none_or(|(start, mapping)| start + mapping.bytes <= address)
     }
 
-    /// Returns the mappings that these addresses are, in order, if they are whole mappings without a gap.
+    /// Returns the mappings at these addresses, if whole and without a gap.
     fn whole_mappings(&self, address: u64, bytes: u64) -> Result<Vec<u64>> {
         let (mut next, mut found) = (address, Vec::new());
         while next < address + bytes {

@@ -1,4 +1,4 @@
-//! `lower` as a WebAssembly module of its own, so that pages on which nobody edits a kernel need not load it.
+//! `lower` as a WebAssembly module of its own, so that pages without an editor need not load it.
 //!
 //! `js/cuda.js` calls it: the text of a module of LLVM IR goes in, and PTX or the reason why there is none comes out.
 
@@ -13,7 +13,7 @@ const HEADER: &str = "cuda.h";
 ///
 /// # Errors
 ///
-/// What is not supported, with the line of CUDA in the form in which NVRTC says it.
+/// The IR has something that is not supported; the message has the line of CUDA as NVRTC writes it.
 pub fn ptx_of(ir: &[u8], target: u32) -> Result<String, String> {
     let text = str::from_utf8(ir).map_err(|error| error.to_string())?;
     let options = Options { target, hidden: Some(HEADER.to_owned()), ..Options::default() };
@@ -33,7 +33,7 @@ thread_local! {
     static STATE: RefCell<State> = RefCell::default();
 }
 
-/// Makes room for so many bytes of input, and returns where they go.
+/// Makes room for this many bytes of input, and returns their address.
 // SAFETY: no other symbol of the module has this name; the same holds for each function below.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
@@ -55,13 +55,13 @@ pub extern "C" fn ptx(target: u32) -> u32 {
     })
 }
 
-/// Where the output is.
+/// Returns the address of the output.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn output() -> *const u8 {
     STATE.with_borrow(|state| state.output.as_ptr())
 }
 
-/// How long it is.
+/// Returns its length.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn output_bytes() -> usize {
     STATE.with_borrow(|state| state.output.len())

@@ -1,4 +1,4 @@
-//! What an address is made of: a base, scaled indices, and a constant.
+//! The parts of an address: a base, scaled indices, and a constant.
 
 use crate::error::{Error, Result};
 use crate::ir::{Binary, Cast, Const, Flags, Function, Local, Op, Type, Value};
@@ -24,123 +24,115 @@ pub struct Term {
     pub scale: i64,
 }
 
-/// The steps of one `getelementptr`: its terms and its constant.
+/// Returns the steps of one `getelementptr`: its terms and its constant.
 pub fn steps(function: &Function, uses: &Uses, source: &Type, indices: &[(Type, Value)]) -> Result<(Vec<Term>, i64)> {
-    let (mut terms, mut offset) = (Vec::new(), 0_i64);
+    let mut walker = Walker { function, uses, terms: Vec::new(), offset: 0 };
     let mut ty = source;
     for (at, (index_type, index)) in indices.iter().enumerate() {
-        if at > 0
-            && let Type::Struct { .. } = ty
-        {
-            let Value::Const(value) = index else {
-                return Err(Error::at(0, "the index of a field is not constant"));
-            };
-            let (start, field) = layout::field(ty, signed(value, index_type).unwrap_or(0) as u64)?;
-            offset = offset.wrapping_add(start as i64);
-            ty = field;
-            continue;
-        }
-        if at > 0 {
-            ty = match ty {
-                Type::Array(_, element) | Type::Vector(_, element) => element,
-                _ => return Err(Error::at(0, "an index into a type that has no elements")),
-            };
+        match ty {
+            _ if at == 0 => {}
+            Type::Struct { .. } => {
+                let Value::Const(value) = index else {
+                    return Err(Error::at(0, "the index of a field is not constant"));
+                };
+                let (start, field) = layout::field(ty, signed(value, index_type).unwrap_or(0) as u64)?;
+                walker.offset = walker.offset.wrapping_add(start as i64);
+                ty = field;
+                continue;
+            }
+            Type::Array(_, element) | Type::Vector(_, element) => ty = element,
+            _ => return Err(Error::at(0, "an index into a type that has no elements")),
         }
         let scale = layout::size(ty)? as i64;
         if !matches!(index_type, Type::Int(_)) {
             return Err(Error::at(0, "vectors of addresses are not supported"));
         }
-        walk(function, uses, index, index_type, scale, Widen::No, &mut terms, &mut offset, 0);
+        walker.walk(index, index_type, scale, Widen::No, 0);
     }
-    Ok((terms, offset))
+    Ok((walker.terms, walker.offset))
 }
 
-/// Takes an index apart: constants and scales leave it as long as no bit is lost.
-#[expect(clippy::too_many_arguments, reason = "the state of a recursion")]
-fn walk(
-    function: &Function,
-    uses: &Uses,
-    value: &Value,
-    ty: &Type,
-    scale: i64,
-    widen: Widen,
-    terms: &mut Vec<Term>,
-    offset: &mut i64,
-    depth: u32,
-) {
-    let local = match value {
-        Value::Const(value) => {
-            let constant = match widen {
-                Widen::Zero => unsigned(value),
-                _ => signed(value, ty),
-            };
-            *offset = offset.wrapping_add(constant.unwrap_or(0).wrapping_mul(scale));
-            return;
-        }
-        Value::Local(local) => *local,
-    };
-    let term = Term { index: local, widen: if *ty == Type::Int(64) { widen } else { widen_of(ty, widen) }, scale };
-    let Some(inst) = uses.def(function, value).filter(|_| depth < 16) else {
-        return terms.push(term);
-    };
-    let deeper = depth + 1;
-    match &inst.op {
-        // Below 64 bits, an overflow would be lost in the wider sum.
-        Op::Binary { op: Binary::Add, flags, a, b }
-            if keeps(widen, *flags, ty)
-                && [a, b].into_iter().any(|value| has_constant(function, uses, value, widen, ty, depth)) =>
-        {
-            walk(function, uses, a, ty, scale, widen, terms, offset, deeper);
-            walk(function, uses, b, ty, scale, widen, terms, offset, deeper);
-        }
-        Op::Binary { op: Binary::Or, flags, a, b }
-            if flags.disjoint && [a, b].into_iter().any(|value| matches!(value, Value::Const(_))) =>
-        {
-            walk(function, uses, a, ty, scale, widen, terms, offset, deeper);
-            walk(function, uses, b, ty, scale, widen, terms, offset, deeper);
-        }
-        Op::Binary { op: Binary::Shl, flags, a, b: Value::Const(by) } if keeps(widen, *flags, ty) => match unsigned(by) {
-            Some(by @ 0..32) if scale.unsigned_abs() < 1 << 24 => {
-                walk(function, uses, a, ty, scale << by, widen, terms, offset, deeper);
+/// Takes indices apart.
+struct Walker<'f> {
+    function: &'f Function,
+    uses: &'f Uses,
+    terms: Vec<Term>,
+    offset: i64,
+}
+
+impl<'f> Walker<'f> {
+    /// Returns what defines a value, unless that is too deep.
+    fn def(&self, value: &Value, depth: u32) -> Option<&'f Op> {
+        self.uses.def(self.function, value).filter(|_| depth < 16).map(|inst| &inst.op)
+    }
+
+    /// Takes an index apart. Constants and scales leave it as long as no bit is lost.
+    fn walk(&mut self, value: &Value, ty: &Type, scale: i64, widen: Widen, depth: u32) {
+        let local = match value {
+            Value::Const(value) => {
+                let constant = if widen == Widen::Zero { unsigned(value) } else { signed(value, ty) };
+                self.offset = self.offset.wrapping_add(constant.unwrap_or(0).wrapping_mul(scale));
+                return;
             }
-            _ => terms.push(term),
-        },
-        Op::Cast { op: Cast::Zext, flags, from: from @ Type::Int(32), value } if *ty == Type::Int(64) => {
-            let widen = if flags.nneg && is_signed_sum(function, uses, value) { Widen::Sign } else { Widen::Zero };
-            walk(function, uses, value, from, scale, widen, terms, offset, deeper);
+            Value::Local(local) => *local,
+        };
+        let deeper = depth + 1;
+        match self.def(value, depth) {
+            // Below 64 bits, an overflow would be lost in the wider sum.
+            Some(Op::Binary { op: Binary::Add, flags, a, b })
+                if keeps(widen, *flags, ty) && [a, b].into_iter().any(|value| self.has_constant(value, widen, ty, depth)) =>
+            {
+                self.walk(a, ty, scale, widen, deeper);
+                self.walk(b, ty, scale, widen, deeper);
+            }
+            Some(Op::Binary { op: Binary::Or, flags, a, b }) if flags.disjoint && has_constant_operand(a, b) => {
+                self.walk(a, ty, scale, widen, deeper);
+                self.walk(b, ty, scale, widen, deeper);
+            }
+            Some(Op::Binary { op: Binary::Shl, flags, a, b: Value::Const(by) })
+                if keeps(widen, *flags, ty) && shift(by, scale).is_some() =>
+            {
+                self.walk(a, ty, shift(by, scale).unwrap_or(scale), widen, deeper);
+            }
+            Some(Op::Cast { op: Cast::Zext, flags, from: from @ Type::Int(32), value }) if *ty == Type::Int(64) => {
+                let is_signed = flags.nneg && is_signed_sum(self.def(value, 0));
+                self.walk(value, from, scale, if is_signed { Widen::Sign } else { Widen::Zero }, deeper);
+            }
+            Some(Op::Cast { op: Cast::Sext, from: from @ Type::Int(32), value, .. }) if *ty == Type::Int(64) => {
+                self.walk(value, from, scale, Widen::Sign, deeper);
+            }
+            _ => {
+                // Indices of other widths are signed.
+                let widen = if (ty, widen) == (&Type::Int(32), Widen::No) { Widen::Sign } else { widen };
+                self.terms.push(Term { index: local, widen, scale });
+            }
         }
-        Op::Cast { op: Cast::Sext, from: from @ Type::Int(32), value, .. } if *ty == Type::Int(64) => {
-            walk(function, uses, value, from, scale, Widen::Sign, terms, offset, deeper);
+    }
+
+    /// Returns true if a constant can be taken out of an operand. Other sums stay, since apart they would only take more instructions.
+    fn has_constant(&self, value: &Value, widen: Widen, ty: &Type, depth: u32) -> bool {
+        match self.def(value, depth) {
+            Some(Op::Binary { op: Binary::Add, flags, a, b }) if keeps(widen, *flags, ty) => {
+                [a, b].into_iter().any(|value| self.has_constant(value, widen, ty, depth + 4))
+            }
+            Some(Op::Binary { op: Binary::Or, flags, a, b }) if flags.disjoint => has_constant_operand(a, b),
+            _ => matches!(value, Value::Const(_)),
         }
-        _ => terms.push(term),
     }
 }
 
-/// Whether a constant can be taken out of an operand. Other sums stay, since apart they would only take more instructions.
-fn has_constant(function: &Function, uses: &Uses, value: &Value, widen: Widen, ty: &Type, depth: u32) -> bool {
-    if matches!(value, Value::Const(_)) {
-        return true;
-    }
-    let Some(inst) = uses.def(function, value).filter(|_| depth < 16) else {
-        return false;
-    };
-    match &inst.op {
-        Op::Binary { op: Binary::Add, flags, a, b } if keeps(widen, *flags, ty) => {
-            [a, b].into_iter().any(|value| has_constant(function, uses, value, widen, ty, depth + 4))
-        }
-        Op::Binary { op: Binary::Or, flags, a, b } if flags.disjoint => {
-            [a, b].into_iter().any(|value| matches!(value, Value::Const(_)))
-        }
-        _ => false,
-    }
+fn has_constant_operand(a: &Value, b: &Value) -> bool {
+    matches!(a, Value::Const(_)) || matches!(b, Value::Const(_))
 }
 
-/// Whether a value that is not negative is a sum that is known not to overflow as a signed one only.
-fn is_signed_sum(function: &Function, uses: &Uses, value: &Value) -> bool {
-    match uses.def(function, value).map(|inst| &inst.op) {
-        Some(Op::Binary { op: Binary::Add | Binary::Shl, flags, .. }) => flags.nsw && !flags.nuw,
-        _ => false,
-    }
+/// Returns the scale of an index that is shifted, if it stays small.
+fn shift(by: &Const, scale: i64) -> Option<i64> {
+    unsigned(by).filter(|by| (0..32).contains(by) && scale.unsigned_abs() < 1 << 24).map(|by| scale << by)
+}
+
+/// Returns true for a sum that is only known not to overflow as a signed number.
+fn is_signed_sum(op: Option<&Op>) -> bool {
+    matches!(op, Some(Op::Binary { op: Binary::Add | Binary::Shl, flags, .. }) if flags.nsw && !flags.nuw)
 }
 
 fn keeps(widen: Widen, flags: Flags, ty: &Type) -> bool {
@@ -151,15 +143,7 @@ fn keeps(widen: Widen, flags: Flags, ty: &Type) -> bool {
     }
 }
 
-/// Indices of other widths are signed.
-fn widen_of(ty: &Type, widen: Widen) -> Widen {
-    match (ty, widen) {
-        (Type::Int(32), Widen::No) => Widen::Sign,
-        _ => widen,
-    }
-}
-
-/// A constant integer as a signed number of its type.
+/// Returns a constant integer as a signed number of its type.
 pub fn signed(value: &Const, ty: &Type) -> Option<i64> {
     match (value, ty) {
         (Const::Int(bits), Type::Int(width @ 1..=64)) => {
@@ -202,7 +186,11 @@ pub fn address(function: &Function, uses: &Uses, ptr: &Value) -> Address {
     for _ in 0..64 {
         match at {
             Value::Const(value) => {
-                constant(value, &mut found, 0);
+                found.origin = Origin::Unknown;
+                if let Some((name, offset)) = constant_address(value) {
+                    found.origin = Origin::Symbol(name.to_owned());
+                    found.offset = found.offset.wrapping_add(offset);
+                }
                 break;
             }
             Value::Local(local) => {
@@ -224,43 +212,35 @@ pub fn address(function: &Function, uses: &Uses, ptr: &Value) -> Address {
     found
 }
 
-fn constant(value: &Const, found: &mut Address, depth: usize) {
-    found.origin = Origin::Unknown;
-    if depth > 16 {
-        return;
-    }
+/// Returns the variable and the offset of a constant address.
+pub fn constant_address(value: &Const) -> Option<(&str, i64)> {
     match value {
-        Const::Global(name) => found.origin = Origin::Symbol(name.clone()),
-        Const::Cast { op: Cast::AddrSpace | Cast::Bitcast, value, .. } => constant(value, found, depth + 1),
+        Const::Global(name) => Some((name, 0)),
+        Const::Cast { op: Cast::AddrSpace | Cast::Bitcast, value, .. } => constant_address(value),
         Const::Gep { source, base, indices, .. } => {
-            if let Some(offset) = constant_offset(source, indices) {
-                found.offset = found.offset.wrapping_add(offset);
-                constant(base, found, depth + 1);
-            }
+            let (name, offset) = constant_address(base)?;
+            Some((name, offset.wrapping_add(constant_offset(source, indices)?)))
         }
-        _ => {}
+        _ => None,
     }
 }
 
-/// The bytes that constant indices make.
+/// Returns the bytes that constant indices make.
 pub fn constant_offset(source: &Type, indices: &[(Type, Const)]) -> Option<i64> {
     let mut ty = source;
     let mut offset = 0_i64;
     for (at, (index_type, index)) in indices.iter().enumerate() {
         let index = signed(index, index_type)?;
-        if at > 0
-            && let Type::Struct { .. } = ty
-        {
-            let (start, field) = layout::field(ty, index as u64).ok()?;
-            offset = offset.wrapping_add(start as i64);
-            ty = field;
-            continue;
-        }
-        if at > 0 {
-            ty = match ty {
-                Type::Array(_, element) | Type::Vector(_, element) => element,
-                _ => return None,
-            };
+        match ty {
+            _ if at == 0 => {}
+            Type::Struct { .. } => {
+                let (start, field) = layout::field(ty, index as u64).ok()?;
+                offset = offset.wrapping_add(start as i64);
+                ty = field;
+                continue;
+            }
+            Type::Array(_, element) | Type::Vector(_, element) => ty = element,
+            _ => return None,
         }
         offset = offset.wrapping_add(index.wrapping_mul(layout::size(ty).ok()? as i64));
     }

@@ -1,4 +1,4 @@
-//! Whether two accesses may touch the same memory.
+//! Finds out which accesses may touch the same memory.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ impl Touch {
     }
 }
 
-/// Whether two accesses may touch the same byte.
+/// Returns true if two accesses may touch the same byte.
 pub fn may_alias(module: &Module, function: &Function, uses: &Uses, a: &Touch, b: &Touch) -> bool {
     if a.space != b.space && a.space != Space::Generic && b.space != Space::Generic {
         return false;
@@ -46,7 +46,7 @@ pub fn may_alias(module: &Module, function: &Function, uses: &Uses, a: &Touch, b
     !(excluded(module, a.alias_scope, b.no_alias) || excluded(module, b.alias_scope, a.no_alias))
 }
 
-/// What an address belongs to.
+/// The object that an address belongs to.
 #[derive(PartialEq)]
 struct Object<'o> {
     origin: &'o Origin,
@@ -70,7 +70,7 @@ fn object<'o>(function: &Function, uses: &Uses, origin: &'o Origin) -> Option<Ob
     Some(Object { origin, is_own })
 }
 
-/// Whether metadata says that accesses in these scopes do not alias those: for some domain, all scopes of the one are excluded by
+/// Returns true if metadata excludes aliases: for some domain, all scopes of the first access are excluded by
 /// the other.
 fn excluded(module: &Module, scopes: Option<u32>, no_alias: Option<u32>) -> bool {
     let (Some(scopes), Some(no_alias)) = (scopes, no_alias) else {
@@ -85,12 +85,8 @@ fn excluded(module: &Module, scopes: Option<u32>, no_alias: Option<u32>) -> bool
     domains.values().any(|all| *all)
 }
 
-/// The nodes that a tuple lists.
+/// Returns the nodes that a tuple lists.
 fn nodes(module: &Module, node: u32) -> Vec<u32> {
-    match module.nodes.get(&node) {
-        Some(Node::Tuple(items)) => {
-            items.iter().filter_map(|item| if let Item::Node(node) = item { Some(*node) } else { None }).collect()
-        }
-        _ => Vec::new(),
-    }
+    let Some(Node::Tuple(items)) = module.nodes.get(&node) else { return Vec::new() };
+    items.iter().filter_map(|item| if let Item::Node(node) = item { Some(*node) } else { None }).collect()
 }

@@ -15,7 +15,7 @@ pub struct Graph {
 
 impl Graph {
     pub fn new(function: &Function) -> Self {
-        let blocks = function.blocks.as_deref().unwrap_or(&[]);
+        let blocks = function.body();
         let successors: Vec<Vec<BlockId>> =
             blocks.iter().map(|block| block.insts.last().map_or_else(Vec::new, |last| last.op.successors())).collect();
         let mut order = Vec::with_capacity(blocks.len());
@@ -60,7 +60,7 @@ impl Graph {
         graph
     }
 
-    /// By iteration (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm).
+    /// Finds dominators by iteration (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm).
     fn find_dominators(&mut self) {
         if self.order.is_empty() {
             return;
@@ -92,7 +92,7 @@ impl Graph {
         a
     }
 
-    /// In how many loops each block is.
+    /// Returns the number of loops around each block.
     pub fn loop_depths(&self) -> Vec<usize> {
         let mut depths = vec![0; self.predecessors.len()];
         for &head in &self.order {
@@ -118,7 +118,7 @@ impl Graph {
         self.place[block] != usize::MAX
     }
 
-    /// Whether every way to `block` goes through `by`.
+    /// Returns true if every way to `block` goes through `by`.
     pub fn dominates(&self, by: BlockId, block: BlockId) -> bool {
         let mut at = block;
         while self.place[at] > self.place[by] {

@@ -73,22 +73,14 @@ fn find(parent: &HashMap<Reg, Reg>, reg: Reg) -> Reg {
     at
 }
 
-/// The registers among those of interest that are needed after each block.
+/// Returns the registers among those of interest that are needed after each block.
 fn live_out(function: &Function, of_interest: &HashSet<Reg>) -> Vec<BTreeSet<Reg>> {
     let count = function.blocks.len();
     let (mut read, mut written) = (vec![BTreeSet::new(); count], vec![HashSet::new(); count]);
     for (at, block) in function.blocks.iter().enumerate() {
         for inst in block.insts.iter().chain(&block.exits) {
-            inst.each_use(|reg| {
-                if of_interest.contains(&reg) && !written[at].contains(&reg) {
-                    read[at].insert(reg);
-                }
-            });
-            inst.each_def(|reg| {
-                if of_interest.contains(&reg) {
-                    written[at].insert(reg);
-                }
-            });
+            read[at].extend(inst.uses().into_iter().filter(|reg| of_interest.contains(reg) && !written[at].contains(reg)));
+            written[at].extend(inst.defs().into_iter().filter(|reg| of_interest.contains(reg)));
         }
     }
     let mut into = read;
@@ -115,7 +107,7 @@ fn live_out(function: &Function, of_interest: &HashSet<Reg>) -> Vec<BTreeSet<Reg
     out
 }
 
-/// Which registers hold different values at the same time.
+/// Returns the registers that hold different values at the same time.
 fn interference(function: &Function, of_interest: &HashSet<Reg>, live_out: Vec<BTreeSet<Reg>>) -> HashMap<Reg, BTreeSet<Reg>> {
     let mut conflicts: HashMap<Reg, BTreeSet<Reg>> = HashMap::new();
     let mut add = |a: Reg, b: Reg| {
@@ -127,32 +119,19 @@ fn interference(function: &Function, of_interest: &HashSet<Reg>, live_out: Vec<B
     for (mut live, block) in live_out.into_iter().zip(&function.blocks) {
         for inst in block.insts.iter().chain(&block.exits).rev() {
             let copy_source = inst.copy().map(|(_, from)| from);
-            let mut defined = Vec::new();
-            inst.each_def(|reg| {
-                if of_interest.contains(&reg) {
-                    defined.push(reg);
-                }
-            });
+            let of_interest = |reg: &Reg| of_interest.contains(reg);
+            let defined: Vec<Reg> = inst.defs().into_iter().filter(of_interest).collect();
+            let used: Vec<Reg> = inst.uses().into_iter().filter(of_interest).collect();
             for (at, reg) in defined.iter().enumerate() {
                 live.iter().filter(|other| Some(**other) != copy_source).for_each(|other| add(*reg, *other));
                 defined[..at].iter().for_each(|other| add(*reg, *other));
                 // Inline PTX may write a result before it has read all operands.
                 if inst.template.is_some() {
-                    inst.each_use(|other| {
-                        if of_interest.contains(&other) {
-                            add(*reg, other);
-                        }
-                    });
+                    used.iter().for_each(|other| add(*reg, *other));
                 }
             }
-            defined.iter().for_each(|reg| {
-                live.remove(reg);
-            });
-            inst.each_use(|reg| {
-                if of_interest.contains(&reg) {
-                    live.insert(reg);
-                }
-            });
+            live.retain(|reg| !defined.contains(reg));
+            live.extend(used);
         }
     }
     conflicts

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::ir::{Binary, Block, Function, Local, Op, Type, Value};
+use crate::ir::{Binary, Block, Function, Inst, Local, Op, Type, Value};
 
 /// Fuses in all blocks.
 pub fn contract(function: &mut Function) {
@@ -22,17 +22,12 @@ pub fn contract(function: &mut Function) {
     for (at, block) in blocks.iter().enumerate() {
         for inst in &block.insts {
             let is_phi = matches!(inst.op, Op::Phi(_));
-            inst.op.each_operand(|value| {
-                if let Value::Local(local) = value
-                    && (is_phi || homes.get(local) != Some(&at))
-                {
-                    outside.insert(*local, 1);
-                }
-            });
+            outside.extend(inst.op.locals().filter(|local| is_phi || homes.get(local) != Some(&at)).map(|local| (local, 1)));
         }
     }
     for block in blocks {
-        Fusion::new(block, &outside).run(block);
+        let others = block.insts.iter().filter(|inst| !matches!(inst.op, Op::Phi(_)));
+        Fusion::new(others, outside.clone()).run(block);
     }
 }
 
@@ -40,21 +35,10 @@ pub fn contract(function: &mut Function) {
 fn contract_single_uses(function: &mut Function) {
     let order = function.order.clone();
     let Some(blocks) = &mut function.blocks else { return };
-    let mut uses: HashMap<Local, usize> = HashMap::new();
-    let mut products: HashMap<Local, (Value, Value)> = HashMap::new();
-    for inst in blocks.iter().flat_map(|block| &block.insts) {
-        inst.op.each_operand(|value| {
-            if let Value::Local(local) = value {
-                *uses.entry(*local).or_default() += 1;
-            }
-        });
-        if let (Some(result), Some(factors)) = (inst.result, factors(&inst.op)) {
-            products.insert(result, factors);
-        }
-    }
-    let single = |value: &Value| match value {
-        Value::Local(local) if uses.get(local) == Some(&1) => products.get(local).map(|factors| (*local, factors.clone())),
-        _ => None,
+    let Fusion { products, uses } = Fusion::new(blocks.iter().flat_map(|block| &block.insts), HashMap::new());
+    let single = |value: &Value| {
+        let local = value.local().filter(|local| uses.get(local) == Some(&1))?;
+        products.get(&local).map(|factors| (local, factors.clone()))
     };
     let mut gone = HashSet::new();
     for block in order {
@@ -76,7 +60,7 @@ fn contract_single_uses(function: &mut Function) {
     }
 }
 
-/// The factors of a product that may be fused.
+/// Returns the factors of a product that may be fused.
 fn factors(op: &Op) -> Option<(Value, Value)> {
     match op {
         Op::Binary { op: Binary::FMul, flags, a, b } if flags.contract => Some((a.clone(), b.clone())),
@@ -91,18 +75,10 @@ struct Fusion {
 }
 
 impl Fusion {
-    fn new(block: &Block, outside: &HashMap<Local, usize>) -> Self {
-        let mut uses = outside.clone();
+    fn new<'i>(insts: impl Iterator<Item = &'i Inst>, mut uses: HashMap<Local, usize>) -> Self {
         let mut products = HashMap::new();
-        for inst in &block.insts {
-            if matches!(inst.op, Op::Phi(_)) {
-                continue;
-            }
-            inst.op.each_operand(|value| {
-                if let Value::Local(local) = value {
-                    *uses.entry(*local).or_default() += 1;
-                }
-            });
+        for inst in insts {
+            inst.op.locals().for_each(|local| *uses.entry(local).or_default() += 1);
             if let (Some(result), Some(factors)) = (inst.result, factors(&inst.op)) {
                 products.insert(result, factors);
             }
@@ -126,33 +102,25 @@ impl Fusion {
             let is_sub = *op == Binary::FSub;
             let (Some(product), c) = (if take_left { (left, b.clone()) } else { (right, a.clone()) }) else { continue };
             let Some((x, y)) = self.products.get(&product).cloned() else { continue };
-            self.used(product, &[&x, &y]);
+            self.used(product, [&x, &y]);
             inst.op = Op::Fma { a: x, b: y, c, negate_product: is_sub && !take_left, negate_c: is_sub && take_left };
         }
     }
 
     fn product(&self, value: &Value) -> Option<Local> {
-        match value {
-            Value::Local(local) if self.products.contains_key(local) => Some(*local),
-            _ => None,
-        }
+        value.local().filter(|local| self.products.contains_key(local))
     }
 
     fn count(&self, local: Local) -> usize {
         self.uses.get(&local).copied().unwrap_or(0)
     }
 
-    /// A sum uses the factors now in place of the product.
-    fn used(&mut self, product: Local, factors: &[&Value]) {
+    /// Counts that a sum uses the factors now in place of the product.
+    fn used(&mut self, product: Local, factors: [&Value; 2]) {
         let left = self.uses.entry(product).or_insert(1);
         *left = left.saturating_sub(1);
-        let is_dead = *left == 0;
-        for factor in factors {
-            if let Value::Local(local) = factor
-                && !is_dead
-            {
-                *self.uses.entry(*local).or_default() += 1;
-            }
+        if *left > 0 {
+            factors.into_iter().filter_map(Value::local).for_each(|local| *self.uses.entry(local).or_default() += 1);
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::address::constant_offset;
+use crate::address::constant_address;
 use crate::error::{Error, Result};
-use crate::ir::{Cast, Const, Global, Type};
+use crate::ir::{Const, Global, Type};
 use crate::layout;
 use crate::select::Names;
 use crate::space::Space;
@@ -12,7 +12,7 @@ use crate::space::Space;
 /// Most bytes of an initial value that is written out.
 const MOST_BYTES: u64 = 1 << 24;
 
-/// The declaration of a variable. `None`: it is not one that PTX has.
+/// Returns the declaration of a variable. `None`: it is not one that PTX has.
 pub fn declaration(names: &Names, global: &Global) -> Result<Option<String>> {
     let fail = |message: String| Error::at(global.line, message);
     if global.name.starts_with("llvm.") {
@@ -39,10 +39,7 @@ pub fn declaration(names: &Names, global: &Global) -> Result<Option<String>> {
         let _ = write!(text, ".b8 {name}[];");
         return Ok(Some(text));
     }
-    let init = match (&global.init, space) {
-        (None, _) | (_, Space::Shared) => None,
-        (Some(init), _) => Some(init),
-    };
+    let init = global.init.as_ref().filter(|_| space != Space::Shared);
     let Some(init) = init.filter(|init| !matches!(init, Const::Zero | Const::Undef)) else {
         let _ = write!(text, ".b8 {name}[{}];", bytes.max(1));
         return Ok(Some(text));
@@ -87,13 +84,9 @@ impl Image {
             (Const::Zero | Const::Undef, _) => Ok(()),
             (Const::Bytes(bytes), _) => self.put(at, bytes),
             (Const::Int(bits), Type::Int(_)) => {
-                let bytes = layout::size(ty)? as usize;
-                self.put(at, bits.to_le_bytes().get(..bytes).ok_or_else(wrong)?)
+                self.put(at, bits.to_le_bytes().get(..layout::size(ty)? as usize).ok_or_else(wrong)?)
             }
-            (Const::Float(bits), _) => {
-                let bytes = layout::size(ty)? as usize;
-                self.put(at, bits.to_le_bytes().get(..bytes).ok_or_else(wrong)?)
-            }
+            (Const::Float(bits), _) => self.put(at, bits.to_le_bytes().get(..layout::size(ty)? as usize).ok_or_else(wrong)?),
             (Const::Aggregate(elements), Type::Struct { .. }) => {
                 for (index, (ty_of, element)) in (0..).zip(elements) {
                     let (offset, _) = layout::field(ty, index)?;
@@ -113,8 +106,9 @@ impl Image {
                 (0..u64::from(*count)).try_for_each(|index| self.write(names, at + index * step, element, value))
             }
             (_, Type::Ptr(space)) => {
-                let (name, offset) = address(value).ok_or_else(|| Error::at(0, "an initial value that is not supported"))?;
-                let name = names.of(&name);
+                let (name, offset) =
+                    constant_address(value).ok_or_else(|| Error::at(0, "an initial value that is not supported"))?;
+                let name = names.of(name);
                 let text = if *space == 0 { format!("generic({name})") } else { name.to_owned() };
                 let sign = if offset < 0 { "-" } else { "+" };
                 let text = if offset == 0 { text } else { format!("{text}{sign}{}", offset.unsigned_abs()) };
@@ -130,18 +124,5 @@ impl Image {
         let place = start.checked_add(bytes.len()).and_then(|end| self.bytes.get_mut(start..end));
         place.ok_or_else(|| Error::at(0, "an initial value is longer than its variable"))?.copy_from_slice(bytes);
         Ok(())
-    }
-}
-
-/// The variable and the offset of a constant address.
-fn address(value: &Const) -> Option<(String, i64)> {
-    match value {
-        Const::Global(name) => Some((name.clone(), 0)),
-        Const::Cast { op: Cast::AddrSpace | Cast::Bitcast, value, .. } => address(value),
-        Const::Gep { source, base, indices, .. } => {
-            let (name, offset) = address(base)?;
-            Some((name, offset.wrapping_add(constant_offset(source, indices)?)))
-        }
-        _ => None,
     }
 }

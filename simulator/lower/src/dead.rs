@@ -1,4 +1,4 @@
-//! Removes instructions whose results nobody uses.
+//! Removes instructions whose results are unused.
 
 use crate::mir::{Function, Inst};
 
@@ -8,21 +8,20 @@ pub fn remove(function: &mut Function) {
     let mut makers: Vec<Vec<(usize, usize)>> = vec![Vec::new(); function.regs.len()];
     for (block, code) in function.blocks.iter().enumerate() {
         for (at, inst) in code.insts.iter().enumerate() {
-            inst.each_def(|reg| makers[reg as usize].push((block, at)));
+            inst.defs().into_iter().for_each(|reg| makers[reg as usize].push((block, at)));
         }
     }
     let mut needed: Vec<Vec<bool>> = function.blocks.iter().map(|block| vec![false; block.insts.len()]).collect();
     let mut seen = vec![false; function.regs.len()];
     let mut work: Vec<u32> = Vec::new();
-    let want = |inst: &Inst, work: &mut Vec<u32>| inst.each_use(|reg| work.push(reg));
     for (block, code) in function.blocks.iter().enumerate() {
         for (at, inst) in code.insts.iter().enumerate() {
             if inst.effects {
                 needed[block][at] = true;
-                want(inst, &mut work);
+                work.extend(inst.uses());
             }
         }
-        code.exits.iter().for_each(|inst| want(inst, &mut work));
+        work.extend(code.exits.iter().flat_map(Inst::uses));
     }
     while let Some(reg) = work.pop() {
         if std::mem::replace(&mut seen[reg as usize], true) {
@@ -30,7 +29,7 @@ pub fn remove(function: &mut Function) {
         }
         for (block, at) in &makers[reg as usize] {
             if !std::mem::replace(&mut needed[*block][*at], true) {
-                want(&function.blocks[*block].insts[*at], &mut work);
+                work.extend(function.blocks[*block].insts[*at].uses());
             }
         }
     }

@@ -28,7 +28,7 @@ impl<'m> Files<'m> {
         Self { module, numbers: HashMap::new(), names: Vec::new() }
     }
 
-    /// The place of a node, and of the calls that it was inlined into, the innermost first; each with the name of its function.
+    /// Returns the place of a node, and of the calls that it was inlined into, the innermost first; each with the name of its function.
     pub fn chain(&mut self, node: u32) -> Vec<(Location, String)> {
         let mut chain = Vec::new();
         let mut at = Some(node);
@@ -54,7 +54,7 @@ impl<'m> Files<'m> {
         number
     }
 
-    /// The file of a scope and the name of its function.
+    /// Returns the file of a scope and the name of its function.
     fn scope(&self, scope: Option<u32>) -> (Option<String>, String) {
         let (mut file, mut at) = (None, scope);
         for _ in 0..LONGEST {
@@ -79,7 +79,7 @@ fn file_name(module: &Module, node: Option<u32>) -> Option<String> {
     }
 }
 
-/// The place of a node in the code that was written, for a message: the outermost one.
+/// Returns the place of a node in the code that was written, for a message: the outermost one.
 pub fn place(module: &Module, node: Option<u32>) -> Option<Place> {
     let mut files = Files::new(module);
     let (location, _) = files.chain(node?).pop()?;

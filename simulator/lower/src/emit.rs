@@ -25,19 +25,11 @@ pub struct Emitter<'m> {
 
 impl<'m> Emitter<'m> {
     pub fn new(files: Files<'m>, hidden: Option<String>) -> Self {
-        Self {
-            text: String::new(),
-            files,
-            function: 0,
-            names: Vec::new(),
-            known: HashMap::new(),
-            last: None,
-            strings: Vec::new(),
-            hidden,
-        }
+        let (text, names, known, strings) = (String::new(), Vec::new(), HashMap::new(), Vec::new());
+        Self { text, files, function: 0, names, known, last: None, strings, hidden }
     }
 
-    /// The body of a function; shared variables of its own come first.
+    /// Writes the body of a function; shared variables of its own come first.
     pub fn body(&mut self, function: &Function, shared: &[String]) {
         self.text.push_str("{\n");
         self.registers(function);
@@ -63,17 +55,8 @@ impl<'m> Emitter<'m> {
     }
 
     fn registers(&mut self, function: &Function) {
-        let mut used: BTreeSet<u32> = BTreeSet::new();
-        for block in &function.blocks {
-            for inst in block.insts.iter().chain(&block.exits) {
-                inst.each_def(|reg| {
-                    used.insert(reg);
-                });
-                inst.each_use(|reg| {
-                    used.insert(reg);
-                });
-            }
-        }
+        let insts = function.blocks.iter().flat_map(|block| block.insts.iter().chain(&block.exits));
+        let used: BTreeSet<u32> = insts.flat_map(|inst| inst.defs().into_iter().chain(inst.uses())).collect();
         self.names = vec![String::new(); function.regs.len()];
         for class in Class::ALL {
             let mut count = 0;
@@ -87,7 +70,7 @@ impl<'m> Emitter<'m> {
         }
     }
 
-    /// `.loc`, if the place is another one. Instructions without a place keep the last one, except at the start of a block.
+    /// Writes `.loc` if the place changes. Instructions without a place keep the last one, except at the start of a block.
     fn location(&mut self, dbg: Option<u32>, is_first: bool) {
         let mut chain = dbg.map_or_else(Vec::new, |dbg| self.files.chain(dbg));
         if let Some(hidden) = &self.hidden {
@@ -198,7 +181,7 @@ impl<'m> Emitter<'m> {
         }
     }
 
-    /// The files and the names that `.loc` refers to.
+    /// Writes the files and the names that `.loc` refers to, and returns the text.
     pub fn finish(mut self) -> String {
         for (at, name) in self.files.names.iter().enumerate() {
             let name = name.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ");
@@ -216,15 +199,8 @@ impl<'m> Emitter<'m> {
     }
 }
 
-/// The blocks that a branch goes to.
+/// Returns the blocks that a branch goes to.
 fn targets(function: &Function) -> BTreeSet<usize> {
-    let mut targets = BTreeSet::new();
-    for block in &function.blocks {
-        for op in block.exits.iter().flat_map(|inst| &inst.ops) {
-            if let Op::Label(block) = op {
-                targets.insert(*block);
-            }
-        }
-    }
-    targets
+    let ops = function.blocks.iter().flat_map(|block| &block.exits).flat_map(|inst| &inst.ops);
+    ops.filter_map(|op| if let Op::Label(block) = op { Some(*block) } else { None }).collect()
 }

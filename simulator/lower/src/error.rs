@@ -5,7 +5,7 @@ use std::fmt;
 /// A reason to refuse a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What was found.
+    /// The defect or the feature that was found.
     pub message: String,
     /// The line of the IR, from 1; 0 if no line is to blame.
     pub line: u32,
@@ -25,7 +25,7 @@ pub struct Place {
 }
 
 impl Error {
-    /// An error at a line of the IR.
+    /// Returns an error at a line of the IR.
     pub(crate) fn at(line: u32, message: impl Into<String>) -> Self {
         Self { message: message.into(), line, source: None }
     }
@@ -46,5 +46,5 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// What a step of the lowering returns.
+/// The result of a step of the lowering.
 pub(crate) type Result<T> = std::result::Result<T, Error>;

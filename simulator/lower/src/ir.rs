@@ -7,22 +7,16 @@ use std::rc::Rc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Type {
     Void,
-    /// `i1` to `i128`
-    Int(u32),
+    Int(u32), // `i1` to `i128`
     Half,
     BFloat,
     Float,
     Double,
-    /// A pointer into an address space.
-    Ptr(u32),
+    Ptr(u32), // A pointer into an address space.
     Vector(u32, Rc<Type>),
     Array(u64, Rc<Type>),
-    Struct {
-        packed: bool,
-        fields: Rc<[Type]>,
-    },
-    /// `label`, `metadata`, `token`: not a value that a register holds.
-    Other,
+    Struct { packed: bool, fields: Rc<[Type]> },
+    Other, // `label`, `metadata`, `token`: nothing that a register holds
 }
 
 /// The number of a value that a function defines: a parameter or the result of an instruction.
@@ -30,7 +24,7 @@ pub type Local = u32;
 /// The index of a basic block.
 pub type BlockId = usize;
 
-/// An operand; its type is known from where it stands.
+/// An operand. Its place says its type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Local(Local),
@@ -40,79 +34,56 @@ pub enum Value {
 /// A constant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Const {
-    /// The low bits; those beyond the type's width are zero.
-    Int(u128),
-    /// The bits of a floating-point number, as wide as its type.
-    Float(u64),
-    /// `null`, `zeroinitializer`, `none`
-    Zero,
-    /// `undef` and `poison`
-    Undef,
-    /// The elements of a vector, an array, or a structure.
-    Aggregate(Vec<(Type, Const)>),
-    /// `c"…"`
-    Bytes(Vec<u8>),
-    /// The same constant in all elements of a vector.
-    Splat(Type, Rc<Const>),
-    /// The address of a variable or a function.
-    Global(String),
-    Gep {
-        source: Type,
-        base: Rc<Const>,
-        base_type: Type,
-        indices: Vec<(Type, Const)>,
-    },
+    Int(u128),                     // The low bits; those beyond the type's width are zero.
+    Float(u64),                    // The bits of a floating-point number, as wide as its type.
+    Zero,                          // `null`, `zeroinitializer`, `none`
+    Undef,                         // `undef` and `poison`
+    Aggregate(Vec<(Type, Const)>), // The elements of a vector, an array, or a structure.
+    Bytes(Vec<u8>),                // `c"…"`
+    Splat(Type, Rc<Const>),        // The same constant in all elements of a vector.
+    Global(String),                // The address of a variable or a function.
+    Gep { source: Type, base: Rc<Const>, base_type: Type, indices: Vec<(Type, Const)> },
+    Cast { op: Cast, from: Type, value: Rc<Const>, to: Type },
+    Binary { op: Binary, ty: Type, a: Rc<Const>, b: Rc<Const> },
+}
+
+/// Defines an enum whose members are words of the IR.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($member:ident = $word:literal $(or $other:literal)?),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($member),* }
+
+        impl $name {
+            pub fn of(word: &str) -> Option<Self> {
+                Some(match word {
+                    $($word $(| $other)? => $name::$member,)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+words! {
     Cast {
-        op: Cast,
-        from: Type,
-        value: Rc<Const>,
-        to: Type,
-    },
+        Trunc = "trunc", Zext = "zext", Sext = "sext", FpTrunc = "fptrunc", FpExt = "fpext", FpToUi = "fptoui", FpToSi = "fptosi",
+        UiToFp = "uitofp", SiToFp = "sitofp", PtrToInt = "ptrtoint" or "ptrtoaddr", IntToPtr = "inttoptr", Bitcast = "bitcast",
+        AddrSpace = "addrspacecast",
+    }
+}
+
+words! {
     Binary {
-        op: Binary,
-        ty: Type,
-        a: Rc<Const>,
-        b: Rc<Const>,
-    },
+        Add = "add", Sub = "sub", Mul = "mul", UDiv = "udiv", SDiv = "sdiv", URem = "urem", SRem = "srem", Shl = "shl", LShr = "lshr",
+        AShr = "ashr", And = "and", Or = "or", Xor = "xor", FAdd = "fadd", FSub = "fsub", FMul = "fmul", FDiv = "fdiv", FRem = "frem",
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cast {
-    Trunc,
-    Zext,
-    Sext,
-    FpTrunc,
-    FpExt,
-    FpToUi,
-    FpToSi,
-    UiToFp,
-    SiToFp,
-    PtrToInt,
-    IntToPtr,
-    Bitcast,
-    AddrSpace,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Binary {
-    Add,
-    Sub,
-    Mul,
-    UDiv,
-    SDiv,
-    URem,
-    SRem,
-    Shl,
-    LShr,
-    AShr,
-    And,
-    Or,
-    Xor,
-    FAdd,
-    FSub,
-    FMul,
-    FDiv,
-    FRem,
+words! {
+    IntPredicate {
+        Eq = "eq", Ne = "ne", Ugt = "ugt", Uge = "uge", Ult = "ult", Ule = "ule", Sgt = "sgt", Sge = "sge", Slt = "slt", Sle = "sle",
+    }
 }
 
 /// Promises about an operation.
@@ -126,41 +97,27 @@ pub struct Flags {
     pub nneg: bool,
     /// A product and a sum may be fused.
     pub contract: bool,
-    pub reassoc: bool,
     /// Approximate functions are allowed.
     pub afn: bool,
-    /// A reciprocal may replace a division.
-    pub arcp: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IntPredicate {
-    Eq,
-    Ne,
-    Ugt,
-    Uge,
-    Ult,
-    Ule,
-    Sgt,
-    Sge,
-    Slt,
-    Sle,
+words! {
+    /// The order that an atomic operation gives to other accesses.
+    Ordering {
+        NotAtomic = "", Monotonic = "monotonic" or "unordered", Acquire = "acquire", Release = "release", AcqRel = "acq_rel",
+        SeqCst = "seq_cst",
+    }
 }
 
-/// How much an atomic operation orders.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ordering {
-    #[default]
-    NotAtomic,
-    Monotonic,
-    Acquire,
-    Release,
-    AcqRel,
-    SeqCst,
+#[expect(clippy::derivable_impls, reason = "the macro has no place for a default")]
+impl Default for Ordering {
+    fn default() -> Self {
+        Ordering::NotAtomic
+    }
 }
 
 /// How a load or a store accesses memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     pub align: u64,
     pub volatile: bool,
@@ -187,143 +144,39 @@ pub struct Inst {
     pub dbg: Option<u32>,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, Debug)]
 pub enum Op {
-    Binary {
-        op: Binary,
-        flags: Flags,
-        a: Value,
-        b: Value,
-    },
+    Binary { op: Binary, flags: Flags, a: Value, b: Value },
     FNeg(Value),
-    /// `a * b + c`, made of a product and a sum; either may be negated.
-    Fma {
-        a: Value,
-        b: Value,
-        c: Value,
-        negate_product: bool,
-        negate_c: bool,
-    },
-    Cast {
-        op: Cast,
-        flags: Flags,
-        from: Type,
-        value: Value,
-    },
-    ICmp {
-        predicate: IntPredicate,
-        ty: Type,
-        a: Value,
-        b: Value,
-    },
-    FCmp {
-        predicate: String,
-        ty: Type,
-        a: Value,
-        b: Value,
-    },
-    Select {
-        condition: Value,
-        condition_type: Type,
-        a: Value,
-        b: Value,
-    },
+    Fma { a: Value, b: Value, c: Value, negate_product: bool, negate_c: bool }, // `a * b + c`, made of a product and a sum; either may be negated.
+    Cast { op: Cast, flags: Flags, from: Type, value: Value },
+    ICmp { predicate: IntPredicate, ty: Type, a: Value, b: Value },
+    FCmp { predicate: String, ty: Type, a: Value, b: Value },
+    Select { condition: Value, condition_type: Type, a: Value, b: Value },
     Freeze(Value),
     Phi(Vec<(Value, BlockId)>),
-    Load {
-        ptr: Value,
-        ptr_type: Type,
-        access: Access,
-    },
-    Store {
-        ty: Type,
-        value: Value,
-        ptr: Value,
-        ptr_type: Type,
-        access: Access,
-    },
-    Gep {
-        source: Type,
-        base: Value,
-        base_type: Type,
-        indices: Vec<(Type, Value)>,
-    },
-    Alloca {
-        ty: Type,
-        count: Value,
-        align: u64,
-    },
-    ExtractValue {
-        from: Type,
-        value: Value,
-        path: Vec<u32>,
-    },
-    InsertValue {
-        ty: Type,
-        into: Value,
-        from: Type,
-        value: Value,
-        path: Vec<u32>,
-    },
-    ExtractElement {
-        from: Type,
-        vector: Value,
-        index: Value,
-    },
-    InsertElement {
-        vector: Value,
-        element: Value,
-        index: Value,
-    },
-    Shuffle {
-        from: Type,
-        a: Value,
-        b: Value,
-        mask: Vec<Option<u32>>,
-    },
-    Call {
-        callee: Callee,
-        args: Vec<Arg>,
-        flags: Flags,
-    },
-    AtomicRmw {
-        op: String,
-        ptr: Value,
-        ptr_type: Type,
-        value: Value,
-        scope: String,
-    },
-    CmpXchg {
-        ptr: Value,
-        ptr_type: Type,
-        ty: Type,
-        expected: Value,
-        new: Value,
-        ordering: [Ordering; 2],
-        scope: String,
-    },
-    Fence {
-        ordering: Ordering,
-        scope: String,
-    },
+    Load { ptr: Value, ptr_type: Type, access: Access },
+    Store { ty: Type, value: Value, ptr: Value, ptr_type: Type, access: Access },
+    Gep { source: Type, base: Value, base_type: Type, indices: Vec<(Type, Value)> },
+    Alloca { ty: Type, count: Value, align: u64 },
+    ExtractValue { from: Type, value: Value, path: Vec<u32> },
+    InsertValue { ty: Type, into: Value, from: Type, value: Value, path: Vec<u32> },
+    ExtractElement { from: Type, vector: Value, index: Value },
+    InsertElement { vector: Value, element: Value, index: Value },
+    Shuffle { from: Type, a: Value, b: Value, mask: Vec<Option<u32>> },
+    Call { callee: Callee, args: Vec<Arg>, flags: Flags },
+    AtomicRmw { op: String, ptr: Value, ptr_type: Type, value: Value, scope: String },
+    CmpXchg { ptr: Value, ptr_type: Type, ty: Type, expected: Value, new: Value, ordering: [Ordering; 2], scope: String },
+    Fence { ordering: Ordering, scope: String },
     Ret(Option<(Type, Value)>),
     Br(BlockId),
-    CondBr {
-        condition: Value,
-        then: BlockId,
-        or_else: BlockId,
-    },
-    Switch {
-        ty: Type,
-        value: Value,
-        default: BlockId,
-        cases: Vec<(u128, BlockId)>,
-    },
+    CondBr { condition: Value, then: BlockId, or_else: BlockId },
+    Switch { ty: Type, value: Value, default: BlockId, cases: Vec<(u128, BlockId)> },
     Unreachable,
 }
 
-/// What a call calls.
+/// The target of a call.
 #[derive(Clone, Debug)]
 pub enum Callee {
     Function(String),
@@ -394,22 +247,9 @@ pub struct Global {
 /// A node of metadata.
 #[derive(Clone, Debug)]
 pub enum Node {
-    Location {
-        line: u32,
-        column: u32,
-        scope: Option<u32>,
-        inlined_at: Option<u32>,
-    },
-    /// Anything with a file and perhaps an enclosing scope: a function or a block in it.
-    Scope {
-        file: Option<u32>,
-        scope: Option<u32>,
-        name: String,
-    },
-    File {
-        name: String,
-        directory: String,
-    },
+    Location { line: u32, column: u32, scope: Option<u32>, inlined_at: Option<u32> },
+    Scope { file: Option<u32>, scope: Option<u32>, name: String }, // Anything with a file and perhaps an enclosing scope: a function or a block in it.
+    File { name: String, directory: String },
     Tuple(Vec<Item>),
     Other,
 }
@@ -437,12 +277,46 @@ pub struct Module {
 }
 
 impl Type {
-    /// The element of a vector, or the type itself.
+    /// Returns the element of a vector, or the type itself.
     pub fn scalar(&self) -> &Type {
         match self {
             Type::Vector(_, element) => element,
             _ => self,
         }
+    }
+}
+
+impl Value {
+    /// Returns the number of a local.
+    pub fn local(&self) -> Option<Local> {
+        if let Value::Local(local) = self { Some(*local) } else { None }
+    }
+}
+
+impl Function {
+    /// Returns the blocks; none if it is only declared.
+    pub fn body(&self) -> &[Block] {
+        self.blocks.as_deref().unwrap_or(&[])
+    }
+
+    /// Returns the instructions of a block.
+    pub fn insts(&self, block: BlockId) -> &[Inst] {
+        self.body().get(block).map_or(&[], |block| &block.insts)
+    }
+
+    /// Returns the attributes, those of its groups included.
+    pub fn all_attributes<'m>(&'m self, module: &'m Module) -> impl Iterator<Item = &'m (String, String)> {
+        self.groups.iter().filter_map(|group| module.attributes.get(group)).flatten().chain(&self.attributes)
+    }
+}
+
+impl Module {
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| function.name == name)
+    }
+
+    pub fn global(&self, name: &str) -> Option<&Global> {
+        self.globals.iter().find(|global| global.name == name)
     }
 }
 
@@ -464,12 +338,12 @@ impl Const {
 }
 
 impl Op {
-    /// Whether it leaves its block.
+    /// Returns true if it leaves its block.
     pub fn is_terminator(&self) -> bool {
         matches!(self, Op::Ret(_) | Op::Br(_) | Op::CondBr { .. } | Op::Switch { .. } | Op::Unreachable)
     }
 
-    /// The blocks that it may go to.
+    /// Returns the blocks that it may go to.
     pub fn successors(&self) -> Vec<BlockId> {
         match self {
             Op::Br(to) => vec![*to],
@@ -487,46 +361,31 @@ impl Op {
         }
     }
 
-    /// Calls a function with each operand. The values of a phi are operands, too.
-    pub fn each_operand<'o>(&'o self, mut visit: impl FnMut(&'o Value)) {
+    /// Returns the operands. The values of a phi are operands, too.
+    pub fn operands(&self) -> Vec<&Value> {
         match self {
-            Op::Binary { a, b, .. } | Op::ICmp { a, b, .. } | Op::FCmp { a, b, .. } | Op::Shuffle { a, b, .. } => {
-                visit(a);
-                visit(b);
-            }
-            Op::Fma { a, b, c, .. } => [a, b, c].into_iter().for_each(visit),
-            Op::FNeg(value) | Op::Freeze(value) | Op::Cast { value, .. } | Op::ExtractValue { value, .. } => visit(value),
-            Op::Select { condition, a, b, .. } => [condition, a, b].into_iter().for_each(visit),
-            Op::Phi(incoming) => incoming.iter().for_each(|(value, _)| visit(value)),
-            Op::Load { ptr, .. } => visit(ptr),
-            Op::Store { value, ptr, .. } | Op::AtomicRmw { value, ptr, .. } => {
-                visit(value);
-                visit(ptr);
-            }
-            Op::Gep { base, indices, .. } => {
-                visit(base);
-                indices.iter().for_each(|(_, index)| visit(index));
-            }
-            Op::Alloca { count, .. } => visit(count),
-            Op::InsertValue { into, value, .. } => {
-                visit(into);
-                visit(value);
-            }
-            Op::ExtractElement { vector, index, .. } => {
-                visit(vector);
-                visit(index);
-            }
-            Op::InsertElement { vector, element, index } => [vector, element, index].into_iter().for_each(visit),
+            Op::Binary { a, b, .. } | Op::ICmp { a, b, .. } | Op::FCmp { a, b, .. } | Op::Shuffle { a, b, .. } => vec![a, b],
+            Op::Fma { a, b, c, .. } | Op::Select { condition: a, a: b, b: c, .. } => vec![a, b, c],
+            Op::FNeg(value) | Op::Freeze(value) | Op::Cast { value, .. } | Op::ExtractValue { value, .. } => vec![value],
+            Op::Phi(incoming) => incoming.iter().map(|(value, _)| value).collect(),
+            Op::Load { ptr: value, .. } | Op::Alloca { count: value, .. } | Op::CondBr { condition: value, .. } => vec![value],
+            Op::Store { value, ptr, .. } | Op::AtomicRmw { value, ptr, .. } => vec![value, ptr],
+            Op::Gep { base, indices, .. } => [base].into_iter().chain(indices.iter().map(|(_, index)| index)).collect(),
+            Op::InsertValue { into, value, .. } => vec![into, value],
+            Op::ExtractElement { vector, index, .. } => vec![vector, index],
+            Op::InsertElement { vector, element, index } => vec![vector, element, index],
             Op::Call { callee, args, .. } => {
-                if let Callee::Pointer(callee) = callee {
-                    visit(callee);
-                }
-                args.iter().for_each(|arg| visit(&arg.value));
+                let callee = if let Callee::Pointer(callee) = callee { Some(callee) } else { None };
+                callee.into_iter().chain(args.iter().map(|arg| &arg.value)).collect()
             }
-            Op::CmpXchg { ptr, expected, new, .. } => [ptr, expected, new].into_iter().for_each(visit),
-            Op::Ret(Some((_, value))) | Op::Switch { value, .. } => visit(value),
-            Op::CondBr { condition, .. } => visit(condition),
-            Op::Fence { .. } | Op::Ret(None) | Op::Br(_) | Op::Unreachable => {}
+            Op::CmpXchg { ptr, expected, new, .. } => vec![ptr, expected, new],
+            Op::Ret(Some((_, value))) | Op::Switch { value, .. } => vec![value],
+            Op::Fence { .. } | Op::Ret(None) | Op::Br(_) | Op::Unreachable => Vec::new(),
         }
+    }
+
+    /// Returns the locals among the operands.
+    pub fn locals(&self) -> impl Iterator<Item = Local> {
+        self.operands().into_iter().filter_map(Value::local)
     }
 }

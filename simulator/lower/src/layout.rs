@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::ir::Type;
 
-/// Most scalars that one value may consist of; text that asks for more is damaged or not meant for registers.
-const MOST_PARTS: usize = 4096;
+/// Most scalars of one value. Text that asks for more is damaged or not meant for registers.
+const MOST_PARTS: u64 = 4096;
 /// Most bytes that a type may have.
 const MOST_BYTES: u64 = 1 << 40;
 
@@ -30,7 +30,7 @@ impl Scalar {
         }
     }
 
-    /// The bytes that it takes in memory.
+    /// Returns the bytes that it takes in memory.
     pub fn bytes(self) -> u64 {
         u64::from(self.bits()).div_ceil(8).next_power_of_two()
     }
@@ -40,7 +40,7 @@ impl Scalar {
     }
 }
 
-/// The scalar of a type that is one.
+/// Returns the scalar of a type that is one.
 pub fn scalar(ty: &Type) -> Option<Scalar> {
     Some(match ty {
         Type::Int(bits) => Scalar::Int(*bits),
@@ -53,7 +53,7 @@ pub fn scalar(ty: &Type) -> Option<Scalar> {
     })
 }
 
-/// The bytes from one element of an array of this type to the next one.
+/// Returns the bytes from one element of an array of this type to the next one.
 pub fn size(ty: &Type) -> Result<u64> {
     let bytes = match ty {
         Type::Vector(count, element) => {
@@ -73,7 +73,7 @@ pub fn size(ty: &Type) -> Result<u64> {
     if bytes > MOST_BYTES { Err(Error::at(0, "a type is too large")) } else { Ok(bytes) }
 }
 
-/// The alignment that the ABI gives it.
+/// Returns the alignment that the ABI gives it.
 pub fn align(ty: &Type) -> u64 {
     match ty {
         Type::Vector(count, element) => {
@@ -87,7 +87,7 @@ pub fn align(ty: &Type) -> u64 {
     }
 }
 
-/// Where a field starts whose predecessors end at `end`.
+/// Returns the offset of a field after fields that end at `end`.
 fn place(end: u64, field: &Type, packed: bool) -> Result<u64> {
     if packed {
         return Ok(end);
@@ -95,7 +95,7 @@ fn place(end: u64, field: &Type, packed: bool) -> Result<u64> {
     end.checked_next_multiple_of(align(field)).ok_or_else(|| Error::at(0, "a type is too large"))
 }
 
-/// The offset of a field and its type.
+/// Returns the offset of a field and its type.
 pub fn field(ty: &Type, index: u64) -> Result<(u64, &Type)> {
     let Type::Struct { packed, fields } = ty else {
         return Err(Error::at(0, "expected a structure"));
@@ -111,7 +111,7 @@ pub fn field(ty: &Type, index: u64) -> Result<(u64, &Type)> {
     Err(Error::at(0, "a structure has no such field"))
 }
 
-/// The element of an aggregate and the number of scalars in front of it.
+/// Returns the element of an aggregate and the number of scalars in front of it.
 pub fn element(ty: &Type, index: u32) -> Result<(usize, &Type)> {
     match ty {
         Type::Struct { fields, .. } => {
@@ -124,37 +124,35 @@ pub fn element(ty: &Type, index: u32) -> Result<(usize, &Type)> {
     }
 }
 
-/// The scalars of a value, in order.
+/// Returns the scalars of a value, in order.
 pub fn parts(ty: &Type) -> Result<Vec<Scalar>> {
     Ok(places(ty)?.into_iter().map(|(scalar, _)| scalar).collect())
 }
 
-/// The scalars of a value, each with its offset in memory.
+/// Returns the scalars of a value, each with its offset in memory.
 pub fn places(ty: &Type) -> Result<Vec<(Scalar, u64)>> {
     let mut parts = Vec::new();
     collect(ty, 0, &mut parts)?;
     Ok(parts)
 }
 
+fn check_parts(count: u64) -> Result<()> {
+    if count > MOST_PARTS { Err(Error::at(0, "a value is too large for registers")) } else { Ok(()) }
+}
+
 fn collect(ty: &Type, offset: u64, parts: &mut Vec<(Scalar, u64)>) -> Result<()> {
-    if parts.len() > MOST_PARTS {
-        return Err(Error::at(0, "a value is too large for registers"));
-    }
+    check_parts(parts.len() as u64)?;
     match ty {
         Type::Void => {}
         Type::Vector(count, element) => {
             let scalar = scalar(element).ok_or_else(|| no_size(ty))?;
-            if *count as usize > MOST_PARTS {
-                return Err(Error::at(0, "a value is too large for registers"));
-            }
+            check_parts(u64::from(*count))?;
             // A vector of `i1` has no place in memory that bytes could name; its loads and stores are refused elsewhere.
             parts.extend((0..u64::from(*count)).map(|at| (scalar, offset + at * scalar.bytes())));
         }
         Type::Array(count, element) => {
             let step = size(element)?;
-            if *count > MOST_PARTS as u64 {
-                return Err(Error::at(0, "a value is too large for registers"));
-            }
+            check_parts(*count)?;
             for at in 0..if step == 0 { 0 } else { *count } {
                 collect(element, offset + at * step, parts)?;
             }

@@ -72,12 +72,7 @@ impl Lexer<'_> {
             }
             b'#' => {
                 self.at += 1;
-                let name = self.while_in(is_word);
-                if name.starts_with("dbg_") {
-                    self.skip_line();
-                    return self.token_after_record();
-                }
-                Kind::Attribute(name)
+                Kind::Attribute(self.while_in(is_word))
             }
             b'"' => Kind::Text(self.quoted()?),
             b'c' if self.bytes.get(self.at + 1) == Some(&b'"') => {
@@ -95,17 +90,6 @@ impl Lexer<'_> {
         Ok(Token { kind, line })
     }
 
-    /// What follows a debug record. Records come in runs, so this is a loop rather than a recursion.
-    fn token_after_record(&mut self) -> Result<Token> {
-        loop {
-            self.skip_blank();
-            if !self.bytes[self.at..].starts_with(b"#dbg_") {
-                return self.token();
-            }
-            self.skip_line();
-        }
-    }
-
     fn skip_blank(&mut self) {
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
@@ -115,6 +99,7 @@ impl Lexer<'_> {
                 }
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b';' => self.skip_line(),
+                b'#' if self.bytes[self.at..].starts_with(b"#dbg_") => self.skip_line(),
                 _ => break,
             }
         }
@@ -134,7 +119,7 @@ impl Lexer<'_> {
         String::from_utf8_lossy(&self.bytes[start..self.at]).into_owned()
     }
 
-    /// A name behind its sigil, perhaps between quotation marks.
+    /// Reads a name after its sigil, perhaps in quotation marks.
     fn name(&mut self) -> Result<String> {
         self.at += 1;
         if self.bytes.get(self.at) == Some(&b'"') {
@@ -144,7 +129,7 @@ impl Lexer<'_> {
         if name.is_empty() { Err(Error::at(self.line, "expected a name")) } else { Ok(name) }
     }
 
-    /// Text between quotation marks; `\22` stands for the byte 0x22, and `\\` for a backslash.
+    /// Reads text in quotation marks; `\22` means the byte 0x22, and `\\` a backslash.
     fn quoted(&mut self) -> Result<Vec<u8>> {
         let line = self.line;
         self.at += 1;

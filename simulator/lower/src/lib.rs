@@ -60,7 +60,7 @@
 //! - `vectorize`: joins neighboring accesses.
 //! - `mir`: instructions of PTX with virtual registers.
 //! - `select`: chooses them.
-//! - `dead`, `coalesce`: removes what nobody needs, and copies.
+//! - `dead`, `coalesce`: remove unused instructions, and copies.
 //! - `data`, `emit`: variables and functions as text.
 //! - `module`: the whole text.
 
@@ -90,7 +90,7 @@ mod vectorize;
 pub use error::{Error, Place};
 pub use module::Options;
 
-/// The PTX of a module of LLVM IR in text form.
+/// Makes PTX of the text of a module of LLVM IR.
 ///
 /// # Errors
 ///

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// A virtual register.
 pub type Reg = u32;
 
-/// What a register holds.
+/// The kind of value that a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     Pred,
@@ -19,7 +19,7 @@ pub enum Class {
 impl Class {
     pub const ALL: [Class; 6] = [Class::Pred, Class::B16, Class::B32, Class::B64, Class::F32, Class::F64];
 
-    /// The type of its declaration.
+    /// Returns the type of its declaration.
     pub fn ty(self) -> &'static str {
         match self {
             Class::Pred => "pred",
@@ -31,7 +31,7 @@ impl Class {
         }
     }
 
-    /// The start of its registers' names.
+    /// Returns the start of its registers' names.
     pub fn prefix(self) -> &'static str {
         match self {
             Class::Pred => "%p",
@@ -44,7 +44,7 @@ impl Class {
     }
 }
 
-/// What an address starts from.
+/// The start of an address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Base {
     Reg(Reg),
@@ -72,23 +72,17 @@ impl Op {
     pub fn each_reg(&self, visit: &mut impl FnMut(Reg)) {
         match self {
             Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => visit(*reg),
-            Op::Both(a, b) => {
-                visit(*a);
-                visit(*b);
-            }
+            Op::Both(a, b) => [a, b].into_iter().for_each(|reg| visit(*reg)),
             Op::List(ops) => ops.iter().for_each(|op| op.each_reg(visit)),
             Op::Text(_) | Op::Mem(..) | Op::Label(_) => {}
         }
     }
 
-    /// The same, to replace them.
+    /// Calls a function with each register, to replace it.
     pub fn each_reg_mut(&mut self, visit: &mut impl FnMut(&mut Reg)) {
         match self {
             Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => visit(reg),
-            Op::Both(a, b) => {
-                visit(a);
-                visit(b);
-            }
+            Op::Both(a, b) => [a, b].into_iter().for_each(visit),
             Op::List(ops) => ops.iter_mut().for_each(|op| op.each_reg_mut(visit)),
             Op::Text(_) | Op::Mem(..) | Op::Label(_) => {}
         }
@@ -113,26 +107,27 @@ pub struct Inst {
     pub ops: Vec<Op>,
     /// How many of them are results.
     pub results: usize,
-    /// It stays even if nobody uses its results.
+    /// It stays even without a use of its results.
     pub effects: bool,
     /// Inline PTX; then the opcode is empty.
     pub template: Option<Vec<Piece>>,
-    /// Text of its own, such as the declarations around a call; then the opcode is empty.
+    /// The node of its `!dbg`.
     pub dbg: Option<u32>,
 }
 
 impl Inst {
-    /// The registers that it writes.
-    pub fn each_def(&self, mut visit: impl FnMut(Reg)) {
-        self.ops[..self.results].iter().for_each(|op| op.each_reg(&mut visit));
+    /// Returns the registers that it writes.
+    pub fn defs(&self) -> Vec<Reg> {
+        let mut regs = Vec::new();
+        self.ops[..self.results].iter().for_each(|op| op.each_reg(&mut |reg| regs.push(reg)));
+        regs
     }
 
-    /// The registers that it reads.
-    pub fn each_use(&self, mut visit: impl FnMut(Reg)) {
-        if let Some((reg, _)) = self.guard {
-            visit(reg);
-        }
-        self.ops[self.results..].iter().for_each(|op| op.each_reg(&mut visit));
+    /// Returns the registers that it reads.
+    pub fn uses(&self) -> Vec<Reg> {
+        let mut regs: Vec<Reg> = self.guard.iter().map(|(reg, _)| *reg).collect();
+        self.ops[self.results..].iter().for_each(|op| op.each_reg(&mut |reg| regs.push(reg)));
+        regs
     }
 
     /// Replaces registers.
@@ -143,7 +138,7 @@ impl Inst {
         self.ops.iter_mut().for_each(|op| op.each_reg_mut(&mut |reg| *reg = name(*reg)));
     }
 
-    /// The registers of a copy: to and from.
+    /// Returns the registers of a copy: to and from.
     pub fn copy(&self) -> Option<(Reg, Reg)> {
         match (self.opcode.starts_with("mov.") && self.guard.is_none(), self.ops.as_slice()) {
             (true, [Op::Reg(to), Op::Reg(from)]) => Some((*to, *from)),
@@ -171,4 +166,23 @@ pub struct Function {
     pub regs: Vec<Class>,
     /// Variables in local and shared memory that only this function has.
     pub variables: Vec<String>,
+}
+
+/// Returns a literal integer.
+pub fn int(value: i64) -> Op {
+    Op::Text(value.to_string().into())
+}
+
+/// Returns a literal number in the form of its bits.
+pub fn f32_bits(bits: u32) -> Op {
+    Op::Text(format!("0f{bits:08X}").into())
+}
+
+pub fn f64_bits(bits: u64) -> Op {
+    Op::Text(format!("0d{bits:016X}").into())
+}
+
+/// Returns the instruction that copies a register of a class.
+pub fn mov(class: Class) -> String {
+    format!("mov.{}", class.ty())
 }

@@ -33,7 +33,7 @@ impl Default for Options {
     }
 }
 
-/// The PTX of a module.
+/// Makes the PTX of a module.
 pub fn emit(module: &mut Module, options: &Options) -> Result<String> {
     let launch = annotations(module);
     for function in &mut module.functions {
@@ -42,19 +42,11 @@ pub fn emit(module: &mut Module, options: &Options) -> Result<String> {
     let module = &*module;
     let names = Names::new(module);
     let mut lowered: BTreeMap<&str, Lowered> = BTreeMap::new();
-    let mut wanted: Vec<&str> = module
-        .functions
-        .iter()
-        .filter(|function| function.is_kernel && function.blocks.is_some())
-        .map(|function| function.name.as_str())
-        .collect();
+    let kernels = module.functions.iter().filter(|function| function.is_kernel && function.blocks.is_some());
+    let mut wanted: Vec<&str> = kernels.map(|function| function.name.as_str()).collect();
     while let Some(name) = wanted.pop() {
-        let Some(function) = module.functions.iter().find(|function| function.name == name && function.blocks.is_some()) else {
-            continue;
-        };
-        if lowered.contains_key(name) {
-            continue;
-        }
+        let with_body = module.functions.iter().find(|function| function.name == name && function.blocks.is_some());
+        let Some(function) = with_body.filter(|_| !lowered.contains_key(name)) else { continue };
         let mut new = lower(module, &names, function, options.target)?;
         dead::remove(&mut new.code);
         coalesce(&mut new.code);
@@ -82,7 +74,7 @@ pub fn emit(module: &mut Module, options: &Options) -> Result<String> {
     Ok(emitter.finish())
 }
 
-/// The limits of each kernel's launch, from attributes and from older annotations. Older annotations also say what is a kernel.
+/// Returns the limits of each kernel's launch, from attributes and from older annotations, which also name the kernels.
 fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, BTreeMap<&'static str, [Option<i64>; 3]>> = BTreeMap::new();
     let mut kernels = BTreeSet::new();
@@ -96,12 +88,8 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
                     kernels.insert(name.clone());
                     continue;
                 }
-                "maxntidx" => (".maxntid", 0),
-                "maxntidy" => (".maxntid", 1),
-                "maxntidz" => (".maxntid", 2),
-                "reqntidx" => (".reqntid", 0),
-                "reqntidy" => (".reqntid", 1),
-                "reqntidz" => (".reqntid", 2),
+                "maxntidx" | "maxntidy" | "maxntidz" => (".maxntid", usize::from(key.as_bytes()[7] - b'x')),
+                "reqntidx" | "reqntidy" | "reqntidz" => (".reqntid", usize::from(key.as_bytes()[7] - b'x')),
                 "minctasm" => (".minnctapersm", 0),
                 "maxnreg" => (".maxnreg", 0),
                 _ => continue,
@@ -129,9 +117,8 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     let text = |limits: BTreeMap<&str, [Option<i64>; 3]>| {
         let mut text = String::new();
         for (directive, extents) in limits {
-            let list: Vec<String> =
-                extents.iter().rev().skip_while(|extent| extent.is_none()).map(|extent| extent.unwrap_or(1).to_string()).collect();
-            let list: Vec<String> = list.into_iter().rev().collect();
+            let count = extents.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+            let list: Vec<String> = extents[..count].iter().map(|extent| extent.unwrap_or(1).to_string()).collect();
             let _ = write!(text, "\n{directive} {}", list.join(", "));
         }
         text
@@ -139,26 +126,18 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     found.into_iter().map(|(name, limits)| (name, text(limits))).collect()
 }
 
-/// The names that a function refers to.
+/// Returns the names that a function refers to.
 fn symbols(code: &mir::Function) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    for inst in code.blocks.iter().flat_map(|block| &block.insts) {
-        for op in &inst.ops {
-            match op {
-                Op::Mem(Base::Symbol(name), _) => {
-                    found.insert(name.clone());
-                }
-                Op::Text(text) => {
-                    found.insert(text.clone().into_owned());
-                }
-                _ => {}
-            }
-        }
-    }
-    found
+    let ops = code.blocks.iter().flat_map(|block| &block.insts).flat_map(|inst| &inst.ops);
+    let name = |op: &Op| match op {
+        Op::Mem(Base::Symbol(name), _) => Some(name.clone()),
+        Op::Text(text) => Some(text.clone().into_owned()),
+        _ => None,
+    };
+    ops.filter_map(name).collect()
 }
 
-/// The declarations of the variables that are used: those in shared memory that only one kernel uses, by kernel, and all others.
+/// Returns the declarations of the variables that are used: shared ones of a single kernel, by kernel, and all others.
 #[expect(clippy::type_complexity, reason = "taken apart at once")]
 fn variables<'m>(
     module: &'m Module,
@@ -182,15 +161,16 @@ fn variables<'m>(
         let name = names.of(&global.name);
         let users: Vec<&str> = symbols.iter().filter(|(_, symbols)| symbols.contains(name)).map(|(user, _)| *user).collect();
         let is_kernel = |name: &str| module.functions.iter().any(|function| function.name == name && function.is_kernel);
-        if global.is_external && Space::numbered(global.space) != Some(Space::Shared) {
+        let is_shared = Space::numbered(global.space) == Some(Space::Shared);
+        if global.is_external && !is_shared {
             if users.is_empty() {
                 continue;
             }
             return Err(Error::at(global.line, format!("@{} is defined in another module", global.name)));
         }
         match users.as_slice() {
-            [user] if is_shared(global) && is_kernel(user) => own.entry(*user).or_default().push(declaration),
-            // Nobody reads it. In shared memory it would take room from every kernel.
+            [user] if is_shared && !global.is_external && is_kernel(user) => own.entry(*user).or_default().push(declaration),
+            // It is unused. In shared memory it would take space from every kernel.
             [] if global.space == 3 || !global.is_public && !referred.contains(global.name.as_str()) => {}
             _ => common.push((refers(global), declaration)),
         }
@@ -200,11 +180,7 @@ fn variables<'m>(
     Ok((own, common.into_iter().map(|(_, declaration)| declaration).collect()))
 }
 
-fn is_shared(global: &Global) -> bool {
-    Space::numbered(global.space) == Some(Space::Shared) && !global.is_external
-}
-
-/// Whether its initial value has addresses.
+/// Returns true if its initial value may have addresses.
 fn refers(global: &Global) -> bool {
     layout::parts(&global.ty).is_ok_and(|parts| parts.contains(&Scalar::Ptr))
 }
@@ -221,7 +197,7 @@ fn prototypes(text: &mut String, module: &Module, names: &Names, lowered: &BTree
     Ok(())
 }
 
-/// `.func (result) name(parameters)`
+/// Returns `.func (result) name(parameters)`.
 fn signature(function: &Function, names: &Names) -> Result<String> {
     let at = |error: Error| Error { line: function.line, ..error };
     let mut text = ".func ".to_owned();
@@ -243,7 +219,7 @@ fn signature(function: &Function, names: &Names) -> Result<String> {
     Ok(text)
 }
 
-/// A kernel or a function with its parameters.
+/// Returns the header of a kernel or a function, with its parameters.
 fn header(function: &Function, names: &Names) -> Result<String> {
     if !function.is_kernel {
         return signature(function, names);

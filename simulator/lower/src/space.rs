@@ -20,7 +20,7 @@ pub enum Space {
 }
 
 impl Space {
-    /// The space with a number of LLVM's.
+    /// Returns the space with a number of LLVM's.
     pub fn numbered(number: u32) -> Option<Self> {
         Some(match number {
             0 => Space::Generic,
@@ -55,25 +55,15 @@ impl Spaces {
         for (at, param) in function.params.iter().enumerate() {
             spaces.0[at] = Some(match param.ty {
                 // A structure that is passed by value is copied, unless it can be read where it is.
-                Type::Ptr(0) if param.byval.is_some() => {
-                    if is_only_read(function, uses, at as u32) {
-                        Space::Param
-                    } else {
-                        Space::Local
-                    }
-                }
+                Type::Ptr(0) if param.byval.is_some() && is_only_read(function, uses, at as u32) => Space::Param,
+                Type::Ptr(0) if param.byval.is_some() => Space::Local,
                 Type::Ptr(0) if function.is_kernel => Space::Global,
                 Type::Ptr(number) => Space::numbered(number).unwrap_or(Space::Generic),
                 _ => continue,
             });
         }
-        let pointers: Vec<&Inst> = function
-            .blocks
-            .iter()
-            .flatten()
-            .flat_map(|block| &block.insts)
-            .filter(|inst| inst.result.is_some() && matches!(inst.ty, Type::Ptr(_)))
-            .collect();
+        let insts = function.body().iter().flat_map(|block| &block.insts);
+        let pointers: Vec<&Inst> = insts.filter(|inst| inst.result.is_some() && matches!(inst.ty, Type::Ptr(_))).collect();
         // A pointer's space goes from none to one to generic, so this ends.
         let mut changed = true;
         while changed {
@@ -120,7 +110,7 @@ impl Spaces {
         }
     }
 
-    /// The space of a pointer.
+    /// Returns the space of a pointer.
     pub fn of(&self, module: &Module, value: &Value, ty: &Type) -> Space {
         match ty {
             Type::Ptr(number @ 1..) => Space::numbered(*number).unwrap_or(Space::Generic),
@@ -128,15 +118,15 @@ impl Spaces {
         }
     }
 
-    /// The space of a local; generic if it is undefined.
+    /// Returns the space of a local; generic if it is undefined.
     pub fn of_local(&self, local: u32) -> Space {
         self.0[local as usize].unwrap_or(Space::Generic)
     }
 }
 
-/// Whether nothing happens to a pointer and the addresses made from it but loads.
+/// Returns true if only loads use a pointer and the addresses made from it.
 fn is_only_read(function: &Function, uses: &Uses, param: Local) -> bool {
-    let blocks = function.blocks.as_deref().unwrap_or(&[]);
+    let blocks = function.body();
     let mut pointers = vec![param];
     while let Some(local) = pointers.pop() {
         for (block, at) in uses.users(local) {
@@ -167,7 +157,7 @@ fn is_only_read(function: &Function, uses: &Uses, param: Local) -> bool {
     true
 }
 
-/// The space that two pointers share. Generic is below all others.
+/// Returns the space that two pointers share. Generic is below all others.
 fn meet(a: Option<Space>, b: Option<Space>) -> Option<Space> {
     match (a, b) {
         (None, other) | (other, None) => other,
@@ -175,17 +165,17 @@ fn meet(a: Option<Space>, b: Option<Space>) -> Option<Space> {
     }
 }
 
-/// The space of a variable. Those without one are in global memory.
+/// Returns the space of a variable. Those without one are in global memory.
 pub fn of_variable(module: &Module, name: &str) -> Space {
-    let global = module.globals.iter().find(|global| global.name == name);
-    match global.map(|global| global.space) {
+    match module.global(name).map(|global| global.space) {
         Some(0) => Space::Global,
         Some(number) => Space::numbered(number).unwrap_or(Space::Generic),
         None => Space::Generic,
     }
 }
 
-fn of_constant(module: &Module, value: &Const) -> Option<Space> {
+/// Returns the space of a constant pointer; none if it is undefined.
+pub fn of_constant(module: &Module, value: &Const) -> Option<Space> {
     match value {
         Const::Undef => None,
         Const::Global(name) => Some(of_variable(module, name)),

@@ -13,33 +13,26 @@ pub struct Uses {
 impl Uses {
     pub fn new(function: &Function) -> Self {
         let mut uses = Self { defs: vec![None; function.locals.len()], users: vec![Vec::new(); function.locals.len()] };
-        for (block, insts) in function.blocks.iter().flatten().enumerate() {
+        for (block, insts) in function.body().iter().enumerate() {
             for (at, inst) in insts.insts.iter().enumerate() {
                 if let Some(result) = inst.result {
                     uses.defs[result as usize] = Some((block, at));
                 }
-                inst.op.each_operand(|value| {
-                    if let Value::Local(local) = value {
-                        uses.users[*local as usize].push((block, at));
-                    }
-                });
+                inst.op.locals().for_each(|local| uses.users[local as usize].push((block, at)));
             }
         }
         uses
     }
 
-    /// The instruction that defines a value.
+    /// Returns the instruction that defines a value.
     pub fn def<'f>(&self, function: &'f Function, value: &Value) -> Option<&'f Inst> {
         let (block, at) = self.place(value)?;
-        function.blocks.as_ref()?.get(block)?.insts.get(at)
+        function.insts(block).get(at)
     }
 
-    /// The block and the index of the instruction that defines a value.
+    /// Returns the block and the index of the instruction that defines a value.
     pub fn place(&self, value: &Value) -> Option<(BlockId, usize)> {
-        match value {
-            Value::Local(local) => self.defs[*local as usize],
-            Value::Const(_) => None,
-        }
+        self.defs[value.local()? as usize]
     }
 
     pub fn users(&self, local: u32) -> &[(BlockId, usize)] {

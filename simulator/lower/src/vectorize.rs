@@ -28,7 +28,7 @@ pub struct Bundle {
     pub align: u64,
 }
 
-/// What becomes of each access that is part of a bundle.
+/// The bundles of a function.
 #[derive(Default)]
 pub struct Plan {
     bundles: Vec<Bundle>,
@@ -36,7 +36,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The bundle that an instruction is part of.
+    /// Returns the bundle that an instruction is part of.
     pub fn bundle(&self, block: BlockId, inst: usize) -> Option<&Bundle> {
         self.places.get(&(block, inst)).map(|at| &self.bundles[*at])
     }
@@ -44,8 +44,7 @@ impl Plan {
     pub fn new(module: &Module, function: &Function, graph: &Graph, uses: &Uses, spaces: &Spaces) -> Self {
         let mut plan = Plan::default();
         for &block in &graph.order {
-            let insts = function.blocks.as_ref().map_or(&[][..], |blocks| &blocks[block].insts);
-            let events: Vec<Event> = insts.iter().map(|inst| event(module, function, uses, spaces, inst)).collect();
+            let events: Vec<Event> = function.insts(block).iter().map(|inst| event(module, function, uses, spaces, inst)).collect();
             for is_store in [false, true] {
                 let finder = Finder { module, function, uses, events: &events, is_store };
                 for bundle in finder.bundles() {
@@ -60,7 +59,7 @@ impl Plan {
     }
 }
 
-/// What an instruction means to memory.
+/// The effect of an instruction on memory.
 enum Event {
     Nothing,
     /// It may read or write anything.
@@ -69,8 +68,7 @@ enum Event {
         touch: Touch,
         is_store: bool,
         invariant: bool,
-        /** It may become part of a bundle. */
-        element: Option<Scalar>,
+        element: Option<Scalar>, // of what may become part of a bundle
         align: u64,
     },
 }
@@ -102,16 +100,14 @@ fn event(module: &Module, function: &Function, uses: &Uses, spaces: &Spaces, ins
     Event::Access { touch, is_store, invariant: access.invariant, element, align: access.align }
 }
 
-/// Whether a function neither reads nor writes memory that others see, nor orders accesses to it.
+/// Returns true if a function neither accesses memory that others see, nor orders accesses to it.
 pub fn is_pure(module: &Module, name: &str) -> bool {
     const IGNORED: [&str; 5] = ["llvm.assume", "llvm.lifetime.", "llvm.dbg.", "llvm.experimental.noalias", "llvm.expect"];
     if IGNORED.iter().any(|prefix| name.starts_with(prefix)) {
         return true;
     }
-    let Some(function) = module.functions.iter().find(|function| function.name == name) else { return false };
-    let groups = function.groups.iter().filter_map(|group| module.attributes.get(group)).flatten();
-    let mut words = groups.chain(&function.attributes);
-    words.any(|(key, _)| key == "memory(none)" || key == "readnone")
+    let Some(function) = module.function(name) else { return false };
+    function.all_attributes(module).any(|(key, _)| key == "memory(none)" || key == "readnone")
 }
 
 struct Finder<'f> {
@@ -143,7 +139,7 @@ impl Finder<'_> {
         chains.into_iter().flat_map(|(_, chain)| self.split(chain)).collect()
     }
 
-    /// The bundles of accesses with the same base.
+    /// Returns the bundles of accesses with the same base.
     fn split(&self, mut chain: Vec<(i64, usize)>) -> Vec<Bundle> {
         chain.sort_by_key(|(offset, at)| (*offset, *at));
         // Two accesses to the same place: LLVM keeps the first for a chain.
@@ -196,7 +192,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether the accesses can be made at one place.
+    /// Returns true if the accesses can be made at one place.
     fn is_free(&self, members: &[(i64, usize)]) -> bool {
         let places: Vec<usize> = members.iter().map(|(_, at)| *at).collect();
         let (Some(&first), Some(&last)) = (places.iter().min(), places.iter().max()) else {
@@ -223,12 +219,12 @@ impl Finder<'_> {
     }
 }
 
-/// Whether a load can be made through the read-only cache: nobody writes what it reads while the kernel runs.
+/// Returns true if the read-only cache can serve a load: nothing writes there while the kernel runs.
 pub fn is_read_only(function: &Function, uses: &Uses, ptr: &Value, access: &Access) -> bool {
     access.invariant || function.is_kernel && only_read(function, uses, ptr, 0)
 }
 
-/// Whether all that a pointer can come from are parameters with `const` and `__restrict__`.
+/// Returns true if a pointer can only come from parameters with `const` and `__restrict__`.
 fn only_read(function: &Function, uses: &Uses, ptr: &Value, depth: usize) -> bool {
     if depth > 4 {
         return false;

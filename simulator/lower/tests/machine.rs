@@ -15,7 +15,7 @@ pub struct Launch<'a> {
     pub args: &'a str,
 }
 
-/// What a kernel did.
+/// The results of a kernel.
 pub struct Outcome {
     /// The bytes of all buffers.
     pub memory: Vec<Vec<u8>>,

@@ -36,7 +36,7 @@ macro_rules! forwarded {
             ///
             /// # Safety
             ///
-            /// What NVIDIA's function demands.
+            /// The caller keeps what NVIDIA's function demands.
             #[unsafe(no_mangle)]
             #[allow(non_snake_case, reason = "the name is NVRTC's")]
             pub unsafe extern "C" fn $name($($argument: $type),*) -> c_int {
@@ -64,7 +64,7 @@ pub extern "C" fn nvrtcGetErrorString(code: c_int) -> *const c_char {
 ///
 /// # Safety
 ///
-/// What NVIDIA's function demands.
+/// The caller keeps what NVIDIA's function demands.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the name is NVRTC's")]
 pub unsafe extern "C" fn nvrtcGetCUBINSize(program: Program, size: *mut usize) -> c_int {
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn nvrtcGetCUBINSize(program: Program, size: *mut usize) -
 ///
 /// # Safety
 ///
-/// What NVIDIA's function demands, with the size that [`nvrtcGetCUBINSize`] gives.
+/// The caller keeps what NVIDIA's function demands, with the size that [`nvrtcGetCUBINSize`] gives.
 #[unsafe(no_mangle)]
 #[allow(non_snake_case, reason = "the name is NVRTC's")]
 pub unsafe extern "C" fn nvrtcGetCUBIN(program: Program, code: *mut c_char) -> c_int {

@@ -177,6 +177,36 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
+    /// Returns the `CUresult` that a GPU's driver has for this, and NVIDIA's description of that result. What the driver of a GPU without
+    /// clusters returns for a launch of clusters was not tried.
+    pub fn cuda_result(&self) -> (u32, &'static str) {
+        match self {
+            LaunchError::Fault { finding, .. } => match finding.kind {
+                FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => (700, "an illegal memory access was encountered"),
+                FindingKind::Misaligned { .. } => (716, "misaligned address"),
+                FindingKind::OtherBlocksMemory { .. } => (715, "an illegal instruction was encountered"),
+                FindingKind::Assert { .. } => (710, "device-side assert triggered"),
+                FindingKind::StackOverflow { .. } => (714, "hardware stack error"),
+                // A GPU hangs here until its watchdog, if it has one, stops the kernel.
+                FindingKind::DivergentBarrier { .. }
+                | FindingKind::Deadlock { .. }
+                | FindingKind::MbarrierDeadlock { .. }
+                | FindingKind::ClusterDeadlock { .. }
+                | FindingKind::RegisterDeadlock { .. }
+                | FindingKind::GridDeadlock { .. } => (702, "the launch timed out and was terminated"),
+                // A trap, or anything else that stops a kernel. What hardware does not notice is in the report of a launch that succeeds.
+                _ => (719, "unspecified launch failure"),
+            },
+            LaunchError::OutOfFuel { .. } => (702, "the launch timed out and was terminated"),
+            LaunchError::Misuse(LaunchMisuse::NoSuchKernel(_)) => (500, "named symbol not found"),
+            LaunchError::Misuse(LaunchMisuse::Cluster(ClusterMisuse::Unsupported { .. })) => (801, "operation not supported"),
+            LaunchError::Misuse(LaunchMisuse::Cluster(_)) => {
+                (912, "a kernel launch error has occurred due to cluster misconfiguration")
+            }
+            LaunchError::Misuse(_) => (1, "invalid argument"),
+        }
+    }
+
     /// The output of the kernel before it failed.
     pub fn printed(&self) -> &str {
         match self {

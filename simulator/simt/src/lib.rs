@@ -43,6 +43,7 @@ pub mod texture;
 pub use cluster::ClusterMisuse;
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
 pub use coverage::{Coverage, CoverageCounts};
+pub use exec::watch::clock::VClock;
 pub use executed::Executed;
 pub use footprint::{Accessed, Accesses};
 pub use image::Image;

@@ -56,7 +56,7 @@ enum Exchange {
 #[derive(Default)]
 struct Recorder {
     session: Session,
-    /// What was uploaded, as text.
+    /// The uploads, as text.
     inputs: Vec<String>,
     exchanges: Vec<Exchange>,
 }
@@ -194,7 +194,7 @@ fn merge(into: &mut Value, from: &Value) {
     }
 }
 
-/// What chapters' kernels never do: broken text, misuse, races, output, endless loops.
+/// Records what chapters' kernels never do: broken text, misuse, races, output, endless loops.
 fn programs() -> Recorder {
     let mut recorder = Recorder::default();
     let text = include_str!("programs.ptx");
@@ -246,7 +246,7 @@ fn programs() -> Recorder {
     recorder
 }
 
-/// FNV-1a.
+/// Returns a hash of bytes (FNV-1a).
 fn hash(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
 }

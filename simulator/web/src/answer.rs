@@ -45,7 +45,7 @@ pub struct Loaded {
     /// The kernels that can run.
     pub kernels: Vec<KernelEntry>,
     /// The variables in global and constant memory.
-    pub variables: Vec<VariableEntry>,
+    pub variables: Vec<SizedEntry>,
     /// Kernels that the simulator cannot execute, with the reason.
     pub refused: Vec<Refused>,
     /// `.target` as a compute capability.
@@ -58,26 +58,17 @@ pub struct KernelEntry {
     /// Its name.
     pub name: String,
     /// Its parameters.
-    pub params: Vec<ParamEntry>,
+    pub params: Vec<SizedEntry>,
     /// Bytes of shared memory that it declares.
     pub shared_bytes: u32,
     /// The most threads of a block, if it has a limit.
     pub max_threads: Option<u32>,
 }
 
-/// A parameter.
+/// A parameter of a kernel, or a variable of the module.
 #[derive(Debug, Serialize)]
-pub struct ParamEntry {
+pub struct SizedEntry {
     /// Its name in PTX.
-    pub name: String,
-    /// Its size.
-    pub bytes: usize,
-}
-
-/// A variable of the module.
-#[derive(Debug, Serialize)]
-pub struct VariableEntry {
-    /// Its name.
     pub name: String,
     /// Its size.
     pub bytes: u64,
@@ -92,7 +83,7 @@ pub struct Refused {
     pub error: Failure,
 }
 
-/// What a launch did.
+/// The results of a launch.
 #[derive(Debug, Serialize)]
 pub struct Launched {
     /// The report.
@@ -146,7 +137,7 @@ pub struct PartEntry {
     pub unit: String,
     /// How much work it has.
     pub amount: u64,
-    /// What the amount counts.
+    /// The unit of the amount.
     pub of: &'static str,
     /// The rate per clock, or per second for memory.
     pub rate: f64,
@@ -164,7 +155,7 @@ impl PartEntry {
 }
 
 impl BoundEntry {
-    /// The bound in clocks of the GPU that was simulated.
+    /// Returns the bound in clocks of the GPU that was simulated.
     pub fn of(bound: &Bound, profile: &Profile) -> Self {
         let entries = |parts: &[Part]| parts.iter().map(|part| PartEntry::of(part, profile)).collect();
         let least_clocks = bound.least_ms() * f64::from(profile.clock_khz);
@@ -242,7 +233,7 @@ impl From<&Profile> for ProfileEntry {
     }
 }
 
-/// What went wrong.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
@@ -265,7 +256,7 @@ pub enum FailureKind {
 /// Why a request failed.
 #[derive(Debug, Serialize)]
 pub struct Failure {
-    /// What went wrong.
+    /// The kind of a failure.
     pub kind: FailureKind,
     /// In words.
     pub message: String,
@@ -281,7 +272,7 @@ pub struct Failure {
     /// A suggested fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<&'static str>,
-    /// What the kernel had printed.
+    /// The output of the kernel so far.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub printed: String,
     /// The recorded instructions, up to the defect.
@@ -290,7 +281,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// A failure without a place.
+    /// Returns a failure without a place.
     pub fn new(kind: FailureKind, message: impl ToString) -> Self {
         let message = message.to_string();
         Self { kind, message, ptx_line: None, source: None, finding: None, help: None, printed: String::new(), steps: Vec::new() }

@@ -1,4 +1,4 @@
-//! What JavaScript calls. Bytes cross through one buffer for what comes in and one for what goes out.
+//! The functions that JavaScript calls. Bytes cross through one buffer for what comes in and one for what goes out.
 //!
 //! A panic or an allocation that fails ends the module with a trap, after which its memory can still be read: [`last_words`] says why. The page then
 //! replaces the worker.
@@ -22,7 +22,7 @@ thread_local! {
     static LAST_WORDS: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Makes room for so many bytes of input, and returns where they go.
+/// Makes room for this many bytes of input, and returns their address.
 // SAFETY: no other symbol of the module has this name; the same holds for each function below.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
@@ -72,31 +72,31 @@ pub extern "C" fn download(buffer: usize, offset: f64, bytes: f64) -> u32 {
     })
 }
 
-/// Where the output is.
+/// Returns the address of the output.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
     STATE.with_borrow(|state| state.output.as_ptr())
 }
 
-/// How long it is.
+/// Returns its length.
 #[unsafe(no_mangle)]
 pub extern "C" fn output_bytes() -> usize {
     STATE.with_borrow(|state| state.output.len())
 }
 
-/// After a trap: where the message of the panic is.
+/// Returns the address of the panic's message, after a trap.
 #[unsafe(no_mangle)]
 pub extern "C" fn last_words() -> *const u8 {
     LAST_WORDS.with_borrow(|words| words.as_ptr())
 }
 
-/// How long it is.
+/// Returns its length.
 #[unsafe(no_mangle)]
 pub extern "C" fn last_words_bytes() -> usize {
     LAST_WORDS.with_borrow(|words| words.len())
 }
 
-/// After a trap: the bytes of the allocation that failed, or 0.
+/// Returns the bytes of the allocation that failed, or 0, after a trap.
 #[unsafe(no_mangle)]
 pub extern "C" fn bytes_refused() -> usize {
     REFUSED.load(Relaxed)

@@ -12,7 +12,7 @@ pub enum Request {
         /// Its text.
         ptx: String,
     },
-    /// Makes a buffer of so many bytes, which are not written yet.
+    /// Makes a buffer of this many bytes, which are not written yet.
     Allocate {
         /// Its size.
         bytes: u64,
@@ -38,7 +38,7 @@ pub enum Request {
     Occupancy(Occupancy),
 }
 
-/// What a block needs, and of which GPU.
+/// The needs of a block, and the GPU.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Occupancy {
@@ -73,7 +73,7 @@ pub struct Launch {
     /// Name of the profile.
     #[serde(default = "default_profile")]
     pub profile: String,
-    /// Look for data races and reads of memory that nobody wrote.
+    /// Look for data races and reads of unwritten memory.
     #[serde(default = "default_checks")]
     pub checks: bool,
     /// The order in which the warps of a block take turns.
@@ -132,36 +132,40 @@ pub enum Argument {
         #[serde(default)]
         offset: i64,
     },
+    /// A number or bytes: `{ "u32": 7 }`.
+    Value(Plain),
+}
+
+/// A value that is its bytes, named by its only member.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Plain {
     /// A 32-bit unsigned number.
-    U32 {
-        /// The number.
-        u32: u32,
-    },
+    U32(u32),
     /// A 32-bit signed number.
-    I32 {
-        /// The number.
-        i32: i32,
-    },
+    I32(i32),
     /// A 64-bit unsigned number.
-    U64 {
-        /// The number.
-        u64: u64,
-    },
+    U64(u64),
     /// A single-precision number.
-    F32 {
-        /// The number.
-        f32: f32,
-    },
+    F32(f32),
     /// A double-precision number.
-    F64 {
-        /// The number.
-        f64: f64,
-    },
+    F64(f64),
     /// Any value, byte by byte.
-    Bytes {
-        /// The bytes.
-        bytes: Vec<u8>,
-    },
+    Bytes(Vec<u8>),
+}
+
+impl Plain {
+    /// Returns the bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        match self {
+            Plain::U32(value) => value.to_le_bytes().to_vec(),
+            Plain::I32(value) => value.to_le_bytes().to_vec(),
+            Plain::U64(value) => value.to_le_bytes().to_vec(),
+            Plain::F32(value) => value.to_le_bytes().to_vec(),
+            Plain::F64(value) => value.to_le_bytes().to_vec(),
+            Plain::Bytes(bytes) => bytes.clone(),
+        }
+    }
 }
 
 fn default_profile() -> String {
@@ -172,7 +176,7 @@ fn default_checks() -> bool {
     true
 }
 
-/// A few seconds in a browser.
+/// Returns the fuel for a few seconds in a browser.
 fn default_fuel() -> u64 {
     1 << 25
 }

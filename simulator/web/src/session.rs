@@ -9,8 +9,8 @@ use simt::tensor_map::TensorMap;
 use simt::{Dim3, Image, Kernel, LaunchConfig, LaunchOptions, Memory, Module, Profile};
 
 use crate::answer::{
-    Answer, BoundEntry, Failure, FailureKind, FindingText, KernelEntry, Launched, Loaded, ParamEntry, ProfileEntry, Refused,
-    StepEntry, VariableEntry,
+    Answer, BoundEntry, Failure, FailureKind, FindingText, KernelEntry, Launched, Loaded, ProfileEntry, Refused, SizedEntry,
+    StepEntry,
 };
 use crate::request::{Argument, Launch, Request};
 
@@ -42,7 +42,7 @@ impl Default for Session {
 }
 
 impl Session {
-    /// A session whose device has so many bytes of memory.
+    /// Makes a session whose device has this many bytes of memory.
     pub fn new(capacity: u64) -> Self {
         Self { memory: Memory::new(capacity), image: None, buffers: Vec::new() }
     }
@@ -70,8 +70,7 @@ impl Session {
             }
             Request::Variable { name } => {
                 let variable = self.image.as_ref().and_then(|image| image.variable(&name));
-                let (address, bytes) =
-                    variable.ok_or_else(|| Failure::new(FailureKind::Misuse, format!("the module has no variable {name}")))?;
+                let (address, bytes) = variable.ok_or_else(|| misuse(format!("the module has no variable {name}")))?;
                 Ok(self.number(Buffer { address, bytes, is_variable: true }))
             }
             Request::Free { buffer: number } => {
@@ -134,7 +133,9 @@ impl Session {
             let params = kernel.params().iter().zip(declared);
             KernelEntry {
                 name: kernel.name().to_owned(),
-                params: params.map(|(param, declared)| ParamEntry { name: declared.name.to_owned(), bytes: param.bytes }).collect(),
+                params: params
+                    .map(|(param, declared)| SizedEntry { name: declared.name.to_owned(), bytes: param.bytes as u64 })
+                    .collect(),
                 shared_bytes: kernel.static_shared_bytes(),
                 max_threads: kernel.max_threads(),
             }
@@ -142,15 +143,14 @@ impl Session {
         let refused = module.refused().iter();
         Ok(Answer::Loaded(Loaded {
             kernels: module.kernels().iter().map(entry).collect(),
-            variables: module.variables().iter().map(|v| VariableEntry { name: v.name.clone(), bytes: v.bytes }).collect(),
+            variables: module.variables().iter().map(|v| SizedEntry { name: v.name.clone(), bytes: v.bytes }).collect(),
             refused: refused.map(|(name, error)| Refused { name: name.clone(), error: error.into() }).collect(),
             target: module.target(),
         }))
     }
 
     fn launch(&mut self, launch: &Launch) -> Result<Answer, Failure> {
-        let misuse = |message: String| Failure::new(FailureKind::Misuse, message);
-        let image = self.image.as_ref().ok_or_else(|| misuse("load a module before you launch a kernel".to_owned()))?;
+        let image = self.image.as_ref().ok_or_else(|| misuse("load a module before you launch a kernel"))?;
         let kernel = image.kernel(&launch.kernel).ok_or_else(|| misuse(format!("the module has no kernel {}", launch.kernel)))?;
         let profile = profile(&launch.profile)?;
         let params = self.params(kernel, &launch.arguments)?;
@@ -182,37 +182,28 @@ impl Session {
         }
     }
 
-    /// The parameter list of a kernel.
+    /// Returns the parameter list of a kernel.
     fn params(&self, kernel: &Kernel, arguments: &[Argument]) -> Result<Vec<u8>, Failure> {
         let (name, expected, got) = (kernel.name(), kernel.params().len(), arguments.len());
         if expected != got {
-            return Err(Failure::new(FailureKind::Misuse, format!("kernel {name} takes {expected} arguments, got {got}")));
+            return Err(misuse(format!("kernel {name} takes {expected} arguments, got {got}")));
         }
+        let address = |buffer, offset| Ok::<_, Failure>(self.buffer(buffer)?.address.wrapping_add_signed(offset));
         let mut list = vec![0; kernel.param_bytes()];
         for (number, (param, argument)) in kernel.params().iter().zip(arguments).enumerate() {
             let value = match argument {
-                Argument::Buffer { buffer, offset } => {
-                    self.buffer(*buffer)?.address.wrapping_add_signed(*offset).to_le_bytes().to_vec()
-                }
+                Argument::Buffer { buffer, offset } => address(*buffer, *offset)?.to_le_bytes().to_vec(),
                 Argument::Map { map, buffer, offset } => {
-                    let address = self.buffer(*buffer)?.address.wrapping_add_signed(*offset);
+                    let address = address(*buffer, *offset)?;
                     let map = map.as_slice().try_into().ok().and_then(TensorMap::decode);
-                    let map = map.ok_or_else(|| {
-                        Failure::new(FailureKind::Misuse, format!("argument {} of kernel {name} is no tensor map", number + 1))
-                    })?;
+                    let map = map.ok_or_else(|| misuse(format!("argument {} of kernel {name} is no tensor map", number + 1)))?;
                     TensorMap { address, ..map }.encode().to_vec()
                 }
-                Argument::U32 { u32 } => u32.to_le_bytes().to_vec(),
-                Argument::I32 { i32 } => i32.to_le_bytes().to_vec(),
-                Argument::U64 { u64 } => u64.to_le_bytes().to_vec(),
-                Argument::F32 { f32 } => f32.to_le_bytes().to_vec(),
-                Argument::F64 { f64 } => f64.to_le_bytes().to_vec(),
-                Argument::Bytes { bytes } => bytes.clone(),
+                Argument::Value(plain) => plain.bytes(),
             };
             if value.len() != param.bytes {
                 let (expected, got) = (param.bytes, value.len());
-                let message = format!("argument {} of kernel {name} has {expected} bytes, got {got}", number + 1);
-                return Err(Failure::new(FailureKind::Misuse, message));
+                return Err(misuse(format!("argument {} of kernel {name} has {expected} bytes, got {got}", number + 1)));
             }
             list[param.offset..][..param.bytes].copy_from_slice(&value);
         }
@@ -230,7 +221,7 @@ impl Session {
         buffer.ok_or_else(|| Failure::new(FailureKind::Memory, format!("there is no buffer {number}")))
     }
 
-    /// The address of bytes in a buffer.
+    /// Returns the address of bytes in a buffer.
     fn inside(&self, number: usize, offset: u64, bytes: u64) -> Result<u64, Failure> {
         let buffer = self.buffer(number)?;
         if offset > buffer.bytes || bytes > buffer.bytes - offset {
@@ -242,5 +233,9 @@ impl Session {
 }
 
 fn profile(name: &str) -> Result<&'static Profile, Failure> {
-    Profile::named(name).ok_or_else(|| Failure::new(FailureKind::Misuse, format!("there is no profile {name}")))
+    Profile::named(name).ok_or_else(|| misuse(format!("there is no profile {name}")))
+}
+
+fn misuse(message: impl ToString) -> Failure {
+    Failure::new(FailureKind::Misuse, message)
 }

@@ -13,7 +13,7 @@ use crate::repository::{manifest, members, read};
 
 /// The packages from the bottom up. Each may depend only on packages of lower levels; `ch0` stands for every chapter.
 const LEVELS: [&[&str]; 12] = [
-    &["fuzz", "lower", "simcuda-alu", "simcuda-cudart", "simcuda-nvrtc"],
+    &["features", "fuzz", "lower", "simcuda-alu", "simcuda-cudart", "simcuda-nvrtc"],
     &["simcuda-ptx"],
     &["simcuda-simt"],
     &["lower-web", "simcuda-driver", "simt-web"],
@@ -145,7 +145,7 @@ fn cycles(start: &Path) -> Vec<String> {
 /// A module's path from the root of its crate, which itself is `[]`.
 type Module = Vec<String>;
 
-/// What a module's file says.
+/// The contents of a module's file.
 struct Source {
     /// The code without comments, strings, and unit tests.
     code: String,

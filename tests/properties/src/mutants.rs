@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use compilers::recipe::PINNED_VERSION;
-use compilers::stamp::Stamp;
+use compilers::stamp::stamp;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::{Kernel, Source};
 use oracles::{Accuracy, Mismatch, check};
@@ -136,9 +136,8 @@ fn stores_past_the_end_without_a_guard_band() {
 
 #[test]
 fn the_mutants_ptx_was_made_from_their_source() {
-    assert_eq!(
-        Stamp::read(SOURCE.ptx),
-        Some(Stamp::of(&SOURCE, PINNED_VERSION)),
+    assert!(
+        SOURCE.ptx.starts_with(&stamp(&SOURCE, PINNED_VERSION)),
         "run `cargo test -p properties make_the_mutants_ptx -- --ignored` with NVRTC {PINNED_VERSION}"
     );
 }

@@ -16,7 +16,8 @@ pub struct Binary {
 }
 
 impl Binary {
-    /// The command that starts the binary on a device, with an empty standard input and lines that are long enough for everything.
+    /// Returns the command that starts the binary on a device, with an empty standard input and lines that are long enough for
+    /// everything.
     pub fn command(&self, device: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.path);
         command.args(["--device", device]).args(arguments).stdin(Stdio::null()).env("COLUMNS", "1000");
@@ -33,7 +34,7 @@ impl Binary {
         self.run_on("sim", arguments)
     }
 
-    /// The JSON record of a run that must succeed.
+    /// Returns the JSON record of a run that must succeed.
     pub fn record(&self, device: &str, arguments: &[&str]) -> Value {
         let output = self.run_on(device, &[arguments, &["--format", "json"]].concat());
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
@@ -53,29 +54,29 @@ impl Binary {
     }
 }
 
-/// The results of a run.
+/// Returns the results of a run.
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("output is text")
 }
 
-/// The messages of a run.
+/// Returns the messages of a run.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("messages are text")
 }
 
-/// The names of the verified stages of a record.
+/// Returns the names of the verified stages of a record.
 pub fn verified(record: &Value) -> Vec<&str> {
     let stages = record["stages"].as_array().expect("an array").iter();
     stages.filter(|stage| stage["verified"] == true).map(|stage| stage["name"].as_str().expect("a name")).collect()
 }
 
-/// The stage of a record with this name.
+/// Returns the stage of a record with this name.
 pub fn stage<'a>(record: &'a Value, name: &str) -> &'a Value {
     let stages = record["stages"].as_array().expect("an array");
     stages.iter().find(|stage| stage["name"] == name).unwrap_or_else(|| panic!("no stage {name}"))
 }
 
-/// A count of a stage of a record.
+/// Returns a count of a stage of a record.
 pub fn count(record: &Value, name: &str, count: &str) -> u64 {
     stage(record, name)["counters"][count].as_u64().unwrap_or_else(|| panic!("{name} has no {count}"))
 }

@@ -58,7 +58,7 @@ pub struct Command {
     pub status: i32,
 }
 
-/// All commands of the book and the README: the lines after a `$` in `console` blocks, and all lines of `sh` blocks.
+/// Returns all commands of the book and the README: the lines after a `$` in `console` blocks, and all lines of `sh` blocks.
 pub fn of_pages() -> Vec<Command> {
     let mut pages = pages_below(&root().join("book/src"));
     pages.sort();
@@ -78,7 +78,7 @@ fn pages_below(folder: &Path) -> Vec<PathBuf> {
     pages
 }
 
-/// The commands of one page.
+/// Returns the commands of one page.
 pub fn of_text(page: &str, text: &str) -> Vec<Command> {
     let mut commands = Vec::new();
     let mut language = None;
@@ -102,17 +102,17 @@ pub fn of_text(page: &str, text: &str) -> Vec<Command> {
 }
 
 impl Command {
-    /// Why no test runs this command, or `None` if a test does.
+    /// Returns why no test runs this command, or `None` if a test does.
     pub fn is_not_run_because(&self) -> Option<&'static str> {
         NOT_RUN.iter().find(|(words, _)| self.has(words)).map(|(_, reason)| *reason)
     }
 
-    /// Whether the command contains these words in a row.
+    /// Returns true if the command contains these words in a row.
     pub fn has(&self, words: &str) -> bool {
         format!(" {} ", self.text).contains(&format!(" {words} "))
     }
 
-    /// The folder name and the arguments of the chapter that the command starts, as `cargo run -p ch03-unroll -- …` or
+    /// Returns the folder name and the arguments of the chapter that the command starts, as `cargo run -p ch03-unroll -- …` or
     /// `cargo 03-unroll …`.
     pub fn chapter(&self) -> Option<(&str, Vec<&str>)> {
         let mut words = self.text.split_whitespace();
@@ -131,7 +131,7 @@ impl Command {
     }
 }
 
-/// The words of each command that no test runs, with the reason.
+/// Returns the words of each command that no test runs, with the reason.
 pub fn not_run() -> impl Iterator<Item = (&'static str, &'static str)> {
     NOT_RUN.into_iter()
 }

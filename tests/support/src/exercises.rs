@@ -2,13 +2,12 @@
 //!
 //! Every check has a process of its own, because a faulting kernel leaves its driver unusable.
 
-use std::fs;
 use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::{fs, thread};
 
 use compilers::clang::Clang;
 use compilers::nvrtc::Nvrtc;
@@ -22,7 +21,7 @@ use workshop::{Exercise, root};
 
 use crate::binary::Binary;
 
-/// What a learner's kernel is compiled with.
+/// The compiler of a learner's kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum With {
     /// NVIDIA's compiler.
@@ -32,7 +31,7 @@ pub enum With {
 }
 
 impl With {
-    /// What [`COMPILER`] calls it.
+    /// Returns the word for it in [`COMPILER`].
     fn word(self) -> &'static str {
         match self {
             With::Nvrtc => "nvrtc",
@@ -40,7 +39,7 @@ impl With {
         }
     }
 
-    /// The environment variable that, set to `1`, makes a machine without it fail the tests that compile.
+    /// Returns the environment variable that, set to `1`, makes a machine without it fail the tests that compile.
     fn required(self) -> Variable {
         match self {
             With::Nvrtc => REQUIRE_NVRTC,
@@ -60,7 +59,7 @@ fn all(binary: &Binary) -> Vec<Exercise> {
     Exercise::all(&root(), binary.chapter).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The exercises that ask for a kernel. On a machine without this compiler there are none, and a line on stderr says so.
+/// Returns the exercises that ask for a kernel. On a machine without this compiler there are none, and a line on stderr says so.
 fn written(binary: &Binary, with: With) -> Vec<Exercise> {
     if let Err(why) = with.find() {
         with.required().skip("exercises to write", why.to_string().lines().next().unwrap_or_default());
@@ -106,7 +105,7 @@ pub fn are_three_or_more(binary: &Binary) {
     assert!(all(binary).len() >= 3, "{} has {} exercises", binary.chapter, all(binary).len());
 }
 
-/// The learner receives the starter, which differs from the solution in the marked parts only.
+/// Returns the learner receives the starter, which differs from the solution in the marked parts only.
 pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
     for asked in all(binary).iter().filter(|asked| asked.is_written()) {
         let (starter, solution) = (text(asked, Version::Starter), text(asked, Version::Solution));
@@ -122,7 +121,7 @@ pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
     }
 }
 
-/// Every starter compiles, and its check fails with the message that the manifest promises.
+/// Returns every starter compiles, and its check fails with the message that the manifest promises.
 pub fn starters_fail_as_promised(binary: &Binary, with: With) {
     let mut wrong = Vec::new();
     for asked in written(binary, with) {
@@ -135,7 +134,7 @@ pub fn starters_fail_as_promised(binary: &Binary, with: With) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Every solution passes on the simulator.
+/// Returns every solution passes on the simulator.
 pub fn solutions_pass(binary: &Binary, with: With) {
     let mut wrong = Vec::new();
     for asked in written(binary, with) {
@@ -151,7 +150,7 @@ pub fn solutions_pass(binary: &Binary, with: With) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Every solution passes on a GPU, where there is one.
+/// Returns every solution passes on a GPU, where there is one.
 pub fn solutions_pass_on_a_gpu(binary: &Binary, with: With) {
     if let Err(why) = probe() {
         let _ = writeln!(stderr(), "SKIPPED: exercises on a GPU, because {why}");
@@ -168,7 +167,7 @@ pub fn solutions_pass_on_a_gpu(binary: &Binary, with: With) {
 /// compiler in few places, and a compilation takes longer than the rest of a check.
 const ONE_OF: usize = 6;
 
-/// The check rejects every wrong answer of the walls with the words that name its mistake, and passes every right one.
+/// Returns the check rejects every wrong answer of the walls with the words that name its mistake, and passes every right one.
 pub fn walls_stand(binary: &Binary, with: With) {
     let mut answers = Vec::new();
     for asked in written(binary, with) {
@@ -204,7 +203,7 @@ pub fn walls_stand(binary: &Binary, with: With) {
     assert!(wrongly_judged.is_empty(), "{}", wrongly_judged.join("\n\n"));
 }
 
-/// What a hasty hand writes in place of another text.
+/// Slips: a text, and what a hasty hand writes instead.
 const SLIPS: [(&str, &str); 28] = [
     ("__syncthreads();", ""),
     (" < ", " <= "),
@@ -236,8 +235,8 @@ const SLIPS: [(&str, &str); 28] = [
     ("0.0f", "0.5f"),
 ];
 
-/// The solution with one slip, for each slip that its kernel allows: the number of the line, and the whole text. A statement that is left out
-/// is a slip, too.
+/// Returns the solution with one slip, for each slip that its kernel allows: the number of the line, and the whole text. A
+/// statement that is left out is a slip, too.
 fn slips(solution: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = solution.lines().collect();
     let kernel = lines.iter().position(|line| line.contains("__global__")).expect("a solution has a kernel");
@@ -297,13 +296,13 @@ pub fn in_parallel<T: Sync, R: Send>(items: &[T], call: impl Fn(&T) -> R + Sync)
     results.into_inner().expect("no worker panics")
 }
 
-/// The answers that `--solution` prints: the first word of each indented line, where that is a number.
+/// Returns the answers that `--solution` prints: the first word of each indented line, where that is a number.
 fn answers(said: &str) -> Vec<String> {
     let numbers = said.lines().filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
     numbers.filter(|word| word.parse::<f64>().is_ok()).map(str::to_owned).collect()
 }
 
-/// A prediction accepts the right numbers and explains wrong ones.
+/// Returns a prediction accepts the right numbers and explains wrong ones.
 pub fn predictions_are_judged(binary: &Binary) {
     for asked in all(binary) {
         let Some(predict) = &asked.manifest.predict else { continue };

@@ -1,4 +1,4 @@
-//! What the tests of several packages share: the chapters run their binaries with it, and the press reads the commands of its pages.
+//! Code that the tests of several packages share: the chapters run their binaries with it, and the press reads the commands of its pages.
 //!
 //! # Layout
 //!

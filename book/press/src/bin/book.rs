@@ -22,7 +22,7 @@ struct Arguments {
     build: Build,
 }
 
-/// How the book is built.
+/// The options of a build.
 #[derive(Args, Default)]
 struct Build {
     /// Add a compiler of CUDA C to the site: the unpacked npm package @yowasp/clang
@@ -70,10 +70,10 @@ enum Action {
     },
 }
 
-/// What mdBook asks before it hands over a book.
+/// The question of mdBook before it hands over a book.
 #[derive(Subcommand)]
 enum Question {
-    /// Whether the book is rendered for that renderer
+    /// Succeeds if the book is rendered for that renderer
     Supports {
         /// Its name; every one is supported
         renderer: String,

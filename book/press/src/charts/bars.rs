@@ -4,13 +4,9 @@ use crate::drawing::svg::{MARGIN, Svg, WIDTH, below, width_of};
 
 /// A chart of bars.
 pub struct Bars {
-    /// What is shown.
     pub title: String,
-    /// Small print below the title.
     pub notes: Vec<String>,
-    /// The heads of the columns.
     pub heads: Vec<&'static str>,
-    /// A bar each.
     pub rows: Vec<Row>,
     /// Lines across the bars.
     pub marks: Vec<Mark>,
@@ -20,11 +16,9 @@ pub struct Bars {
 
 /// A bar with its numbers.
 pub struct Row {
-    /// Its name.
     pub label: String,
     /// Its color, as a class of the style sheet.
     pub class: &'static str,
-    /// Its length.
     pub value: f64,
     /// A text for each column.
     pub cells: Vec<String>,
@@ -34,9 +28,7 @@ pub struct Row {
 pub struct Mark {
     /// Its line, as a class of the style sheet.
     pub class: &'static str,
-    /// Where it is.
     pub value: f64,
-    /// What it is.
     pub text: String,
 }
 

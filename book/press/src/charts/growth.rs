@@ -29,7 +29,7 @@ impl Size {
         size.with_context(|| format!("there is no `over={name}`{}", nearest(name, SIZES.iter().map(|size| size.0))))
     }
 
-    /// The size of a run; `None` for one whose sides differ.
+    /// Returns the size of a run; `None` for one whose sides differ.
     fn of(&self, run: Run) -> Option<u64> {
         let mut sides = self.1.iter().map(|key| run.size(key));
         let first = sides.next()??;
@@ -107,7 +107,7 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     Ok(plot.end())
 }
 
-/// The time of a series in a run, also of stages on the CPU.
+/// Returns the time of a series in a run, also of stages on the CPU.
 fn time(run: Run, one: &Series, all: &[Series]) -> Option<f64> {
     let Some(stage) = &one.1 else {
         let has_own = |name: &str| all.iter().any(|other| other.1.as_deref() == Some(name));

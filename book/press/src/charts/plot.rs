@@ -13,25 +13,24 @@ const STEP: f64 = 16.0;
 /// An axis.
 #[derive(Clone, Copy)]
 pub struct Axis {
-    /// Its ends.
     pub ends: (f64, f64),
-    /// Whether equal distances are equal factors.
+    /// True if equal distances are equal factors.
     pub by_factors: bool,
 }
 
 impl Axis {
-    /// An axis by factors that holds all values, with a factor of room at both ends.
+    /// Makes an axis by factors for all values, with a factor of room at both ends.
     pub fn by_factors(values: impl Iterator<Item = f64>, below: f64, above: f64) -> Self {
         let (least, most) = values.fold((f64::INFINITY, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
         Self { ends: (least / below, most * above), by_factors: true }
     }
 
-    /// An axis from zero.
+    /// Makes an axis from zero.
     pub fn from_zero(end: f64) -> Self {
         Self { ends: (0.0, end), by_factors: false }
     }
 
-    /// Where a value is, from 0 to 1.
+    /// Returns the position of a value, from 0 to 1.
     fn part(self, value: f64) -> f64 {
         let (low, high) = self.ends;
         if self.by_factors { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) }
@@ -51,7 +50,7 @@ impl Axis {
         (0..).map(|index| f64::from(index) * step).take_while(|tick| *tick < high).collect()
     }
 
-    /// The powers of two on it, every second one where there are many, with their words.
+    /// Returns the powers of two on it, every second one where there are many, with their words.
     pub fn powers_of_two(self) -> Vec<(f64, String)> {
         let (low, high) = self.ends;
         let step = if high / low > 1024.0 { 2 } else { 1 };
@@ -62,17 +61,13 @@ impl Axis {
 
 /// The frame of a plot.
 pub struct Frame {
-    /// What is shown.
     pub title: String,
-    /// Small print below the title.
     pub notes: Vec<String>,
-    /// The height of the whole.
     pub height: f64,
     /// The horizontal axis, its named values, and what it counts.
     pub x: Axis,
     pub x_ticks: Vec<(f64, String)>,
     pub x_name: String,
-    /// The vertical axis.
     pub y: Axis,
     /// Its values in words.
     pub y_words: fn(f64) -> String,
@@ -184,12 +179,12 @@ impl Plot {
     }
 }
 
-/// Where a pair of values is in the picture.
+/// Returns the point of a pair of values.
 fn place(Area { left, top, right, bottom }: Area, axes: (Axis, Axis), (x, y): Point) -> Point {
     (left + axes.0.part(x) * (right - left), bottom - axes.1.part(y) * (bottom - top))
 }
 
-/// Heights for lines of words that want to be at these heights, sorted from the top: apart from each other, and above the bottom.
+/// Returns heights for lines of words that want to be at these heights, sorted from the top: apart from each other, and above the bottom.
 fn spread(wanted: &[f64], bottom: f64) -> Vec<f64> {
     let mut places = wanted.to_vec();
     for index in 1..places.len() {

@@ -1,4 +1,4 @@
-//! What the rates of a chapter count, and what a chart says of its runs.
+//! The unit of the rates of a chapter, and the words of charts about their runs.
 
 use anyhow::{Context, Result};
 use run::units;
@@ -6,16 +6,15 @@ use run::workload::{Arithmetic, Work};
 
 use crate::archive::{Run, STALE_NOTE};
 
-/// What a chapter's rates count, as its table shows them.
+/// The unit of a chapter's rates, as its table shows them.
 #[derive(Clone, Copy)]
 pub struct Unit {
     /// Pieces in the whole work: operations, multiply-adds or bytes.
     pub pieces: f64,
-    /// What they are called.
     pub name: &'static str,
     /// A rate in words.
     pub words: fn(f64) -> String,
-    /// What the ceiling is the rate of, in words.
+    /// The arithmetic of the ceiling, in words.
     pub ceiling: &'static str,
 }
 
@@ -36,7 +35,7 @@ impl Unit {
     }
 }
 
-/// The most pieces per second that the device can do with the arithmetic of the chapter, measured in the same run.
+/// Returns the most pieces per second that the device can do with the arithmetic of the chapter, measured in the same run.
 pub fn ceiling(run: Run) -> Option<f64> {
     let ceilings = run.record.ceilings?;
     match run.record.work().arithmetic {
@@ -46,18 +45,18 @@ pub fn ceiling(run: Run) -> Option<f64> {
     }
 }
 
-/// A stage of a library to compare others with: its name and its rate.
+/// Returns a stage of a library to compare others with: its name and its rate.
 pub fn rival(run: Run, unit: Unit, name: String) -> Result<(String, f64)> {
     let ms = run.stage(&name)?.median_ms.with_context(|| format!("{} has no time of {name}", run.name))?;
     Ok((name, unit.at(ms)))
 }
 
-/// The title of a chart of one run.
+/// Returns the title of a chart of one run.
 pub fn title(run: Run) -> String {
     format!("{}: {}", run.record.chapter, run.sizes())
 }
 
-/// What some runs were made on, and when; the first one names the device of all. Says what a stale mark means if a stage has one.
+/// Says what some runs were made on, and when; the first one names the device of all. Explains the stale mark if a stage has one.
 pub fn origin(runs: &[Run]) -> String {
     let days = || runs.iter().map(Run::day);
     let days = match (days().min(), days().max()) {

@@ -1,4 +1,4 @@
-//! What limits the stages of a chapter: their rates against the arithmetic that they do per byte, under the roofs that memory, the caches and the
+//! The limits of the stages of a chapter: their rates against the arithmetic that they do per byte, under the roofs that memory, the caches and the
 //! arithmetic units make.
 //!
 //! After Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore architectures", 2009, with a slope for
@@ -10,7 +10,7 @@
 //!
 //! The rates of memory and of arithmetic come from the run itself. Those of the caches were measured by hand, once for a device, and are facts.
 //!
-//! Where so little is computed that memory is the ceiling, the roof ends at a wall: every byte that the result depends on moves once.
+//! If so little is computed that memory is the ceiling, the roof ends at a wall: every byte that the result depends on moves once.
 
 use anyhow::{Context, Result, ensure};
 use run::units;
@@ -29,7 +29,7 @@ const SECTOR_BYTES: f64 = 32.0;
 /// Says what the horizontal axis counts, and how to read the slopes.
 const NOTE: &str = "Bytes of the sectors that are asked for. A stage above a slope gets some of them from a nearer level.";
 
-/// How far up the slope of a cache its words are: near the bend, where there are no dots.
+/// The place of words on the slope of a cache: near the bend, where there are no dots.
 const SLOPE_WORDS: f64 = 0.8;
 
 /// Draws a dot for each stage that was timed and counted. The option `rivals` names stages of libraries, of which nothing is counted: lines at
@@ -94,8 +94,7 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     Ok(plot.end())
 }
 
-/// Draws the slopes of the caches up to the height of the knee, where arithmetic or memory is the limit for every stage. Devices without facts about
-/// their caches have none.
+/// Draws the slopes of the caches up to the knee, where arithmetic or memory limits every stage. Devices without facts about caches have none.
 fn draw_caches(plot: &mut Plot, (x, y): (Axis, Axis), run: Run, knee: Point) -> Result<()> {
     let facts = Facts::read()?;
     let group = format!("{}_caches", run.device().trim_start_matches("nvidia-"));
@@ -112,13 +111,13 @@ fn draw_caches(plot: &mut Plot, (x, y): (Axis, Axis), run: Run, knee: Point) -> 
     Ok(())
 }
 
-/// Where the slope of a level of memory enters the picture.
+/// Returns the point where the slope of a level of memory enters the picture.
 fn slope_start(x: Axis, y: Axis, bytes_per_s: f64) -> Point {
     let start = x.ends.0.max(y.ends.0 / bytes_per_s);
     (start, start * bytes_per_s)
 }
 
-/// Bytes that the kernels of a stage ask for at the size that was timed. Counts at another size are scaled: loads grow with the
+/// Returns the bytes that the kernels of a stage ask for at the size that was timed. Counts at another size are scaled: loads grow with the
 /// multiply-adds, and stores with the outputs.
 fn bytes_asked_for(pair: Pair, stage: &str) -> Option<f64> {
     let counters = pair.counted_stage(stage)?.counters?;
@@ -130,7 +129,7 @@ fn bytes_asked_for(pair: Pair, stage: &str) -> Option<f64> {
     (bytes > 0.0).then_some(bytes)
 }
 
-/// Multiply-adds per output: taps, pixels of a template, or the side that two matrices share.
+/// Returns the multiply-adds per output: taps, pixels of a template, or the side that two matrices share.
 fn terms(run: Run) -> f64 {
     let of = |name: &str| run.size(name).map_or(1.0, |size| size as f64);
     of("taps") * of("template_width") * of("template_height") * of("k")
@@ -204,7 +203,7 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
     Ok(plot.end())
 }
 
-/// The stages that were timed and counted, in a chapter of so many operations.
+/// Returns the stages that were timed and counted, in a chapter of this many operations.
 fn dots(pair: Pair<'_>, operations: f64) -> Vec<Dot<'_>> {
     let dot = |(stage, ms)| {
         let counters = pair.counted_stage(stage)?.counters?;
@@ -214,7 +213,7 @@ fn dots(pair: Pair<'_>, operations: f64) -> Vec<Dot<'_>> {
     pair.measured.times().filter_map(dot).collect()
 }
 
-/// The first stage, the fastest without tensor cores, and the fastest with them if that is faster still.
+/// Returns the first stage, the fastest without tensor cores, and the fastest with them if that is faster still.
 pub(super) fn course<'a>(dots: &[Dot<'a>]) -> Vec<Dot<'a>> {
     let fastest = |on_tensor_cores| {
         let dots = dots.iter().filter(|dot| dot.on_tensor_cores == on_tensor_cores);

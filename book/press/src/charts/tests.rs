@@ -17,7 +17,7 @@ const SIM: &str = "sim-h200/06-matmul-tiled";
 const MULTIPLY_ADDS: u64 = 1 << 36;
 const K: u64 = 2048;
 
-/// A run of a matrix product with the rates of some stages in TFLOP/s, below ceilings of so many TFLOP/s and 4 TB/s.
+/// Returns a run of a matrix product with the rates of some stages and a ceiling, all in TFLOP/s; the other ceiling is 4 TB/s.
 fn product(stages: &[(&str, f64)], ceiling: f64) -> Record {
     let text = std::fs::read_to_string(crate::root().join("book/results/nvidia-h200/06-matmul-tiled.json")).unwrap();
     let mut record = Record::parse(&text).unwrap();
@@ -36,7 +36,7 @@ fn product(stages: &[(&str, f64)], ceiling: f64) -> Record {
     record
 }
 
-/// What the simulator would count of stages that do so many FLOP per byte, in a part of that product.
+/// Returns the simulator's record of stages that do this many FLOP per byte, in a part of that product.
 fn counts(stages: &[(&str, f64)], part: u64) -> Record {
     let mut record = product(stages, 60.0);
     record.workload.insert("multiply_adds".into(), (MULTIPLY_ADDS / part).into());
@@ -65,20 +65,20 @@ fn chart(archive: &Archive, text: &str) -> Result<String> {
     Ok(chart)
 }
 
-/// The numbers of that name in an element that starts with some text.
+/// Returns the numbers of that name in an element that starts with some text.
 fn number(svg: &str, element: &str, name: &str) -> f64 {
     let rest = svg.split(element).nth(1).unwrap_or_else(|| panic!("no {element} in {svg}"));
     rest.split(&format!(" {name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
 }
 
-/// The points of a line.
+/// Returns the points of a line.
 fn points(svg: &str, class: &str) -> Vec<(f64, f64)> {
     let line = svg.split(&format!("<polyline class=\"{class}\" points=\"")).nth(1).unwrap();
     let points = line.split('"').next().unwrap().split(' ').map(|point| point.split_once(',').unwrap());
     points.map(|(x, y)| (x.parse().unwrap(), y.parse().unwrap())).collect()
 }
 
-/// The centers of the dots.
+/// Returns the centers of the dots.
 fn dots(svg: &str) -> Vec<(f64, f64)> {
     svg.split_inclusive("/>")
         .filter(|dot| dot.contains("<circle"))

@@ -19,7 +19,7 @@ use run::{Chapter, observer, runner};
 use simt::LaunchReport;
 
 use super::{CEILINGS_GROUP, KernelCounts, METRICS, PATTERNS_GROUP, PATTERNS_PTX, Record, counts_of, read_profile};
-use crate::chapters::{Visitor, chapters, visit};
+use crate::chapters::{chapters, with_chapter};
 use crate::drawing::trace::Arrays;
 
 /// Floats of the patterns' input, and of their output.
@@ -27,34 +27,21 @@ const FLOATS: usize = 1 << 16;
 /// The number that the patterns' compiler does not know.
 const N: i32 = 64;
 
-/// A pattern, its grid, its block, its bytes of dynamic shared memory.
-type Pattern = (&'static str, [u32; 3], [u32; 3], u32);
+/// A grid, a block, bytes of dynamic shared memory, and the patterns that are launched so.
+type Patterns = ([u32; 3], [u32; 3], u32, &'static [&'static str]);
 
-const PATTERNS: &[Pattern] = &[
-    ("matmul_tiles", [4, 4, 1], [16, 16, 1], 0),
-    ("matmul_padded", [4, 4, 1], [16, 16, 1], 0),
-    ("matmul_register_tile", [1, 1, 1], [16, 16, 1], 0),
-    ("convolution", [8, 1, 1], [256, 1, 1], 0),
-    ("convolution_4", [8, 1, 1], [256, 1, 1], 0),
-    ("convolution_8", [8, 1, 1], [256, 1, 1], 0),
-    ("convolution_16", [8, 1, 1], [256, 1, 1], 0),
-    ("convolution_unknown", [8, 1, 1], [256, 1, 1], 0),
-    ("convolution_register_tile", [8, 1, 1], [128, 1, 1], 0),
-    ("misaligned", [1, 1, 1], [256, 1, 1], 0),
-    ("strided", [1, 1, 1], [256, 1, 1], 0),
-    ("bytes", [1, 1, 1], [256, 1, 1], 0),
-    ("members", [1, 1, 1], [256, 1, 1], 0),
-    ("dynamic", [1, 1, 1], [256, 1, 1], 1024),
-    ("stores", [1, 1, 1], [256, 1, 1], 0),
-    ("triples", [1, 1, 1], [256, 1, 1], 0),
-    ("vectors_of_three", [1, 1, 1], [256, 1, 1], 0),
-    ("doubles", [1, 1, 1], [256, 1, 1], 0),
-    ("guarded", [1, 1, 1], [256, 1, 1], 0),
-    ("global_runs", [4, 1, 1], [256, 1, 1], 0),
-    ("global_vectors", [4, 1, 1], [256, 1, 1], 0),
+const PATTERNS: [Patterns; 8] = [
+    ([4, 4, 1], [16, 16, 1], 0, &["matmul_tiles", "matmul_padded"]),
+    ([1, 1, 1], [16, 16, 1], 0, &["matmul_register_tile"]),
+    ([8, 1, 1], [256, 1, 1], 0, &["convolution", "convolution_4", "convolution_8", "convolution_16", "convolution_unknown"]),
+    ([8, 1, 1], [128, 1, 1], 0, &["convolution_register_tile"]),
+    ([1, 1, 1], [256, 1, 1], 0, &["misaligned", "strided", "bytes", "members"]),
+    ([1, 1, 1], [256, 1, 1], 1024, &["dynamic"]),
+    ([1, 1, 1], [256, 1, 1], 0, &["stores", "triples", "vectors_of_three", "doubles", "guarded"]),
+    ([4, 1, 1], [256, 1, 1], 0, &["global_runs", "global_vectors"]),
 ];
 
-/// What to count with.
+/// The device to count with.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// Where to count: gpu, with Nsight Compute, or sim
@@ -69,11 +56,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Counts.
-    ///
-    /// # Errors
-    ///
-    /// When the device or the profiler is not there, a stage does not verify, or the file cannot be written.
+    /// Counts all kernels, and writes the record.
     pub fn run(self) -> Result<()> {
         if let Some(group) = self.launch {
             return launch(&with_stored_ptx()?, &group).map(drop);
@@ -85,7 +68,7 @@ impl Arguments {
     }
 }
 
-/// The GPU with the PTX of the repository in place of what a compiler on its machine would make: what the simulator executes.
+/// Opens the GPU with the PTX of the repository, which the simulator executes, instead of what a compiler on its machine would make.
 fn with_stored_ptx() -> Result<Gpu> {
     let gpu = Gpu::open(&Request::Gpu)?;
     let capability = gpu.context.compute_capability()?;
@@ -96,19 +79,19 @@ fn with_stored_ptx() -> Result<Gpu> {
     Ok(gpu)
 }
 
-/// The groups of kernels, in order.
+/// Returns the groups of kernels, in order.
 fn groups() -> Vec<&'static str> {
     let chapters = chapters().into_iter().map(|(name, _)| name);
     [CEILINGS_GROUP].into_iter().chain(chapters).chain([PATTERNS_GROUP]).collect()
 }
 
-/// Launches every kernel of a group; what the simulator reports of each launch, and nothing on a GPU.
+/// Launches every kernel of a group. Returns the simulator's report of each launch, and nothing on a GPU.
 fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
     match group {
         CEILINGS_GROUP => reports(gpu, launch_ceilings),
         PATTERNS_GROUP => reports(gpu, launch_patterns),
         chapter => {
-            let mut launched = visit(chapter, Launch { gpu })?;
+            let mut launched = with_chapter!(chapter, chapter => launch_stages(gpu, chapter))?;
             if chapter == unroll::CHAPTER.name {
                 launched.extend(reports(gpu, launch_around_fft)?);
             }
@@ -117,7 +100,7 @@ fn launch(gpu: &Gpu, group: &str) -> Result<Vec<LaunchReport>> {
     }
 }
 
-/// What the simulator reports of some launches.
+/// Returns the reports of the simulator on some launches.
 fn reports(gpu: &Gpu, launch: fn(&Gpu) -> Result<()>) -> Result<Vec<LaunchReport>> {
     observer::forget(gpu)?;
     launch(gpu)?;
@@ -134,28 +117,20 @@ const REPEATING: [&Stage<Convolution>; 2] = [&conv_naive::ROUND_TRIP, &conv_naiv
 
 /// Runs each stage of a chapter once. Left out are [`REPEATING`] stages, and stages that call a library: its kernels are not ours, and
 /// the simulator does not have them.
-struct Launch<'a> {
-    gpu: &'a Gpu,
-}
-
-impl Visitor for Launch<'_> {
-    type Output = Vec<LaunchReport>;
-
-    fn visit<W: Arrays>(self, chapter: &'static Chapter<W>) -> Result<Self::Output> {
-        let workload = W::sized(&[])?;
-        let repeats = |name: &str| REPEATING.iter().any(|stage| (conv_naive::CHAPTER.name, stage.name) == (chapter.name, name));
-        let ours = chapter.stages.iter().filter(|stage| stage.place() == Place::Device && stage.library().is_none());
-        let ours = ours.filter(|stage| !repeats(stage.name));
-        let mut reports = Vec::new();
-        for row in runner::run(self.gpu, &ours.copied().collect::<Vec<_>>(), &workload, 0)?.rows {
-            let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;
-            reports.extend(measured.launches.iter().map(|launch| launch.report.clone()));
-        }
-        Ok(reports)
+fn launch_stages<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>) -> Result<Vec<LaunchReport>> {
+    let workload = W::sized(&[])?;
+    let repeats = |name: &str| REPEATING.iter().any(|stage| (conv_naive::CHAPTER.name, stage.name) == (chapter.name, name));
+    let ours = chapter.stages.iter().filter(|stage| stage.place() == Place::Device && stage.library().is_none());
+    let ours = ours.filter(|stage| !repeats(stage.name));
+    let mut reports = Vec::new();
+    for row in runner::run(gpu, &ours.copied().collect::<Vec<_>>(), &workload, 0)?.rows {
+        let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;
+        reports.extend(measured.launches.iter().map(|launch| launch.report.clone()));
     }
+    Ok(reports)
 }
 
-/// Launches the kernels that stand around the transforms, without the transforms.
+/// Launches the kernels before and after the transforms, without the transforms.
 fn launch_around_fft(gpu: &Gpu) -> Result<()> {
     let conv = &Convolution::sized(&[])?;
     let blocks = unroll::fft::Blocks { length: 4096, hop: 3072, count: 6 };
@@ -198,7 +173,9 @@ fn launch_patterns(gpu: &Gpu) -> Result<()> {
     let input: Vec<f32> = (0..FLOATS).map(|i| (i * 7919 % 2001) as f32 / 1000.0 - 1.0).collect();
     let input = gpu.stream.clone_htod(&input)?;
     let mut output = gpu.stream.alloc_zeros::<f32>(FLOATS)?;
-    for &(name, grid, block, shared_mem_bytes) in PATTERNS {
+    let patterns =
+        PATTERNS.into_iter().flat_map(|(grid, block, shared, names)| names.iter().map(move |name| (name, grid, block, shared)));
+    for (name, grid, block, shared_mem_bytes) in patterns {
         let kernel = module.load_function(name)?;
         let config = LaunchConfig { grid_dim: grid.into(), block_dim: block.into(), shared_mem_bytes };
         let mut launch = gpu.stream.launch_builder(&kernel);
@@ -210,7 +187,7 @@ fn launch_patterns(gpu: &Gpu) -> Result<()> {
     Ok(())
 }
 
-/// What the simulator counts.
+/// Counts with the simulator.
 fn simulate(device: &Request) -> Result<Record> {
     let gpu = Gpu::open(device)?;
     ensure!(gpu.is_simulated(), "without Nsight Compute only the simulator counts: --device sim");
@@ -224,7 +201,7 @@ fn simulate(device: &Request) -> Result<Record> {
     Ok(record(&gpu, "the simulator".to_owned(), kernels))
 }
 
-/// What Nsight Compute counts: this program again, group by group, under the profiler.
+/// Counts with Nsight Compute: this program again, group by group, under the profiler.
 fn profile() -> Result<Record> {
     let gpu = Gpu::open(&Request::Gpu)?;
     let metrics = METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(",");

@@ -1,4 +1,4 @@
-//! The simulator's counts beside those of Nsight Compute on a GPU: records of both, and the table of the book that compares them.
+//! The simulator's counts next to those of Nsight Compute on a GPU: records of both, and the table of the book that compares them.
 //!
 //! `book/counts/<device>.json` holds what one device counted for every kernel of the project and for the patterns of
 //! `simulator/simt/tests/programs/merging.cu`, which hold what a compiler makes wider loads of and what it does not. `cargo book
@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, ensure};
 use compilers::digest;
@@ -30,19 +31,19 @@ const PATTERNS_GROUP: &str = "patterns";
 /// The name of the group of kernels that measure what a device can do at best; the others are named by their chapter.
 const CEILINGS_GROUP: &str = "ceilings";
 
-/// Where the differences between two devices are explained, from the root of the repository.
+/// The path of the reasons for differences, from the root of the repository.
 const DIFFERENCES: &str = "book/differences.toml";
 
-/// What one device counted.
+/// The counts of one device.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Record {
     /// The device's name.
     pub device: String,
     /// Its driver.
     pub driver: String,
-    /// What made the PTX, which is that of the repository on a GPU as well.
+    /// The compiler of the PTX, which is that of the repository on a GPU as well.
     pub compiler: String,
-    /// What counted.
+    /// The program that counted.
     pub counted_by: String,
     /// When, in ISO 8601.
     pub date: String,
@@ -77,7 +78,7 @@ const fn metric(name: &'static str, heading: &'static str, simulated: fn(&Counte
     Metric { name, heading, simulated }
 }
 
-/// What is compared.
+/// The counts that are compared.
 pub const METRICS: [Metric; 9] = [
     metric("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "global load requests", |c| c.global_load_requests),
     metric("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "their sectors", |c| c.global_load_sectors),
@@ -100,19 +101,22 @@ struct Difference {
     metrics: Vec<String>,
     /// The reason, with the line that it comes from.
     reason: String,
-    /// Whether the GPU's count differs from run to run, and may be equal by chance.
+    /// True if the GPU's count differs from run to run, and may be equal by chance.
     #[serde(default)]
     varies: bool,
 }
 
-/// The digest that a kernel of a group has now; `None` when there is no such kernel.
+/// The digests of the patterns.
+static PATTERNS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| digest::of_text(PATTERNS_PTX).unwrap_or_default());
+
+/// Returns the digest that a kernel of a group has now, or `None` if there is no such kernel.
 fn digest_now(kernels: &Kernels, group: &str, kernel: &str) -> Option<String> {
     let of = |sources: &[&Source]| {
         let names = sources.iter().map(|source| format!("{}/{kernel}", digest::stem(source)));
         names.into_iter().find_map(|name| kernels.digest(&name).map(str::to_owned))
     };
     match group {
-        PATTERNS_GROUP => digest::of_text(PATTERNS_PTX).ok()?.remove(kernel),
+        PATTERNS_GROUP => PATTERNS.get(kernel).cloned(),
         CEILINGS_GROUP => of(&[&ceilings::SOURCE, &ceilings::dp4a::SOURCE]),
         chapter => chapters().into_iter().find(|(name, _)| *name == chapter).and_then(|(_, sources)| of(sources)),
     }
@@ -130,12 +134,12 @@ impl KernelCounts {
         *self.values.entry(name.to_owned()).or_default() += value;
     }
 
-    /// Whether the kernel has changed since, or is gone.
+    /// Returns true if the kernel has changed since, or is gone.
     pub fn is_stale(&self, kernels: &Kernels) -> bool {
         self.digest.is_none() || self.digest != digest_now(kernels, &self.group, &self.kernel)
     }
 
-    /// What people call it: `03-unroll/shared`.
+    /// Returns the name for people: `03-unroll/shared`.
     pub fn name(&self) -> String {
         format!("{}/{}", self.group, self.kernel)
     }
@@ -143,41 +147,32 @@ impl KernelCounts {
 
 impl Record {
     /// Reads the record of a device.
-    ///
-    /// # Errors
-    ///
-    /// When there is none, or the file holds something else.
     pub fn read(device: &str) -> Result<Self> {
         let path = format!("book/counts/{device}.json");
         let text = fs::read_to_string(root().join(&path)).with_context(|| format!("there is no {path}"))?;
         serde_json::from_str(&text).context(path)
     }
 
-    /// The counts of a kernel.
+    /// Returns the counts of a kernel.
     fn of(&self, group: &str, kernel: &str) -> Option<&KernelCounts> {
         self.kernels.iter().find(|counts| (counts.group.as_str(), counts.kernel.as_str()) == (group, kernel))
     }
 
-    /// The kernels that another record lacks, in words.
+    /// Returns the kernels that another record lacks, in words.
     fn lone(&self, other: &Record) -> String {
         let lone = self.kernels.iter().filter(|kernel| other.of(&kernel.group, &kernel.kernel).is_none());
         lone.map(|kernel| format!("`{}`", kernel.name())).collect::<Vec<_>>().join(", ")
     }
 }
 
-/// The counts of the kernels in a table that Nsight Compute wrote (`--csv --page raw`), summed over launches, in the order of the first.
-///
-/// # Errors
-///
-/// When the text is no such table, or lacks one of the metrics.
+/// Returns the counts of the kernels in a table that Nsight Compute wrote (`--csv --page raw`), summed over launches, in the order of the first.
 pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
-    // What the profiled program and the profiler print besides stands before the table.
+    // The output of the profiled program and of the profiler comes before the table.
     let start = text.find("\"ID\"").with_context(|| format!("Nsight Compute counted nothing:\n{text}"))?;
-    let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(&text.as_bytes()[start..]);
-    let columns = table.headers()?.clone();
+    let mut rows = rows(&text[start..]).into_iter();
+    let columns = rows.next().unwrap_or_default();
     let mut kernels: Vec<KernelCounts> = Vec::new();
-    for row in table.records() {
-        let row = row?;
+    for row in rows {
         let field = |name: &str| columns.iter().position(|column| column == name).and_then(|column| row.get(column));
         // The row of units has no name.
         let Some(name) = field("Kernel Name").filter(|name| !name.is_empty()) else { continue };
@@ -191,7 +186,25 @@ pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
     Ok(kernels)
 }
 
-/// The counts of a kernel in a list. A new kernel is added at the end.
+/// Returns the fields of each row of a table in CSV.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    // A row ends with its line, and a field is at most as long as the text.
+    let text = text.to_owned() + "\n";
+    let mut rest = text.as_bytes();
+    let mut field = vec![0; text.len()];
+    let (mut rows, mut row) = (Vec::new(), Vec::new());
+    let mut reader = csv_core::Reader::new();
+    while let (csv_core::ReadFieldResult::Field { record_end }, read, written) = reader.read_field(rest, &mut field) {
+        rest = &rest[read..];
+        row.push(String::from_utf8_lossy(&field[..written]).into_owned());
+        if record_end {
+            rows.push(std::mem::take(&mut row));
+        }
+    }
+    rows
+}
+
+/// Returns the counts of a kernel in a list. A new kernel is added at the end.
 fn counts_of<'a>(kernels: &'a mut Vec<KernelCounts>, group: &str, name: &str) -> &'a mut KernelCounts {
     let index = kernels.iter().position(|kernel| kernel.group == group && kernel.kernel == name).unwrap_or_else(|| {
         kernels.push(KernelCounts::new(group, name));
@@ -200,7 +213,7 @@ fn counts_of<'a>(kernels: &'a mut Vec<KernelCounts>, group: &str, name: &str) ->
     &mut kernels[index]
 }
 
-/// Nsight Compute's names for the columns of [`table`], as Markdown.
+/// Returns Nsight Compute's names for the columns of [`table`], as Markdown.
 fn names() -> String {
     let rows = METRICS.iter().map(|metric| format!("| {} | `{}` |\n", metric.heading, metric.name));
     "| column | Nsight Compute |\n|---|---|\n".to_owned() + &rows.collect::<String>()
@@ -219,12 +232,9 @@ pub fn render(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     table(&read(&first)?, &read(&arguments.word("the simulated device")?)?)
 }
 
-/// The records of both, side by side, as Markdown. A number alone is what both counted. Kernels that have changed since either was made
-/// are marked, and a difference there needs no reason; kernels that only one of the two has are left out and named below the table.
-///
-/// # Errors
-///
-/// When the counts of a kernel that has not changed differ without a known reason, or no longer differ.
+/// Draws the records of both, side by side, as Markdown. A number alone is what both counted. Kernels that have changed since either was made
+/// are marked, and a difference there needs no reason; kernels that only one of the two has are named below the table. Fails if counts of a
+/// kernel that has not changed differ without a known reason, or no longer differ.
 fn table(hardware: &Record, simulated: &Record) -> Result<String> {
     let known: BTreeMap<String, Vec<Difference>> =
         toml::from_str(&fs::read_to_string(root().join(DIFFERENCES))?).context(DIFFERENCES)?;

@@ -1,4 +1,4 @@
-//! What one thread, its warp and its block read and write of the arrays in device memory.
+//! The elements of arrays in device memory that one thread, its warp and its block read and write.
 //!
 //! Everything in a drawing, and every number of its captions, comes from a trace of the simulator, so it cannot show what a kernel does not
 //! do. Sizes should be small enough that single elements can be seen.
@@ -16,12 +16,12 @@ use crate::directive::Arguments;
 /// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// Whose footprint is drawn.
+/// The thread whose footprint is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Who {
     /// The thread's number in the second block of the grid, in both dimensions if it has two.
     pub thread: u32,
-    /// Which neighboring blocks are drawn.
+    /// The neighboring blocks that are drawn.
     pub beside: Beside,
 }
 
@@ -45,12 +45,12 @@ impl Who {
         Ok(Self { thread: arguments.number("thread")?.unwrap_or(100), beside })
     }
 
-    /// The block.
+    /// Returns the block.
     pub fn block(&self, layout: Layout) -> Dim3 {
         at(1, u32::from(layout != Layout::Strips))
     }
 
-    /// Its neighbors.
+    /// Returns its neighbors.
     pub fn beside(&self, layout: Layout) -> Vec<Dim3> {
         match (layout, self.beside) {
             (Layout::Strips, Beside::Around) => vec![at(0, 0), at(2, 0)],
@@ -60,12 +60,12 @@ impl Who {
         }
     }
 
-    /// What the warp is called.
+    /// Returns the name of the warp.
     pub fn warp_name(&self) -> String {
         format!("warp {}", self.thread / WARP)
     }
 
-    /// What the thread is called.
+    /// Returns the name of the thread.
     pub fn thread_name(&self) -> String {
         format!("thread {}", self.thread)
     }
@@ -75,9 +75,8 @@ fn at(x: u32, y: u32) -> Dim3 {
     Dim3::new(x, y, 0)
 }
 
-/// What is touched of one array.
+/// The elements of one array that are touched.
 pub struct Footprint {
-    /// The array.
     pub array: Array,
     /// By the block.
     pub block: Part,
@@ -108,7 +107,7 @@ pub fn footprints<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Wh
     Ok(arrays.into_iter().map(footprint).filter(|footprint| !footprint.block.all().is_empty()).collect())
 }
 
-/// What the block, the warp and the thread read and write, and how much of it the neighboring blocks read as well.
+/// Says what the block, the warp and the thread read and write, and how much of it the neighboring blocks read as well.
 pub fn captions(who: &Who, footprints: &[Footprint]) -> Vec<String> {
     let sentence = |subject: String, part: fn(&Footprint) -> &Part| {
         let read = list(footprints, |footprint| part(footprint).read.len() as u64);
@@ -142,7 +141,7 @@ fn list(footprints: &[Footprint], number: impl Fn(&Footprint) -> u64) -> String 
     }
 }
 
-/// A number with spaces between its thousands, where it has five digits or more.
+/// Returns a number with spaces between its thousands, where it has five digits or more.
 pub fn grouped(number: u64) -> String {
     if number < 10_000 { number.to_string() } else { format!("{} {:03}", grouped(number / 1000), number % 1000) }
 }

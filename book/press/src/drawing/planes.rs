@@ -17,7 +17,7 @@ const HIGH_ROW: f64 = 12.0;
 /// The legend's height.
 const LEGEND: f64 = 28.0;
 
-/// Where an array is drawn, and how large its elements are.
+/// An array with its place and the size of its elements.
 struct Plane<'a> {
     footprint: &'a Footprint,
     /// The words above it.
@@ -28,7 +28,7 @@ struct Plane<'a> {
     height: f64,
 }
 
-/// Images, one below the other.
+/// Draws images, one below the other.
 pub fn stacked(who: &Who, footprints: &[Footprint], title: &str, captions: &[String]) -> String {
     let widest = footprints.iter().map(|footprint| footprint.array.columns).max().unwrap_or(1);
     let width = ((WIDTH - 2.0 * MARGIN) / widest as f64).min(LARGEST);
@@ -44,7 +44,7 @@ pub fn stacked(who: &Who, footprints: &[Footprint], title: &str, captions: &[Str
     draw(who, &planes, y, title, captions)
 }
 
-/// The matrices of a product: A to the left of C, and B above it, so that rows and columns that meet are in line.
+/// Returns the matrices of a product: A to the left of C, and B above it, so that rows and columns that meet are in line.
 pub fn product(who: &Who, footprints: &[Footprint], title: &str, captions: &[String]) -> String {
     let [a, b, c] = footprints else { return stacked(who, footprints, title, captions) };
     let across = (WIDTH - 2.0 * MARGIN - GAP) / (a.array.columns + c.array.columns) as f64;
@@ -110,7 +110,7 @@ struct Rectangle {
     bottom: u64,
 }
 
-/// Elements of rows of so many columns as rectangles: runs of a row, those that are alike and below each other together.
+/// Groups elements as rectangles: runs of a row, and equal runs below each other.
 fn rectangles(elements: &Elements, columns: u64) -> Vec<Rectangle> {
     let mut done: Vec<Rectangle> = Vec::new();
     let mut row: Vec<Rectangle> = Vec::new();
@@ -131,7 +131,7 @@ fn rectangles(elements: &Elements, columns: u64) -> Vec<Rectangle> {
     done
 }
 
-/// The smallest rectangle around all of them.
+/// Returns the smallest rectangle around all of them.
 fn around(rectangles: &[Rectangle]) -> Option<Rectangle> {
     rectangles.iter().copied().reduce(|one, other| Rectangle {
         left: one.left.min(other.left),

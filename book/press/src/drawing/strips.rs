@@ -29,7 +29,7 @@ pub fn draw(who: &Who, footprints: &[Footprint], title: &str, captions: &[String
     svg.end()
 }
 
-/// An array with its parts.
+/// Draws an array with its parts.
 fn strip(svg: &mut Svg, top: f64, who: &Who, footprint: &Footprint) {
     let array = &footprint.array;
     let scale = (WIDTH - 2.0 * MARGIN - NAMES) / array.len() as f64;
@@ -73,7 +73,7 @@ fn strip(svg: &mut Svg, top: f64, who: &Who, footprint: &Footprint) {
     }
 }
 
-/// How many elements, and which.
+/// Says how many elements there are, and which.
 fn describe(elements: &Elements) -> String {
     let number = grouped(elements.len() as u64);
     let (Some(first), Some(last)) = (elements.first(), elements.last()) else { return number };

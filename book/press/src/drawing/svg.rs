@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+pub use inspect::explain::svg::escape;
+
 /// Width of every chart: that of a page's text.
 pub const WIDTH: f64 = 720.0;
 /// Room around everything.
 pub const MARGIN: f64 = 14.0;
 
-/// Where a chart begins that has so many lines of small print above it.
+/// Returns the top of a chart below this many lines of small print.
 pub const fn below(notes: usize) -> f64 {
     43.0 + 15.0 * notes as f64
 }
@@ -16,7 +18,7 @@ pub const fn below(notes: usize) -> f64 {
 pub struct Svg(String);
 
 impl Svg {
-    /// A panel with a title, and lines of small print under it that say what is shown.
+    /// Returns a panel with a title, and lines of small print under it that say what is shown.
     pub fn new(height: f64, title: &str, notes: &[String]) -> Self {
         let mut svg = Self::panel(height);
         svg.text("title", MARGIN, 24.0, title);
@@ -26,7 +28,7 @@ impl Svg {
         svg
     }
 
-    /// A panel without words.
+    /// Returns a panel without words.
     pub fn panel(height: f64) -> Self {
         let (panel_width, panel_height) = (WIDTH - 1.0, height - 1.0);
         Self(format!(
@@ -35,13 +37,20 @@ impl Svg {
         ))
     }
 
-    /// Words, in classes of the style sheet.
+    /// Returns a panel that has only a title.
+    pub fn titled(height: f64, title: &str) -> Self {
+        let mut svg = Self::panel(height);
+        svg.text("title", MARGIN, 26.0, title);
+        svg
+    }
+
+    /// Writes words, in classes of the style sheet.
     // Writing to a string cannot fail.
     pub fn text(&mut self, class: &str, x: f64, y: f64, text: &str) {
         let _ = writeln!(self.0, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
     }
 
-    /// A rectangle with its upper left corner at a point.
+    /// Draws a rectangle with its upper left corner at a point.
     pub fn rect(&mut self, class: &str, x: f64, y: f64, width: f64, height: f64) {
         let _ = writeln!(
             self.0,
@@ -49,19 +58,19 @@ impl Svg {
         );
     }
 
-    /// Rectangles without round corners, each with its upper left corner, its width and its height; few or many, they are one shape.
+    /// Draws rectangles without round corners as one shape: each is its upper left corner, its width and its height.
     pub fn cells(&mut self, class: &str, cells: impl Iterator<Item = (f64, f64, f64, f64)>) {
         let path: String =
             cells.map(|(x, y, width, height)| format!("M{x:.1} {y:.1}h{width:.1}v{height:.1}h-{width:.1}z")).collect();
         let _ = writeln!(self.0, "<path class=\"{class}\" d=\"{path}\"/>");
     }
 
-    /// A line from one point to another.
+    /// Draws a line from one point to another.
     pub fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
         let _ = writeln!(self.0, "<line class=\"{class}\" x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>");
     }
 
-    /// A line with a head at its end.
+    /// Draws a line with a head at its end.
     pub fn arrow(&mut self, from: (f64, f64), to: (f64, f64)) {
         const HEAD: f64 = 6.0;
         let (x, y) = (to.0 - from.0, to.1 - from.1);
@@ -77,24 +86,24 @@ impl Svg {
         );
     }
 
-    /// A shape from a path.
+    /// Draws a shape from a path.
     pub fn path(&mut self, class: &str, path: &str) {
         let _ = writeln!(self.0, "<path class=\"{class}\" d=\"{path}\"/>");
     }
 
-    /// Numbers that a script reads; nothing is drawn.
+    /// Adds numbers for a script; nothing is drawn.
     pub fn data(&mut self, class: &str, values: impl Iterator<Item = (&'static str, f64)>) {
         let values: String = values.map(|(name, value)| format!(" data-{name}=\"{value}\"")).collect();
         let _ = writeln!(self.0, "<g class=\"{class}\"{values}></g>");
     }
 
-    /// Lines from point to point.
+    /// Draws lines from point to point.
     pub fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {
         let points: Vec<String> = points.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = writeln!(self.0, "<polyline class=\"{class}\" points=\"{}\"/>", points.join(" "));
     }
 
-    /// The sign of a series: a circle, a square, a diamond, a triangle, one upside down, or an upright bar.
+    /// Draws the sign of a series: a circle, a square, a diamond, a triangle, one upside down, or an upright bar.
     pub fn sign(&mut self, series: usize, (x, y): (f64, f64)) {
         let shape = match series {
             0 => format!("<circle class=\"f0\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"),
@@ -108,24 +117,24 @@ impl Svg {
         self.0.push('\n');
     }
 
-    /// The whole text.
+    /// Returns the whole text.
     pub fn end(self) -> String {
         self.0 + "</svg>\n"
     }
 }
 
-/// About as wide as words in small print are; no text is wider on average.
+/// Estimates the width of small print; no text is wider on average.
 pub fn width_of(text: &str) -> f64 {
     6.2 * text.chars().count() as f64
 }
 
-/// Text without signs that mean something in HTML.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+/// Escapes the characters that mean something in HTML, attributes included.
+pub fn escape_all(text: &str) -> String {
+    escape(text).replace('"', "&quot;")
 }
 
-/// Makes an SVG a part of a page, with words for readers who do not see it: without its own title, which a browser would show at the pointer,
-/// and without its own style, which would hold for the whole page.
+/// Makes an SVG a part of a page, with words for readers who do not see it. Its title goes, which a browser would show at the pointer, and its
+/// style, which would apply to the whole page.
 pub fn inline(svg: &str, words: &str) -> String {
     let attribute = |name: &str| {
         let value = svg.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split('"').next());
@@ -135,7 +144,7 @@ pub fn inline(svg: &str, words: &str) -> String {
     // The panel is the first thing that is drawn.
     let body = svg[svg.find("<rect").unwrap_or(0)..].replace('\n', " ");
     let body = body.trim_end().trim_end_matches("</svg>").trim();
-    let words = escape(words).replace('"', "&quot;");
+    let words = escape_all(words);
     format!("<div class=\"drawing\">\n<svg {size} role=\"img\" aria-label=\"{words}\">\n{body}\n</svg>\n</div>")
 }
 

@@ -21,21 +21,18 @@ const SEED: u64 = 13;
 /// An array of a workload on the device, rows of columns without gaps.
 #[derive(Clone, Debug)]
 pub struct Array {
-    /// Its name.
     pub name: &'static str,
-    /// What an element is called, and several.
+    /// The words for one element and for several.
     pub elements: [&'static str; 2],
-    /// How many rows; 1 where there is one dimension.
     pub rows: u64,
     /// Elements of a row.
     pub columns: u64,
-    /// Where the first element is.
+    /// Where it starts, and the bytes of an element.
     address: u64,
-    /// Bytes of an element.
     width: u64,
 }
 
-/// How the arrays of a workload are drawn.
+/// The arrangement of the arrays of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// Arrays of one dimension, each part on a line of its own.
@@ -48,19 +45,15 @@ pub enum Layout {
 
 /// Workloads that the book runs and draws.
 pub trait Arrays: Workload {
-    /// A workload of the sizes that a page names, or of those for teaching if it names none.
-    ///
-    /// # Errors
-    ///
-    /// When it takes other sizes.
+    /// Makes a workload of these sizes, or of those for teaching if there are none.
     fn sized(sizes: &[u32]) -> Result<Self>;
-    /// How they are drawn.
+    /// Their arrangement.
     const LAYOUT: Layout;
-    /// The arrays that stages get, in the order of the drawing.
+    /// Returns the arrays that stages get, in the order of the drawing.
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array>;
 }
 
-/// The sizes that a page names, or those for teaching if it names none.
+/// Returns the sizes that a page names, or those for teaching if it names none.
 fn named<const N: usize>(sizes: &[u32], teaching: [u32; N]) -> Result<[u32; N]> {
     let sizes = if sizes.is_empty() { &teaching } else { sizes };
     sizes.try_into().ok().with_context(|| format!("the workload has {N} sizes, not {sizes:?}"))
@@ -168,17 +161,17 @@ impl Array {
         Self { name, elements, rows: view.len() as u64 / columns, columns, address, width: size_of::<T>() as u64 }
     }
 
-    /// One of one dimension.
+    /// Describes an array of one dimension.
     fn row<T>(gpu: &Gpu, name: &'static str, elements: [&'static str; 2], view: &CudaView<'_, T>) -> Self {
         Self::new(gpu, name, elements, view.len() as u32, view)
     }
 
-    /// The number of its elements.
+    /// Returns the number of its elements.
     pub fn len(&self) -> u64 {
         self.rows * self.columns
     }
 
-    /// What threads read and wrote of it; of an element of which they touched a part, all.
+    /// Returns the elements that threads read and wrote, in whole or in part.
     pub fn part(&self, touched: &[Touched], threads: &Range<u32>) -> Part {
         let end = self.address + self.len() * self.width;
         let mut part = Part::default();
@@ -202,7 +195,7 @@ impl Array {
 /// Elements of an array by their index, row after row.
 pub type Elements = BTreeSet<u64>;
 
-/// What of an array was touched.
+/// The elements of an array that were touched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// By loads and copies.
@@ -212,13 +205,13 @@ pub struct Part {
 }
 
 impl Part {
-    /// All of it.
+    /// Returns all of it.
     pub fn all(&self) -> Elements {
         &self.read | &self.written
     }
 }
 
-/// Neighbouring elements together.
+/// Groups neighboring elements.
 pub fn runs(elements: &Elements) -> Vec<Range<u64>> {
     let mut runs: Vec<Range<u64>> = Vec::new();
     for &element in elements {
@@ -230,7 +223,7 @@ pub fn runs(elements: &Elements) -> Vec<Range<u64>> {
     runs
 }
 
-/// The arrays, and what the threads of each of the blocks touched in a run of the stage.
+/// Runs the stage. Returns the arrays, and what the threads of each of the blocks touched.
 pub fn trace<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, blocks: &[Dim3]) -> Result<(Vec<Array>, Vec<Vec<Touched>>)> {
     let mut buffers = workload.upload(gpu)?;
     let arrays = workload.arrays(gpu, &buffers);

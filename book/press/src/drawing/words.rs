@@ -15,7 +15,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// Whether both have a part in common.
+    /// Returns true if both have a part in common.
     pub fn overlaps(&self, other: &Area) -> bool {
         self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
     }
@@ -46,7 +46,7 @@ impl Words {
     /// From a point to its words.
     const GAP: f64 = 8.0;
 
-    /// An empty part of a picture, for words that stay inside.
+    /// Returns an empty part of a picture, for words that stay inside.
     pub fn new(within: Area) -> Self {
         Self { within, taken: Vec::new() }
     }
@@ -112,7 +112,7 @@ impl Words {
         self.put(svg, &label, area);
     }
 
-    /// Where some words go, one after the other.
+    /// Finds places for labels, in order.
     fn placed(&self, labels: &[Label]) -> Vec<Area> {
         let mut areas = Vec::new();
         for label in labels {
@@ -121,7 +121,7 @@ impl Words {
         areas
     }
 
-    /// The nearest place that is free of what is there and of some more words; the usual one when there is none.
+    /// Returns the nearest place that is free of what is there and of some more words; the usual one when there is none.
     fn place(&self, label: &Label, more: &[Area]) -> Area {
         let ((x, y), width) = (label.point, width_of(&label.text));
         let area = |left: f64, middle: f64| Area {
@@ -157,7 +157,7 @@ impl Words {
     }
 }
 
-/// The distance from a point to its words. To the side counts as nearer than above or below.
+/// Returns the distance from a point to its words. To the side counts as nearer than above or below.
 fn distance((x, y): Point, area: &Area) -> f64 {
     let aside = (area.left - x).max(x - area.right).max(0.0);
     let over = ((area.top + area.bottom) / 2.0 - y).abs();

@@ -1,59 +1,56 @@
 //! Runs a kernel of an experiment with chosen numbers, in this process: the same session that a page has in its module.
 
 use anyhow::{Context, Result, anyhow};
+use kernels::Source;
 use simt_web::Session;
 use simt_web::answer::{Answer, Failure, Launched};
-use simt_web::request::{Argument, Launch, Request};
+use simt_web::request::{Argument, Launch, Plain, Request};
 
 /// A launch of a kernel of an experiment.
 pub struct Run<'a> {
-    /// The PTX.
-    pub ptx: &'a str,
-    /// The kernel.
+    pub source: &'a Source,
     pub kernel: &'a str,
-    /// The GPU.
     pub profile: &'a str,
     /// Blocks, in two dimensions.
     pub grid: [u32; 2],
-    /// Threads of a block.
     pub block: u32,
     /// Bytes of dynamic shared memory.
     pub shared: u32,
-    /// What the parameters get, in order.
     pub arguments: &'a [Value<'a>],
-    /// The least that the computation reads and writes.
-    pub least_bytes: u64,
 }
 
 /// The value of a parameter.
 pub enum Value<'a> {
     /// A number.
-    Number(u32),
+    U32(u32),
     /// A buffer with these contents.
-    Floats(&'a [f32]),
+    F32(&'a [f32]),
     /// A buffer with these contents.
     Bytes(&'a [u8]),
-    /// A buffer of so many bytes for results, which are returned.
-    Results(u64),
+    /// A buffer of this many bytes for results, which are returned.
+    Results(u32),
 }
 
-/// Runs a kernel. Returns what was counted, and the bytes of its results.
-///
-/// # Errors
-///
-/// What the simulator says against the launch.
+impl<'a> Run<'a> {
+    /// Describes a launch of one block of a warp on an H200, without arguments.
+    pub fn of(source: &'a Source, kernel: &'a str) -> Self {
+        Self { source, kernel, profile: "h200", grid: [1, 1], block: 32, shared: 0, arguments: &[] }
+    }
+}
+
+/// Runs a kernel. Returns the counts, and the bytes of its results.
 pub fn run(run: &Run<'_>) -> Result<(Launched, Vec<u8>)> {
     let mut session = Session::default();
-    session.execute(Request::Load { ptx: run.ptx.to_owned() }).map_err(failed)?;
+    session.execute(Request::Load { ptx: run.source.ptx.to_owned() }).map_err(failed)?;
     let mut results = None;
     let mut arguments = Vec::new();
     for value in run.arguments {
         let contents: Vec<u8> = match value {
-            Value::Number(number) => {
-                arguments.push(Argument::U32 { u32: *number });
+            Value::U32(number) => {
+                arguments.push(Argument::Value(Plain::U32(*number)));
                 continue;
             }
-            Value::Floats(floats) => floats.iter().flat_map(|float| float.to_le_bytes()).collect(),
+            Value::F32(floats) => floats.iter().flat_map(|float| float.to_le_bytes()).collect(),
             Value::Bytes(bytes) => bytes.to_vec(),
             Value::Results(bytes) => vec![0; *bytes as usize],
         };
@@ -61,7 +58,7 @@ pub fn run(run: &Run<'_>) -> Result<(Launched, Vec<u8>)> {
         let Answer::Buffer { buffer, .. } = made else { return Err(anyhow!("no buffer")) };
         session.upload(buffer, 0, &contents).map_err(failed)?;
         if let Value::Results(bytes) = value {
-            results = Some((buffer, *bytes));
+            results = Some((buffer, u64::from(*bytes)));
         }
         arguments.push(Argument::Buffer { buffer, offset: 0 });
     }
@@ -78,7 +75,7 @@ pub fn run(run: &Run<'_>) -> Result<(Launched, Vec<u8>)> {
         fuel: 1 << 25,
         trace: None,
         steps: None,
-        least_bytes: Some(run.least_bytes),
+        least_bytes: None,
     };
     let Answer::Launched(launched) = session.execute(Request::Launch(Box::new(launch))).map_err(failed)? else {
         return Err(anyhow!("no answer to a launch"));

@@ -3,7 +3,7 @@
 //! The figure holds everything that a click shows. Only to step through a warp or to change the kernel does a page need the simulator.
 
 use anyhow::{Context, Result, bail, ensure};
-use inspect::explain::{Explanation, Listing, Request, Working};
+use inspect::explain::{Explanation, Listing, Request, TITLES, Working};
 use ptx::finding::AccessOp;
 use run::gpu::Gpu;
 use run::report::Outcome;
@@ -24,7 +24,7 @@ const BRIDGED: u32 = 4;
 /// Bytes of a row of banks, and of a line of the L1 cache.
 const ROW_BYTES: u64 = 128;
 
-/// Which lines of a source are shown.
+/// The lines of a source that are shown.
 enum Shown {
     /// From the first to the last that was counted.
     Counted,
@@ -47,7 +47,7 @@ impl Shown {
         }
     }
 
-    /// The first and the last line, from 1.
+    /// Returns the first and the last line, from 1.
     fn range(&self, text: &[&str], listing: &Listing) -> Result<(u32, u32)> {
         let find = |part: &str, from: usize| {
             let at = text.iter().skip(from).position(|line| line.contains(part));
@@ -76,7 +76,7 @@ impl Shown {
     }
 }
 
-/// What the script of the page needs.
+/// The data for the script of the page.
 #[derive(Serialize)]
 struct Data<'a> {
     profile: &'a str,
@@ -128,7 +128,7 @@ impl<'a> RequestData<'a> {
         })
     }
 
-    /// Whether both ask for the same in the same way; which register they use does not matter.
+    /// Returns true if both ask for the same addresses in the same way, with any register.
     fn is_like(&self, other: &Self) -> bool {
         (self.file, self.line, self.op, self.space, self.bytes, self.lanes)
             == (other.file, other.line, other.op, other.space, other.bytes, other.lanes)
@@ -191,7 +191,7 @@ pub fn explain<W: Workload>(
     Ok(figure("explain", &[("launch", &format!("launches/{file}"))], &body))
 }
 
-/// The lines of a file with their counts.
+/// Returns the lines of a file with their counts.
 fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Result<String> {
     let text: Vec<&str> = kernels::text(&listing.file).map(|text| text.lines().collect()).unwrap_or_default();
     let (first, last) = match shown {
@@ -257,24 +257,25 @@ fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Res
     ))
 }
 
-/// Whether a line is in a gap between lines with counts that is too long to show.
+/// Returns true if a line is in a gap between lines with counts that is too long to show.
 fn far_from_counts(number: u32, listing: &Listing) -> bool {
     let counted = || listing.lines.iter().map(|line| line.number);
     let (before, after) = (counted().filter(|line| *line < number).max(), counted().filter(|line| *line > number).min());
     before.zip(after).is_some_and(|(before, after)| after - before > BRIDGED + 1)
 }
 
-/// What limits the stage, with its working.
+/// Draws the bound of the stage, with its working.
 fn limit(working: &Working) -> String {
-    let Working { limit, gpu, least, titles, parts, negligible, as_written } = working;
-    let titles: Vec<String> = titles.map(str::to_owned).to_vec();
+    let Working { limit, product, chip, least, parts, negligible, as_written } = working;
+    let titles = TITLES.map(str::to_owned);
     let rows = |parts: &[[String; 5]]| parts.iter().map(|part| part.to_vec()).collect::<Vec<_>>();
     let mut text = format!(
         "<p class=\"lab-limit\">Lower bound: <strong>{}</strong> needs at least {}.</p>\n<details><summary>The working</summary>\n\
-         <p>The least time that each part needs on the {}. It is not a measured time.</p>\n{}",
+         <p>The least time that each part needs on the {}, with {}. It is not a measured time.</p>\n{}",
         escape(limit),
         escape(least),
-        escape(gpu),
+        escape(product),
+        escape(chip),
         table(&titles, &rows(parts))
     );
     if !negligible.is_empty() {

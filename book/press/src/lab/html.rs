@@ -3,29 +3,22 @@
 use anyhow::Result;
 use serde::Serialize;
 
-/// A text without the characters that mean something in HTML, attributes included.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
+pub use crate::drawing::svg::escape_all as escape;
 
-/// Data for a script, in an element that a browser does not show.
-///
-/// # Errors
-///
-/// When it cannot be written as JSON.
+/// Embeds data for a script, in an element that a browser does not show.
 pub fn data(value: &impl Serialize) -> Result<String> {
     // Nothing in it can end the element.
     let json = serde_json::to_string(value)?.replace('<', "\\u003c");
     Ok(format!("<script type=\"application/json\">{json}</script>\n"))
 }
 
-/// A figure of a kind, with its attributes and its static version.
+/// Returns a figure of a kind, with its attributes and its static version.
 pub fn figure(kind: &str, attributes: &[(&str, &str)], body: &str) -> String {
     let attributes: String = attributes.iter().map(|(name, value)| format!(" data-{name}=\"{}\"", escape(value))).collect();
     format!("<figure class=\"lab\" data-lab=\"{kind}\"{attributes}>\n{}\n</figure>\n", body.trim_end())
 }
 
-/// A table with a heading for each column, in a box that scrolls.
+/// Returns a table with a heading for each column, in a box that scrolls.
 pub fn table(titles: &[String], rows: &[Vec<String>]) -> String {
     let cells =
         |tag: &str, cells: &[String]| cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect::<String>();

@@ -7,12 +7,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use driver::launch_files::launches_in;
+use driver::launch_files::{LaunchFile, launches_in};
 use driver::variables::LAUNCHES;
 use kernels::Source;
 use ptx::{edit, parse, to_line_end};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::{Value, json};
 use simt::Dim3;
 
 use crate::root;
@@ -20,71 +20,8 @@ use crate::root;
 /// Most bytes of a file, which a reader's browser fetches.
 const MOST_BYTES: usize = 100_000;
 
-/// Where the files are put, from the root of the repository. `cargo book` copies them into the book.
+/// The folder of the files, from the root of the repository. `cargo book` copies them into the book.
 pub const FOLDER: &str = "target/book-lab/launches";
-
-/// A launch as the driver writes it.
-#[derive(Deserialize)]
-struct Written {
-    kernel: String,
-    grid: Dim3,
-    block: Dim3,
-    dynamic_shared_bytes: u32,
-    cooperative: bool,
-    arguments: Vec<Value>,
-    buffers: Vec<String>,
-    variables: Vec<WrittenVariable>,
-    ptx: String,
-}
-
-#[derive(Deserialize)]
-struct WrittenVariable {
-    name: String,
-    bytes: String,
-}
-
-/// The file of a stage.
-#[derive(Serialize)]
-struct File<'a> {
-    stage: &'a str,
-    profile: &'a str,
-    least_bytes: u64,
-    source: SourceFile<'a>,
-    launches: Vec<Launch>,
-}
-
-#[derive(Serialize)]
-struct SourceFile<'a> {
-    path: &'a str,
-    text: &'a str,
-    headers: Vec<Header<'a>>,
-}
-
-#[derive(Serialize)]
-struct Header<'a> {
-    name: &'a str,
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-struct Launch {
-    kernel: String,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    cooperative: bool,
-    arguments: Vec<Value>,
-    buffers: Vec<Contents>,
-    variables: Vec<Variable>,
-    /// The module without the kernels that are not launched.
-    ptx: String,
-}
-
-#[derive(Serialize)]
-struct Variable {
-    name: String,
-    contents: Contents,
-}
 
 /// Bytes of memory.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -96,11 +33,7 @@ enum Contents {
     Bytes { hex: String },
 }
 
-/// The files that the driver has written until now.
-///
-/// # Errors
-///
-/// When this process was not told where they go.
+/// Returns the files that the driver has written until now.
 pub fn written() -> Result<BTreeSet<PathBuf>> {
     let folder = LAUNCHES.path().with_context(|| format!("{LAUNCHES} is not set"))?;
     if !folder.is_dir() {
@@ -109,62 +42,53 @@ pub fn written() -> Result<BTreeSet<PathBuf>> {
     Ok(launches_in(&folder).own_files()?.into_iter().collect())
 }
 
-/// What the file of a stage is made of.
+/// The contents of the file of a stage.
 pub struct Stage<'a> {
     /// The name of the file, without its folder.
     pub file: &'a str,
-    /// The name of the stage.
     pub name: &'a str,
-    /// The GPU.
     pub profile: &'a str,
     /// The least that the computation has to read and write.
     pub least_bytes: u64,
-    /// The source of its kernels.
     pub source: &'a Source,
 }
 
-/// Makes the file of a stage from those of its launches, and removes them.
-///
-/// # Errors
-///
-/// When a file cannot be read or written, or would be too large for a page.
+/// Makes the file of a stage from those of its launches, and removes them. Fails if it would be too large for a page.
 pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Result<()> {
-    let launch = |path: PathBuf| {
-        let written: Written = serde_json::from_slice(&fs::read(&path)?)?;
+    let Stage { file, name, profile, least_bytes, source } = stage;
+    let launches = launches.map(|path| {
+        let written = serde_json::from_slice(&fs::read(&path)?)?;
         fs::remove_file(&path)?;
-        let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
-        let ptx = only(&written.ptx, &written.kernel)?;
-        let kept: BTreeSet<String> = parse(&ptx)?.variables.iter().map(|variable| variable.name.to_string()).collect();
-        Ok(Launch {
-            ptx,
-            kernel: written.kernel,
-            grid: extents(written.grid),
-            block: extents(written.block),
-            shared: written.dynamic_shared_bytes,
-            cooperative: written.cooperative,
-            arguments: written.arguments,
-            buffers: written.buffers.into_iter().map(Contents::of).collect(),
-            variables: written
-                .variables
-                .into_iter()
-                .filter(|it| kept.contains(&it.name))
-                .map(|it| Variable { name: it.name, contents: Contents::of(it.bytes) })
-                .collect(),
-        })
-    };
-    let headers = stage.source.headers.iter().map(|header| Header { name: header.name, text: header.text });
-    let file = File {
-        stage: stage.name,
-        profile: stage.profile,
-        least_bytes: stage.least_bytes,
-        source: SourceFile { path: stage.source.path, text: stage.source.cuda, headers: headers.collect() },
-        launches: launches.map(launch).collect::<Result<_>>()?,
-    };
-    let json = serde_json::to_vec(&file)?;
-    ensure!(json.len() <= MOST_BYTES, "{} has {} bytes, more than {MOST_BYTES}; choose a smaller `size`", stage.file, json.len());
+        launch(written)
+    });
+    let launches = launches.collect::<Result<Vec<_>>>()?;
+    let headers = source.headers.iter().map(|header| json!({ "name": header.name, "text": header.text })).collect::<Vec<_>>();
+    let source = json!({ "path": source.path, "text": source.cuda, "headers": headers });
+    let json = json!({ "stage": name, "profile": profile, "least_bytes": least_bytes, "source": source, "launches": launches })
+        .to_string();
+    ensure!(json.len() <= MOST_BYTES, "{file} has {} bytes, more than {MOST_BYTES}; choose a smaller `size`", json.len());
     let folder = root().join(FOLDER);
     fs::create_dir_all(&folder)?;
-    write(&folder.join(stage.file), &json)
+    write(&folder.join(file), json.as_bytes())
+}
+
+/// Returns a launch as a page reads it: its module without the kernels that are not launched, and memory in few words.
+fn launch(LaunchFile { kernel, config, cooperative, arguments, buffers, variables, ptx, .. }: LaunchFile) -> Result<Value> {
+    let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
+    let ptx = only(&ptx, &kernel)?;
+    let kept: BTreeSet<String> = parse(&ptx)?.variables.iter().map(|variable| variable.name.to_string()).collect();
+    let variables = variables.into_iter().filter(|it| kept.contains(&it.name));
+    Ok(json!({
+        "kernel": kernel,
+        "grid": extents(config.grid),
+        "block": extents(config.block),
+        "shared": config.dynamic_shared_bytes,
+        "cooperative": cooperative,
+        "arguments": arguments,
+        "buffers": buffers.into_iter().map(Contents::of).collect::<Vec<_>>(),
+        "variables": variables.map(|it| json!({ "name": it.name, "contents": Contents::of(it.bytes) })).collect::<Vec<_>>(),
+        "ptx": ptx,
+    }))
 }
 
 /// Writes a file at once, because the book may be rendered several times in parallel.
@@ -174,7 +98,7 @@ fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(fs::rename(part, path)?)
 }
 
-/// A module without other kernels, and without what only they use.
+/// Returns a module without other kernels, and without what only they use.
 fn only(ptx: &str, kernel: &str) -> Result<String> {
     let module = parse(ptx)?;
     let others = module.functions.iter().filter(|function| function.is_kernel && function.name != kernel);

@@ -1,4 +1,4 @@
-//! What moves in pages: figures with a static version, which scripts of `book/lab` bring to life where they can run.
+//! The interactive parts of pages: figures with a static version, which scripts of `book/lab` bring to life where they can run.
 //!
 //! # Layout
 //!

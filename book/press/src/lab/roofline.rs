@@ -8,11 +8,7 @@ use crate::charts;
 use crate::directive::Arguments;
 use crate::drawing::svg::inline;
 
-/// The chart of a record, or `overview` of a device, and what it shows in words. The script finds the axes in the drawing.
-///
-/// # Errors
-///
-/// Those of the chart.
+/// Returns the chart of a record, or `overview` of a device, and what it shows in words. The script finds the axes in the drawing.
 pub fn roofline(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     let name = arguments.word("a record, or `overview` and a device")?;
     let (kind, record) = if name == "overview" { ("overview", arguments.word("a device")?) } else { ("roofline", name) };

@@ -2,15 +2,17 @@
 //! moves the sliders, and `book/lab/slides/NAME.mjs` runs the same kernel in the page. A test in a browser compares the rows of both.
 
 use anyhow::{Context, Result};
+use inspect::explain::limit_name;
 use kernels::{Source, slides};
 use ptx::finding::AccessOp;
 use ptx::register_counts;
 use run::units::significant;
 use serde_json::{Value as Json, json};
-use simt::occupancy::{BlockNeeds, Limit, Occupancy};
+use simt::occupancy::{BlockNeeds, Occupancy};
 use simt::{AccessSample, Counters, Profile, Space};
 
-use super::bench::{Run, Value, run};
+use super::bench::Value::{Bytes, F32, Results, U32};
+use super::bench::{Run, run};
 use super::html::{escape, figure};
 use crate::directive::check;
 
@@ -18,13 +20,13 @@ use crate::directive::check;
 struct Slide {
     name: &'static str,
     title: &'static str,
-    /// What a reader can do, in a sentence.
+    /// The instructions for a reader, in a sentence.
     about: &'static str,
     columns: &'static [&'static str],
     rows: fn(&Source) -> Result<Vec<Row>>,
 }
 
-/// A row: the settings of the controls, and what comes of them.
+/// A row: the settings of the controls, and the results.
 struct Row {
     settings: Json,
     cells: Vec<String>,
@@ -82,11 +84,7 @@ const SLIDES: [Slide; 7] = [
     },
 ];
 
-/// The figure of an experiment.
-///
-/// # Errors
-///
-/// When there is no such experiment, or its kernel does not run.
+/// Returns the figure of an experiment.
 pub fn slide(name: &str) -> Result<String> {
     check("experiment", name, SLIDES.iter().map(|slide| slide.name))?;
     let slide = SLIDES.iter().find(|slide| slide.name == name).context("it was checked")?;
@@ -107,17 +105,17 @@ pub fn slide(name: &str) -> Result<String> {
     Ok(figure("slide", &[("slide", name)], &body))
 }
 
-/// Whole numbers, so that each sum is exact.
+/// Returns whole numbers, so that each sum is exact.
 fn wave(count: usize, period: usize) -> Vec<f32> {
     (0..count).map(|index| (index * 7 % period) as f32 - (period / 2) as f32).collect()
 }
 
-/// `a / b`, as tables have it.
+/// Writes `a / b` as tables have it.
 fn ratio(a: u64, b: u64) -> String {
     significant(a as f64 / b.max(1) as f64)
 }
 
-/// The bytes that the lanes of a sample ask for, each once, and the sectors that they are in.
+/// Returns the bytes that the lanes of a sample ask for, each once, and the sectors that they are in.
 fn sectors(sample: &AccessSample) -> (usize, usize) {
     let active = (0..32).filter(|lane| sample.lanes >> lane & 1 != 0);
     let mut bytes: Vec<u64> =
@@ -136,22 +134,10 @@ fn stride(source: &Source) -> Result<Vec<Row>> {
         let samples = wave((OUTPUTS + TAPS - 1 + first) as usize, 16);
         let filter = wave(TAPS as usize, 6);
         let (launched, _) = run(&Run {
-            ptx: source.ptx,
-            kernel: "strided",
-            profile: "h200",
             grid: [OUTPUTS.div_ceil(128 * stride), 1],
             block: 128,
-            shared: 0,
-            arguments: &[
-                Value::Floats(&samples),
-                Value::Floats(&filter),
-                Value::Number(OUTPUTS),
-                Value::Number(TAPS),
-                Value::Number(stride),
-                Value::Number(first),
-                Value::Results(4 * u64::from(OUTPUTS)),
-            ],
-            least_bytes: 4 * u64::from(2 * OUTPUTS + 2 * TAPS),
+            arguments: &[F32(&samples), F32(&filter), U32(OUTPUTS), U32(TAPS), U32(stride), U32(first), Results(4 * OUTPUTS)],
+            ..Run::of(source, "strided")
         })?;
         let loads = launched
             .report
@@ -171,20 +157,9 @@ fn divergence(source: &Source) -> Result<Vec<Row>> {
     const STEPS: u32 = 16;
     let row = |&(lanes, warps): &(u32, u32)| {
         let (launched, _) = run(&Run {
-            ptx: source.ptx,
-            kernel: "branch",
-            profile: "h200",
-            grid: [1, 1],
             block: 128,
-            shared: 0,
-            arguments: &[
-                Value::Floats(&wave(128, 16)),
-                Value::Number(lanes),
-                Value::Number(warps),
-                Value::Number(STEPS),
-                Value::Results(4 * 128),
-            ],
-            least_bytes: 8 * 128,
+            arguments: &[F32(&wave(128, 16)), U32(lanes), U32(warps), U32(STEPS), Results(4 * 128)],
+            ..Run::of(source, "branch")
         })?;
         let Counters { ptx_instructions, ptx_thread_instructions, .. } = launched.report.counters;
         let cells =
@@ -197,7 +172,7 @@ fn divergence(source: &Source) -> Result<Vec<Row>> {
         .collect()
 }
 
-/// The members of a mask in words: how many, and which if they are few.
+/// Returns the members of a mask in words: how many, and which if they are few.
 fn set(mask: u32, of: u32) -> String {
     let members: Vec<String> = (0..of).filter(|member| mask >> member & 1 != 0).map(|member| member.to_string()).collect();
     match members.len() {
@@ -219,24 +194,21 @@ fn barriers(source: &Source) -> Result<Vec<Row>> {
     let row = |&(tile, padding, loads, sums): &(u32, u32, bool, bool)| {
         let samples = RUN * BLOCK + tile - 1;
         let (launched, results) = run(&Run {
-            ptx: source.ptx,
-            kernel: "tiled",
-            profile: "h200",
             grid: [OUTPUTS.div_ceil(BLOCK * RUN), 1],
             block: BLOCK,
             shared: 4 * (samples + samples / 32 * padding),
             arguments: &[
-                Value::Floats(&signal),
-                Value::Floats(&filter),
-                Value::Number(OUTPUTS),
-                Value::Number(TAPS),
-                Value::Number(tile),
-                Value::Number(padding),
-                Value::Number(loads.into()),
-                Value::Number(sums.into()),
-                Value::Results(4 * u64::from(OUTPUTS)),
+                F32(&signal),
+                F32(&filter),
+                U32(OUTPUTS),
+                U32(TAPS),
+                U32(tile),
+                U32(padding),
+                U32(loads.into()),
+                U32(sums.into()),
+                Results(4 * OUTPUTS),
             ],
-            least_bytes: 4 * u64::from(2 * OUTPUTS + 2 * TAPS),
+            ..Run::of(source, "tiled")
         })?;
         let (results, _) = results.as_chunks::<4>();
         let wrong = results.iter().zip(&right).filter(|(got, right)| f32::from_le_bytes(**got) != **right).count();
@@ -279,19 +251,10 @@ fn occupancy(source: &Source) -> Result<Vec<Row>> {
         let kernel = format!("run_{length}");
         let signal = wave((OUTPUTS + TAPS + length) as usize, 16);
         let (launched, _) = run(&Run {
-            ptx: source.ptx,
-            kernel: &kernel,
-            profile: profile.name,
             grid: [OUTPUTS / (block * length), 1],
             block,
-            shared: 0,
-            arguments: &[
-                Value::Floats(&signal),
-                Value::Floats(&wave(TAPS as usize, 6)),
-                Value::Number(TAPS),
-                Value::Results(4 * u64::from(OUTPUTS)),
-            ],
-            least_bytes: 4 * u64::from(2 * OUTPUTS + 2 * TAPS),
+            arguments: &[F32(&signal), F32(&wave(TAPS as usize, 6)), U32(TAPS), Results(4 * OUTPUTS)],
+            ..Run::of(source, &kernel)
         })?;
         let per_thread = registers.get(&kernel).copied();
         let needs = BlockNeeds { threads: block, registers_per_thread: per_thread, shared_bytes: 0 };
@@ -302,7 +265,7 @@ fn occupancy(source: &Source) -> Result<Vec<Row>> {
             block.to_string(),
             per_thread.map_or_else(String::new, |count| count.to_string()),
             format!("{} of {}", held.active_warps, held.max_warps),
-            held.limits.iter().map(limit).collect::<Vec<_>>().join(", "),
+            held.limits.iter().map(limit_name).collect::<Vec<_>>().join(", "),
             ratio(global_load_bytes / 4, f32_fma),
         ];
         Ok(Row { settings: json!({ "run": length, "block": block, "registers": 0 }), cells })
@@ -310,32 +273,13 @@ fn occupancy(source: &Source) -> Result<Vec<Row>> {
     [(1, 128), (2, 128), (4, 128), (8, 128), (16, 128), (16, 32), (1, 32)].iter().map(row).collect()
 }
 
-fn limit(limit: &Limit) -> &'static str {
-    match limit {
-        Limit::Warps => "warps",
-        Limit::Blocks => "blocks",
-        Limit::Registers => "registers",
-        Limit::SharedMemory => "shared memory",
-    }
-}
-
 fn bytes(source: &Source) -> Result<Vec<Row>> {
     let memory: Vec<u8> = (0..1024).map(|byte| byte as u8).collect();
     let row = |&(apart, profile): &(u32, &str)| {
         let words = apart == 0;
-        let out = Value::Results(if words { 128 } else { 32 });
-        let arguments =
-            if words { vec![Value::Bytes(&memory), out] } else { vec![Value::Bytes(&memory), Value::Number(apart), out] };
-        let (launched, _) = run(&Run {
-            ptx: source.ptx,
-            kernel: if words { "words" } else { "bytes" },
-            profile,
-            grid: [1, 1],
-            block: 32,
-            shared: 0,
-            arguments: &arguments,
-            least_bytes: 64,
-        })?;
+        let out = Results(if words { 128 } else { 32 });
+        let arguments = if words { vec![Bytes(&memory), out] } else { vec![Bytes(&memory), U32(apart), out] };
+        let (launched, _) = run(&Run { profile, arguments: &arguments, ..Run::of(source, if words { "words" } else { "bytes" }) })?;
         let Counters { global_load_transactions, global_load_sectors, shared_load_wavefronts, .. } = launched.report.counters;
         let layout = match apart {
             0 => "words, side by side".to_owned(),
@@ -357,21 +301,10 @@ fn window(source: &Source) -> Result<Vec<Row>> {
         let rows = OUTPUTS.div_ceil(slices);
         let image = wave((WIDTH * (OUTPUTS + window - 1)) as usize, 16);
         let (launched, _) = run(&Run {
-            ptx: source.ptx,
-            kernel: "column_sums",
-            profile: "h200",
             grid: [1, slices],
             block: WIDTH,
-            shared: 0,
-            arguments: &[
-                Value::Floats(&image),
-                Value::Number(WIDTH),
-                Value::Number(OUTPUTS),
-                Value::Number(window),
-                Value::Number(rows),
-                Value::Results(4 * u64::from(WIDTH * OUTPUTS)),
-            ],
-            least_bytes: 4 * u64::from(WIDTH * (2 * OUTPUTS + window - 1)),
+            arguments: &[F32(&image), U32(WIDTH), U32(OUTPUTS), U32(window), U32(rows), Results(4 * WIDTH * OUTPUTS)],
+            ..Run::of(source, "column_sums")
         })?;
         let loads = launched.report.counters.global_load_bytes / 4;
         let numbers = [window, slices, WIDTH * slices, rows].map(|number| number.to_string());
@@ -387,21 +320,11 @@ fn tile(source: &Source) -> Result<Vec<Row>> {
     let (a, b) = (wave((SIDE * DEPTH) as usize, 16), wave((SIDE * DEPTH) as usize, 6));
     let row = |&(rows, columns): &(u32, u32)| {
         let (launched, _) = run(&Run {
-            ptx: source.ptx,
-            kernel: "product",
-            profile: "h200",
             grid: [SIDE / columns, SIDE / rows],
             block: 64,
             shared: 4 * DEPTH * (rows + columns),
-            arguments: &[
-                Value::Floats(&a),
-                Value::Floats(&b),
-                Value::Number(SIDE),
-                Value::Number(rows),
-                Value::Number(columns),
-                Value::Results(4 * u64::from(SIDE * SIDE)),
-            ],
-            least_bytes: 4 * u64::from(SIDE * (SIDE + 2 * DEPTH)),
+            arguments: &[F32(&a), F32(&b), U32(SIDE), U32(rows), U32(columns), Results(4 * SIDE * SIDE)],
+            ..Run::of(source, "product")
         })?;
         let Counters { global_load_bytes, global_load_sectors, f32_fma, .. } = launched.report.counters;
         let cells = vec![

@@ -46,7 +46,7 @@ const SHAPES: [(&str, &str); 8] = [
     ("thread", "warp"),
 ];
 
-/// The colors of a theme: those of rules for all themes, and then its own.
+/// Returns the colors of a theme: those of rules for all themes, and then its own.
 fn colors(css: &str, theme: &str) -> BTreeMap<String, String> {
     let mut colors = BTreeMap::from([("white".to_owned(), "#ffffff".to_owned())]);
     let mut rules: Vec<(&str, &str)> = css.split('}').filter_map(|rule| rule.split_once('{')).collect();
@@ -60,7 +60,7 @@ fn colors(css: &str, theme: &str) -> BTreeMap<String, String> {
     colors
 }
 
-/// The relative luminance of `#rrggbb`, by the formula of WCAG.
+/// Returns the relative luminance of `#rrggbb`, by the formula of WCAG.
 fn luminance(color: &str) -> f64 {
     let part = |at: usize| {
         let part = f64::from(u8::from_str_radix(&color[at..at + 2], 16).unwrap()) / 255.0;

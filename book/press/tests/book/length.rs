@@ -35,10 +35,10 @@ const REFERENCE: [&str; 20] = [
 /// Pages of a chapter that are no steps.
 const NO_STEPS: [&str; 4] = ["index", "results", "did-not-help", "originals"];
 
-/// What a step begins with, below its title.
+/// The beginning of a step, below its title.
 const POINT: &str = "> **In one sentence:** ";
 
-/// The words of a page's prose: without code, HTML, and what directives become.
+/// Returns the words of a page's prose: without code, HTML, and what directives become.
 fn words(page: &str) -> usize {
     let mut is_code = false;
     let mut prose = String::new();
@@ -58,7 +58,7 @@ fn words(page: &str) -> usize {
     prose.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count()
 }
 
-/// The page's path from `book/src`, without the extension.
+/// Returns the page's path from `book/src`, without the extension.
 fn name(page: &Page) -> &str {
     page.path.trim_start_matches("book/src/").trim_end_matches(".md")
 }

@@ -1,5 +1,5 @@
-//! Where the links and images of the book and of the repository's other pages lead: to files and headings that exist, or to the web by a
-//! whole address. Nothing is fetched.
+//! The targets of the links and images of the book and of the repository's other pages: files and headings that exist, or whole addresses on
+//! the web. Nothing is fetched.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,10 +10,10 @@ use press::root;
 
 use crate::rendered;
 
-/// Pages beside the book.
+/// Pages outside of the book.
 const OTHERS: [&str; 3] = ["README.md", "CONTRIBUTING.md", "simulator/README.md"];
 
-/// The lines of a page that are not in fenced blocks.
+/// Returns the lines of a page that are not in fenced blocks.
 fn prose(page: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     page.lines().filter(move |line| {
@@ -23,7 +23,7 @@ fn prose(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The links and images of a page: their words, and where they lead.
+/// Returns the links and images of a page: their words, and where they lead.
 fn links(page: &str) -> Vec<(String, String)> {
     let text: String = prose(page).flat_map(|line| [line, "\n"]).collect();
     let targets = text.match_indices("](").map(|(end, _)| {
@@ -34,7 +34,7 @@ fn links(page: &str) -> Vec<(String, String)> {
     targets.collect()
 }
 
-/// The ids of the headings of a page, as mdBook makes them.
+/// Returns the ids of the headings of a page, as mdBook makes them.
 fn ids(page: &str) -> BTreeSet<String> {
     let mut ids = BTreeSet::new();
     for heading in prose(page).filter(|line| line.starts_with('#')) {
@@ -48,7 +48,7 @@ fn ids(page: &str) -> BTreeSet<String> {
     ids
 }
 
-/// What is wrong with a link of a page.
+/// Says what is wrong with a link of a page.
 fn wrong(page: &Page, (words, target): &(String, String), all: &[Page]) -> Option<String> {
     if words.trim() == "!" {
         return Some("an image needs words for readers who do not see it".into());
@@ -75,7 +75,7 @@ fn wrong(page: &Page, (words, target): &(String, String), all: &[Page]) -> Optio
     (!id.is_empty() && !ids.contains(id)).then(|| format!("{path} has no heading #{id}, but {ids:?}"))
 }
 
-/// A file named from a page, from the root of the repository.
+/// Returns a file named from a page, from the root of the repository.
 fn beside(page: &str, file: &str) -> String {
     let mut path = PathBuf::new();
     for part in Path::new(page).parent().unwrap_or(Path::new("")).join(file).components() {
@@ -115,7 +115,7 @@ fn every_page_is_in_the_summary() {
 #[test]
 fn a_link_that_leads_nowhere_is_found() {
     let page = |path: &str, text: &str| Page { path: path.into(), text: text.into() };
-    // The ids in the HTML that mdBook 0.5.4 made of this.
+    // The ids in the HTML that mdBook made of this (`press::preprocess::MDBOOK`).
     let other =
         page("book/src/setup.md", "# Set-up\n\n## What `pow` costs: `x * x`\n\n## Next\n\n```sh\n# no heading\n```\n\n## Next\n");
     assert_eq!(ids(&other.text).into_iter().collect::<Vec<_>>(), ["next", "next-1", "set-up", "what-pow-costs-x--x"]);

@@ -1,5 +1,7 @@
 //! The whole book, rendered as mdBook renders it.
 
+mod bounds;
+mod commands;
 mod contrast;
 mod length;
 mod links;
@@ -16,7 +18,7 @@ use press::page::{Page, render, sources};
 /// The press.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_book");
 
-/// All pages with their directives replaced.
+/// Returns all pages with their directives replaced.
 fn rendered() -> &'static [Page] {
     static PAGES: OnceLock<Vec<Page>> = OnceLock::new();
     PAGES.get_or_init(|| {
@@ -42,7 +44,7 @@ fn every_page_renders_and_leaves_no_directive() {
 /// Languages of code that the repository has, and that a page therefore includes.
 const LANGUAGES: [&str; 7] = ["rust", "cuda", "c", "cpp", "c++", "ptx", "toml"];
 
-/// The first line of code in a page that is not included.
+/// Returns the first line of code in a page that is not included.
 fn pasted(text: &str) -> Option<&str> {
     let mut language = None;
     text.lines().find(|line| match line.trim_start().strip_prefix("```") {
@@ -97,6 +99,13 @@ fn a_fact_that_no_page_uses_fails_the_build() {
     let output = preprocess("# X\n");
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code() == Some(2) && said.contains("book/facts.toml: no page uses original.cpu"), "{said}");
+}
+
+#[test]
+fn the_book_is_checked_with_the_mdbook_that_it_is_made_for() {
+    let steps = std::fs::read_to_string(press::root().join(".ci/run")).unwrap();
+    let line = steps.lines().find_map(|line| line.trim().strip_prefix("mdbook_version="));
+    assert_eq!(line, Some(press::preprocess::MDBOOK));
 }
 
 #[test]

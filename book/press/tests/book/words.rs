@@ -7,7 +7,7 @@ use crate::rendered;
 /// A part of a picture: its left, top, right and bottom edges.
 type Area = [f64; 4];
 
-/// The words of a drawing, with the part of the picture that they take.
+/// Returns the words of a drawing, with the part of the picture that they take.
 fn words(svg: &str) -> Vec<(Area, &str)> {
     svg.split("<text").skip(1).filter_map(|element| word(element.split('<').next()?)).collect()
 }
@@ -27,7 +27,7 @@ fn word(element: &str) -> Option<(Area, &str)> {
     Some(([left, y - 9.0, left + width, y + 1.0], text))
 }
 
-/// What is wrong with the words of a drawing.
+/// Lists what is wrong with the words of a drawing.
 fn wrong(svg: &str) -> Option<String> {
     let width: f64 = svg.split("width=\"").nth(1)?.split('"').next()?.parse().ok()?;
     let words = words(svg);

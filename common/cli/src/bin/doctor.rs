@@ -19,7 +19,6 @@ use run::request::Request;
 use workshop::Exercise;
 use workshop::workspace::Workspace;
 
-/// One line of the report.
 struct Line {
     what: &'static str,
     state: State,
@@ -37,7 +36,7 @@ enum State {
 }
 
 impl Line {
-    /// A line about something that works when `result` says so, and is in `otherwise` if not.
+    /// Makes a line about something that works if `result` says so, and is `otherwise` if not.
     fn new(what: &'static str, result: Result<String, String>, otherwise: State) -> Self {
         match result {
             Ok(text) => Self { what, state: State::Works, text },
@@ -70,7 +69,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Prints the report, or the help.
 fn report() -> run::Result<ExitCode> {
     let workshop = match Arguments::try_parse() {
         Ok(Arguments { workshop }) => workshop,
@@ -106,7 +104,6 @@ fn driver() -> Line {
     Line::new("NVIDIA driver", found.map_err(|why| format!("{why}; {}", remedy(&why))), State::Missing)
 }
 
-/// The advice for a driver that cannot be used.
 fn remedy(why: &Unusable) -> &'static str {
     match why {
         Unusable::NoLibrary => "chapters run on the simulated GPU; if you have an NVIDIA GPU, install its driver",
@@ -141,7 +138,7 @@ fn clang() -> Line {
     Line::new("clang", found.map_err(|error| error.to_string()), State::Missing)
 }
 
-/// Which of the two compiles what a learner writes. One is enough.
+/// Reports which of the two compiles a learner's text. One is enough.
 fn compiler() -> Line {
     let found = Compiler::find().map(|compiler| format!("kernels that you edit are compiled by {}", compiler.describe()));
     Line::new(
@@ -174,7 +171,6 @@ fn device() -> Line {
     Line::new("chapters run", open().map_err(|error| format!("nowhere: {error}")), State::Fails)
 }
 
-/// How many exercises there are.
 fn exercises() -> Line {
     let count = || {
         let chapters = workshop::root().join("chapters");
@@ -190,14 +186,13 @@ fn exercises() -> Line {
     Line::new("exercises", count(), State::Fails)
 }
 
-/// Whether copies can be kept.
 fn workspace() -> Line {
     let workspace = Workspace::new(&workshop::root());
     let writable = workspace.try_to_write().map(|()| format!("can be kept in {}", workspace.folder().display()));
     Line::new("your copies", writable.map_err(|error| error.to_string()), State::Fails)
 }
 
-/// Whether a kernel can be compiled, and how long that takes.
+/// Compiles a kernel, and reports how long that takes.
 fn kernels_of_learners() -> Line {
     let start = Instant::now();
     let compile = || -> run::Result<String> {

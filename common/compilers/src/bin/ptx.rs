@@ -1,6 +1,6 @@
 //! `cargo ptx`: makes `kernels/ptx/*.ptx` from `kernels/cuda/*.cu`, or checks that they still agree.
 
-use std::fmt;
+use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ struct Arguments {
 }
 
 /// A message for the user.
-type Failure = Box<dyn fmt::Display>;
+type Failure = Box<dyn Error>;
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -62,7 +62,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
             // A new source has no text yet.
             let old = fs::read_to_string(stored(source)).unwrap_or_default();
             let text = choose(&old, texts).unwrap_or_default();
-            fs::write(stored(source), text).map_err(|error| failure(format!("cannot write {}: {error}", source.ptx_path)))?;
+            fs::write(stored(source), text).map_err(|error| format!("cannot write {}: {error}", source.ptx_path))?;
             println!("{} from {}", source.ptx_path, source.path);
         }
     }
@@ -73,7 +73,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The sources of the chapters, and those of experiments in pages.
+/// Returns the sources of the chapters, and those of experiments in pages.
 fn sources() -> impl Iterator<Item = &'static Source> {
     kernels::sources().iter().copied().chain(kernels::slides::sources())
 }
@@ -82,26 +82,26 @@ fn sources() -> impl Iterator<Item = &'static Source> {
 fn open(arguments: &Arguments) -> Result<Nvrtc, Failure> {
     let accepts = |nvrtc: &Nvrtc| arguments.any_version || nvrtc.build() == PINNED_VERSION;
     let Some(path) = &arguments.nvrtc else {
-        return Nvrtc::find_where(accepts)
-            .map_err(|error| failure(format!("the stored PTX is made by NVRTC {PINNED_VERSION}: {error}")));
+        return Ok(
+            Nvrtc::find_where(accepts).map_err(|error| format!("the stored PTX is made by NVRTC {PINNED_VERSION}: {error}"))?
+        );
     };
-    let nvrtc = Nvrtc::open(path).map_err(failure)?;
+    let nvrtc = Nvrtc::open(path)?;
     if !accepts(&nvrtc) {
-        return Err(failure(format!(
-            "{} is NVRTC {}, but the stored PTX is made by {PINNED_VERSION}: `pip install nvidia-cuda-nvrtc-cu12=={PINNED_VERSION}`, \
-             or pass --any-version",
-            path.display(),
-            nvrtc.build()
-        )));
+        let (path, version) = (path.display(), nvrtc.build());
+        return Err(format!(
+            "{path} is NVRTC {version}, but the stored PTX is made by {PINNED_VERSION}: \
+             `pip install nvidia-cuda-nvrtc-cu12=={PINNED_VERSION}`, or pass --any-version"
+        )
+        .into());
     }
     Ok(nvrtc)
 }
 
-/// Whether the stored text is one that the compiler makes: `text`, or one of those that it makes when it is asked again. Says where `text` first
-/// differs when it is not.
+/// Returns true if the stored text is `text`, or one of those that the compiler makes when it is asked again. If not, says where `text` differs.
 fn agrees(source: &Source, text: String, mut further: impl Iterator<Item = String>) -> Result<bool, Failure> {
     let path = source.ptx_path;
-    let stored = fs::read_to_string(stored(source)).map_err(|error| failure(format!("cannot read {path}: {error}")))?;
+    let stored = fs::read_to_string(stored(source)).map_err(|error| format!("cannot read {path}: {error}"))?;
     if stored == text || further.any(|text| stored == text) {
         println!("{path} is what {} compiles to", source.path);
         return Ok(true);
@@ -112,11 +112,7 @@ fn agrees(source: &Source, text: String, mut further: impl Iterator<Item = Strin
     Ok(false)
 }
 
-/// Where a source's `.ptx` is on this machine.
+/// Returns the path of a source's `.ptx` on this machine.
 fn stored(source: &Source) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(source.ptx_path)
-}
-
-fn failure(message: impl fmt::Display + 'static) -> Failure {
-    Box::new(message)
 }

@@ -7,15 +7,16 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use super::places::{self, OLDEST};
 use super::tidy::{self, tidied};
-use super::{messages, process};
+use super::{messages, places, process};
 use crate::error::{Error, Result};
 use crate::habits::QUIET;
 use crate::input::{Form, Input};
+use crate::search;
 use crate::variables::CLANG;
+use crate::versions::{LAST_OF_PTX_8_0, OLDEST_CLANG};
 
-/// The words, types and functions of CUDA C that clang has not.
+/// The words, types and functions of CUDA C that clang lacks.
 pub const PRELUDE: &str = include_str!("cuda.h");
 
 /// Names of the files in the temporary folder. A learner may include a `cuda.h`, which is another file.
@@ -23,10 +24,6 @@ const PRELUDE_FILE: &str = "unrolled-prelude.h";
 const SOURCE_FILE: &str = "unrolled-input.cu";
 const PTX_FILE: &str = "unrolled-output.ptx";
 const LOG_FILE: &str = "unrolled-log.txt";
-
-/// The newest architecture whose PTX is asked for in version 8.0, as NVRTC 12.0 writes it. Newer ones need a newer version, which clang
-/// chooses.
-const LAST_OF_PTX_8_0: u32 = 90;
 
 /// A program whose PTX says which version wrote it. The oldest architecture of the repository's kernels is good for all.
 const VERSION: Input<'_> = Input {
@@ -44,76 +41,51 @@ pub struct Clang {
 }
 
 impl Clang {
-    /// Finds the first clang that works, looking in the order of [`places::candidates`].
-    ///
-    /// # Errors
-    ///
-    /// When there is none. The message says where we looked.
+    /// Finds the first clang that works. If there is none, the error says where we looked.
     pub fn find() -> Result<Clang> {
-        let mut refused = Vec::new();
-        for candidate in places::candidates() {
-            match Clang::open(&candidate) {
-                Ok(clang) => return Ok(clang),
-                Err(Error::NotFound { reason, .. }) => refused.push(reason),
-                Err(error) => refused.push(error.to_string()),
-            }
-        }
-        let places = places::described();
-        Err(not_found(match refused.as_slice() {
-            [] => format!("no clang {places}"),
-            refused => format!("no clang that makes PTX {places}: {}", refused.join("; ")),
-        }))
+        search::first(places::candidates().map(|candidate| Clang::open(&candidate))).map_err(|refused| {
+            not_found(match refused {
+                None => format!("no clang {}", places::described()),
+                Some(refused) => format!("no clang that makes PTX {}: {refused}", places::described()),
+            })
+        })
     }
 
-    /// The clang at `program`, which may also be a `zig`.
-    ///
-    /// # Errors
-    ///
-    /// When it does not start, is too old, or makes no PTX.
+    /// Returns the clang at `program`, which may also be a `zig`, unless it does not start, is too old, or makes no PTX.
     pub fn open(program: &Path) -> Result<Clang> {
         let clang = Clang { program: program.to_owned(), version: String::new() };
         let refuse = |why: String| not_found(format!("{} {why}", program.display()));
-        let ptx = match clang.compile_with_remarks(VERSION, VERSION_ARCHITECTURE) {
+        let ptx = match clang.compile(VERSION, VERSION_ARCHITECTURE, Form::Optimized) {
             Ok((ptx, _)) => ptx,
             Err(Error::Call { reason, .. }) => return Err(refuse(format!("does not run: {reason}"))),
-            Err(_) => return Err(refuse(format!("is older than {OLDEST}, or has no back end for NVIDIA's GPUs"))),
+            Err(_) => return Err(refuse(format!("is older than {OLDEST_CLANG}, or has no back end for NVIDIA's GPUs"))),
         };
         let version = ptx.lines().find_map(|line| line.trim().strip_prefix("// clang ")).map(str::trim);
         let Some(version) = version.and_then(|version| version.split_whitespace().next()) else {
             return Err(refuse("does not say its version".to_owned()));
         };
         match version.split('.').next().and_then(|major| major.parse::<u32>().ok()) {
-            Some(major) if major >= OLDEST => Ok(Clang { version: version.to_owned(), ..clang }),
-            _ => Err(refuse(format!("is version {version}; {OLDEST} or later is needed"))),
+            Some(major) if major >= OLDEST_CLANG => Ok(Clang { version: version.to_owned(), ..clang }),
+            _ => Err(refuse(format!("is version {version}; {OLDEST_CLANG} or later is needed"))),
         }
     }
 
-    /// The program: a `clang`, or a `zig`, which contains one.
+    /// Returns the program: a `clang`, or a `zig`, which contains one.
     pub fn path(&self) -> &Path {
         &self.program
     }
 
-    /// The full version, for example `19.1.7`.
+    /// Returns the full version, for example `19.1.7`.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Compiles CUDA C to PTX for an architecture (`compute_80`). Returns the PTX and what the compiler said about the text, which is empty
-    /// if it said nothing.
+    /// Compiles CUDA C to PTX for an architecture (`compute_80`). Returns the PTX and the remarks about the text, which may be empty.
     ///
     /// # Errors
     ///
     /// [`Error::Compile`] with the compiler's messages; [`Error::Call`] when it did not run, or not to its end.
-    pub fn compile_with_remarks(&self, input: Input<'_>, architecture: &str) -> Result<(String, String)> {
-        self.compile_as(Form::Optimized, input, architecture)
-    }
-
-    /// The same in another form.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Clang::compile_with_remarks`].
-    pub fn compile_as(&self, form: Form, input: Input<'_>, architecture: &str) -> Result<(String, String)> {
+    pub fn compile(&self, input: Input<'_>, architecture: &str, form: Form) -> Result<(String, String)> {
         let failed = |error: io::Error| Error::Call {
             library: "clang",
             action: format!("compile {}", input.name),
@@ -152,69 +124,48 @@ fn lay_out(folder: &Path, input: Input<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// The command line. All paths are plain names in the temporary folder, so no path of this machine can be misread.
+/// Options of every compilation. All paths are plain names in the temporary folder, so no path of this machine can be misread.
+const OPTIONS: &[&str] = &[
+    // What a host compiler would be for, which decides the size of `long`. It is the same everywhere, so the PTX is, too.
+    "--target=x86_64-unknown-linux-gnu",
+    "-x cuda --cuda-device-only -nocudainc -nocudalib -nostdinc",
+    // In one process, which we can end.
+    "-fintegrated-cc1",
+    // As NVRTC does: products and sums fuse, and everything else is IEEE.
+    "-std=c++17 -ffp-contract=fast",
+    // C++ lets a compiler remove a loop that never ends. A learner should hear of it.
+    "-fno-finite-loops",
+    "-fdeclspec -gline-directives-only",
+    // NVRTC's form of a message.
+    "-fdiagnostics-format=msvc -fno-show-column -fno-color-diagnostics -fno-diagnostics-show-line-numbers",
+    "-fno-diagnostics-show-option",
+    // NVRTC says so, too, without being asked.
+    "-Wunused-variable -Wuninitialized",
+    // NVRTC inlines every function that it can.
+    "-mllvm -inline-threshold=1000000",
+    "-fno-strict-aliasing -mllvm -disable-licm-promotion -mllvm -sink-common-insts=false -mllvm -hoist-common-insts=false",
+    // Reading ahead for the next iteration of a loop is for the author of a kernel to do. NVRTC leaves it, too.
+    "-mllvm -enable-load-in-loop-pre=false",
+    // A loop that is not unrolled as its pragma asks is no defect.
+    "-Wno-pass-failed -Wno-unknown-pragmas",
+    "-I. -include",
+    PRELUDE_FILE,
+];
+
+/// Returns the command line.
 fn arguments(architecture: &str, form: Form) -> Vec<String> {
     let number = architecture.trim_start_matches("compute_").trim_start_matches("sm_");
-    let mut arguments: Vec<String> = [
-        // What a host compiler would be for, which decides the size of `long`. It is the same everywhere, so the PTX is, too.
-        "--target=x86_64-unknown-linux-gnu",
-        "-x",
-        "cuda",
-        "--cuda-device-only",
-        "-nocudainc",
-        "-nocudalib",
-        "-nostdinc",
-        // In one process, which we can end.
-        "-fintegrated-cc1",
-        "-std=c++17",
-        // As NVRTC does: products and sums fuse, and everything else is IEEE.
-        "-ffp-contract=fast",
-        // C++ lets a compiler remove a loop that never ends. A learner should hear of it.
-        "-fno-finite-loops",
-        "-fdeclspec",
-        "-gline-directives-only",
-        // NVRTC's form of a message.
-        "-fdiagnostics-format=msvc",
-        "-fno-show-column",
-        "-fno-color-diagnostics",
-        "-fno-diagnostics-show-line-numbers",
-        "-fno-diagnostics-show-option",
-        // NVRTC says so, too, without being asked.
-        "-Wunused-variable",
-        "-Wuninitialized",
-        // NVRTC inlines every function that it can.
-        "-mllvm",
-        "-inline-threshold=1000000",
-        "-fno-strict-aliasing",
-        "-mllvm",
-        "-disable-licm-promotion",
-        "-mllvm",
-        "-sink-common-insts=false",
-        "-mllvm",
-        "-hoist-common-insts=false",
-        // Reading ahead for the next iteration of a loop is for the author of a kernel to do. NVRTC leaves it, too.
-        "-mllvm",
-        "-enable-load-in-loop-pre=false",
-        // A loop that is not unrolled as its pragma asks is no defect.
-        "-Wno-pass-failed",
-        "-Wno-unknown-pragmas",
-        "-I.",
-        "-include",
-        PRELUDE_FILE,
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    arguments.push(if form == Form::Plain { "-O0" } else { "-O3" }.to_owned());
+    let mut options = OPTIONS.join(" ");
+    options += if form == Form::Plain { " -O0" } else { " -O3" };
     if form == Form::Quiet {
-        arguments.extend(["-include".to_owned(), QUIET.name.to_owned()]);
+        options += &format!(" -include {}", QUIET.name);
     }
-    arguments.push(format!("-fdebug-compilation-dir={}", tidy::FOLDER));
-    arguments.push(format!("--cuda-gpu-arch=sm_{number}"));
+    options += &format!(" -fdebug-compilation-dir={} --cuda-gpu-arch=sm_{number}", tidy::FOLDER);
     if number.trim_end_matches('a').parse().is_ok_and(|number: u32| number <= LAST_OF_PTX_8_0) {
-        arguments.extend(["-Xclang", "-target-feature", "-Xclang", "+ptx80"].map(str::to_owned));
+        options += " -Xclang -target-feature -Xclang +ptx80";
     }
-    arguments.extend(["-S", "-o", PTX_FILE, SOURCE_FILE].map(str::to_owned));
-    arguments
+    options += &format!(" -S -o {PTX_FILE} {SOURCE_FILE}");
+    options.split(' ').map(str::to_owned).collect()
 }
 
 fn not_found(reason: String) -> Error {

@@ -1,4 +1,4 @@
-//! What clang says about a text, in the form in which NVRTC says it.
+//! Messages of clang about a text, in the form in which NVRTC writes them.
 //!
 //! clang is asked for `file(line): error: …`, which is NVRTC's form, too. What is left to do: notes about our own header are of no use to the
 //! author of a kernel, and the last line names no file.
@@ -6,7 +6,7 @@
 /// The kinds of message, as they follow the place.
 const KINDS: [&str; 5] = ["): error: ", "): fatal error: ", "): warning: ", "): note: ", "): remark: "];
 
-/// What clang said about the text `name`, without the notes about the file `prelude`.
+/// Returns the messages about the text `name`, without the notes about the file `prelude`.
 pub fn like_nvrtc(said: &str, name: &str, prelude: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut is_hidden = false;
@@ -36,7 +36,7 @@ pub fn like_nvrtc(said: &str, name: &str, prelude: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// The file of a line that begins a message, and whether the message is a note.
+/// Returns the file of a line that begins a message, and true if the message is a note.
 fn place(line: &str) -> Option<(&str, bool)> {
     let (at, kind) = KINDS.iter().filter_map(|kind| Some((line.find(kind)?, *kind))).min()?;
     let (file, number) = line[..at].rsplit_once('(')?;

@@ -4,13 +4,12 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use wait_timeout::ChildExt;
 
 /// The longest that a compiler may take. It takes a tenth of a second for a kernel of this repository.
 const LIMIT: Duration = Duration::from_secs(60);
-/// How long to wait before asking again whether it has ended: at first, and at most.
-const WAITS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(16)];
 
 /// A started program. It ends with its owner, so a panic or an early return leaves nothing running.
 struct Running(Child);
@@ -23,35 +22,25 @@ impl Drop for Running {
     }
 }
 
-/// Runs a program to its end in a folder. What it prints to either stream goes to `log`, a file, because a pipe that nobody reads fills up.
+/// Runs a program to its end in a folder, or fails if it does not start or does not end in time.
 ///
-/// # Errors
-///
-/// When it does not start, or does not end in time.
+/// Everything that it prints goes to `log`, a file: a pipe that is not read fills up.
 pub fn run(command: &mut Command, folder: &Path, log: &File) -> io::Result<ExitStatus> {
     run_within(LIMIT, command, folder, log)
 }
 
 fn run_within(limit: Duration, command: &mut Command, folder: &Path, log: &File) -> io::Result<ExitStatus> {
-    let start = Instant::now();
     let (out, errors) = (log.try_clone()?, log.try_clone()?);
     let mut running = Running(command.current_dir(folder).stdin(Stdio::null()).stdout(out).stderr(errors).spawn()?);
-    let mut wait = WAITS[0];
-    loop {
-        if let Some(status) = running.0.try_wait()? {
-            return Ok(status);
-        }
-        if start.elapsed() > limit {
-            let words = format!("it has not ended after {} s", limit.as_secs_f64());
-            return Err(io::Error::new(io::ErrorKind::TimedOut, words));
-        }
-        thread::sleep(wait);
-        wait = (wait * 2).min(WAITS[1]);
-    }
+    let late = || io::Error::new(io::ErrorKind::TimedOut, format!("it has not ended after {} s", limit.as_secs_f64()));
+    running.0.wait_timeout(limit)?.ok_or_else(late)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+    use std::time::Instant;
+
     use super::*;
     use crate::variables::TEST_WAITS;
 

@@ -8,7 +8,7 @@ use ptx::{edit, parse};
 /// The folder that clang is told to be in. It puts it before the names of files that have no folder of their own.
 pub const FOLDER: &str = "/nowhere";
 
-/// The text with its files named as they were given, and without jumps over jumps. A text that is no PTX is left as it is.
+/// Names files as they were given and removes jumps over jumps. A text that is no PTX is left as it is.
 pub fn tidied(text: &str) -> String {
     let Ok(module) = parse(text) else { return text.to_owned() };
     let plain = |(_, file): &(u32, &str)| Some((module.span_of(file), plain(file)?));
@@ -17,7 +17,7 @@ pub fn tidied(text: &str) -> String {
     edit(text, files.chain(jumps).collect())
 }
 
-/// The name of a file as it was given.
+/// Returns the name of a file as it was given.
 fn plain(file: &str) -> Option<String> {
     Some(file.strip_prefix(FOLDER)?.trim_start_matches(['/', '\\']).to_owned())
 }
@@ -42,7 +42,7 @@ fn without_jumps_over_jumps(body: &[Statement<'_>]) -> Vec<(Range<usize>, String
     edits
 }
 
-/// The label that an instruction jumps to, if it is a jump.
+/// Returns the label that an instruction jumps to, if it is a jump.
 fn target<'t>(instruction: &Instruction<'t>) -> Option<&'t str> {
     match (instruction.opcode, instruction.operands.as_slice()) {
         ("bra" | "bra.uni", [Operand::Name(label)]) => Some(label),

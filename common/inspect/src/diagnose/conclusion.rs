@@ -9,8 +9,8 @@ use run::units::{milliseconds, percent};
 use super::trial::{Diagnosis, Effort, Kind, Trial};
 use super::without::Loads;
 
-/// An experiment that takes at least this share of the whole has gained nothing. Kernels that do the same work were seen to differ by 4 % for
-/// reasons that nobody found (`kernels/NOTES.md`).
+/// The least share of the whole at which an experiment has gained nothing. Kernels that do the same work were seen to differ by 4 % for
+/// unknown reasons (`kernels/NOTES.md`).
 const NOTHING: f64 = 0.95;
 
 /// If removing both kinds of loads gains this many times more than each alone together, the two hide each other.
@@ -22,7 +22,7 @@ const SAME: f64 = 0.995;
 /// The work that is left in an experiment without all loads.
 const LEFT: &str = "the rest, arithmetic and the instructions around it,";
 
-/// The conclusions, each a sentence or two.
+/// Returns the conclusions, each a sentence or two.
 pub fn sentences(diagnosis: &Diagnosis) -> Vec<String> {
     let mut sentences = Vec::new();
     for trial in &diagnosis.experiments {
@@ -47,7 +47,7 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<String> {
     sentences
 }
 
-/// A warning if the whole took another time after the experiments than before them: then the times in between say nothing.
+/// Warns if the whole took another time after the experiments than before them: then the times in between say nothing.
 fn drift(diagnosis: &Diagnosis) -> Option<String> {
     let (first, again) = (diagnosis.whole.effort.as_ref().ok()?.timing()?, diagnosis.again?);
     let spread = (first.p90_ms - first.p10_ms + again.p90_ms - again.p10_ms) / 2.0;
@@ -62,7 +62,7 @@ fn drift(diagnosis: &Diagnosis) -> Option<String> {
     })
 }
 
-/// The share of an experiment without these loads.
+/// Returns the share of an experiment without these loads.
 fn share(diagnosis: &Diagnosis, loads: Loads) -> Option<f64> {
     let trial = diagnosis.experiments.iter().find(|trial| trial.kind == Kind::Without(loads))?;
     diagnosis.share(trial)
@@ -108,7 +108,7 @@ fn by_times(diagnosis: &Diagnosis) -> Vec<String> {
     sentences
 }
 
-/// About a chapter's own experiments.
+/// Concludes from a chapter's own experiments.
 fn own_by_times(diagnosis: &Diagnosis) -> Option<String> {
     let own: Vec<(&Trial, f64)> = diagnosis
         .experiments
@@ -137,7 +137,7 @@ fn own_by_times(diagnosis: &Diagnosis) -> Option<String> {
     })
 }
 
-/// The conclusions from the counts alone: which part of the chip sets the least time, and how much an experiment gains at most.
+/// Returns the conclusions from the counts alone: which part of the chip sets the least time, and how much an experiment gains at most.
 fn by_counts(diagnosis: &Diagnosis) -> Vec<String> {
     let Ok(Effort::Counted { bound: whole, .. }) = &diagnosis.whole.effort else { return Vec::new() };
     let (Some(binding), Some(profile)) = (whole.binding(), diagnosis.profile) else { return Vec::new() };

@@ -45,12 +45,12 @@ use without::{Loads, Refusal, Without, without};
 pub use trial::{Diagnosis, Effort, Kind, Trial};
 
 impl Diagnosis {
-    /// The table and what it says, with lines as long as it takes.
+    /// Returns the table and what it says, with lines as long as it takes.
     pub fn text(&self) -> String {
         self.text_in(usize::MAX)
     }
 
-    /// The table and what it says, in lines of at most `width` characters.
+    /// Returns the table and what it says, in lines of at most `width` characters.
     pub fn text_in(&self, width: usize) -> String {
         let mut text = table::fit(self, width);
         text.push_str("\n\nOnly the whole stage is compared with the oracle: an experiment computes something else, by design.\n");
@@ -67,11 +67,7 @@ impl Diagnosis {
 }
 
 /// Runs a stage whole and without parts of its work. If the whole is not verified, its row comes back and nothing else is tried. Findings of
-/// the simulator's checks in an experiment are ignored, because an experiment may read memory that nobody wrote.
-///
-/// # Errors
-///
-/// When the workload cannot be brought to the device, and the driver's errors.
+/// the simulator's checks in an experiment are ignored, because an experiment may read uninitialized memory.
 pub fn diagnose<W: Workload>(
     gpu: &Gpu,
     stage: &Stage<W>,
@@ -88,17 +84,18 @@ pub fn diagnose<W: Workload>(
     let least_bytes = workload.work().bytes;
     let whole_effort = effort(gpu, measured.counters.as_deref().copied(), measured.timing, subject.registers()?, least_bytes);
     let mut trials = Vec::new();
-    let kinds = subject.kinds_of_loads();
-    for &loads in &kinds {
+    let removals = subject.removals();
+    let several = removals.len() > 1;
+    for (loads, without) in removals {
         let _alive = progress::spinner(loads.without());
         let left = match loads {
-            Loads::Global if kinds.len() > 1 => "arithmetic, shared loads, stores",
-            Loads::Shared if kinds.len() > 1 => "arithmetic, global loads, stores",
+            Loads::Global if several => "arithmetic, shared loads, stores",
+            Loads::Shared if several => "arithmetic, global loads, stores",
             _ => "arithmetic, stores",
         };
-        let (effort, kept) = match subject.without(loads)? {
-            Ok((effort, kept)) => (Ok(effort), kept),
-            Err(reason) => (Err(reason), 0),
+        let (effort, kept) = match without {
+            Ok(without) => (Ok(subject.with_texts(&without.texts, loads)?), without.kept),
+            Err(refusal) => (Err(refusal.to_string()), 0),
         };
         let kept = if kept > 0 { format!(", {kept} loads that decide addresses or branches") } else { String::new() };
         trials.push(Trial { name: loads.without().to_owned(), left: format!("{left}{kept}"), kind: Kind::Without(loads), effort });
@@ -172,52 +169,41 @@ impl<'a, W: Workload> Subject<'a, W> {
         Ok(Self { gpu, workload, buffers, repeat, run, kernels, sources })
     }
 
-    /// The experiments that make sense. If a stage has only one kind of load, removing both kinds adds nothing.
-    fn kinds_of_loads(&self) -> Vec<Loads> {
-        let has = |loads| !matches!(self.texts(loads), Err(Refusal::None));
-        match (has(Loads::Global), has(Loads::Shared)) {
-            (true, true) => vec![Loads::Global, Loads::Shared, Loads::Both],
-            (true, false) => vec![Loads::Global],
-            (false, true) => vec![Loads::Shared],
-            (false, false) => Vec::new(),
-        }
-    }
-
-    fn texts(&self, loads: Loads) -> std::result::Result<Without, Refusal> {
-        let modules = self.sources.iter().map(|(source, ptx)| {
-            let kernels = self.kernels.iter().filter(|kernel| kernel.source == *source);
-            (ptx.as_str(), kernels.map(|kernel| kernel.name).collect())
-        });
-        let modules: Vec<_> = modules.collect();
-        without(&modules, loads)
-    }
-
-    /// The effort of the stage without some of its loads, and how many of them stay; or why the loads cannot be removed.
-    fn without(&mut self, loads: Loads) -> Result<std::result::Result<(Effort, usize), String>> {
-        let without = match self.texts(loads) {
-            Ok(without) => without,
-            Err(refusal) => return Ok(Err(refusal.to_string())),
+    /// Removes loads of each kind that the stage has. If it has only one kind, removing both kinds adds nothing.
+    fn removals(&self) -> Vec<(Loads, std::result::Result<Without, Refusal>)> {
+        let remove = |loads| {
+            let modules = self.sources.iter().map(|(source, ptx)| {
+                let kernels = self.kernels.iter().filter(|kernel| kernel.source == *source);
+                (ptx.as_str(), kernels.map(|kernel| kernel.name).collect())
+            });
+            (loads, without(&modules.collect::<Vec<_>>(), loads))
         };
-        let effort = self.with_texts(&without.texts, loads);
-        // Even after an error, the kernels become whole again.
-        self.sources.iter().try_for_each(|(source, _)| self.gpu.replace_ptx(source, None))?;
-        Ok(Ok((effort?, without.kept)))
+        let mut removals = Vec::from([Loads::Global, Loads::Shared].map(remove));
+        removals.retain(|(_, without)| !matches!(without, Err(Refusal::None)));
+        if removals.len() == 2 {
+            removals.push(remove(Loads::Both));
+        }
+        removals
     }
 
-    /// The effort of the stage with these texts instead of its sources' own.
+    /// Returns the effort of the stage with these texts instead of its sources' own.
     fn with_texts(&mut self, texts: &[String], loads: Loads) -> Result<Effort> {
         let Self { gpu, workload, repeat, .. } = *self;
-        for ((source, _), text) in self.sources.iter().zip(texts) {
-            gpu.replace_ptx(source, Some(text.clone()))?;
-        }
+        let mut sources = self.sources.iter().zip(texts);
+        let replaced = sources.try_for_each(|((source, _), text)| gpu.replace_ptx(source, Some(text.clone())));
         let run = &mut self.run;
         let enqueue = |gpu: &Gpu, workload: &W, buffers: &mut W::Buffers| run.enqueue(gpu, workload, buffers);
-        let (counters, timing) = trial(gpu, workload, &mut self.buffers, repeat, enqueue)?;
-        let least_bytes = if loads == Loads::Shared { workload.work().bytes } else { 0 };
-        Ok(effort(gpu, counters, timing, self.registers()?, least_bytes))
+        let trial = replaced.and_then(|()| trial(gpu, workload, &mut self.buffers, repeat, enqueue));
+        let effort = trial.and_then(|(counters, timing)| {
+            let least_bytes = if loads == Loads::Shared { workload.work().bytes } else { 0 };
+            Ok(effort(gpu, counters, timing, self.registers()?, least_bytes))
+        });
+        // Even after an error, the kernels become whole again.
+        self.sources.iter().try_for_each(|(source, _)| gpu.replace_ptx(source, None))?;
+        effort
     }
 
-    /// The effort of a chapter's own experiment.
+    /// Returns the effort of a chapter's own experiment.
     fn own(&mut self, experiment: &Experiment<W>) -> Result<Effort> {
         self.gpu.take_requested();
         let (counters, timing) = trial(self.gpu, self.workload, &mut self.buffers, self.repeat, experiment.run)?;
@@ -230,7 +216,7 @@ impl<'a, W: Workload> Subject<'a, W> {
     }
 }
 
-/// The effort of a run; `least_bytes` is the least that its computation has to read and write.
+/// Returns the effort of a run; `least_bytes` is the least that its computation has to read and write.
 fn effort(gpu: &Gpu, counters: Option<Counters>, timing: Option<Timing>, registers: u32, least_bytes: u64) -> Effort {
     match (timing, gpu.profile()) {
         (None, Some(profile)) => {
@@ -250,7 +236,7 @@ fn most_registers(gpu: &Gpu, kernels: &[Kernel]) -> Result<u32> {
     Ok(most)
 }
 
-/// Counts launches on the simulator, or times them on a GPU. Nobody compares the output that they write.
+/// Counts launches on the simulator, or times them on a GPU. Their output is not compared.
 fn trial<W: Workload>(
     gpu: &Gpu,
     workload: &W,

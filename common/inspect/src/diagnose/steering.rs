@@ -177,7 +177,7 @@ impl Jumps {
         Self(jumps.collect())
     }
 
-    /// The instructions that may follow the one at this index.
+    /// Returns the instructions that may follow the one at this index.
     fn successors(&self, at: usize, instruction: &Instruction<'_>) -> Vec<usize> {
         let always_leaves = instruction.guard.is_none() && matches!(instruction.root(), "bra" | "brx" | "ret" | "exit" | "trap");
         let targets = self.0.iter().filter(|(from, _)| *from == at).map(|(_, to)| *to);
@@ -199,7 +199,7 @@ impl Jumps {
 }
 
 impl Effect {
-    /// The effect of an instruction. A name that is not in `numbers` gets the next number.
+    /// Returns the effect of an instruction. A name that is not in `numbers` gets the next number.
     fn of<'t>(kernel: usize, instruction: &Instruction<'t>, numbers: &mut HashMap<&'t str, usize>) -> Self {
         let mut number = |name: &'t str| {
             let next = numbers.len();
@@ -233,7 +233,7 @@ impl Effect {
     }
 }
 
-/// The memory that values pass through. Constant memory counts as global memory, because kernels of a stage may fill it.
+/// Returns the memory that values pass through. Constant memory counts as global memory, because kernels of a stage may fill it.
 fn places(kernel: usize, spaces: &[StateSpace]) -> Vec<Place> {
     let place = |space: &StateSpace| match space {
         StateSpace::Global | StateSpace::Const => Some((0, StateSpace::Global)),

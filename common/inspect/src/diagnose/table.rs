@@ -30,7 +30,7 @@ const COUNTS: [Count; 7] = [
 /// The arithmetic of a stage that has none of the above. In other stages these compute addresses.
 const INTEGERS: Count = Count { title: "integer\nmultiplies", of: |counters| counters.int_mad };
 
-/// How many of [`COUNTS`] come before those of arithmetic.
+/// The number of [`COUNTS`] before those of arithmetic.
 const BEFORE_ARITHMETIC: usize = 4;
 
 /// Draws a diagnosis in lines of at most `width` characters. Where it does not fit, what is left in each run goes under the table, and then
@@ -56,7 +56,7 @@ pub fn fit(diagnosis: &Diagnosis, width: usize) -> String {
     text
 }
 
-/// The counts that are not zero everywhere.
+/// Returns the counts that are not zero everywhere.
 fn counts(diagnosis: &Diagnosis) -> Vec<Count> {
     let trials = || std::iter::once(&diagnosis.whole).chain(&diagnosis.experiments);
     let counters = || trials().filter_map(|trial| trial.effort.as_ref().ok()?.counters());
@@ -108,7 +108,7 @@ fn cells(diagnosis: &Diagnosis, trial: &Trial, effort: &Effort, counts: &[Count]
     }
 }
 
-/// A median with its spread.
+/// Returns a median with its spread.
 fn time(timing: &Timing) -> String {
     let spread = (timing.p90_ms - timing.p10_ms) / 2.0;
     let median = milliseconds(timing.median_ms);

@@ -28,13 +28,13 @@ pub struct Trial {
     pub name: String,
     /// The work that is left.
     pub left: String,
-    /// Which experiment it is.
+    /// The kind of experiment.
     pub kind: Kind,
     /// Its effort, or why it was left out.
     pub effort: Result<Effort, String>,
 }
 
-/// Where a trial comes from.
+/// The origin of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Nothing is removed.
@@ -65,7 +65,7 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The time, on a GPU.
+    /// Returns the time, on a GPU.
     pub fn timing(&self) -> Option<Timing> {
         match self {
             Effort::Timed { timing, .. } => Some(*timing),
@@ -73,7 +73,7 @@ impl Effort {
         }
     }
 
-    /// The counts, on the simulator.
+    /// Returns the counts, on the simulator.
     pub fn counters(&self) -> Option<&Counters> {
         match self {
             Effort::Timed { .. } => None,
@@ -81,7 +81,7 @@ impl Effort {
         }
     }
 
-    /// The time, or on the simulator the least time that the counts need, in milliseconds.
+    /// Returns the time, or on the simulator the least time that the counts need, in milliseconds.
     pub fn cost_ms(&self) -> f64 {
         match self {
             Effort::Timed { timing, .. } => timing.median_ms,
@@ -91,13 +91,13 @@ impl Effort {
 }
 
 impl Diagnosis {
-    /// The time of the whole, in milliseconds: the mean of before and after, or the least time that its counts need.
+    /// Returns the time of the whole, in milliseconds: the mean of before and after, or the least time that its counts need.
     pub fn whole_ms(&self) -> f64 {
         let first = self.whole.effort.as_ref().map_or(f64::NAN, Effort::cost_ms);
         self.again.map_or(first, |again| (first + again.median_ms) / 2.0)
     }
 
-    /// The time of a trial divided by that of the whole; `None` for a trial that was left out.
+    /// Returns the time of a trial divided by that of the whole; `None` for a trial that was left out.
     pub fn share(&self, trial: &Trial) -> Option<f64> {
         Some(trial.effort.as_ref().ok()?.cost_ms() / self.whole_ms())
     }

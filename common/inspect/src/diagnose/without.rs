@@ -35,10 +35,10 @@ use thiserror::Error;
 
 use super::steering::Steering;
 
-/// How many numbers a kernel keeps to replace loaded values. Each occupies a register while the kernel runs.
+/// The numbers that a kernel keeps to replace loaded values. Each occupies a register while the kernel runs.
 const POOL: usize = 8;
 
-/// Which loads are removed.
+/// The loads to remove.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loads {
     /// From global memory, including asynchronous copies from there to shared memory.
@@ -50,7 +50,7 @@ pub enum Loads {
 }
 
 impl Loads {
-    /// The name of an experiment without these loads.
+    /// Returns the name of an experiment without these loads.
     pub fn without(self) -> &'static str {
         match self {
             Loads::Global => "without global loads",
@@ -65,13 +65,13 @@ impl Loads {
 pub struct Without {
     /// The modules' texts, in the order in which they were given.
     pub texts: Vec<String>,
-    /// How many instructions were removed.
+    /// The number of removed instructions.
     pub removed: usize,
-    /// How many loads of that kind stay, because addresses or branches depend on them.
+    /// The number of loads that stay, because addresses or branches depend on them.
     pub kept: usize,
 }
 
-/// Why loads cannot be removed.
+/// A reason why loads cannot be removed.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Refusal {
     /// The text is not PTX that we can read.
@@ -93,11 +93,8 @@ pub enum Refusal {
     Steering(String),
 }
 
-/// Removes loads from the kernels that one stage launches: the texts of modules, each with the names of its kernels.
-///
-/// # Errors
-///
-/// [`Refusal`], when there is nothing to remove or when it cannot be done.
+/// Removes loads from the kernels that one stage launches: the texts of modules, each with the names of its kernels. Refuses if there is
+/// nothing to remove, or if it cannot be done.
 pub fn without(modules: &[(&str, Vec<&str>)], loads: Loads) -> Result<Without, Refusal> {
     let trees = modules.iter().map(|(text, _)| parse(text).map_err(|error| Refusal::Syntax(error.to_string())));
     let trees = trees.collect::<Result<Vec<_>, _>>()?;
@@ -140,7 +137,7 @@ struct Kernel<'a, 't> {
     function: &'a Function<'t>,
     /// Registers whose value goes elsewhere than into multiply-adds and memory.
     mixed: HashSet<&'t str>,
-    /// How many values were taken from the pool so far.
+    /// The number of values taken from the pool so far.
     used: usize,
 }
 
@@ -151,7 +148,7 @@ impl<'a, 't> Kernel<'a, 't> {
         Self { module, function, mixed: mixed.collect(), used: 0 }
     }
 
-    /// The replacement of an instruction after its guard; `None` for an instruction that stays.
+    /// Returns the replacement of an instruction after its guard; `None` for an instruction that stays.
     fn replacement(&mut self, instruction: &Instruction<'t>, loads: Loads) -> Result<Option<String>, Refusal> {
         let spaces = instruction.reads();
         let (root, bulk) = (instruction.root(), instruction.has("bulk"));
@@ -209,7 +206,7 @@ impl<'a, 't> Kernel<'a, 't> {
         Some(steps.join(&format!(" {guard}")))
     }
 
-    /// The address itself as a value; its low half if the value has no room for more.
+    /// Returns the address itself as a value; its low half if the value has no room for more.
     fn address(&self, base: &str, result: &str) -> Option<String> {
         Some(match (self.width(base)?, self.width(result)?) {
             (8, 4) => format!("mov.b64 {{{result}, %fake_high}}, {base};"),
@@ -220,7 +217,7 @@ impl<'a, 't> Kernel<'a, 't> {
         })
     }
 
-    /// A value from the pool. If it is narrower than a word, or goes elsewhere than into multiply-adds, it is mixed with the address.
+    /// Returns a value from the pool. If it is narrower than a word, or goes elsewhere than into multiply-adds, it is mixed with the address.
     fn value(&mut self, base: Option<&str>, bytes: u32, result: &str) -> Option<Vec<String>> {
         let mut steps = Vec::new();
         let mut word = self.pool();
@@ -252,13 +249,13 @@ impl<'a, 't> Kernel<'a, 't> {
         Some(steps)
     }
 
-    /// The next value of the pool.
+    /// Returns the next value of the pool.
     fn pool(&mut self) -> String {
         self.used += 1;
         format!("%fake{}", (self.used - 1) % POOL)
     }
 
-    /// Width in bytes of a register; `None` for a name that is not a register.
+    /// Returns the width of a register in bytes; `None` for a name that is not a register.
     fn width(&self, name: &str) -> Option<u32> {
         match self.function.register_type(name)? {
             Type::Bytes(width) => Some(width),
@@ -288,7 +285,7 @@ impl<'a, 't> Kernel<'a, 't> {
 mod tests {
     use super::*;
 
-    /// A module with a kernel of this body; pointers are in `%rd1` and `%rd2`.
+    /// Returns a module with a kernel of this body; pointers are in `%rd1` and `%rd2`.
     fn module(body: &str) -> String {
         format!(
             ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q)\n{{\n.reg .pred %p<4>;\n\
@@ -297,7 +294,7 @@ mod tests {
         )
     }
 
-    /// The body without loads, and how many were removed and kept.
+    /// Returns the body without loads, and how many were removed and kept.
     fn removed(body: &str, loads: Loads) -> Result<(String, usize, usize), Refusal> {
         let text = module(body);
         let without = without(&[(&text, vec!["k"])], loads)?;

@@ -18,18 +18,18 @@ pub const ROW_BYTES: u64 = WORD * COLUMNS as u64;
 /// The words that the lanes of a warp request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Which memory.
+    /// The memory.
     pub space: Space,
     /// The rows that some lane requests, in the order of addresses.
     pub rows: Vec<Row>,
     /// The cost of the request.
     pub cost: Cost,
-    /// Whether words in one column are in one bank and wait for each other: in shared memory, if each lane requests at most one word, on
+    /// True if words in one column are in one bank and wait for each other: in shared memory, if each lane requests at most one word, on
     /// GPUs with 32 banks of a word.
     pub conflicts: bool,
     /// Bytes that the lanes request, each byte once.
     pub bytes_wanted: u64,
-    /// How many banks shared memory has.
+    /// The number of banks of shared memory.
     pub banks: usize,
 }
 
@@ -66,7 +66,7 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// The cost of a sample by the rules of a GPU generation; `None` for memory without such rules.
+    /// Returns the cost of a sample by the rules of a GPU generation; `None` for memory without such rules.
     pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
         let AccessSample { op, bytes, lanes, addresses, .. } = sample;
         match sample.space {
@@ -87,7 +87,7 @@ impl Cost {
         }
     }
 
-    /// A key to compare the requests of a line: wavefronts first, then sectors.
+    /// Returns a key to compare the requests of a line: wavefronts first, then sectors.
     pub fn weight(self) -> (u32, u32) {
         match self {
             Cost::Global { sectors, l1_wavefronts, .. } => (l1_wavefronts.unwrap_or(sectors), sectors),
@@ -97,7 +97,7 @@ impl Cost {
 }
 
 impl Grid {
-    /// The grid of a sample; `None` for memory without sectors or banks.
+    /// Returns the grid of a sample; `None` for memory without sectors or banks.
     pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
         let cost = Cost::of(sample, rules)?;
         let mut words: BTreeMap<u64, u32> = BTreeMap::new();
@@ -130,20 +130,20 @@ impl Grid {
         Some(Self { space: sample.space, rows, cost, conflicts, bytes_wanted: bytes.len() as u64, banks })
     }
 
-    /// Whether several lanes request one word and nothing else, so that it is read once for all of them.
+    /// Returns true if several lanes request one word and nothing else.
     pub fn is_broadcast(&self) -> bool {
         let mut wanted = self.rows.iter().flat_map(|row| row.lanes).filter(|lanes| *lanes != 0);
         wanted.next().is_some_and(|lanes| lanes.count_ones() > 1) && wanted.next().is_none()
     }
 
-    /// How many words of each bank are requested.
+    /// Counts the requested words of each bank.
     pub fn words_per_bank(&self) -> [u32; COLUMNS] {
         std::array::from_fn(|bank| self.rows.iter().filter(|row| row.lanes[bank] != 0).count() as u32)
     }
 }
 
 impl Row {
-    /// Whether the word's sector is moved.
+    /// Returns true if the word's sector is moved.
     pub fn is_moved(&self, column: usize) -> bool {
         let first = column / SECTOR_WORDS * SECTOR_WORDS;
         self.lanes[first..first + SECTOR_WORDS].iter().any(|lanes| *lanes != 0)
@@ -155,7 +155,7 @@ pub(super) mod tests {
     use super::*;
     use simt::{Location, SourceLine};
 
-    /// A request of `bytes` per lane, lane `i` at `f(i)`.
+    /// Returns a request of `bytes` per lane, lane `i` at `f(i)`.
     pub fn sample(space: Space, op: AccessOp, bytes: u32, lanes: u32, f: fn(u64) -> u64) -> AccessSample {
         let opcode = if op == AccessOp::Load { "ld" } else { "st" };
         let instruction = format!("{opcode}.{}.f32 %f1, [%rd1];", if space == Space::Global { "global" } else { "shared" });

@@ -1,10 +1,8 @@
 //! The CUDA source of a kernel with the counts of each line.
 
-use std::fmt::Write;
+use simt::Counters;
 
-use simt::{Counters, LineCounters};
-
-use super::style::Style;
+use super::style::{Style, put};
 use run::units::{percent, significant};
 
 /// The least room for the source. Where there is less, columns of counts are left out.
@@ -25,33 +23,22 @@ const COLUMNS: [Column; 4] = [
     Column { title: ["branches", "diverged"], cell: diverged },
 ];
 
-/// Lists the lines of one file, from the first to the last that was counted. `text` finds a file's text by its name.
-pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Counters, style: Style) -> String {
-    let mut counted: Vec<(u32, &Counters)> = lines
-        .iter()
-        .filter_map(|line| Some((line.source.as_ref().filter(|source| source.file == file)?.line, &line.counters)))
-        .collect();
-    counted.sort_by_key(|(line, _)| *line);
-    let cells: Vec<Vec<Option<String>>> =
-        COLUMNS.iter().map(|column| counted.iter().map(|(_, counters)| (column.cell)(counters, total)).collect()).collect();
-    let mut shown: Vec<usize> = (0..COLUMNS.len()).filter(|&column| cells[column].iter().any(Option::is_some)).collect();
-    let mut widths: Vec<usize> = shown
-        .iter()
-        .map(|&column| {
-            let cells = cells[column].iter().flatten().map(|cell| cell.chars().count());
-            COLUMNS[column].title.iter().map(|title| title.len()).chain(cells).max().unwrap_or(0)
-        })
-        .collect();
+/// Lists the counted lines of a file, which are in order, with those between them. `text` is the text of the file.
+pub fn list(file: &str, text: Option<&str>, counted: &[(u32, &Counters)], total: &Counters, style: Style) -> String {
+    let (titles, cells) = columns(counted.iter().map(|(_, counters)| *counters), total);
+    let width = |(column, title): (usize, &[&str; 2])| {
+        let cells = cells.iter().flat_map(|row| &row[column]).map(|cell| cell.chars().count());
+        title.iter().map(|title| title.len()).chain(cells).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = titles.iter().enumerate().map(width).collect();
     let room = |widths: &[usize]| style.width.saturating_sub(7 + widths.iter().map(|width| width + 2).sum::<usize>());
     while widths.len() > 1 && room(&widths) < LEAST_CODE {
         widths.pop();
-        shown.pop();
     }
 
     let mut listing = String::new();
     for (row, first) in ["line", ""].into_iter().enumerate() {
-        let titles: String =
-            shown.iter().zip(&widths).map(|(&column, width)| format!("  {:>width$}", COLUMNS[column].title[row])).collect();
+        let titles: String = titles.iter().zip(&widths).map(|(title, width)| format!("  {:>width$}", title[row])).collect();
         let last = if row == 0 { cut(file, room(&widths)) } else { String::new() };
         put(&mut listing, &style.dim(format!("{first:>5}{titles}  {last}").trim_end()));
     }
@@ -63,7 +50,7 @@ pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Coun
     };
     let empty: String = widths.iter().map(|width| " ".repeat(width + 2)).collect();
     let mut last = None;
-    for (index, (line, _)) in counted.iter().enumerate() {
+    for ((line, _), cells) in counted.iter().zip(&cells) {
         match last {
             Some(last) if line - last > BRIDGED + 1 => put(&mut listing, &style.dim(&format!("{:>5}", "…"))),
             Some(last) => {
@@ -71,18 +58,15 @@ pub fn list(file: &str, text: Option<&str>, lines: &[LineCounters], total: &Coun
             }
             None => {}
         }
-        let row: String = shown
-            .iter()
-            .zip(&widths)
-            .map(|(&column, width)| format!("  {:>width$}", cells[column][index].as_deref().unwrap_or("")))
-            .collect();
+        let cells = cells.iter().map(|cell| cell.as_deref().unwrap_or(""));
+        let row: String = cells.zip(&widths).map(|(cell, width)| format!("  {cell:>width$}")).collect();
         put(&mut listing, &format!("{line:>5}{row}  {}", code(*line)));
         last = Some(*line);
     }
     listing
 }
 
-/// The titles of the columns in which some line has a count, and the cells of each line.
+/// Returns the titles of the columns in which some line has a count, and the cells of each line.
 pub fn columns<'a>(
     lines: impl Iterator<Item = &'a Counters> + Clone,
     total: &Counters,
@@ -93,7 +77,7 @@ pub fn columns<'a>(
     (shown.iter().map(|column| column.title).collect(), cells)
 }
 
-/// The first characters of a text, with a mark if there are more.
+/// Returns the first characters of a text, with a mark if there are more.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most.saturating_sub(1)).chain(['…']).collect() }
 }
@@ -108,7 +92,7 @@ fn share(counters: &Counters, total: &Counters) -> Option<String> {
         .then(|| percent_or_less(counters.ptx_instructions as f64 / total.ptx_instructions.max(1) as f64))
 }
 
-/// Tiny shares are only reported as small.
+/// Writes a share; tiny ones are only reported as small.
 fn percent_or_less(share: f64) -> String {
     if share < 0.001 { "< 0.1 %".to_owned() } else { percent(share) }
 }
@@ -141,21 +125,11 @@ fn per_request(count: u64, ideal: u64, requests: u64) -> Option<String> {
     (requests > 0).then(|| format!("{} ({})", per(count), per(ideal)))
 }
 
-fn put(listing: &mut String, line: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(listing, "{}", line.trim_end());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simt::SourceLine;
 
     const SOURCE: &str = "// a copy\n\n__global__ void copy(float* to, const float* from)\n{\n    int i = threadIdx.x;\n    // One\n    // after\n    // the\n    // other.\n    to[i] = from[i];\n}\n";
-
-    fn line(line: u32, counters: Counters) -> LineCounters {
-        LineCounters { source: Some(SourceLine { file: "copy.cu".to_owned(), line }), counters }
-    }
 
     #[test]
     fn lines_that_did_something_are_next_to_their_counts() {
@@ -170,7 +144,7 @@ mod tests {
             global_store_sectors_ideal: 4,
             ..Counters::default()
         };
-        let lines = [line(3, index), line(5, index), line(10, copy)];
+        let lines = [(3, &index), (5, &index), (10, &copy)];
         let total = Counters { ptx_instructions: 13, ..copy };
         let expected = "
  line     PTX  sectors/request  copy.cu
@@ -187,10 +161,10 @@ mod tests {
 
     #[test]
     fn long_lines_are_cut_and_files_without_text_have_their_counts() {
-        let lines = [line(1, Counters { ptx_instructions: 1, branches: 4, divergent_branches: 1, ..Counters::default() })];
+        let counted = Counters { ptx_instructions: 1, branches: 4, divergent_branches: 1, ..Counters::default() };
         let long = "x".repeat(300);
         for text in [Some(long.as_str()), None] {
-            let listing = list("copy.cu", text, &lines, &lines[0].counters, Style::PLAIN);
+            let listing = list("copy.cu", text, &[(1, &counted)], &counted, Style::PLAIN);
             assert!(listing.lines().all(|line| line.chars().count() <= Style::PLAIN.width), "{listing}");
             assert!(listing.contains("100 %") && listing.contains("25.0 %"), "{listing}");
         }
@@ -207,9 +181,8 @@ mod tests {
             global_load_requests: 1,
             ..Counters::default()
         };
-        let lines = [line(10, counted)];
         for (width, columns) in [(100, 4), (80, 3), (50, 1)] {
-            let listing = list("copy.cu", Some(SOURCE), &lines, &counted, Style::plain(width));
+            let listing = list("copy.cu", Some(SOURCE), &[(10, &counted)], &counted, Style::plain(width));
             let titles = ["PTX", "sectors/request", "wavefronts/request", "branches"];
             assert_eq!(titles.iter().filter(|title| listing.contains(**title)).count(), columns, "{listing}");
             assert!(listing.lines().all(|line| line.chars().count() <= width), "{listing}");

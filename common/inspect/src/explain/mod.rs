@@ -1,4 +1,4 @@
-//! Why a stage is as fast as it is: its source with the counts of each line, its bottleneck, and one request of a warp.
+//! Explanations of the speed of a stage: its source with the counts of each line, its bottleneck, and one request of a warp.
 //!
 //! Everything comes from the simulator's reports on the stage's launches. Nothing here knows a chapter.
 //!
@@ -19,23 +19,24 @@ pub mod svg;
 mod working;
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use driver::occupancy::{Limit, Occupancy};
 use run::console::wrap_lines;
 use run::observer::Launch;
 use run::units::{count, significant};
-use simt::bound::bound;
+use simt::bound::{Bound, bound};
 use simt::memory::rules::Rules;
-use simt::{AccessSample, Counters, LaunchConfig, LineCounters, Profile, SourceLine};
+use simt::{AccessSample, Counters, LaunchConfig, Profile, SourceLine};
 
 use crate::error::{Error, Result};
 use crate::line::Line;
 use grid::Grid;
 use picture::{title, what};
+use style::put;
 
-pub use page::{ListedLine, Listing, Request, Working};
+pub use page::{ListedLine, Listing, Request};
 pub use style::Style;
+pub use working::{TITLES, Working};
 
 /// The simulator's report about a stage.
 pub struct Explanation<'a> {
@@ -82,32 +83,31 @@ impl<'a> Explanation<'a> {
         Self { stage, least_bytes, profile, kernels }
     }
 
-    /// The GPU's memory rules.
+    /// Returns the GPU's memory rules.
     fn rules(&self) -> Rules {
         Rules::of(self.profile.compute_capability)
     }
 
-    /// The counts of all kernels together.
-    fn total(&self) -> Counters {
-        self.kernels.iter().fold(Counters::default(), |mut sum, kernel| {
-            sum += kernel.counters;
-            sum
-        })
+    /// Returns the bound that follows from the counts of all kernels together.
+    fn bound(&self) -> Bound {
+        let mut total = Counters::default();
+        self.kernels.iter().for_each(|kernel| total += kernel.counters);
+        bound(&total, self.least_bytes, self.profile)
     }
 
-    /// The request to look at: the most expensive one, of all or of the lines that `line` names. `source` finds the text of a source file by
-    /// its name.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoAccess`], with the possible lines, when the first warp executed no load or store of global or shared memory on the line.
+    /// Returns the request to look at: the most expensive one, of all or of the lines that `line` names. `source` finds the text of a source
+    /// file by its name. If the first warp made no such request there, the error names the possible lines.
     pub fn access(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<&'a AccessSample> {
         let samples = || {
             self.kernels.iter().flat_map(|kernel| {
                 kernel.samples.iter().filter_map(move |sample| {
                     let at = sample.location.source.as_ref()?;
                     let grid = Grid::of(sample, self.rules())?;
-                    Some((at, (kernel.wavefronts(&sample.location.source), grid.cost.weight(), grid.bytes_wanted), sample))
+                    Some((
+                        at,
+                        (kernel.lines.get(&sample.location.source).map_or(0, wavefronts), grid.cost.weight(), grid.bytes_wanted),
+                        sample,
+                    ))
                 })
             })
         };
@@ -123,11 +123,7 @@ impl<'a> Explanation<'a> {
         })
     }
 
-    /// The whole explanation as text; `source` finds the text of a source file by its name.
-    ///
-    /// # Errors
-    ///
-    /// As [`Explanation::access`], if there is a line. Without one, a stage that accesses no memory has no picture.
+    /// Returns the whole explanation as text. Without a `line`, a stage that accesses no memory has no picture.
     pub fn text(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>, style: Style) -> Result<String> {
         let access = match (self.access(line, &source), line) {
             (Ok(access), _) => Some(access),
@@ -138,10 +134,9 @@ impl<'a> Explanation<'a> {
         for kernel in &self.kernels {
             kernel.list(&mut text, &source, style);
         }
-        let total = self.total();
         let launches = self.kernels.iter().flat_map(|kernel| kernel.launches.iter().map(|config| (kernel.name, *config)));
         let launches: Vec<(&str, LaunchConfig)> = launches.collect();
-        text.push_str(&working::show(&bound(&total, self.least_bytes, self.profile), &launches, self.profile, style));
+        text.push_str(&working::show(&self.bound(), &launches, self.profile, style));
         if let Some(access) = access {
             text.push('\n');
             put(&mut text, &style.bold(&title(access)));
@@ -153,7 +148,7 @@ impl<'a> Explanation<'a> {
         Ok(wrap_lines(&text, style.width))
     }
 
-    /// The other requests of the same line, without pictures. Equal ones are listed once.
+    /// Lists the other requests of the same line, without pictures. Equal ones are listed once.
     fn list_others(&self, text: &mut String, drawn: &AccessSample) {
         let mut others: Vec<(String, usize)> = Vec::new();
         let of_kernel = self.kernels.iter().find(|kernel| kernel.samples.iter().any(|sample| std::ptr::eq(sample, drawn)));
@@ -177,11 +172,7 @@ impl<'a> Explanation<'a> {
 }
 
 impl Explanation<'_> {
-    /// The picture of [`Explanation::access`] as an SVG.
-    ///
-    /// # Errors
-    ///
-    /// As there.
+    /// Returns the picture of [`Explanation::access`] as an SVG.
     pub fn svg(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<String> {
         // `access` only returns requests that have a picture.
         Ok(svg::draw(self.access(line, source)?, self.rules(), self.stage).unwrap_or_default())
@@ -189,70 +180,69 @@ impl Explanation<'_> {
 }
 
 impl Kernel<'_> {
-    /// The cost of a line's requests, in wavefronts.
-    fn wavefronts(&self, line: &Option<SourceLine>) -> u64 {
-        let Some(c) = self.lines.get(line) else { return 0 };
-        // Without an L1 cache there are only sectors, four to a line.
-        let loads = c.global_load_wavefronts.max(c.global_load_sectors.div_ceil(4));
-        let global = loads + c.global_store_sectors.div_ceil(4);
-        global + c.shared_load_wavefronts + c.shared_store_wavefronts
+    /// Returns the counted lines of a file, in order.
+    fn counted(&self, file: &str) -> Vec<(u32, &Counters)> {
+        let lines = self.lines.iter().filter_map(|(line, counters)| Some((line.as_ref()?, counters)));
+        let mut counted: Vec<_> = lines.filter(|(at, _)| at.file == file).map(|(at, counters)| (at.line, counters)).collect();
+        counted.sort_by_key(|(line, _)| *line);
+        counted
     }
 
-    /// The files that its lines are in.
+    /// Returns the files that its lines are in.
     fn files(&self) -> Vec<&str> {
         let mut files: Vec<&str> = self.lines.keys().filter_map(|line| Some(line.as_ref()?.file.as_str())).collect();
         files.dedup();
         files
     }
 
-    /// Its launches, and each of its files.
+    /// Lists its launches, and each of its files.
     fn list(&self, text: &mut String, source: &impl Fn(&str) -> Option<&'static str>, style: Style) {
         let LaunchConfig { grid, block, dynamic_shared_bytes } = self.launches[0];
-        let times =
-            if self.launches.len() > 1 { format!(", the first of {} launches", self.launches.len()) } else { String::new() };
-        let shared = if dynamic_shared_bytes > 0 {
-            format!(" with {dynamic_shared_bytes} bytes of dynamic shared memory")
-        } else {
-            String::new()
+        let times = match self.launches.len() {
+            0 | 1 => String::new(),
+            launches => format!(", the first of {launches} launches"),
+        };
+        let shared = match dynamic_shared_bytes {
+            0 => String::new(),
+            bytes => format!(" with {bytes} bytes of dynamic shared memory"),
         };
         put(text, &style.bold(&format!("kernel {}: grid {grid} of blocks {block}{shared}{times}", self.name)));
-        put(
-            text,
-            &format!(
-                "{} PTX instructions of warps, on average {} of 32 lanes active",
-                count(self.counters.ptx_instructions),
-                significant(self.counters.ptx_thread_instructions as f64 / self.counters.ptx_instructions.max(1) as f64)
-            ),
-        );
+        let Counters { ptx_instructions, ptx_thread_instructions, .. } = self.counters;
+        let lanes = significant(ptx_thread_instructions as f64 / ptx_instructions.max(1) as f64);
+        put(text, &format!("{} PTX instructions of warps, on average {lanes} of 32 lanes active", count(ptx_instructions)));
         put(text, &occupancy(self.occupancy));
         text.push('\n');
-        let lines: Vec<LineCounters> =
-            self.lines.iter().map(|(line, counters)| LineCounters { source: (*line).clone(), counters: *counters }).collect();
         for file in self.files() {
-            text.push_str(&listing::list(file, source(file), &lines, &self.counters, style));
+            text.push_str(&listing::list(file, source(file), &self.counted(file), &self.counters, style));
             text.push('\n');
         }
     }
 }
 
-/// How many blocks of a kernel are resident on a multiprocessor, and what limits them.
+/// Returns the cost of a line's requests, in wavefronts.
+fn wavefronts(c: &Counters) -> u64 {
+    // Without an L1 cache there are only sectors, four to a line.
+    let loads = c.global_load_wavefronts.max(c.global_load_sectors.div_ceil(4));
+    loads + c.global_store_sectors.div_ceil(4) + c.shared_load_wavefronts + c.shared_store_wavefronts
+}
+
+/// Says how many blocks of a kernel are resident on a multiprocessor, and what limits them.
 fn occupancy(occupancy: &Occupancy) -> String {
     let Occupancy { registers_per_thread, blocks_per_multiprocessor: blocks, active_warps, max_warps, limits } = occupancy;
     let registers = registers_per_thread.map_or(String::new(), |registers| format!("{registers} registers per thread; "));
-    let names = limits.iter().map(|limit| match limit {
-        Limit::Warps => "warps",
-        Limit::Blocks => "blocks",
-        Limit::Registers => "registers",
-        Limit::SharedMemory => "shared memory",
-    });
-    let names = names.collect::<Vec<_>>().join(" and ");
+    let names = limits.iter().map(limit_name).collect::<Vec<_>>().join(" and ");
     let plural = if *blocks == 1 { "" } else { "s" };
     format!("{registers}{blocks} resident block{plural} per SM, {active_warps} of {max_warps} warps: limited by {names}")
 }
 
-fn put(text: &mut String, line: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", line.trim_end());
+/// Returns the name of a limit of occupancy.
+pub fn limit_name(limit: &Limit) -> &'static str {
+    match limit {
+        Limit::Warps => "warps",
+        Limit::Blocks => "blocks",
+        Limit::Registers => "registers",
+        Limit::SharedMemory => "shared memory",
+    }
 }
 
 #[cfg(test)]
@@ -260,11 +250,11 @@ mod tests {
     use super::*;
     use grid::tests::sample;
     use ptx::finding::AccessOp;
-    use simt::{Dim3, LaunchReport, Space};
+    use simt::{Dim3, LaunchReport, LineCounters, Space};
 
     const FILE: &str = "kernels/cuda/x.cu";
 
-    /// A launch of a kernel whose lines took that many wavefronts of shared memory, with a load on each.
+    /// Returns a launch of a kernel whose lines took that many wavefronts of shared memory, with a load on each.
     fn launch(kernel: &str, lines: &[(u32, u64)]) -> Launch {
         let one = Dim3::new(1, 1, 1);
         let source = |line| Some(SourceLine { file: FILE.to_owned(), line });

@@ -1,16 +1,14 @@
 //! A request of a warp, drawn with characters: which lane requests which word, and what is moved for it.
 
-use std::fmt::Write;
-
 use ptx::finding::AccessOp;
 use simt::memory::rules::Rules;
 use simt::{AccessSample, Space};
 
 use super::grid::{COLUMNS, Cost, Grid, SECTOR_WORDS};
-use super::style::Style;
+use super::style::{Style, put};
 use run::units::{count, percent};
 
-/// How many rows are drawn, of up to 32.
+/// The most rows that are drawn, of up to 32.
 const MAX_ROWS: usize = 12;
 /// Characters for a row's offset.
 const LABEL: usize = 9;
@@ -42,24 +40,24 @@ pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String>
             cells.push(cell);
             cells.push_str(gap(&grid, column));
         }
-        line(&mut text, &format!("{:>LABEL$}  {cells}", format!("+{}", row.offset)));
+        put(&mut text, &format!("{:>LABEL$}  {cells}", format!("+{}", row.offset)));
     }
     if let Some(more) = grid.rows.len().checked_sub(MAX_ROWS + 1) {
-        line(&mut text, &format!("{:>LABEL$}  and {} more rows", "…", more + 1));
+        put(&mut text, &format!("{:>LABEL$}  and {} more rows", "…", more + 1));
     }
     // If no bank has two words, the rows show it themselves.
     if grid.conflicts && grid.words_per_bank().iter().any(|words| *words > 1) {
         let counts = grid.words_per_bank().map(|words| if words == 0 { "· ".to_owned() } else { format!("{words:<2}") }).concat();
-        line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "words", counts.trim_end())));
+        put(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "words", counts.trim_end())));
     }
     text.push('\n');
-    line(&mut text, &format!("  {}", summary(&grid, sample)));
+    put(&mut text, &format!("  {}", summary(&grid, sample)));
     let unused = if grid.space == Space::Global { "moved, not requested" } else { "not requested" };
-    line(&mut text, &style.dim(&format!("  0-9 a-v: the lane that requests a 4-byte word; *: several lanes; ·: {unused}")));
+    put(&mut text, &style.dim(&format!("  0-9 a-v: the lane that requests a 4-byte word; *: several lanes; ·: {unused}")));
     Some(text)
 }
 
-/// The cost of a request, in a sentence.
+/// Returns the cost of a request, in a sentence.
 pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
     let lanes = sample.lanes.count_ones();
     let plural = |number: u32, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
@@ -90,41 +88,34 @@ pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
     }
 }
 
-/// The title of a picture.
+/// Returns the title of a picture.
 pub fn title(sample: &AccessSample) -> String {
     let line = sample.location.source.as_ref().map_or(String::new(), |source| format!(" on line {}", source.line));
     format!("a warp's {}{line}, {} byte{} per lane", what(sample), sample.bytes, if sample.bytes == 1 { "" } else { "s" })
 }
 
-/// The operation of a request, and its memory.
+/// Returns the operation of a request, and its memory.
 pub fn what(sample: &AccessSample) -> String {
-    let op = if sample.op == ptx::finding::AccessOp::Load { "load from" } else { "store to" };
-    let space = if sample.space == simt::Space::Global { "global" } else { "shared" };
+    let op = if sample.op == AccessOp::Load { "load from" } else { "store to" };
+    let space = if sample.space == Space::Global { "global" } else { "shared" };
     let variable = sample.variable.as_ref().map_or(String::new(), |name| format!("{name} in "));
     format!("{op} {variable}{space} memory")
 }
 
 fn header(grid: &Grid, style: Style) -> String {
+    let group = |word: usize| match grid.space {
+        Space::Global => format!("{:<17}", format!("sector {}", word / SECTOR_WORDS)),
+        _ => format!("{:<16}", format!("bank {}", word % grid.banks)),
+    };
+    let titles: String = (0..COLUMNS).step_by(SECTOR_WORDS).map(group).collect();
     let mut text = String::new();
-    if grid.space == Space::Global {
-        let titles: String = (0..COLUMNS / SECTOR_WORDS).map(|sector| format!("{:<17}", format!("sector {sector}"))).collect();
-        line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", titles.trim_end())));
-    } else {
-        let titles: String =
-            (0..COLUMNS).step_by(SECTOR_WORDS).map(|word| format!("{:<16}", format!("bank {}", word % grid.banks))).collect();
-        line(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", titles.trim_end())));
-    }
+    put(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", titles.trim_end())));
     text
 }
 
-/// The space between a word and the next one. Sectors are set apart, banks are not.
+/// Returns the space between a word and the next one. Sectors are set apart, banks are not.
 fn gap(grid: &Grid, column: usize) -> &'static str {
     if grid.space == Space::Global && column % SECTOR_WORDS == SECTOR_WORDS - 1 { "  " } else { " " }
-}
-
-fn line(text: &mut String, line: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", line.trim_end());
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ const LABEL: u32 = 62;
 const MARGIN: u32 = 14;
 /// Width of a letter of the heading, in the widest of the usual fonts.
 const LETTER: u32 = 8;
-/// Where the first row starts.
+/// The top of the first row.
 const TOP: u32 = 66;
 /// Between a row and the next one.
 const ROW_GAP: u32 = 3;
@@ -96,7 +96,7 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
     Some(svg)
 }
 
-/// Where a column starts.
+/// Returns the left edge of a column.
 fn left(grid: &Grid, column: usize) -> u32 {
     let gaps = if grid.space == Space::Global { column / SECTOR_WORDS } else { 0 };
     MARGIN + LABEL + column as u32 * CELL + gaps as u32 * SECTOR_GAP
@@ -116,7 +116,7 @@ fn word(svg: &mut String, grid: &Grid, row: &Row, column: usize, y: u32, clashes
     }
 }
 
-/// The lanes that request a word, one below the other; a sign for many.
+/// Returns the lanes that request a word, one below the other; a sign for many.
 fn names(lanes: u32) -> Vec<String> {
     if lanes.count_ones() > NAMED {
         return vec!["\u{2217}".to_owned()];
@@ -124,13 +124,13 @@ fn names(lanes: u32) -> Vec<String> {
     (0..32).filter(|lane| lanes >> lane & 1 != 0).map(|lane| lane.to_string()).collect()
 }
 
-/// The height of a row: that of the word with the most names.
+/// Returns the height of a row: that of the word with the most names.
 fn height(row: &Row) -> u32 {
     let names = row.lanes.iter().map(|lanes| names(*lanes).len() as u32).max().unwrap_or(0);
     CELL + names.saturating_sub(1) * LINE
 }
 
-/// The meaning of the colors.
+/// Draws the meaning of the colors.
 fn keys(svg: &mut String, grid: &Grid, clashes: bool, y: u32) {
     let counts = || grid.rows.iter().flat_map(|row| row.lanes).map(u32::count_ones);
     let requested = match counts().max() {
@@ -163,7 +163,8 @@ fn text(svg: &mut String, class: &str, x: u32, y: u32, text: &str) {
     let _ = writeln!(svg, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", escape(text));
 }
 
-fn escape(text: &str) -> String {
+/// Escapes the characters that mean something in the text of XML and HTML.
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 

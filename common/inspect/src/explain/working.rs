@@ -1,57 +1,76 @@
 //! The bound of a stage with its working: what was counted, what the chip does per clock, and what follows.
 
-use std::fmt::Write;
-
 use simt::bound::{Bound, Part, busiest};
 use simt::{LaunchConfig, Profile};
 
-use super::style::Style;
+use super::style::{Style, put};
 use run::units::{bandwidth, bytes, count, milliseconds, significant};
 
-/// Parts below this share of the bottleneck are named without their working.
+/// The share of the bottleneck below which parts are named without their working.
 const NEGLIGIBLE: f64 = 0.001;
+
+/// The bound with its working.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Working {
+    /// The limit of the stage.
+    pub limit: String,
+    /// The product name of the GPU.
+    pub product: &'static str,
+    /// The SMs and the clock that the divisions take.
+    pub chip: String,
+    /// The least time.
+    pub least: String,
+    /// The parts that are not negligible, longest time first, with a cell for each of [`TITLES`].
+    pub parts: Vec<[String; 5]>,
+    /// The names of the others.
+    pub negligible: Vec<String>,
+    /// Work that a compiler may remove, which is not in the bound.
+    pub as_written: Vec<[String; 5]>,
+}
+
+impl Working {
+    /// Works out a bound; `None` if nothing was counted that takes a GPU any time.
+    pub fn of(bound: &Bound, profile: &Profile) -> Option<Self> {
+        let limit = bound.binding()?;
+        let (large, small): (Vec<_>, Vec<_>) = bound.parts.iter().partition(|part| part.least_ms >= NEGLIGIBLE * limit.least_ms);
+        let clock_ghz = f64::from(profile.clock_khz) / 1e6;
+        Some(Self {
+            limit: limit.unit.to_string(),
+            product: profile.product,
+            chip: format!("{} multiprocessors (SMs) at {} GHz", profile.multiprocessors, significant(clock_ghz)),
+            least: milliseconds(limit.least_ms),
+            parts: large.into_iter().map(|part| cells(part, limit.least_ms)).collect(),
+            negligible: small.into_iter().map(|part| part.unit.to_string()).collect(),
+            as_written: bound.as_written.iter().map(|part| cells(part, limit.least_ms)).collect(),
+        })
+    }
+}
 
 /// Shows a bound. `launches` are the stage's, each with the name of its kernel.
 pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile, style: Style) -> String {
     let mut text = String::new();
-    let clock_ghz = f64::from(profile.clock_khz) / 1e6;
-    let Some(binding) = bound.binding() else {
+    let Some(Working { limit, product, chip, parts, negligible, as_written, .. }) = Working::of(bound, profile) else {
         put(&mut text, "nothing was counted that takes a GPU any time");
         return text;
     };
-    let heading = format!("bound by {} on the {}", binding.unit, profile.product);
-    put(&mut text, &style.bold(&heading));
-    put(
-        &mut text,
-        &format!(
-            "the least time that each part needs, with {} multiprocessors (SMs) at {} GHz; not a measured time",
-            profile.multiprocessors,
-            significant(clock_ghz)
-        ),
-    );
-    let (large, small) = by_size(bound, binding);
-    let columns = Columns::of(large.iter().copied().chain(&bound.as_written), binding.least_ms, style.width);
+    put(&mut text, &style.bold(&format!("bound by {limit} on the {product}")));
+    put(&mut text, &format!("the least time that each part needs, with {chip}; not a measured time"));
+    let columns = Columns::of(parts.iter().chain(&as_written), style.width);
     put(&mut text, &style.dim(&columns.line(&TITLES.map(str::to_owned))));
-    large.iter().for_each(|part| put(&mut text, &columns.line(&cells(part, binding.least_ms))));
-    if !small.is_empty() {
-        let names: Vec<String> = small.iter().map(|part| part.unit.to_string()).collect();
-        put(&mut text, &style.dim(&format!("  less than 0.1 %: {}", names.join(", "))));
+    parts.iter().for_each(|part| put(&mut text, &columns.line(part)));
+    if !negligible.is_empty() {
+        put(&mut text, &style.dim(&format!("  less than 0.1 %: {}", negligible.join(", "))));
     }
     for (kernel, config) in launches {
         let of_several = (launches.len() > 1).then_some(*kernel);
         spread(&mut text, of_several, *config, bound, profile);
     }
-    if !bound.as_written.is_empty() {
+    if !as_written.is_empty() {
         put(&mut text, "");
         put(&mut text, "not in the bound, because a compiler may need fewer: the time if each PTX instruction stays as it is");
-        bound.as_written.iter().for_each(|part| put(&mut text, &columns.line(&cells(part, binding.least_ms))));
+        as_written.iter().for_each(|part| put(&mut text, &columns.line(part)));
     }
     text
-}
-
-/// The parts of a bound that are worth a line, and the others.
-pub fn by_size<'a>(bound: &'a Bound, binding: &Part) -> (Vec<&'a Part>, Vec<&'a Part>) {
-    bound.parts.iter().partition(|part| part.least_ms >= NEGLIGIBLE * binding.least_ms)
 }
 
 /// The titles of [`cells`].
@@ -59,47 +78,34 @@ pub const TITLES: [&str; 5] = ["part", "work", "rate", "at least", "share"];
 /// Columns in the order in which they are left out where lines are too short: first the rate, then the work.
 const LEAST_IMPORTANT: [usize; 2] = [2, 1];
 
-/// Which of [`TITLES`] a table has, and how wide they are.
-struct Columns {
-    widths: [usize; 5],
-    shown: [bool; 5],
-}
+/// The columns of a table by their index in [`TITLES`], with their widths.
+struct Columns(Vec<(usize, usize)>);
 
 impl Columns {
-    /// Columns for these parts, in lines of at most `width` characters.
-    fn of<'a>(parts: impl Iterator<Item = &'a Part>, longest_ms: f64, width: usize) -> Self {
-        let mut widths = TITLES.map(|title| title.chars().count());
-        for part in parts {
-            for (width, cell) in widths.iter_mut().zip(cells(part, longest_ms)) {
-                *width = (*width).max(cell.chars().count());
+    /// Makes columns for these parts, in lines of at most `most` characters.
+    fn of<'a>(parts: impl Iterator<Item = &'a [String; 5]> + Clone, most: usize) -> Self {
+        let width = |column: usize| parts.clone().map(|cells| cells[column].chars().count()).fold(TITLES[column].len(), usize::max);
+        let mut columns: Vec<_> = (0..TITLES.len()).map(|column| (column, width(column))).collect();
+        for least in LEAST_IMPORTANT {
+            if columns.iter().map(|(_, width)| width + 2).sum::<usize>() > most {
+                columns.retain(|(column, _)| *column != least);
             }
         }
-        let mut columns = Self { widths, shown: [true; 5] };
-        for column in LEAST_IMPORTANT {
-            if columns.width() > width {
-                columns.shown[column] = false;
-            }
-        }
-        columns
+        Self(columns)
     }
 
-    fn width(&self) -> usize {
-        self.widths.iter().zip(self.shown).filter(|(_, shown)| *shown).map(|(width, _)| width + 2).sum()
-    }
-
-    /// A line; the names of the parts and the rates start at the left of their columns, and numbers end at the right.
+    /// Writes a line; the names of the parts and the rates start at the left of their columns, and numbers end at the right.
     fn line(&self, cells: &[String; 5]) -> String {
-        let mut line = String::new();
-        for (column, (cell, &width)) in cells.iter().zip(&self.widths).enumerate().filter(|(column, _)| self.shown[*column]) {
-            let padded = if matches!(column, 0 | 2) { format!("  {cell:<width$}") } else { format!("  {cell:>width$}") };
-            line.push_str(&padded);
-        }
-        line
+        let cell = |&(column, width): &(usize, usize)| match (column, &cells[column]) {
+            (0 | 2, words) => format!("  {words:<width$}"),
+            (_, number) => format!("  {number:>width$}"),
+        };
+        self.0.iter().map(cell).collect()
     }
 }
 
-/// The cells of a line for a part.
-pub fn cells(part: &Part, longest_ms: f64) -> [String; 5] {
+/// Returns the cells of a line for a part.
+fn cells(part: &Part, longest_ms: f64) -> [String; 5] {
     let amount = if part.of == "bytes" { bytes(part.amount) } else { format!("{} {}", count(part.amount), part.of) };
     let rate = match (part.copies, part.of) {
         (1, _) => bandwidth(part.rate),
@@ -110,7 +116,7 @@ pub fn cells(part: &Part, longest_ms: f64) -> [String; 5] {
     [part.unit.to_string(), amount, rate, milliseconds(part.least_ms), share]
 }
 
-/// How a whole number of blocks per multiprocessor changes the bound. If there are several launches, each names its kernel.
+/// Says how a whole number of blocks per multiprocessor changes the bound. If there are several launches, each names its kernel.
 fn spread(text: &mut String, of_several: Option<&str>, config: LaunchConfig, bound: &Bound, profile: &Profile) {
     let blocks = u64::from(config.grid.x) * u64::from(config.grid.y) * u64::from(config.grid.z);
     let factor = busiest(blocks, profile);
@@ -125,11 +131,6 @@ fn spread(text: &mut String, of_several: Option<&str>, config: LaunchConfig, bou
         let least = milliseconds(bound.least_ms() * factor);
         put(text, &format!("  if all blocks take the same time, that SM takes at least {least}"));
     }
-}
-
-fn put(text: &mut String, line: &str) {
-    // Writing to a string cannot fail.
-    let _ = writeln!(text, "{}", line.trim_end());
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::sampled::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
 
 pub use sampled::sampled;
 
-/// The expected convolution of these samples: every output, or a sample and sums of all if there are too many products.
+/// Returns the expected convolution of these samples: every output, or a sample and sums of all if there are too many products.
 /// Panics when the filter is longer than the signal.
 pub fn oracle(signal: &[f32], filter: &[f32]) -> Oracle {
     let products = (signal.len() - filter.len() + 1) as u64 * filter.len() as u64;
@@ -29,7 +29,7 @@ pub fn oracle(signal: &[f32], filter: &[f32]) -> Oracle {
 /// Outputs that the oracle computes together, so that the compiler can use the CPU's vectors.
 const SIDE_BY_SIDE: usize = 8;
 
-/// The expected value and the tolerance of each output: plain sums in f64, in the order of the taps.
+/// Returns the expected value and the tolerance of each output: plain sums in f64, in the order of the taps.
 pub fn whole(signal: &[f32], filter: &[f32]) -> Vec<Expected> {
     let outputs = signal.len() - filter.len() + 1;
     let mut expected = vec![Expected::default(); outputs];
@@ -48,7 +48,7 @@ pub fn whole(signal: &[f32], filter: &[f32]) -> Vec<Expected> {
     expected
 }
 
-/// The first `N` outputs of a signal.
+/// Returns the first `N` outputs of a signal.
 fn sums<const N: usize>(signal: &[f32], filter: &[f32]) -> [Expected; N] {
     let mut sum = [0.0_f64; N];
     let mut partial_sums = [0.0_f64; N];

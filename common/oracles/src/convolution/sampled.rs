@@ -16,7 +16,7 @@ use crate::progress;
 use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
 use crate::sampled::{Complex, POINTS, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
 
-/// Expected values for a sample, and expected sums for all outputs.
+/// Computes expected values for a sample, and expected sums for all outputs.
 pub fn sampled(signal: &[f32], filter: &[f32]) -> Sampled {
     let (outputs, taps) = (signal.len() - filter.len() + 1, filter.len());
     let bar = progress::bar("oracle", outputs as u64);
@@ -44,7 +44,7 @@ pub fn sampled(signal: &[f32], filter: &[f32]) -> Sampled {
     Sampled { outputs, columns: outputs, sample, scales: None, sums }
 }
 
-/// The sums over `run` outputs that have these samples.
+/// Returns the sums over `run` outputs that have these samples.
 fn run_sums(samples: &[f32], filter: &[f32], run: usize, weights: &Weights) -> [Complex; POINTS] {
     let mut window = weights.sums(samples[..run].iter().map(|&sample| f64::from(sample)));
     let last = weights.powers[run - 1];
@@ -66,7 +66,6 @@ fn run_sums(samples: &[f32], filter: &[f32], run: usize, weights: &Weights) -> [
     sums
 }
 
-/// The Euclidean norm.
 fn norm(values: &[f32]) -> f64 {
     values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
 }

@@ -23,13 +23,13 @@ pub struct Pixels<'a> {
 }
 
 impl<'a> Pixels<'a> {
-    /// The row at this height; beyond the edges, the image goes on with the row of its edge.
+    /// Returns the row at this height; beyond the edges, the image goes on with the row of its edge.
     fn row(&self, y: i64) -> &'a [u8] {
         &self.levels[clamped(y, self.height) * self.width as usize..][..self.width as usize]
     }
 }
 
-/// The nearest position on a side of this length.
+/// Returns the nearest position on a side of this length.
 fn clamped(position: i64, length: u32) -> usize {
     position.clamp(0, i64::from(length) - 1) as usize
 }
@@ -59,19 +59,18 @@ pub struct Sums {
 }
 
 impl Search<'_> {
-    /// Pixels of the template.
     fn template_pixels(&self) -> u32 {
         self.template.width * self.template.height
     }
 
-    /// Σ T and Σ T² over the template.
+    /// Returns Σ T and Σ T² over the template.
     pub fn template_sums(&self) -> (u32, u32) {
         let levels = || self.template.levels.iter().map(|&level| u32::from(level));
         (levels().sum(), levels().map(|level| level.pow(2)).sum())
     }
 
     // ANCHOR: oracle
-    /// The sums as the formula has them, one row of outputs after the other.
+    /// Returns the sums as the formula has them, one row of outputs after the other.
     pub fn sums(&self) -> Vec<Sums> {
         let ((columns, rows), (corner_x, corner_y)) = (self.outputs, self.corner);
         let mut sums = vec![Sums::default(); columns as usize * rows as usize];
@@ -96,13 +95,13 @@ impl Search<'_> {
         sums
     }
 
-    /// The expected coefficient of every window.
+    /// Returns the expected coefficient of every window.
     pub fn whole(&self, sums: &[Sums]) -> Vec<Expected> {
         let template = self.template_sums();
         sums.par_iter().map(|sums| self.expect(*sums, template)).collect()
     }
 
-    /// The coefficient of a window, in f64 from exact integers; `template` has the sums of the template and of its squares.
+    /// Returns the coefficient of a window, in f64 from exact integers; `template` has the sums of the template and of its squares.
     fn coefficient(&self, window: Sums, template: (u32, u32)) -> f64 {
         let n = i64::from(self.template_pixels());
         let (template, template_squares) = (i64::from(template.0), i64::from(template.1));
@@ -116,7 +115,7 @@ impl Search<'_> {
         (n * products - image * template) as f64 / ((of_image as f64).sqrt() * (of_template as f64).sqrt())
     }
 
-    /// The coefficient of a window with its tolerance.
+    /// Returns the coefficient of a window with its tolerance.
     fn expect(&self, window: Sums, template: (u32, u32)) -> Expected {
         let value = self.coefficient(window, template);
         Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }

@@ -19,7 +19,7 @@ use crate::sampled::{Complex, POINTS, RUN, RunSum, Sampled, Weights, indices_of_
 const MIDDLE: i64 = 128;
 
 impl Search<'_> {
-    /// Expected values for a sample, and expected sums for all outputs.
+    /// Computes expected values for a sample, and expected sums for all outputs.
     pub fn sampled(&self) -> Sampled {
         let (columns, rows) = self.outputs;
         let (columns, outputs) = (columns as usize, columns as usize * rows as usize);
@@ -76,7 +76,7 @@ impl Search<'_> {
         Sampled { outputs, columns, sample, scales: Some(scales), sums: sums.into_iter().map(|(_, sum)| sum).collect() }
     }
 
-    /// The sums `Σ z^x ΣIT` of one run of columns in every row of outputs.
+    /// Returns the sums `Σ z^x ΣIT` of one run of columns in every row of outputs.
     fn products(&self, template: &[f64], run: std::ops::Range<usize>, weights: &Weights) -> Vec<[Complex; POINTS]> {
         let (width, height) = (self.template.width as usize, self.template.height as usize);
         let (_, rows) = self.outputs;
@@ -100,7 +100,7 @@ impl Search<'_> {
         (0..rows as usize).map(product).collect()
     }
 
-    /// ΣI and ΣI² of the windows of one row of outputs.
+    /// Returns ΣI and ΣI² of the windows of one row of outputs.
     fn window_sums(&self, y: u32) -> Vec<(i64, i64)> {
         let (columns, _) = self.outputs;
         let (columns, width) = (columns as usize, self.template.width as usize);
@@ -120,7 +120,7 @@ impl Search<'_> {
         windows
     }
 
-    /// Pixels of a row of the image as the outputs see it, from the first pixel of the window of output column `x` on.
+    /// Returns the pixels of a row of the image as the outputs see it, from the first pixel of the window of output column `x` on.
     fn row(&self, y: i64, x: usize, length: usize) -> impl Iterator<Item = i64> {
         let (corner_x, corner_y) = self.corner;
         let pixels = self.image.row(y + i64::from(corner_y));
@@ -128,7 +128,7 @@ impl Search<'_> {
         (start..start + length as i64).map(move |x| i64::from(pixels[clamped(x, width)]))
     }
 
-    /// The sums of one output, term by term.
+    /// Returns the sums of one output, term by term.
     fn sums_at(&self, x: u32, y: u32) -> Sums {
         let mut sums = Sums::default();
         for (j, template) in self.template.levels.chunks(self.template.width as usize).enumerate() {
@@ -165,7 +165,7 @@ mod tests {
             Self { width, height, levels }
         }
 
-        /// Clouds. A part of them may be the template.
+        /// Generates clouds. A part of them may be the template.
         fn clouds(width: u32, height: u32) -> Self {
             Self { width, height, levels: clouds(width, height, &mut generator(13)) }
         }

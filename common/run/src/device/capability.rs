@@ -15,7 +15,7 @@ pub struct ComputeCapability {
 }
 
 impl ComputeCapability {
-    /// The capability `major.minor`.
+    /// Returns the capability `major.minor`.
     pub const fn new(major: u32, minor: u32) -> Self {
         Self { major, minor }
     }

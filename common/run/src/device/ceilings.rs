@@ -20,7 +20,6 @@ use crate::{timing, units};
 
 /// Threads per block; it divides what a multiprocessor holds on every generation.
 const BLOCK: u32 = 256;
-/// Words in a vector of the copy.
 const VECTOR: usize = 4;
 /// Rounds of the first launch, which shows how many rounds fill [`CHAINS_MS`].
 const TRIAL_ROUNDS: u32 = 64;
@@ -28,7 +27,6 @@ const TRIAL_ROUNDS: u32 = 64;
 const CHAINS_MS: f64 = 4.0;
 /// Bytes that the copy reads, and also writes: tens of times the largest L2 cache, so that everything goes to device memory.
 const COPY_BYTES: usize = 2 << 30;
-/// Samples per measurement.
 const SAMPLES: usize = 15;
 
 /// Rates that nothing on the device exceeds.
@@ -54,13 +52,13 @@ impl Ceilings {
         Ok(Some(Ceilings { flops: flops(gpu)?, bytes_per_s: bytes_per_s(gpu)?, byte_multiply_adds }))
     }
 
-    /// The kernels that these rates were measured with.
+    /// Returns the kernels that these rates were measured with.
     pub fn kernels(&self) -> Vec<Kernel> {
         let bytes = self.byte_multiply_adds.map(|_| dp4a::DP4A_CHAINS);
         [FMA_CHAINS, FILL_NOISE, COPY_VECTORS].into_iter().chain(bytes).collect()
     }
 
-    /// Multiply-adds of this kind per second; `None` if they were not measured.
+    /// Returns the multiply-adds of this kind per second; `None` if they were not measured.
     pub fn multiply_adds(&self, arithmetic: Arithmetic) -> Option<f64> {
         match arithmetic {
             Arithmetic::F32 => Some(self.flops / 2.0),
@@ -80,14 +78,13 @@ impl fmt::Display for Ceilings {
     }
 }
 
-/// Blocks of [`BLOCK`] threads that the device holds at once.
+/// Returns the number of blocks of [`BLOCK`] threads that the device holds at once.
 fn resident_blocks(gpu: &Gpu) -> Result<u32> {
     let multiprocessors = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs();
     let threads = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?.unsigned_abs();
     Ok(multiprocessors * (threads / BLOCK).max(1))
 }
 
-/// f32 operations per second.
 fn flops(gpu: &Gpu) -> Result<f64> {
     // Each chain alternates between two numbers. It does not settle, because then fewer bits would change and the chip would draw less
     // power, and it neither overflows nor becomes subnormal.
@@ -103,7 +100,6 @@ fn flops(gpu: &Gpu) -> Result<f64> {
     Ok(2.0 * steps)
 }
 
-/// Multiply-adds of bytes per second.
 fn byte_multiply_adds(gpu: &Gpu) -> Result<f64> {
     let pixels = 0x0103_0507_u32;
     let steps = chain_steps_per_s(gpu, |rounds, result, config| {
@@ -117,7 +113,7 @@ fn byte_multiply_adds(gpu: &Gpu) -> Result<f64> {
     Ok(4.0 * steps)
 }
 
-/// Steps per second of all chains of all threads; `enqueue` gets the rounds, a word per thread, and the launch's shape.
+/// Returns the steps per second of all chains of all threads; `enqueue` gets the rounds, a word per thread, and the launch's shape.
 fn chain_steps_per_s(gpu: &Gpu, enqueue: impl Fn(u32, &mut CudaSlice<u32>, LaunchConfig) -> Result<()>) -> Result<f64> {
     const { assert!(CHAINS == dp4a::CHAINS && STEPS == dp4a::STEPS, "both kernels do the same number of steps per round") };
     // One full wave: one more block would run alone at the end, and one fewer would leave a multiprocessor with less work.
@@ -132,7 +128,6 @@ fn chain_steps_per_s(gpu: &Gpu, enqueue: impl Fn(u32, &mut CudaSlice<u32>, Launc
     Ok(steps / (run(rounds)?.median_ms * 1e-3))
 }
 
-/// A buffer of `count` words that look random.
 fn noise(gpu: &Gpu, count: usize) -> Result<CudaSlice<u32>> {
     let mut buffer: CudaSlice<u32> = gpu.stream.alloc_zeros(count)?;
     let kernel = gpu.kernel(FILL_NOISE)?;

@@ -25,7 +25,7 @@ use crate::error::{Error, Result, describe};
 /// CUDA C that every compiler accepts. It shows whether a compiler's PTX loads on this device.
 pub const TRIAL: Input<'_> = Input { name: "trial.cu", text: "extern \"C\" __global__ void trial() {}", headers: &[] };
 
-/// Whether a device is real.
+/// The kind of a device: real or simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeviceKind {
@@ -42,7 +42,7 @@ pub struct DeviceInfo {
     pub kind: DeviceKind,
     /// The driver's name for the device, for example `NVIDIA H200`.
     pub name: String,
-    /// What its generation can do.
+    /// The compute capability of its generation.
     pub compute_capability: ComputeCapability,
     /// The simulator's profile; `None` on a GPU.
     pub profile: Option<String>,
@@ -65,7 +65,6 @@ pub struct Gpu {
     most_multiprocessors: AtomicU32,
 }
 
-/// Where the PTX of a module comes from.
 enum Compiler {
     /// NVRTC compiles it for this very device.
     Nvrtc { nvrtc: Nvrtc, architecture: String },
@@ -75,7 +74,6 @@ enum Compiler {
 
 type Modules = HashMap<&'static Source, Arc<CudaModule>>;
 
-/// The modules and kernels that are loaded already.
 #[derive(Default)]
 struct Loaded {
     modules: Modules,
@@ -114,23 +112,23 @@ impl Gpu {
         })
     }
 
-    /// This device, as a record describes it.
+    /// Returns this device, as a record describes it.
     pub fn info(&self) -> &DeviceInfo {
         &self.info
     }
 
-    /// Whether this is the simulator, whose times say nothing about a GPU.
+    /// Returns true if this is the simulator, whose times say nothing about a GPU.
     pub fn is_simulated(&self) -> bool {
         self.info.kind == DeviceKind::Sim
     }
 
-    /// The simulator's own interface, for its counters and findings; `None` on a GPU.
+    /// Returns the simulator's own interface, for its counters and findings; `None` on a GPU.
     pub fn simulator(&self) -> Option<&'static Simulator> {
         self.device.simulator()
     }
 
-    /// The compiler that makes PTX for this very device, and the virtual architecture that it makes it for; `None` where we load the stored
-    /// PTX.
+    /// Returns the compiler that makes PTX for this very device, and the virtual architecture that it makes it for; `None` where we
+    /// load the stored PTX.
     pub fn compiler(&self) -> Option<(&Nvrtc, &str)> {
         match &self.compiler {
             Compiler::Nvrtc { nvrtc, architecture } => Some((nvrtc, architecture)),
@@ -138,12 +136,12 @@ impl Gpu {
         }
     }
 
-    /// The simulator's profile; `None` on a GPU.
+    /// Returns the simulator's profile; `None` on a GPU.
     pub fn profile(&self) -> Option<&'static Profile> {
         self.info.profile.as_deref().and_then(Profile::named)
     }
 
-    /// A kernel, ready to launch. The first call compiles and loads its module, which stays loaded.
+    /// Returns a kernel, ready to launch. The first call compiles and loads its module, which stays loaded.
     /// Fails when its source does not compile or its module does not load.
     pub fn kernel(&self, kernel: Kernel) -> Result<CudaFunction> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,19 +160,18 @@ impl Gpu {
         Ok(function.clone())
     }
 
-    /// The kernels that [`Gpu::kernel`] was called for since the last call, each once. After a stage has run, these are the kernels that it
-    /// launches.
+    /// Returns the kernels that [`Gpu::kernel`] was called for since the last call, each once. After a stage has run, these are the
+    /// kernels that it launches.
     pub fn take_requested(&self) -> Vec<Kernel> {
         std::mem::take(&mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner).requested)
     }
 
-    /// The module of a source, for the arrays in constant memory that it has besides kernels.
+    /// Returns the module of a source, for the arrays in constant memory that it has besides kernels.
     pub fn module(&self, source: &'static Source) -> Result<Arc<CudaModule>> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         self.loaded_module(&mut loaded.modules, source).cloned()
     }
 
-    /// Compiles and loads a module unless it is loaded already.
     fn loaded_module<'a>(&self, modules: &'a mut Modules, source: &'static Source) -> Result<&'a Arc<CudaModule>> {
         match modules.entry(source) {
             Entry::Occupied(known) => Ok(known.into_mut()),
@@ -187,7 +184,7 @@ impl Gpu {
         self.most_multiprocessors.store(most.max(1), Ordering::Relaxed);
     }
 
-    /// The most multiprocessors that grids are planned for.
+    /// Returns the most multiprocessors that grids are planned for.
     pub(crate) fn most_multiprocessors(&self) -> u32 {
         self.most_multiprocessors.load(Ordering::Relaxed)
     }
@@ -211,7 +208,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// The PTX from which this device loads a source's module: compiled for the device, or the stored one.
+    /// Returns the PTX from which this device loads a source's module: compiled for the device, or the stored one.
     /// Fails when the source does not compile or has no PTX.
     pub fn ptx(&self, source: &Source) -> Result<String> {
         match &self.compiler {
@@ -240,7 +237,7 @@ impl Gpu {
 }
 
 impl Compiler {
-    /// The first NVRTC of this machine whose PTX loads on this device; `capability` is 90 for 9.0.
+    /// Returns the first NVRTC of this machine whose PTX loads on this device; `capability` is 90 for 9.0.
     ///
     /// We have to try: an NVRTC that is newer than the driver writes PTX that the driver does not know.
     fn for_gpu(context: &Arc<CudaContext>, capability: u32) -> Compiler {
@@ -270,7 +267,7 @@ impl Compiler {
     }
 }
 
-/// The virtual architecture that is nearest to a device: its own, or the newest older one that the compiler knows.
+/// Returns the virtual architecture that is nearest to a device: its own, or the newest older one that the compiler knows.
 fn virtual_architecture(known: &[u32], capability: u32) -> Option<String> {
     known.iter().filter(|&&known| known <= capability).max().map(|nearest| format!("compute_{nearest}"))
 }

@@ -37,12 +37,12 @@ impl Guarded {
         Ok(gpu.stream.memcpy_htod(&poison(self.memory.len()), &mut self.memory)?)
     }
 
-    /// The output as a kernel's argument.
+    /// Returns the output as a kernel's argument.
     pub fn view_mut(&mut self) -> CudaViewMut<'_, f32> {
         self.memory.slice_mut(self.band..self.band + self.len)
     }
 
-    /// The output, to read.
+    /// Returns the output, to read.
     pub fn view(&self) -> CudaView<'_, f32> {
         self.memory.slice(self.band..self.band + self.len)
     }

@@ -1,6 +1,6 @@
 //! The memory of this machine.
 
-/// Bytes that can be allocated without swapping, according to Linux; `None` on other systems.
+/// Returns the bytes that can be allocated without swapping, according to Linux; `None` on other systems.
 pub fn available() -> Option<u64> {
     let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

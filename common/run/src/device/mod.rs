@@ -41,7 +41,7 @@ pub enum Device {
 }
 
 impl Device {
-    /// The simulator's own interface; `None` on a GPU.
+    /// Returns the simulator's own interface; `None` on a GPU.
     pub fn simulator(&self) -> Option<&'static Simulator> {
         match self {
             Device::Gpu(_) => None,
@@ -49,7 +49,7 @@ impl Device {
         }
     }
 
-    /// Name of the simulator's profile; `None` on a GPU.
+    /// Returns the name of the simulator's profile; `None` on a GPU.
     pub fn profile(&self) -> Option<&str> {
         match self {
             Device::Gpu(_) => None,
@@ -57,7 +57,7 @@ impl Device {
         }
     }
 
-    /// Name and version of the driver.
+    /// Returns the name and version of the driver.
     pub fn driver(&self) -> String {
         match self {
             Device::Gpu(Found { cuda, release: Some(release), .. }) => format!("{release} (CUDA {cuda})"),
@@ -66,7 +66,6 @@ impl Device {
         }
     }
 
-    /// Whether the request is for this device.
     fn satisfies(&self, request: &Request) -> bool {
         match (self, request) {
             (_, Request::Auto) | (Device::Gpu(_), Request::Gpu) | (Device::Sim { .. }, Request::Sim(None)) => true,
@@ -76,7 +75,6 @@ impl Device {
     }
 }
 
-/// The device of this process, once it is chosen.
 static CHOSEN: Mutex<Option<Device>> = Mutex::new(None);
 
 /// Chooses the device of this process and loads its driver. The first call that succeeds decides; after it, `auto` means that device.

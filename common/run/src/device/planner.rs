@@ -50,23 +50,23 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// A sum of so many terms, cut at multiples of `step` and without other limits.
+    /// Makes a sum of this many terms, cut at multiples of `step` and without other limits.
     pub const fn new(length: u32, step: u32) -> Self {
         Self { length, step, shortest: 1, longest: u32::MAX, most: u32::MAX }
     }
 
-    /// About `count` slices of equal length: fewer where that many would leave some of them empty.
+    /// Cuts it into about `count` slices of equal length: fewer where some of that many would be empty.
     pub fn cut(self, count: u32) -> Slices {
         let length = self.length.div_ceil(count).max(self.shortest.min(self.length)).next_multiple_of(self.step);
         Slices { count: self.length.div_ceil(length), length }
     }
 
-    /// The whole sum as one slice.
+    /// Returns the whole sum as one slice.
     pub fn whole(self) -> Slices {
         self.cut(1)
     }
 
-    /// Every way to cut it, from the fewest slices to the most.
+    /// Returns every way to cut it, from the fewest slices to the most.
     fn ways(self) -> impl Iterator<Item = Slices> {
         let fewest = self.length.div_ceil(self.longest);
         let most = self.length.div_ceil(self.shortest.min(self.length)).min(self.most).max(fewest);
@@ -76,18 +76,19 @@ impl Sum {
 
 /// How long the blocks of a kernel take.
 pub trait Model {
-    /// Blocks that a multiprocessor works on at a time.
+    /// Returns the blocks that a multiprocessor works on at a time.
     fn resident(&self) -> u64;
 
-    /// Whether a sum is only cut as far as all blocks are resident at once.
+    /// Returns true if a sum is only cut as far as all blocks are resident at once.
     fn one_round_only(&self) -> bool {
         false
     }
 
-    /// The time of a multiprocessor for so many blocks at a time, up to [`Model::resident`], each with a slice of so many terms.
+    /// Returns the time of a multiprocessor for so many blocks at a time, up to [`Model::resident`], each with a slice of so many
+    /// terms.
     fn round(&self, blocks: u64, length: u32) -> f64;
 
-    /// The time of the kernel that adds up so many slices; there is none for a single slice.
+    /// Returns the time of the kernel that adds up so many slices; there is none for a single slice.
     fn adding(&self, _count: u32) -> f64 {
         0.0
     }
@@ -125,22 +126,21 @@ pub fn plan(tiles: u64, sum: Sum, multiprocessors: u32, model: &impl Model) -> P
 }
 // ANCHOR_END: plan
 
-/// The multiprocessors of a device, or as many of them as [`Gpu::plan_for_multiprocessors`] allows.
+/// Returns the multiprocessors of a device, or as many of them as [`Gpu::plan_for_multiprocessors`] allows.
 pub fn multiprocessors(gpu: &Gpu) -> Result<u32> {
     let all = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs().max(1);
     Ok(all.min(gpu.most_multiprocessors()))
 }
 
-/// Memory for the partial sums of so many slices, a row of `outputs` for each. It is not initialized, so the simulator reports a sum that
-/// is read before it was written.
+/// Allocates memory for the partial sums of this many slices, a row of `outputs` for each. It is not initialized, so the simulator
+/// reports a sum that is read before it was written.
 pub fn partial_sums(gpu: &Gpu, slices: u32, outputs: usize) -> Result<CudaSlice<f32>> {
     // SAFETY: every bit pattern is an f32, and the stage's kernel writes each partial sum before its second kernel reads it.
     Ok(unsafe { gpu.stream.alloc(slices as usize * outputs) }?)
 }
 
-/// Threads of a block, up to `most`, when each needs some shared memory to itself: whole warps where one fits.
+/// Returns the threads of a block, up to `most`, if each needs shared memory to itself: whole warps where one fits.
 pub fn threads_that_fit(shared_bytes: u32, bytes_per_thread: u32, most: u32) -> u32 {
-    /// Lanes of a warp.
     const WARP: u32 = 32;
     let fit = shared_bytes / bytes_per_thread;
     if fit < WARP { fit } else { (fit - fit % WARP).min(most) }

@@ -1,4 +1,4 @@
-//! What `--device` asks for.
+//! The device that `--device` asks for.
 
 use std::fmt;
 use std::str::FromStr;
@@ -24,7 +24,7 @@ pub enum Request {
 pub struct UnknownDevice {
     /// The text.
     asked: String,
-    /// What it could have been.
+    /// The texts that name devices.
     reason: String,
 }
 

@@ -12,12 +12,10 @@ use crate::error::Result;
 
 /// The warm-up takes at least this long, so that caches, clocks, and allocators settle.
 const WARM_UP: Duration = Duration::from_millis(100);
-/// The warm-up has at least this many runs.
 const WARM_UP_RUNS: usize = 2;
 /// Shorter runs are timed in batches: the events' clock ticks every half microsecond, and the host needs a few
 /// microseconds to enqueue a run.
 const SHORTEST_SAMPLE_MS: f64 = 0.02;
-/// How long a batch should take.
 const BATCH_MS: f64 = 0.2;
 
 /// Times of repeated runs, in milliseconds.
@@ -95,7 +93,7 @@ fn event(gpu: &Gpu) -> Result<CudaEvent> {
     Ok(gpu.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT))?)
 }
 
-/// The `q` quantile of sorted samples, interpolated between two samples.
+/// Returns the `q` quantile of sorted samples, interpolated between two samples.
 fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let position = q * sorted.len().checked_sub(1)? as f64;
     let (below, above) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);

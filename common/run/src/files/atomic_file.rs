@@ -31,7 +31,7 @@ fn unfinished() -> MutexGuard<'static, BTreeMap<PathBuf, PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether an unfinished file will be at `path`, which exists.
+/// Returns true if an unfinished file will be at `path`, which exists.
 pub fn will_replace(path: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|path| unfinished().contains_key(&path))
 }
@@ -76,7 +76,7 @@ impl AtomicFile {
         Ok(Self { file: Some(file), path: path.to_owned(), target })
     }
 
-    /// Where the file will be, as the user names it.
+    /// Returns where the file will be, as the user names it.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -101,7 +101,7 @@ impl AtomicFile {
         }
     }
 
-    /// The file itself. tempfile's would put the temporary name into every error.
+    /// Returns the file itself. tempfile's would put the temporary name into every error.
     fn file(&self) -> &fs::File {
         self.file.as_ref().expect("only `commit` takes it, and that is the end").as_file()
     }
@@ -110,7 +110,7 @@ impl AtomicFile {
         Error::Write { path: self.path.clone(), source }
     }
 
-    /// An error that names the file, for writers that pass it on without one.
+    /// Returns an error that names the file, for writers that pass it on without one.
     fn named(&self, error: io::Error) -> io::Error {
         io::Error::new(error.kind(), format!("{}: {error}", self.path.display()))
     }
@@ -145,7 +145,7 @@ impl Seek for AtomicFile {
 /// The most links from a path to a file. Linux has the same limit.
 const MOST_LINKS: usize = 40;
 
-/// The path where a file is or will be. It also follows a link whose target does not exist yet.
+/// Returns the path where a file is or will be. It also follows a link whose target does not exist yet.
 fn without_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -179,8 +179,8 @@ mod signals {
 
     use super::unfinished;
 
-    /// From now on, a signal that ends the process removes unfinished files first. The process then ends as if nobody had noticed the
-    /// signal, so that a shell sees why.
+    /// From now on, a signal that ends the process removes unfinished files first. The process then ends as if the signal had not been
+    /// noticed, so that a shell sees why.
     pub fn clean_up_before_the_end() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {
@@ -193,14 +193,15 @@ mod signals {
                     let unfinished = unfinished();
                     unfinished.values().for_each(|file| drop(fs::remove_file(file)));
                     let _ = emulate_default_handler(signal);
+                    #[expect(clippy::disallowed_methods, reason = "a signal ends the process, and the files are removed")]
                     process::exit(128 + signal);
                 }
             });
         });
     }
 
-    /// The signals that this process ignores, as Linux tells: `nohup` has it ignore one, and a shell has work in the background ignore
-    /// another. These must go on to do nothing.
+    /// Returns the signals that this process ignores, as Linux tells: `nohup` has it ignore one, and a shell has work in the
+    /// background ignore another. These must go on to do nothing.
     fn ignored() -> Option<u64> {
         let status = fs::read_to_string("/proc/self/status").ok()?;
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

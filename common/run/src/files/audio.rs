@@ -38,7 +38,6 @@ pub struct Unread {
     samples: BufReader<File>,
 }
 
-/// How a sample is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoding {
     /// Integers of 1 to 4 bytes.
@@ -69,7 +68,6 @@ impl Encoding {
     }
 }
 
-/// The formats that the reader supports, for messages about others.
 const READ: &str = "integers of 8, 16, 24, or 32 bits and 32-bit floats can be read: convert it, for example with `ffmpeg -i OLD.wav -c:a \
                     pcm_f32le NEW.wav`";
 
@@ -88,63 +86,64 @@ impl Sound {
     /// Reads the header of such a file.
     pub fn open(path: &Path) -> Result<Unread> {
         let (file, length) = input_file::open(path, WHAT)?;
-        let bad = |reason: String| Error::Input { what: WHAT, path: path.to_owned(), reason };
-        let mut file = Counted { file: BufReader::new(file), at: 0, length };
-        let [kind, whole, form] = [file.word().map_err(bad)?, file.word().map_err(bad)?, file.word().map_err(bad)?];
-        if &kind != b"RIFF" || &form != b"WAVE" {
-            return Err(bad("it is not a WAV file".into()));
-        }
-        let mut format = None;
-        let announced = loop {
-            let [name, size] = [file.word().map_err(bad)?, file.word().map_err(bad)?];
-            let size = u32::from_le_bytes(size);
-            match &name {
-                b"data" => break size,
-                b"fmt " => format = Some(Format::read(&mut file, size).map_err(bad)?),
-                // Chunks begin at even bytes.
-                _ => file.skip(u64::from(size) + u64::from(size % 2)).map_err(bad)?,
-            }
-        };
-        let format = format.ok_or_else(|| bad("it is not a valid WAV file: its samples come before their format".into()))?;
-        let encoding = format.encoding().map_err(bad)?;
-        let (channels, rate) = (usize::from(format.channels), format.rate);
-        if !(1..=2).contains(&channels) {
-            return Err(bad(format!("it has {channels} channels, expected 1 or 2")));
-        }
-        if rate == 0 {
-            return Err(bad("it has 0 samples per second".into()));
-        }
-        let frame = channels * encoding.bytes();
-        if usize::from(format.frame_bytes) != frame {
-            return Err(bad(format!("it is not a valid WAV file: frames of {} bytes, expected {frame}", format.frame_bytes)));
-        }
-        let there = length - file.at;
-        // A file without samples also announces 0. There, the header is right about the length of the whole.
-        let unknown = announced == STREAMED || (announced == 0 && u64::from(u32::from_le_bytes(whole)) + 8 <= file.at);
-        let bytes = if unknown { there } else { u64::from(announced) };
-        if bytes > there {
-            return Err(bad(format!("it ends before its header says: expected {bytes} bytes of samples, found {there}")));
-        }
-        if bytes % frame as u64 != 0 {
-            return Err(bad(format!("its {bytes} bytes of samples end in the middle of a frame of {frame} bytes")));
-        }
-        let frames = usize::try_from(bytes / frame as u64).map_err(|_| bad(format!("its {bytes} bytes are too many")))?;
-        if frames == 0 {
-            return Err(bad("it holds no samples".into()));
-        }
-        Ok(Unread { name: input_file::name(path), rate, frames, channels, encoding, path: path.to_owned(), samples: file.file })
+        let file = Counted { file: BufReader::new(file), at: 0, length };
+        Unread::of(file, path).map_err(|reason| Error::Input { what: WHAT, path: path.to_owned(), reason })
     }
 
-    /// Samples per channel.
+    /// Returns the samples per channel.
     pub fn frames(&self) -> usize {
         self.channels[0].len()
     }
 }
 
-/// The contents of a file, for messages.
 const WHAT: &str = "sound file";
 
 impl Unread {
+    fn of(mut file: Counted, path: &Path) -> Result<Self, String> {
+        let [kind, whole, form] = [file.bytes()?, file.bytes()?, file.bytes()?];
+        if &kind != b"RIFF" || &form != b"WAVE" {
+            return Err("it is not a WAV file".into());
+        }
+        let mut format = None;
+        let announced = loop {
+            let (name, size) = (file.bytes()?, u32::from_le_bytes(file.bytes()?));
+            match &name {
+                b"data" => break size,
+                b"fmt " => format = Some(Format::read(&mut file, size)?),
+                // Chunks begin at even bytes.
+                _ => file.skip(u64::from(size) + u64::from(size % 2))?,
+            }
+        };
+        let format = format.ok_or("it is not a valid WAV file: its samples come before their format")?;
+        let encoding = format.encoding()?;
+        let (channels, rate) = (usize::from(format.channels), format.rate);
+        if !(1..=2).contains(&channels) {
+            return Err(format!("it has {channels} channels, expected 1 or 2"));
+        }
+        if rate == 0 {
+            return Err("it has 0 samples per second".into());
+        }
+        let frame = channels * encoding.bytes();
+        if usize::from(format.frame_bytes) != frame {
+            return Err(format!("it is not a valid WAV file: frames of {} bytes, expected {frame}", format.frame_bytes));
+        }
+        let there = file.length - file.at;
+        // A file without samples also announces 0. There, the header is right about the length of the whole.
+        let unknown = announced == STREAMED || (announced == 0 && u64::from(u32::from_le_bytes(whole)) + 8 <= file.at);
+        let bytes = if unknown { there } else { u64::from(announced) };
+        if bytes > there {
+            return Err(format!("it ends before its header says: expected {bytes} bytes of samples, found {there}"));
+        }
+        if bytes % frame as u64 != 0 {
+            return Err(format!("its {bytes} bytes of samples end in the middle of a frame of {frame} bytes"));
+        }
+        let frames = usize::try_from(bytes / frame as u64).map_err(|_| format!("its {bytes} bytes are too many"))?;
+        if frames == 0 {
+            return Err("it holds no samples".into());
+        }
+        Ok(Self { name: input_file::name(path), rate, frames, channels, encoding, path: path.to_owned(), samples: file.file })
+    }
+
     /// Reads the samples.
     pub fn read(self) -> Result<Sound> {
         let Self { name, rate, frames, channels, encoding, path, mut samples } = self;
@@ -181,10 +180,6 @@ impl Counted {
         self.file.read_exact(&mut bytes).map_err(short)?;
         self.at += N as u64;
         Ok(bytes)
-    }
-
-    fn word(&mut self) -> Result<[u8; 4], String> {
-        self.bytes()
     }
 
     fn half(&mut self) -> Result<u16, String> {
@@ -224,22 +219,22 @@ impl Format {
         }
         let end = file.at + u64::from(size) + u64::from(size % 2);
         let (mut tag, channels) = (file.half()?, file.half()?);
-        let rate = u32::from_le_bytes(file.word()?);
-        let _bytes_per_second = file.word()?;
+        let rate = u32::from_le_bytes(file.bytes()?);
+        let _bytes_per_second: [u8; 4] = file.bytes()?;
         let (frame_bytes, bits) = (file.half()?, file.half()?);
         let mut valid_bits = bits;
         if tag == EXTENSIBLE && size >= 40 {
             let _size_of_the_rest = file.half()?;
             // Some programs leave it out.
             valid_bits = Some(file.half()?).filter(|valid| *valid > 0).unwrap_or(bits);
-            let _speakers = file.word()?;
+            let _speakers: [u8; 4] = file.bytes()?;
             tag = file.half()?;
         }
         file.skip(end - file.at)?;
         Ok(Self { tag, channels, rate, frame_bytes, bits, valid_bits })
     }
 
-    /// The encoding, or the name of an encoding that we do not read.
+    /// Returns the encoding, or the name of an encoding that we do not read.
     fn encoding(&self) -> Result<Encoding, String> {
         let Self { tag, bits, valid_bits, .. } = *self;
         let kind = match (tag, bits) {
@@ -285,7 +280,6 @@ pub fn write(file: &mut (impl Write + Seek), channels: &[Vec<f32>], rate: u32) -
     Ok(peak)
 }
 
-/// The library's errors in our form.
 fn describe(error: hound::Error) -> String {
     match error {
         hound::Error::IoError(error) => error.to_string(),
@@ -364,7 +358,7 @@ mod tests {
         assert!(Sound::read(&folder.path().join("absent.wav")).is_err());
     }
 
-    /// A WAV file with this format and samples, and the lengths that its header has for the whole and for the samples.
+    /// Returns a WAV file with this format and samples, and the lengths that its header has for the whole and for the samples.
     fn wav([tag, bits, frame_bytes]: [u16; 3], extension: &[u8], [whole, announced]: [u32; 2], samples: &[u8]) -> Vec<u8> {
         let size = 16 + extension.len() as u32;
         let [tag, bits, frame_bytes, channels] = [tag, bits, frame_bytes, 1].map(u16::to_le_bytes);

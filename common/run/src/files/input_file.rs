@@ -1,7 +1,7 @@
 //! Opens the files that a user names as inputs.
 //!
 //! Each format has a reader of its own. Here is what they share: a reader must know how long the file is, to tell a file that was cut
-//! short from a whole one before it reads gigabytes. And it must not wait for a pipe that nobody writes to.
+//! short from a whole one before it reads gigabytes. And it must not wait for a pipe without a writer.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -25,7 +25,7 @@ pub fn open(path: &Path, what: &'static str) -> Result<(File, u64)> {
     Ok((File::open(path).map_err(|error| bad(error.to_string()))?, metadata.len()))
 }
 
-/// The last part of a path, for messages.
+/// Returns the last part of a path, for messages.
 pub fn name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

@@ -26,7 +26,6 @@ pub struct Unread {
     values: BufReader<File>,
 }
 
-/// The contents of a file, for messages.
 const WHAT: &str = "matrix";
 
 /// Bytes of the longest header. NumPy itself writes about a hundred.
@@ -114,7 +113,7 @@ impl Unread {
     }
 }
 
-/// The header, a Python dictionary, and where the values begin.
+/// Returns the header, a Python dictionary, and where the values begin.
 fn header(file: &mut impl Read, length: u64) -> Result<(String, u64), String> {
     let mut bytes = |count: usize| {
         let mut bytes = vec![0; count];
@@ -138,13 +137,13 @@ fn header(file: &mut impl Read, length: u64) -> Result<(String, u64), String> {
     Ok((text, (MAGIC.len() + 2 + bytes_of_size + size) as u64))
 }
 
-/// The start of a text from a file, fit for one line of a terminal.
+/// Returns the start of a text from a file, fit for one line of a terminal.
 fn shown(text: &str) -> String {
     let start: String = text.trim().chars().take(80).collect();
     start.escape_debug().to_string().replace("\\'", "'")
 }
 
-/// The kind of the numbers, whether columns are stored one after the other, and the shape.
+/// Returns the kind of the numbers, whether columns are stored one after another, and the shape.
 fn entries(header: &str) -> Option<(&str, bool, Vec<&str>)> {
     let entry = |key: &str| Some(header.split_once(&format!("'{key}':"))?.1.trim_start());
     // Records of several fields have a list here.
@@ -161,7 +160,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    /// A `.npy` file as its definition has it: magic, version 1.0, the length of the header, the header, the numbers.
+    /// Returns a `.npy` file as its definition has it: magic, version 1.0, the length of the header, the header, the numbers.
     fn npy(descr: &str, fortran: &str, shape: &str, numbers: &[u8]) -> Vec<u8> {
         let header = format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
         let padded = format!("{header:<117}\n");

@@ -30,7 +30,6 @@ pub fn read(path: &Path) -> Result<Gray> {
     Ok(Gray { name: input_file::name(path), width, height, pixels })
 }
 
-/// The first bytes of every PNG.
 const SIGNATURE_PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// Pixels of the largest image that a chapter can use.
@@ -44,7 +43,6 @@ fn require_memory(needed: u64) -> Result<()> {
     }
 }
 
-/// Refuses sizes that an image of ours cannot have.
 fn check_size(width: u32, height: u32) -> std::result::Result<(), String> {
     if width == 0 || height == 0 {
         return Err("it has no pixels".into());
@@ -55,7 +53,6 @@ fn check_size(width: u32, height: u32) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// Width, height and gray levels of a PNG.
 fn decode_png(bytes: &[u8], bad: impl Fn(String) -> Error) -> Result<(u32, u32, Vec<u8>)> {
     // The decoder says only that the file ends too early, or that its limits are exceeded.
     if let Some(cut) = cut_short(bytes) {
@@ -89,7 +86,7 @@ fn decode_png(bytes: &[u8], bad: impl Fn(String) -> Error) -> Result<(u32, u32, 
     Ok((frame.width, frame.height, samples.chunks_exact(pixel_bytes).map(level).collect()))
 }
 
-/// The message for a PNG that ends inside a chunk, or before its last chunk.
+/// Returns the message for a PNG that ends inside a chunk, or before its last chunk.
 fn cut_short(bytes: &[u8]) -> Option<String> {
     let found = bytes.len();
     let mut at = SIGNATURE_PNG.len();
@@ -109,7 +106,7 @@ fn cut_short(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Width, height and gray levels of a PGM, in binary (`P5`) or in decimal digits (`P2`).
+/// Returns the width, height and gray levels of a PGM, in binary (`P5`) or in decimal digits (`P2`).
 fn decode_pgm(bytes: &[u8]) -> std::result::Result<(u32, u32, Vec<u8>), String> {
     let damaged = |reason: String| format!("it is a damaged PGM: {reason}");
     let mut rest = &bytes[2..];
@@ -139,7 +136,7 @@ fn decode_pgm(bytes: &[u8]) -> std::result::Result<(u32, u32, Vec<u8>), String> 
     Ok((width, height, samples.into_iter().map(level).collect()))
 }
 
-/// The next number of a PGM's header, after white space and comments.
+/// Returns the next number of a PGM's header, after white space and comments.
 fn number(rest: &mut &[u8]) -> std::result::Result<u32, String> {
     loop {
         *rest = rest.trim_ascii_start();
@@ -169,7 +166,6 @@ pub fn write_png(file: &mut impl Write, width: u32, height: u32, rgb: &[u8]) -> 
     written.map_err(|error| Error::Encode { what: "image", reason: one_line(&error.to_string()) })
 }
 
-/// An error of the `png` crate in one line.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

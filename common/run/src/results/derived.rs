@@ -31,12 +31,13 @@ impl fmt::Display for Rate {
 }
 
 impl Record {
-    /// The row of a stage; `None` when it was not run.
+    /// Returns the row of a stage; `None` when it was not run.
     pub fn stage<W: Workload>(&self, stage: &Stage<W>) -> Option<&StageRecord> {
         self.stages.iter().find(|row| row.name == stage.name)
     }
 
-    /// How fast a stage does the least work of the computation. `None` without a time, and on the simulator, where only the CPU has times.
+    /// Returns how fast a stage does the least work of the computation. `None` without a time, and on the simulator, where only the
+    /// CPU has times.
     pub fn rate(&self, stage: &StageRecord) -> Option<Rate> {
         if self.device.kind == DeviceKind::Sim {
             return None;
@@ -51,7 +52,7 @@ impl Record {
         })
     }
 
-    /// The share of the nearer ceiling, and its name: arithmetic, or memory if every byte moved only once.
+    /// Returns the share of the nearer ceiling, and its name: arithmetic, or memory if every byte moved only once.
     pub fn share_of_ceiling(&self, stage: &StageRecord) -> Option<(f64, &'static str)> {
         let (seconds, ceilings) = (stage.median_ms? / 1e3, self.ceilings?);
         if stage.place != Place::Device {
@@ -63,7 +64,7 @@ impl Record {
         Some(if of_arithmetic >= memory { (of_arithmetic, arithmetic.ceiling()) } else { (memory, "memory") })
     }
 
-    /// A count per multiply-add, or per other piece of the workload; see [`Arithmetic::piece`].
+    /// Returns a count per multiply-add, or per other piece of the workload; see [`Arithmetic::piece`].
     pub fn per_multiply_add(&self, count: u64) -> f64 {
         count as f64 / self.work().multiply_adds as f64
     }

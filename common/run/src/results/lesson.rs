@@ -20,7 +20,7 @@ pub struct Comparison<W: Workload> {
     pub to: Stage<W>,
     /// The quantity that is compared.
     pub quantity: Quantity,
-    /// Why they differ: a sentence.
+    /// The reason why they differ: a sentence.
     pub why: &'static str,
     /// The sentence to use instead if `to` is not the faster one. Counts have no such case, because they follow from the kernels.
     pub otherwise: Option<&'static str>,
@@ -51,8 +51,7 @@ impl<W: Workload> Comparison<W> {
         Self { otherwise: Some(why), ..self }
     }
 
-    /// What a run shows of it, a sentence and a second one for the reason; `None` where a stage has no such number, or where both have none
-    /// of it.
+    /// Says what a run shows of it, and the reason; `None` where a stage has no such number, or where both have none of it.
     pub fn sentence(&self, record: &Record) -> Option<String> {
         let value = |stage| self.quantity.of(record, record.stage(stage)?);
         let (of_from, of_to) = (value(&self.from)?, value(&self.to)?);
@@ -99,7 +98,7 @@ impl Quantity {
     }
 }
 
-/// The simulator's counts that a lesson compares, in its order.
+/// Returns the simulator's counts that a lesson compares, in its order.
 pub fn measures<W: Workload>(lesson: &[Comparison<W>]) -> Vec<Measure> {
     let measure = |comparison: &Comparison<W>| match comparison.quantity {
         Quantity::Time => None,
@@ -108,7 +107,7 @@ pub fn measures<W: Workload>(lesson: &[Comparison<W>]) -> Vec<Measure> {
     lesson.iter().filter_map(measure).collect()
 }
 
-/// The lesson of a run, a line for each comparison.
+/// Returns the lesson of a run, a line for each comparison.
 pub fn sentences<W: Workload>(lesson: &[Comparison<W>], record: &Record) -> Vec<String> {
     lesson.iter().filter_map(|comparison| comparison.sentence(record)).collect()
 }
@@ -124,7 +123,7 @@ mod tests {
     const FAST: Stage<Convolution> = Stage::cpu("fast", "another", |_, _| {});
     const WHY: &str = "It does less.";
 
-    /// A run of both stages.
+    /// Returns a run of both stages.
     fn record(slow: (Option<f64>, Option<Counters>), fast: (Option<f64>, Option<Counters>)) -> Record {
         let stage = |name, (median_ms, counters)| StageRecord { median_ms, counters, ..made_up::stage(name) };
         Record { stages: vec![stage("slow", slow), stage("fast", fast)], ..made_up::record() }

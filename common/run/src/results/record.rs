@@ -47,7 +47,6 @@ pub struct Record {
 /// and its name, for example `03-unroll/shared`; one that has no stored PTX yet has no digest.
 pub type KernelDigests = BTreeMap<String, Option<String>>;
 
-/// The kernels with their digests of now.
 fn digests(kernels: &[Kernel]) -> KernelDigests {
     kernels.iter().map(|kernel| (digest::name(*kernel), digest::of(*kernel))).collect()
 }
@@ -64,7 +63,7 @@ pub struct StageRecord {
     /// How many outputs were compared one by one, where sums over runs of outputs cover the rest; absent if every output was compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled: Option<usize>,
-    /// Why there is no result, when there is none and none was tried.
+    /// The reason why there is no result, when there is none and none was tried.
     pub skipped: Option<String>,
     /// The reason, in a word or two, if its result does not count.
     pub failure: Option<String>,
@@ -88,7 +87,7 @@ pub struct StageRecord {
     pub findings: Vec<Finding>,
 }
 
-/// Why a text is no record.
+/// The reason why a text is no record.
 #[derive(Debug, Error)]
 pub enum RecordError {
     /// It is no JSON, or has other keys.
@@ -100,7 +99,7 @@ pub enum RecordError {
 }
 
 impl Record {
-    /// A record of now.
+    /// Makes a record of now.
     pub fn new(
         chapter: &str,
         device: &DeviceInfo,
@@ -128,7 +127,7 @@ impl Record {
         }
     }
 
-    /// The record as text, with a line end.
+    /// Returns the record as text, with a line end.
     pub fn to_json(&self) -> String {
         // Maps with keys of text and numbers: there is nothing that JSON could not express.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
@@ -136,7 +135,7 @@ impl Record {
         text
     }
 
-    /// The least work that the computation takes.
+    /// Returns the least work that the computation takes.
     pub fn work(&self) -> Work {
         let number = |key: &str| self.workload.get(key).and_then(Value::as_u64).unwrap_or(0);
         let arithmetic = self.workload.get("arithmetic").and_then(|name| Arithmetic::deserialize(name).ok());
@@ -144,7 +143,7 @@ impl Record {
         Work { multiply_adds: number("multiply_adds"), bytes: number("least_bytes"), arithmetic: arithmetic.unwrap_or_default() }
     }
 
-    /// The bound of a stage on the GPU that was simulated; `None` for stages without counts and on a GPU.
+    /// Returns the bound of a stage on the GPU that was simulated; `None` for stages without counts and on a GPU.
     pub fn bound(&self, stage: &StageRecord) -> Option<Bound> {
         let profile = Profile::named(self.device.profile.as_deref()?)?;
         Some(bound(&stage.counters?, self.work().bytes, profile))
@@ -180,8 +179,8 @@ impl StageRecord {
     }
 }
 
-/// The commit of the source that this binary was built from, with `-dirty` when files differ from it. A binary that runs away from
-/// its repository takes the commit from `UNROLLED_COMMIT`.
+/// Returns the commit of the source that this binary was built from, with `-dirty` when files differ from it. A binary that runs
+/// away from its repository takes the commit from `UNROLLED_COMMIT`.
 pub fn commit() -> String {
     if let Some(commit) = compilers::variables::COMMIT.text() {
         return commit;

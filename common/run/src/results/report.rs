@@ -71,13 +71,13 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// A result that was compared with the oracle, with its time; the rest is added where it is known.
+    /// Makes the measurements of a result that was compared with the oracle. The rest is added where it is known.
     pub fn new(accuracy: Accuracy, timing: Option<Timing>) -> Self {
         let (counters, kernels, launches, warnings) = Default::default();
         Self { accuracy, timing, counters, kernels, launches, launches_dropped: 0, warnings }
     }
 
-    /// The launches, for callers that need every one. Fails if the details of some launches were dropped.
+    /// Returns the launches, for callers that need every one. Fails if the details of some launches were dropped.
     pub fn all_launches(&self) -> Result<&[Launch]> {
         match self.launches_dropped {
             0 => Ok(&self.launches),
@@ -87,7 +87,7 @@ impl Measured {
 }
 
 impl Row {
-    /// The measurements, if the result is verified.
+    /// Returns the measurements, if the result is verified.
     pub fn measured(&self) -> Option<&Measured> {
         match &self.outcome {
             Outcome::Verified(measured) => Some(measured),
@@ -95,17 +95,17 @@ impl Row {
         }
     }
 
-    /// The median time in milliseconds, if the result is verified and was timed.
+    /// Returns the median time in milliseconds, if the result is verified and was timed.
     pub fn median_ms(&self) -> Option<f64> {
         Some(self.measured()?.timing?.median_ms)
     }
 
-    /// The simulator's counts, if the result is verified.
+    /// Returns the simulator's counts, if the result is verified.
     pub fn counters(&self) -> Option<&Counters> {
         self.measured()?.counters.as_deref()
     }
 
-    /// The findings in the stage's kernels, whether they are errors or warnings.
+    /// Returns the findings in the stage's kernels, whether they are errors or warnings.
     pub fn findings(&self) -> &[Finding] {
         match &self.outcome {
             Outcome::Verified(measured) => &measured.warnings,
@@ -114,7 +114,7 @@ impl Row {
         }
     }
 
-    /// Whether something is wrong with the stage.
+    /// Returns true if something is wrong with the stage.
     pub fn failed(&self) -> bool {
         matches!(self.outcome, Outcome::Failed(_) | Outcome::NotRun(_))
     }

@@ -83,7 +83,6 @@ impl Workload for Matmul {
     }
 }
 
-/// Writes the product.
 struct Product {
     file: AtomicFile,
 }

@@ -41,10 +41,10 @@ pub trait Workload: Problem {
     /// Copies the inputs to a device, and allocates the output.
     fn upload(&self, gpu: &Gpu) -> Result<Self::Buffers>;
 
-    /// The output on the device.
+    /// Returns the output on the device.
     fn output(buffers: &mut Self::Buffers) -> &mut Guarded;
 
-    /// The inputs on the device, in the order of [`Problem::inputs`].
+    /// Returns the inputs on the device, in the order of [`Problem::inputs`].
     fn input_arrays(buffers: &mut Self::Buffers) -> Vec<&mut dyn DeviceArray>;
 
     /// Returns true if the inputs on the device are still those of the host. A stage that overwrites its inputs would spoil every
@@ -107,7 +107,6 @@ fn size_for<S: Copy>(gpu: &Gpu, asked: Option<S>, [teaching, headline]: [S; 2], 
     Ok(size)
 }
 
-/// Reads a picture as numbers.
 fn read_image(path: &Path) -> Result<(Image, Origin)> {
     let Gray { name, width, height, pixels } = picture::read(path)?;
     let image = Image { width, height, pixels: pixels.into_iter().map(i32::from).collect() };

@@ -19,8 +19,8 @@ pub struct Convolution {
 }
 
 impl Convolution {
-    /// Inputs from a random generator, the same for the same seed on every machine. The numbers are chosen so that a mistake shows: neighbors
-    /// differ, both signs occur, and magnitudes are in 0.5..1.
+    /// Generates inputs, the same for the same seed on every machine. The numbers are chosen so that a
+    /// mistake shows: neighbors differ, both signs occur, and magnitudes are in 0.5..1.
     ///
     /// A missing tap changes an output by at least `0.5 * 0.5`, which is above the tolerance of nine outputs in ten at the
     /// original's 32768 taps, and of every output at a few thousand. If magnitudes could be near zero, a missing tap could go unnoticed; with
@@ -32,42 +32,40 @@ impl Convolution {
         Self { signal, filter, origin: Origin::Seed(seed), oracle: OnceLock::new() }
     }
 
-    /// Inputs as given, for the sum in the module's documentation.
+    /// Takes inputs as given, for the sum in the module's documentation.
     /// Fails when the filter is empty or longer than the signal.
     pub fn new(signal: Vec<f32>, filter: Vec<f32>) -> Result<Self> {
         let (samples, taps) = (signal.len() as u64, filter.len() as u64);
         if taps == 0 || taps > samples || samples > MOST_SAMPLES {
-            return Err(NoSuchSize {
-                asked: format!("{samples} samples and {taps} taps"),
-                reason: format!(
-                    "a filter needs at least 1 tap; a signal needs at least as many samples as the filter has taps, and at most {MOST_SAMPLES}"
-                ),
-            });
+            let reason = format!(
+                "a filter needs at least 1 tap; a signal needs at least as many samples as the filter has taps, and at most {MOST_SAMPLES}"
+            );
+            return Err(NoSuchSize::new(format!("{samples} samples and {taps} taps"), reason));
         }
         Ok(Self { signal, filter, origin: Origin::Given, oracle: OnceLock::new() })
     }
 
-    /// The same with another origin of the data.
+    /// Replaces the origin of the data.
     pub fn with_origin(self, origin: Origin) -> Self {
         Self { origin, ..self }
     }
 
-    /// Number of outputs.
+    /// Returns the number of outputs.
     pub fn outputs(&self) -> u32 {
         (self.signal.len() - self.filter.len() + 1) as u32
     }
 
-    /// Number of filter values, and of multiply-adds per output.
+    /// Returns the number of filter values, and of multiply-adds per output.
     pub fn taps(&self) -> u32 {
         self.filter.len() as u32
     }
 
-    /// The `outputs + taps - 1` samples.
+    /// Returns the `outputs + taps - 1` samples.
     pub fn signal(&self) -> &[f32] {
         &self.signal
     }
 
-    /// The `taps` filter values.
+    /// Returns the `taps` filter values.
     pub fn filter(&self) -> &[f32] {
         &self.filter
     }

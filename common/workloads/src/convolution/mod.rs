@@ -43,10 +43,7 @@ impl Problem for Convolution {
     const ARITHMETIC: Arithmetic = Arithmetic::F32;
 
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
-        let case = Case::new(case)?;
-        let size = case.size()?;
-        case.finish()?;
-        Ok(Self::random(size, seed))
+        Ok(Self::random(Case::new(case)?.only_size()?, seed))
     }
 
     fn describe(&self) -> String {

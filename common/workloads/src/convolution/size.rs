@@ -25,12 +25,12 @@ pub struct Size {
 }
 
 impl Size {
-    /// Samples that the outputs need.
+    /// Returns the number of samples that the outputs need.
     pub fn samples(&self) -> u64 {
         u64::from(self.outputs) + u64::from(self.taps) - 1
     }
 
-    /// How much memory a convolution of this size takes.
+    /// Returns the memory that a convolution of this size takes.
     pub fn footprint(&self) -> Footprint {
         let inputs = 4 * (self.samples() + u64::from(self.taps));
         let outputs = u64::from(self.outputs);
@@ -47,15 +47,14 @@ impl FromStr for Size {
         if text == "seed" {
             return Ok(SEED_SIZE);
         }
-        let wrong = |reason: &str| NoSuchSize { asked: format!("size {text:?}"), reason: reason.to_owned() };
-        let (outputs, taps) = sides(text, "expected OUTPUTSxTAPS as in 4096x512, or `seed`").map_err(|reason| wrong(&reason))?;
-        if outputs == 0 || taps == 0 {
-            return Err(wrong("both numbers must be at least 1"));
+        let wrong = |reason: String| NoSuchSize::text(text, reason);
+        let (outputs, taps) = sides(text, "expected OUTPUTSxTAPS as in 4096x512, or `seed`").map_err(wrong)?;
+        match (Size { outputs, taps }) {
+            _ if outputs == 0 || taps == 0 => Err(wrong("both numbers must be at least 1".to_owned())),
+            size if size.samples() > MOST_SAMPLES => {
+                Err(wrong("outputs + taps - 1 samples must be 2^31 at most, because kernels count them with 32 bits".to_owned()))
+            }
+            size => Ok(size),
         }
-        let size = Size { outputs, taps };
-        if size.samples() > MOST_SAMPLES {
-            return Err(wrong("outputs + taps - 1 samples must be 2^31 at most, because kernels count them with 32 bits"));
-        }
-        Ok(size)
     }
 }

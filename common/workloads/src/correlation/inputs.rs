@@ -9,13 +9,13 @@ use oracles::correlation::{Pixels, Search, Sums};
 
 use super::scene;
 use super::size::{MOST_TEMPLATE_PIXELS, Size};
-use crate::border::Border;
+use crate::border::{Border, named};
 use crate::error::Result;
 use crate::gray::{Gray, Rectangle};
 use crate::origin::Origin;
 use crate::problem::Problem;
 
-/// What the memory for the sums on a device holds where no stage has written. No sum of pixels is as large, because the largest accepted
+/// The content of the memory for sums where no stage has written. No sum of pixels is as large, because the largest accepted
 /// template sums to less.
 pub const NO_SUM: u32 = u32::MAX;
 
@@ -35,11 +35,7 @@ impl FromStr for Flat {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "image" => Ok(Flat::Image),
-            "template" => Ok(Flat::Template),
-            _ => Err("expected image or template".to_owned()),
-        }
+        named(text, [("image", Flat::Image), ("template", Flat::Template)])
     }
 }
 
@@ -54,14 +50,14 @@ pub struct Correlation {
 }
 
 impl Correlation {
-    /// A generated image in which the template is hidden, the same for the same seed on every machine: once unchanged and, where it fits,
-    /// brighter and with less contrast.
+    /// Generates an image in which the template is hidden, the same for the same seed on every machine: once unchanged and,
+    /// where it fits, brighter and with less contrast.
     pub fn random(size: Size, border: Border, seed: u64) -> Self {
         let (image, template) = scene::generate(size, seed);
         Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), oracle: OnceLock::new() }
     }
 
-    /// The same with one of the pictures in one gray, if any.
+    /// Makes one of the pictures, if any, a single gray.
     pub fn flattened(mut self, flat: Option<Flat>) -> Self {
         match flat {
             Some(Flat::Image) => self.image.pixels.fill(128),
@@ -71,39 +67,39 @@ impl Correlation {
         self
     }
 
-    /// The same with another origin of the data.
+    /// Replaces the origin of the data.
     pub fn with_origin(self, origin: Origin) -> Self {
         Self { origin, ..self }
     }
 
-    /// A template to be found in an image.
+    /// Takes a template to be found in an image.
     /// Fails when the template is larger than the image, or one of them is too large for the kernels' integers.
     pub fn new(image: Gray, template: Gray, border: Border) -> Result<Self> {
         Size { image: (image.width, image.height), template: (template.width, template.height) }.check()?;
         Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), oracle: OnceLock::new() })
     }
 
-    /// The image.
+    /// Returns the image.
     pub fn image(&self) -> &Gray {
         &self.image
     }
 
-    /// The template.
+    /// Returns the template.
     pub fn template(&self) -> &Gray {
         &self.template
     }
 
-    /// Pixels of the template.
+    /// Returns the pixels of the template.
     pub fn template_pixels(&self) -> u32 {
         self.template.width * self.template.height
     }
 
-    /// Σ T and Σ T² over the template.
+    /// Returns Σ T and Σ T² over the template.
     pub fn template_sums(&self) -> (u32, u32) {
         self.search().template_sums()
     }
 
-    /// Columns and rows of the output.
+    /// Returns the columns and rows of the output.
     pub fn outputs(&self) -> (u32, u32) {
         match self.border {
             Border::Valid => (self.image.width - self.template.width + 1, self.image.height - self.template.height + 1),
@@ -119,7 +115,7 @@ impl Correlation {
         }
     }
 
-    /// The part of the image under the template at an output, without what is outside the image.
+    /// Returns the part of the image under the template at an output, without what is outside the image.
     pub fn window(&self, x: u32, y: u32) -> Rectangle {
         let span = |at: u32, corner: i32, length: u32, size: u32| {
             let start = i64::from(at) + i64::from(corner);
@@ -133,18 +129,17 @@ impl Correlation {
         Rectangle { x, y, width, height }
     }
 
-    /// The exact sums of every output, row by row. Computed at the first call.
+    /// Returns the exact sums of every output, row by row. Computed at the first call.
     pub fn sums(&self) -> &[Sums] {
         self.sums.get_or_init(|| self.search().sums())
     }
 
-    /// The inputs of the oracle.
+    /// Returns the inputs of the oracle.
     pub(super) fn search(&self) -> Search<'_> {
         Search { image: pixels(&self.image), template: pixels(&self.template), corner: self.corner(), outputs: self.outputs() }
     }
 }
 
-/// Gray levels without their name.
 fn pixels(gray: &Gray) -> Pixels<'_> {
     Pixels { width: gray.width, height: gray.height, levels: &gray.pixels }
 }

@@ -14,8 +14,8 @@ pub struct Match {
     pub window: Rectangle,
 }
 
-/// The best matches, the best one first, `most` at most. Of those that lie within half a template of each other, only the best one
-/// counts: around every match all coefficients are high.
+/// Returns the best matches, the best one first, `most` at most. Of those that lie within half a template of each other, only the
+/// best one counts: around every match all coefficients are high.
 pub fn best_matches(correlation: &Correlation, coefficients: &[f32], most: usize) -> Vec<Match> {
     let (columns, _) = correlation.outputs();
     let (near_x, near_y) = (correlation.template().width.div_ceil(2), correlation.template().height.div_ceil(2));

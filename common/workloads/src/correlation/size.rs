@@ -37,7 +37,7 @@ impl FromStr for Size {
         if text == "seed" {
             return Ok(HEADLINE_SIZE);
         }
-        let wrong = |reason: String| NoSuchSize { asked: format!("size {text:?}"), reason };
+        let wrong = |reason: String| NoSuchSize::text(text, reason);
         let expected = "expected the image and the template as in 256x256,20x16, or `seed`";
         let (image, template) = text.split_once(',').ok_or_else(|| wrong(expected.to_owned()))?;
         let sides = |text: &str| sides(text, expected).map_err(wrong);
@@ -51,19 +51,16 @@ impl Size {
     /// Refuses what cannot be computed.
     pub fn check(&self) -> Result<()> {
         let Size { image: (width, height), template: (w, h) } = *self;
-        let wrong =
-            |reason: String| Err(NoSuchSize { asked: format!("a template of {w}x{h} in an image of {width}x{height}"), reason });
+        let wrong = |reason: String| Err(NoSuchSize::new(format!("a template of {w}x{h} in an image of {width}x{height}"), reason));
         if [width, height, w, h].contains(&0) {
             return wrong("every side has at least one pixel".to_owned());
         }
         if w > width || h > height {
             return wrong("the template is larger than the image".to_owned());
         }
-        if u64::from(w) * u64::from(h) > MOST_TEMPLATE_PIXELS {
-            return wrong(format!(
-                "the template has {} pixels, and constant memory holds {MOST_TEMPLATE_PIXELS}",
-                u64::from(w) * u64::from(h)
-            ));
+        let pixels = u64::from(w) * u64::from(h);
+        if pixels > MOST_TEMPLATE_PIXELS {
+            return wrong(format!("the template has {pixels} pixels, and constant memory holds {MOST_TEMPLATE_PIXELS}"));
         }
         if width.max(height) > LONGEST_SIDE || u64::from(width) * u64::from(height) > MOST_IMAGE_PIXELS {
             return wrong(format!("an image has {LONGEST_SIDE} pixels on a side at most, and {MOST_IMAGE_PIXELS} in all"));
@@ -71,7 +68,7 @@ impl Size {
         Ok(())
     }
 
-    /// How much memory a correlation of this size takes at most.
+    /// Returns the memory that a correlation of this size takes at most.
     pub fn footprint(&self) -> Footprint {
         let pixels = |(width, height): (u32, u32)| u64::from(width) * u64::from(height);
         // One output per pixel, each with a coefficient and three sums.

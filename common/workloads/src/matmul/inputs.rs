@@ -22,9 +22,9 @@ pub struct Matmul {
 }
 
 impl Matmul {
-    /// Matrices from a random generator, the same for the same seed on every machine: both signs, and magnitudes in 0.5..1, so that a
-    /// product that is missing shows (see [`Convolution::random`](crate::Convolution::random)).
-    /// Fails when a side is zero or too long.
+    /// Generates matrices, the same for the same seed on every machine: both signs, and magnitudes in 0.5..1,
+    /// so that a product that is missing shows (see [`Convolution::random`](crate::Convolution::random)). Fails when a side is zero
+    /// or too long.
     pub fn random(size: Size, seed: u64) -> Result<Self> {
         size.check()?;
         let mut generator = generator(seed);
@@ -33,35 +33,35 @@ impl Matmul {
         Ok(Self { size, a, b, origin: Origin::Seed(seed), outcome: OnceLock::new() })
     }
 
-    /// The product of two matrices.
+    /// Takes two matrices to multiply.
     /// Fails if the first matrix's number of columns is not the second one's number of rows, or a side is too long.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
         let size = Size::of_product((a.rows, a.columns), (b.rows, b.columns))?;
         Ok(Self { size, a: a.values, b: b.values, origin: Origin::Given, outcome: OnceLock::new() })
     }
 
-    /// The same with another origin of the data.
+    /// Replaces the origin of the data.
     pub fn with_origin(self, origin: Origin) -> Self {
         Self { origin, ..self }
     }
 
-    /// The three sizes.
+    /// Returns the three sizes.
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// The `m * k` values of `A`.
+    /// Returns the `m * k` values of `A`.
     pub fn a(&self) -> &[f32] {
         &self.a
     }
 
-    /// The `k * n` values of `B`.
+    /// Returns the `k * n` values of `B`.
     pub fn b(&self) -> &[f32] {
         &self.b
     }
 
-    /// The largest `sum |a[i][l] * b[l][j]|` of all outputs, or an upper bound where the oracle is sampled. A relative error of all factors
-    /// moves an output by at most that fraction of this sum.
+    /// Returns the largest `sum |a[i][l] * b[l][j]|` of all outputs, or an upper bound where the oracle is sampled. A relative
+    /// error of all factors moves an output by at most that fraction of this sum.
     pub fn largest_magnitudes(&self) -> f64 {
         self.outcome().largest_magnitudes
     }

@@ -31,10 +31,7 @@ impl Problem for Matmul {
     const ARITHMETIC: Arithmetic = Arithmetic::F32;
 
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
-        let case = Case::new(case)?;
-        let size = case.size()?;
-        case.finish()?;
-        Self::random(size, seed).map_err(|error| error.to_string())
+        Self::random(Case::new(case)?.only_size()?, seed).map_err(|error| error.to_string())
     }
 
     fn describe(&self) -> String {

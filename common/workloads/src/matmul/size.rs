@@ -47,8 +47,8 @@ impl FromStr for Size {
         if text == "seed" {
             return Ok(SEED_SIZE);
         }
-        let [m, n, k] = numbers(text, "expected M, N and K as in 512,256,128, or `seed`")
-            .map_err(|reason| NoSuchSize { asked: format!("size {text:?}"), reason })?;
+        let [m, n, k] =
+            numbers(text, "expected M, N and K as in 512,256,128, or `seed`").map_err(|reason| NoSuchSize::text(text, reason))?;
         let size = Size { m, n, k };
         size.check()?;
         Ok(size)
@@ -56,12 +56,10 @@ impl FromStr for Size {
 }
 
 impl Size {
-    /// The size of the product of two matrices of these rows and columns.
+    /// Returns the size of the product of two matrices of these rows and columns.
     pub fn of_product(a: (usize, usize), b: (usize, usize)) -> Result<Self> {
-        let wrong = |reason: String| {
-            let asked = format!("the product of {} x {} and {} x {} numbers", a.0, a.1, b.0, b.1);
-            Err(NoSuchSize { asked, reason })
-        };
+        let asked = format!("the product of {} x {} and {} x {} numbers", a.0, a.1, b.0, b.1);
+        let wrong = |reason: String| Err(NoSuchSize::new(asked, reason));
         if a.1 != b.0 {
             return wrong(format!("the first matrix has {} columns and the second {} rows", a.1, b.0));
         }
@@ -77,7 +75,7 @@ impl Size {
     /// Refuses what cannot be computed.
     pub fn check(self) -> Result<()> {
         let Self { m, n, k } = self;
-        let wrong = |reason: String| Err(NoSuchSize { asked: format!("a product of {self}"), reason });
+        let wrong = |reason: String| Err(NoSuchSize::new(format!("a product of {self}"), reason));
         if [m, n, k].contains(&0) {
             return wrong("every side has at least one number".to_owned());
         }
@@ -90,7 +88,7 @@ impl Size {
         Ok(())
     }
 
-    /// How much memory a product of this size takes.
+    /// Returns the memory that a product of this size takes.
     pub fn footprint(self) -> Footprint {
         let [m, n, k] = [self.m, self.n, self.k].map(u64::from);
         let device_bytes = 4 * (m * k + k * n + m * n);

@@ -26,13 +26,13 @@ pub struct WindowSums {
 }
 
 impl WindowSums {
-    /// Generated gray levels of 8 bits, the same for the same seed on every machine.
+    /// Generates gray levels of 8 bits, the same for the same seed on every machine.
     pub fn random(size: Size, window: u32, border: Border, seed: u64) -> Result<Self> {
         size.check(window)?;
         Ok(Self { origin: Origin::Seed(seed), ..Self::new(size.generate(seed), window, border)? })
     }
 
-    /// A window to slide along the rows of an image.
+    /// Takes a window to slide along the rows of an image.
     /// Fails when the window is even or wider than the image, when the image is too large for the kernels, or when the sums might
     /// not fit 32 bits.
     pub fn new(image: Image, window: u32, border: Border) -> Result<Self> {
@@ -40,32 +40,30 @@ impl WindowSums {
         let largest = largest_magnitude(&image.pixels);
         let most = u128::from(window) * u128::from(largest).pow(2);
         if most >= u128::from(SUMS_BELOW) {
-            return Err(NoSuchSize {
-                asked: format!("a window of {window} pixels of magnitude {largest}"),
-                reason: format!(
-                    "a sum of squares can reach {most}, and the kernels add in 32 bits: it must stay below {SUMS_BELOW}"
-                ),
-            });
+            let asked = format!("a window of {window} pixels of magnitude {largest}");
+            let reason =
+                format!("a sum of squares can reach {most}, and the kernels add in 32 bits: it must stay below {SUMS_BELOW}");
+            return Err(NoSuchSize::new(asked, reason));
         }
         Ok(Self { image, window, border, origin: Origin::Given, largest, oracle: OnceLock::new() })
     }
 
-    /// The same with another origin of the data.
+    /// Replaces the origin of the data.
     pub fn with_origin(self, origin: Origin) -> Self {
         Self { origin, ..self }
     }
 
-    /// The image.
+    /// Returns the image.
     pub fn image(&self) -> &Image {
         &self.image
     }
 
-    /// Pixels of the window, an odd number.
+    /// Returns the pixels of the window, an odd number.
     pub fn window(&self) -> u32 {
         self.window
     }
 
-    /// Columns of the image that have sums.
+    /// Returns the columns of the image that have sums.
     pub fn columns(&self) -> Range<u32> {
         match self.border {
             Border::Valid => self.window / 2..self.image.width - self.window / 2,
@@ -73,12 +71,13 @@ impl WindowSums {
         }
     }
 
-    /// Pixels that have sums: two outputs each.
+    /// Returns the number of pixels that have sums: two outputs each.
     pub fn summed_pixels(&self) -> u64 {
         self.columns().len() as u64 * u64::from(self.image.height)
     }
 
-    /// How far off a stage may be that adds in f32, in whatever order, squares that are off by some units in the last place.
+    /// Returns how far off a stage may be that adds in f32, in whatever order, squares that are off by some units in the last
+    /// place.
     ///
     /// Exact squares are integers, and so are their sums: exact up to 2^24. Otherwise each term `x²` has gone through the rounding of itself,
     /// of which a unit in the last place counts twice, and of `w - 1` additions at most, so that with `n` roundings the error is below

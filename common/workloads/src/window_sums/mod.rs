@@ -137,7 +137,7 @@ mod tests {
         Image { width, height: pixels.len() as u32 / width, pixels: pixels.to_vec() }
     }
 
-    /// The oracle's values, with `None` for what must stay untouched.
+    /// Returns the oracle's values, with `None` for what must stay untouched.
     fn values(sums: &WindowSums) -> Vec<Option<f64>> {
         sums.expected().iter().map(|expected| (!expected.is_untouched()).then_some(expected.value)).collect()
     }

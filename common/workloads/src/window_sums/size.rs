@@ -53,8 +53,8 @@ impl FromStr for Size {
         if text == "seed" {
             return Ok(HEADLINE_SIZE);
         }
-        let (width, height) = sides(text, "expected width and height as in 640x480, or `seed`")
-            .map_err(|reason| NoSuchSize { asked: format!("size {text:?}"), reason })?;
+        let (width, height) =
+            sides(text, "expected width and height as in 640x480, or `seed`").map_err(|reason| NoSuchSize::text(text, reason))?;
         let size = Size { width, height };
         size.check(1)?;
         Ok(size)
@@ -65,8 +65,7 @@ impl Size {
     /// Refuses what cannot be computed.
     pub fn check(self, window: u32) -> Result<()> {
         let Self { width, height } = self;
-        let wrong =
-            |reason: String| Err(NoSuchSize { asked: format!("a window of {window} on an image of {width}x{height}"), reason });
+        let wrong = |reason: String| Err(NoSuchSize::new(format!("a window of {window} on an image of {width}x{height}"), reason));
         if width == 0 || height == 0 {
             return wrong("every side has at least one pixel".to_owned());
         }
@@ -82,7 +81,7 @@ impl Size {
         Ok(())
     }
 
-    /// How much memory an image of this size takes.
+    /// Returns the memory that an image of this size takes.
     pub fn footprint(self) -> Footprint {
         let pixels = u64::from(self.width) * u64::from(self.height);
         // A pixel and its two sums. On the host a copy of all that, and for each sum the oracle's two f64.
@@ -90,7 +89,7 @@ impl Size {
         Footprint { device_bytes, host_bytes: device_bytes + 32 * pixels }
     }
 
-    /// Gray levels of 8 bits.
+    /// Generates gray levels of 8 bits.
     pub fn generate(self, seed: u64) -> Image {
         let Self { width, height } = self;
         let levels = clouds(width, height, &mut generator(seed));

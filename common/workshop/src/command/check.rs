@@ -1,10 +1,9 @@
 //! Checks of what a learner wrote: on the simulator, then on a GPU, or whenever the file is saved.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::thread;
 use std::time::{Duration, SystemTime};
+use std::{fs, thread};
 
 use checker::check::Text;
 use checker::feedback;
@@ -21,7 +20,6 @@ use crate::error::{Error, Result};
 
 /// How often `--watch` looks whether the file has changed.
 const POLL: Duration = Duration::from_millis(200);
-/// How many samples a time on a GPU has.
 const SAMPLES: usize = 15;
 
 impl<W: Workload> Session<'_, W> {
@@ -56,7 +54,6 @@ impl<W: Workload> Session<'_, W> {
         }
     }
 
-    /// Checks on a GPU and times the kernel there.
     fn on_gpu(&self, attempt: &Attempt<'_>, text: Text<'_>, seed: u64) -> Result<ExitCode> {
         if self.options.if_there_is_one && probe::probe().is_err() {
             return Ok(ExitCode::SUCCESS);

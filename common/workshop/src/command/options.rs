@@ -29,7 +29,7 @@ pub struct Options {
     pub seed: Option<u64>,
 }
 
-/// What to do with an exercise. A command line has at most one of these flags.
+/// Flags for what to do with an exercise. A command line has at most one of them.
 #[derive(Clone, Debug, Args)]
 #[group(multiple = false)]
 struct ActionFlags {
@@ -50,7 +50,7 @@ struct ActionFlags {
     reset: bool,
 }
 
-/// What to do with an exercise.
+/// A request about an exercise.
 #[derive(Clone, Copy, Debug)]
 pub enum Action<'a> {
     /// Start it, or check it.
@@ -65,13 +65,13 @@ pub enum Action<'a> {
     Hint,
     /// Show the solution, if it is passed or if the learner insists.
     Solution {
-        /// Whether the learner insists.
+        /// True if the learner insists.
         really: bool,
     },
 }
 
 impl Options {
-    /// What to do with the exercise.
+    /// Returns what to do with the exercise.
     pub fn action(&self) -> Action<'_> {
         match &self.flags {
             ActionFlags { hint: true, .. } => Action::Hint,

@@ -7,16 +7,15 @@ use std::time::SystemTime;
 use checker::manifest::Target;
 use checker::text::{Version, paragraphs, version};
 use compilers::Compiler;
-use run::Chapter;
-use run::console;
 use run::workload::Workload;
+use run::{Chapter, console};
 
 use super::options::Options;
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
 use crate::workspace::{Progress, Workspace};
 
-/// The command line for an exercise.
+/// Returns the command line for an exercise.
 pub fn call(chapter: &str, number: u32) -> String {
     format!("cargo run -p ch{chapter} -- exercise {number}")
 }
@@ -32,7 +31,7 @@ pub struct Session<'a, W: Workload> {
 }
 
 impl<W: Workload> Session<'_, W> {
-    /// The exercise's title and task.
+    /// Returns the exercise's title and task.
     pub fn task(&self) -> String {
         let Exercise { chapter, number, manifest, .. } = self.exercise;
         let mut task = format!(
@@ -65,7 +64,7 @@ impl<W: Workload> Session<'_, W> {
         Ok(said)
     }
 
-    /// The starter or the solution.
+    /// Returns the starter or the solution.
     pub fn text(&self, wanted: Version) -> Result<String> {
         Ok(version(&self.exercise.solution, wanted).map_err(|reason| self.exercise.unusable(format!("solution.cu: {reason}")))?)
     }
@@ -111,7 +110,7 @@ impl<W: Workload> Session<'_, W> {
     }
 }
 
-/// A path as short as possible.
+/// Returns a path as short as possible.
 pub fn short(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     path.strip_prefix(&here).unwrap_or(path).display().to_string()

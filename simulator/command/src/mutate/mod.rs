@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use clap::Args;
-use regex::Regex;
+use regex_lite::Regex;
 use simcuda::files;
 use simcuda::mutants::{Listed, Operator};
 use simcuda::scores::Judged;

@@ -55,7 +55,7 @@ impl Config {
         Self { grid, block, shared_bytes, stream, attributes: Ptr::NULL, attribute_count: 0 }
     }
 
-    /// The same for the driver.
+    /// Returns the same for the driver.
     pub fn of_driver(self) -> Result<LaunchConfig> {
         Ok(LaunchConfig {
             grid: self.grid.array(),
@@ -100,7 +100,7 @@ fn launch(kernel: Handle, config: Config, arguments: Ptr<Ptr<c_void>>) -> Result
     })
 }
 
-/// Whether the device has blocks and grids of this shape.
+/// Returns true if the device has blocks and grids of this shape.
 fn is_possible(config: &LaunchConfig) -> bool {
     let device = context::device().unwrap_or_default();
     let limit = |attribute| {

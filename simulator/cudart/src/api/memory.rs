@@ -35,7 +35,7 @@ pub struct PointerAttributes {
     host_pointer: Address,
 }
 
-/// What CUDA 13 reserves at the end of `cudaPointerAttributes`.
+/// The bytes that CUDA 13 reserves at the end of `cudaPointerAttributes`.
 type Reserved = [u64; 8];
 
 /// Allocates rows. The runtime allows a size of 0 and returns null for it, unlike the driver.

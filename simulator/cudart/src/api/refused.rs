@@ -12,7 +12,7 @@ use crate::compat::refused_functions;
 use crate::error::{Code, Result};
 use crate::export::exports;
 
-/// Names the function on standard error, once, because a program that sees only 801 cannot tell which of its calls failed.
+/// Names the function on standard error, once: a program that sees only 801 cannot tell which of its calls failed.
 fn refuse(function: &'static str, feature: &str, instead: &str) -> Result {
     static NAMED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
     let is_silent = std::env::var_os("SIMCUDA_REPORT").is_some_and(|report| report == "off");

@@ -1,6 +1,6 @@
-//! What the compiler's own code calls before and after `main`: it registers fat binaries and what is in them.
+//! The functions that the compiler's own code calls before and after `main`: it registers fat binaries and what is in them.
 //!
-//! None of these functions can report a failure, so a fat binary is loaded only when it is first used. Arguments at the end that nobody needs
+//! None of these functions can report a failure, so a fat binary is loaded only when it is first used. Unused arguments at the end
 //! are not declared: in the C calling convention, a function may leave its arguments unread.
 
 use std::ffi::{c_char, c_void};

@@ -7,13 +7,13 @@
 use ptx::finding::{Access, Nearest};
 use simt::{Finding, FindingKind, Kernel, Space};
 
-use crate::driver::Driver;
+use super::prelude::*;
 use crate::host_memory;
 
-/// An address this far from an argument was not made from that argument alone.
+/// The greatest distance of an address from the argument it came from.
 const FARTHEST: u64 = 1 << 36;
 
-/// What an argument points to.
+/// The target of an argument.
 enum Target {
     Null,
     /// An allocation, or its end.
@@ -23,7 +23,7 @@ enum Target {
     Nothing,
 }
 
-/// Says which argument the address of a fault came from, as a line that follows the message. `None` if that is not known.
+/// Says which argument the address of a fault came from, if known. The line follows the message. `None` if that is not known.
 pub fn explain(driver: &Driver, kernel: &Kernel, parameters: &[u8], finding: &Finding) -> Option<String> {
     let (FindingKind::OutOfBounds { access, .. } | FindingKind::Misaligned { access } | FindingKind::Null { access }) =
         finding.kind
@@ -77,7 +77,7 @@ fn described(value: u64, target: &Target) -> String {
     }
 }
 
-/// What a value that is no address may be.
+/// Guesses what a value is that is no address.
 fn guess(value: u64) -> String {
     let is_usual = |number: f64| number.is_normal() && (1e-6..1e9).contains(&number.abs());
     let (narrow, wide) = (u32::try_from(value).ok(), f64::from_bits(value));

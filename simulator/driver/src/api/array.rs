@@ -5,12 +5,9 @@ use std::sync::Arc;
 use simt::texture::{Format, ImageView};
 
 use super::context::{self, Context};
+use super::prelude::*;
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, find};
-use crate::export::exports;
-use crate::ffi::{Array3DDescriptor, ArrayDescriptor, In, Out};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::{Array3DDescriptor, ArrayDescriptor};
 
 /// `CUDA_ARRAY3D_LAYERED`, `_SURFACE_LDST`, `_CUBEMAP`, `_TEXTURE_GATHER`: the flags that arrays here can have.
 const LAYERED: u32 = 1;
@@ -26,7 +23,7 @@ pub struct Array {
     context: Arc<Context>,
     pub descriptor: Array3DDescriptor,
     pub view: ImageView,
-    /// Whether it is a level of a mipmapped array, with which it goes.
+    /// True for a level of a mipmapped array, with which it is destroyed.
     is_level: bool,
 }
 
@@ -45,7 +42,7 @@ kinds! {
     Array: INVALID_HANDLE, of its context;
 }
 
-/// What a `CUarray_format` is.
+/// Returns the format that a `CUarray_format` means.
 pub fn format(number: u32) -> Result<Format> {
     Ok(match number {
         1 => Format::Unsigned(8),
@@ -68,7 +65,7 @@ impl Array {
     }
 }
 
-/// The image that a descriptor describes, at address 0.
+/// Returns the image that a descriptor describes, at address 0.
 fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
     let Array3DDescriptor { width, height, depth, format, channels, flags } = *descriptor;
     refuse!(
@@ -91,15 +88,15 @@ fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
     Ok(ImageView { address: 0, extent, layers: side(layers)?, pitch, slice, format, channels })
 }
 
-/// The bytes of an image.
+/// Returns the bytes of an image.
 fn bytes(view: &ImageView) -> Result<u64> {
     let planes = u64::from(view.extent[2]) * u64::from(view.layers);
     Ok(view.slice.checked_mul(planes).ok_or(CuResult::OUT_OF_MEMORY)?)
 }
 
 fn allocate(driver: &Driver, bytes: u64, context: Handle) -> Result<u64> {
-    let (capacity, bytes) = (driver.profile.memory_bytes, usize::try_from(bytes).map_err(|_| CuResult::OUT_OF_MEMORY)?);
-    driver.allocations.allocate(&driver.memory, capacity, bytes, MemoryKind::Device, context)
+    let bytes = usize::try_from(bytes).map_err(|_| CuResult::OUT_OF_MEMORY)?;
+    driver.allocations.allocate(bytes, MemoryKind::Device, context)
 }
 
 fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
@@ -113,7 +110,7 @@ fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
 fn destroy(driver: &Driver, array: Handle) -> Result<()> {
     refuse!(INVALID_HANDLE if find::<Array>(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
     let array = driver.handles.remove::<Array>(array)?;
-    driver.allocations.free(&driver.memory, array.view.address, |kind| kind == MemoryKind::Device).map(drop)
+    driver.allocations.free(array.view.address, |kind| kind == MemoryKind::Device).map(drop)
 }
 
 /// Makes an array with no more levels than it has sizes. Each level is half as large as the one before, rounded down.
@@ -149,7 +146,7 @@ fn destroy_mipmapped(driver: &Driver, array: Handle) -> Result<()> {
     for level in &array.levels {
         driver.handles.remove::<Array>(*level)?;
     }
-    driver.allocations.free(&driver.memory, array.address, |kind| kind == MemoryKind::Device).map(drop)
+    driver.allocations.free(array.address, |kind| kind == MemoryKind::Device).map(drop)
 }
 
 exports! {

@@ -4,13 +4,10 @@
 use super::context;
 use super::graph::check_edge_data;
 use super::operation::Graph;
+use super::prelude::*;
 use super::stream;
 use crate::captures::{self, Ended, Mode, Start, Status};
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{EdgeData, In, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::EdgeData;
 use crate::topology::NodeId;
 
 /// `CU_STREAM_CAPTURE_STATUS_NONE`, `_ACTIVE` and `_INVALIDATED`
@@ -22,7 +19,7 @@ const INVALIDATED: u32 = 2;
 const ADD: u32 = 0;
 const SET: u32 = 1;
 
-/// The plain edges that [`put_info`] shows the program, which are all the same.
+/// The plain edges that [`put_info`] shows the program.
 static PLAIN_EDGES: [EdgeData; 1024] = [EdgeData { from_port: 0, to_port: 0, edge_type: 0, reserved: [0; 5] }; 1024];
 
 /// Begins a capture. Its nodes go to an existing graph, after some of its nodes, or to a new one.

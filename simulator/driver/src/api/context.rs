@@ -13,12 +13,9 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use simt::Heap;
 
-use crate::driver::{self, DEVICE, Driver, driver, driver_of, find};
-use crate::export::exports;
-use crate::ffi::{DeviceId, In, Out};
-use crate::handles::{Handle, kinds};
-use crate::queues::Awaited;
-use crate::result::{CuResult, Failure, Result, refuse};
+use super::prelude::*;
+use crate::driver::{self, DEVICE};
+use crate::position::Awaited;
 
 /// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
 const KNOWN_FLAGS: u32 = 0xff;
@@ -31,7 +28,7 @@ const STACK_LIMIT: u32 = 0;
 const PRINTED_LIMIT: u32 = 1;
 const HEAP_LIMIT: u32 = 2;
 
-/// The most local memory that a thread can have, and so the largest stack.
+/// The most local memory of a thread, and so the largest stack.
 const MOST_STACK: usize = 512 << 10;
 
 /// The most output that a launch keeps, whatever a program asks for.
@@ -40,7 +37,7 @@ const MOST_PRINTED: usize = 1 << 30;
 /// The highest number in `CUlimit` in CUDA 12.
 const LAST_LIMIT: u32 = 9;
 
-/// The limits that a context has here, by their numbers in `CUlimit`, with their initial values.
+/// The limits of contexts, by number in `CUlimit`, with initial values.
 const LIMITS: [(u32, usize); 7] = [
     (0, 1024),    // stack of each thread
     (1, 1 << 20), // printf buffer
@@ -59,15 +56,15 @@ pub struct Context {
     /// The first fault of a kernel.
     fault: OnceLock<Failure>,
     limits: Mutex<BTreeMap<u32, usize>>,
-    /// What its kernels allocate.
+    /// The memory that its kernels allocate.
     heap: Mutex<Arc<Heap>>,
     cache_config: AtomicU32,
     shared_config: AtomicU32,
     /// How often the program attached itself, which old programs do.
     attached: AtomicU32,
-    /// What the program said about core dumps of this context, by the attribute's number.
+    /// The program's settings of core dumps of this context, by attribute number.
     pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
-    /// Attributes of streams that the program set, by the stream's handle and the attribute's number.
+    /// Attributes of streams, by the stream's handle and the attribute's number.
     pub stream_attributes: Mutex<BTreeMap<(u64, u32), [u8; STREAM_ATTRIBUTE_BYTES]>>,
 }
 
@@ -94,17 +91,17 @@ impl Context {
         }
     }
 
-    /// The bytes that the stack of each thread may have.
+    /// Returns the bytes that the stack of each thread may have.
     pub fn stack_bytes(&self) -> u32 {
         self.limits.lock().get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
     }
 
-    /// The bytes of output that a launch keeps.
+    /// Returns the bytes of output that a launch keeps.
     pub fn printed_bytes(&self) -> usize {
         self.limits.lock().get(&PRINTED_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_PRINTED))
     }
 
-    /// The heap of its kernels.
+    /// Returns the heap of its kernels.
     pub fn heap(&self) -> Arc<Heap> {
         self.heap.lock().clone()
     }
@@ -134,12 +131,12 @@ thread_local! {
     static STACK: RefCell<Vec<Handle>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Returns the handle of the current context, or null if there is none. The context may have been destroyed.
+/// Returns the handle of the current context, or null. The context may have been destroyed.
 pub fn current_handle() -> Handle {
     STACK.with_borrow(|stack| stack.last().copied().unwrap_or(Handle::NULL))
 }
 
-/// Refuses a handle that a program may not make current. The primary context is accepted even while nobody retains it; until then, it is
+/// Refuses a handle that a program may not make current. The primary context is accepted even while it is not retained; until then, it is
 /// as unusable as a destroyed context.
 fn check_nameable(driver: &Driver, handle: Handle) -> Result<()> {
     match handle {
@@ -173,26 +170,29 @@ pub fn destroy(driver: &Driver, context: Handle) {
     driver.captures.forget_context(context);
     driver.queues.forget_context(context);
     driver.handles.remove_context(context);
-    driver.allocations.free_context(&driver.memory, context);
+    driver.allocations.free_context(context);
 }
 
 /// Waits for all work of a context.
 pub fn drain(driver: &Driver, context: &Context) -> Result<()> {
+    wait(driver, context, Awaited::Context(context.handle))
+}
+
+/// Waits for work of a context.
+pub fn wait(driver: &Driver, context: &Context, awaited: Awaited) -> Result<()> {
     if driver.queues.is_empty() && driver.queues.timeline.is_none() {
         return Ok(());
     }
-    driver
-        .queues
-        .wait(driver::patience(), Awaited::Context(context.handle))
-        .map_or(Ok(()), |what| give_up(driver, context, &what))?;
+    let in_vain = driver.queues.wait(driver::patience(), awaited);
+    in_vain.map_or(Ok(()), |what| give_up(driver, context, &what))?;
     if let Some(timeline) = &driver.queues.timeline {
-        timeline.wait_for_context(context.handle);
+        timeline.waited(awaited);
     }
-    driver.queues.take_failure(context.handle)?;
-    context.check()
+    context.check()?;
+    driver.queues.take_failure(context.handle)
 }
 
-/// Makes a context unusable whose work waits for something that does not come, where a GPU would wait forever.
+/// Makes a context unusable that waits in vain. A GPU would wait forever.
 pub fn give_up(driver: &Driver, context: &Context, what: &str) -> Result<()> {
     let failure = CuResult::LAUNCH_TIMEOUT.because(format!("a stream waits for {what}, and nothing changes that"));
     driver.note_refusal(&failure);
@@ -219,7 +219,7 @@ fn create(out: Out<Handle>, flags: u32, device: DeviceId) -> Result<()> {
     out.put(context.handle)
 }
 
-/// Refuses flags that do not exist, and more than one way to wait.
+/// Refuses unknown flags, and more than one way to wait.
 pub fn check_flags(flags: u32) -> Result<()> {
     let ways_to_wait = (flags & 7).count_ones();
     if flags & !KNOWN_FLAGS != 0 || ways_to_wait > 1 { CuResult::INVALID_VALUE.err() } else { Ok(()) }
@@ -255,7 +255,7 @@ exports! {
         create(context, flags, device)
     }
 
-    /// Execution affinity (a share of the multiprocessors) needs MPS, which this driver does not have.
+    /// Refuses execution affinity, a share of the multiprocessors, which needs MPS.
     fn cuCtxCreate_v3(context: Out<Handle>, affinity: In<u64>, affinity_count: i32, flags: u32, device: DeviceId) {
         driver_of(device)?;
         refuse!(UNSUPPORTED_EXEC_AFFINITY if affinity_count != 0 || !affinity.is_null());
@@ -265,10 +265,10 @@ exports! {
     /// `parameters` asks for execution affinity or for sharing with a graphics API. This driver has neither.
     fn cuCtxCreate_v4(context: Out<Handle>, parameters: In<[usize; 3]>, flags: u32, device: DeviceId) {
         driver_of(device)?;
-        if !parameters.is_null() && parameters.read()? != [0; 3] {
-            let reason = "execution affinity and sharing with graphics are not supported by the simulator; pass no parameters";
-            return Err(CuResult::NOT_SUPPORTED.because(reason));
-        }
+        refuse!(
+            NOT_SUPPORTED if !parameters.is_null() && parameters.read()? != [0; 3],
+            "execution affinity and sharing with graphics are not supported by the simulator; pass no parameters"
+        );
         create(context, flags, device)
     }
 
@@ -330,7 +330,7 @@ exports! {
         handle.put(current_handle())
     }
 
-    /// The device is also known for a primary context that nobody retains.
+    /// The device is also known for a primary context that is not retained.
     fn cuCtxGetDevice(device: Out<DeviceId>) {
         if current_handle() != driver()?.primary.handle {
             current_even_if_faulted()?;

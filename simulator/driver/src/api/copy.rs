@@ -5,14 +5,11 @@ use std::sync::Arc;
 use super::array::Array;
 use super::context::{self, Context};
 use super::operation::Operation;
+use super::prelude::*;
 use super::stream::{self, DEFAULT};
 use super::transfer::{Address, Copy};
 use crate::allocations::{MemoryKind, Owned};
-use crate::driver::{Driver, find};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, HostBytes, In, Memcpy2D, Memcpy3D, Out, UnifiedPtr};
-use crate::handles::Handle;
-use crate::result::{Result, refuse};
+use crate::ffi::{Memcpy2D, Memcpy3D, UnifiedPtr};
 use crate::veil::Veil;
 
 fn submit(copy: Copy, stream: Handle) -> Result<()> {
@@ -33,7 +30,7 @@ fn submit(copy: Copy, stream: Handle) -> Result<()> {
     if uses_host { stream::finish(stream) } else { Ok(()) }
 }
 
-/// A copy of pageable memory of the host, which the program may change as soon as its call returns.
+/// A copy of the host's pageable memory, which may change after the call.
 struct Staging {
     driver: &'static Driver,
     address: u64,
@@ -46,7 +43,7 @@ impl Drop for Staging {
     }
 }
 
-/// The bytes that a copy from pinned memory has to read, and where. If they are others when it is done, the host has changed them in the
+/// The bytes that a copy from pinned memory reads, and where. If they are others when it is done, the host has changed them in the
 /// meantime, and has not waited.
 struct Source {
     driver: &'static Driver,
@@ -55,7 +52,7 @@ struct Source {
 }
 
 impl Source {
-    /// Takes the bytes, if only the host can change them before the copy is done: if no other work waits.
+    /// Takes the bytes if only the host can change them, because no other work waits.
     fn of(driver: &'static Driver, copy: &Copy) -> Result<Option<Self>> {
         let address = copy.source.address.number();
         // A copy of more than is there is refused when it is enqueued.
@@ -82,7 +79,7 @@ impl Source {
     }
 }
 
-/// Hides the pinned memory that a copy writes from the host, which must not look at it before the copy is done.
+/// Hides pinned memory from the host until a copy has written it.
 fn hide(driver: &'static Driver, copy: &Copy, stream: Handle) -> Result<Option<Arc<Veil>>> {
     let address = copy.target.address.number();
     let is_pinned = |kind| matches!(kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_));
@@ -93,14 +90,14 @@ fn hide(driver: &'static Driver, copy: &Copy, stream: Handle) -> Result<Option<A
     Ok(hides.then(|| driver.queues.veils.hide(&driver.memory, address, copy.extent[0])))
 }
 
-/// Whether a copy is of pageable memory of the host to the device. CUDA Runtime API, "API synchronization behavior", for these: "host memory
-/// is copied to a staging buffer immediately (no device synchronization is performed). The function will return once the pageable buffer
-/// has been copied to the staging memory. The DMA transfer to final destination may not have completed."
+/// Returns true for a copy of the host's pageable memory to the device. CUDA Runtime API, "API synchronization behavior", for these: "host
+/// memory is copied to a staging buffer immediately (no device synchronization is performed). The function will return once the pageable
+/// buffer has been copied to the staging memory. The DMA transfer to final destination may not have completed."
 fn is_staged(driver: &Driver, copy: &Copy) -> bool {
     driver.queues.timeline.is_some() && copy.is_row() && copy.directions(driver) == [true, false]
 }
 
-/// Takes the bytes of a copy now that is executed later, as a GPU's driver does.
+/// Takes the bytes of a later copy now, as a GPU's driver does.
 fn stage(driver: &'static Driver, copy: Copy, stream: Handle) -> Result<Option<(Copy, Staging)>> {
     if !is_staged(driver, &copy) || stream::is_capturing(stream)? {
         return Ok(None);
@@ -113,7 +110,7 @@ fn stage(driver: &'static Driver, copy: Copy, stream: Handle) -> Result<Option<(
     Ok(Some((Copy { source: Address::Device(address).into(), ..copy }, staging)))
 }
 
-/// Waits for a copy whose call may not return before it is done. "For transfers from pageable host memory to device memory, a stream sync is
+/// Waits for a copy whose call returns when it is done. "For transfers from pageable host memory to device memory, a stream sync is
 /// performed before the copy is initiated", and "for transfers from device memory to device memory, no host-side synchronization is
 /// performed" (the same page).
 fn synchronous(target: Address, source: Address, bytes: usize) -> Result<()> {
@@ -141,7 +138,7 @@ fn check_contexts(contexts: [Handle; 2], stream: Handle) -> Result<()> {
     stream::check_not_capturing(stream)
 }
 
-/// The bytes of an array from an offset on.
+/// Returns the bytes of an array from an offset on.
 fn part(array: Handle, offset: usize, bytes: usize) -> Result<Address> {
     let found = find::<Array>(array)?;
     found.check(offset, bytes)?;

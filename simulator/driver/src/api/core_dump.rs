@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use parking_lot::Mutex;
 
 use super::context;
-use crate::driver::driver;
-use crate::export::exports;
-use crate::ffi::{HostBytes, Out};
-use crate::result::{Result, refuse};
+use super::prelude::*;
 
 /// `CU_COREDUMP_TRIGGER_HOST`, `_FILE`, `_PIPE`, `_GENERATION_FLAGS`
 const TRIGGER_HOST: u32 = 2;
@@ -18,10 +15,10 @@ const GENERATION_FLAGS: u32 = 7;
 /// The bytes of a file's name, its NUL included.
 const NAME_BYTES: usize = 1024;
 
-/// What the program said, by the attribute's number.
+/// The program's settings, by the attribute's number.
 type Values = Mutex<BTreeMap<u32, Vec<u8>>>;
 
-/// The value of an attribute that the program did not set.
+/// Returns the value of an attribute that the program did not set.
 fn initial(attribute: u32) -> Result<Vec<u8>> {
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
     let name = |start: &str| {
@@ -39,7 +36,7 @@ fn initial(attribute: u32) -> Result<Vec<u8>> {
     })
 }
 
-/// The bytes of an attribute's value, at most.
+/// Returns the bytes of an attribute's value, at most.
 fn bytes(attribute: u32) -> Result<usize> {
     Ok(match attribute {
         1..=4 => 1,

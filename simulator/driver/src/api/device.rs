@@ -4,12 +4,11 @@ use std::ffi::c_char;
 
 use simt::Profile;
 
+use super::prelude::*;
 use crate::attributes;
-use crate::driver::{DEVICE, driver, driver_of};
-use crate::export::exports;
-use crate::ffi::{DeviceId, DeviceProperties, Out, Text, Uuid};
+use crate::driver::DEVICE;
+use crate::ffi::{DeviceProperties, Uuid};
 use crate::occupancy::WARP_SIZE;
-use crate::result::CuResult;
 
 /// The device's address on the bus: domain, bus, device, function. There is no real bus, so nothing else can be there.
 const PCI_BUS_ID: &str = "0000:00:00.0";
@@ -19,7 +18,7 @@ const TOTAL_CONSTANT_MEMORY: u32 = 9;
 const MAX_PITCH: u32 = 11;
 const TEXTURE_ALIGNMENT: u32 = 14;
 
-/// Returns an ID that is the same in every process that simulates this profile, and that no real device has.
+/// Returns the profile's ID, the same in every process and of no real device.
 fn uuid(profile: &Profile) -> Uuid {
     let mut bytes = *b"simcuda\0\0\0\0\0\0\0\0\0";
     for (target, byte) in bytes[8..].iter_mut().zip(profile.name.bytes()) {
@@ -103,7 +102,7 @@ exports! {
         }
     }
 
-    /// A device is not its own peer, and there is no other device.
+    /// Answers no: a device is not its own peer, and there is no other.
     fn cuDeviceCanAccessPeer(can: Out<i32>, device: DeviceId, peer: DeviceId) {
         driver_of(device)?;
         driver_of(peer)?;

@@ -2,11 +2,9 @@
 
 use std::ffi::c_char;
 
-use crate::export::exports;
-use crate::ffi::Out;
-use crate::result::{CuResult, Result};
+use super::prelude::*;
 
-/// Writes a null pointer and returns [`CuResult::INVALID_VALUE`] if no result has this number.
+/// Writes a text. Writes null and returns [`CuResult::INVALID_VALUE`] if there is none.
 fn put_text(out: Out<*const c_char>, text: Option<&'static str>) -> Result<()> {
     match text {
         Some(text) => out.put(text.as_ptr().cast()),

@@ -8,13 +8,10 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use super::context::{self, Context};
+use super::prelude::*;
 use crate::captures::Captured;
-use crate::driver::{self, Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::Out;
-use crate::handles::{Handle, kinds};
-use crate::queues::Awaited;
-use crate::result::{CuResult, Result, refuse};
+use crate::driver;
+use crate::position::Awaited;
 use crate::shared_memory::{Place, SharedMemory, Token};
 use crate::timeline::Moment;
 
@@ -30,10 +27,10 @@ pub struct Event {
     pub context: Arc<Context>,
     flags: u32,
     recorded: Mutex<Recorded>,
-    /// How often the event was recorded, and how many of these records were executed. They differ while a stream waits.
+    /// The numbers of records enqueued and executed. They differ while a stream waits.
     submitted: AtomicU64,
     executed: AtomicU64,
-    /// What other processes know the event by.
+    /// The memory by which other processes know the event.
     shared: Mutex<Option<SharedMemory>>,
     /// When it was last recorded, where races between streams are looked for.
     moment: Mutex<Option<Arc<Moment>>>,
@@ -48,13 +45,13 @@ pub struct Record {
     moment: Option<Arc<Moment>>,
 }
 
-/// What an event was last recorded as.
+/// The last record of an event.
 #[derive(Clone, Debug, Default)]
 enum Recorded {
     #[default]
     Never,
     At(Instant),
-    /// In a stream that was being captured, so that it stands for nodes of a graph.
+    /// In a captured stream, so that it stands for nodes of a graph.
     In(Captured),
 }
 
@@ -96,12 +93,12 @@ impl Event {
         self.submitted.load(Relaxed)
     }
 
-    /// Returns what the last record is known by, for those who wait for it.
+    /// Returns the last record, for those who wait for it.
     pub fn last(&self) -> Record {
         Record { number: self.submitted(), moment: self.moment() }
     }
 
-    /// Whether this record was executed.
+    /// Returns true if this record was executed.
     pub fn has_recorded(&self, record: &Record) -> bool {
         match &record.moment {
             // With a schedule, a later record may be executed before an earlier one of another stream.
@@ -110,7 +107,7 @@ impl Event {
         }
     }
 
-    /// Whether everything that the event stands for is complete.
+    /// Returns true if everything that the event stands for is complete.
     pub fn is_complete(&self) -> bool {
         self.has_recorded(&self.last())
     }
@@ -138,7 +135,7 @@ impl Event {
         *self.recorded.lock() = Recorded::In(captured);
     }
 
-    /// Returns what the event captured, if it was last recorded in a capturing stream.
+    /// Returns what the event captured, if its last record was in a capture.
     pub fn captured(&self) -> Option<Captured> {
         match &*self.recorded.lock() {
             Recorded::In(captured) => Some(captured.clone()),
@@ -146,7 +143,7 @@ impl Event {
         }
     }
 
-    /// Refuses to look at an event that stands for nodes of a graph, and invalidates the capture.
+    /// Refuses an event that stands for nodes of a graph, and invalidates the capture.
     fn check_not_captured(&self) -> Result<()> {
         match self.captured() {
             None => Ok(()),
@@ -158,8 +155,8 @@ impl Event {
     }
 }
 
-/// Makes an event of this process that stands for one of another process. Whatever the other process recorded is complete, because every
-/// operation there is complete when its call returns.
+/// Makes an event that stands for one of another process. Whatever the other process recorded is complete, because every operation there is
+/// complete when its call returns.
 pub fn open(driver: &Driver, context: Arc<Context>, place: &Place) -> Result<Handle> {
     let shared = SharedMemory::of_token(place)?;
     let event = driver.handles.insert(|handle| Event::new(handle, context, DISABLE_TIMING | INTERPROCESS));

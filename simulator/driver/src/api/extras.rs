@@ -1,6 +1,6 @@
 //! The exports that CUDA does not have: the other side of [`crate::client`].
 //!
-//! What crosses is JSON, so that client and library agree on names and not on the layout of structures. The caller provides the buffer for
+//! Data crosses as JSON, so that client and library agree on names and not on the layout of structures. The caller provides the buffer for
 //! an answer. With a null buffer, a function makes the answer and returns its length. With a buffer that is long enough, the next call
 //! writes the answer and forgets it.
 
@@ -8,11 +8,10 @@ use std::cell::RefCell;
 
 use serde::Serialize;
 
+use super::prelude::*;
 use crate::driver;
 use crate::export::{guard, take_last_reason};
-use crate::ffi::{HostBytes, Out};
 use crate::interface;
-use crate::result::{CuResult, Result, refuse};
 use crate::settings::Settings;
 
 thread_local! {
@@ -94,7 +93,7 @@ pub unsafe extern "C" fn simcuda_take_records(buffer: HostBytes, capacity: usize
     guard(|| answer(buffer, capacity, length, || json(&driver::take_records())))
 }
 
-/// Takes the reason of this thread's last failure that had one, as a JSON text or `null`.
+/// Takes the reason of this thread's last failure, as a JSON text or `null`.
 ///
 /// # Safety
 ///

@@ -2,12 +2,9 @@
 
 use super::context;
 use super::operation::Operation;
+use super::prelude::*;
 use super::stream::{self, DEFAULT};
 use super::transfer::Fill;
-use crate::export::exports;
-use crate::ffi::DevicePtr;
-use crate::handles::Handle;
-use crate::result::Result;
 
 fn fill<T: Into<u32>>(target: DevicePtr, pitch: usize, value: T, width: usize, rows: usize, stream: Handle) -> Result<()> {
     let (_, context) = context::current()?;
@@ -34,7 +31,14 @@ macro_rules! fills {
                     fill(target, pitch, value, width, height, DEFAULT)
                 }
 
-                fn $rows_later(target: DevicePtr, pitch: usize, value: $element, width: usize, height: usize, stream: Handle) also "_ptsz" {
+                fn $rows_later(
+                    target: DevicePtr,
+                    pitch: usize,
+                    value: $element,
+                    width: usize,
+                    height: usize,
+                    stream: Handle,
+                ) also "_ptsz" {
                     fill(target, pitch, value, width, height, stream)
                 }
             )*

@@ -9,13 +9,9 @@ use simt::{ClusterBounds, Dim3, Kernel, Profile};
 
 use super::context::Context;
 use super::image::LoadedImage;
-use crate::driver::{Driver, driver};
-use crate::export::exports;
-use crate::ffi::Out;
-use crate::handles::{Handle, kinds};
+use super::prelude::*;
 use crate::name::readable;
 use crate::occupancy::{self, BlockNeeds, Occupancy};
-use crate::result::{CuResult, Result};
 
 /// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES` and `_PREFERRED_SHARED_MEMORY_CARVEOUT`
 const MAX_DYNAMIC_SHARED: u32 = 8;
@@ -51,7 +47,7 @@ pub struct Function {
     pub old_launch: Mutex<OldLaunch>,
 }
 
-/// What a program stores in a function before it launches the function in the way of CUDA 3.
+/// The parameters that a program stores in a function, as in CUDA 3.
 #[derive(Clone, Debug)]
 pub struct OldLaunch {
     pub block: [u32; 3],
@@ -65,10 +61,10 @@ impl Default for OldLaunch {
     }
 }
 
-/// The most bytes that the parameters of a kernel may have in an old launch.
+/// The most bytes of parameters in an old launch.
 pub const PARAMETER_BYTES: usize = 4096;
 
-/// What `CU_FUNC_ATTRIBUTE_NUM_REGS` returns for a kernel whose PTX does not state its registers. This is a placeholder, not a
+/// The registers of a kernel whose PTX does not state them (`CU_FUNC_ATTRIBUTE_NUM_REGS`). This is a placeholder, not a
 /// measurement. With 32 registers, every generation from Kepler on can fill a multiprocessor with threads, so a program that divides by
 /// this number still works.
 const UNKNOWN_REGISTERS: u32 = 32;
@@ -129,13 +125,13 @@ impl Function {
         Occupancy::of(profile, self.needs(threads, dynamic_shared_bytes))
     }
 
-    /// Returns how many threads a block of this kernel may have, by the device's limit and the kernel's own bounds.
+    /// Returns the most threads of a block, by the device's and the kernel's bounds.
     pub fn max_threads_by_bounds(&self, profile: &Profile) -> u32 {
         let limit = profile.max_threads_per_block;
         self.kernel().max_threads().map_or(limit, |threads| threads.min(limit))
     }
 
-    /// Returns for how many threads of a block there are registers, if the registers per thread are known.
+    /// Returns the threads for which a block has registers, if that is known.
     pub fn max_threads_by_registers(&self, profile: &Profile) -> Option<u32> {
         occupancy::max_threads_by_registers(profile, self.registers_per_thread()?)
     }
@@ -146,7 +142,7 @@ impl Function {
         self.max_threads_by_registers(profile).map_or(by_bounds, |threads| threads.min(by_bounds))
     }
 
-    /// Returns what a launch must do about clusters, by the kernel's text or by what the program has set.
+    /// Returns the rules for clusters, from the kernel's text or the program.
     pub fn cluster_bounds(&self) -> ClusterBounds {
         let bounds = self.kernel().cluster();
         let [x, y, z] = self.required_cluster.each_ref().map(|extent| extent.load(Relaxed) as u32);
@@ -154,7 +150,7 @@ impl Function {
         ClusterBounds { required: bounds.required.or(set), ..bounds }
     }
 
-    /// Whether clusters may have more than 8 blocks.
+    /// Returns true if clusters may have more than 8 blocks.
     pub fn allows_large_clusters(&self) -> bool {
         self.large_clusters.load(Relaxed) != 0
     }
@@ -197,11 +193,11 @@ impl Function {
                     self.opted_in_shared.store(value, Relaxed);
                     return Ok(());
                 }
-                let message = format!(
-                    "kernel {}: {value} bytes of dynamic shared memory requested, at most {limit} are possible",
-                    readable(self.name())
-                );
-                Err(CuResult::INVALID_VALUE.because(message))
+                let kernel = readable(self.name());
+                refuse!(
+                    INVALID_VALUE,
+                    "kernel {kernel}: {value} bytes of dynamic shared memory requested, at most {limit} are possible"
+                )
             }
             CARVEOUT if (-1..=100).contains(&value) => {
                 self.carveout.store(value, Relaxed);

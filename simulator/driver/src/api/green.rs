@@ -4,13 +4,11 @@
 use std::sync::Arc;
 
 use super::context::Context;
+use super::prelude::*;
 use super::primary;
 use super::stream;
-use crate::driver::{DEVICE, Driver, driver, driver_of, find};
-use crate::export::exports;
-use crate::ffi::{DeviceId, In, Out, Resource};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Result, refuse};
+use crate::driver::DEVICE;
+use crate::ffi::Resource;
 
 /// `CU_DEV_RESOURCE_TYPE_SM`
 const MULTIPROCESSORS: u32 = 1;
@@ -23,7 +21,7 @@ const SPLIT_FLAGS: u32 = IGNORE_COSCHEDULING | 2;
 /// A green context.
 pub struct Green {
     handle: Handle,
-    /// What the program makes current in its place: another name of the primary context.
+    /// The primary context's other name, which the program makes current.
     alias: Handle,
     multiprocessors: u32,
 }
@@ -53,7 +51,7 @@ fn count(resource: &Resource) -> Result<u32> {
     if resource.kind == MULTIPROCESSORS { Ok(resource.multiprocessors) } else { CuResult::INVALID_RESOURCE_TYPE.err() }
 }
 
-/// The least number of multiprocessors of a share, and what each is a multiple of.
+/// Returns the least number of multiprocessors of a share, and its unit.
 fn granularity(driver: &Driver, flags: u32) -> (u32, u32) {
     match driver.profile.compute_capability.0 {
         ..=6 => (1, 1),
@@ -64,7 +62,7 @@ fn granularity(driver: &Driver, flags: u32) -> (u32, u32) {
     }
 }
 
-/// The green context whose other name this handle is.
+/// Returns the green context whose other name this handle is.
 fn of_alias(driver: &Driver, alias: Handle) -> Option<Arc<Green>> {
     let handle = driver.green_contexts.lock().iter().find(|(other, _)| *other == alias).map(|(_, handle)| *handle)?;
     driver.handles.get(handle).ok()

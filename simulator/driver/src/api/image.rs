@@ -2,23 +2,21 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Once};
 
-use ptx::register_counts;
+use ptx::{is_ptx, register_counts};
 use simt::{Image, LoadError, Memory, Module, Profile};
 
+use super::prelude::*;
 use crate::coverage::ModuleCounts;
-use crate::driver::Driver;
 use crate::fatbin::{self, FatbinError};
-use crate::ffi::{HostBytes, Text};
 use crate::link::{self, Input};
 use crate::name::readable;
-use crate::result::{CuResult, Failure, Result, refuse};
 
 /// The longest text that is accepted. An unterminated buffer must end somewhere.
 const LONGEST_PTX: usize = 256 << 20;
 
-/// The first version of PTX that the simulator does not know at all. PTX of an older version is only refused for what it contains.
+/// The first version of PTX that the simulator does not know. It is tried, and refused only for what is not understood.
 const UNKNOWN_PTX: (u32, u32) = (10, 0);
 
 /// How many bytes tell what an image is.
@@ -27,7 +25,7 @@ const MAGIC_BYTES: usize = 4;
 /// The first bytes of a cubin, which is an ELF file.
 const CUBIN_MAGIC: [u8; MAGIC_BYTES] = *b"\x7fELF";
 
-/// What machine code is answered with.
+/// The reason for refusing machine code.
 pub const NO_PTX: &str = "the image is machine code for a GPU, but the simulator executes PTX; compile to PTX, for example with \
                           `nvcc -ptx` or nvrtcGetPTX and `--gpu-architecture=compute_80`";
 
@@ -35,7 +33,7 @@ pub const NO_PTX: &str = "the image is machine code for a GPU, but the simulator
 /// get a kernel for such a GPU.
 const OLDEST_WITH_COMPILER: (u32, u32) = (5, 0);
 
-/// An image that leaves device memory when the last launch that uses it has ended.
+/// An image in device memory, until the last launch that uses it has ended.
 #[derive(Debug)]
 pub struct LoadedImage {
     image: Option<Image>,
@@ -45,7 +43,7 @@ pub struct LoadedImage {
     pub coverage: Option<Arc<ModuleCounts>>,
 }
 
-/// PTX that was checked and parsed, to be placed in device memory once for each context.
+/// Checked and parsed PTX, to be placed in memory for each context.
 #[derive(Clone, Debug)]
 pub struct ParsedImage {
     module: Arc<Module>,
@@ -61,13 +59,10 @@ impl ParsedImage {
         let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
         refuse!(INVALID_IMAGE if bytes.len() >= LONGEST_PTX, "the PTX has no terminating NUL within {} MiB", LONGEST_PTX >> 20);
         let text = String::from_utf8_lossy(bytes);
-        refuse!(INVALID_IMAGE if !text.contains(".version"), "the text is not PTX: it has no .version directive");
+        refuse!(INVALID_IMAGE if !is_ptx(&text), "the text is not PTX: it has no .version directive");
         let text = driver.mutants.mutated(&text);
         let module = Module::parse_in_part(&text).map_err(|error| failure(&error))?;
-        if module.ptx_version() >= UNKNOWN_PTX {
-            let (major, minor) = module.ptx_version();
-            refuse!(UNSUPPORTED_PTX_VERSION, "PTX version {major}.{minor} is not supported");
-        }
+        warn_of_version(driver, module.ptx_version());
         check_target(module.target(), driver.profile)?;
         for (name, reason) in module.refused() {
             driver.note_refusal(&cannot_run(name, reason));
@@ -91,7 +86,7 @@ impl LoadedImage {
         Ok(Self { image: Some(image), memory: driver.memory.clone(), registers, coverage })
     }
 
-    /// Returns the registers per thread of a kernel, if the PTX states them.
+    /// Returns the registers per thread of a kernel, if stated.
     pub fn registers_per_thread(&self, kernel: &str) -> Option<u32> {
         self.registers.get(kernel).copied()
     }
@@ -109,7 +104,7 @@ impl Drop for LoadedImage {
     }
 }
 
-/// Reads PTX, or a fat binary that has some, from the caller's memory, for a module.
+/// Reads PTX or a fat binary from the caller's memory, for a module.
 pub fn read(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
     refuse!(
         INVALID_IMAGE if image.until_nul(MAGIC_BYTES)? == fatbin::WRAPPER_MAGIC,
@@ -118,7 +113,7 @@ pub fn read(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
     read_library(driver, image)
 }
 
-/// Reads the same for a library, or the wrapper of a fat binary.
+/// Reads the same for a library, or a fat binary's wrapper.
 pub fn read_library(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
     let start = image.until_nul(MAGIC_BYTES)?;
     // What is not text may contain NULs, so its first bytes are checked before the rest is read as text.
@@ -206,7 +201,21 @@ fn failure(error: &LoadError) -> Failure {
     CuResult::INVALID_PTX.because(error.to_string())
 }
 
-/// Refuses PTX for a newer GPU than the profile's, because it does not compile there.
+/// Warns once of PTX of a version that is not known.
+fn warn_of_version(driver: &Driver, (major, minor): (u32, u32)) {
+    static WARNED: Once = Once::new();
+    if (major, minor) >= UNKNOWN_PTX {
+        WARNED.call_once(|| {
+            let (known, _) = UNKNOWN_PTX;
+            driver.reporter.tell(&format!(
+                "PTX version {major}.{minor} is newer than this simulator, which knows versions before {known}.0; it runs as far as it \
+                 is understood"
+            ));
+        });
+    }
+}
+
+/// Refuses PTX for a newer GPU, because it does not compile there.
 fn check_target((major, minor): (u32, u32), profile: &Profile) -> Result<()> {
     let has = profile.compute_capability;
     refuse!(

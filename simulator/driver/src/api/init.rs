@@ -1,10 +1,8 @@
 //! Initialization, and what a program may ask before it.
 
 use super::context;
+use super::prelude::*;
 use crate::driver;
-use crate::export::exports;
-use crate::ffi::Out;
-use crate::result::refuse;
 
 exports! {
     fn cuInit(flags: u32) {

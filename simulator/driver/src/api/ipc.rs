@@ -5,15 +5,11 @@
 
 use super::context;
 use super::event::{self, Event};
+use super::prelude::*;
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, Token};
 
-/// What a handle is of.
+/// The kinds of handles.
 const MEMORY: u32 = 1;
 const EVENT: u32 = 2;
 
@@ -27,7 +23,7 @@ fn place(token: &Token, kind: u32) -> Result<Place> {
     Ok(place)
 }
 
-/// Refuses a profile without a common address range for host and device, as CUDA does.
+/// Refuses a profile without unified addresses, as CUDA does.
 fn check_supported(driver: &Driver) -> Result<()> {
     if driver.profile.compute_capability >= (2, 0) {
         return Ok(());
@@ -41,7 +37,7 @@ exports! {
         check_supported(driver)?;
         handle.check()?;
         driver.captures.check_safe()?;
-        handle.put(driver.allocations.export(&driver.memory, address, MEMORY, |kind| kind == MemoryKind::Device)?)
+        handle.put(driver.allocations.export(address, MEMORY, |kind| kind == MemoryKind::Device)?)
     }
 
     /// The old name for the same: both take the flags.
@@ -52,13 +48,13 @@ exports! {
         refuse!(INVALID_VALUE if flags != LAZY_ENABLE_PEER_ACCESS);
         let place = place(&handle, MEMORY)?;
         driver.captures.check_safe()?;
-        address.put(driver.allocations.open(&driver.memory, &place, context.handle)?)
+        address.put(driver.allocations.open(&place, context.handle)?)
     }
 
     fn cuIpcCloseMemHandle(address: DevicePtr) {
         let (driver, _) = context::current()?;
         driver.captures.check_safe()?;
-        driver.allocations.close(&driver.memory, address)
+        driver.allocations.close(address)
     }
 
     fn cuIpcGetEventHandle(handle: Out<Token>, event: Handle) {

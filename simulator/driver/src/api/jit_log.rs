@@ -1,7 +1,6 @@
 //! The options of the compiler that a GPU's driver has for PTX: where its messages go. The simulator has no compiler, but it has messages.
 
-use crate::ffi::{In, Out};
-use crate::result::{Result, refuse};
+use super::prelude::*;
 
 /// `CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES`, `CU_JIT_ERROR_LOG_BUFFER`, `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`, and the number of options
 const INFO_LOG_BYTES: u32 = 4;
@@ -13,7 +12,7 @@ const JIT_OPTIONS: u32 = 36;
 pub struct Logs {
     error: Out<u8>,
     error_bytes: usize,
-    /// Where the options hold the sizes of the buffers, to be replaced with the lengths of the messages.
+    /// The options with the buffers' sizes, to be replaced with the messages' lengths.
     error_length: Option<Out<usize>>,
     info_length: Option<Out<usize>>,
 }
@@ -41,8 +40,8 @@ impl Logs {
         Ok(logs)
     }
 
-    /// Writes the message of a load, which may be empty, and a NUL, truncated to fit. Like a GPU's driver, this sets the length to that of
-    /// the message without its NUL, or to that of the whole buffer.
+    /// Writes the message of a load, or none, and a NUL, truncated to fit. Like a GPU's driver, this sets the length to that of the message
+    /// without its NUL, or to that of the whole buffer.
     pub fn write(&self, message: &str) {
         let fits = message.len().min(self.error_bytes.saturating_sub(1));
         if self.error_bytes > 0 {

@@ -1,4 +1,4 @@
-//! What a launch of a kernel is: the function, the shape, and the parameters, which are copied when the launch is made. A stream executes it
+//! Launches of kernels: the function, the shape, and the parameters, which are copied when the launch is made. A stream executes a launch
 //! at once, and a graph keeps it.
 
 use std::cmp::Ordering;
@@ -7,27 +7,25 @@ use std::io::Write;
 use std::sync::Arc;
 
 use simt::cluster::{self, ClusterMisuse};
-use simt::{Dim3, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Profile};
+use simt::{Dim3, LaunchConfig, LaunchError, LaunchOptions, Profile};
 
 use super::argument;
 use super::context::Context;
 use super::function::Function;
-use crate::driver::{self, Driver};
-use crate::ffi::{HostBytes, In};
-use crate::handles::Handle;
+use super::prelude::*;
+use crate::driver;
 use crate::host_memory;
 use crate::name::{made_readable, readable};
 use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, LaunchRecord, Outcome};
-use crate::result::{CuResult, Failure, Result, refuse};
 use crate::settings::Trace;
 
-/// Tags in the array `extra` of a launch, which say what the next element is.
+/// Tags in the array `extra` of a launch, each for the next element.
 const PARAM_BUFFER: u64 = 1;
 const PARAM_BUFFER_SIZE: u64 = 2;
 const PARAM_END: u64 = 0;
 
-/// Whether a kernel synchronizes across the whole grid, which requires all its blocks to run at once.
+/// The way in which blocks depend on each other. Those of a cooperative grid must all run at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grid {
     Independent,
@@ -37,7 +35,7 @@ pub enum Grid {
 /// `CU_LAUNCH_ATTRIBUTE_PRIORITY`
 const PRIORITY: u32 = 8;
 
-/// The value of an attribute of a launch, which has as many bytes as it needs of these.
+/// The value of an attribute of a launch, in the first of these bytes.
 pub type AttributeValue = [u8; 64];
 
 /// The shape of a launch.
@@ -50,7 +48,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Makes the shape of a launch of blocks that do not depend on each other.
+    /// Makes the shape of a launch of independent blocks.
     pub fn of(grid: [u32; 3], block: [u32; 3], dynamic_shared_bytes: u32) -> Self {
         let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes };
         Self { config, grid: Grid::Independent, cluster: None }
@@ -70,7 +68,7 @@ pub struct Launch {
     pub function: Arc<Function>,
     pub shape: Shape,
     parameters: Vec<u8>,
-    /// Attributes that a program set on the node of a graph, by number.
+    /// Attributes that a program set on a node, by number.
     pub attributes: BTreeMap<u32, AttributeValue>,
     /// The addresses of the parameters, where the program reads them.
     listed: Vec<usize>,
@@ -100,7 +98,7 @@ impl Launch {
         &self.function.context
     }
 
-    /// Changes whether the kernel synchronizes across the whole grid, and the clusters that it asks for.
+    /// Changes whether the grid is cooperative, and which clusters it asks for.
     pub fn set_groups(&mut self, driver: &Driver, grid: Grid, cluster: Option<Dim3>) -> Result<()> {
         let shape = Shape { grid, cluster, ..self.shape };
         check_grid(driver, &self.function, shape)?;
@@ -123,8 +121,8 @@ impl Launch {
         self.listed.as_ptr()
     }
 
-    /// Executes the launch and records it, or refuses what no device could execute. No lock is held meanwhile, so other threads can launch
-    /// and copy.
+    /// Executes and records the launch, or refuses what no device could execute. No lock is held meanwhile, so other threads can launch and
+    /// copy.
     pub fn run(&self, driver: &Driver) -> Result<()> {
         self.execute(driver).inspect_err(|failure| driver.note_refusal(failure))
     }
@@ -182,20 +180,20 @@ impl Launch {
     }
 }
 
-/// Refuses clusters that the device, the kernel or the grid does not allow.
+/// Refuses clusters that the device, the kernel or the grid forbids.
 fn check_cluster(driver: &Driver, function: &Function, Shape { config, cluster: asked, .. }: Shape) -> Result<()> {
     let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
     let refused = |misuse: ClusterMisuse| {
-        let failure = code_of_clusters(misuse).because(format!("kernel {}: {misuse}", readable(function.name())));
-        driver.note_refusal(&failure);
-        failure
+        let misuse = LaunchError::Misuse(misuse.into());
+        code_of(&misuse).because(format!("kernel {}: {misuse}", readable(function.name())))
     };
-    cluster::check(bounds, config.grid, (asked, large), driver.profile).map(drop).map_err(refused)
+    let checked = cluster::check(bounds, config.grid, (asked, large), driver.profile).map(drop).map_err(refused);
+    checked.inspect_err(|failure| driver.note_refusal(failure))
 }
 
-/// Returns what an H200's driver returns for clusters that cannot be. What the driver of a GPU without clusters returns was not tried.
-pub fn code_of_clusters(misuse: ClusterMisuse) -> CuResult {
-    if matches!(misuse, ClusterMisuse::Unsupported { .. }) { CuResult::NOT_SUPPORTED } else { CuResult::INVALID_CLUSTER_SIZE }
+/// Returns what a GPU's driver returns in this case.
+pub fn code_of(error: &LaunchError) -> CuResult {
+    CuResult(error.cuda_result().0)
 }
 
 /// Refuses a cooperative launch of more blocks than the device can hold.
@@ -212,11 +210,12 @@ fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profi
     let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
     let each = function.occupancy(profile, threads, config.dynamic_shared_bytes.into()).blocks_per_multiprocessor;
     let (blocks, most) = (config.grid.volume(), u64::from(each) * u64::from(profile.multiprocessors));
-    if blocks <= most {
-        return Ok(());
-    }
-    let message = format!("kernel {kernel}: {blocks} blocks must all run at once, but {} holds {most}", profile.name);
-    Err(CuResult::COOPERATIVE_LAUNCH_TOO_LARGE.because(message))
+    refuse!(
+        COOPERATIVE_LAUNCH_TOO_LARGE if blocks > most,
+        "kernel {kernel}: {blocks} blocks must all run at once, but {} holds {most}",
+        profile.name
+    );
+    Ok(())
 }
 
 /// Refuses a launch for what only this driver knows: registers, and shared memory that the program must opt in to. [`simt::launch`] refuses
@@ -230,9 +229,10 @@ fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile)
         && (u64::from(limit) + 1..=allowed).contains(&threads)
     {
         let registers = function.registers_per_thread().unwrap_or_default();
-        let message =
-            format!("kernel {kernel}: {threads} threads with {registers} registers each, but there are registers for only {limit}");
-        return Err(CuResult::LAUNCH_OUT_OF_RESOURCES.because(message));
+        refuse!(
+            LAUNCH_OUT_OF_RESOURCES,
+            "kernel {kernel}: {threads} threads with {registers} registers each, but there are registers for only {limit}"
+        );
     }
     let (requested, limit) = (config.dynamic_shared_bytes, function.max_dynamic_shared(profile));
     if requested > limit {
@@ -242,8 +242,7 @@ fn check_resources(function: &Function, config: LaunchConfig, profile: &Profile)
         } else {
             ""
         };
-        let message = format!("kernel {kernel}: {requested} bytes of dynamic shared memory requested, {limit} allowed{advice}");
-        return Err(CuResult::INVALID_VALUE.because(message));
+        refuse!(INVALID_VALUE, "kernel {kernel}: {requested} bytes of dynamic shared memory requested, {limit} allowed{advice}");
     }
     Ok(())
 }
@@ -280,34 +279,8 @@ fn print(text: &str) {
     let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
 }
 
-/// Returns what a GPU's driver returns in this case.
-fn code_of(error: &LaunchError) -> CuResult {
-    match error {
-        LaunchError::Fault { finding, .. } => match finding.kind {
-            FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => CuResult::ILLEGAL_ADDRESS,
-            FindingKind::Misaligned { .. } => CuResult::MISALIGNED_ADDRESS,
-            FindingKind::OtherBlocksMemory { .. } => CuResult::ILLEGAL_INSTRUCTION,
-            FindingKind::Assert { .. } => CuResult::ASSERT,
-            FindingKind::StackOverflow { .. } => CuResult::HARDWARE_STACK_ERROR,
-            // A GPU hangs here until its watchdog, if it has one, stops the kernel.
-            FindingKind::DivergentBarrier { .. }
-            | FindingKind::Deadlock { .. }
-            | FindingKind::MbarrierDeadlock { .. }
-            | FindingKind::ClusterDeadlock { .. }
-            | FindingKind::RegisterDeadlock { .. }
-            | FindingKind::GridDeadlock { .. } => CuResult::LAUNCH_TIMEOUT,
-            // A trap, or anything else that stops a kernel. What hardware does not notice is in the report of a launch that succeeds.
-            _ => CuResult::LAUNCH_FAILED,
-        },
-        LaunchError::OutOfFuel { .. } => CuResult::LAUNCH_TIMEOUT,
-        LaunchError::Misuse(LaunchMisuse::NoSuchKernel(_)) => CuResult::NOT_FOUND,
-        LaunchError::Misuse(LaunchMisuse::Cluster(misuse)) => code_of_clusters(*misuse),
-        LaunchError::Misuse(_) => CuResult::INVALID_VALUE,
-    }
-}
-
-/// Lays out parameters that the caller passes one by one, each as a pointer to its value. An array with too few pointers is refused where
-/// that shows: the one behind its end is null, or points to nothing. A GPU's driver would crash.
+/// Lays out parameters that the caller passes as pointers to their values. An array with too few pointers is refused where that shows: the
+/// one behind its end is null, or points to nothing. A GPU's driver would crash.
 pub fn pack_each(function: &Function, values: In<HostBytes>) -> Result<Vec<u8>> {
     let kernel = function.kernel();
     let (params, mut packed) = (kernel.params(), vec![0; kernel.param_bytes()]);
@@ -372,7 +345,7 @@ fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
     buffer.read(expected)
 }
 
-/// Lays out the parameters of a launch, in whichever of the two ways the caller passes them.
+/// Lays out a launch's parameters, in whichever way the caller passes them.
 pub fn pack(function: &Function, values: In<HostBytes>, extra: In<HostBytes>) -> Result<Vec<u8>> {
     match (values.is_null(), extra.is_null()) {
         (false, false) => CuResult::INVALID_VALUE.err(),

@@ -11,11 +11,9 @@ use super::context;
 use super::function::Function;
 use super::kernel::{Grid, Launch, Shape, dim, pack, pack_each};
 use super::operation::Operation;
+use super::prelude::*;
 use super::{library, stream};
-use crate::export::exports;
-use crate::ffi::{HostBytes, In, LaunchAttribute, LaunchConfigEx, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::{LaunchAttribute, LaunchConfigEx};
 
 /// `CU_LAUNCH_ATTRIBUTE_…`
 const COOPERATIVE: u32 = 2;
@@ -40,7 +38,8 @@ pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&F
     stream::submit(stream, Operation::Kernel(launch))
 }
 
-/// Reads the shape of a launch. Attributes that only affect speed or order are ignored. A launch with programmatic stream serialization may begin before the one in front of it has ended; here it never does.
+/// Reads the shape of a launch, and ignores attributes without effect here. A launch with programmatic stream serialization may begin
+/// before the one in front of it has ended; here it never does.
 pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
     let (mut grid, mut cluster, mut preferred) = (Grid::Independent, None, None);
     for index in 0..config.attribute_count as usize {

@@ -13,11 +13,7 @@ use super::function::{self, Function, LAST_CACHE_CONFIG};
 use super::image::{self, ParsedImage};
 use super::jit_log::Logs;
 use super::module::{self, Module};
-use crate::driver::{Driver, driver, driver_of, find};
-use crate::export::exports;
-use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, Out, Text};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
 
 /// A library.
 #[derive(Debug)]
@@ -26,7 +22,7 @@ struct Library {
     image: ParsedImage,
     /// Handles of the modules, by context. A context that is gone took its module with it.
     modules: Mutex<BTreeMap<u64, Handle>>,
-    /// Handles of the kernels that the program asked for, by name, so that asking twice returns the same handle.
+    /// Handles of kernels by name, so that asking twice returns the same one.
     kernels: Mutex<BTreeMap<String, Handle>>,
 }
 
@@ -43,7 +39,7 @@ kinds! {
 }
 
 impl Library {
-    /// Returns the library's module in a context, and loads it there first if necessary.
+    /// Returns the library's module in a context, loaded if necessary.
     fn module(&self, driver: &Driver, context: &Arc<Context>) -> Result<Arc<Module>> {
         let mut modules = self.modules.lock();
         let known = modules.get(&context.handle.number());
@@ -102,7 +98,7 @@ fn load(out: Out<Handle>, logs: &Logs, read: impl FnOnce(&Driver) -> Result<Pars
 }
 
 exports! {
-    /// The options of the library say when it is loaded and who owns the image. Neither makes a difference here.
+    /// Loads a library. Its options say when it is loaded and who owns the image, which makes no difference here.
     fn cuLibraryLoadData(
         library: Out<Handle>,
         image: HostBytes,
@@ -192,7 +188,7 @@ exports! {
         library.module(driver, &context)?.put_variable(address, bytes, &name)
     }
 
-    /// No device here has functions with one address for the host and the device.
+    /// Finds nothing: no function has one address for host and device.
     fn cuLibraryGetUnifiedFunction(_function: Out<Handle>, library: Handle, _name: Text) {
         find::<Library>(library)?;
         CuResult::INVALID_VALUE.err()

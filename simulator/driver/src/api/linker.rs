@@ -8,18 +8,14 @@ use parking_lot::Mutex;
 use super::context::{self, Context};
 use super::image::{self, NO_PTX};
 use super::jit_log::Logs;
-use crate::driver::driver;
-use crate::export::exports;
-use crate::ffi::{HostBytes, In, Out, Text};
-use crate::handles::{Handle, kinds};
+use super::prelude::*;
 use crate::link::{self, Input, LinkError};
-use crate::result::{CuResult, Failure, Result, refuse};
 
 /// `CU_JIT_INPUT_LIBRARY`, and the number of kinds of input
 const LIBRARY: u32 = 4;
 const INPUT_KINDS: u32 = 6;
 
-/// The library of functions for launches from kernels, which toolkits add to every link. Nothing in it is needed here.
+/// The library for launches from kernels, which toolkits add to every link. Nothing in it is needed here.
 const DEVICE_RUNTIME: &str = "cudadevrt";
 
 /// Modules that are being linked.
@@ -28,7 +24,7 @@ struct Link {
     handle: Handle,
     context: Arc<Context>,
     inputs: Mutex<Vec<Input>>,
-    /// The result with a NUL, which the program may read until it destroys the link.
+    /// The result with a NUL, which the program may read meanwhile.
     linked: OnceLock<Vec<u8>>,
 }
 
@@ -52,7 +48,7 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
     let ptx = image::ptx_of(driver, &bytes).inspect_err(refused)?;
     let text = ptx.split(|&byte| byte == 0).next().unwrap_or_default();
     let input = Input { name, text: String::from_utf8_lossy(text).into_owned() };
-    if !input.text.contains(".version") {
+    if !simt::ptx::is_ptx(&input.text) {
         // Neither PTX nor anything else.
         return Err(CuResult::INVALID_IMAGE.because(format!("{}: it is not PTX", input.name))).inspect_err(refused);
     }
@@ -65,7 +61,7 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
     Ok(())
 }
 
-/// What a GPU's driver returns in this case.
+/// Returns what a GPU's driver returns in this case.
 fn code_of(error: LinkError) -> Failure {
     let code = match error {
         LinkError::Load { .. } => CuResult::INVALID_PTX,
@@ -99,14 +95,7 @@ exports! {
         add(link, kind, name, || data.read(bytes))
     }
 
-    fn cuLinkAddFile_v2 | cuLinkAddFile(
-        link: Handle,
-        kind: u32,
-        path: Text,
-        _count: u32,
-        _options: In<u32>,
-        _values: Out<usize>,
-    ) {
+    fn cuLinkAddFile_v2 | cuLinkAddFile(link: Handle, kind: u32, path: Text, _count: u32, _options: In<u32>, _values: Out<usize>) {
         let path = path.read()?;
         let read = || std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")));
         add(link, kind, path.clone(), read)

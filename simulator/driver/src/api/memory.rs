@@ -4,17 +4,14 @@ use std::ffi::c_void;
 
 use super::context;
 use super::pool;
+use super::prelude::*;
 use super::stream;
 use crate::advice::{Advice, HOST, NOWHERE};
 use crate::allocations::{MemoryKind, Owned};
-use crate::driver::{Driver, driver, driver_of};
-use crate::export::exports;
-use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemLocation, Out};
-use crate::handles::Handle;
+use crate::ffi::MemLocation;
 use crate::host_memory;
-use crate::result::{CuResult, Result, refuse};
 
-/// The alignment of rows in pitched memory, which is that of every allocation.
+/// The alignment of rows in pitched memory, as of every allocation.
 const PITCH_ALIGNMENT: usize = 512;
 /// `CU_MEM_ATTACH_GLOBAL`, `_HOST` and `_SINGLE`
 const ATTACH_GLOBAL: u32 = 1;
@@ -22,7 +19,7 @@ const ATTACH_HOST: u32 = 2;
 const ATTACH_SINGLE: u32 = 4;
 /// `CU_MEMHOSTALLOC_PORTABLE`, `_DEVICEMAP` and `_WRITECOMBINED`
 const HOST_ALLOC_FLAGS: u32 = 1 | DEVICE_MAP | 4;
-/// The device can access all such memory, whether the program asks for it or not.
+/// Accessible to the device, as all such memory is in any case.
 const DEVICE_MAP: u32 = 2;
 /// `CU_MEMHOSTREGISTER_PORTABLE`, `_DEVICEMAP`, `_IOMEMORY` and `_READ_ONLY`
 const REGISTER_FLAGS: u32 = 1 | DEVICE_MAP | 4 | 8;
@@ -32,7 +29,7 @@ const REGISTER_SUPPORTED: u32 = 1 | DEVICE_MAP;
 fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
     let (driver, context) = context::current()?;
     driver.captures.check_safe()?;
-    driver.allocations.allocate(&driver.memory, driver.profile.memory_bytes, bytes, kind, context.handle)
+    driver.allocations.allocate(bytes, kind, context.handle)
 }
 
 fn free(address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
@@ -99,7 +96,7 @@ fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) 
     Ok(())
 }
 
-/// A location as a number: a device, or the host.
+/// Returns a location as a number: a device, or the host.
 fn place_of(location: MemLocation) -> i32 {
     if location.kind == 1 { location.id } else { HOST }
 }
@@ -209,8 +206,8 @@ exports! {
         }
     }
 
-    /// From then on, kernels can access the memory at the program's own address. CUDA demands that it stay allocated until it is
-    /// unregistered. If it does not, a GPU keeps using the old pages; here the kernel's access is an access of this process to freed memory.
+    /// Lets kernels access the memory at the program's own address. CUDA demands that it stay allocated until it is unregistered. If it
+    /// does not, a GPU keeps using the old pages; here the kernel's access is an access of this process to freed memory.
     fn cuMemHostRegister_v2 | cuMemHostRegister(host: HostBytes, bytes: usize, flags: u32) {
         let (driver, context) = context::current()?;
         refuse!(INVALID_VALUE if host.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0);
@@ -230,14 +227,14 @@ exports! {
         driver.captures.check_safe()?;
         // SAFETY: the range starts at a multiple of 4, as checked above. The C caller promises, because CUDA demands it, that the range is
         // its own memory, that the memory stays allocated until it is unregistered, and that nobody else writes it while a kernel uses it.
-        unsafe { driver.allocations.register(&driver.memory, address, bytes, flags, context.handle) }
+        unsafe { driver.allocations.register(address, bytes, flags, context.handle) }
     }
 
     fn cuMemHostUnregister(host: HostBytes) {
         let (driver, _) = context::current()?;
         driver.captures.check_safe()?;
         let unregisters = |kind| matches!(kind, MemoryKind::Registered(_));
-        let freed = driver.allocations.free(&driver.memory, host.address(), unregisters);
+        let freed = driver.allocations.free(host.address(), unregisters);
         freed.map(drop).map_err(|failure| match driver.allocations.containing(host.address()) {
             // Inside of registered memory, but not at its start.
             Some(Owned { kind: MemoryKind::Registered(_), .. }) => failure,
@@ -249,10 +246,10 @@ exports! {
         let (driver, _) = context::current()?;
         address.check()?;
         refuse!(INVALID_VALUE if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST));
-        if driver.profile.compute_capability < (3, 0) {
-            let reason = format!("the profile {} has no managed memory; use cuMemAlloc and copy", driver.profile.name);
-            return Err(CuResult::NOT_SUPPORTED.because(reason));
-        }
+        refuse!(
+            NOT_SUPPORTED if driver.profile.compute_capability < (3, 0),
+            "the profile {} has no managed memory; use cuMemAlloc and copy", driver.profile.name
+        );
         let place = allocate(bytes, MemoryKind::Managed)?;
         driver.advice.forget(place, bytes as u64);
         address.put(place)

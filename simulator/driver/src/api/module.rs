@@ -9,11 +9,7 @@ use super::context::{self, Context};
 use super::function::Function;
 use super::image::{self, LoadedImage, ParsedImage};
 use super::jit_log::Logs;
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, HostBytes, In, Out, Text};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
 
 /// A module, loaded into a context.
 #[derive(Debug)]
@@ -23,7 +19,7 @@ pub struct Module {
     pub image: Arc<LoadedImage>,
     /// The library that unloads this module.
     library: Option<Handle>,
-    /// Handles of the functions that the program asked for, by name, so that asking twice returns the same handle.
+    /// Handles of functions by name, so that asking twice returns the same one.
     functions: Mutex<BTreeMap<String, Handle>>,
 }
 
@@ -67,7 +63,7 @@ impl Module {
     }
 }
 
-/// Refuses a name that is not a kernel's, or that of a kernel which the simulator cannot execute.
+/// Refuses a name of no kernel, or of one that cannot be executed.
 pub fn check_kernel(module: &simt::Module, name: &str) -> Result<()> {
     if module.kernel(name).is_some() {
         return Ok(());
@@ -103,7 +99,7 @@ exports! {
         load(module, |driver| image::read_file(driver, path))
     }
 
-    /// The memory of its variables is freed when the last launch that uses it has ended.
+    /// Unloads a module. The memory of its variables is freed when the last launch that uses it has ended.
     fn cuModuleUnload(module: Handle) {
         let (driver, _) = context::current()?;
         refuse!(

@@ -1,18 +1,15 @@
 //! The part of the API that asks about [occupancy](crate::occupancy).
 
-use simt::{Profile, cluster};
+use simt::{LaunchError, Profile, cluster};
 
 use super::context;
 use super::function::Function;
-use super::kernel::{code_of_clusters, dim};
+use super::kernel::{code_of, dim};
 use super::launch::read_shape;
 use super::library;
-use crate::driver::driver;
-use crate::export::exports;
-use crate::ffi::{In, LaunchConfigEx, Out, SharedBytesOfBlock};
-use crate::handles::Handle;
+use super::prelude::*;
+use crate::ffi::{LaunchConfigEx, SharedBytesOfBlock};
 use crate::occupancy::{self, BlockNeeds, Occupancy, WARP_SIZE};
-use crate::result::{CuResult, Result, refuse};
 
 /// Counts the blocks of a kernel that a multiprocessor holds; 0 if no block can have this many threads or this much shared memory. Like a
 /// GPU's driver, this ignores the kernel's launch bounds and a lowered limit on dynamic shared memory.
@@ -34,7 +31,7 @@ fn put_blocks(out: Out<i32>, function: Handle, block: i32, dynamic_shared: usize
     out.put(blocks(&function, driver.profile, threads, dynamic_shared) as i32)
 }
 
-/// Finds the block size that fills a multiprocessor best, and the largest if several fill it equally.
+/// Finds the largest of the block sizes that fill a multiprocessor best.
 fn put_potential_block(
     min_grid: Out<i32>,
     block: Out<i32>,
@@ -100,7 +97,9 @@ fn active_clusters(function: &Function, profile: &Profile, config: &LaunchConfig
     );
     let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
     let clusters = cluster::check(bounds, dim(config.grid), (asked, large), profile);
-    let Some(extent) = clusters.map_err(|misuse| code_of_clusters(misuse).because(misuse.to_string()))? else { return Ok(0) };
+    let Some(extent) = clusters.map_err(|misuse| code_of(&LaunchError::Misuse(misuse.into())).because(misuse.to_string()))? else {
+        return Ok(0);
+    };
     let threads = config.block.iter().product();
     let each = blocks(function, profile, threads, config.shared_mem_bytes as usize).min(CLUSTERED_BLOCKS);
     Ok(each * profile.multiprocessors / extent.volume() as u32)
@@ -146,8 +145,8 @@ exports! {
         potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
     }
 
-    /// Returns each block's share if this many blocks run at once, minus the kernel's static shared memory. Like a GPU's driver, this does
-    /// not subtract the part of each block that the system reserves.
+    /// Returns a block's share of shared memory if this many run at once. The kernel's static shared memory is subtracted. Like a GPU's
+    /// driver, this does not subtract the part of each block that the system reserves.
     fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: Out<usize>, function: Handle, blocks: i32, block: i32) {
         let driver = driver()?;
         let function = library::function(function)?;

@@ -1,19 +1,15 @@
-//! Names that NVIDIA's driver still exports for old programs: functions without the suffix `_v2`, and launches as they were before CUDA 4.
+//! Functions that NVIDIA's driver still exports for old programs: those with addresses of 32 bits, and launches as they were before CUDA 4.
 //!
-//! A program that looks a name up with `dlsym` and leaves out the suffix gets these. What each one returns was asked of NVIDIA's driver for
-//! CUDA 13.0 on an H100.
+//! A program that looks a name up with `dlsym` and leaves out the suffix `_v2` gets these. Their results were compared with those of NVIDIA's
+//! driver for CUDA 13.0 on an H100.
 
 use std::ffi::c_int;
 
 use super::function::{self, Function, PARAMETER_BYTES};
 use super::kernel::Shape;
 use super::launch;
+use super::prelude::*;
 use super::stream;
-use crate::driver::{driver, driver_of};
-use crate::export::exports;
-use crate::ffi::{DeviceId, HostBytes, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
 
 /// Refuses a function whose addresses have 32 bits. No context has had such addresses since CUDA 3.2, so NVIDIA's driver finds none.
 fn refuse_32_bits(name: &str) -> Result<()> {
@@ -76,7 +72,7 @@ of_32_bits! {
     cuMemcpyDtoA cuMemcpyDtoD cuMemcpyDtoDAsync cuMemcpyDtoH cuMemcpyDtoHAsync cuMemcpyHtoA cuMemcpyHtoAAsync cuMemcpyHtoD
     cuMemcpyHtoDAsync cuMemsetD16 cuMemsetD2D16 cuMemsetD2D32 cuMemsetD2D8 cuMemsetD32 cuMemsetD8 cuModuleGetGlobal;
 
-    /// More memory than 32 bits can say is the most that they can say.
+    /// Returns the memory in 32 bits, or the most that they can say.
     fn cuDeviceTotalMem(bytes: Out<u32>, device: DeviceId) {
         let driver = driver_of(device)?;
         bytes.put(driver.profile.memory_bytes.try_into().unwrap_or(u32::MAX))

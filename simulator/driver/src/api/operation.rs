@@ -8,16 +8,15 @@ use parking_lot::Mutex;
 use super::context::Context;
 use super::event::Event;
 use super::kernel::Launch;
+use super::prelude::*;
 use super::transfer::{Copy, Fill};
 use super::user_object::References;
 use super::value_op::ValueOp;
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, driver_of_this_process, find};
-use crate::ffi::{DevicePtr, HostCall, ValueOperation};
+use crate::driver::driver_of_this_process;
+use crate::ffi::{HostCall, ValueOperation};
 use crate::graph_memory::Bytes;
-use crate::handles::{Handle, kinds};
 use crate::name::readable;
-use crate::result::{CuResult, Result, refuse};
 use crate::timeline::Task;
 use crate::topology::{NodeId, Topology};
 
@@ -39,7 +38,7 @@ pub enum Operation {
     Values(Values),
 }
 
-/// Operations on values in memory, one after the other.
+/// Operations on values in memory, in order.
 #[derive(Clone, Debug)]
 pub struct Values {
     pub operations: Arc<[ValueOp]>,
@@ -54,7 +53,7 @@ impl Values {
         Self { operations: operations.into(), context, listed }
     }
 
-    /// Whether there are as many operations, of the same types. An executable graph can change addresses and values only.
+    /// Returns true if the types of the operations are equal. An executable graph can change addresses and values only.
     pub fn are_like(&self, other: &Self) -> bool {
         let types = |values: &Self| values.operations.iter().map(std::mem::discriminant).collect::<Vec<_>>();
         types(self) == types(other)
@@ -79,7 +78,7 @@ impl Operation {
         }
     }
 
-    /// Returns the context that this operation runs in, if it runs on the device.
+    /// Returns the context that this runs in, if it runs on the device.
     pub fn context(&self) -> Option<&Arc<Context>> {
         match self {
             Operation::Kernel(launch) => Some(launch.context()),
@@ -147,13 +146,13 @@ impl Operation {
         events
     }
 
-    /// Whether this keeps a graph from being copied and changed.
+    /// Returns true if this keeps a graph from being copied and changed.
     fn is_of_memory(&self) -> bool {
         matches!(self, Operation::Allocate(_) | Operation::Free(_))
     }
 }
 
-/// The memory of an allocation node, for as long as a graph or an executable graph has the node.
+/// The memory of an allocation node, as long as a graph has the node.
 #[derive(Debug)]
 pub struct Block {
     pub address: u64,
@@ -163,8 +162,7 @@ pub struct Block {
 impl Block {
     /// Makes memory that `graph` allocates.
     pub fn new(driver: &Driver, bytes: usize, context: Handle, graph: Handle) -> Result<Arc<Self>> {
-        let capacity = driver.profile.memory_bytes;
-        let address = driver.allocations.allocate(&driver.memory, capacity, bytes, MemoryKind::Graph, context)?;
+        let address = driver.allocations.allocate(bytes, MemoryKind::Graph, context)?;
         let bytes = bytes as u64;
         driver.graph_memory.reserve(address, bytes, graph);
         Ok(Arc::new(Self { address, bytes }))
@@ -183,7 +181,7 @@ impl Drop for Block {
 pub fn give_back(driver: &Driver, address: u64, bytes: Bytes) {
     if bytes == Bytes::Unused {
         // Fails only if the context is gone, which took its memory along.
-        let _ = driver.allocations.free(&driver.memory, address, |kind| kind == MemoryKind::Graph);
+        let _ = driver.allocations.free(address, |kind| kind == MemoryKind::Graph);
     }
 }
 
@@ -202,11 +200,11 @@ pub struct Node {
     /// The node that this is a copy of.
     pub original: Option<Handle>,
     pub operation: Operation,
-    /// Whether an executable graph executes the node.
+    /// True if an executable graph executes the node.
     pub is_enabled: bool,
 }
 
-/// What the handle of a node means.
+/// The object of a node's handle.
 #[derive(Clone, Debug)]
 pub struct NodeRef {
     pub graph: Arc<Graph>,
@@ -220,7 +218,7 @@ pub struct Graph {
     pub handle: Handle,
     /// The graph that this was cloned from with `cuGraphClone`.
     pub original: Option<Handle>,
-    /// Whether a node of another graph owns this graph.
+    /// True if a node of another graph owns this graph.
     pub is_embedded: bool,
     pub nodes: Mutex<Topology<Node>>,
     pub references: References,
@@ -282,7 +280,7 @@ impl Graph {
         Ok((id, handle))
     }
 
-    /// Returns the numbers of nodes, which must all be nodes of this graph.
+    /// Returns the numbers of nodes, all of which must be of this graph.
     pub fn ids(&self, nodes: &[Handle]) -> Result<Vec<NodeId>> {
         let id = |&handle: &Handle| -> Result<NodeId> {
             let node = find::<NodeRef>(handle)?;
@@ -297,7 +295,7 @@ impl Graph {
         ids.iter().filter_map(|&id| nodes.get(id)).map(|node| node.handle).collect()
     }
 
-    /// Whether the graph allocates or frees memory. CUDA does not copy such a graph, nor remove anything from it.
+    /// Returns true if the graph allocates or frees memory. CUDA does not copy such a graph, nor remove anything from it.
     pub fn has_memory_nodes(&self) -> bool {
         self.nodes.lock().nodes().any(|(_, node)| node.operation.is_of_memory())
     }
@@ -310,7 +308,7 @@ impl Graph {
         nodes.nodes().filter_map(block).collect()
     }
 
-    /// Makes a copy that has the same nodes, and copies of the graphs inside them.
+    /// Copies the graph, its nodes, and the graphs inside them.
     pub fn copy(&self, driver: &Driver, copy_for: CopyFor) -> Result<Arc<Self>> {
         let is_registered = copy_for != CopyFor::Executable;
         let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
@@ -343,7 +341,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Finds the copy of a node, in this graph and in the graphs of its nodes, and calls `look` with it.
+    /// Calls `look` with the copy of a node, here or inside of nodes.
     pub fn with_copy_of<T>(&self, original: Handle, look: &mut dyn FnMut(&mut Node) -> Result<T>) -> Result<T> {
         let mut nodes = self.nodes.lock();
         if let Some((_, node)) = nodes.nodes_mut().find(|(_, node)| node.original == Some(original)) {
@@ -364,7 +362,7 @@ impl Graph {
         self.with_copy_of(original, &mut |_| Ok(())).is_ok()
     }
 
-    /// Removes the handles of the graph, of its nodes, and of the graphs in its nodes. What is executable of it stays.
+    /// Removes the handles of the graph and of everything in it. What is executable of it stays.
     pub fn unregister(&self, driver: &Driver) {
         let _ = driver.handles.remove::<Graph>(self.handle);
         driver.graph_memory.forget_frees(self.handle);
@@ -376,7 +374,7 @@ impl Graph {
 }
 
 impl Node {
-    /// Removes the handle of the node, and those of the graph in it.
+    /// Removes the handles of the node and of the graph in it.
     pub fn unregister(&self, driver: &Driver) {
         let _ = driver.handles.remove::<NodeRef>(self.handle);
         if let Operation::Graph(graph) = &self.operation {

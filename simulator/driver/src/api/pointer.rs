@@ -2,13 +2,10 @@
 
 use std::ffi::c_void;
 
+use super::prelude::*;
 use super::{context, virtual_memory};
 use crate::allocations::{MemoryKind, Owned};
-use crate::driver::{DEVICE, Driver};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, In, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use crate::driver::DEVICE;
 
 /// `CU_MEMORYTYPE_HOST` and `_DEVICE`
 const HOST: u32 = 1;
@@ -98,7 +95,7 @@ exports! {
         put(driver, containing(driver, address).ok_or(CuResult::INVALID_VALUE)?, attribute, address, data)
     }
 
-    /// Unlike the function for one attribute, this succeeds for an address that CUDA does not know.
+    /// Returns several attributes, even of an address that CUDA does not know.
     fn cuPointerGetAttributes(count: u32, attributes: In<u32>, data: In<Out<c_void>>, address: DevicePtr) {
         let (driver, _) = context::current()?;
         let found = containing(driver, address);

@@ -7,15 +7,13 @@ use simt::{Accessed, Accesses};
 
 use super::context;
 use super::operation::{Block, Operation, free_graph_memory};
+use super::prelude::*;
 use super::stream;
 use crate::allocations::{MemoryKind, Owned};
 use crate::attributes;
-use crate::driver::{DEVICE, Driver, driver, driver_of, find};
-use crate::export::exports;
-use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, MemAccess, MemLocation, Out, PoolProperties};
-use crate::handles::Handle;
+use crate::driver::DEVICE;
+use crate::ffi::{MemAccess, MemLocation, PoolProperties};
 use crate::pools::Pool;
-use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Place, SharedMemory, Token};
 use crate::timeline::Task;
 
@@ -30,7 +28,7 @@ const READ_WRITE: u32 = 3;
 
 /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
 const FILE_DESCRIPTOR: u32 = 1;
-/// What the data of an exported address is of.
+/// The kind of data of an exported address.
 const POOLED: u32 = 3;
 
 /// Refuses a device that has no memory pools.
@@ -61,7 +59,7 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     }
     stream::use_now(stream)?;
     let kind = MemoryKind::Pooled(pool.handle);
-    let address = driver.allocations.allocate(&driver.memory, driver.profile.memory_bytes, bytes, kind, context.handle)?;
+    let address = driver.allocations.allocate(bytes, kind, context.handle)?;
     pool.note_allocated(bytes as u64);
     if driver.queues.timeline.is_some() {
         // Work of another stream may use it only after the allocation.
@@ -73,13 +71,13 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     out.put(address)
 }
 
-/// Frees memory, and records that in the pool that it is from, if the pool still exists.
+/// Frees memory, and records that in its pool if it still exists.
 pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
     let is_of_graph = |owned: &Owned| owned.kind == MemoryKind::Graph && owned.base == address;
     if driver.allocations.containing(address).as_ref().is_some_and(is_of_graph) && frees(MemoryKind::Graph) {
         return free_graph_memory(driver, address);
     }
-    let freed = driver.allocations.free(&driver.memory, address, frees)?;
+    let freed = driver.allocations.free(address, frees)?;
     if let MemoryKind::Pooled(pool) = freed.kind
         && let Ok(pool) = driver.handles.get::<Pool>(pool)
     {
@@ -88,13 +86,13 @@ pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -
     Ok(())
 }
 
-/// All bytes of an allocation, which nothing may use any more.
+/// Returns all bytes of an allocation, which nothing may use any more.
 fn whole(driver: &Driver, address: u64) -> Vec<Accessed> {
     let owned = driver.allocations.containing(address);
     owned.map(|owned| Accessed { address: owned.base, bytes: owned.bytes, accesses: Accesses::WRITTEN }).into_iter().collect()
 }
 
-/// Refuses a location that is not on the device, the only place where a pool can be.
+/// Refuses a location that is not on the device, where all pools are.
 fn check_location(location: MemLocation) -> Result<()> {
     refuse!(NOT_SUPPORTED if location.kind != ON_DEVICE, "the simulator has memory pools on the device only");
     if location.id == DEVICE { Ok(()) } else { CuResult::INVALID_DEVICE.err() }
@@ -191,17 +189,17 @@ exports! {
             MemoryKind::Pooled(pool) => driver.handles.get::<Pool>(pool).is_ok_and(|pool| pool.handle_types != 0),
             _ => false,
         };
-        data.put(driver.allocations.export(&driver.memory, address, POOLED, shares)?)
+        data.put(driver.allocations.export(address, POOLED, shares)?)
     }
 
-    /// The memory is freed as if it came from a pool of this process.
+    /// Opens memory of another process. It is freed as if it came from a pool of this process.
     fn cuMemPoolImportPointer(address: Out<DevicePtr>, pool: Handle, data: In<Token>) {
         let (driver, context) = context::current()?;
         address.check()?;
         refuse!(INVALID_VALUE if !driver.handles.get::<Pool>(pool)?.is_imported);
         let place = Place::from_token(&data.read()?).filter(|place| place.kind == POOLED).ok_or(CuResult::INVALID_VALUE)?;
         let kind = MemoryKind::ImportedFromPool(pool);
-        address.put(driver.allocations.map_imported(&driver.memory, &place, kind, context.handle)?)
+        address.put(driver.allocations.map_imported(&place, kind, context.handle)?)
     }
 
     fn cuMemPoolDestroy(pool: Handle) {
@@ -277,7 +275,7 @@ exports! {
         Ok(())
     }
 
-    /// What is in use, what was in use at most, what is reserved, and what was reserved at most.
+    /// Returns bytes in use, now and at most, or reserved, now and at most.
     fn cuDeviceGetGraphMemAttribute(device: DeviceId, attribute: u32, value: Out<u64>) {
         let [used, reserved] = driver_of(device)?.graph_memory.levels();
         let levels = [used.bytes, used.high, reserved.bytes, reserved.high];

@@ -4,11 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::context::{self, Context};
-use crate::driver::{Driver, driver_of};
-use crate::export::exports;
-use crate::ffi::{DeviceId, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use super::prelude::*;
 
 fn is_active(driver: &Driver) -> bool {
     driver.handles.get::<Context>(driver.primary.handle).is_ok()
@@ -25,7 +21,7 @@ pub fn release(device: DeviceId) -> Result<()> {
     Ok(())
 }
 
-/// Retains the primary context once, and makes it if nobody has retained it before.
+/// Retains the primary context, and makes it if it does not exist.
 pub fn retain(driver: &Driver) -> Result<Arc<Context>> {
     let handle = driver.primary.handle;
     let mut state = driver.primary.state.lock();

@@ -2,9 +2,8 @@
 
 use std::ffi::c_void;
 
-use crate::export::{Export, exports};
-use crate::ffi::{Out, Text};
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
+use crate::export::Export;
 
 /// `CU_GET_PROC_ADDRESS_SUCCESS` and `_SYMBOL_NOT_FOUND`
 const FOUND: u32 = 0;
@@ -14,8 +13,8 @@ const NOT_FOUND: u32 = 1;
 const LEGACY: u64 = 1;
 const PER_THREAD: u64 = 2;
 
-/// Names whose plain form changed its meaning in some version of CUDA (written as `cuDriverGetVersion` returns it): plain name, version,
-/// suffix before that version, suffix from then on.
+/// Names whose plain form changed its meaning in some version of CUDA: plain name, version, suffix before that version, suffix from then
+/// on.
 const CHANGED: [(&str, i32, &str, &str); 22] = [
     ("cuCtxCreate", 13000, "_v2", "_v4"),
     ("cuCtxGetDevice", 13000, "", "_v2"),
@@ -66,7 +65,7 @@ fn exact(name: &str) -> Option<&'static Export> {
     every_export().find(|export| export.name == name)
 }
 
-/// Finds the function that a plain name means to a program for this version of CUDA. A name with a suffix means nothing.
+/// Finds the function that a plain name means in this version of CUDA. A name with a suffix means nothing.
 fn find(name: &str, version: i32) -> Option<&'static Export> {
     if name.rsplit_once("_v").is_some_and(|(_, suffix)| suffix.parse::<u32>().is_ok()) {
         return None;
@@ -99,7 +98,7 @@ exports! {
         get(symbol, function, version, flags, None)
     }
 
-    /// An unknown name is not a failure if the caller asks for the status.
+    /// Succeeds for an unknown name, which the status says.
     fn cuGetProcAddress_v2(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, status: Out<u32>) {
         get(symbol, function, version, flags, Some(status))
     }

@@ -13,12 +13,10 @@ use simt::texture::Binding;
 use super::array::{self, Array, Mipmapped};
 use super::context::{self, Context};
 use super::module::Module;
+use super::prelude::*;
 use super::texture;
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{ArrayDescriptor, DevicePtr, In, Out, ResourceDescriptor, Text, TextureDescriptor};
-use crate::handles::{Handle, Kind, kinds};
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::{ArrayDescriptor, ResourceDescriptor, TextureDescriptor};
+use crate::handles::Kind;
 
 /// `CU_TRSA_OVERRIDE_FORMAT`: the reference takes the format of the array. It must be given.
 const OVERRIDE_FORMAT: u32 = 1;
@@ -37,7 +35,7 @@ struct TextureReference {
     state: Mutex<State>,
 }
 
-/// What the host told a texture reference.
+/// The state of a texture reference, set by the host.
 struct State {
     resource: Option<ResourceDescriptor>,
     /// The format and the number of channels of memory.
@@ -86,12 +84,20 @@ fn change(handle: Handle, change: impl FnOnce(&mut State) -> Result<()>) -> Resu
     Ok(())
 }
 
+/// Sets something that no value is wrong for.
+fn set(reference: Handle, set: impl FnOnce(&mut TextureDescriptor)) -> Result<()> {
+    change(reference, |state| {
+        set(&mut state.texture);
+        Ok(())
+    })
+}
+
 fn look<T>(reference: Handle, look: impl FnOnce(&State) -> Result<T>) -> Result<T> {
     let reference = find::<TextureReference>(reference)?;
     look(&reference.state.lock())
 }
 
-/// Finds the reference that a variable of a module holds, or makes it.
+/// Finds or makes the reference that a variable of a module holds.
 fn of_variable<T: Kind>(module: Handle, name: &str, opaque: Opaque, make: impl FnOnce(Arc<Context>) -> T) -> Result<Handle> {
     let (driver, context) = context::current()?;
     let module = driver.handles.get::<Module>(module)?;
@@ -120,7 +126,7 @@ fn bind_memory(driver: &Driver, state: &mut State, kind: u32, address: u64, size
     Ok(())
 }
 
-/// The array that a reference is bound to.
+/// Returns the array that a reference is bound to.
 fn bound(reference: Handle, kind: u32) -> Result<Handle> {
     look(reference, |state| {
         let resource = state.resource.filter(|resource| resource.kind == kind);
@@ -180,7 +186,7 @@ exports! {
         })
     }
 
-    /// Every address of an allocation is aligned well enough here, so the offset is 0.
+    /// Binds memory. Every address of an allocation is aligned well enough here, so the offset is 0.
     fn cuTexRefSetAddress_v2(offset: Out<usize>, reference: Handle, address: DevicePtr, bytes: usize) {
         let driver = driver()?;
         change(reference, |state| bind_memory(driver, state, texture::LINEAR, address, &[bytes], bytes))?;
@@ -188,7 +194,12 @@ exports! {
         Ok(())
     }
 
-    fn cuTexRefSetAddress2D_v2 | cuTexRefSetAddress2D_v3(reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize) {
+    fn cuTexRefSetAddress2D_v2 | cuTexRefSetAddress2D_v3(
+        reference: Handle,
+        descriptor: In<ArrayDescriptor>,
+        address: DevicePtr,
+        pitch: usize,
+    ) {
         let driver = driver()?;
         let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
         change(reference, |state| {
@@ -229,25 +240,16 @@ exports! {
     }
 
     fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) {
-        change(reference, |state| {
-            state.texture.mipmap_level_bias = bias;
-            Ok(())
-        })
+        set(reference, |texture| texture.mipmap_level_bias = bias)
     }
 
     fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) {
-        change(reference, |state| {
-            state.texture.mipmap_levels = [least, greatest];
-            Ok(())
-        })
+        set(reference, |texture| texture.mipmap_levels = [least, greatest])
     }
 
     /// Stored, without effect.
     fn cuTexRefSetMaxAnisotropy(reference: Handle, ratio: u32) {
-        change(reference, |state| {
-            state.texture.max_anisotropy = ratio;
-            Ok(())
-        })
+        set(reference, |texture| texture.max_anisotropy = ratio)
     }
 
     fn cuTexRefSetBorderColor(reference: Handle, color: In<[f32; 4]>) {

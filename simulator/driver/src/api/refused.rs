@@ -3,9 +3,7 @@
 //! They exist because bindings look functions up by name and treat a missing one as a broken driver. None of them reads its arguments, so
 //! none declares them: in the C calling convention, on every 64-bit target, a function may leave its arguments unread.
 
-use crate::driver::driver;
-use crate::export::exports;
-use crate::result::{CuResult, Result};
+use super::prelude::*;
 
 fn refuse(feature: &str, instead: &str) -> Result<()> {
     driver()?;
@@ -20,7 +18,7 @@ pub struct Refused {
     pub functions: &'static [&'static str],
 }
 
-/// Exports functions that refuse, grouped by feature, each group with what to do instead.
+/// Exports functions that refuse, by feature, each with an alternative.
 macro_rules! refused {
     ($($feature:literal, $instead:literal: $($name:ident)*;)*) => {
         exports! {

@@ -6,21 +6,20 @@ use std::sync::Arc;
 use super::context::Context;
 use super::event::Record;
 use super::operation::{Graph, Operation, give_back};
-use crate::driver::{Driver, driver};
+use super::prelude::*;
 use crate::graph_order::{GraphNode, GraphOrder};
 use crate::queues::Progress;
-use crate::result::{CuResult, Result};
 use crate::timeline::{self, Task};
 use crate::topology::NodeId;
 
 /// An operation that is under way.
 pub struct Run {
     operation: Operation,
-    /// The record of an event that a wait for the event waits for.
+    /// The record of an event that this waits for.
     record: Option<Record>,
     /// The number of operations on values that are done.
     done: usize,
-    /// What is left of a graph.
+    /// The rest of a graph.
     steps: Steps,
 }
 

@@ -1,8 +1,6 @@
-//! Streams. Every operation is complete when the call that enqueues it returns, so a stream is always idle, unless it waits for a value in
-//! memory: then it keeps what comes after ([`crate::queues`]).
-//!
-//! CUDA may run an operation of a stream at any time between the end of the previous operation and the next point where the program
-//! waits. Running it at once is allowed, for any number of streams.
+//! Streams. CUDA may run an operation of a stream at any time between the end of the previous operation and the next point where the program
+//! waits. Without a schedule, an operation runs at once, and is complete when its call returns. The exceptions wait in [`crate::queues`]:
+//! operations behind a wait for a value in memory, and all operations of a late [schedule](crate::schedule).
 //!
 //! Every function that enqueues an operation does so through [`submit`], which executes the operation, or makes a node of it while the stream
 //! is being captured.
@@ -13,21 +11,20 @@ use std::thread;
 use super::context::{self, Context, STREAM_ATTRIBUTE_BYTES};
 use super::event::Event;
 use super::operation::{Graph, Operation};
+use super::prelude::*;
 use super::run::Run;
 use crate::captures::StreamKey;
-use crate::driver::{self, DEVICE, Driver, driver, find};
-use crate::export::{default_is_per_thread, exports};
-use crate::ffi::{DeviceId, HostBytes, HostCall, HostFn, Out, StreamCallback};
-use crate::handles::{Handle, kinds};
-use crate::position::Position;
-use crate::queues::{Awaited, Progress};
-use crate::result::{CuResult, Result, refuse};
+use crate::driver::{self, DEVICE};
+use crate::export::default_is_per_thread;
+use crate::ffi::{HostCall, HostFn, StreamCallback};
+use crate::position::{Awaited, Position};
+use crate::queues::Progress;
 use crate::timeline::Task;
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
 pub const DEFAULT: Handle = Handle::NULL;
 
-/// Priorities. A lower number is more urgent. They have no effect here, because no stream ever waits.
+/// Priorities. A lower number is more urgent. They have no effect here: the order of the calls, or a schedule, decides.
 const LEAST_PRIORITY: i32 = 0;
 const GREATEST_PRIORITY: i32 = -5;
 
@@ -50,7 +47,7 @@ const MEMORY_DOMAIN: u32 = 10;
 pub struct Stream {
     pub handle: Handle,
     pub context: Arc<Context>,
-    /// What the context was called when the stream was made in it.
+    /// The handle of the context by which the stream was made.
     made_in: Handle,
     flags: u32,
     priority: i32,
@@ -68,12 +65,12 @@ pub fn any(handle: Handle) -> Result<Option<Arc<Stream>>> {
     }
 }
 
-/// Returns what the default stream means in the call that this thread is in.
+/// Returns the meaning of the default stream in the current call.
 fn meant(handle: Handle) -> Handle {
     if handle == DEFAULT && default_is_per_thread() { Handle::PER_THREAD_STREAM } else { handle }
 }
 
-/// Whether a handle means the legacy stream, which waits for all others and which no driver captures.
+/// Returns true for the legacy stream, which is never captured.
 pub fn is_legacy(handle: Handle) -> bool {
     matches!(meant(handle), DEFAULT | Handle::LEGACY_STREAM)
 }
@@ -86,7 +83,7 @@ pub fn context_of(handle: Handle) -> Result<Arc<Context>> {
     }
 }
 
-/// Refuses a stream of another context, because a kernel can only be launched in the current one.
+/// Refuses a stream of another context than the current one.
 pub fn check_current(handle: Handle, current: &Context) -> Result<()> {
     if context_of(handle)?.handle == current.handle { Ok(()) } else { CuResult::INVALID_HANDLE.err() }
 }
@@ -107,12 +104,12 @@ pub fn key(handle: Handle) -> Result<StreamKey> {
     Ok(StreamKey { handle, context: context_of(handle)?.handle, thread })
 }
 
-/// Whether the legacy stream waits for this stream.
+/// Returns true if the legacy stream waits for this stream.
 pub fn is_blocking(handle: Handle) -> Result<bool> {
     Ok(any(handle)?.is_none_or(|stream| stream.flags & NON_BLOCKING == 0))
 }
 
-/// Whether a stream is being captured, even if the capture is invalid by now.
+/// Returns true if a stream is being captured, even without success.
 pub fn is_capturing(handle: Handle) -> Result<bool> {
     Ok(driver()?.captures.status(key(handle)?).is_some())
 }
@@ -122,7 +119,8 @@ pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
     submit_then(stream, operation, || ())
 }
 
-/// The same, and does something right after the operation, before anybody can know that it is done. A capture does not do that.
+/// Gives a stream something to do, and does `then` right after it. No one can know before `then` that it is done. A capture does not do
+/// `then`. A capture does not do that.
 pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let record = |graph, dependencies: &[_]| find::<Graph>(graph)?.add(driver, operation.clone(), dependencies);
@@ -157,12 +155,12 @@ pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + S
     Ok(())
 }
 
-/// Where the next work of a stream is among all work.
+/// Returns the position of the next work of a stream among all work.
 fn position(stream: Handle, key: StreamKey) -> Result<Position> {
     Ok(Position { stream: key, is_legacy: is_legacy(stream), is_blocking: is_blocking(stream)?, is_of_context: false })
 }
 
-/// Does something when all earlier work of a stream is done, which is now unless the stream waits.
+/// Does something when all earlier work of a stream is done.
 pub fn after(stream: Handle, task: Task, act: impl FnOnce(&Driver) -> Result<()> + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let position = position(stream, key)?;
@@ -174,24 +172,17 @@ pub fn after(stream: Handle, task: Task, act: impl FnOnce(&Driver) -> Result<()>
     driver.queues.push(position, task, work).map(drop)
 }
 
-/// Waits for all work of a stream, before a call returns that must not return earlier.
+/// Waits for all work of a stream, before a call returns.
 pub fn finish(stream: Handle) -> Result<()> {
     let driver = driver()?;
     if driver.queues.is_empty() && driver.queues.timeline.is_none() {
         return Ok(());
     }
-    let context = context_of(stream)?;
-    let position = position(stream, key(stream)?)?;
-    let awaited = Awaited::Before(position);
-    driver.queues.wait(driver::patience(), awaited).map_or(Ok(()), |what| context::give_up(driver, &context, &what))?;
-    if let Some(timeline) = &driver.queues.timeline {
-        timeline.wait_before(&position);
-    }
-    context.check()?;
-    driver.queues.take_failure(context.handle)
+    let awaited = Awaited::Before(position(stream, key(stream)?)?);
+    context::wait(driver, &*context_of(stream)?, awaited)
 }
 
-/// Refuses to use the legacy stream while it would have to wait for a capturing stream.
+/// Refuses the legacy stream while it would wait for a capturing stream.
 fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
     let (driver, key) = (driver()?, key(stream)?);
     if is_legacy(stream) {
@@ -200,7 +191,7 @@ fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
     Ok((driver, key))
 }
 
-/// Refuses to do something now in the legacy stream while it would have to wait for a capturing stream.
+/// Refuses to use the legacy stream now while it would wait for a capture.
 pub fn use_now(stream: Handle) -> Result<()> {
     admit(stream).map(drop)
 }
@@ -260,7 +251,7 @@ fn query(stream: Handle) -> Result<()> {
     let position = position(stream, key(stream)?)?;
     refuse!(NOT_READY if driver.queues.is_busy(&position));
     if let Some(timeline) = &driver.queues.timeline {
-        timeline.wait_before(&position);
+        timeline.waited(Awaited::Before(position));
     }
     usable(stream).map(drop)
 }
@@ -283,7 +274,7 @@ pub fn made_in(stream: Handle) -> Result<Handle> {
     Ok(any(stream)?.map_or_else(context::current_handle, |stream| stream.made_in))
 }
 
-/// Records an event when all work of a context is done that came before.
+/// Records an event after all earlier work of a context.
 pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     let driver = driver()?;
     let context = driver.handles.get::<Context>(context)?;
@@ -317,7 +308,7 @@ pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
     driver.queues.push(of_context(&context), task, Box::new(move || run.advance(driver))).map(drop)
 }
 
-/// A position after all earlier work of a context, and before all later work.
+/// Returns the position after all earlier and before all later work of a context.
 fn of_context(context: &Context) -> Position {
     let stream = StreamKey { handle: DEFAULT, context: context.handle, thread: None };
     Position { stream, is_legacy: true, is_blocking: true, is_of_context: true }
@@ -338,7 +329,7 @@ fn attribute_bytes(attribute: u32) -> Result<usize> {
     }
 }
 
-/// Returns the value of an attribute that the program did not set, as NVIDIA's driver for CUDA 13.0 returned it on an H100.
+/// Returns an attribute's initial value, as CUDA 13.0 returned it on an H100.
 fn initial(stream: Handle, attribute: u32) -> Result<[u8; STREAM_ATTRIBUTE_BYTES]> {
     let mut value = [0; STREAM_ATTRIBUTE_BYTES];
     let number = match attribute {
@@ -460,7 +451,7 @@ exports! {
         Ok(())
     }
 
-    /// All earlier work is done, so the function runs now, on this thread. CUDA forbids it to call CUDA functions.
+    /// Runs a function of the host when all earlier work is done. CUDA forbids it to call CUDA functions.
     fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) also "_ptsz" {
         usable(stream)?;
         submit(stream, Operation::Host(HostCall::new(function, data)?))

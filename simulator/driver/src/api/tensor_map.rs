@@ -4,10 +4,7 @@
 
 use simt::tensor_map::{BYTES, Element, Interleave, Swizzle, TensorMap};
 
-use crate::driver::driver;
-use crate::export::exports;
-use crate::ffi::{In, Out};
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
 
 /// `CU_TENSOR_MAP_L2_PROMOTION_L2_256B`, the last of them. They say how much the L2 cache fetches, which is not modeled.
 const LAST_PROMOTION: u32 = 3;
@@ -18,7 +15,7 @@ const SINCE: (u32, u32) = (9, 0);
 /// A `CUtensorMap`.
 type Bytes = [u8; BYTES];
 
-/// The first elements of an array of the caller, with zeros after them.
+/// Reads the first elements of the caller's array, with zeros after them.
 fn array<T: Copy + Default, const N: usize>(from: In<T>, count: usize) -> Result<[T; N]> {
     let mut elements = [T::default(); N];
     refuse!(INVALID_VALUE if from.is_null());
@@ -28,7 +25,7 @@ fn array<T: Copy + Default, const N: usize>(from: In<T>, count: usize) -> Result
     Ok(elements)
 }
 
-/// One of the kinds that a number stands for.
+/// Returns one of the kinds that a number stands for.
 fn kind<T: Copy>(all: &[T], number: u32, what: &str) -> Result<T> {
     let kind = all.get(number as usize).copied();
     kind.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("{number} is not {what} of a tensor map for this GPU")))
@@ -41,10 +38,10 @@ fn check(map: &TensorMap) -> Result<()> {
 /// Refuses on GPUs without the copies that read tensor maps.
 fn check_gpu() -> Result<()> {
     let profile = driver()?.profile;
-    if profile.compute_capability < SINCE {
-        let reason = format!("{} has no tensor maps, which exist from compute capability 9.0 on", profile.name);
-        return Err(CuResult::NOT_SUPPORTED.because(reason));
-    }
+    refuse!(
+        NOT_SUPPORTED if profile.compute_capability < SINCE,
+        "{} has no tensor maps, which exist from compute capability 9.0 on", profile.name
+    );
     Ok(())
 }
 

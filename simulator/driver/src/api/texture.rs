@@ -8,12 +8,9 @@ use simt::texture::{Addressing, Binding, Format, ImageView, Mipmap, Texture};
 
 use super::array::{self, Array, Mipmapped};
 use super::context::{self, Context};
+use super::prelude::*;
 use crate::attributes;
-use crate::driver::{driver_of, find};
-use crate::export::exports;
-use crate::ffi::{DeviceId, In, Out, ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::{ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor};
 
 /// `CU_RESOURCE_TYPE_ARRAY`, `_MIPMAPPED_ARRAY`, `_LINEAR`, `_PITCH2D`
 pub const ARRAY: u32 = 0;
@@ -45,7 +42,7 @@ kinds! {
     Object: INVALID_VALUE, of its context;
 }
 
-/// The image that a resource is, without its smaller copies.
+/// Returns the image that a resource is, without its smaller copies.
 pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
     let of_memory = |width: usize, height: usize, pitch: usize| -> Result<ImageView> {
         let (address, format, channels) = resource.memory();
@@ -73,7 +70,7 @@ pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
     }
 }
 
-/// The parts of a resource that a view shows: its levels and its layers, and how it reads them.
+/// Returns the parts of a resource that a view shows: its levels and its layers, and how it reads them.
 fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) -> Result<Vec<ImageView>> {
     let mut images =
         if resource.kind == MIPMAPPED { find::<Mipmapped>(resource.array())?.views.clone() } else { vec![image(resource)?] };
@@ -98,7 +95,7 @@ fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) 
     Ok(images)
 }
 
-/// What a `CUresourceViewFormat` is; `None` for the format of the resource.
+/// Returns the format that a `CUresourceViewFormat` means; `None` for that of the resource.
 fn view_format(number: u32) -> Result<Option<(Format, u32)>> {
     let formats = [
         Format::Unsigned(8),

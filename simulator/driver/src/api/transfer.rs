@@ -1,14 +1,12 @@
-//! What a copy and a fill are: where the bytes come from and where they go. A stream executes them at once, and a graph keeps them.
+//! Copies and fills: where the bytes come from and where they go. A stream executes them, and a graph keeps them.
 //!
 //! An address may belong to the device or to the host. Both share one address range, so the address alone says which.
 
 use simt::{Accessed, Accesses};
 
 use super::array::Array;
-use crate::driver::{Driver, find};
-use crate::ffi::{DevicePtr, HostBytes, Memcpy3D, MemcpyEnd3D, MemsetNode, UnifiedPtr};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
+use crate::ffi::{Memcpy3D, MemcpyEnd3D, MemsetNode, UnifiedPtr};
 
 /// Addresses from here on belong to the device: no process has memory of its own this high.
 const HOST_END: u64 = 1 << 48;
@@ -60,7 +58,7 @@ impl Address {
         }
     }
 
-    /// The address as a number. The host and the device share one range of addresses.
+    /// Returns the address as a number. The host and the device share one range of addresses.
     pub fn number(self) -> u64 {
         match self {
             Address::Host(bytes) => bytes.address(),
@@ -70,7 +68,7 @@ impl Address {
     }
 }
 
-/// Whether the device can access this address.
+/// Returns true if the device can access this address.
 fn is_on_device(driver: &Driver, address: u64) -> bool {
     address >= HOST_END || driver.memory.allocation_at(address).is_some()
 }
@@ -126,7 +124,7 @@ impl End {
         MemcpyEnd3D { x_in_bytes, y, z, lod: 0, memory_type, host, device, array, context: Handle::NULL, pitch, height }
     }
 
-    /// Returns the offset of the box's first byte, the bytes between its rows, and the bytes between its layers.
+    /// Returns the box's first byte, and the bytes between rows and layers.
     fn offsets(&self, [width, rows, _]: Extent) -> Result<(usize, usize, usize)> {
         let [x, y, z] = self.start;
         let pitch = if self.pitch == 0 { width } else { self.pitch };
@@ -166,7 +164,7 @@ impl Copy {
         Memcpy3D { source: self.source.to_parameters(), target: self.target.to_parameters(), width_in_bytes, height, depth }
     }
 
-    /// Refuses a box that does not fit the rows and layers it is in.
+    /// Refuses a box that does not fit its rows and layers.
     pub fn check(&self) -> Result<()> {
         if !self.extent.contains(&0) {
             self.target.offsets(self.extent)?;
@@ -175,17 +173,17 @@ impl Copy {
         Ok(())
     }
 
-    /// Whether the copy is of a single row of at least one byte.
+    /// Returns true for a copy of one row of at least one byte.
     pub fn is_row(&self) -> bool {
         self.extent[0] > 0 && self.extent[1..] == [1, 1]
     }
 
-    /// Returns for the target and for the source whether it is on the device.
+    /// Returns true for each end, target and source, that is on the device.
     pub fn directions(&self, driver: &Driver) -> [bool; 2] {
         [self.target, self.source].map(|end| matches!(end.address.resolve(driver), Location::Device(_)))
     }
 
-    /// Refuses a box whose first or last byte on the device is in no allocation.
+    /// Refuses a box on the device that begins or ends outside of allocations.
     pub fn check_memory(&self, driver: &Driver) -> Result<()> {
         let [width, rows, layers] = self.extent;
         if self.extent.contains(&0) {
@@ -202,7 +200,7 @@ impl Copy {
         Ok(())
     }
 
-    /// Whether the copy is from the device's own memory to the device's own memory. Memory of the host that the device can access does not
+    /// Returns true if both ends are in the device's own memory. Memory of the host that the device can access does not
     /// count.
     pub fn is_between_devices(&self, driver: &Driver) -> bool {
         [self.target, self.source].iter().all(|end| {
@@ -341,7 +339,7 @@ impl Fill {
         (0..rows).map(row).collect()
     }
 
-    /// Whether this fills a single row of at least one element.
+    /// Returns true if this fills one row of at least one element.
     pub fn is_row(&self) -> bool {
         self.width > 0 && self.rows == 1
     }

@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-use crate::driver::{driver, driver_of_this_process, find};
-use crate::export::exports;
-use crate::ffi::{HostBytes, HostCall, HostFn, Out};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
+use crate::driver::driver_of_this_process;
+use crate::ffi::{HostCall, HostFn};
 
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires.
 const NO_DESTRUCTOR_SYNC: u32 = 1;
@@ -72,7 +70,7 @@ impl References {
 }
 
 impl Clone for References {
-    /// A copy of a graph has references of its own.
+    /// Retains the objects once more, for the copy of a graph.
     fn clone(&self) -> Self {
         let counts = self.counts.lock().clone();
         counts.values().for_each(|(object, count)| object.retain(*count));
@@ -95,13 +93,7 @@ pub fn check_count(count: u32) -> Result<()> {
 }
 
 exports! {
-    fn cuUserObjectCreate(
-        object: Out<Handle>,
-        data: HostBytes,
-        destroy: Option<HostFn>,
-        references: u32,
-        flags: u32,
-    ) {
+    fn cuUserObjectCreate(object: Out<Handle>, data: HostBytes, destroy: Option<HostFn>, references: u32, flags: u32) {
         let driver = driver()?;
         object.check()?;
         check_count(references)?;

@@ -1,13 +1,10 @@
 //! Operations of streams on values in memory: writing one, and waiting for one.
 
 use super::operation::{Operation, Values};
+use super::prelude::*;
 use super::stream;
 use super::value_op::{self, ValueOp};
-use crate::driver::{Driver, driver};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, In, ValueOperation};
-use crate::handles::Handle;
-use crate::result::Result;
+use crate::ffi::ValueOperation;
 
 fn submit(stream: Handle, make: impl FnOnce(&Driver) -> Result<Vec<ValueOp>>) -> Result<()> {
     let context = stream::usable(stream)?;

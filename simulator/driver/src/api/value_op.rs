@@ -1,12 +1,11 @@
-//! What an operation on a value in memory is: writing it, or waiting until it meets a condition.
+//! Operations on values in memory: writing one, or waiting until it meets a condition.
 
 use std::fmt;
 
+use super::prelude::*;
 use crate::allocations::MemoryKind;
-use crate::driver::{Driver, driver};
-use crate::ffi::{In, ValueOperation};
+use crate::ffi::ValueOperation;
 use crate::queues::Progress;
-use crate::result::{CuResult, Result, refuse};
 
 /// `CU_STREAM_WAIT_VALUE_FLUSH`
 const FLUSH: u32 = 1 << 30;
@@ -41,7 +40,7 @@ pub enum ValueOp {
     Barrier,
 }
 
-/// What a value in memory must be, compared with the one that is given.
+/// A condition on a value in memory, compared with a given one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// Not less, where the numbers go round in a circle.
@@ -68,7 +67,7 @@ impl Condition {
         }
     }
 
-    /// Whether a value of this many bytes meets the condition.
+    /// Returns true if a value of this many bytes meets the condition.
     pub fn holds(self, found: u64, given: u64, bytes: u32) -> bool {
         let unused = 64 - 8 * bytes;
         match self {
@@ -131,9 +130,10 @@ impl ValueOp {
 /// Refuses an address that no value can be at.
 fn check_address(driver: &Driver, address: u64, bytes: u32) -> Result<()> {
     let is_managed = driver.allocations.containing(address).is_some_and(|owned| owned.kind == MemoryKind::Managed);
-    let mut value = [0; 8];
+    let is_aligned = address.is_multiple_of(bytes.into());
+    let can_be_read = || driver.memory.read(address, &mut [0; 8][..bytes as usize]).is_ok();
     refuse!(
-        INVALID_VALUE if is_managed || !address.is_multiple_of(bytes.into()) || driver.memory.read(address, &mut value[..bytes as usize]).is_err(),
+        INVALID_VALUE if is_managed || !is_aligned || !can_be_read(),
         "a value of {bytes} bytes needs an aligned address in memory of the device that is not managed; {address:#x} is none"
     );
     Ok(())

@@ -2,11 +2,9 @@
 
 use simt::Rights;
 
-use crate::driver::{DEVICE, Driver, driver, driver_of};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, HostBytes, In, MemAccess, MemLocation, MemoryProperties, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use super::prelude::*;
+use crate::driver::DEVICE;
+use crate::ffi::{MemAccess, MemLocation, MemoryProperties};
 use crate::virtual_memory::{GRANULARITY, Physical, Retained};
 
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`
@@ -72,12 +70,12 @@ exports! {
         if bytes == 0 || !is_aligned || (alignment != 0 && !alignment.is_power_of_two()) || alignment > 1 << 40 {
             refuse!(INVALID_VALUE);
         }
-        address.put(driver.virtual_memory.reserve(&driver.memory, bytes, alignment)?)
+        address.put(driver.virtual_memory.reserve(bytes, alignment)?)
     }
 
     fn cuMemAddressFree(address: DevicePtr, bytes: usize) {
         let driver = check_flags(0)?;
-        driver.virtual_memory.free(&driver.memory, address, bytes as u64)
+        driver.virtual_memory.free(address, bytes as u64)
     }
 
     fn cuMemCreate(handle: Out<u64>, bytes: usize, properties: In<MemoryProperties>, flags: u64) {
@@ -89,7 +87,7 @@ exports! {
             INVALID_VALUE if bytes == 0 || !(bytes as u64).is_multiple_of(GRANULARITY),
             "the length must be a multiple of {GRANULARITY}"
         );
-        let lease = driver.allocations.take_bytes(driver.profile.memory_bytes, bytes as u64)?;
+        let lease = driver.allocations.take_bytes(bytes as u64)?;
         handle.put(Physical::create(&driver.handles, lease, bytes as u64, properties.handle_types)?.number())
     }
 
@@ -106,7 +104,7 @@ exports! {
 
     fn cuMemUnmap(address: DevicePtr, bytes: usize) {
         let driver = check_flags(0)?;
-        driver.virtual_memory.unmap(&driver.memory, address, bytes as u64)
+        driver.virtual_memory.unmap(address, bytes as u64)
     }
 
     fn cuMemSetAccess(address: DevicePtr, bytes: usize, access: In<MemAccess>, count: usize) {
@@ -123,7 +121,7 @@ exports! {
                 _ => refuse!(INVALID_VALUE),
             };
         }
-        driver.virtual_memory.set_rights(&driver.memory, address, bytes as u64, rights)
+        driver.virtual_memory.set_rights(address, bytes as u64, rights)
     }
 
     fn cuMemGetAccess(flags: Out<u64>, location: In<MemLocation>, address: DevicePtr) {

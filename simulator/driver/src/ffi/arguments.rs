@@ -53,13 +53,13 @@ impl<T> Out<T> {
         }
     }
 
-    /// Returns the `index`-th element, where the API says that the caller passes an array.
+    /// Returns the `index`-th element of an array.
     pub fn nth(self, index: usize) -> Self {
         // Null stays null, so that it is still recognized.
         if self.0.is_null() { self } else { Self(self.0.wrapping_add(index)) }
     }
 
-    /// Changes the type of the result, for attributes whose type depends on their number.
+    /// Changes the type, for attributes whose type depends on their number.
     pub fn cast<U>(self) -> Out<U> {
         Out(self.0.cast())
     }
@@ -71,7 +71,7 @@ impl<T> Out<T> {
 }
 
 impl Out<c_char> {
-    /// Writes `text` and a NUL into a buffer of `capacity` bytes, truncated to fit.
+    /// Writes `text` and a NUL, truncated to `capacity` bytes.
     pub fn put_text(self, text: &str, capacity: usize) -> Result<()> {
         self.check()?;
         let Some(longest) = capacity.checked_sub(1) else { return CuResult::INVALID_VALUE.err() };
@@ -82,7 +82,7 @@ impl Out<c_char> {
     }
 }
 
-/// Where the caller stores a value, or an array of values, for the driver to read.
+/// The place of the caller's value, or array of values.
 #[repr(transparent)]
 pub struct In<T>(*const T);
 
@@ -108,7 +108,7 @@ impl<T: Copy> In<T> {
         self.0.expose_provenance() as u64
     }
 
-    /// Changes the type of the value, for attributes whose type depends on their number.
+    /// Changes the type, for attributes whose type depends on their number.
     pub fn cast<U>(self) -> In<U> {
         In(self.0.cast())
     }
@@ -117,7 +117,7 @@ impl<T: Copy> In<T> {
         self.read_nth(0)
     }
 
-    /// Reads the `index`-th element, where the API says that the caller's array has that many.
+    /// Reads the `index`-th element of the caller's array.
     pub fn read_nth(self, index: usize) -> Result<T> {
         refuse!(INVALID_VALUE if self.0.is_null());
         // SAFETY: the C caller promises that a pointer that is not null points to as many values as the API says, and only the C
@@ -170,7 +170,7 @@ impl HostBytes {
         self.0 as u64
     }
 
-    /// The file descriptor that a handle of shared memory is.
+    /// Returns the file descriptor that a handle of shared memory is.
     pub fn descriptor(self) -> Result<i32> {
         match i32::try_from(self.address()) {
             Ok(0) => {
@@ -212,7 +212,7 @@ impl HostBytes {
         Ok(fill(unsafe { std::slice::from_raw_parts_mut(self.0.cast(), bytes) }))
     }
 
-    /// Reads the address that the caller's structure has `offset` bytes from its start.
+    /// Reads the address at an offset of the caller's structure.
     pub fn pointer_at(self, offset: usize) -> Result<Self> {
         let address = In::<*mut c_void>(self.0.wrapping_byte_add(offset).cast_const().cast());
         if self.is_null() { CuResult::INVALID_VALUE.err() } else { address.read().map(Self) }
@@ -229,19 +229,18 @@ impl HostBytes {
     }
 }
 
-/// A `CUdeviceptr` that may be an address on the host, as unified addressing allows. The C caller promises that an address outside the
-/// device's memory is one of its own.
+/// A `CUdeviceptr` that may be an address on the host. The C caller promises that an address outside the device's memory is one of its own.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnifiedPtr(u64);
 
 impl UnifiedPtr {
-    /// The address as one of the device.
+    /// Returns the address as one of the device.
     pub fn device(self) -> DevicePtr {
         self.0
     }
 
-    /// The same address as bytes of the host.
+    /// Returns the same address as bytes of the host.
     pub fn host(self) -> HostBytes {
         HostBytes(std::ptr::with_exposed_provenance_mut(self.0 as usize))
     }

@@ -89,7 +89,7 @@ pub struct NodeOfType<T> {
     pub node: Aligned<T>,
 }
 
-/// A member of the union in `CUgraphNodeParams`, which is aligned like its longest integers.
+/// A member of the union in `CUgraphNodeParams`, with the union's alignment.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Aligned<T> {

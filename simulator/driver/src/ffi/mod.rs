@@ -1,4 +1,4 @@
-//! What crosses the C boundary: the caller's pointers, and the structures of the CUDA driver API that this driver reads.
+//! The C boundary: the caller's pointers, and the structures of the CUDA driver API that this driver reads.
 //!
 //! The pointer types carry the caller's promise. A C caller of a CUDA function promises that each pointer argument is null or points to
 //! what the API says. Each pointer type here has a private field and no constructor, in a module of its own, so a value of it can only

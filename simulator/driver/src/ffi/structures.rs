@@ -112,7 +112,7 @@ pub struct MemAccess {
     pub flags: c_uint,
 }
 
-/// `CUstreamBatchMemOpParams`, with the members of a wait and a write, which are the same.
+/// `CUstreamBatchMemOpParams`, with the members of a wait or a write.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ValueOperation {
@@ -263,7 +263,7 @@ impl ResourceDescriptor {
         Self { kind, union, flags: 0 }
     }
 
-    /// Describes memory as texels of a format and a number of channels, with up to three sizes.
+    /// Describes memory as texels of a format, with up to three sizes.
     pub fn of_memory(kind: c_uint, address: u64, (format, channels): (c_uint, c_uint), sizes: &[usize]) -> Self {
         let mut union = [0; 16];
         (union[0], union[1]) = (address, u64::from(format) | u64::from(channels) << 32);
@@ -273,22 +273,22 @@ impl ResourceDescriptor {
         Self { kind, union, flags: 0 }
     }
 
-    /// The array of an array.
+    /// Returns the array of an array.
     pub fn array(&self) -> Handle {
         Handle::from_number(self.union[0])
     }
 
-    /// The address, the format, and the number of channels of memory.
+    /// Returns the address, the format, and the number of channels of memory.
     pub fn memory(&self) -> (u64, c_uint, c_uint) {
         (self.union[0], self.union[1] as c_uint, (self.union[1] >> 32) as c_uint)
     }
 
-    /// The bytes of linear memory.
+    /// Returns the bytes of linear memory.
     pub fn linear_bytes(&self) -> usize {
         self.union[2] as usize
     }
 
-    /// Width and height in texels, and the bytes from a row to the next, of memory with a pitch.
+    /// Returns width and height in texels, and the pitch in bytes.
     pub fn sides(&self) -> [usize; 3] {
         [self.union[2], self.union[3], self.union[4]].map(|side| side as usize)
     }

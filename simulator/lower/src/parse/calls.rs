@@ -8,17 +8,14 @@ use crate::layout;
 use crate::lex::Kind;
 
 impl Parser {
-    /// What follows `call`.
+    /// Reads the rest of a `call`.
     pub fn call(&mut self) -> Result<(Type, Op, Attached)> {
         let words = self.words_before_type()?;
         let has = |word: &str| words.iter().any(|found| found == word || found == "fast");
-        let flags =
-            Flags { contract: has("contract"), reassoc: has("reassoc"), afn: has("afn"), arcp: has("arcp"), ..Flags::default() };
+        let flags = Flags { contract: has("contract"), afn: has("afn"), ..Flags::default() };
         let ty = self.ty()?;
         // The whole type of a variadic function.
-        if *self.peek() == Kind::Punct(b'(') {
-            self.skip_brackets()?;
-        }
+        self.accept_brackets()?;
         let callee = match self.peek().clone() {
             Kind::Global(name) => {
                 self.skip();
@@ -38,15 +35,8 @@ impl Parser {
             }
             _ => Callee::Pointer(self.value(&Type::Ptr(0))?),
         };
-        let mut args = Vec::new();
         self.expect(b'(')?;
-        while !self.accept(b')') {
-            args.extend(self.argument()?);
-            if !self.accept(b',') {
-                self.expect(b')')?;
-                break;
-            }
-        }
+        let args = self.list(b')', Self::argument)?.into_iter().flatten().collect();
         // Attributes and operand bundles.
         let line = self.last_line();
         while self.line() == line && !matches!(self.peek(), Kind::Punct(_) | Kind::End) {
@@ -58,7 +48,7 @@ impl Parser {
         Ok((ty, Op::Call { callee, args, flags }, self.attached()?))
     }
 
-    /// An argument; None for metadata.
+    /// Reads an argument; none for metadata.
     fn argument(&mut self) -> Result<Option<Arg>> {
         let ty = self.ty()?;
         if ty == Type::Other {

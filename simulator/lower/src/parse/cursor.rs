@@ -9,6 +9,7 @@ use crate::lex::{Kind, Token};
 /// Deepest nesting of types and of constants.
 pub const DEEPEST: usize = 40;
 
+#[derive(Default)]
 pub struct Parser {
     tokens: Vec<Token>,
     at: usize,
@@ -28,18 +29,7 @@ pub struct Parser {
 
 impl Parser {
     pub fn new(tokens: Vec<Token>) -> Self {
-        Self {
-            tokens,
-            at: 0,
-            definitions: HashMap::new(),
-            structures: HashMap::new(),
-            depth: 0,
-            locals: Vec::new(),
-            local_names: HashMap::new(),
-            used: Vec::new(),
-            block_names: HashMap::new(),
-            block_lines: Vec::new(),
-        }
+        Self { tokens, ..Self::default() }
     }
 
     pub fn position(&self) -> usize {
@@ -54,7 +44,7 @@ impl Parser {
         &self.tokens[self.at].kind
     }
 
-    /// The token after the next `count` ones.
+    /// Returns the token after the next `count` ones.
     pub fn ahead(&self, count: usize) -> &Kind {
         self.tokens.get(self.at + count).map_or(&Kind::End, |token| &token.kind)
     }
@@ -63,7 +53,7 @@ impl Parser {
         self.tokens[self.at].line
     }
 
-    /// The line of the last token that was taken.
+    /// Returns the line of the last token that was taken.
     pub fn last_line(&self) -> u32 {
         self.tokens[self.at.saturating_sub(1)].line
     }
@@ -103,7 +93,7 @@ impl Parser {
         if self.accept_word(word) { Ok(()) } else { Err(self.expected(word)) }
     }
 
-    /// An error that names the next token.
+    /// Returns an error that names the next token.
     pub fn expected(&self, what: &str) -> Error {
         let found = match self.peek() {
             Kind::Local(name) => format!("%{name}"),
@@ -124,25 +114,15 @@ impl Parser {
     }
 
     pub fn word(&mut self, what: &str) -> Result<String> {
-        match self.peek() {
-            Kind::Word(word) => {
-                let word = word.clone();
-                self.at += 1;
-                Ok(word)
-            }
-            _ => Err(self.expected(what)),
-        }
+        let Kind::Word(word) = self.peek().clone() else { return Err(self.expected(what)) };
+        self.at += 1;
+        Ok(word)
     }
 
     pub fn text(&mut self, what: &str) -> Result<String> {
-        match self.peek() {
-            Kind::Text(text) => {
-                let text = String::from_utf8_lossy(text).into_owned();
-                self.at += 1;
-                Ok(text)
-            }
-            _ => Err(self.expected(what)),
-        }
+        let Kind::Text(text) = self.peek().clone() else { return Err(self.expected(what)) };
+        self.at += 1;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     pub fn integer<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
@@ -174,7 +154,41 @@ impl Parser {
         }
     }
 
-    /// The number of a local value, which may be defined later.
+    /// Skips brackets and what is in them, if they are there.
+    pub fn accept_brackets(&mut self) -> Result<()> {
+        if *self.peek() == Kind::Punct(b'(') { self.skip_brackets() } else { Ok(()) }
+    }
+
+    /// Skips the rest of the line.
+    pub fn skip_line(&mut self) {
+        let line = self.line();
+        while self.line() == line && *self.peek() != Kind::End {
+            self.skip();
+        }
+    }
+
+    /// Reads something in round brackets.
+    pub fn bracketed<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.expect(b'(')?;
+        let inside = read(self)?;
+        self.expect(b')')?;
+        Ok(inside)
+    }
+
+    /// Reads elements with commas between them, up to a closing bracket.
+    pub fn list<T>(&mut self, end: u8, mut read: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut elements = Vec::new();
+        while !self.accept(end) {
+            elements.push(read(self)?);
+            if !self.accept(b',') {
+                self.expect(end)?;
+                break;
+            }
+        }
+        Ok(elements)
+    }
+
+    /// Returns the number of a local value, which may be defined later.
     pub fn local(&mut self, name: String) -> Local {
         let next = self.locals.len() as Local;
         let local = *self.local_names.entry(name).or_insert(next);
@@ -184,7 +198,7 @@ impl Parser {
         local
     }
 
-    /// The number of a block, which may come later.
+    /// Returns the number of a block, which may come later.
     pub fn block(&mut self, name: String) -> BlockId {
         let line = self.line();
         let next = self.block_lines.len();
@@ -195,13 +209,13 @@ impl Parser {
         block
     }
 
-    /// `label %name`
+    /// Reads `label %name`.
     pub fn label(&mut self) -> Result<BlockId> {
         self.expect_word("label")?;
         self.label_name()
     }
 
-    /// `%name`
+    /// Reads `%name`.
     pub fn label_name(&mut self) -> Result<BlockId> {
         match self.next() {
             Kind::Local(name) => Ok(self.block(name)),

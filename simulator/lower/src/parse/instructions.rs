@@ -1,15 +1,14 @@
 //! Instructions.
 
 use super::cursor::Parser;
-use super::values::{binary, cast};
 use super::words::Attached;
 use crate::error::Result;
-use crate::ir::{Inst, IntPredicate, Op, Type, Value};
+use crate::ir::{Binary, Cast, Const, Inst, IntPredicate, Op, Type, Value};
 use crate::layout;
 use crate::lex::Kind;
 
 impl Parser {
-    /// An instruction.
+    /// Reads an instruction.
     pub fn instruction(&mut self) -> Result<Inst> {
         let line = self.line();
         let name = match (self.peek().clone(), self.ahead(1)) {
@@ -45,13 +44,13 @@ impl Parser {
         if let Some(found) = self.memory_instruction(word)? {
             return Ok(found);
         }
-        if let Some(op) = binary(word) {
+        if let Some(op) = Binary::of(word) {
             let flags = self.flags();
             let (ty, a) = self.typed_value()?;
             let b = self.second(&ty)?;
             return Ok((ty, Op::Binary { op, flags, a, b }, self.attached()?));
         }
-        if let Some(op) = cast(word) {
+        if let Some(op) = Cast::of(word) {
             let flags = self.flags();
             let (from, value) = self.typed_value()?;
             self.expect_word("to")?;
@@ -67,7 +66,7 @@ impl Parser {
             "icmp" => {
                 self.flags();
                 let word = self.word("a predicate")?;
-                let predicate = predicate(&word).ok_or_else(|| self.error(format!("unknown predicate {word}")))?;
+                let predicate = IntPredicate::of(&word).ok_or_else(|| self.error(format!("unknown predicate {word}")))?;
                 let (ty, a) = self.typed_value()?;
                 let b = self.second(&ty)?;
                 (compared(&ty), Op::ICmp { predicate, ty, a, b })
@@ -82,10 +81,8 @@ impl Parser {
             "select" => {
                 self.flags();
                 let (condition_type, condition) = self.typed_value()?;
-                self.expect(b',')?;
-                let (ty, a) = self.typed_value()?;
-                self.expect(b',')?;
-                let (_, b) = self.typed_value()?;
+                let (ty, a) = self.next_typed_value()?;
+                let (_, b) = self.next_typed_value()?;
                 (ty, Op::Select { condition, condition_type, a, b })
             }
             "freeze" => {
@@ -117,23 +114,19 @@ impl Parser {
             }
             "insertvalue" => {
                 let (ty, into) = self.typed_value()?;
-                self.expect(b',')?;
-                let (from, value) = self.typed_value()?;
+                let (from, value) = self.next_typed_value()?;
                 let path = self.path()?;
                 (ty.clone(), Op::InsertValue { ty, into, from, value, path })
             }
             "extractelement" => {
                 let (from, vector) = self.typed_value()?;
-                self.expect(b',')?;
-                let (_, index) = self.typed_value()?;
+                let (_, index) = self.next_typed_value()?;
                 (from.scalar().clone(), Op::ExtractElement { from, vector, index })
             }
             "insertelement" => {
                 let (ty, vector) = self.typed_value()?;
-                self.expect(b',')?;
-                let (_, element) = self.typed_value()?;
-                self.expect(b',')?;
-                let (_, index) = self.typed_value()?;
+                let (_, element) = self.next_typed_value()?;
+                let (_, index) = self.next_typed_value()?;
                 (ty, Op::InsertElement { vector, element, index })
             }
             "shufflevector" => self.shuffle()?,
@@ -169,7 +162,7 @@ impl Parser {
         self.value(ty)
     }
 
-    /// `, 0, 1`
+    /// Reads `, 0, 1`.
     fn path(&mut self) -> Result<Vec<u32>> {
         let mut path = Vec::new();
         while matches!(self.ahead(1), Kind::Integer(_)) && self.accept(b',') {
@@ -180,8 +173,7 @@ impl Parser {
 
     fn shuffle(&mut self) -> Result<(Type, Op)> {
         let (from, a) = self.typed_value()?;
-        self.expect(b',')?;
-        let (_, b) = self.typed_value()?;
+        let (_, b) = self.next_typed_value()?;
         self.expect(b',')?;
         let mask_type = self.ty()?;
         let Type::Vector(count, _) = mask_type else {
@@ -194,10 +186,10 @@ impl Parser {
             return Err(self.error("a vector is too long"));
         }
         let mask = match self.constant(&mask_type)? {
-            crate::ir::Const::Zero => vec![Some(0); count as usize],
-            crate::ir::Const::Undef => vec![None; count as usize],
-            crate::ir::Const::Splat(_, value) => vec![index(&value); count as usize],
-            crate::ir::Const::Aggregate(elements) => elements.iter().map(|(_, value)| index(value)).collect(),
+            Const::Zero => vec![Some(0); count as usize],
+            Const::Undef => vec![None; count as usize],
+            Const::Splat(_, value) => vec![index(&value); count as usize],
+            Const::Aggregate(elements) => elements.iter().map(|(_, value)| index(value)).collect(),
             _ => return Err(self.error("expected constant indices")),
         };
         Ok((Type::Vector(mask.len() as u32, element.clone()), Op::Shuffle { from, a, b, mask }))
@@ -212,8 +204,8 @@ impl Parser {
         while !self.accept(b']') {
             let ty = self.ty()?;
             let case = match self.constant(&ty)? {
-                crate::ir::Const::Int(case) => case,
-                crate::ir::Const::Zero => 0,
+                Const::Int(case) => case,
+                Const::Zero => 0,
                 _ => return Err(self.error("expected the value of a case")),
             };
             self.expect(b',')?;
@@ -223,15 +215,15 @@ impl Parser {
     }
 }
 
-fn index(value: &crate::ir::Const) -> Option<u32> {
+fn index(value: &Const) -> Option<u32> {
     match value {
-        crate::ir::Const::Int(index) => u32::try_from(*index).ok(),
-        crate::ir::Const::Zero => Some(0),
+        Const::Int(index) => u32::try_from(*index).ok(),
+        Const::Zero => Some(0),
         _ => None,
     }
 }
 
-/// The type of a comparison's result.
+/// Returns the type of a comparison's result.
 fn compared(ty: &Type) -> Type {
     match ty {
         Type::Vector(count, _) => Type::Vector(*count, Type::Int(1).into()),
@@ -239,23 +231,7 @@ fn compared(ty: &Type) -> Type {
     }
 }
 
-/// The type of a member of an aggregate.
+/// Returns the type of a member of an aggregate.
 fn inner<'t>(ty: &'t Type, path: &[u32]) -> Result<&'t Type> {
     path.iter().try_fold(ty, |ty, index| Ok(layout::element(ty, *index)?.1))
-}
-
-fn predicate(word: &str) -> Option<IntPredicate> {
-    Some(match word {
-        "eq" => IntPredicate::Eq,
-        "ne" => IntPredicate::Ne,
-        "ugt" => IntPredicate::Ugt,
-        "uge" => IntPredicate::Uge,
-        "ult" => IntPredicate::Ult,
-        "ule" => IntPredicate::Ule,
-        "sgt" => IntPredicate::Sgt,
-        "sge" => IntPredicate::Sge,
-        "slt" => IntPredicate::Slt,
-        "sle" => IntPredicate::Sle,
-        _ => return None,
-    })
 }

@@ -16,11 +16,8 @@ pub fn module(text: &str) -> Result<Module> {
             Kind::End => return Ok(module),
             Kind::Word(word) => parser.item(&word, &mut module)?,
             Kind::Local(_) => parser.skip_structure()?,
-            Kind::Comdat(_) => parser.skip_statement(),
-            Kind::Global(name) => {
-                let global = parser.global(name)?;
-                module.globals.push(global);
-            }
+            Kind::Comdat(_) => parser.skip_line(),
+            Kind::Global(name) => module.globals.push(parser.global(name)?),
             Kind::Meta(name) => {
                 parser.skip();
                 parser.expect(b'=')?;
@@ -72,16 +69,9 @@ impl Parser {
         self.ty().map(|_| ())
     }
 
-    fn skip_statement(&mut self) {
-        let line = self.line();
-        while self.line() == line && *self.peek() != Kind::End {
-            self.skip();
-        }
-    }
-
     fn item(&mut self, word: &str, module: &mut Module) -> Result<()> {
         match word {
-            "source_filename" | "target" => self.skip_statement(),
+            "source_filename" | "target" => self.skip_line(),
             "module" => return Err(self.error("assembly for the whole module is not supported")),
             "attributes" => {
                 self.skip();
@@ -91,34 +81,22 @@ impl Parser {
                 let number = name.parse().map_err(|_| self.error("expected the number of a group of attributes"))?;
                 self.expect(b'=')?;
                 self.expect(b'{')?;
-                let attributes = self.group()?;
+                module.attributes.insert(number, self.group()?);
                 self.expect(b'}')?;
-                module.attributes.insert(number, attributes);
             }
-            "declare" => {
-                let function = self.function(false)?;
-                module.functions.push(function);
-            }
-            "define" => {
-                let function = self.function(true)?;
-                module.functions.push(function);
-            }
+            "declare" | "define" => module.functions.push(self.function(word == "define")?),
             _ => return Err(self.expected("an item of a module; this text is not LLVM IR")),
         }
         Ok(())
     }
 
-    /// `"key"="value"` and words, up to the closing brace.
+    /// Reads `"key"="value"` and words, up to the closing brace.
     fn group(&mut self) -> Result<Vec<(String, String)>> {
         let mut attributes = Vec::new();
         loop {
             match self.peek().clone() {
                 Kind::Punct(b'}') | Kind::End => return Ok(attributes),
-                Kind::Text(key) => {
-                    self.skip();
-                    let value = if self.accept(b'=') { self.text("the value of an attribute")? } else { String::new() };
-                    attributes.push((String::from_utf8_lossy(&key).into_owned(), value));
-                }
+                Kind::Text(_) => attributes.push(self.pair()?),
                 Kind::Word(word) => {
                     self.skip();
                     let mut key = word;
@@ -149,16 +127,13 @@ impl Parser {
             match word.as_str() {
                 "global" | "constant" => break,
                 "addrspace" => {
-                    self.expect(b'(')?;
-                    space = self.integer("an address space")?;
-                    self.expect(b')')?;
+                    space = self.bracketed(|parser| parser.integer("an address space"))?;
                 }
                 "external" | "extern_weak" => is_external = true,
                 "internal" | "private" => is_public = false,
                 "alias" | "ifunc" => return Err(self.error(format!("@{name} is an alias, which is not supported"))),
                 "thread_local" => return Err(self.error(format!("@{name} is thread_local, which is not supported"))),
-                _ if *self.peek() == Kind::Punct(b'(') => self.skip_brackets()?,
-                _ => {}
+                _ => self.accept_brackets()?,
             }
         }
         let ty = self.ty()?;
@@ -173,15 +148,9 @@ impl Parser {
                 }
                 Kind::Word(word) if word == "comdat" => {
                     self.skip();
-                    if *self.peek() == Kind::Punct(b'(') {
-                        self.skip_brackets()?;
-                    }
+                    self.accept_brackets()?;
                 }
-                Kind::Word(_) => {
-                    self.skip();
-                    self.skip();
-                }
-                Kind::Meta(_) => {
+                Kind::Word(_) | Kind::Meta(_) => {
                     self.skip();
                     self.skip();
                 }
@@ -202,7 +171,7 @@ impl Parser {
         self.used.clear();
         self.block_names.clear();
         self.block_lines.clear();
-        // Metadata of a declaration stands in front of it.
+        // Metadata of a declaration is in front of it.
         while matches!(self.peek(), Kind::Meta(_)) {
             self.skip();
         }
@@ -234,7 +203,7 @@ impl Parser {
         Ok(Function { name, is_kernel, result, params, is_variadic, attributes, groups, blocks, order, locals, line })
     }
 
-    /// Every block that a branch names is there, and ends with the only instruction that leaves it.
+    /// Checks that blocks that branches name are there, and end with their only branch.
     fn check_blocks(&self, blocks: &[Block], line: u32) -> Result<()> {
         for (block, named) in self.block_lines.iter().enumerate() {
             let insts = blocks.get(block).map_or(&[][..], |block| &block.insts);
@@ -261,39 +230,34 @@ impl Parser {
 
     fn parameters(&mut self) -> Result<(Vec<Param>, bool)> {
         self.expect(b'(')?;
-        let (mut params, mut is_variadic, mut unnamed) = (Vec::new(), false, 0);
-        while !self.accept(b')') {
-            if self.accept_word("...") {
-                is_variadic = true;
-            } else {
-                let ty = self.ty()?;
-                let attributes = self.attributes()?;
-                let name = match self.peek().clone() {
-                    Kind::Local(name) => {
-                        self.skip();
-                        name
-                    }
-                    _ => unnamed.to_string(),
-                };
-                unnamed += usize::from(name.bytes().all(|byte| byte.is_ascii_digit()));
-                let local = self.local(name) as usize;
-                if local != params.len() {
-                    return Err(self.error("two parameters have the same name"));
+        let (mut unnamed, mut count) = (0, 0);
+        let params = self.list(b')', |parser| {
+            if parser.accept_word("...") {
+                return Ok(None);
+            }
+            let ty = parser.ty()?;
+            let super::words::Attributes { byval, align, noalias, readonly } = parser.attributes()?;
+            let name = match parser.peek().clone() {
+                Kind::Local(name) => {
+                    parser.skip();
+                    name
                 }
-                self.locals[local] = Some(ty.clone());
-                let align = attributes.align.unwrap_or(1);
-                let super::words::Attributes { byval, noalias, readonly, .. } = attributes;
-                params.push(Param { ty, byval, align, noalias, readonly });
+                _ => unnamed.to_string(),
+            };
+            unnamed += usize::from(name.bytes().all(|byte| byte.is_ascii_digit()));
+            let local = parser.local(name) as usize;
+            if local != count {
+                return Err(parser.error("two parameters have the same name"));
             }
-            if !self.accept(b',') {
-                self.expect(b')')?;
-                break;
-            }
-        }
-        Ok((params, is_variadic))
+            count += 1;
+            parser.locals[local] = Some(ty.clone());
+            Ok(Some(Param { ty, byval, align: align.unwrap_or(1), noalias, readonly }))
+        })?;
+        let is_variadic = params.iter().any(Option::is_none);
+        Ok((params.into_iter().flatten().collect(), is_variadic))
     }
 
-    /// What follows the parameters, up to the body.
+    /// Reads what is between the parameters and the body.
     #[expect(clippy::type_complexity, reason = "the two lists are put into the function at once")]
     fn function_attributes(&mut self, is_defined: bool) -> Result<(Vec<(String, String)>, Vec<u32>)> {
         let (mut attributes, mut groups) = (Vec::new(), Vec::new());
@@ -308,11 +272,7 @@ impl Parser {
                     self.skip();
                     groups.extend(name.parse::<u32>().ok());
                 }
-                Kind::Text(key) => {
-                    self.skip();
-                    let value = if self.accept(b'=') { self.text("the value of an attribute")? } else { String::new() };
-                    attributes.push((String::from_utf8_lossy(&key).into_owned(), value));
-                }
+                Kind::Text(_) => attributes.push(self.pair()?),
                 Kind::Word(_) | Kind::Meta(_) | Kind::Integer(_) => self.skip(),
                 Kind::Punct(b'(') => self.skip_brackets()?,
                 Kind::End if !is_defined => return Ok((attributes, groups)),

@@ -10,14 +10,13 @@ use crate::layout;
 use crate::lex::Kind;
 
 impl Parser {
-    /// An instruction that accesses memory or makes an address; None if the word is none. The type is that of its result.
+    /// Reads an instruction that accesses memory or makes an address, if the word is one. The type is that of its result.
     pub fn memory_instruction(&mut self, word: &str) -> Result<Option<(Type, Op, Attached)>> {
         Ok(Some(match word {
             "load" => {
                 let (atomic, volatile) = self.access_words();
                 let ty = self.ty()?;
-                self.expect(b',')?;
-                let (ptr_type, ptr) = self.typed_value()?;
+                let (ptr_type, ptr) = self.next_typed_value()?;
                 let (scope, ordering) = self.scope_and_ordering(atomic)?;
                 let attached = self.attached()?;
                 let access = access(&ty, volatile, ordering, scope, attached);
@@ -26,8 +25,7 @@ impl Parser {
             "store" => {
                 let (atomic, volatile) = self.access_words();
                 let (ty, value) = self.typed_value()?;
-                self.expect(b',')?;
-                let (ptr_type, ptr) = self.typed_value()?;
+                let (ptr_type, ptr) = self.next_typed_value()?;
                 let (scope, ordering) = self.scope_and_ordering(atomic)?;
                 let attached = self.attached()?;
                 let access = access(&ty, volatile, ordering, scope, attached);
@@ -39,8 +37,7 @@ impl Parser {
                     self.skip_brackets()?;
                 }
                 let source = self.ty()?;
-                self.expect(b',')?;
-                let (base_type, base) = self.typed_value()?;
+                let (base_type, base) = self.next_typed_value()?;
                 let mut indices = Vec::new();
                 while *self.peek() == Kind::Punct(b',') && !matches!(self.ahead(1), Kind::Meta(_)) {
                     self.skip();
@@ -55,8 +52,7 @@ impl Parser {
                 if *self.peek() == Kind::Punct(b',') && !matches!(self.ahead(1), Kind::Meta(_) | Kind::Word(_))
                     || matches!(self.ahead(1), Kind::Word(word) if word != "align" && word != "addrspace")
                 {
-                    self.expect(b',')?;
-                    count = self.typed_value()?.1;
+                    count = self.next_typed_value()?.1;
                 }
                 let mut space = 0;
                 if *self.peek() == Kind::Punct(b',') && matches!(self.ahead(1), Kind::Word(word) if word == "addrspace") {
@@ -71,8 +67,7 @@ impl Parser {
                 self.accept_word("volatile");
                 let op = self.word("an atomic operation")?;
                 let (ptr_type, ptr) = self.typed_value()?;
-                self.expect(b',')?;
-                let (ty, value) = self.typed_value()?;
+                let (ty, value) = self.next_typed_value()?;
                 let scope = self.scope()?;
                 self.ordering()?;
                 (ty, Op::AtomicRmw { op, ptr, ptr_type, value, scope }, self.attached()?)
@@ -80,10 +75,8 @@ impl Parser {
             "cmpxchg" => {
                 while self.accept_word("weak") || self.accept_word("volatile") {}
                 let (ptr_type, ptr) = self.typed_value()?;
-                self.expect(b',')?;
-                let (ty, expected) = self.typed_value()?;
-                self.expect(b',')?;
-                let (_, new) = self.typed_value()?;
+                let (ty, expected) = self.next_typed_value()?;
+                let (_, new) = self.next_typed_value()?;
                 let scope = self.scope()?;
                 let ordering = [self.ordering()?, self.ordering()?];
                 let result = Type::Struct { packed: false, fields: [ty.clone(), Type::Int(1)].into() };
@@ -98,7 +91,7 @@ impl Parser {
         }))
     }
 
-    /// `atomic` and `volatile`.
+    /// Reads `atomic` and `volatile`.
     fn access_words(&mut self) -> (bool, bool) {
         let atomic = self.accept_word("atomic");
         (atomic, self.accept_word("volatile"))

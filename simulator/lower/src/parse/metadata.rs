@@ -6,7 +6,7 @@ use crate::ir::{Item, Node};
 use crate::lex::Kind;
 
 impl Parser {
-    /// What follows `!12 =`.
+    /// Reads what is after `!12 =`.
     pub fn node(&mut self) -> Result<Node> {
         self.accept_word("distinct");
         let Kind::Meta(name) = self.peek().clone() else {
@@ -54,21 +54,13 @@ impl Parser {
         })
     }
 
-    /// `{!1, !"text", i32 1, null}`
+    /// Reads `{!1, !"text", i32 1, null}`.
     pub fn tuple(&mut self) -> Result<Vec<Item>> {
         self.expect(b'{')?;
-        let mut items = Vec::new();
-        while !self.accept(b'}') {
-            items.push(self.element_of_node()?);
-            if !self.accept(b',') {
-                self.expect(b'}')?;
-                break;
-            }
-        }
-        Ok(items)
+        self.list(b'}', Self::element_of_node)
     }
 
-    /// One element, up to the comma or the bracket after it.
+    /// Reads one element, up to the comma or the bracket after it.
     fn element_of_node(&mut self) -> Result<Item> {
         let mut item = Item::Other;
         loop {
@@ -94,33 +86,24 @@ impl Parser {
         }
     }
 
-    /// `(key: value, …)`
+    /// Reads `(key: value, …)`.
     fn fields_of_node(&mut self) -> Result<Vec<(String, Item)>> {
         self.expect(b'(')?;
-        let mut fields = Vec::new();
-        while !self.accept(b')') {
-            let key = match (self.peek().clone(), self.ahead(1)) {
+        self.list(b')', |parser| {
+            let key = match (parser.peek().clone(), parser.ahead(1)) {
                 (Kind::Word(key), Kind::Punct(b':')) => {
-                    self.skip();
-                    self.skip();
+                    parser.skip();
+                    parser.skip();
                     key
                 }
                 _ => String::new(),
             };
-            fields.push((key, self.element_of_node()?));
-            if !self.accept(b',') {
-                self.expect(b')')?;
-                break;
-            }
-        }
-        Ok(fields)
+            Ok((key, parser.element_of_node()?))
+        })
     }
 
     fn skip_to_next_line(&mut self) -> Result<Node> {
-        let line = self.line();
-        while self.line() == line && *self.peek() != Kind::End {
-            self.skip();
-        }
+        self.skip_line();
         Ok(Node::Other)
     }
 }

@@ -8,7 +8,7 @@ use crate::ir::Type;
 use crate::lex::Kind;
 
 impl Parser {
-    /// Whether the next token starts a type.
+    /// Returns true if the next token starts a type.
     pub fn at_type(&self) -> bool {
         match self.peek() {
             Kind::Word(word) => simple_type(word).is_some() || word == "ptr",
@@ -35,11 +35,8 @@ impl Parser {
             }
             Kind::Punct(b'[') => {
                 self.skip();
-                let count = self.integer("the number of elements")?;
-                self.expect_word("x")?;
-                let element = self.ty()?;
-                self.expect(b']')?;
-                Ok(Type::Array(count, Rc::new(element)))
+                let (count, element) = self.elements_of_type(b']')?;
+                Ok(Type::Array(count, element))
             }
             Kind::Punct(b'{') => {
                 self.skip();
@@ -52,11 +49,8 @@ impl Parser {
                     self.expect(b'>')?;
                     return Ok(ty);
                 }
-                let count = self.integer("the number of elements")?;
-                self.expect_word("x")?;
-                let element = self.ty()?;
-                self.expect(b'>')?;
-                Ok(Type::Vector(count, Rc::new(element)))
+                let (count, element) = self.elements_of_type(b'>')?;
+                Ok(Type::Vector(count, element))
             }
             Kind::Local(name) => {
                 self.skip();
@@ -66,30 +60,25 @@ impl Parser {
         }
     }
 
-    /// `addrspace(n)`, if it is there.
+    /// Reads `4 x i32]` or `4 x i32>`.
+    fn elements_of_type<T: std::str::FromStr>(&mut self, end: u8) -> Result<(T, Rc<Type>)> {
+        let count = self.integer("the number of elements")?;
+        self.expect_word("x")?;
+        let element = self.ty()?;
+        self.expect(end)?;
+        Ok((count, Rc::new(element)))
+    }
+
+    /// Reads `addrspace(n)`, if it is there.
     pub fn address_space(&mut self) -> Result<u32> {
-        if !self.accept_word("addrspace") {
-            return Ok(0);
-        }
-        self.expect(b'(')?;
-        let space = self.integer("an address space")?;
-        self.expect(b')')?;
-        Ok(space)
+        if self.accept_word("addrspace") { self.bracketed(|parser| parser.integer("an address space")) } else { Ok(0) }
     }
 
     fn fields(&mut self, packed: bool) -> Result<Type> {
-        let mut fields = Vec::new();
-        while !self.accept(b'}') {
-            fields.push(self.ty()?);
-            if !self.accept(b',') {
-                self.expect(b'}')?;
-                break;
-            }
-        }
-        Ok(Type::Struct { packed, fields: fields.into() })
+        Ok(Type::Struct { packed, fields: self.list(b'}', Self::ty)?.into() })
     }
 
-    /// A structure by name; it is read where it is defined.
+    /// Reads a structure by name; it is read where it is defined.
     fn structure(&mut self, name: &str) -> Result<Type> {
         if let Some(ty) = self.structures.get(name) {
             return Ok(ty.clone());

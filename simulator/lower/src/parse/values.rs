@@ -7,45 +7,27 @@ use crate::error::Result;
 use crate::ir::{Binary, Cast, Const, Type, Value};
 use crate::lex::Kind;
 
-/// Words that start a constant.
-const CONSTANTS: [&str; 24] = [
-    "true",
-    "false",
-    "null",
-    "undef",
-    "poison",
-    "zeroinitializer",
-    "none",
-    "getelementptr",
-    "splat",
-    "trunc",
-    "zext",
-    "sext",
-    "ptrtoint",
-    "ptrtoaddr",
-    "inttoptr",
-    "bitcast",
-    "addrspacecast",
-    "add",
-    "sub",
-    "mul",
-    "xor",
-    "dso_local_equivalent",
-    "no_cfi",
-    "blockaddress",
-];
-
 impl Parser {
-    /// Whether the word starts a constant (rather than being an attribute in front of one).
+    /// Returns true if the word starts a constant, rather than being an attribute before one.
     pub fn is_constant_word(word: &str) -> bool {
-        CONSTANTS.contains(&word)
+        let is_operation = matches!(word, "getelementptr" | "trunc" | "zext" | "sext" | "ptrtoint" | "ptrtoaddr" | "inttoptr")
+            || matches!(word, "bitcast" | "addrspacecast" | "add" | "sub" | "mul" | "xor");
+        is_operation
+            || matches!(word, "true" | "false" | "null" | "undef" | "poison" | "zeroinitializer" | "none" | "splat")
+            || matches!(word, "dso_local_equivalent" | "no_cfi" | "blockaddress")
     }
 
-    /// A type and an operand.
+    /// Reads a type and an operand.
     pub fn typed_value(&mut self) -> Result<(Type, Value)> {
         let ty = self.ty()?;
         let value = self.value(&ty)?;
         Ok((ty, value))
+    }
+
+    /// Reads such a pair after a comma.
+    pub fn next_typed_value(&mut self) -> Result<(Type, Value)> {
+        self.expect(b',')?;
+        self.typed_value()
     }
 
     pub fn value(&mut self, ty: &Type) -> Result<Value> {
@@ -72,15 +54,12 @@ impl Parser {
 
     fn constant_inside(&mut self, ty: &Type) -> Result<Const> {
         match self.peek().clone() {
-            Kind::Integer(text) => {
-                let value = integer(&text, ty).ok_or_else(|| self.expected(&format!("a constant of type {ty:?}")))?;
+            Kind::Integer(text) | Kind::Float(text) => {
+                let is_integer = matches!(self.peek(), Kind::Integer(_));
+                let value = if is_integer { integer(&text, ty) } else { float(&text, ty).map(Const::Float) };
+                let value = value.ok_or_else(|| self.expected(&format!("a constant of type {ty:?}")))?;
                 self.skip();
                 Ok(value)
-            }
-            Kind::Float(text) => {
-                let bits = float(&text, ty).ok_or_else(|| self.expected(&format!("a constant of type {ty:?}")))?;
-                self.skip();
-                Ok(Const::Float(bits))
             }
             Kind::Global(name) => {
                 self.skip();
@@ -99,13 +78,10 @@ impl Parser {
                 }
                 self.elements(b'>')
             }
-            Kind::Punct(b'[') => {
+            Kind::Punct(bracket @ (b'[' | b'{')) => {
                 self.skip();
-                self.elements(b']')
-            }
-            Kind::Punct(b'{') => {
-                self.skip();
-                self.elements(b'}')
+                // The closing brackets are two characters after the opening ones.
+                self.elements(bracket + 2)
             }
             Kind::Word(word) => self.constant_word(&word, ty),
             _ => Err(self.expected("a value")),
@@ -113,20 +89,10 @@ impl Parser {
     }
 
     fn elements(&mut self, end: u8) -> Result<Const> {
-        let mut elements = Vec::new();
-        while !self.accept(end) {
-            elements.push(self.typed_constant()?);
-            if !self.accept(b',') {
-                self.expect(end)?;
-                break;
-            }
-        }
-        Ok(Const::Aggregate(elements))
+        self.list(end, Self::typed_constant).map(Const::Aggregate)
     }
 
     fn constant_word(&mut self, word: &str, ty: &Type) -> Result<Const> {
-        let cast = cast(word);
-        let binary = binary(word);
         match word {
             "true" => {
                 self.skip();
@@ -142,9 +108,7 @@ impl Parser {
             }
             "splat" => {
                 self.skip();
-                self.expect(b'(')?;
-                let (ty, value) = self.typed_constant()?;
-                self.expect(b')')?;
+                let (ty, value) = self.bracketed(Self::typed_constant)?;
                 Ok(Const::Splat(ty, Rc::new(value)))
             }
             "getelementptr" => {
@@ -158,86 +122,43 @@ impl Parser {
                         self.skip_brackets()?;
                     }
                 }
-                self.expect(b'(')?;
-                let source = self.ty()?;
-                self.expect(b',')?;
-                let (base_type, base) = self.typed_constant()?;
-                let mut indices = Vec::new();
-                while self.accept(b',') {
-                    indices.push(self.typed_constant()?);
+                self.bracketed(|parser| {
+                    let source = parser.ty()?;
+                    parser.expect(b',')?;
+                    let (base_type, base) = parser.typed_constant()?;
+                    let mut indices = Vec::new();
+                    while parser.accept(b',') {
+                        indices.push(parser.typed_constant()?);
+                    }
+                    Ok(Const::Gep { source, base: Rc::new(base), base_type, indices })
+                })
+            }
+            _ => match (Cast::of(word), Binary::of(word)) {
+                (Some(op), _) => {
+                    self.skip();
+                    self.bracketed(|parser| {
+                        let (from, value) = parser.typed_constant()?;
+                        parser.expect_word("to")?;
+                        Ok(Const::Cast { op, from, value: Rc::new(value), to: parser.ty()? })
+                    })
                 }
-                self.expect(b')')?;
-                Ok(Const::Gep { source, base: Rc::new(base), base_type, indices })
-            }
-            _ if cast.is_some() || word == "ptrtoaddr" => {
-                self.skip();
-                self.expect(b'(')?;
-                let (from, value) = self.typed_constant()?;
-                self.expect_word("to")?;
-                let to = self.ty()?;
-                self.expect(b')')?;
-                Ok(Const::Cast { op: cast.unwrap_or(Cast::PtrToInt), from, value: Rc::new(value), to })
-            }
-            _ if binary.is_some() => {
-                self.skip();
-                while self.accept_word("nuw") || self.accept_word("nsw") {}
-                self.expect(b'(')?;
-                let (ty, a) = self.typed_constant()?;
-                self.expect(b',')?;
-                let (_, b) = self.typed_constant()?;
-                self.expect(b')')?;
-                let op = binary.unwrap_or(Binary::Add);
-                Ok(Const::Binary { op, ty, a: Rc::new(a), b: Rc::new(b) })
-            }
-            _ => Err(self.expected(&format!("a value of type {ty:?}"))),
+                (_, Some(op)) => {
+                    self.skip();
+                    while self.accept_word("nuw") || self.accept_word("nsw") {}
+                    self.bracketed(|parser| {
+                        let (ty, a) = parser.typed_constant()?;
+                        parser.expect(b',')?;
+                        let (_, b) = parser.typed_constant()?;
+                        Ok(Const::Binary { op, ty, a: Rc::new(a), b: Rc::new(b) })
+                    })
+                }
+                _ => Err(self.expected(&format!("a value of type {ty:?}"))),
+            },
         }
     }
 }
 
-pub fn cast(word: &str) -> Option<Cast> {
-    Some(match word {
-        "trunc" => Cast::Trunc,
-        "zext" => Cast::Zext,
-        "sext" => Cast::Sext,
-        "fptrunc" => Cast::FpTrunc,
-        "fpext" => Cast::FpExt,
-        "fptoui" => Cast::FpToUi,
-        "fptosi" => Cast::FpToSi,
-        "uitofp" => Cast::UiToFp,
-        "sitofp" => Cast::SiToFp,
-        "ptrtoint" | "ptrtoaddr" => Cast::PtrToInt,
-        "inttoptr" => Cast::IntToPtr,
-        "bitcast" => Cast::Bitcast,
-        "addrspacecast" => Cast::AddrSpace,
-        _ => return None,
-    })
-}
-
-pub fn binary(word: &str) -> Option<Binary> {
-    Some(match word {
-        "add" => Binary::Add,
-        "sub" => Binary::Sub,
-        "mul" => Binary::Mul,
-        "udiv" => Binary::UDiv,
-        "sdiv" => Binary::SDiv,
-        "urem" => Binary::URem,
-        "srem" => Binary::SRem,
-        "shl" => Binary::Shl,
-        "lshr" => Binary::LShr,
-        "ashr" => Binary::AShr,
-        "and" => Binary::And,
-        "or" => Binary::Or,
-        "xor" => Binary::Xor,
-        "fadd" => Binary::FAdd,
-        "fsub" => Binary::FSub,
-        "fmul" => Binary::FMul,
-        "fdiv" => Binary::FDiv,
-        "frem" => Binary::FRem,
-        _ => return None,
-    })
-}
-
-/// An integer, reduced to the bits of its type.
+/// Returns an integer, reduced to the bits of its type.
 fn integer(text: &str, ty: &Type) -> Option<Const> {
     let Type::Int(bits) = ty else {
         return None;
@@ -249,12 +170,12 @@ fn integer(text: &str, ty: &Type) -> Option<Const> {
     Some(Const::Int(value & mask(*bits)))
 }
 
-/// The lowest bits set.
+/// Returns a number whose lowest bits are set.
 fn mask(bits: u32) -> u128 {
     if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
 }
 
-/// The bits of a floating-point constant. Decimal numbers and plain hexadecimal ones are doubles that the type holds exactly.
+/// Returns the bits of a floating-point constant. Decimal and plain hexadecimal numbers are doubles that the type holds exactly.
 fn float(text: &str, ty: &Type) -> Option<u64> {
     let (width, letter) = match ty {
         Type::Half => (4, "0xH"),
@@ -281,7 +202,7 @@ fn float(text: &str, ty: &Type) -> Option<u64> {
     }
 }
 
-/// The bits of the f32 that a double holds. A conversion would quiet a NaN.
+/// Returns the bits of the f32 that a double holds. A conversion would quiet a NaN.
 fn narrowed(bits: u64) -> u64 {
     let value = f64::from_bits(bits);
     if value.is_nan() {
@@ -291,7 +212,7 @@ fn narrowed(bits: u64) -> u64 {
     u64::from((value as f32).to_bits())
 }
 
-/// The bits of the half that a double holds exactly.
+/// Returns the bits of the half that a double holds exactly.
 fn half(value: f64) -> Option<u64> {
     let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
     let magnitude = value.abs();

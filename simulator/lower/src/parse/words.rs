@@ -25,7 +25,7 @@ pub struct Attached {
 }
 
 impl Parser {
-    /// `nuw`, `nsw`, `contract`, and their like, in any order.
+    /// Reads `nuw`, `nsw`, `contract`, and their like, in any order.
     pub fn flags(&mut self) -> Flags {
         let mut flags = Flags::default();
         while let Kind::Word(word) = self.peek() {
@@ -35,16 +35,9 @@ impl Parser {
                 "disjoint" => flags.disjoint = true,
                 "nneg" => flags.nneg = true,
                 "contract" => flags.contract = true,
-                "reassoc" => flags.reassoc = true,
                 "afn" => flags.afn = true,
-                "arcp" => flags.arcp = true,
-                "fast" => {
-                    flags.contract = true;
-                    flags.reassoc = true;
-                    flags.afn = true;
-                    flags.arcp = true;
-                }
-                "exact" | "samesign" | "inbounds" | "nusw" | "nnan" | "ninf" | "nsz" => {}
+                "fast" => (flags.contract, flags.afn) = (true, true),
+                "reassoc" | "arcp" | "exact" | "samesign" | "inbounds" | "nusw" | "nnan" | "ninf" | "nsz" => {}
                 _ => break,
             }
             self.skip();
@@ -61,30 +54,27 @@ impl Parser {
                     self.skip();
                     match word.as_str() {
                         "align" => attributes.align = Some(self.alignment()?),
-                        "byval" => {
-                            self.expect(b'(')?;
-                            attributes.byval = Some(self.ty()?);
-                            self.expect(b')')?;
-                        }
+                        "byval" => attributes.byval = Some(self.bracketed(Self::ty)?),
                         "noalias" => attributes.noalias = true,
                         "readonly" | "readnone" => attributes.readonly = true,
-                        _ if *self.peek() == Kind::Punct(b'(') => self.skip_brackets()?,
-                        _ => {}
+                        _ => self.accept_brackets()?,
                     }
                 }
-                Kind::Text(_) => {
-                    self.skip();
-                    if self.accept(b'=') {
-                        self.text("the value of an attribute")?;
-                    }
-                }
+                Kind::Text(_) => drop(self.pair()?),
                 Kind::Attribute(_) => self.skip(),
                 _ => return Ok(attributes),
             }
         }
     }
 
-    /// `4` or `(4)`; a power of two.
+    /// Reads `"key"="value"`, or a key alone.
+    pub fn pair(&mut self) -> Result<(String, String)> {
+        let key = self.text("an attribute")?;
+        let value = if self.accept(b'=') { self.text("the value of an attribute")? } else { String::new() };
+        Ok((key, value))
+    }
+
+    /// Reads `4` or `(4)`; a power of two.
     pub fn alignment(&mut self) -> Result<u64> {
         let in_brackets = self.accept(b'(');
         let align: u64 = self.integer("an alignment")?;
@@ -97,7 +87,7 @@ impl Parser {
         Ok(align)
     }
 
-    /// The words in front of a type: linkage, calling convention, attributes of the result.
+    /// Reads the words in front of a type: linkage, calling convention, attributes of the result.
     pub fn words_before_type(&mut self) -> Result<Vec<String>> {
         let mut words = Vec::new();
         while !self.at_type() {
@@ -111,12 +101,7 @@ impl Parser {
                     }
                     words.push(word);
                 }
-                Kind::Text(_) => {
-                    self.skip();
-                    if self.accept(b'=') {
-                        self.text("the value of an attribute")?;
-                    }
-                }
+                Kind::Text(_) => drop(self.pair()?),
                 Kind::Attribute(_) => self.skip(),
                 _ => return Err(self.expected("a type")),
             }
@@ -124,7 +109,7 @@ impl Parser {
         Ok(words)
     }
 
-    /// What follows the operands of an instruction, to its end.
+    /// Reads what is after the operands of an instruction.
     pub fn attached(&mut self) -> Result<Attached> {
         let mut attached = Attached::default();
         while self.accept(b',') {
@@ -143,9 +128,7 @@ impl Parser {
                             self.skip();
                             let node = number.parse().ok();
                             // `!DIExpression()` and the like, in place.
-                            if *self.peek() == Kind::Punct(b'(') {
-                                self.skip_brackets()?;
-                            }
+                            self.accept_brackets()?;
                             node
                         }
                         Kind::Meta(_) => {
@@ -169,29 +152,17 @@ impl Parser {
         Ok(attached)
     }
 
-    /// `syncscope("…")`, if it is there.
+    /// Reads `syncscope("…")`, if it is there.
     pub fn scope(&mut self) -> Result<String> {
         if !self.accept_word("syncscope") {
             return Ok(String::new());
         }
-        self.expect(b'(')?;
-        let scope = self.text("a scope")?;
-        self.expect(b')')?;
-        Ok(scope)
+        self.bracketed(|parser| parser.text("a scope"))
     }
 
     pub fn ordering(&mut self) -> Result<Ordering> {
-        let ordering = match self.peek() {
-            Kind::Word(word) => match word.as_str() {
-                "unordered" | "monotonic" => Ordering::Monotonic,
-                "acquire" => Ordering::Acquire,
-                "release" => Ordering::Release,
-                "acq_rel" => Ordering::AcqRel,
-                "seq_cst" => Ordering::SeqCst,
-                _ => return Err(self.expected("an ordering")),
-            },
-            _ => return Err(self.expected("an ordering")),
-        };
+        let found = if let Kind::Word(word) = self.peek() { Ordering::of(word) } else { None };
+        let ordering = found.ok_or_else(|| self.expected("an ordering"))?;
         self.skip();
         Ok(ordering)
     }

@@ -1,19 +1,14 @@
 //! Vectors and structures: parts change their places.
 
-use super::context::Selector;
-use super::part::{Ext, Part};
-use crate::error::Result;
-use crate::ir::{Type, Value};
-use crate::layout;
-use crate::mir::{Class, Op};
+use super::prelude::*;
 
 impl Selector<'_> {
-    /// The first part of a member and the number of its parts.
+    /// Returns the first part of a member and the number of its parts.
     fn member(&self, ty: &Type, path: &[u32]) -> Result<(usize, usize)> {
         let mut start = 0;
         let mut at = ty;
         for index in path {
-            let (before, inner) = layout::element(at, *index).map_err(|error| self.error(error.message))?;
+            let (before, inner) = layout::element(at, *index)?;
             start += before;
             at = inner;
         }
@@ -77,7 +72,7 @@ impl Selector<'_> {
         Ok(parts)
     }
 
-    fn index(&mut self, index: &Value) -> Result<(crate::mir::Reg, bool)> {
+    fn index(&mut self, index: &Value) -> Result<(Reg, bool)> {
         let ty = match index {
             Value::Local(local) => self.function.locals[*local as usize].clone(),
             Value::Const(_) => Type::Int(64),
@@ -89,9 +84,9 @@ impl Selector<'_> {
         Ok((self.extended_reg(&part, width, Ext::Zero)?, width > 32))
     }
 
-    fn is_index(&mut self, (index, is_long): (crate::mir::Reg, bool), at: i64) -> Part {
+    fn is_index(&mut self, (index, is_long): (Reg, bool), at: i64) -> Part {
         let opcode = if is_long { "setp.eq.s64" } else { "setp.eq.s32" };
-        Part::reg(self.one(opcode, Class::Pred, vec![Op::Reg(index), super::operands::int(at)]))
+        self.made(opcode, Class::Pred, vec![Op::Reg(index), int(at)])
     }
 
     pub fn shuffle(&mut self, from: &Type, a: &Value, b: &Value, mask: &[Option<u32>]) -> Result<Vec<Part>> {

@@ -1,15 +1,10 @@
 //! Atomic operations and fences.
 
-use super::context::Selector;
 use super::memory::scope;
-use super::part::{Part, class};
-use crate::error::Result;
-use crate::ir::{Inst, Op as IrOp, Ordering, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
+use super::prelude::*;
 
 impl Selector<'_> {
-    /// `atomicrmw`. Like LLVM's back end it leaves out the ordering and the scope, which PTX takes as relaxed and of the device.
+    /// Makes an `atomicrmw`. Like LLVM's back end it leaves out the ordering, which PTX takes as relaxed, and the scope of the device.
     pub fn atomic_update(
         &mut self,
         inst: &Inst,
@@ -22,8 +17,7 @@ impl Selector<'_> {
         let scalar = self.scalar(&inst.ty)?;
         let bits = scalar.bits();
         let (name, ty) = match (op, scalar) {
-            ("add", Scalar::Int(32 | 64)) => ("add", format!("u{bits}")),
-            ("sub", Scalar::Int(32 | 64)) => ("add", format!("u{bits}")),
+            ("add" | "sub", Scalar::Int(32 | 64)) => ("add", format!("u{bits}")),
             ("and" | "or" | "xor", Scalar::Int(32 | 64)) => (op, format!("b{bits}")),
             ("max" | "min", Scalar::Int(32 | 64)) => (op, format!("s{bits}")),
             ("umax" | "umin", Scalar::Int(32 | 64)) => (&op[1..], format!("u{bits}")),
@@ -35,12 +29,12 @@ impl Selector<'_> {
             ("fadd", Scalar::BFloat) if self.target >= 90 => ("add.noftz", "bf16".to_owned()),
             _ => return self.fail(format!("the atomic operation {op} with a value of {bits} bits")),
         };
-        let (base, offset, space) = self.memory_operand(ptr, ptr_type)?;
+        let memory = self.memory_operand(ptr, ptr_type)?;
         let part = self.data_part(value, &inst.ty)?;
         let value = match op {
             "sub" => {
-                let reg = Op::Reg(self.register(&part, scalar)?);
-                Op::Reg(self.one(format!("neg.s{bits}"), class(scalar), vec![reg]))
+                let reg = self.in_register(&part, scalar)?;
+                self.value(format!("neg.s{bits}"), class(scalar), vec![reg])
             }
             "fsub" => {
                 let negated = self.negate_part(scalar, &part)?;
@@ -52,13 +46,11 @@ impl Selector<'_> {
             "" | "device" | "agent" => "",
             other => scope(other),
         };
-        let reg = self.new_reg(class(scalar));
-        let opcode = format!("atom{within}{}.{name}.{ty}", space.suffix());
-        self.push(opcode, vec![Op::Reg(reg)], vec![Op::Mem(base, offset), value], true);
-        Ok(vec![if scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) }])
+        let opcode = format!("atom{within}{}.{name}.{ty}", memory.space.suffix());
+        Ok(vec![Part::of(scalar, self.kept(opcode, class(scalar), vec![memory.at(0), value]))])
     }
 
-    /// `cmpxchg`
+    /// Makes the code of `cmpxchg`.
     pub fn compare_exchange(&mut self, op: &IrOp) -> Result<Vec<Part>> {
         let IrOp::CmpXchg { ptr, ptr_type, ty, expected, new, ordering, scope: within } = op else {
             return self.fail("expected cmpxchg");
@@ -68,7 +60,7 @@ impl Selector<'_> {
             return self.fail(format!("an atomic exchange of {} bits", scalar.bits()));
         }
         let bits = scalar.bits();
-        let (base, offset, space) = self.memory_operand(ptr, ptr_type)?;
+        let memory = self.memory_operand(ptr, ptr_type)?;
         let old = self.data_part(expected, ty)?;
         let (old, new) = (self.operand(&old, scalar)?, self.data(new, ty)?);
         let within = scope(within);
@@ -82,11 +74,10 @@ impl Selector<'_> {
             Ordering::AcqRel => ".acq_rel",
             _ => ".relaxed",
         };
-        let found = self.new_reg(class(scalar));
-        let opcode = format!("atom{word}{within}{}.cas.b{bits}", space.suffix());
-        self.push(opcode, vec![Op::Reg(found)], vec![Op::Mem(base, offset), old.clone(), new], true);
+        let opcode = format!("atom{word}{within}{}.cas.b{bits}", memory.space.suffix());
+        let found = self.kept(opcode, class(scalar), vec![memory.at(0), old.clone(), new]);
         let same = self.one(format!("setp.eq.s{bits}"), Class::Pred, vec![Op::Reg(found), old]);
-        let found = if scalar == Scalar::Ptr { Part::pointer(found) } else { Part::reg(found) };
+        let found = Part::of(scalar, found);
         Ok(vec![found, Part::reg(same)])
     }
 

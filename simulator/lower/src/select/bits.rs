@@ -1,29 +1,18 @@
 //! Bits taken as another type.
 
-use super::context::Selector;
-use super::operands::{int, mov};
-use super::part::{Ext, Part, class};
-use crate::error::Result;
-use crate::ir::{Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
-use crate::space::Space;
+use super::prelude::*;
 
 impl Selector<'_> {
     pub fn bitcast(&mut self, from: &Type, to: &Type, value: &Value, result: Option<u32>) -> Result<Vec<Part>> {
         if from == to {
-            if let (Type::Ptr(0), Some(result)) = (to, result) {
-                let space: Space = self.spaces.of_local(result);
-                return Ok(vec![self.in_space(value, from, space)?]);
-            }
-            return self.parts(value, from);
+            return self.parts_as(value, from, result);
         }
         let (sources, targets) = (self.scalars(from)?, self.scalars(to)?);
         let parts = self.parts(value, from)?;
         self.reinterpret(&parts, &sources, &targets)
     }
 
-    /// The same bits as scalars of other types.
+    /// Returns the same bits as scalars of other types.
     pub fn reinterpret(&mut self, parts: &[Part], sources: &[Scalar], targets: &[Scalar]) -> Result<Vec<Part>> {
         let bits = |scalars: &[Scalar]| scalars.iter().map(|scalar| scalar.bits()).sum::<u32>();
         if bits(sources) != bits(targets) || parts.len() != sources.len() {
@@ -48,23 +37,18 @@ impl Selector<'_> {
         if matches!(part, Part::Bits(_) | Part::Undef) || class(from) == class(to) && from != Scalar::Ptr && to != Scalar::Ptr {
             return Ok(part.clone());
         }
-        let reg = Op::Reg(self.register(part, from)?);
+        let reg = self.register(part, from)?;
+        let ops = vec![Op::Reg(reg)];
         Ok(match (class(from), class(to)) {
-            (Class::B32, Class::B16) => Part::reg(self.one("cvt.u16.u32", Class::B16, vec![reg])),
-            (Class::B16, Class::B32) => Part::Reg(self.one("cvt.u32.u16", Class::B32, vec![reg]), Ext::Zero),
-            (from, to_class) if from == to_class => match (reg, to) {
-                (Op::Reg(reg), Scalar::Ptr) => Part::pointer(reg),
-                (Op::Reg(reg), _) => Part::reg(reg),
-                _ => return self.fail("a bitcast of a constant"),
-            },
-            (_, to_class) => {
-                let bits = if to_class == Class::F32 || to_class == Class::B32 { "mov.b32" } else { "mov.b64" };
-                Part::reg(self.one(bits, to_class, vec![reg]))
-            }
+            (Class::B32, Class::B16) => self.made("cvt.u16.u32", Class::B16, ops),
+            (Class::B16, Class::B32) => Part::Reg(self.one("cvt.u32.u16", Class::B32, ops), Ext::Zero),
+            (from, to_class) if from == to_class => Part::of(to, reg),
+            (_, to_class @ (Class::F32 | Class::B32)) => self.made("mov.b32", to_class, ops),
+            (_, to_class) => self.made("mov.b64", to_class, ops),
         })
     }
 
-    /// Words of 32 bits; the last one may have fewer.
+    /// Packs parts into words of 32 bits; the last one may have fewer.
     fn pack_words(&mut self, parts: &[Part], scalars: &[Scalar]) -> Result<Vec<Op>> {
         let mut words = Vec::new();
         let mut at = 0;
@@ -72,7 +56,7 @@ impl Selector<'_> {
             let scalar = scalars[at];
             match scalar.bits() {
                 64 => {
-                    let reg = Op::Reg(self.register(&parts[at], scalar)?);
+                    let reg = self.in_register(&parts[at], scalar)?;
                     let (low, high) = (self.new_reg(Class::B32), self.new_reg(Class::B32));
                     self.push("mov.b64", vec![Op::List(vec![Op::Reg(low), Op::Reg(high)])], vec![reg], false);
                     words.extend([Op::Reg(low), Op::Reg(high)]);
@@ -80,22 +64,16 @@ impl Selector<'_> {
                 }
                 32 => {
                     let reg = self.register(&parts[at], scalar)?;
-                    words.push(Op::Reg(if class(scalar) == Class::B32 {
-                        reg
-                    } else {
-                        self.one("mov.b32", Class::B32, vec![Op::Reg(reg)])
-                    }));
+                    let is_float = class(scalar) != Class::B32;
+                    words.push(Op::Reg(if is_float { self.one("mov.b32", Class::B32, vec![Op::Reg(reg)]) } else { reg }));
                     at += 1;
                 }
                 16 => {
                     let mut halves = Vec::new();
                     while halves.len() < 2 && at < parts.len() && scalars[at].bits() == 16 {
-                        let reg = Op::Reg(self.register(&parts[at], scalars[at])?);
-                        halves.push(if class(scalars[at]) == Class::B16 {
-                            Op::Reg(self.one("cvt.u32.u16", Class::B32, vec![reg]))
-                        } else {
-                            reg
-                        });
+                        let reg = self.in_register(&parts[at], scalars[at])?;
+                        let is_half = class(scalars[at]) == Class::B16;
+                        halves.push(if is_half { self.value("cvt.u32.u16", Class::B32, vec![reg]) } else { reg });
                         at += 1;
                     }
                     words.push(self.packed(&halves, "0x5410"));
@@ -103,7 +81,7 @@ impl Selector<'_> {
                 _ => {
                     let mut bytes = Vec::new();
                     while bytes.len() < 4 && at < parts.len() && scalars[at].bits() == 8 {
-                        bytes.push(Op::Reg(self.register(&parts[at], scalars[at])?));
+                        bytes.push(self.in_register(&parts[at], scalars[at])?);
                         at += 1;
                     }
                     let pairs: Vec<Op> = bytes.chunks(2).map(|pair| self.packed(pair, "0x3340")).collect();
@@ -116,7 +94,7 @@ impl Selector<'_> {
 
     fn packed(&mut self, pair: &[Op], selector: &'static str) -> Op {
         match pair {
-            [a, b] => Op::Reg(self.one("prmt.b32", Class::B32, vec![a.clone(), b.clone(), Op::Text(selector.into())])),
+            [a, b] => self.value("prmt.b32", Class::B32, vec![a.clone(), b.clone(), Op::Text(selector.into())]),
             _ => pair[0].clone(),
         }
     }
@@ -136,16 +114,16 @@ impl Selector<'_> {
                         return self.fail("a bitcast of too few bits");
                     };
                     let reg = self.one("mov.b64", target, vec![Op::List(vec![word, next])]);
-                    if *scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) }
+                    Part::of(*scalar, reg)
                 }
                 32 => match word {
                     Op::Reg(reg) if target == Class::B32 => Part::reg(reg),
-                    word => Part::reg(self.one(mov(target), target, vec![word])),
+                    word => self.made(mov(target), target, vec![word]),
                 },
                 width => {
                     let reg = self.one("bfe.u32", Class::B32, vec![word, int(start), int(i64::from(width))]);
                     if target == Class::B16 {
-                        Part::reg(self.one("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)]))
+                        self.made("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)])
                     } else {
                         Part::Reg(reg, Ext::Zero)
                     }

@@ -1,15 +1,9 @@
 //! Functions that were not inlined, and functions of the device runtime.
 
-use std::fmt::Write;
+use super::memory::class_in_memory;
+use super::prelude::*;
 
-use super::context::Selector;
-use super::part::Part;
-use crate::error::Result;
-use crate::ir::{Arg, Type};
-use crate::layout::{self, Scalar};
-use crate::mir::{Base, Class, Inst, Op, Piece};
-
-/// How a value is passed: its type in a parameter list, and its scalars with their offsets.
+/// The way to pass a value: its type in a parameter list, and its scalars with their offsets.
 pub struct Passed {
     /// `.param .b32 ` or `.param .align 4 .b8 `, without the name.
     pub declaration: String,
@@ -19,7 +13,7 @@ pub struct Passed {
     pub align: u64,
 }
 
-/// How LLVM's NVPTX passes a value to a function: scalars as they are, with at least 32 bits, and everything else as bytes.
+/// Returns how a value is passed, as by LLVM's NVPTX: scalars with at least 32 bits, and everything else as bytes.
 pub fn passed(ty: &Type, byval: Option<&Type>, align: u64) -> Result<Passed> {
     let of = byval.unwrap_or(ty);
     let places = layout::places(of)?;
@@ -39,7 +33,7 @@ fn bytes(of: &Type, align: u64, places: Vec<(Scalar, u64)>) -> Result<Passed> {
     Ok(Passed { declaration: format!(".param .align {align} .b8 "), extent: format!("[{}]", layout::size(of)?), places, align })
 }
 
-/// The type of a scalar in a parameter, and whether it is widened to 32 bits.
+/// Returns the type of a scalar in a parameter. A whole one has at least 32 bits.
 pub fn param_type(scalar: Scalar, is_whole: bool) -> &'static str {
     match scalar {
         Scalar::Int(..=32) if is_whole => "b32",
@@ -52,9 +46,18 @@ pub fn param_type(scalar: Scalar, is_whole: bool) -> &'static str {
     }
 }
 
+/// Returns the type with which a scalar is loaded. Narrow integers are extended by it.
+fn loaded_type(scalar: Scalar, is_whole: bool) -> &'static str {
+    match param_type(scalar, is_whole) {
+        "b8" => "u8",
+        "b16" if class_in_memory(scalar) == Class::B32 => "u16",
+        ty => ty,
+    }
+}
+
 impl Selector<'_> {
     pub fn call(&mut self, name: &str, ty: &Type, args: &[Arg]) -> Result<Vec<Part>> {
-        let Some(function) = self.module.functions.iter().find(|function| function.name == name) else {
+        let Some(function) = self.module.function(name) else {
             return self.fail(format!("a call of {name}, which is not declared"));
         };
         if function.is_kernel {
@@ -70,7 +73,7 @@ impl Selector<'_> {
         let mut code = Code::default();
         code.text("{\n");
         for (at, arg) in args.iter().enumerate() {
-            let how = passed(&arg.ty, arg.byval.as_ref(), arg.align).map_err(|error| self.error(error.message))?;
+            let how = passed(&arg.ty, arg.byval.as_ref(), arg.align)?;
             code.text(&format!("\t{}param{at}{};\n", how.declaration, how.extent));
             if how.places.is_empty() {
                 continue;
@@ -84,10 +87,7 @@ impl Selector<'_> {
             }
             for ((scalar, offset), part) in how.places.iter().zip(&parts) {
                 let is_whole = how.extent.is_empty();
-                let op = match scalar {
-                    Scalar::Int(width @ ..=31) => Op::Reg(self.extended_reg(part, *width, super::part::Ext::Zero)?),
-                    _ => Op::Reg(self.register(part, *scalar)?),
-                };
+                let op = self.passed_value(part, *scalar)?;
                 code.text(&format!("\tst.param.{} [param{at}+{offset}], ", param_type(*scalar, is_whole)));
                 code.op(op);
                 code.text(";\n");
@@ -97,25 +97,17 @@ impl Selector<'_> {
         let mut taken = String::new();
         let returned = match ty {
             Type::Void => None,
-            ty => Some(passed(ty, None, layout::align(ty)).map_err(|error| self.error(error.message))?),
+            ty => Some(passed(ty, None, layout::align(ty))?),
         };
         if let Some(how) = &returned {
             code.text(&format!("\t{}retval0{};\n", how.declaration, how.extent));
             taken.push_str("(retval0), ");
             for (scalar, offset) in &how.places {
-                let class = if *scalar == Scalar::Int(1) { Class::B32 } else { super::part::class(*scalar) };
-                results.push((self.new_reg(class), *scalar, *offset));
+                results.push((self.new_reg(class_in_memory(*scalar)), *scalar, *offset));
             }
         }
         let list: Vec<String> = (0..args.len()).map(|at| format!("param{at}")).collect();
         code.text(&format!("\tcall.uni {taken}{}, ({});\n", self.names.of(name), list.join(", ")));
-        let loads: Vec<(usize, &'static str, u64)> = results
-            .iter()
-            .enumerate()
-            .map(|(at, (_, scalar, offset))| {
-                (at, param_type(*scalar, returned.as_ref().is_some_and(|how| how.extent.is_empty())), *offset)
-            })
-            .collect();
         let (mut pieces, inputs) = (code.pieces, code.ops);
         // Results come first among the operands.
         for piece in &mut pieces {
@@ -123,7 +115,9 @@ impl Selector<'_> {
                 *at += results.len();
             }
         }
-        for (at, ty, offset) in loads {
+        let is_whole = returned.is_some_and(|how| how.extent.is_empty());
+        for (at, (_, scalar, offset)) in results.iter().enumerate() {
+            let ty = param_type(*scalar, is_whole);
             pieces.push(Piece::Text(format!("\tld.param.{ty} ")));
             pieces.push(Piece::Op(at));
             pieces.push(Piece::Text(format!(", [retval0+{offset}];\n")));
@@ -131,45 +125,37 @@ impl Selector<'_> {
         pieces.push(Piece::Text("\t}".to_owned()));
         let mut ops: Vec<Op> = results.iter().map(|(reg, ..)| Op::Reg(*reg)).collect();
         ops.extend(inputs);
-        let (count, dbg) = (results.len(), self.dbg);
-        let inst = Inst { guard: None, opcode: "".into(), ops, results: count, effects: true, template: Some(pieces), dbg };
-        self.blocks[self.current].insts.push(inst);
+        self.template(pieces, ops, results.len(), true);
         Ok(results
             .into_iter()
             .map(|(reg, scalar, _)| match scalar {
-                Scalar::Ptr => Part::pointer(reg),
-                Scalar::Int(1) => {
-                    let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), super::operands::int(1)]);
-                    Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), super::operands::int(0)]))
-                }
-                _ => Part::reg(reg),
+                Scalar::Int(1) => self.lowest_bit(Op::Reg(reg), 32),
+                _ => Part::of(scalar, reg),
             })
             .collect())
     }
 
-    /// What a pointer points to, for a parameter that is passed by value.
+    /// Reads what a pointer points to, for a parameter that is passed by value.
     fn read_copy(&mut self, arg: &Arg, of: &Type) -> Result<Vec<Part>> {
-        let places = layout::places(of).map_err(|error| self.error(error.message))?;
-        let (base, offset, space) = self.memory_operand(&arg.value, &arg.ty)?;
-        let mut parts = Vec::with_capacity(places.len());
-        for (scalar, place) in places {
-            let class = if scalar == Scalar::Int(1) {
-                return self.fail("a truth value in a structure");
-            } else {
-                super::part::class(scalar)
-            };
-            let ty = param_type(scalar, false).replace("b8", "u8").replace("b16", if class == Class::B16 { "b16" } else { "u16" });
-            let address = Op::Mem(base.clone(), offset.wrapping_add(place as i64));
-            let reg = self.one(format!("ld{}.{ty}", space.suffix()), class, vec![address]);
-            parts.push(if scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) });
-        }
-        Ok(parts)
+        let places = layout::places(of)?;
+        let memory = self.memory_operand(&arg.value, &arg.ty)?;
+        let prefix = format!("ld{}", memory.space.suffix());
+        places.into_iter().map(|(scalar, place)| self.read_member(&prefix, scalar, memory.at(place))).collect()
     }
 
-    /// The parameters of a function that is no kernel.
+    /// Reads one scalar of a structure.
+    fn read_member(&mut self, prefix: &str, scalar: Scalar, address: Op) -> Result<Part> {
+        if scalar == Scalar::Int(1) {
+            return self.fail("a truth value in a structure");
+        }
+        let opcode = format!("{prefix}.{}", loaded_type(scalar, false));
+        Ok(Part::of(scalar, self.one(opcode, class(scalar), vec![address])))
+    }
+
+    /// Reads the parameters of a function that is no kernel.
     pub fn receive(&mut self, at: usize) -> Result<Vec<Part>> {
         let param = &self.function.params[at];
-        let how = passed(&param.ty, param.byval.as_ref(), param.align).map_err(|error| self.error(error.message))?;
+        let how = passed(&param.ty, param.byval.as_ref(), param.align)?;
         let name = super::symbols::parameter(self.names.of(&self.function.name), at);
         if let Some(of) = &param.byval {
             return self.receive_copy(&name, of, how);
@@ -177,61 +163,52 @@ impl Selector<'_> {
         let is_whole = how.extent.is_empty();
         let mut parts = Vec::with_capacity(how.places.len());
         for (scalar, offset) in how.places {
-            let class = if scalar == Scalar::Int(1) { Class::B32 } else { super::part::class(scalar) };
-            let ty = match param_type(scalar, is_whole) {
-                "b8" => "u8",
-                "b16" if class == Class::B32 => "u16",
-                ty => ty,
-            };
-            let reg = self.one(format!("ld.param.{ty}"), class, vec![Op::Mem(Base::Symbol(name.clone()), offset as i64)]);
+            let address = Op::Mem(Base::Symbol(name.clone()), offset as i64);
+            let opcode = format!("ld.param.{}", loaded_type(scalar, is_whole));
+            let reg = self.one(opcode, class_in_memory(scalar), vec![address]);
             parts.push(match scalar {
-                Scalar::Int(1) => Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(reg), super::operands::int(0)])),
-                Scalar::Ptr => Part::pointer(reg),
-                _ => Part::reg(reg),
+                Scalar::Int(1) => self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(reg), int(0)]),
+                _ => Part::of(scalar, reg),
             });
         }
         Ok(parts)
     }
 
-    /// A structure that was passed by value becomes a variable in local memory.
+    /// Copies a structure that was passed by value to a variable in local memory.
     fn receive_copy(&mut self, name: &str, of: &Type, how: Passed) -> Result<Vec<Part>> {
-        let bytes = layout::size(of).map_err(|error| self.error(error.message))?;
-        let copy = self.local_variable(bytes, how.align);
+        let copy = self.local_variable(layout::size(of)?, how.align);
         for (scalar, offset) in how.places {
-            let class = if scalar == Scalar::Int(1) {
-                return self.fail("a truth value in a structure");
-            } else {
-                super::part::class(scalar)
-            };
-            let ty = param_type(scalar, false);
-            let loaded = if class == Class::B32 { ty.replace("b8", "u8").replace("b16", "u16") } else { ty.to_owned() };
-            let reg = self.one(format!("ld.param.{loaded}"), class, vec![Op::Mem(Base::Symbol(name.to_owned()), offset as i64)]);
-            self.effect(format!("st.local.{ty}"), vec![Op::Mem(Base::Symbol(copy.clone()), offset as i64), Op::Reg(reg)]);
+            let part = self.read_member("ld.param", scalar, Op::Mem(Base::Symbol(name.to_owned()), offset as i64))?;
+            let value = self.operand(&part, scalar)?;
+            let address = Op::Mem(Base::Symbol(copy.clone()), offset as i64);
+            self.effect(format!("st.local.{}", param_type(scalar, false)), vec![address, value]);
         }
         Ok(vec![Part::Address(Base::Symbol(copy), 0)])
     }
 
-    /// A variable in local memory; returns its name.
+    /// Returns a scalar in the form in which it is passed.
+    fn passed_value(&mut self, part: &Part, scalar: Scalar) -> Result<Op> {
+        match scalar {
+            Scalar::Int(width @ ..=31) => self.extended_in_register(part, width, Ext::Zero),
+            _ => self.in_register(part, scalar),
+        }
+    }
+
+    /// Adds a variable in local memory and returns its name.
     pub fn local_variable(&mut self, bytes: u64, align: u64) -> String {
         let name = format!("__local_{}", self.labels);
         self.labels += 1;
-        let mut declaration = String::new();
-        // Writing to a string does not fail.
-        let _ = write!(declaration, ".local .align {} .b8 {name}[{}];", align.clamp(1, 128), bytes.max(1));
-        self.variables.push(declaration);
+        self.variables.push(format!(".local .align {} .b8 {name}[{}];", align.clamp(1, 128), bytes.max(1)));
         name
     }
 
-    /// What a function returns.
-    pub fn return_value(&mut self, ty: &Type, value: &crate::ir::Value) -> Result<()> {
-        let how = passed(ty, None, layout::align(ty)).map_err(|error| self.error(error.message))?;
+    /// Stores the value that a function returns.
+    pub fn return_value(&mut self, ty: &Type, value: &Value) -> Result<()> {
+        let how = passed(ty, None, layout::align(ty))?;
         let parts = self.data_parts(value, ty)?;
         let is_whole = how.extent.is_empty();
         for ((scalar, offset), part) in how.places.iter().zip(&parts) {
-            let op = match scalar {
-                Scalar::Int(width @ ..=31) => Op::Reg(self.extended_reg(part, *width, super::part::Ext::Zero)?),
-                _ => Op::Reg(self.register(part, *scalar)?),
-            };
+            let op = self.passed_value(part, *scalar)?;
             let address = Op::Mem(Base::Symbol("func_retval0".to_owned()), *offset as i64);
             self.effect(format!("st.param.{}", param_type(*scalar, is_whole)), vec![address, op]);
         }

@@ -1,16 +1,9 @@
 //! Classes of floating-point numbers: `llvm.is.fpclass`.
 
-use super::context::Selector;
-use super::integers::truth;
-use super::operands::int;
-use super::part::Part;
-use crate::error::Result;
-use crate::ir::{Arg, Binary, Type};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
+use super::prelude::*;
 
 impl Selector<'_> {
-    /// Whether a number is in one of the classes that a mask names, by its bits.
+    /// Tests by its bits if a number is in one of the classes that a mask names.
     pub fn float_class(&mut self, args: &[Arg]) -> Result<Vec<Part>> {
         let [value, mask] = args else {
             return self.fail("llvm.is.fpclass takes two arguments");
@@ -25,17 +18,17 @@ impl Selector<'_> {
         };
         // The highest bit of the fraction tells quiet from signaling.
         let quiet = infinity | least >> 1;
-        let number = Op::Reg(self.data_reg(&value.value, &value.ty)?);
-        let bits = Op::Reg(self.one(format!("mov.b{width}"), class, vec![number]));
+        let number = self.data_in_register(&value.value, &value.ty)?;
+        let bits = self.value(format!("mov.b{width}"), class, vec![number]);
         let without_sign = if width == 32 { i64::from(i32::MAX) } else { i64::MAX };
-        let magnitude = Op::Reg(self.one(format!("and.b{width}"), class, vec![bits.clone(), int(without_sign)]));
+        let magnitude = self.value(format!("and.b{width}"), class, vec![bits.clone(), int(without_sign)]);
         let test = |this: &mut Self, comparison: &str, a: &Op, b: i64| {
-            Part::reg(this.one(format!("setp.{comparison}{width}"), Class::Pred, vec![a.clone(), int(b)]))
+            this.made(format!("setp.{comparison}{width}"), Class::Pred, vec![a.clone(), int(b)])
         };
         // Whether the magnitude is at least `from` and below `to`.
         let within = |this: &mut Self, from: i64, to: i64| {
-            let shifted = Op::Reg(this.one(format!("sub.s{width}"), class, vec![magnitude.clone(), int(from)]));
-            Part::reg(this.one(format!("setp.lt.u{width}"), Class::Pred, vec![shifted, int(to - from)]))
+            let shifted = this.value(format!("sub.s{width}"), class, vec![magnitude.clone(), int(from)]);
+            this.made(format!("setp.lt.u{width}"), Class::Pred, vec![shifted, int(to - from)])
         };
         let mut found = Part::Bits(0);
         match mask & 3 {
@@ -56,7 +49,7 @@ impl Selector<'_> {
                 let sign = test(self, if wanted.0 { "lt.s" } else { "ge.s" }, &bits, 0);
                 is_it = self.logic(Binary::And, &is_it, &sign)?;
             }
-            found = if truth(&found) == Some(false) { is_it } else { self.logic(Binary::Or, &found, &is_it)? };
+            found = if found.truth() == Some(false) { is_it } else { self.logic(Binary::Or, &found, &is_it)? };
         }
         Ok(vec![found])
     }

@@ -1,13 +1,7 @@
 //! Comparisons and selections.
 
-use super::context::Selector;
-use super::integers::truth;
-use super::part::{Ext, Part, class};
-use crate::error::Result;
-use crate::ir::{Binary, IntPredicate, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
-use crate::space::Space;
+use super::prelude::*;
+use crate::ir::IntPredicate;
 
 impl Selector<'_> {
     pub fn compare(&mut self, predicate: IntPredicate, ty: &Type, a: &Value, b: &Value) -> Result<Vec<Part>> {
@@ -31,18 +25,15 @@ impl Selector<'_> {
 
     fn compare_parts(&mut self, predicate: IntPredicate, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
         use IntPredicate::{Eq, Ne, Sge, Sgt, Sle, Slt, Uge, Ugt, Ule, Ult};
-        let (name, is_signed) = match predicate {
-            Eq => ("eq", false),
-            Ne => ("ne", false),
-            Ugt => ("gt", false),
-            Uge => ("ge", false),
-            Ult => ("lt", false),
-            Ule => ("le", false),
-            Sgt => ("gt", true),
-            Sge => ("ge", true),
-            Slt => ("lt", true),
-            Sle => ("le", true),
+        let name = match predicate {
+            Eq => "eq",
+            Ne => "ne",
+            Ugt | Sgt => "gt",
+            Uge | Sge => "ge",
+            Ult | Slt => "lt",
+            Ule | Sle => "le",
         };
+        let is_signed = matches!(predicate, Sgt | Sge | Slt | Sle);
         let width = match scalar {
             Scalar::Int(1) if matches!(predicate, Eq | Ne) => {
                 let differ = self.logic(Binary::Xor, a, b)?;
@@ -58,7 +49,7 @@ impl Selector<'_> {
         let right = if scalar == Scalar::Ptr { self.operand(b, scalar)? } else { self.extended(b, width, ext)? };
         let (letter, whole) =
             (if is_signed || matches!(predicate, Eq | Ne) { 's' } else { 'u' }, if width <= 32 { 32 } else { 64 });
-        Ok(Part::reg(self.one(format!("setp.{name}.{letter}{whole}"), Class::Pred, vec![Op::Reg(left), right])))
+        Ok(self.made(format!("setp.{name}.{letter}{whole}"), Class::Pred, vec![Op::Reg(left), right]))
     }
 
     pub fn compare_floats(&mut self, predicate: &str, ty: &Type, a: &Value, b: &Value) -> Result<Vec<Part>> {
@@ -69,20 +60,10 @@ impl Selector<'_> {
         }
         let name = match predicate {
             "false" | "true" => return Ok(vec![Part::Bits(u64::from(predicate == "true")); left.len()]),
-            "oeq" => "eq",
-            "ogt" => "gt",
-            "oge" => "ge",
-            "olt" => "lt",
-            "ole" => "le",
-            "one" => "ne",
-            "ord" => "num",
-            "ueq" => "equ",
-            "ugt" => "gtu",
-            "uge" => "geu",
-            "ult" => "ltu",
-            "ule" => "leu",
-            "une" => "neu",
-            "uno" => "nan",
+            "ord" => "num".to_owned(),
+            "uno" => "nan".to_owned(),
+            "oeq" | "ogt" | "oge" | "olt" | "ole" | "one" => predicate[1..].to_owned(),
+            "ueq" | "ugt" | "uge" | "ult" | "ule" | "une" => format!("{}u", &predicate[1..]),
             _ => return self.fail(format!("unknown predicate {predicate}")),
         };
         let mut parts = Vec::with_capacity(left.len());
@@ -90,29 +71,25 @@ impl Selector<'_> {
             let (a, b) = if scalar == Scalar::BFloat {
                 (self.widened_float(scalar, a)?, self.widened_float(scalar, b)?)
             } else {
-                (Op::Reg(self.register(a, scalar)?), self.operand(b, scalar)?)
+                (self.in_register(a, scalar)?, self.operand(b, scalar)?)
             };
-            let ty = if scalar == Scalar::BFloat { "f32" } else { super::floats::suffix(scalar) };
-            parts.push(Part::reg(self.one(format!("setp.{name}.{ty}"), Class::Pred, vec![a, b])));
+            let ty = if scalar == Scalar::BFloat { "f32" } else { suffix(scalar) };
+            parts.push(self.made(format!("setp.{name}.{ty}"), Class::Pred, vec![a, b]));
         }
         Ok(parts)
     }
 
-    /// `select`
+    /// Makes the code of `select`.
     pub fn select(
         &mut self,
         condition: &Value,
         condition_type: &Type,
         ty: &Type,
         sides: [&Value; 2],
-        space: Space,
+        result: Option<u32>,
     ) -> Result<Vec<Part>> {
         let conditions = self.parts(condition, condition_type)?;
-        let [a, b] = if let Type::Ptr(0) = ty {
-            [vec![self.in_space(sides[0], ty, space)?], vec![self.in_space(sides[1], ty, space)?]]
-        } else {
-            [self.parts(sides[0], ty)?, self.parts(sides[1], ty)?]
-        };
+        let (a, b) = (self.parts_as(sides[0], ty, result)?, self.parts_as(sides[1], ty, result)?);
         let scalars = self.scalars(ty)?;
         if a.len() != scalars.len() || b.len() != scalars.len() {
             return self.fail("operands of different lengths");
@@ -129,7 +106,7 @@ impl Selector<'_> {
     }
 
     pub fn select_part(&mut self, condition: &Part, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
-        if let Some(truth) = truth(condition) {
+        if let Some(truth) = condition.truth() {
             return Ok(if truth { a.clone() } else { b.clone() });
         }
         if *a == Part::Undef || a == b {
@@ -158,7 +135,7 @@ impl Selector<'_> {
         Ok(if scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::Reg(reg, ext) })
     }
 
-    /// A register as it is, or a literal with these bits above.
+    /// Returns a register as it is, or a literal with these bits above.
     fn literal(&mut self, part: &Part, width: u32, ext: Ext) -> Result<Op> {
         match part {
             Part::Bits(_) => self.extended(part, width, ext),
@@ -167,7 +144,7 @@ impl Selector<'_> {
     }
 
     fn select_truth(&mut self, condition: &Part, a: &Part, b: &Part) -> Result<Part> {
-        match (truth(a), truth(b)) {
+        match (a.truth(), b.truth()) {
             (Some(true), Some(false)) => return Ok(condition.clone()),
             (Some(false), Some(true)) => return self.not(condition),
             (Some(true), None) => return self.logic(Binary::Or, condition, b),
@@ -175,7 +152,7 @@ impl Selector<'_> {
             _ => {}
         }
         let no = self.not(condition)?;
-        match (truth(a), truth(b)) {
+        match (a.truth(), b.truth()) {
             (Some(false), None) => self.logic(Binary::And, &no, b),
             (None, Some(true)) => self.logic(Binary::Or, &no, a),
             _ => {

@@ -1,13 +1,9 @@
 //! Constants as parts.
 
-use super::context::Selector;
-use super::part::{Part, mask};
+use super::integers::{folded, opcode};
+use super::prelude::*;
 use crate::address::{constant_offset, signed};
-use crate::error::Result;
-use crate::ir::{Binary, Cast, Const, Type};
-use crate::layout::{self, Scalar};
-use crate::mir::{Base, Class, Op};
-use crate::space::{self, Space};
+use crate::space;
 
 impl Selector<'_> {
     pub fn constant(&mut self, value: &Const, ty: &Type) -> Result<Vec<Part>> {
@@ -31,7 +27,7 @@ impl Selector<'_> {
                 for (ty, value) in elements {
                     let part = self.constant(value, ty)?;
                     // Aggregates hold generic addresses.
-                    parts.extend(self.generic_parts(part, ty, space_of(self.module, value))?);
+                    parts.extend(self.generic_parts(part, ty, space::of_constant(self.module, value).unwrap_or(Space::Generic))?);
                 }
                 if parts.len() != scalars.len() {
                     return self.fail("a constant of a wrong type");
@@ -54,14 +50,17 @@ impl Selector<'_> {
             }
             Const::Cast { op, from, value, to } => self.constant_cast(*op, from, value, to)?,
             Const::Binary { op, ty, a, b } => {
-                let known = match (&**a, &**b) {
-                    (Const::Int(_) | Const::Zero, Const::Int(_) | Const::Zero) => fold(*op, ty, a, b),
+                let is_number = |value: &Const| matches!(value, Const::Int(_) | Const::Zero);
+                let known = match (signed(a, ty), signed(b, ty), ty) {
+                    (Some(x), Some(y), Type::Int(width @ ..=64)) if is_number(a) && is_number(b) => {
+                        folded(*op, x as u64, y as u64).map(|bits| bits & mask(*width))
+                    }
                     _ => None,
                 };
-                let Some(bits) = known else {
-                    return self.constant_binary(*op, ty, a, b);
-                };
-                vec![Part::Bits(bits)]
+                match known {
+                    Some(bits) => vec![Part::Bits(bits)],
+                    None => return self.constant_binary(*op, ty, a, b),
+                }
             }
         })
     }
@@ -73,7 +72,9 @@ impl Selector<'_> {
                 // A variable's own space and the generic one.
                 match (from, to) {
                     (Type::Ptr(_), Type::Ptr(0)) => Ok(vec![part.clone()]),
-                    (Type::Ptr(0), Type::Ptr(to)) if Space::numbered(*to) == Some(space_of(self.module, value)) => {
+                    (Type::Ptr(0), Type::Ptr(to))
+                        if Space::numbered(*to) == Some(space::of_constant(self.module, value).unwrap_or(Space::Generic)) =>
+                    {
                         Ok(vec![part.clone()])
                     }
                     (Type::Ptr(from), Type::Ptr(to)) if from == to => Ok(vec![part.clone()]),
@@ -82,7 +83,7 @@ impl Selector<'_> {
             }
             (Cast::Bitcast, _) if from == to => Ok(parts),
             (Cast::PtrToInt, _) => {
-                let parts = self.generic_parts(parts, from, space_of(self.module, value))?;
+                let parts = self.generic_parts(parts, from, space::of_constant(self.module, value).unwrap_or(Space::Generic))?;
                 let Some(part) = parts.first() else { return self.fail("a constant that is not supported") };
                 let whole = self.operand(part, Scalar::Ptr)?;
                 match layout::scalar(to) {
@@ -90,7 +91,7 @@ impl Selector<'_> {
                         Op::Reg(reg) => Part::reg(reg),
                         _ => part.clone(),
                     }]),
-                    Some(Scalar::Int(..=32)) => Ok(vec![Part::reg(self.one("cvt.u32.u64", Class::B32, vec![whole]))]),
+                    Some(Scalar::Int(..=32)) => Ok(vec![self.made("cvt.u32.u64", Class::B32, vec![whole])]),
                     _ => self.fail("a constant that is not supported"),
                 }
             }
@@ -104,55 +105,23 @@ impl Selector<'_> {
             },
             (Cast::Trunc, [part]) if layout::scalar(from) == Some(Scalar::Int(64)) => {
                 let whole = self.operand(part, Scalar::Int(64))?;
-                Ok(vec![Part::reg(self.one("cvt.u32.u64", Class::B32, vec![whole]))])
+                Ok(vec![self.made("cvt.u32.u64", Class::B32, vec![whole])])
             }
             _ => self.fail("a constant that is not supported"),
         }
     }
 
-    /// Arithmetic with addresses of variables.
+    /// Makes arithmetic with addresses of variables.
     fn constant_binary(&mut self, op: Binary, ty: &Type, a: &Const, b: &Const) -> Result<Vec<Part>> {
-        let (width, reg_class) = match ty {
-            Type::Int(32) => (32, Class::B32),
-            Type::Int(64) => (64, Class::B64),
-            _ => return self.fail("a constant that is not supported"),
+        let (Type::Int(width @ (32 | 64)), Binary::Add | Binary::Sub | Binary::Mul | Binary::Xor, Some(name)) =
+            (ty, op, opcode(op))
+        else {
+            return self.fail("a constant that is not supported");
         };
-        let opcode = match op {
-            Binary::Add => format!("add.s{width}"),
-            Binary::Sub => format!("sub.s{width}"),
-            Binary::Mul => format!("mul.lo.s{width}"),
-            Binary::Xor => format!("xor.b{width}"),
-            _ => return self.fail("a constant that is not supported"),
-        };
-        let scalar = Scalar::Int(width);
+        let scalar = Scalar::Int(*width);
         let (a, b) = (self.constant(a, ty)?, self.constant(b, ty)?);
         let (Some(a), Some(b)) = (a.first(), b.first()) else { return self.fail("a constant that is not supported") };
         let (a, b) = (self.register(a, scalar)?, self.operand(b, scalar)?);
-        Ok(vec![Part::reg(self.one(opcode, reg_class, vec![Op::Reg(a), b]))])
+        Ok(vec![self.made(format!("{name}{width}"), class(scalar), vec![Op::Reg(a), b])])
     }
-}
-
-/// The space of a constant pointer.
-pub fn space_of(module: &crate::ir::Module, value: &Const) -> Space {
-    match value {
-        Const::Global(name) => space::of_variable(module, name),
-        Const::Gep { base, .. } => space_of(module, base),
-        Const::Cast { op: Cast::AddrSpace | Cast::Bitcast, value, .. } => space_of(module, value),
-        _ => Space::Generic,
-    }
-}
-
-fn fold(op: Binary, ty: &Type, a: &Const, b: &Const) -> Option<u64> {
-    let (a, b) = (signed(a, ty)?, signed(b, ty)?);
-    let Type::Int(width @ ..=64) = ty else { return None };
-    let value = match op {
-        Binary::Add => a.wrapping_add(b),
-        Binary::Sub => a.wrapping_sub(b),
-        Binary::Mul => a.wrapping_mul(b),
-        Binary::Xor => a ^ b,
-        Binary::And => a & b,
-        Binary::Or => a | b,
-        _ => return None,
-    };
-    Some(value as u64 & mask(*width))
 }

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
-use super::part::Part;
+use super::part::{Part, whole};
 use super::symbols::Names;
 use crate::address::Term;
 use crate::cfg::Graph;
 use crate::error::{Error, Result};
 use crate::ir::{Function, Module, Type, Value};
 use crate::layout::{self, Scalar};
-use crate::mir::{Base, Block, Class, Inst, Op, Reg};
+use crate::mir::{Base, Block, Class, Inst, Op, Piece, Reg, int};
 use crate::space::Spaces;
 use crate::uses::Uses;
 use crate::vectorize::Plan;
@@ -55,7 +55,7 @@ pub struct Selector<'m> {
 }
 
 impl<'m> Selector<'m> {
-    /// An error at the instruction at hand.
+    /// Returns an error at the instruction at hand.
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::at(self.line, message)
     }
@@ -73,7 +73,7 @@ impl<'m> Selector<'m> {
         self.regs[reg as usize]
     }
 
-    /// An instruction with any number of results.
+    /// Makes an instruction with any number of results.
     pub fn push(&mut self, opcode: impl Into<Cow<'static, str>>, results: Vec<Op>, args: Vec<Op>, effects: bool) {
         let count = results.len();
         let mut ops = results;
@@ -83,29 +83,60 @@ impl<'m> Selector<'m> {
         self.blocks[self.current].insts.push(inst);
     }
 
-    /// An instruction with a result in a new register, and nothing else that it does.
+    /// Makes an instruction with a result in a new register and no other effect.
     pub fn one(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Reg {
         let reg = self.new_reg(class);
         self.push(opcode, vec![Op::Reg(reg)], args, false);
         reg
     }
 
-    /// An instruction that must stay.
+    /// Makes such an instruction, whose result is an operand.
+    pub fn value(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Op {
+        Op::Reg(self.one(opcode, class, args))
+    }
+
+    /// Makes such an instruction, whose result is a part.
+    pub fn made(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Part {
+        Part::reg(self.one(opcode, class, args))
+    }
+
+    /// Makes an instruction with a result that stays even without a use of the result.
+    pub fn kept(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Reg {
+        let reg = self.new_reg(class);
+        self.push(opcode, vec![Op::Reg(reg)], args, true);
+        reg
+    }
+
+    /// Returns the lowest bit of a register as a truth value.
+    pub fn lowest_bit(&mut self, reg: Op, width: u32) -> Part {
+        let bit = self.value(format!("and.b{width}"), whole(width).1, vec![reg, int(1)]);
+        self.made(format!("setp.ne.s{width}"), Class::Pred, vec![bit, int(0)])
+    }
+
+    /// Makes instructions from a text with operands, of which the first are results.
+    pub fn template(&mut self, pieces: Vec<Piece>, ops: Vec<Op>, results: usize, effects: bool) {
+        self.push("", Vec::new(), ops, effects);
+        if let Some(inst) = self.blocks[self.current].insts.last_mut() {
+            (inst.results, inst.template) = (results, Some(pieces));
+        }
+    }
+
+    /// Makes an instruction that must stay.
     pub fn effect(&mut self, opcode: impl Into<Cow<'static, str>>, args: Vec<Op>) {
         self.push(opcode, Vec::new(), args, true);
     }
 
-    /// The scalars of a type.
+    /// Returns the scalars of a type.
     pub fn scalars(&self, ty: &Type) -> Result<Vec<Scalar>> {
-        layout::parts(ty).map_err(|error| self.error(error.message))
+        layout::parts(ty)
     }
 
-    /// The scalar of a type that is one.
+    /// Returns the scalar of a type that is one.
     pub fn scalar(&self, ty: &Type) -> Result<Scalar> {
         layout::scalar(ty).ok_or_else(|| self.error(format!("a value of type {ty:?} is not supported here")))
     }
 
-    /// The parts of a value. A pointer among them is in the space of the value.
+    /// Returns the parts of a value. A pointer among them is in the space of the value.
     pub fn parts(&mut self, value: &Value, ty: &Type) -> Result<Vec<Part>> {
         match value {
             Value::Local(local) => match &self.values[*local as usize] {
@@ -116,16 +147,21 @@ impl<'m> Selector<'m> {
         }
     }
 
-    /// The part of a scalar.
+    /// Returns the part of a scalar.
     pub fn part(&mut self, value: &Value, ty: &Type) -> Result<Part> {
         let parts = self.parts(value, ty)?;
+        self.single(parts)
+    }
+
+    /// Returns the only part of a list.
+    pub fn single(&self, parts: Vec<Part>) -> Result<Part> {
         match <[Part; 1]>::try_from(parts) {
             Ok([part]) => Ok(part),
             Err(_) => self.fail("a value of several parts is not supported here"),
         }
     }
 
-    /// A register with the address of a variable.
+    /// Returns a register with the address of a variable.
     pub fn symbol(&mut self, name: &str) -> Reg {
         if let Some(reg) = self.symbols.get(name) {
             return *reg;
@@ -138,7 +174,7 @@ impl<'m> Selector<'m> {
         reg
     }
 
-    /// The register of a base.
+    /// Returns the register of a base.
     pub fn base(&mut self, base: &Base) -> Reg {
         match base {
             Base::Reg(reg) => *reg,

@@ -1,20 +1,16 @@
 //! Branches and phis.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 
-use super::context::Selector;
-use super::integers::truth;
-use super::operands::{int, mov};
-use super::part::{Ext, Part, class};
-use crate::error::Result;
-use crate::ir::{Inst as IrInst, Op as IrOp, Type};
-use crate::mir::{Class, Inst, Op, Piece, Reg};
+use super::prelude::*;
+use crate::mir::Inst as Machine;
 
-/// What one part of a phi takes from a predecessor.
+/// A value that one part of a phi takes from a predecessor.
 struct Copy {
     to: Reg,
     part: Part,
-    scalar: crate::layout::Scalar,
+    scalar: Scalar,
     /// The register of the phi.
     phi: Option<Reg>,
     dbg: Option<u32>,
@@ -26,18 +22,18 @@ impl Copy {
     }
 }
 
-/// The register that a part is in or is made from.
+/// Returns the register that a part is in or is made from.
 fn register_of(part: &Part) -> Option<Reg> {
     match part {
-        Part::Reg(reg, _) | Part::Address(crate::mir::Base::Reg(reg), _) => Some(*reg),
+        Part::Reg(reg, _) | Part::Address(Base::Reg(reg), _) => Some(*reg),
         _ => None,
     }
 }
 
 impl Selector<'_> {
-    /// The phis of a block: each part in a register that a register before the block is copied to. Since the latter is set in every
+    /// Makes a phi: each part is a register that a register before the block is copied to. Since the latter is set in every
     /// predecessor and read here only, it does not matter in which order copies are made, nor where else a predecessor goes.
-    pub fn phi(&mut self, block: usize, at: usize, inst: &IrInst) -> Result<()> {
+    pub fn phi(&mut self, block: usize, at: usize, inst: &Inst) -> Result<()> {
         let Some(result) = inst.result else { return Ok(()) };
         let scalars = self.scalars(&inst.ty)?;
         let mut parts = Vec::with_capacity(scalars.len());
@@ -47,7 +43,7 @@ impl Selector<'_> {
             let (reg, source) = (self.new_reg(class), self.new_reg(class));
             self.push(mov(class), vec![Op::Reg(reg)], vec![Op::Reg(source)], false);
             before.push(source);
-            parts.push(if *scalar == crate::layout::Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) });
+            parts.push(Part::of(*scalar, reg));
         }
         self.values[result as usize] = Some(parts);
         self.incoming.insert((block, at), before);
@@ -56,7 +52,7 @@ impl Selector<'_> {
 
     /// Copies what the phis of a block take from its predecessors. A copy from a phi goes before the copy to it, so that one register
     /// will do for both sides of that phi.
-    pub fn phi_copies(&mut self, block: usize, phis: &[IrInst]) -> Result<()> {
+    pub fn phi_copies(&mut self, block: usize, phis: &[Inst]) -> Result<()> {
         for from in self.graph.predecessors[block].clone() {
             self.current = from;
             let mut copies = Vec::new();
@@ -90,8 +86,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// The copies of one phi from one predecessor.
-    fn copies_of(&mut self, block: usize, at: usize, inst: &IrInst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
+    /// Finds the copies of one phi from one predecessor.
+    fn copies_of(&mut self, block: usize, at: usize, inst: &Inst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
         let (IrOp::Phi(incoming), Some(before)) = (&inst.op, self.incoming.get(&(block, at)).cloned()) else {
             return Ok(());
         };
@@ -99,12 +95,7 @@ impl Selector<'_> {
         let Some((value, _)) = incoming.iter().find(|(_, block)| *block == from) else {
             return self.fail("a phi without a value for one of its predecessors");
         };
-        let parts = if let Type::Ptr(0) = inst.ty {
-            let space = self.spaces.of_local(result);
-            vec![self.in_space(value, &inst.ty, space)?]
-        } else {
-            self.parts(value, &inst.ty)?
-        };
+        let parts = self.parts_as(value, &inst.ty, Some(result))?;
         let scalars = self.scalars(&inst.ty)?;
         if parts.len() != scalars.len() {
             return self.fail("a phi of values of several types");
@@ -124,24 +115,27 @@ impl Selector<'_> {
             Part::Bits(bits) => {
                 let class = self.class(to);
                 let key = (from, class, *bits);
-                let common = match self.literals.get(&key) {
-                    Some(common) => *common,
-                    None => {
-                        let common = self.register(&part, scalar)?;
-                        self.literals.insert(key, common);
-                        common
-                    }
-                };
+                let known = self.literals.get(&key).copied();
+                let common = known.map_or_else(|| self.register(&part, scalar), Ok)?;
+                self.literals.insert(key, common);
                 self.push(mov(class), vec![Op::Reg(to)], vec![Op::Reg(common)], false);
                 Ok(())
             }
-            _ => self.copied(&part, scalar, to),
+            _ => {
+                let op = self.operand(&part, scalar)?;
+                self.push(mov(self.class(to)), vec![Op::Reg(to)], vec![op], false);
+                Ok(())
+            }
         }
     }
 
     fn exit(&mut self, opcode: &'static str, guard: Option<(Reg, bool)>, ops: Vec<Op>) {
+        self.exit_with(opcode, guard, ops, None);
+    }
+
+    fn exit_with(&mut self, opcode: &'static str, guard: Option<(Reg, bool)>, ops: Vec<Op>, template: Option<Vec<Piece>>) {
         let dbg = self.dbg;
-        let inst = Inst { guard, opcode: opcode.into(), ops, results: 0, effects: true, template: None, dbg };
+        let inst = Machine { guard, opcode: opcode.into(), ops, results: 0, effects: true, template, dbg };
         self.blocks[self.current].exits.push(inst);
     }
 
@@ -151,18 +145,18 @@ impl Selector<'_> {
         }
     }
 
-    /// The end of a block; `next` is the block after it in the text.
-    pub fn leave(&mut self, inst: &IrInst, next: Option<usize>) -> Result<()> {
+    /// Makes the end of a block; `next` is the block after it in the text.
+    pub fn leave(&mut self, inst: &Inst, next: Option<usize>) -> Result<()> {
         self.blocks[self.current].successors = inst.op.successors();
         match &inst.op {
             IrOp::Br(to) => self.jump(*to, next),
             IrOp::CondBr { condition, then, or_else } => {
                 let condition = self.part(condition, &Type::Int(1))?;
-                match truth(&condition) {
+                match condition.truth() {
                     _ if then == or_else => self.jump(*then, next),
                     Some(truth) => self.jump(if truth { *then } else { *or_else }, next),
                     None => {
-                        let reg = self.register(&condition, crate::layout::Scalar::Int(1))?;
+                        let reg = self.register(&condition, Scalar::Int(1))?;
                         // The conditional branch is the one that repeats a loop, since it is taken more often.
                         let current = self.current;
                         let is_back = |to: usize| self.graph.dominates(to, current);
@@ -192,20 +186,13 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn switch(
-        &mut self,
-        ty: &Type,
-        value: &crate::ir::Value,
-        default: usize,
-        cases: &[(u128, usize)],
-        next: Option<usize>,
-    ) -> Result<()> {
+    fn switch(&mut self, ty: &Type, value: &Value, default: usize, cases: &[(u128, usize)], next: Option<usize>) -> Result<()> {
         let Type::Int(width @ 2..=64) = *ty else {
             return self.fail("a switch over a value of this type");
         };
         let part = self.part(value, ty)?;
         let reg = self.extended_reg(&part, width, Ext::Zero)?;
-        let (bits, class) = if width <= 32 { (32, Class::B32) } else { (64, Class::B64) };
+        let (bits, class) = whole(width);
         let (least, most) = (cases.iter().map(|(case, _)| *case).min(), cases.iter().map(|(case, _)| *case).max());
         if let (Some(least), Some(most)) = (least, most)
             && cases.len() >= 4
@@ -215,10 +202,11 @@ impl Selector<'_> {
             let index = if least == 0 { reg } else { self.one("sub.s32", class, vec![Op::Reg(reg), int(least as i64)]) };
             let outside = self.one("setp.gt.u32", Class::Pred, vec![Op::Reg(index), int((most - least) as i64)]);
             self.exit("bra", Some((outside, false)), vec![Op::Label(default)]);
-            return self.table(index, default, cases, least..=most);
+            self.table(index, default, cases, least..=most);
+            return Ok(());
         }
         for (case, to) in cases {
-            let case = super::operands::signed_bits(*case as u64, if width == bits { width } else { 64 });
+            let case = signed_bits(*case as u64, if width == bits { width } else { 64 });
             let is_it = self.one(format!("setp.eq.s{bits}"), Class::Pred, vec![Op::Reg(reg), int(case)]);
             self.exit("bra", Some((is_it, false)), vec![Op::Label(*to)]);
         }
@@ -226,8 +214,8 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// A branch through a table.
-    fn table(&mut self, index: Reg, default: usize, cases: &[(u128, usize)], values: std::ops::RangeInclusive<u128>) -> Result<()> {
+    /// Makes a branch through a table.
+    fn table(&mut self, index: Reg, default: usize, cases: &[(u128, usize)], values: RangeInclusive<u128>) {
         let name = format!("$L__table_{}", self.labels);
         self.labels += 1;
         let mut ops = vec![Op::Reg(index)];
@@ -243,9 +231,6 @@ impl Selector<'_> {
         pieces.push(Piece::Text(";\n\tbrx.idx ".to_owned()));
         pieces.push(Piece::Op(0));
         pieces.push(Piece::Text(format!(", {name};")));
-        let dbg = self.dbg;
-        let inst = Inst { guard: None, opcode: "".into(), ops, results: 0, effects: true, template: Some(pieces), dbg };
-        self.blocks[self.current].exits.push(inst);
-        Ok(())
+        self.exit_with("", None, ops, Some(pieces));
     }
 }

@@ -1,14 +1,6 @@
 //! Conversions between types.
 
-use super::context::Selector;
-use super::floats::suffix;
-use super::operands::int;
-use super::part::{Ext, Part, class, mask};
-use crate::error::Result;
-use crate::ir::{Cast, Inst, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
-use crate::space::Space;
+use super::prelude::*;
 
 impl Selector<'_> {
     pub fn convert(&mut self, inst: &Inst, op: Cast, from: &Type, value: &Value) -> Result<Vec<Part>> {
@@ -65,32 +57,32 @@ impl Selector<'_> {
             }
             (Cast::FpTrunc | Cast::FpExt, ..) if from == to => Ok(part.clone()),
             (Cast::FpTrunc, ..) => {
-                let whole = Op::Reg(self.register(part, from)?);
+                let whole = self.in_register(part, from)?;
                 if (from, to) == (Scalar::Double, Scalar::BFloat) {
                     return self.fail("a conversion from double to bfloat");
                 }
-                Ok(Part::reg(self.one(format!("cvt.rn.{}.{}", suffix(to), suffix(from)), class(to), vec![whole])))
+                Ok(self.made(format!("cvt.rn.{}.{}", suffix(to), suffix(from)), class(to), vec![whole]))
             }
             (Cast::FpExt, Scalar::BFloat, _) => {
                 let float = self.widened_float(from, part)?;
                 Ok(match (float, to) {
                     (Op::Reg(reg), Scalar::Float) => Part::reg(reg),
-                    (float, _) => Part::reg(self.one("cvt.f64.f32", Class::F64, vec![float])),
+                    (float, _) => self.made("cvt.f64.f32", Class::F64, vec![float]),
                 })
             }
             (Cast::FpExt, ..) => {
-                let whole = Op::Reg(self.register(part, from)?);
-                Ok(Part::reg(self.one(format!("cvt.{}.{}", suffix(to), suffix(from)), class(to), vec![whole])))
+                let whole = self.in_register(part, from)?;
+                Ok(self.made(format!("cvt.{}.{}", suffix(to), suffix(from)), class(to), vec![whole]))
             }
             (Cast::FpToSi | Cast::FpToUi, _, Scalar::Int(width)) => {
                 let source = if from == Scalar::BFloat { Scalar::Float } else { from };
-                let whole = self.widened_float(from, part)?;
-                let whole = if from == Scalar::Half { Op::Reg(self.register(part, from)?) } else { whole };
+                let number = self.widened_float(from, part)?;
+                let number = if from == Scalar::Half { self.in_register(part, from)? } else { number };
                 let (letter, ext) = if op == Cast::FpToSi { ('s', Ext::Sign) } else { ('u', Ext::Zero) };
-                let (bits, reg_class) = if width <= 32 { (32, Class::B32) } else { (64, Class::B64) };
-                let reg = self.one(format!("cvt.rzi.{letter}{bits}.{}", suffix(source)), reg_class, vec![whole]);
+                let (bits, reg_class) = whole(width);
+                let reg = self.one(format!("cvt.rzi.{letter}{bits}.{}", suffix(source)), reg_class, vec![number]);
                 if width == 1 {
-                    return Ok(Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(reg), int(0)])));
+                    return Ok(self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(reg), int(0)]));
                 }
                 Ok(Part::Reg(reg, ext))
             }
@@ -101,14 +93,14 @@ impl Selector<'_> {
                     let one = self.float_literal(to, if ext == Ext::Sign { -1.0 } else { 1.0 });
                     let zero = self.float_literal(to, 0.0);
                     let opcode = format!("selp.{}", suffix(to));
-                    return Ok(Part::reg(self.one(opcode, class(to), vec![one, zero, Op::Reg(condition)])));
+                    return Ok(self.made(opcode, class(to), vec![one, zero, Op::Reg(condition)]));
                 }
-                let whole = Op::Reg(self.extended_reg(part, width, ext)?);
+                let whole = self.extended_in_register(part, width, ext)?;
                 let bits = if width <= 32 { 32 } else { 64 };
                 if to == Scalar::BFloat {
                     return self.fail("a conversion from an integer to bfloat");
                 }
-                Ok(Part::reg(self.one(format!("cvt.rn.{}.{letter}{bits}", suffix(to)), class(to), vec![whole])))
+                Ok(self.made(format!("cvt.rn.{}.{letter}{bits}", suffix(to)), class(to), vec![whole]))
             }
             _ => self.fail(format!("a conversion from {from:?} to {to:?}")),
         }
@@ -126,19 +118,19 @@ impl Selector<'_> {
             let (and, setp, reg_class) =
                 if from <= 32 { ("and.b32", "setp.ne.s32", Class::B32) } else { ("and.b64", "setp.ne.s64", Class::B64) };
             let bit = self.one(and, reg_class, vec![Op::Reg(reg), int(1)]);
-            return Ok(Part::reg(self.one(setp, Class::Pred, vec![Op::Reg(bit), int(0)])));
+            return Ok(self.made(setp, Class::Pred, vec![Op::Reg(bit), int(0)]));
         }
         if from > 32 && to <= 32 {
-            return Ok(Part::reg(self.one("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)])));
+            return Ok(self.made("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)]));
         }
         Ok(Part::reg(reg))
     }
 
-    /// Zero or sign extension.
+    /// Extends an integer by zeros or by its sign.
     pub fn extend(&mut self, from: u32, to: u32, ext: Ext, part: &Part) -> Result<Part> {
         if let Part::Bits(bits) = part {
             let value = match ext {
-                Ext::Sign => super::operands::signed_bits(*bits, from) as u64,
+                Ext::Sign => signed_bits(*bits, from) as u64,
                 _ => bits & mask(from),
             };
             return Ok(Part::Bits(value & mask(to)));

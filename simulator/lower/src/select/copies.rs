@@ -1,14 +1,8 @@
 //! `memcpy`, `memmove`, and `memset` of a few bytes.
 
-use super::context::Selector;
-use super::operands::int;
-use super::part::{Ext, Part};
-use crate::error::Result;
-use crate::ir::{Arg, Type};
-use crate::layout::Scalar;
-use crate::mir::{Base, Class, Op};
+use super::prelude::*;
 
-/// Most bytes that are copied one after the other. Kernels copy structures of parameters; a loop over a large array is left to the
+/// Most bytes that are copied without a loop. Kernels copy structures of parameters; a loop over a large array is left to the
 /// program.
 const MOST_BYTES: u64 = 4096;
 
@@ -25,27 +19,25 @@ impl Selector<'_> {
         if name == "memset" {
             return self.fill(to, from, bytes, align(to));
         }
-        let (source, source_start, source_space) = self.memory_operand(&from.value, &from.ty)?;
-        let (target, target_start, target_space) = self.memory_operand(&to.value, &to.ty)?;
+        let source = self.memory_operand(&from.value, &from.ty)?;
+        let target = self.memory_operand(&to.value, &to.ty)?;
         let align = align(to).min(align(from));
         let mut loaded = Vec::new();
         for (offset, width) in steps(bytes, align) {
             let class = if width == 8 { Class::B64 } else { Class::B32 };
-            let address = Op::Mem(source.clone(), source_start.wrapping_add(offset as i64));
-            let reg = self.one(format!("ld{}.{}{}", source_space.suffix(), letter(width), width * 8), class, vec![address]);
-            loaded.push((reg, offset, width));
+            let opcode = format!("ld{}.{}{}", source.space.suffix(), letter(width), width * 8);
+            loaded.push((self.value(opcode, class, vec![source.at(offset)]), offset, width));
         }
         // All loads first, so that the two may overlap.
         for (reg, offset, width) in loaded {
-            let address = Op::Mem(target.clone(), target_start.wrapping_add(offset as i64));
-            self.effect(format!("st{}.{}{}", target_space.suffix(), letter(width), width * 8), vec![address, Op::Reg(reg)]);
+            self.effect(format!("st{}.{}{}", target.space.suffix(), letter(width), width * 8), vec![target.at(offset), reg]);
         }
         Ok(Vec::new())
     }
 
     fn fill(&mut self, to: &Arg, value: &Arg, bytes: u64, align: u64) -> Result<Vec<Part>> {
         let known = self.known(&value.value, &Type::Int(8));
-        let (target, start, space): (Base, i64, _) = self.memory_operand(&to.value, &to.ty)?;
+        let target = self.memory_operand(&to.value, &to.ty)?;
         // A byte that is known only when the kernel runs, in all bytes of a word.
         let word = match known {
             Some(_) => None,
@@ -56,20 +48,19 @@ impl Selector<'_> {
             }
         };
         for (offset, width) in steps(bytes, if word.is_some() { align.min(4) } else { align }) {
-            let address = Op::Mem(target.clone(), start.wrapping_add(offset as i64));
             let pattern = (known.unwrap_or(0) & 0xff).wrapping_mul(0x0101_0101_0101_0101);
             let value = match word {
                 Some(word) => Op::Reg(word),
-                None if width == 8 => Op::Reg(self.register(&Part::Bits(pattern), Scalar::Int(64))?),
-                None => int(super::operands::signed_bits(pattern, width as u32 * 8)),
+                None if width == 8 => self.in_register(&Part::Bits(pattern), Scalar::Int(64))?,
+                None => int(signed_bits(pattern, width as u32 * 8)),
             };
-            self.effect(format!("st{}.{}{}", space.suffix(), letter(width), width * 8), vec![address, value]);
+            self.effect(format!("st{}.{}{}", target.space.suffix(), letter(width), width * 8), vec![target.at(offset), value]);
         }
         Ok(Vec::new())
     }
 }
 
-/// Narrow integers are loaded into registers of 32 bits.
+/// Returns the kind of an access: narrow integers are extended to registers of 32 bits.
 fn letter(width: u64) -> char {
     if width < 4 { 'u' } else { 'b' }
 }

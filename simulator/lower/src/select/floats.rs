@@ -1,22 +1,6 @@
 //! Floating-point arithmetic.
 
-use super::context::Selector;
-use super::operands::{f32_bits, f64_bits};
-use super::part::{Part, class};
-use crate::error::Result;
-use crate::ir::{Binary, Flags, Inst, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
-
-/// The type of a floating-point instruction.
-pub fn suffix(scalar: Scalar) -> &'static str {
-    match scalar {
-        Scalar::Half => "f16",
-        Scalar::BFloat => "bf16",
-        Scalar::Double => "f64",
-        _ => "f32",
-    }
-}
+use super::prelude::*;
 
 impl Selector<'_> {
     pub fn float_binary(&mut self, op: Binary, flags: Flags, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
@@ -27,7 +11,7 @@ impl Selector<'_> {
                 let (a, b) = (self.widened_float(scalar, a)?, self.widened_float(scalar, b)?);
                 let quotient = self.one("div.rn.f32", Class::F32, vec![a, b]);
                 let opcode = if scalar == Scalar::Half { "cvt.rn.f16.f32" } else { "cvt.rn.bf16.f32" };
-                return Ok(Part::reg(self.one(opcode, Class::B16, vec![Op::Reg(quotient)])));
+                return Ok(self.made(opcode, Class::B16, vec![Op::Reg(quotient)]));
             }
             (Binary::FRem, Scalar::Float | Scalar::Double) => return self.remainder(flags, scalar, a, b),
             _ => {}
@@ -44,34 +28,34 @@ impl Selector<'_> {
                 };
                 if is_one {
                     let b = self.register(b, scalar)?;
-                    return Ok(Part::reg(self.one(format!("rcp.rn.{ty}"), class(scalar), vec![Op::Reg(b)])));
+                    return Ok(self.made(format!("rcp.rn.{ty}"), class(scalar), vec![Op::Reg(b)]));
                 }
                 format!("div.rn.{ty}")
             }
             _ => return self.fail(format!("the operation {op:?} with values of type {scalar:?}")),
         };
-        let a = Op::Reg(self.register(a, scalar)?);
+        let a = self.in_register(a, scalar)?;
         let b = self.operand(b, scalar)?;
-        Ok(Part::reg(self.one(opcode, class(scalar), vec![a, b])))
+        Ok(self.made(opcode, class(scalar), vec![a, b]))
     }
 
-    /// Before sm_90 `bf16` has a fused multiply-add only. These forms of it round once, as the plain operations do.
+    /// Makes arithmetic of `bf16`, which before sm_90 has a fused multiply-add only. These forms round once, as the plain ones do.
     fn bfloat_binary(&mut self, op: Binary, a: &Part, b: &Part) -> Result<Part> {
         let scalar = Scalar::BFloat;
-        let (a, b) = (Op::Reg(self.register(a, scalar)?), Op::Reg(self.register(b, scalar)?));
+        let (a, b) = (self.in_register(a, scalar)?, self.in_register(b, scalar)?);
         let constant = |this: &mut Self, bits: u64| this.operand(&Part::Bits(bits), scalar);
         let args = match op {
             Binary::FMul => vec![a, b, constant(self, 0x8000)?],
             Binary::FAdd => vec![a, constant(self, 0x3f80)?, b],
             _ => vec![b, constant(self, 0xbf80)?, a],
         };
-        Ok(Part::reg(self.one("fma.rn.bf16", Class::B16, args)))
+        Ok(self.made("fma.rn.bf16", Class::B16, args))
     }
 
-    /// `x - trunc(x / y) * y`, as LLVM's back end expands it.
+    /// Makes `x - trunc(x / y) * y`, as LLVM's back end expands it.
     fn remainder(&mut self, flags: Flags, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
         let (ty, reg_class) = (suffix(scalar), class(scalar));
-        let (x, y) = (Op::Reg(self.register(a, scalar)?), Op::Reg(self.register(b, scalar)?));
+        let (x, y) = (self.in_register(a, scalar)?, self.in_register(b, scalar)?);
         let quotient = self.one(format!("div.rn.{ty}"), reg_class, vec![x.clone(), y.clone()]);
         let whole = self.one(format!("cvt.rzi.{ty}.{ty}"), reg_class, vec![Op::Reg(quotient)]);
         let rest = if flags.contract {
@@ -82,12 +66,12 @@ impl Selector<'_> {
             self.one(format!("sub.rn.{ty}"), reg_class, vec![x.clone(), Op::Reg(product)])
         };
         let infinite = self.one(format!("testp.infinite.{ty}"), Class::Pred, vec![y]);
-        Ok(Part::reg(self.one(format!("selp.{ty}"), reg_class, vec![x, Op::Reg(rest), Op::Reg(infinite)])))
+        Ok(self.made(format!("selp.{ty}"), reg_class, vec![x, Op::Reg(rest), Op::Reg(infinite)]))
     }
 
-    /// A half or a bfloat as a float.
+    /// Returns a half or a bfloat as a float.
     pub fn widened_float(&mut self, scalar: Scalar, part: &Part) -> Result<Op> {
-        let reg = Op::Reg(self.register(part, scalar)?);
+        let reg = self.in_register(part, scalar)?;
         Ok(Op::Reg(match scalar {
             Scalar::Half => self.one("cvt.f32.f16", Class::F32, vec![reg]),
             Scalar::BFloat => {
@@ -109,10 +93,10 @@ impl Selector<'_> {
             return Ok(Part::Bits(bits ^ 1 << (scalar.bits() - 1)));
         }
         let reg = self.register(part, scalar)?;
-        Ok(Part::reg(self.one(format!("neg.{}", suffix(scalar)), class(scalar), vec![Op::Reg(reg)])))
+        Ok(self.made(format!("neg.{}", suffix(scalar)), class(scalar), vec![Op::Reg(reg)]))
     }
 
-    /// A product and a sum, rounded once.
+    /// Makes a product and a sum, rounded once.
     pub fn fused(&mut self, inst: &Inst, [a, b, c]: [&Value; 3], negate_product: bool, negate_c: bool) -> Result<Vec<Part>> {
         let scalar = self.scalar(inst.ty.scalar())?;
         let parts = [self.parts(a, &inst.ty)?, self.parts(b, &inst.ty)?, self.parts(c, &inst.ty)?];
@@ -134,14 +118,14 @@ impl Selector<'_> {
     }
 
     pub fn fma(&mut self, scalar: Scalar, a: &Part, b: &Part, c: &Part) -> Result<Part> {
-        // A constant factor goes second, where a literal may stand.
+        // A constant factor goes second, where a literal is allowed.
         let (a, b) = if matches!(a, Part::Bits(_)) { (b, a) } else { (a, b) };
-        let a = Op::Reg(self.register(a, scalar)?);
+        let a = self.in_register(a, scalar)?;
         let (b, c) = (self.operand(b, scalar)?, self.operand(c, scalar)?);
-        Ok(Part::reg(self.one(format!("fma.rn.{}", suffix(scalar)), class(scalar), vec![a, b, c])))
+        Ok(self.made(format!("fma.rn.{}", suffix(scalar)), class(scalar), vec![a, b, c]))
     }
 
-    /// A constant of a floating-point type.
+    /// Returns a constant of a floating-point type.
     pub fn float_literal(&mut self, scalar: Scalar, value: f64) -> Op {
         match scalar {
             Scalar::Double => f64_bits(value.to_bits()),

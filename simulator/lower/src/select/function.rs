@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::context::Selector;
-use super::part::Part;
+use super::memory::Memory;
+use super::prelude::*;
 use super::symbols::{Names, parameter};
 use crate::cfg::Graph;
-use crate::error::{Error, Result};
-use crate::ir::{Binary, Function, Inst, Module, Op, Type, Value};
-use crate::layout;
+use crate::error::Error;
+use crate::ir::{Function, Module};
 use crate::mir;
-use crate::space::{Space, Spaces};
+use crate::space::Spaces;
 use crate::uses::Uses;
 use crate::vectorize::Plan;
 
@@ -67,7 +66,7 @@ impl Selector<'_> {
     fn run(&mut self) -> Result<()> {
         self.parameters()?;
         let function = self.function;
-        let blocks = function.blocks.as_deref().unwrap_or(&[]);
+        let blocks = function.body();
         let text = self.text.clone();
         let place: HashMap<usize, usize> = text.iter().enumerate().map(|(at, block)| (*block, at)).collect();
         for block in self.graph.order.clone() {
@@ -81,7 +80,7 @@ impl Selector<'_> {
         }
         for block in self.graph.order.clone() {
             let insts = &blocks[block].insts;
-            let phis = insts.iter().position(|inst| !matches!(inst.op, Op::Phi(_))).unwrap_or(insts.len());
+            let phis = insts.iter().position(|inst| !matches!(inst.op, IrOp::Phi(_))).unwrap_or(insts.len());
             self.phi_copies(block, &insts[..phis])?;
         }
         Ok(())
@@ -109,17 +108,17 @@ impl Selector<'_> {
             let name = parameter(self.names.of(&self.function.name), at);
             let parts = if let Some(of) = param.byval.as_ref().filter(|_| self.spaces.of_local(at as u32) == Space::Param) {
                 // A structure is read where it is, unless its address is needed for something else.
-                layout::size(of).map_err(|error| self.error(error.message))?;
-                vec![Part::Address(mir::Base::Symbol(name), 0)]
+                layout::size(of)?;
+                vec![Part::Address(Base::Symbol(name), 0)]
             } else if !self.function.is_kernel || param.byval.is_some() {
                 self.receive(at)?
             } else {
-                let places = layout::places(&param.ty).map_err(|error| self.error(error.message))?;
+                let places = layout::places(&param.ty)?;
                 let align = layout::align(&param.ty);
-                let mut parts = self.load_parameter(&name, &places, align)?;
+                let memory = Memory { base: Base::Symbol(name), offset: 0, space: Space::Param };
+                let mut parts = self.load_places(&places, &memory, "ld.param", align, false)?;
                 if let (Type::Ptr(0), [part]) = (&param.ty, parts.as_mut_slice()) {
-                    let reg = self.register(part, layout::Scalar::Ptr)?;
-                    *part = Part::pointer(self.one("cvta.to.global.u64", mir::Class::B64, vec![mir::Op::Reg(reg)]));
+                    *part = self.from_host(part)?;
                 }
                 parts
             };
@@ -145,23 +144,23 @@ impl Selector<'_> {
         Ok(())
     }
 
-    /// Instructions that only the branch and the next blocks need. They are made at the end, so that a counter and its successor can
+    /// Finds instructions that only the branch and the next blocks need. They come last, so that a counter and its successor can
     /// share a register.
     fn late(&self, block: usize, insts: &[Inst]) -> Vec<bool> {
-        let blocks = self.function.blocks.as_deref().unwrap_or(&[]);
+        let blocks = self.function.body();
         let mut late = vec![false; insts.len()];
         for (at, inst) in insts.iter().enumerate().rev() {
             let (Some(result), true) = (inst.result, matches!(inst.ty, Type::Int(_))) else { continue };
             let is_plain = match &inst.op {
-                Op::Binary { op, .. } => matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor),
-                Op::ICmp { ty, .. } => matches!(ty, Type::Int(_)),
+                IrOp::Binary { op, .. } => matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor),
+                IrOp::ICmp { ty, .. } => matches!(ty, Type::Int(_)),
                 _ => false,
             };
             let users = self.uses.users(result);
             late[at] = is_plain
                 && !users.is_empty()
                 && users.iter().all(|(home, user)| {
-                    matches!(blocks[*home].insts[*user].op, Op::Phi(_))
+                    matches!(blocks[*home].insts[*user].op, IrOp::Phi(_))
                         || *home == block && (*user + 1 == insts.len() || late.get(*user).copied().unwrap_or(false))
                 });
         }
@@ -172,54 +171,48 @@ impl Selector<'_> {
         self.at(inst);
         if let Some(bundle) = self.plan.bundle(block, at).cloned() {
             match &inst.op {
-                Op::Load { .. } if bundle.leader == at => self.load_bundle(block, &bundle)?,
-                Op::Store { .. } if bundle.leader == at => self.store_bundle(block, &bundle)?,
+                IrOp::Load { .. } if bundle.leader == at => self.load_bundle(block, &bundle)?,
+                IrOp::Store { .. } if bundle.leader == at => self.store_bundle(block, &bundle)?,
                 _ => {}
             }
             return Ok(());
         }
         let parts = match &inst.op {
-            Op::Phi(_) => return self.phi(block, at, inst),
-            Op::Binary { op, flags, a, b } => self.binary(inst, *op, *flags, a, b)?,
-            Op::FNeg(value) => self.negate(&inst.ty, value)?,
-            Op::Fma { a, b, c, negate_product, negate_c } => self.fused(inst, [a, b, c], *negate_product, *negate_c)?,
-            Op::Cast { op, from, value, .. } => self.convert(inst, *op, from, value)?,
-            Op::ICmp { predicate, ty, a, b } => self.compare(*predicate, ty, a, b)?,
-            Op::FCmp { predicate, ty, a, b } => self.compare_floats(predicate, ty, a, b)?,
-            Op::Select { condition, condition_type, a, b } => {
-                let space = inst.result.map_or(Space::Generic, |result| self.spaces.of_local(result));
-                self.select(condition, condition_type, &inst.ty, [a, b], space)?
+            IrOp::Phi(_) => return self.phi(block, at, inst),
+            IrOp::Binary { op, flags, a, b } => self.binary(inst, *op, *flags, a, b)?,
+            IrOp::FNeg(value) => self.negate(&inst.ty, value)?,
+            IrOp::Fma { a, b, c, negate_product, negate_c } => self.fused(inst, [a, b, c], *negate_product, *negate_c)?,
+            IrOp::Cast { op, from, value, .. } => self.convert(inst, *op, from, value)?,
+            IrOp::ICmp { predicate, ty, a, b } => self.compare(*predicate, ty, a, b)?,
+            IrOp::FCmp { predicate, ty, a, b } => self.compare_floats(predicate, ty, a, b)?,
+            IrOp::Select { condition, condition_type, a, b } => {
+                self.select(condition, condition_type, &inst.ty, [a, b], inst.result)?
             }
-            Op::Freeze(value) => {
-                let parts = if let (Type::Ptr(0), Some(result)) = (&inst.ty, inst.result) {
-                    let space = self.spaces.of_local(result);
-                    vec![self.in_space(value, &inst.ty, space)?]
-                } else {
-                    self.parts(value, &inst.ty)?
-                };
+            IrOp::Freeze(value) => {
+                let parts = self.parts_as(value, &inst.ty, inst.result)?;
                 // One value from here on.
                 parts.into_iter().map(|part| if part == Part::Undef { Part::Bits(0) } else { part }).collect()
             }
-            Op::Load { ptr, ptr_type, access } => self.load(inst, ptr, ptr_type, access)?,
-            Op::Store { ty, value, ptr, ptr_type, access } => {
+            IrOp::Load { ptr, ptr_type, access } => self.load(inst, ptr, ptr_type, access)?,
+            IrOp::Store { ty, value, ptr, ptr_type, access } => {
                 self.store(ty, value, ptr, ptr_type, access)?;
                 Vec::new()
             }
-            Op::Gep { source, base, base_type, indices } => self.element_address(inst, source, base, base_type, indices)?,
-            Op::Alloca { ty, count, align } => vec![self.variable(ty, count, *align)?],
-            Op::ExtractValue { from, value, path } => self.extract_value(from, value, path)?,
-            Op::InsertValue { ty, into, from, value, path } => self.insert_value(ty, into, from, value, path)?,
-            Op::ExtractElement { from, vector, index } => self.extract_element(from, vector, index)?,
-            Op::InsertElement { vector, element, index } => self.insert_element(&inst.ty, vector, element, index)?,
-            Op::Shuffle { from, a, b, mask } => self.shuffle(from, a, b, mask)?,
-            Op::Call { .. } => self.any_call(inst)?,
-            Op::AtomicRmw { op, ptr, ptr_type, value, scope, .. } => self.atomic_update(inst, op, ptr, ptr_type, value, scope)?,
-            Op::CmpXchg { .. } => self.compare_exchange(&inst.op)?,
-            Op::Fence { ordering, scope } => {
+            IrOp::Gep { source, base, base_type, indices } => self.element_address(inst, source, base, base_type, indices)?,
+            IrOp::Alloca { ty, count, align } => vec![self.variable(ty, count, *align)?],
+            IrOp::ExtractValue { from, value, path } => self.extract_value(from, value, path)?,
+            IrOp::InsertValue { ty, into, from, value, path } => self.insert_value(ty, into, from, value, path)?,
+            IrOp::ExtractElement { from, vector, index } => self.extract_element(from, vector, index)?,
+            IrOp::InsertElement { vector, element, index } => self.insert_element(&inst.ty, vector, element, index)?,
+            IrOp::Shuffle { from, a, b, mask } => self.shuffle(from, a, b, mask)?,
+            IrOp::Call { .. } => self.any_call(inst)?,
+            IrOp::AtomicRmw { op, ptr, ptr_type, value, scope, .. } => self.atomic_update(inst, op, ptr, ptr_type, value, scope)?,
+            IrOp::CmpXchg { .. } => self.compare_exchange(&inst.op)?,
+            IrOp::Fence { ordering, scope } => {
                 self.fence(*ordering, scope)?;
                 Vec::new()
             }
-            Op::Ret(_) | Op::Br(_) | Op::CondBr { .. } | Op::Switch { .. } | Op::Unreachable => {
+            IrOp::Ret(_) | IrOp::Br(_) | IrOp::CondBr { .. } | IrOp::Switch { .. } | IrOp::Unreachable => {
                 return Err(Error::at(inst.line, "a branch is not the last instruction of its block"));
             }
         };
@@ -233,29 +226,22 @@ impl Selector<'_> {
     }
 
     fn variable(&mut self, ty: &Type, count: &Value, align: u64) -> Result<Part> {
-        let count = match count {
-            Value::Const(value) => match &**value {
-                crate::ir::Const::Int(count) => u64::try_from(*count).ok(),
-                _ => None,
-            },
-            Value::Local(_) => None,
-        };
-        let Some(count) = count else {
-            return self.fail("an array in local memory whose size is not constant");
-        };
-        let size = layout::size(ty).map_err(|error| self.error(error.message))?;
-        let Some(bytes) = size.checked_mul(count).filter(|bytes| *bytes <= 1 << 24) else {
+        let Value::Const(count) = count else { return self.fail("an array in local memory whose size is not constant") };
+        let Const::Int(count) = **count else { return self.fail("an array in local memory whose size is not constant") };
+        let size = layout::size(ty)?;
+        let Some(bytes) = u64::try_from(count).ok().and_then(|count| size.checked_mul(count)).filter(|bytes| *bytes <= 1 << 24)
+        else {
             return self.fail("an array in local memory of more than 16 MB");
         };
         let name = self.local_variable(bytes, align);
-        Ok(Part::Address(mir::Base::Symbol(name), 0))
+        Ok(Part::Address(Base::Symbol(name), 0))
     }
 }
 
-/// The order of the blocks in the text. Each block is followed by a block that it goes to if one is left, and rather by one in the
+/// Returns the order of the blocks in the text. After each block comes a block that it goes to, if one is left, preferably one in the
 /// same loop than by one behind it.
 fn layout_of(function: &Function, graph: &Graph) -> Vec<usize> {
-    let blocks = function.blocks.as_deref().unwrap_or(&[]);
+    let blocks = function.body();
     let depth = graph.loop_depths();
     let mut placed = vec![false; blocks.len()];
     let mut text = Vec::with_capacity(blocks.len());

@@ -1,14 +1,9 @@
 //! Inline PTX.
 
-use super::context::Selector;
-use super::part::{Part, class};
-use crate::error::Result;
-use crate::ir::{Arg, Type};
-use crate::layout::Scalar;
-use crate::mir::{Class, Inst, Op, Piece, Reg};
+use super::prelude::*;
 
 impl Selector<'_> {
-    /// `asm "template", "constraints"`
+    /// Makes the code of `asm "template", "constraints"`.
     pub fn inline(&mut self, ty: &Type, template: &str, constraints: &str, side_effect: bool, args: &[Arg]) -> Result<Vec<Part>> {
         let scalars = self.scalars(ty)?;
         let (mut outputs, mut inputs, mut clobbers_memory) = (Vec::new(), Vec::new(), false);
@@ -24,14 +19,12 @@ impl Selector<'_> {
         if outputs.len() != scalars.len() || inputs.len() != args.len() {
             return self.fail(format!("inline PTX with the constraints {constraints}"));
         }
-        let mut ops: Vec<Op> = Vec::new();
         let mut results: Vec<Reg> = Vec::new();
         for output in &outputs {
             let class = self.constraint_class(output)?;
-            let reg = self.new_reg(class);
-            results.push(reg);
-            ops.push(Op::Reg(reg));
+            results.push(self.new_reg(class));
         }
+        let mut ops: Vec<Op> = results.iter().map(|reg| Op::Reg(*reg)).collect();
         // Operands that an output starts with are read through it.
         let mut tied = Vec::new();
         for (input, arg) in inputs.iter().zip(args) {
@@ -39,9 +32,9 @@ impl Selector<'_> {
                 let Some(&reg) = results.get(output) else {
                     return self.fail("inline PTX ties an input to an output that it does not have");
                 };
-                let from = self.input(arg, self.class(reg))?;
                 let class = self.class(reg);
-                self.push(super::operands::mov(class), vec![Op::Reg(reg)], vec![from], false);
+                let from = self.input(arg, class)?;
+                self.push(mov(class), vec![Op::Reg(reg)], vec![from], false);
                 tied.push(Op::Reg(reg));
                 ops.push(Op::Reg(reg));
             } else if matches!(*input, "n" | "i") {
@@ -58,10 +51,7 @@ impl Selector<'_> {
         }
         let pieces = self.pieces(template, ops.len())?;
         ops.extend(tied);
-        let effects = side_effect || clobbers_memory;
-        let (count, dbg) = (results.len(), self.dbg);
-        let inst = Inst { guard: None, opcode: "".into(), ops, results: count, effects, template: Some(pieces), dbg };
-        self.blocks[self.current].insts.push(inst);
+        self.template(pieces, ops, results.len(), side_effect || clobbers_memory);
         results.iter().zip(&scalars).map(|(reg, scalar)| self.output(*reg, *scalar)).collect()
     }
 
@@ -77,43 +67,47 @@ impl Selector<'_> {
         })
     }
 
-    /// An argument in a register of the class that the constraint names.
+    /// Returns an argument in a register of the class that the constraint names.
     fn input(&mut self, arg: &Arg, want: Class) -> Result<Op> {
         let scalar = self.scalar(&arg.ty)?;
         let part = self.data_part(&arg.value, &arg.ty)?;
         let reg = match scalar {
-            Scalar::Int(width @ 2..=31) => self.extended_reg(&part, width, super::part::Ext::Zero)?,
+            Scalar::Int(width @ 2..=31) => self.extended_reg(&part, width, Ext::Zero)?,
             _ => self.register(&part, scalar)?,
         };
-        Ok(Op::Reg(match (class(scalar), want) {
-            (have, want) if have == want => reg,
-            (Class::B32, Class::B16) => self.one("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)]),
-            (Class::B16, Class::B32) => self.one("cvt.u32.u16", Class::B32, vec![Op::Reg(reg)]),
-            (Class::B32, Class::F32) | (Class::F32, Class::B32) => self.one("mov.b32", want, vec![Op::Reg(reg)]),
-            (Class::B64, Class::F64) | (Class::F64, Class::B64) => self.one("mov.b64", want, vec![Op::Reg(reg)]),
-            (Class::B32, Class::B64) => self.one("cvt.u64.u32", want, vec![Op::Reg(reg)]),
-            _ => return self.fail("inline PTX with an operand of another size"),
-        }))
+        match (class(scalar), want) {
+            (Class::B32, Class::B64) => Ok(self.value("cvt.u64.u32", want, vec![Op::Reg(reg)])),
+            _ => match self.as_class(reg, want) {
+                Some(reg) => Ok(Op::Reg(reg)),
+                None => self.fail("inline PTX with an operand of another size"),
+            },
+        }
     }
 
     fn output(&mut self, reg: Reg, scalar: Scalar) -> Result<Part> {
-        let (have, want) = (self.class(reg), class(scalar));
-        Ok(match (have, want) {
-            (Class::B64, Class::B64) if scalar == Scalar::Ptr => Part::pointer(reg),
-            (have, want) if have == want => Part::reg(reg),
-            (Class::B16, Class::B32) => Part::reg(self.one("cvt.u32.u16", Class::B32, vec![Op::Reg(reg)])),
-            (Class::B32, Class::B16) => Part::reg(self.one("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)])),
-            (Class::B32, Class::F32) | (Class::F32, Class::B32) => Part::reg(self.one("mov.b32", want, vec![Op::Reg(reg)])),
-            (Class::B64, Class::F64) | (Class::F64, Class::B64) => Part::reg(self.one("mov.b64", want, vec![Op::Reg(reg)])),
-            (Class::B32, Class::Pred) => {
-                let bit = self.one("and.b32", Class::B32, vec![Op::Reg(reg), super::operands::int(1)]);
-                Part::reg(self.one("setp.ne.s32", Class::Pred, vec![Op::Reg(bit), super::operands::int(0)]))
-            }
-            _ => return self.fail("inline PTX with a result of another size"),
-        })
+        match (self.class(reg), class(scalar)) {
+            (Class::B32, Class::Pred) => Ok(self.lowest_bit(Op::Reg(reg), 32)),
+            (_, want) => match self.as_class(reg, want) {
+                Some(reg) => Ok(Part::of(scalar, reg)),
+                None => self.fail("inline PTX with a result of another size"),
+            },
+        }
     }
 
-    /// The template, cut at its operands: `$0`, `${0:x}`, and `$$` for a dollar sign.
+    /// Returns the bits of a register in one of another class, if it can hold them.
+    fn as_class(&mut self, reg: Reg, want: Class) -> Option<Reg> {
+        let opcode = match (self.class(reg), want) {
+            (have, want) if have == want => return Some(reg),
+            (Class::B32, Class::B16) => "cvt.u16.u32",
+            (Class::B16, Class::B32) => "cvt.u32.u16",
+            (Class::B32, Class::F32) | (Class::F32, Class::B32) => "mov.b32",
+            (Class::B64, Class::F64) | (Class::F64, Class::B64) => "mov.b64",
+            _ => return None,
+        };
+        Some(self.one(opcode, want, vec![Op::Reg(reg)]))
+    }
+
+    /// Cuts a template at its operands: `$0`, `${0:x}`, and `$$` for a dollar sign.
     fn pieces(&self, template: &str, operands: usize) -> Result<Vec<Piece>> {
         let mut pieces = Vec::new();
         let mut text = String::new();

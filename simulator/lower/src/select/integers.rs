@@ -1,15 +1,9 @@
 //! Integer arithmetic of up to 64 bits, and the choice of arithmetic for all types.
 
-use super::context::Selector;
-use super::operands::int;
-use super::part::{Ext, Part, class, mask};
-use crate::error::Result;
-use crate::ir::{Binary, Flags, Inst, Op as IrOp, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
+use super::prelude::*;
 
 impl Selector<'_> {
-    /// An operation with two operands, element by element.
+    /// Makes an operation with two operands, element by element.
     pub fn binary(&mut self, inst: &Inst, op: Binary, flags: Flags, a: &Value, b: &Value) -> Result<Vec<Part>> {
         if let Type::Int(width @ 65..) = inst.ty {
             return self.wide_binary(op, width, a, b);
@@ -36,7 +30,7 @@ impl Selector<'_> {
         }
     }
 
-    /// `a * b + c` with a product that nothing else needs.
+    /// Makes `a * b + c` with a product that nothing else needs.
     fn multiply_add(&mut self, ty: &Type, a: &Value, b: &Value) -> Result<Option<Part>> {
         let scalar = self.scalar(ty)?;
         for (product, other) in [(a, b), (b, a)] {
@@ -51,14 +45,14 @@ impl Selector<'_> {
             let (x, y) = (self.register(&x, scalar)?, self.operand(&y, scalar)?);
             let other = self.operand(&other, scalar)?;
             let opcode = if scalar == Scalar::Int(32) { "mad.lo.s32" } else { "mad.lo.s64" };
-            return Ok(Some(Part::reg(self.one(opcode, class(scalar), vec![Op::Reg(x), y, other]))));
+            return Ok(Some(self.made(opcode, class(scalar), vec![Op::Reg(x), y, other])));
         }
         Ok(None)
     }
 
-    /// Arithmetic with truth values.
+    /// Makes arithmetic with truth values.
     pub fn logic(&mut self, op: Binary, a: &Part, b: &Part) -> Result<Part> {
-        let (bits_a, bits_b) = (truth(a), truth(b));
+        let (bits_a, bits_b) = (a.truth(), b.truth());
         let opcode = match op {
             Binary::And | Binary::Mul => match (bits_a, bits_b) {
                 (Some(true), _) => return Ok(b.clone()),
@@ -86,15 +80,15 @@ impl Selector<'_> {
             _ => return self.fail("floating-point arithmetic with truth values"),
         };
         let (a, b) = (self.register(a, Scalar::Int(1))?, self.register(b, Scalar::Int(1))?);
-        Ok(Part::reg(self.one(opcode, Class::Pred, vec![Op::Reg(a), Op::Reg(b)])))
+        Ok(self.made(opcode, Class::Pred, vec![Op::Reg(a), Op::Reg(b)]))
     }
 
     pub fn not(&mut self, part: &Part) -> Result<Part> {
-        if let Some(truth) = truth(part) {
+        if let Some(truth) = part.truth() {
             return Ok(Part::Bits(u64::from(!truth)));
         }
         let reg = self.register(part, Scalar::Int(1))?;
-        Ok(Part::reg(self.one("not.pred", Class::Pred, vec![Op::Reg(reg)])))
+        Ok(self.made("not.pred", Class::Pred, vec![Op::Reg(reg)]))
     }
 
     fn integer(&mut self, op: Binary, width: u32, a: &Part, b: &Part) -> Result<Part> {
@@ -103,33 +97,21 @@ impl Selector<'_> {
         {
             return Ok(Part::Bits(bits & mask(width)));
         }
-        let (whole, reg_class) = if width <= 32 { (32, Class::B32) } else { (64, Class::B64) };
-        let (need_a, need_b, name) = match op {
-            Binary::Add => (Ext::Any, Ext::Any, "add.s"),
-            Binary::Sub => (Ext::Any, Ext::Any, "sub.s"),
-            Binary::Mul => (Ext::Any, Ext::Any, "mul.lo.s"),
-            Binary::Shl => (Ext::Any, Ext::Zero, "shl.b"),
-            Binary::LShr => (Ext::Zero, Ext::Zero, "shr.u"),
-            Binary::AShr => (Ext::Sign, Ext::Zero, "shr.s"),
-            Binary::UDiv => (Ext::Zero, Ext::Zero, "div.u"),
-            Binary::SDiv => (Ext::Sign, Ext::Sign, "div.s"),
-            Binary::URem => (Ext::Zero, Ext::Zero, "rem.u"),
-            Binary::SRem => (Ext::Sign, Ext::Sign, "rem.s"),
-            Binary::And => (Ext::Any, Ext::Any, "and.b"),
-            Binary::Or => (Ext::Any, Ext::Any, "or.b"),
-            Binary::Xor => (Ext::Any, Ext::Any, "xor.b"),
-            _ => return self.fail("floating-point arithmetic with integers"),
+        let (whole, reg_class) = whole(width);
+        let Some(name) = opcode(op) else { return self.fail("floating-point arithmetic with integers") };
+        let (need_a, need_b) = match op {
+            Binary::Shl => (Ext::Any, Ext::Zero),
+            Binary::LShr | Binary::UDiv | Binary::URem => (Ext::Zero, Ext::Zero),
+            Binary::AShr => (Ext::Sign, Ext::Zero),
+            Binary::SDiv | Binary::SRem => (Ext::Sign, Ext::Sign),
+            _ => (Ext::Any, Ext::Any),
         };
         let is_shift = matches!(op, Binary::Shl | Binary::LShr | Binary::AShr);
         // Constants go last.
         let commutes = matches!(op, Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor);
         let (a, b) = if commutes && matches!(a, Part::Bits(_)) { (b, a) } else { (a, b) };
         // A mask that fits leaves zeros above.
-        let is_masked = |part: &Part| match part {
-            Part::Bits(_) => true,
-            Part::Reg(_, ext) => *ext == Ext::Zero,
-            _ => false,
-        };
+        let is_masked = |part: &Part| matches!(part, Part::Bits(_) | Part::Reg(_, Ext::Zero));
         let result = match op {
             Binary::And if is_masked(a) || is_masked(b) => Ext::Zero,
             Binary::Or | Binary::Xor if is_masked(a) && is_masked(b) => Ext::Zero,
@@ -143,13 +125,10 @@ impl Selector<'_> {
             Op::Reg(reg) => Op::Reg(reg),
             literal => Op::Reg(self.moved(literal, reg_class)),
         };
-        let right = match b {
+        let right = match self.extended(b, width, need_b)? {
             // The amount of a shift has 32 bits in PTX.
-            _ if is_shift && whole == 64 => match self.extended(b, width, need_b)? {
-                Op::Reg(reg) => Op::Reg(self.one("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)])),
-                literal => literal,
-            },
-            _ => self.extended(b, width, need_b)?,
+            Op::Reg(reg) if is_shift && whole == 64 => self.value("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)]),
+            right => right,
         };
         if let (Binary::SDiv | Binary::UDiv | Binary::URem | Binary::SRem, Part::Bits(by)) = (op, b)
             && width == 32
@@ -160,7 +139,7 @@ impl Selector<'_> {
         Ok(Part::Reg(self.one(format!("{name}{whole}"), reg_class, vec![left, right]), result))
     }
 
-    /// A division by a constant, as multiplications and shifts; this is what compilers make of it.
+    /// Makes a division by a constant, as multiplications and shifts, like other compilers.
     fn divided(&mut self, op: Binary, a: Op, by: u32) -> Option<Part> {
         let is_signed = matches!(op, Binary::SDiv | Binary::SRem);
         let quotient = if is_signed { self.signed_quotient(a.clone(), by as i32)? } else { self.unsigned_quotient(a.clone(), by)? };
@@ -168,10 +147,10 @@ impl Selector<'_> {
             return Some(Part::reg(quotient));
         }
         let product = self.one("mul.lo.s32", Class::B32, vec![Op::Reg(quotient), int(i64::from(by as i32))]);
-        Some(Part::reg(self.one("sub.s32", Class::B32, vec![a, Op::Reg(product)])))
+        Some(self.made("sub.s32", Class::B32, vec![a, Op::Reg(product)]))
     }
 
-    fn unsigned_quotient(&mut self, a: Op, by: u32) -> Option<crate::mir::Reg> {
+    fn unsigned_quotient(&mut self, a: Op, by: u32) -> Option<Reg> {
         if by < 2 {
             return None;
         }
@@ -186,11 +165,8 @@ impl Selector<'_> {
             if factor < 1 << 32 && error <= 1 << shift {
                 let factor = Op::Text(factor.to_string().into());
                 let high = self.one("mul.hi.u32", Class::B32, vec![a, factor]);
-                return Some(if shift == 0 {
-                    high
-                } else {
-                    self.one("shr.u32", Class::B32, vec![Op::Reg(high), int(i64::from(shift))])
-                });
+                let shifted = |this: &mut Self| this.one("shr.u32", Class::B32, vec![Op::Reg(high), int(i64::from(shift))]);
+                return Some(if shift == 0 { high } else { shifted(self) });
             }
         }
         // A factor of 33 bits: its highest one is the dividend itself, which must not overflow the sum.
@@ -203,7 +179,7 @@ impl Selector<'_> {
         Some(self.one("shr.u32", Class::B32, vec![Op::Reg(sum), int(i64::from(shift - 1))]))
     }
 
-    fn signed_quotient(&mut self, a: Op, by: i32) -> Option<crate::mir::Reg> {
+    fn signed_quotient(&mut self, a: Op, by: i32) -> Option<Reg> {
         if by < 2 {
             return None;
         }
@@ -236,16 +212,28 @@ impl Selector<'_> {
     }
 }
 
-/// The truth of a part that is constant.
-pub fn truth(part: &Part) -> Option<bool> {
-    match part {
-        Part::Bits(bits) => Some(bits & 1 != 0),
-        Part::Undef => Some(false),
-        _ => None,
-    }
+/// Returns the instruction of an operation, without the width.
+pub fn opcode(op: Binary) -> Option<&'static str> {
+    Some(match op {
+        Binary::Add => "add.s",
+        Binary::Sub => "sub.s",
+        Binary::Mul => "mul.lo.s",
+        Binary::Shl => "shl.b",
+        Binary::LShr => "shr.u",
+        Binary::AShr => "shr.s",
+        Binary::UDiv => "div.u",
+        Binary::SDiv => "div.s",
+        Binary::URem => "rem.u",
+        Binary::SRem => "rem.s",
+        Binary::And => "and.b",
+        Binary::Or => "or.b",
+        Binary::Xor => "xor.b",
+        _ => return None,
+    })
 }
 
-fn folded(op: Binary, a: u64, b: u64) -> Option<u64> {
+/// Computes an operation with two constants, if that is worth it.
+pub fn folded(op: Binary, a: u64, b: u64) -> Option<u64> {
     Some(match op {
         Binary::Add => a.wrapping_add(b),
         Binary::Sub => a.wrapping_sub(b),

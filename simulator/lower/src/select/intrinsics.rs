@@ -1,9 +1,7 @@
 //! Calls, by name: intrinsic functions of LLVM and of NVPTX, and all other functions.
 
-use super::context::Selector;
-use super::part::Part;
-use crate::error::Result;
-use crate::ir::{Callee, Flags, Inst, Op as IrOp};
+use super::prelude::*;
+use crate::ir::Callee;
 
 /// Intrinsics that leave nothing in the code.
 const IGNORED: [&str; 8] = [
@@ -18,7 +16,7 @@ const IGNORED: [&str; 8] = [
 ];
 
 impl Selector<'_> {
-    /// A call of anything.
+    /// Makes the code of any call.
     pub fn any_call(&mut self, inst: &Inst) -> Result<Vec<Part>> {
         let IrOp::Call { callee, args, flags } = &inst.op else {
             return self.fail("expected a call");
@@ -34,8 +32,7 @@ impl Selector<'_> {
             return Ok(vec![Part::Undef; self.scalars(&inst.ty)?.len()]);
         }
         if let Some(rest) = name.strip_prefix("llvm.nvvm.") {
-            let flags: Flags = *flags;
-            return self.nvvm(inst, rest, args, flags);
+            return self.nvvm(inst, rest, args);
         }
         match name.strip_prefix("llvm.") {
             Some(rest) => self.llvm(inst, rest, args, *flags),

@@ -5,6 +5,7 @@
 //!
 //! - `part`: parts of values.
 //! - `context`: the state while a function is lowered, and how it emits instructions.
+//! - `prelude`: the names that most files use.
 //! - `symbols`: names of variables, functions, and parameters in PTX.
 //! - `constants`: constants as parts.
 //! - `operands`: parts as operands of instructions.
@@ -39,6 +40,7 @@ mod memory;
 mod operands;
 mod part;
 mod pointers;
+mod prelude;
 mod symbols;
 mod warp;
 mod wide;

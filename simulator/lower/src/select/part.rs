@@ -1,8 +1,9 @@
 //! Parts of values.
 
+use crate::layout::Scalar;
 use crate::mir::{Base, Class, Reg};
 
-/// What the bits of a register above an integer's width are.
+/// The bits of a register above an integer's width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ext {
     /// Unknown.
@@ -25,20 +26,33 @@ pub enum Part {
 }
 
 impl Part {
-    /// A register whose upper bits do not matter.
+    /// Returns a register whose upper bits do not matter.
     pub fn reg(reg: Reg) -> Self {
         Part::Reg(reg, Ext::Any)
     }
 
-    /// A register that holds an address.
+    /// Returns a register that holds an address.
     pub fn pointer(reg: Reg) -> Self {
         Part::Address(Base::Reg(reg), 0)
     }
+
+    /// Returns a register that holds a scalar.
+    pub fn of(scalar: Scalar, reg: Reg) -> Self {
+        if scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) }
+    }
+
+    /// Returns the truth of a part that is constant.
+    pub fn truth(&self) -> Option<bool> {
+        match self {
+            Part::Bits(bits) => Some(bits & 1 != 0),
+            Part::Undef => Some(false),
+            _ => None,
+        }
+    }
 }
 
-/// The class of the registers that hold a scalar.
-pub fn class(scalar: crate::layout::Scalar) -> Class {
-    use crate::layout::Scalar;
+/// Returns the class of the registers that hold a scalar.
+pub fn class(scalar: Scalar) -> Class {
     match scalar {
         Scalar::Int(1) => Class::Pred,
         Scalar::Int(..=32) => Class::B32,
@@ -49,7 +63,28 @@ pub fn class(scalar: crate::layout::Scalar) -> Class {
     }
 }
 
-/// The lowest bits of a word.
+/// Returns the lowest bits of a word.
 pub fn mask(bits: u32) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
+}
+
+/// Returns an integer of this width, as a signed number.
+pub fn signed_bits(bits: u64, width: u32) -> i64 {
+    let above = 64 - width.clamp(1, 64);
+    ((bits << above) as i64) >> above
+}
+
+/// Returns the type of a floating-point instruction.
+pub fn suffix(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::Half => "f16",
+        Scalar::BFloat => "bf16",
+        Scalar::Double => "f64",
+        _ => "f32",
+    }
+}
+
+/// Returns the width and the class of the registers for integers of a width.
+pub fn whole(width: u32) -> (u32, Class) {
+    if width <= 32 { (32, Class::B32) } else { (64, Class::B64) }
 }

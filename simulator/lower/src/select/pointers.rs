@@ -1,17 +1,11 @@
 //! Addresses and their spaces.
 
-use super::context::Selector;
-use super::operands::int;
-use super::part::{Ext, Part};
+use super::memory::Memory;
+use super::prelude::*;
 use crate::address::{Term, Widen, steps};
-use crate::error::Result;
-use crate::ir::{Inst, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Base, Class, Op, Reg};
-use crate::space::Space;
 
 impl Selector<'_> {
-    /// A pointer of a space as a generic one.
+    /// Returns a pointer of a space as a generic one.
     pub fn generic_parts(&mut self, parts: Vec<Part>, ty: &Type, space: Space) -> Result<Vec<Part>> {
         if !matches!(ty, Type::Ptr(0)) || space == Space::Generic {
             return Ok(parts);
@@ -26,13 +20,18 @@ impl Selector<'_> {
         if space == Space::Param {
             return self.fail("the address of a parameter is not supported here; copy the parameter first");
         }
-        let (base, offset) = self.base_and_offset(&part)?;
-        let base = self.base(&base);
-        let generic = self.one(format!("cvta{}.u64", space.suffix()), Class::B64, vec![Op::Reg(base)]);
-        Ok(Part::Address(Base::Reg(generic), offset))
+        self.moved_address(&part, format!("cvta{}.u64", space.suffix()))
     }
 
-    /// A pointer in the space that its users expect of it.
+    /// Converts the base of an address.
+    fn moved_address(&mut self, part: &Part, opcode: String) -> Result<Part> {
+        let (base, offset) = self.base_and_offset(part)?;
+        let base = self.base(&base);
+        let moved = self.one(opcode, Class::B64, vec![Op::Reg(base)]);
+        Ok(Part::Address(Base::Reg(moved), offset))
+    }
+
+    /// Returns a pointer in the space that its users expect of it.
     pub fn in_space(&mut self, value: &Value, ty: &Type, want: Space) -> Result<Part> {
         let part = self.part(value, ty)?;
         let space = self.spaces.of(self.module, value, ty);
@@ -45,13 +44,18 @@ impl Selector<'_> {
         if space != Space::Generic {
             return self.fail(format!("an address in the space {space:?} is used as one in {want:?}"));
         }
-        let (base, offset) = self.base_and_offset(&part)?;
-        let base = self.base(&base);
-        let own = self.one(format!("cvta.to{}.u64", want.suffix()), Class::B64, vec![Op::Reg(base)]);
-        Ok(Part::Address(Base::Reg(own), offset))
+        self.moved_address(&part, format!("cvta.to{}.u64", want.suffix()))
     }
 
-    /// `getelementptr`
+    /// Returns the parts of a value that becomes another one; a pointer comes in the space of that.
+    pub fn parts_as(&mut self, value: &Value, ty: &Type, result: Option<u32>) -> Result<Vec<Part>> {
+        match (ty, result) {
+            (Type::Ptr(0), Some(result)) => Ok(vec![self.in_space(value, ty, self.spaces.of_local(result))?]),
+            _ => self.parts(value, ty),
+        }
+    }
+
+    /// Makes the code of `getelementptr`.
     pub fn element_address(
         &mut self,
         inst: &Inst,
@@ -63,7 +67,7 @@ impl Selector<'_> {
         if !matches!(inst.ty, Type::Ptr(_)) {
             return self.fail("vectors of addresses are not supported");
         }
-        let (terms, mut offset) = steps(self.function, &self.uses, source, indices).map_err(|error| self.error(error.message))?;
+        let (terms, mut offset) = steps(self.function, &self.uses, source, indices)?;
         let space = match (inst.result, base_type) {
             (Some(result), Type::Ptr(0)) => self.spaces.of_local(result),
             _ => self.spaces.of(self.module, base, base_type),
@@ -77,15 +81,12 @@ impl Selector<'_> {
         // Constants that selection found.
         let mut rest = Vec::new();
         for term in terms {
-            match self.values[term.index as usize].as_deref() {
-                Some([Part::Bits(bits)]) => {
-                    let index = match term.widen {
-                        Widen::Sign => i64::from(*bits as u32 as i32),
-                        _ => *bits as i64,
-                    };
+            match self.known_local(term.index) {
+                Some(bits) => {
+                    let index = if term.widen == Widen::Sign { i64::from(bits as u32 as i32) } else { bits as i64 };
                     offset = offset.wrapping_add(index.wrapping_mul(term.scale));
                 }
-                _ => rest.push(term),
+                None => rest.push(term),
             }
         }
         for term in rest {
@@ -95,7 +96,7 @@ impl Selector<'_> {
         Ok(vec![Part::Address(base, offset)])
     }
 
-    /// A register with the sum of a base and a scaled index.
+    /// Returns a register with the sum of a base and a scaled index.
     fn sum(&mut self, base: Reg, term: Term) -> Result<Reg> {
         let current = self.current;
         let known = self
@@ -139,23 +140,23 @@ impl Selector<'_> {
         let scaled = if scale == 1 {
             index
         } else if scale > 0 && (scale as u64).is_power_of_two() {
-            Op::Reg(self.one("shl.b64", Class::B64, vec![index, int(i64::from(scale.trailing_zeros()))]))
+            self.value("shl.b64", Class::B64, vec![index, int(i64::from(scale.trailing_zeros()))])
         } else {
-            Op::Reg(self.one("mul.lo.s64", Class::B64, vec![index, int(scale)]))
+            self.value("mul.lo.s64", Class::B64, vec![index, int(scale)])
         };
         self.one("add.s64", Class::B64, vec![Op::Reg(base), scaled])
     }
 
-    /// A pointer as the operand of an access, and its space.
-    pub fn memory_operand(&mut self, ptr: &Value, ty: &Type) -> Result<(Base, i64, Space)> {
+    /// Returns a pointer as the operand of accesses.
+    pub fn memory_operand(&mut self, ptr: &Value, ty: &Type) -> Result<Memory> {
         let space = self.spaces.of(self.module, ptr, ty);
         let part = self.part(ptr, ty)?;
         let (base, offset) = self.base_and_offset(&part)?;
-        if i32::try_from(offset).is_err() {
-            let reg = self.base(&base);
-            let reg = self.one("add.s64", Class::B64, vec![Op::Reg(reg), int(offset)]);
-            return Ok((Base::Reg(reg), 0, space));
+        if i32::try_from(offset).is_ok() {
+            return Ok(Memory { base, offset, space });
         }
-        Ok((base, offset, space))
+        let reg = self.base(&base);
+        let reg = self.one("add.s64", Class::B64, vec![Op::Reg(reg), int(offset)]);
+        Ok(Memory { base: Base::Reg(reg), offset: 0, space })
     }
 }

@@ -33,7 +33,7 @@ impl Names {
     }
 }
 
-/// A name that PTX takes as it is.
+/// Returns a name that PTX takes as it is.
 fn is_plain(name: &str) -> bool {
     let mut chars = name.chars();
     let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '$'));
@@ -41,7 +41,7 @@ fn is_plain(name: &str) -> bool {
         || starts && name.len() == 1 && name.chars().all(|c| c.is_ascii_alphabetic())
 }
 
-/// The name of a parameter.
+/// Returns the name of a parameter.
 pub fn parameter(function: &str, index: usize) -> String {
     format!("{function}_param_{index}")
 }

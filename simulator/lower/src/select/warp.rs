@@ -1,97 +1,119 @@
 //! Intrinsic functions of NVPTX: special registers, barriers, exchanges between lanes, and instructions of PTX by name.
 
-use super::context::Selector;
+use std::borrow::Cow;
+
 use super::memory::scope;
-use super::operands::int;
-use super::part::{Ext, Part, class};
-use crate::error::Result;
-use crate::ir::{Access, Arg, Flags, Inst, Ordering, Type};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
+use super::prelude::*;
+use crate::ir::Access;
 
 impl Selector<'_> {
-    /// `llvm.nvvm.name`; the name comes without its first two words.
-    pub fn nvvm(&mut self, inst: &Inst, name: &str, args: &[Arg], _flags: Flags) -> Result<Vec<Part>> {
+    /// Makes the code of `llvm.nvvm.name`; the name comes without its first two words.
+    pub fn nvvm(&mut self, inst: &Inst, name: &str, args: &[Arg]) -> Result<Vec<Part>> {
         if let Some(register) = name.strip_prefix("read.ptx.sreg.") {
             return self.special_register(register, &inst.ty);
         }
         let words: Vec<&str> = name.split('.').collect();
-        match words.as_slice() {
-            ["barrier0"] => self.barrier("bar.sync", &[int(0)], args),
-            ["barrier", "n"] | ["barrier", "cta", "sync", "aligned", "all" | "count"] => self.barrier("bar.sync", &[], args),
-            ["barrier", "sync"] | ["barrier", "sync", "cnt"] | ["barrier", "cta", "sync", "all" | "count"] => {
-                self.barrier("barrier.sync", &[], args)
+        match (words.as_slice(), args) {
+            (["barrier0"], _) => self.effects("bar.sync", vec![int(0)], args),
+            (["barrier", "n"] | ["barrier", "cta", "sync", "aligned", "all" | "count"], _) => {
+                self.effects("bar.sync", Vec::new(), args)
             }
-            ["barrier", "cta", "arrive", "aligned", "count"] => self.barrier("bar.arrive", &[], args),
-            ["barrier", "cta", "arrive", "count"] => self.barrier("barrier.arrive", &[], args),
-            ["barrier", "cta", "red", op, "aligned", ..] => self.barrier_reduction("bar.red", op, args),
-            ["barrier", "cta", "red", op, "all" | "count"] => self.barrier_reduction("barrier.red", op, args),
-            ["bar", "warp", "sync"] => self.barrier("bar.warp.sync", &[], args),
-            ["membar", level @ ("cta" | "gl" | "sys")] => self.plain_effect(format!("membar.{level}")),
-            ["exit"] => self.plain_effect("exit".to_owned()),
-            ["nanosleep"] => self.barrier("nanosleep.u32", &[], args),
-            ["shfl", "sync", mode, kind] => self.shuffle_lanes(mode, kind, &inst.ty, args),
-            ["vote", kind, "sync"] => self.vote(kind, args),
-            ["activemask"] => {
-                let reg = self.new_reg(Class::B32);
-                self.push("activemask.b32", vec![Op::Reg(reg)], Vec::new(), true);
-                Ok(vec![Part::reg(reg)])
+            (["barrier", "sync"] | ["barrier", "sync", "cnt"] | ["barrier", "cta", "sync", "all" | "count"], _) => {
+                self.effects("barrier.sync", Vec::new(), args)
             }
-            ["match", "any", "sync", kind] | ["match", "all", "sync", kind] => self.match_lanes(words[1], kind, args),
-            ["redux", "sync", op] => self.reduction(op, args),
-            ["isspacep", space @ ("shared" | "global" | "local" | "const")] => {
+            (["barrier", "cta", "arrive", "aligned", "count"], _) => self.effects("bar.arrive", Vec::new(), args),
+            (["barrier", "cta", "arrive", "count"], _) => self.effects("barrier.arrive", Vec::new(), args),
+            (["barrier", "cta", "red", op, "aligned", ..], _) => self.barrier_reduction("bar.red", op, args),
+            (["barrier", "cta", "red", op, "all" | "count"], _) => self.barrier_reduction("barrier.red", op, args),
+            (["bar", "warp", "sync"] | ["membar", "cta" | "gl" | "sys"] | ["exit"], _) => {
+                self.effects(name.to_owned(), Vec::new(), args)
+            }
+            (["nanosleep"], _) => self.effects("nanosleep.u32", Vec::new(), args),
+            (["cp", "async", "commit", "group"], _) => self.effects("cp.async.commit_group", Vec::new(), args),
+            (["cp", "async", "wait", which @ ("all" | "group")], _) => {
+                self.effects(format!("cp.async.wait_{which}"), Vec::new(), args)
+            }
+            (["cp", "async", rest @ ..], _) => self.async_copy(rest, args),
+            (["shfl", "sync", mode @ ("up" | "down" | "bfly" | "idx"), kind], [mask, value, lane, clamp]) => {
+                let class = class(self.scalar(&value.ty)?);
+                self.across(format!("shfl.sync.{mode}.b32"), class, &[value, lane, clamp, mask], kind.ends_with('p'))
+            }
+            (["vote", kind @ ("all" | "any" | "uni"), "sync"], [mask, truth]) => {
+                self.across(format!("vote.sync.{kind}.pred"), Class::Pred, &[truth, mask], false)
+            }
+            (["vote", "ballot", "sync"], [mask, truth]) => self.across("vote.sync.ballot.b32", Class::B32, &[truth, mask], false),
+            (["activemask"], _) => self.across("activemask.b32", Class::B32, &[], false),
+            (["match", mode @ ("any" | "all"), "sync", kind], [mask, value]) => {
+                let bits = if kind.starts_with("i64") { 64 } else { 32 };
+                self.across(format!("match.{mode}.sync.b{bits}"), Class::B32, &[value, mask], *mode == "all")
+            }
+            (["redux", "sync", op], [value, mask]) => {
+                let opcode = match *op {
+                    "add" | "min" | "max" => format!("redux.sync.{op}.s32"),
+                    "umin" | "umax" => format!("redux.sync.{}.u32", &op[1..]),
+                    "and" | "or" | "xor" => format!("redux.sync.{op}.b32"),
+                    _ => return self.unknown(op),
+                };
+                self.across(opcode, Class::B32, &[value, mask], false)
+            }
+            (["isspacep", "shared" | "global" | "local" | "const"], _) => {
                 let pointer = self.data_args(args)?;
-                Ok(vec![Part::reg(self.one(format!("isspacep.{space}"), Class::Pred, pointer))])
+                Ok(vec![self.made(name.to_owned(), Class::Pred, pointer)])
             }
-            ["prmt"] => self.by_name("prmt.b32", inst, args),
-            ["brev32"] => self.by_name("brev.b32", inst, args),
-            ["brev64"] => self.by_name("brev.b64", inst, args),
-            ["sad", ty] => self.by_name(&format!("sad.{}", integer(ty).unwrap_or("s32")), inst, args),
-            ["mul24", ty] => self.by_name(&format!("mul24.lo.{}", integer(ty).unwrap_or("s32")), inst, args),
-            ["mulhi", ty] => self.by_name(&format!("mul.hi.{}", integer(ty).unwrap_or("s32")), inst, args),
-            ["idp4a", a, b] => self.by_name(&format!("dp4a.{a}32.{b}32"), inst, args),
-            ["idp2a", a, b] => self.dot_of_two(a, b, inst, args),
-            ["atomic", op, "gen", _, within @ ("cta" | "sys"), ..] => self.scoped_atomic(op, within, inst, args),
-            ["ldg" | "ldu", "global", ..] => self.cached_load(inst, args),
-            ["cp", "async", rest @ ..] => self.async_copy(rest, args),
-            ["reflect"] => Ok(vec![Part::Bits(0)]),
-            ["saturate", ty] => {
-                let ty = float(ty).unwrap_or("f32");
-                self.by_name(&format!("cvt.sat.{ty}.{ty}"), inst, args)
-            }
-            ["fabs", ty] | ["fabs", "ftz", ty] => self.by_name(&format!("abs.{}", float(ty).unwrap_or("f32")), inst, args),
-            [op @ ("fmin" | "fmax"), rest @ ..] => match rest.last().and_then(|ty| float(ty)) {
-                Some(ty) if rest.len() == 1 => self.by_name(&format!("{}.{ty}", &op[1..]), inst, args),
-                _ => self.unknown(name),
-            },
-            [op @ ("floor" | "ceil" | "round" | "trunc"), ty] => {
-                let mode = match *op {
-                    "floor" => "rmi",
-                    "ceil" => "rpi",
-                    "round" => "rni",
-                    _ => "rzi",
+            (["prmt"], _) => self.by_name("prmt.b32", inst, args),
+            (["brev32" | "brev64"], _) => self.by_name(&format!("brev.b{}", &name[4..]), inst, args),
+            (["sad", ty], _) => self.by_name(&format!("sad.{}", integer(ty).unwrap_or("s32")), inst, args),
+            (["mul24", ty], _) => self.by_name(&format!("mul24.lo.{}", integer(ty).unwrap_or("s32")), inst, args),
+            (["mulhi", ty], _) => self.by_name(&format!("mul.hi.{}", integer(ty).unwrap_or("s32")), inst, args),
+            (["idp4a", a, b], _) => self.by_name(&format!("dp4a.{a}32.{b}32"), inst, args),
+            (["idp2a", a, b], [x, y, half, sum]) => {
+                let Some(half) = self.known(&half.value, &Type::Int(1)) else {
+                    return self.fail("dp2a with a half that is not constant");
                 };
-                let ty = float(ty).unwrap_or("f32");
-                self.by_name(&format!("cvt.{mode}.{ty}.{ty}"), inst, args)
+                let half = if half == 0 { "lo" } else { "hi" };
+                self.by_name(&format!("dp2a.{half}.{a}32.{b}32"), inst, &[x.clone(), y.clone(), sum.clone()])
             }
-            ["sqrt", ty @ ("f" | "d")] => self.by_name(&format!("sqrt.rn.{}", float(ty).unwrap_or("f32")), inst, args),
-            [
-                op @ ("fma" | "add" | "mul" | "div" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"),
-                mode,
-                rest @ ..,
-            ] => {
+            (["atomic", op, "gen", _, within @ ("cta" | "sys"), ..], [pointer, values @ ..]) => {
+                self.scoped_atomic(op, within, inst, pointer, values)
+            }
+            // `ldg.global.f.f32.p1(pointer, alignment)`
+            (["ldg" | "ldu", "global", ..], [pointer, align]) => {
+                let align = self.known(&align.value, &align.ty).unwrap_or(1).max(1);
+                let access = Access { align, invariant: true, ..Access::default() };
+                self.load(inst, &pointer.value, &pointer.ty, &access)
+            }
+            (["reflect"], _) => Ok(vec![Part::Bits(0)]),
+            (["saturate", ty], _) => self.rounded("sat", ty, inst, args),
+            (["fabs", ty] | ["fabs", "ftz", ty], _) => self.by_name(&format!("abs.{}", float(ty).unwrap_or("f32")), inst, args),
+            (["fmin" | "fmax", ty], _) if float(ty).is_some() => {
+                self.by_name(&format!("{}.{}", &name[1..4], float(ty).unwrap_or("f32")), inst, args)
+            }
+            (["fmin" | "fmax", ..], _) => self.unknown(name),
+            (["floor", ty], _) => self.rounded("rmi", ty, inst, args),
+            (["ceil", ty], _) => self.rounded("rpi", ty, inst, args),
+            (["round", ty], _) => self.rounded("rni", ty, inst, args),
+            (["trunc", ty], _) => self.rounded("rzi", ty, inst, args),
+            (["sqrt", ty @ ("f" | "d")], _) => self.by_name(&format!("sqrt.rn.{}", float(ty).unwrap_or("f32")), inst, args),
+            (
+                [
+                    op @ ("fma" | "add" | "mul" | "div" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"),
+                    mode,
+                    rest @ ..,
+                ],
+                _,
+            ) => {
                 let (ftz, ty) = match rest {
-                    ["ftz", ty] => (".ftz", *ty),
-                    [ty] => ("", *ty),
-                    [] => ("", "f"),
-                    _ => return self.unknown(name),
+                    ["ftz", ty] => (".ftz", float(ty)),
+                    [ty] => ("", float(ty)),
+                    [] => ("", Some("f32")),
+                    _ => ("", None),
                 };
-                match float(ty) {
+                match ty {
                     Some(ty) => self.by_name(&format!("{op}.{mode}{ftz}.{ty}"), inst, args),
                     None => self.unknown(name),
                 }
             }
-            [conversion, mode, rest @ ..] if conversion.contains('2') && rest.len() <= 1 => {
+            ([conversion, mode, rest @ ..], _) if conversion.contains('2') && rest.len() <= 1 => {
                 self.conversion(name, conversion, mode, rest.first() == Some(&"ftz"), inst, args)
             }
             _ => self.unknown(name),
@@ -106,52 +128,45 @@ impl Selector<'_> {
         args.iter().map(|arg| self.data(&arg.value, &arg.ty)).collect()
     }
 
-    /// An instruction of this name with these arguments.
+    /// Returns arguments as operands; the first must be in a register.
+    fn operands(&mut self, args: &[&Arg]) -> Result<Vec<Op>> {
+        let Some((first, rest)) = args.split_first() else { return Ok(Vec::new()) };
+        let mut ops = vec![self.data_in_register(&first.value, &first.ty)?];
+        for arg in rest {
+            ops.push(self.data(&arg.value, &arg.ty)?);
+        }
+        Ok(ops)
+    }
+
+    /// Makes an instruction of this name with these arguments.
     fn by_name(&mut self, opcode: &str, inst: &Inst, args: &[Arg]) -> Result<Vec<Part>> {
         let scalar = self.scalar(&inst.ty)?;
-        let mut ops = Vec::with_capacity(args.len());
-        for (at, arg) in args.iter().enumerate() {
-            ops.push(if at == 0 { Op::Reg(self.data_reg(&arg.value, &arg.ty)?) } else { self.data(&arg.value, &arg.ty)? });
-        }
-        Ok(vec![Part::reg(self.one(opcode.to_owned(), class(scalar), ops))])
+        let ops = self.operands(&args.iter().collect::<Vec<_>>())?;
+        Ok(vec![self.made(opcode.to_owned(), class(scalar), ops)])
+    }
+
+    /// Makes a conversion of a floating-point number to its own type.
+    fn rounded(&mut self, mode: &str, ty: &str, inst: &Inst, args: &[Arg]) -> Result<Vec<Part>> {
+        let ty = float(ty).unwrap_or("f32");
+        self.by_name(&format!("cvt.{mode}.{ty}.{ty}"), inst, args)
     }
 
     fn special_register(&mut self, name: &str, ty: &Type) -> Result<Vec<Part>> {
-        const KNOWN: [&str; 24] = [
-            "tid",
-            "ntid",
-            "ctaid",
-            "nctaid",
-            "laneid",
-            "warpid",
-            "nwarpid",
-            "smid",
-            "nsmid",
-            "gridid",
-            "clock",
-            "clock64",
-            "clock_hi",
-            "globaltimer",
-            "globaltimer_lo",
-            "globaltimer_hi",
-            "dynamic_smem_size",
-            "total_smem_size",
-            "lanemask_eq",
-            "lanemask_le",
-            "lanemask_lt",
-            "lanemask_ge",
-            "lanemask_gt",
-            "warpsize",
-        ];
         let name = name.replace("lanemask.", "lanemask_").replace("clock.hi", "clock_hi");
         let first = name.split('.').next().unwrap_or("");
-        let has_axes = matches!(first, "tid" | "ntid" | "ctaid" | "nctaid");
-        let axis = &name[first.len()..];
-        if !KNOWN.contains(&first) || has_axes != matches!(axis, ".x" | ".y" | ".z") || !has_axes && !axis.is_empty() {
+        let is_known = match (first, &name[first.len()..]) {
+            ("tid" | "ntid" | "ctaid" | "nctaid", axis) => matches!(axis, ".x" | ".y" | ".z"),
+            ("laneid" | "warpid" | "nwarpid" | "smid" | "nsmid" | "gridid" | "warpsize", "") => true,
+            ("clock" | "clock64" | "clock_hi" | "globaltimer" | "globaltimer_lo" | "globaltimer_hi", "") => true,
+            ("dynamic_smem_size" | "total_smem_size", "") => true,
+            ("lanemask_eq" | "lanemask_le" | "lanemask_lt" | "lanemask_ge" | "lanemask_gt", "") => true,
+            _ => false,
+        };
+        if !is_known {
             return self.fail(format!("the special register {name} is not supported"));
         }
         if first == "warpsize" {
-            return Ok(vec![Part::reg(self.one("mov.u32", Class::B32, vec![Op::Text("WARP_SZ".into())]))]);
+            return Ok(vec![self.made("mov.u32", Class::B32, vec![Op::Text("WARP_SZ".into())])]);
         }
         let scalar = self.scalar(ty)?;
         let opcode = if scalar == Scalar::Int(64) { "mov.u64" } else { "mov.u32" };
@@ -166,16 +181,22 @@ impl Selector<'_> {
         self.special_register("clock64", &Type::Int(64))
     }
 
-    fn plain_effect(&mut self, opcode: String) -> Result<Vec<Part>> {
-        self.effect(opcode, Vec::new());
-        Ok(Vec::new())
-    }
-
-    fn barrier(&mut self, opcode: &'static str, leading: &[Op], args: &[Arg]) -> Result<Vec<Part>> {
-        let mut ops = leading.to_vec();
+    /// Makes an instruction without a result.
+    fn effects(&mut self, opcode: impl Into<Cow<'static, str>>, mut ops: Vec<Op>, args: &[Arg]) -> Result<Vec<Part>> {
         ops.extend(self.data_args(args)?);
         self.effect(opcode, ops);
         Ok(Vec::new())
+    }
+
+    /// Makes an instruction of several lanes together. Its second result may be a truth value.
+    fn across(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: &[&Arg], has_truth: bool) -> Result<Vec<Part>> {
+        let ops = self.operands(args)?;
+        if !has_truth {
+            return Ok(vec![Part::reg(self.kept(opcode, class, ops))]);
+        }
+        let (reg, truth) = (self.new_reg(class), self.new_reg(Class::Pred));
+        self.push(opcode, vec![Op::Both(reg, truth)], ops, true);
+        Ok(vec![Part::reg(reg), Part::reg(truth)])
     }
 
     fn barrier_reduction(&mut self, opcode: &str, op: &str, args: &[Arg]) -> Result<Vec<Part>> {
@@ -185,170 +206,47 @@ impl Selector<'_> {
             "and" | "or" => ("pred", Class::Pred),
             _ => return self.unknown(op),
         };
-        let reg = self.new_reg(class);
-        self.push(format!("{opcode}.{op}.{ty}"), vec![Op::Reg(reg)], ops, true);
-        Ok(vec![Part::reg(reg)])
+        Ok(vec![Part::reg(self.kept(format!("{opcode}.{op}.{ty}"), class, ops))])
     }
 
-    /// `shfl.sync.down.i32(mask, value, lane, clamp)`
-    fn shuffle_lanes(&mut self, mode: &str, kind: &str, ty: &Type, args: &[Arg]) -> Result<Vec<Part>> {
-        let [mask, value, lane, clamp] = args else {
-            return self.unknown("shfl.sync");
-        };
-        if !matches!(mode, "up" | "down" | "bfly" | "idx") {
-            return self.unknown(mode);
-        }
-        let scalar = self.scalar(&value.ty)?;
-        let mut ops = vec![Op::Reg(self.data_reg(&value.value, &value.ty)?)];
-        for arg in [lane, clamp, mask] {
-            ops.push(self.data(&arg.value, &arg.ty)?);
-        }
-        let reg = self.new_reg(class(scalar));
-        let opcode = format!("shfl.sync.{mode}.b32");
-        if !kind.ends_with('p') {
-            self.push(opcode, vec![Op::Reg(reg)], ops, true);
-            return Ok(vec![Part::reg(reg)]);
-        }
-        let _ = ty;
-        let pred = self.new_reg(Class::Pred);
-        self.push(opcode, vec![Op::Both(reg, pred)], ops, true);
-        Ok(vec![Part::reg(reg), Part::reg(pred)])
-    }
-
-    fn vote(&mut self, kind: &str, args: &[Arg]) -> Result<Vec<Part>> {
-        let [mask, truth] = args else {
-            return self.unknown("vote");
-        };
-        let ops = vec![Op::Reg(self.data_reg(&truth.value, &truth.ty)?), self.data(&mask.value, &mask.ty)?];
-        let (opcode, class) = match kind {
-            "all" | "any" | "uni" => (format!("vote.sync.{kind}.pred"), Class::Pred),
-            "ballot" => ("vote.sync.ballot.b32".to_owned(), Class::B32),
-            _ => return self.unknown(kind),
-        };
-        let reg = self.new_reg(class);
-        self.push(opcode, vec![Op::Reg(reg)], ops, true);
-        Ok(vec![Part::reg(reg)])
-    }
-
-    fn match_lanes(&mut self, mode: &str, kind: &str, args: &[Arg]) -> Result<Vec<Part>> {
-        let [mask, value] = args else {
-            return self.unknown("match");
-        };
-        let bits = if kind.starts_with("i64") { 64 } else { 32 };
-        let ops = vec![Op::Reg(self.data_reg(&value.value, &value.ty)?), self.data(&mask.value, &mask.ty)?];
-        let reg = self.new_reg(Class::B32);
-        let opcode = format!("match.{mode}.sync.b{bits}");
-        if mode == "any" {
-            self.push(opcode, vec![Op::Reg(reg)], ops, true);
-            return Ok(vec![Part::reg(reg)]);
-        }
-        let pred = self.new_reg(Class::Pred);
-        self.push(opcode, vec![Op::Both(reg, pred)], ops, true);
-        Ok(vec![Part::reg(reg), Part::reg(pred)])
-    }
-
-    fn reduction(&mut self, op: &str, args: &[Arg]) -> Result<Vec<Part>> {
-        let opcode = match op {
-            "add" => "redux.sync.add.s32",
-            "min" => "redux.sync.min.s32",
-            "max" => "redux.sync.max.s32",
-            "umin" => "redux.sync.min.u32",
-            "umax" => "redux.sync.max.u32",
-            "and" => "redux.sync.and.b32",
-            "or" => "redux.sync.or.b32",
-            "xor" => "redux.sync.xor.b32",
-            _ => return self.unknown(op),
-        };
-        let [value, mask] = args else {
-            return self.unknown("redux");
-        };
-        let ops = vec![Op::Reg(self.data_reg(&value.value, &value.ty)?), self.data(&mask.value, &mask.ty)?];
-        let reg = self.new_reg(Class::B32);
-        self.push(opcode, vec![Op::Reg(reg)], ops, true);
-        Ok(vec![Part::reg(reg)])
-    }
-
-    fn dot_of_two(&mut self, a: &str, b: &str, inst: &Inst, args: &[Arg]) -> Result<Vec<Part>> {
-        let [x, y, half, sum] = args else {
-            return self.unknown("idp2a");
-        };
-        let Some(half) = self.known(&half.value, &Type::Int(1)) else {
-            return self.fail("dp2a with a half that is not constant");
-        };
-        let half = if half == 0 { "lo" } else { "hi" };
-        self.by_name(&format!("dp2a.{half}.{a}32.{b}32"), inst, &[x.clone(), y.clone(), sum.clone()])
-    }
-
-    /// `atomic.add.gen.i.cta.i32.p0(pointer, value)`
-    fn scoped_atomic(&mut self, op: &str, within: &str, inst: &Inst, args: &[Arg]) -> Result<Vec<Part>> {
-        let Some((pointer, values)) = args.split_first() else {
-            return self.unknown("atomic");
-        };
+    /// Makes the code of `atomic.add.gen.i.cta.i32.p0(pointer, value)`.
+    fn scoped_atomic(&mut self, op: &str, within: &str, inst: &Inst, pointer: &Arg, values: &[Arg]) -> Result<Vec<Part>> {
         let scalar = self.scalar(&inst.ty)?;
         let bits = scalar.bits();
-        let ty = match (op, scalar) {
-            ("add", Scalar::Float | Scalar::Double) => format!("f{bits}"),
-            ("add", Scalar::Int(64)) | ("inc" | "dec", _) => format!("u{bits}"),
-            ("add" | "max" | "min", Scalar::Int(_)) => format!("s{bits}"),
-            ("exch" | "cas" | "and" | "or" | "xor", _) => format!("b{bits}"),
+        let letter = match (op, scalar) {
+            ("add", Scalar::Float | Scalar::Double) => 'f',
+            ("add", Scalar::Int(64)) | ("inc" | "dec", _) => 'u',
+            ("add" | "max" | "min", Scalar::Int(_)) => 's',
+            ("exch" | "cas" | "and" | "or" | "xor", _) => 'b',
             _ => return self.unknown(op),
         };
-        let (base, offset, space) = self.memory_operand(&pointer.value, &pointer.ty)?;
-        let mut ops = vec![Op::Mem(base, offset)];
+        let memory = self.memory_operand(&pointer.value, &pointer.ty)?;
+        let mut ops = vec![memory.at(0)];
         ops.extend(self.data_args(values)?);
-        let reg = self.new_reg(class(scalar));
         let level = if within == "cta" { scope("block") } else { ".sys" };
-        self.push(format!("atom{level}{}.{op}.{ty}", space.suffix()), vec![Op::Reg(reg)], ops, true);
-        Ok(vec![Part::reg(reg)])
-    }
-
-    /// `ldg.global.f.f32.p1(pointer, alignment)`
-    fn cached_load(&mut self, inst: &Inst, args: &[Arg]) -> Result<Vec<Part>> {
-        let [pointer, align] = args else {
-            return self.unknown("ldg");
-        };
-        let align = self.known(&align.value, &align.ty).unwrap_or(1);
-        let access = Access {
-            align: align.max(1),
-            volatile: false,
-            ordering: Ordering::NotAtomic,
-            scope: String::new(),
-            invariant: true,
-            alias_scope: None,
-            no_alias: None,
-        };
-        self.load(inst, &pointer.value, &pointer.ty, &access)
+        let opcode = format!("atom{level}{}.{op}.{letter}{bits}", memory.space.suffix());
+        Ok(vec![Part::reg(self.kept(opcode, class(scalar), ops))])
     }
 
     fn async_copy(&mut self, words: &[&str], args: &[Arg]) -> Result<Vec<Part>> {
-        match words {
-            ["commit", "group"] => self.plain_effect("cp.async.commit_group".to_owned()),
-            ["wait", "all"] => self.plain_effect("cp.async.wait_all".to_owned()),
-            ["wait", "group"] => self.barrier("cp.async.wait_group", &[], args),
-            [cache @ ("ca" | "cg"), "shared", "global", bytes @ ("4" | "8" | "16"), ..] => {
-                let [to, from, rest @ ..] = args else {
-                    return self.unknown("cp.async");
-                };
-                let (target, target_start, _) = self.memory_operand(&to.value, &to.ty)?;
-                let (source, source_start, _) = self.memory_operand(&from.value, &from.ty)?;
-                let mut ops =
-                    vec![Op::Mem(target, target_start), Op::Mem(source, source_start), Op::Text((*bytes).to_owned().into())];
-                ops.extend(self.data_args(rest)?);
-                self.effect(format!("cp.async.{cache}.shared.global"), ops);
-                Ok(Vec::new())
-            }
-            _ => self.unknown("cp.async"),
-        }
+        let ([cache @ ("ca" | "cg"), "shared", "global", bytes @ ("4" | "8" | "16"), ..], [to, from, rest @ ..]) = (words, args)
+        else {
+            return self.unknown("cp.async");
+        };
+        let target = self.memory_operand(&to.value, &to.ty)?;
+        let source = self.memory_operand(&from.value, &from.ty)?;
+        let ops = vec![target.at(0), source.at(0), Op::Text((*bytes).to_owned().into())];
+        self.effects(format!("cp.async.{cache}.shared.global"), ops, rest)
     }
 
-    /// `f2i.rn`, `ull2d.rz`, and their like.
+    /// Makes the code of `f2i.rn`, `ull2d.rz`, and their like.
     fn conversion(&mut self, name: &str, pair: &str, mode: &str, ftz: bool, inst: &Inst, args: &[Arg]) -> Result<Vec<Part>> {
         let Some((from, to)) = pair.split_once('2') else {
             return self.unknown(name);
         };
         if name == "lohi.i2d" {
             let ops = self.data_args(args)?;
-            return Ok(vec![Part::reg(self.one("mov.b64", Class::F64, vec![Op::List(ops)]))]);
+            return Ok(vec![self.made("mov.b64", Class::F64, vec![Op::List(ops)])]);
         }
         if from == "d" && to == "i" && matches!(mode, "lo" | "hi") {
             let ops = self.data_args(args)?;
@@ -363,7 +261,7 @@ impl Selector<'_> {
             return self.unknown(name);
         }
         let ftz = if ftz { ".ftz" } else { "" };
-        let value = Op::Reg(self.data_reg(&arg.value, &arg.ty)?);
+        let value = self.data_in_register(&arg.value, &arg.ty)?;
         if to == "h" {
             let half = self.one(format!("cvt.{mode}{ftz}.f16.{source}"), Class::B16, vec![value]);
             let bits = self.one("cvt.u32.u16", Class::B32, vec![Op::Reg(half)]);
@@ -377,7 +275,7 @@ impl Selector<'_> {
         let is_exact = source == "f32" && target == "f64";
         let opcode = if is_exact { "cvt.f64.f32".to_owned() } else { format!("cvt.{mode}{whole}{ftz}.{target}.{source}") };
         let scalar = self.scalar(&inst.ty)?;
-        Ok(vec![Part::reg(self.one(opcode, class(scalar), vec![value]))])
+        Ok(vec![self.made(opcode, class(scalar), vec![value])])
     }
 }
 
@@ -386,7 +284,6 @@ fn float(ty: &str) -> Option<&'static str> {
         "f" | "f32" => "f32",
         "d" | "f64" => "f64",
         "f16" => "f16",
-        "f16x2" | "bf16" | "bf16x2" => return None,
         _ => return None,
     })
 }

@@ -1,25 +1,23 @@
 //! Integers of more than 64 bits, as two words. Optimizers make them of sums over counters (`i33` and `i65`).
 
-use super::context::Selector;
-use super::operands::int;
-use super::part::{Ext, Part};
-use crate::error::Result;
-use crate::ir::{Binary, IntPredicate, Type, Value};
-use crate::layout::Scalar;
-use crate::mir::{Class, Op};
+use std::borrow::Cow;
+
+use super::integers::opcode;
+use super::prelude::*;
+use crate::ir::IntPredicate;
 
 const WORD: Scalar = Scalar::Int(64);
 
 impl Selector<'_> {
-    /// The two words of a value, as operands.
+    /// Returns the two words of a value, as operands.
     fn words(&mut self, value: &Value, width: u32) -> Result<[Op; 2]> {
         match self.parts(value, &Type::Int(width))?.as_slice() {
-            [low, high] => Ok([Op::Reg(self.register(low, WORD)?), Op::Reg(self.register(high, WORD)?)]),
+            [low, high] => Ok([self.in_register(low, WORD)?, self.in_register(high, WORD)?]),
             _ => self.fail("an integer that is not two words"),
         }
     }
 
-    /// The words with defined bits above the width.
+    /// Returns the words with defined bits above the width.
     fn extended_words(&mut self, value: &Value, width: u32, ext: Ext) -> Result<[Op; 2]> {
         let [low, high] = self.words(value, width)?;
         if width == 128 {
@@ -30,8 +28,8 @@ impl Selector<'_> {
         Ok([low, Op::Reg(high)])
     }
 
-    fn word(&mut self, opcode: &'static str, args: Vec<Op>) -> Op {
-        Op::Reg(self.one(opcode, Class::B64, args))
+    fn word(&mut self, opcode: impl Into<Cow<'static, str>>, args: Vec<Op>) -> Op {
+        self.value(opcode, Class::B64, args)
     }
 
     pub fn wide_binary(&mut self, op: Binary, width: u32, a: &Value, b: &Value) -> Result<Vec<Part>> {
@@ -62,12 +60,8 @@ impl Selector<'_> {
             }
             Binary::And | Binary::Or | Binary::Xor => {
                 let ([a0, a1], [b0, b1]) = (self.words(a, width)?, self.words(b, width)?);
-                let opcode = match op {
-                    Binary::And => "and.b64",
-                    Binary::Or => "or.b64",
-                    _ => "xor.b64",
-                };
-                [self.word(opcode, vec![a0, b0]), self.word(opcode, vec![a1, b1])]
+                let opcode = format!("{}64", opcode(op).unwrap_or_default());
+                [self.word(opcode.clone(), vec![a0, b0]), self.word(opcode, vec![a1, b1])]
             }
             Binary::Shl | Binary::LShr | Binary::AShr => {
                 let ty = Type::Int(width);
@@ -106,7 +100,7 @@ impl Selector<'_> {
         }
     }
 
-    /// A narrower integer as a wide one.
+    /// Returns a narrower integer as a wide one.
     pub fn widened_words(&mut self, value: &Value, from: u32, ext: Ext) -> Result<Vec<Part>> {
         if from > 64 {
             return Ok(self.extended_words(value, from, ext)?.into_iter().map(as_part).collect());
@@ -125,33 +119,29 @@ impl Selector<'_> {
         let is_signed = matches!(predicate, Sgt | Sge | Slt | Sle);
         let ext = if is_signed { Ext::Sign } else { Ext::Zero };
         let ([a0, a1], [b0, b1]) = (self.extended_words(a, width, ext)?, self.extended_words(b, width, ext)?);
-        let pred = |this: &mut Self, opcode: &'static str, args: Vec<Op>| Op::Reg(this.one(opcode, Class::Pred, args));
-        let same = pred(self, "setp.eq.s64", vec![a1.clone(), b1.clone()]);
+        let pred = |this: &mut Self, opcode: String, args: Vec<Op>| this.value(opcode, Class::Pred, args);
+        let same = pred(self, "setp.eq.s64".to_owned(), vec![a1.clone(), b1.clone()]);
         let (low, high) = match predicate {
             Eq | Ne => ("setp.eq.s64", ""),
-            Ugt => ("setp.gt.u64", "setp.gt.u64"),
-            Uge => ("setp.ge.u64", "setp.gt.u64"),
-            Ult => ("setp.lt.u64", "setp.lt.u64"),
-            Ule => ("setp.le.u64", "setp.lt.u64"),
-            Sgt => ("setp.gt.u64", "setp.gt.s64"),
-            Sge => ("setp.ge.u64", "setp.gt.s64"),
-            Slt => ("setp.lt.u64", "setp.lt.s64"),
-            Sle => ("setp.le.u64", "setp.lt.s64"),
+            Ugt | Sgt => ("setp.gt.u64", "setp.gt"),
+            Uge | Sge => ("setp.ge.u64", "setp.gt"),
+            Ult | Slt => ("setp.lt.u64", "setp.lt"),
+            Ule | Sle => ("setp.le.u64", "setp.lt"),
         };
-        let low = pred(self, low, vec![a0, b0]);
-        let both = pred(self, "and.pred", vec![same, low]);
+        let low = pred(self, low.to_owned(), vec![a0, b0]);
+        let both = pred(self, "and.pred".to_owned(), vec![same, low]);
         Ok(vec![match predicate {
             Eq => as_part(both),
             Ne => self.not(&as_part(both))?,
             _ => {
-                let high = pred(self, high, vec![a1, b1]);
-                as_part(pred(self, "or.pred", vec![both, high]))
+                let high = pred(self, format!("{high}.{}64", if is_signed { 's' } else { 'u' }), vec![a1, b1]);
+                as_part(pred(self, "or.pred".to_owned(), vec![both, high]))
             }
         }])
     }
 }
 
-/// Words are registers, or zero.
+/// Returns a word as a part. Words are registers, or zero.
 fn as_part(op: Op) -> Part {
     match op {
         Op::Reg(reg) => Part::reg(reg),

@@ -33,6 +33,20 @@ pub enum Kind<'t> {
     End,
 }
 
+/// Returns true if a text begins with the directive `.version`, after any comments. All PTX does, and the rest may still be wrong.
+pub fn is_ptx(text: &str) -> bool {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_start();
+        let comment_end = match rest.get(..2) {
+            Some("//") => "\n",
+            Some("/*") => "*/",
+            _ => return rest.strip_prefix(".version").is_some_and(|rest| !rest.bytes().next().is_some_and(is_word)),
+        };
+        rest = rest.split_once(comment_end).map_or("", |(_, rest)| rest);
+    }
+}
+
 /// Splits the text into tokens; comments and white space are dropped.
 pub fn tokens(text: &str) -> Result<Vec<Token<'_>>, LoadError> {
     let bytes = text.as_bytes();

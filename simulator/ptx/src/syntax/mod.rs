@@ -2,6 +2,7 @@
 //! PTX asks here instead of searching the text.
 //!
 //! - [`parse`]: text to a [`Module`](ast::Module) of functions, statements and instructions, each with its span in the text.
+//! - [`is_ptx`]: whether a text is PTX at all.
 //! - [`ast`]: the tree; its parts answer questions about themselves:
 //!   - [`Module::kernels`](ast::Module::kernels), [`Module::kernel`](ast::Module::kernel): the kernels, with names and parameters;
 //!   - [`Module::uses`](ast::Module::uses): the variables and device functions that a kernel uses;
@@ -26,6 +27,7 @@ mod uses;
 
 pub use canonical::canonical;
 pub use edit::{edit, to_line_end};
+pub use lexer::is_ptx;
 pub use parser::parse;
 pub use reader::Barrier;
 pub use uses::Uses;

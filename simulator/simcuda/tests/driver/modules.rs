@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys;
 use cudarc::driver::sys::CUfunction_attribute_enum::*;
 
-use crate::support::{SHARED, VECTORS, cu, garbage, load, on_gpu, own_context, raw_context, raw_function, returns};
+use crate::support::{SHARED, VECTORS, cu, garbage, load, on_gpu, own_context, raw_context, raw_function, returns, with_simulator};
 
 #[test]
 fn functions_and_variables_are_found_by_name() {
@@ -77,16 +77,38 @@ fn what_is_not_ptx_is_refused() {
     returns! {
         cuModuleLoadData(&mut module, c"int main() {}".as_ptr().cast()) => CUDA_ERROR_INVALID_IMAGE;
         cuModuleLoadData(&mut module, c"".as_ptr().cast()) => CUDA_ERROR_INVALID_IMAGE;
-        cuModuleLoadData(&mut module, future.as_ptr().cast()) => CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
         cuModuleLoadData(&mut module, newer.as_ptr().cast()) => CUDA_ERROR_INVALID_PTX;
     }
-    if !on_gpu() {
+    if on_gpu() {
+        returns! { cuModuleLoadData(&mut module, future.as_ptr().cast()) => CUDA_ERROR_UNSUPPORTED_PTX_VERSION; }
+    } else {
         returns! {
+            cuModuleLoadData(&mut module, c"// .version 7.0".as_ptr().cast()) => CUDA_ERROR_INVALID_IMAGE;
             cuModuleLoadData(&mut module, cubin.as_ptr().cast()) => CUDA_ERROR_NO_BINARY_FOR_GPU;
             cuModuleLoadFatBinary(&mut module, cubin.as_ptr().cast()) => CUDA_ERROR_NO_BINARY_FOR_GPU;
         }
     }
     returns! { cuCtxDestroy_v2(context) => CUDA_SUCCESS; }
+}
+
+#[test]
+fn ptx_of_a_newer_version_is_tried_with_one_warning() {
+    let printed = with_simulator(|_| {
+        let context = raw_context();
+        let future = VECTORS.replace(".version 7.0", ".version 19.9");
+        raw_function(&future, c"add");
+        let text = CString::new(future.replace("add.f32", "frobnicate.f32")).unwrap();
+        let mut module = null_mut();
+        returns! {
+            cuModuleLoadData(&mut module, text.as_ptr().cast()) => CUDA_SUCCESS;
+            cuModuleGetFunction(&mut null_mut(), module, c"add".as_ptr()) => CUDA_ERROR_NOT_SUPPORTED;
+            cuCtxDestroy_v2(context) => CUDA_SUCCESS;
+        }
+    });
+    if !printed.is_empty() {
+        let warning = "PTX version 19.9 is newer than this simulator, which knows versions before 10.0";
+        assert_eq!(printed.matches(warning).count(), 1, "{printed}");
+    }
 }
 
 #[test]

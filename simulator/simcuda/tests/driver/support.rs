@@ -62,21 +62,22 @@ pub fn in_own_process(test: impl FnOnce()) {
     run_alone(std::any::type_name_of_val(&test), test);
 }
 
-/// Runs a test with the simulator, in a process of its own. Skips it on a GPU.
-pub fn with_simulator(test: impl FnOnce(&'static Simulator)) {
+/// Runs a test with the simulator, in a process of its own. Skips it on a GPU. Returns what that process has printed; nothing inside of it.
+pub fn with_simulator(test: impl FnOnce(&'static Simulator)) -> String {
     if on_gpu() {
         eprintln!("skipped: this test needs the simulator");
-        return;
+        return String::new();
     }
-    run_alone(std::any::type_name_of_val(&test), || test(Simulator::open().unwrap()));
+    run_alone(std::any::type_name_of_val(&test), || test(Simulator::open().unwrap()))
 }
 
 /// Starts this executable again for just one test. The child process then runs the test. A closure's type is named after the function
 /// that contains it, `driver::client::a_launch_is_recorded::{{closure}}`, which is the name of the test.
-fn run_alone(closure: &str, test: impl FnOnce()) {
+fn run_alone(closure: &str, test: impl FnOnce()) -> String {
     const CHILD: &str = "SIMCUDA_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
-        return test();
+        test();
+        return String::new();
     }
     let name = closure.split_once("::").and_then(|(_, name)| name.strip_suffix("::{{closure}}"));
     let name = name.unwrap_or_else(|| panic!("{closure} is not a closure in a test function"));
@@ -85,6 +86,7 @@ fn run_alone(closure: &str, test: impl FnOnce()) {
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     // Without the second condition, a name that matches no test would pass.
     assert!(output.status.success() && text.contains("test result: ok. 1 passed"), "{name} in a process of its own:\n{text}");
+    text
 }
 
 /// Makes a context of the test's own and makes it current on this thread, so that no test can break another's context.

@@ -58,12 +58,12 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(
         }
     };
     // An atomic sum of floats depends on the order of the blocks. With one worker it is the same in every run.
-    let most = if machine.program.order_matters { 1 } else { workers.unwrap_or_else(rayon::current_num_threads) };
+    let most = if machine.program.order_matters { 1 } else { workers.unwrap_or_else(rayon_core::current_num_threads) };
     let workers = most.clamp(1, usize::try_from(clusters).unwrap_or(usize::MAX).max(1));
     if workers == 1 {
         work();
     } else {
-        rayon::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
+        rayon_core::scope(|scope| (0..workers).for_each(|_| scope.spawn(|_| work())));
     }
     let (mut stats, stops, found) = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     match stops.into_iter().min_by_key(|(place, _)| *place) {

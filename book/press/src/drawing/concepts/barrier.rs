@@ -3,9 +3,9 @@
 use super::super::svg::{MARGIN, Svg, WIDTH};
 use super::shapes::{Picture, Timeline};
 
-/// How long each warp takes to store its part of the tile.
+/// The time that each warp takes to store its part of the tile.
 const STORES: [f64; 4] = [5.0, 8.0, 6.5, 11.0];
-/// How long each of them then reads the tile.
+/// The time that each of them then takes to read the tile.
 const READS: f64 = 6.0;
 const ROW: f64 = 20.0;
 const STEP: f64 = 25.0;
@@ -14,8 +14,7 @@ const STEP: f64 = 25.0;
 pub fn draw() -> Picture {
     let time = Timeline { left: MARGIN + 52.0, right: WIDTH - MARGIN, length: 18.0 };
     let slowest = STORES.iter().copied().fold(0.0, f64::max);
-    let mut svg = Svg::panel(330.0);
-    svg.text("title", MARGIN, 26.0, "with __syncthreads()");
+    let mut svg = Svg::titled(330.0, "with __syncthreads()");
     let mut y = 40.0;
     for (warp, store) in STORES.into_iter().enumerate() {
         svg.text("small right", time.left - 8.0, y + 14.0, &format!("warp {warp}"));
@@ -35,13 +34,8 @@ pub fn draw() -> Picture {
         time.piece(&mut svg, "moved", (0.0, store), (y, ROW), "stores its part");
         let end = store + READS;
         time.piece(&mut svg, "clash", (store, end.min(slowest)), (y, ROW), "reads too early");
-        time.piece(
-            &mut svg,
-            "wanted",
-            (slowest.max(store), end.max(slowest)),
-            (y, ROW),
-            if store < slowest { "" } else { "reads the tile" },
-        );
+        let words = if store < slowest { "" } else { "reads the tile" };
+        time.piece(&mut svg, "wanted", (slowest.max(store), end.max(slowest)), (y, ROW), words);
         y += STEP;
     }
     svg.line("limit", (time.x(slowest), top - 6.0), (time.x(slowest), y));

@@ -22,7 +22,7 @@ const MIDDLE: (f64, f64) = (140.0, 128.0);
 const RADIUS: f64 = 104.0;
 /// From one turn of the roll to the next.
 const PITCH: f64 = 36.0;
-/// Where the name of the book is.
+/// The place of the name of the book.
 const NAME: (f64, f64) = (312.0, 98.0);
 /// Radius where the roll begins.
 const CORE: f64 = 14.0;
@@ -59,7 +59,7 @@ pub fn draw(archive: &Archive) -> Result<Picture> {
     Ok(Picture { svg, caption })
 }
 
-/// What each instruction of a listing is: a load, a multiply-add, or anything else.
+/// Sorts the instructions of a listing: loads, multiply-adds, and others.
 fn classes(listing: &str) -> Vec<usize> {
     let class = |line: &str| match line.split(['.', ' ']).next() {
         Some("LDS") => 0,
@@ -69,7 +69,7 @@ fn classes(listing: &str) -> Vec<usize> {
     listing.lines().filter(|line| !line.trim().is_empty()).map(class).collect()
 }
 
-/// The columns of the ribbon, each with its number, its middle, and how far it is turned: first the straight part, from right to left, then
+/// Returns the columns of the ribbon, each with its number, its middle, and how far it is turned: first the straight part, from right to left, then
 /// the roll from its outermost turn inward.
 fn columns() -> Vec<(usize, (f64, f64), f64)> {
     let floor = MIDDLE.1 + RADIUS;

@@ -1,4 +1,4 @@
-//! Which lane of a warp holds which elements of the matrices of a tensor core's product.
+//! The elements of the matrices of a tensor core's product, and the lanes that hold them.
 
 use anyhow::{Context, Result};
 use simt::{MatrixPart, places_of_words};
@@ -28,8 +28,8 @@ pub fn draw() -> Result<Picture> {
     let (width, height) = (8.0 * CELL.0, 8.0 * CELL.1);
     let (left, top) = (MARGIN + 16.0, 58.0);
     let (right, below) = (left + width + 44.0, top + height + 40.0);
-    let mut svg = Svg::panel(below + 2.0 * height + 18.0);
-    svg.text("title", MARGIN, 26.0, &format!("mma.{SHAPE}, tf32: A x B + C, and the lane that holds each element"));
+    let mut svg =
+        Svg::titled(below + 2.0 * height + 18.0, &format!("mma.{SHAPE}, tf32: A x B + C, and the lane that holds each element"));
     let matrices = [
         Matrix { part: MatrixPart::A, name: "A: 16 x 8", letter: 'a', at: (left, below) },
         Matrix { part: MatrixPart::B, name: "B: 8 x 8", letter: 'b', at: (right, top) },

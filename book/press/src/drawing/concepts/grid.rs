@@ -17,14 +17,8 @@ pub fn draw() -> Picture {
     let blocks = OUTPUTS.div_ceil(BLOCK);
     let (last, warps) = (blocks - 1, BLOCK / WARP);
     let first_of_warp = last * BLOCK + (warps - 1) * WARP;
-    let mut svg = Svg::panel(306.0);
-
-    svg.text(
-        "title",
-        MARGIN,
-        26.0,
-        &format!("a grid: {blocks} blocks, because {OUTPUTS} outputs need {blocks} blocks of {BLOCK} threads"),
-    );
+    let title = format!("a grid: {blocks} blocks, because {OUTPUTS} outputs need {blocks} blocks of {BLOCK} threads");
+    let mut svg = Svg::titled(306.0, &title);
     let row = parts(36.0, 32.0, blocks, 10.0);
     for (index, place) in row.iter().enumerate() {
         block(&mut svg, if index == last { "wanted" } else { "block" }, *place, &format!("block {index}"));
@@ -53,12 +47,8 @@ pub fn draw() -> Picture {
     let middle = (lanes[past].x + lanes[WARP - 1].x + lanes[WARP - 1].width) / 2.0;
     svg.text("small middle", middle, 234.0, &format!("i >= {OUTPUTS}: {} threads without an output", blocks * BLOCK - OUTPUTS));
     svg.text("", MARGIN, 270.0, &format!("lane {LANE}: blockIdx.x = {last}, threadIdx.x = {thread}, blockDim.x = {BLOCK}"));
-    svg.text(
-        "",
-        MARGIN,
-        290.0,
-        &format!("i = blockIdx.x * blockDim.x + threadIdx.x = {last} * {BLOCK} + {thread} = {}", first_of_warp + LANE),
-    );
+    let index = format!("i = blockIdx.x * blockDim.x + threadIdx.x = {last} * {BLOCK} + {thread} = {}", first_of_warp + LANE);
+    svg.text("", MARGIN, 290.0, &index);
     let caption = "A grid is made of blocks, a block of warps, and a warp of 32 lanes; each lane is a thread, and its index says which output is its own."
         .to_owned();
     Picture { svg, caption }

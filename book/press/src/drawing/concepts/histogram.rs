@@ -10,12 +10,12 @@ const ROW: f64 = 22.0;
 
 /// Draws it.
 pub fn draw() -> Picture {
-    let mut svg = Svg::panel(136.0 + BINS as f64 * (ROW + 4.0) + 26.0);
     let queues: Vec<Vec<usize>> =
         (0..BINS).map(|bin| (0..VALUES.len()).filter(|thread| VALUES[*thread] == bin).collect()).collect();
     let longest = queues.iter().map(Vec::len).max().unwrap_or(1);
     let busiest = queues.iter().position(|queue| queue.len() == longest).unwrap_or(0);
-    svg.text("title", MARGIN, 26.0, &format!("{} threads, each with a value", VALUES.len()));
+    let title = format!("{} threads, each with a value", VALUES.len());
+    let mut svg = Svg::titled(136.0 + BINS as f64 * (ROW + 4.0) + 26.0, &title);
     let left = MARGIN + 52.0;
     let width = (INNER - 52.0) / VALUES.len() as f64;
     for (name, y) in [("thread", 55.0), ("value", 79.0)] {

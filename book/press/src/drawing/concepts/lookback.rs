@@ -12,8 +12,7 @@ const LOOKS: usize = 5;
 
 /// Draws it.
 pub fn draw() -> Picture {
-    let mut svg = Svg::panel(272.0);
-    svg.text("title", MARGIN, 26.0, &format!("block {LOOKS} looks back for the sum of the blocks before it"));
+    let mut svg = Svg::titled(272.0, &format!("block {LOOKS} looks back for the sum of the blocks before it"));
     let left = MARGIN + 62.0;
     let width = (INNER - 62.0) / AGGREGATES.len() as f64;
     let prefix = |block: usize| AGGREGATES[..=block].iter().sum::<u32>();
@@ -24,22 +23,19 @@ pub fn draw() -> Picture {
     for (index, aggregate) in AGGREGATES.into_iter().enumerate() {
         let x = left + index as f64 * width;
         svg.text("small middle", middle(index), 50.0, &format!("block {index}"));
-        let read = (WITH_PREFIX..LOOKS).contains(&index);
-        // The last block has not published anything yet.
-        let (own, words) = match index {
-            LOOKS => ("block", aggregate.to_string()),
-            _ if index > LOOKS => ("idle", "not yet".to_owned()),
-            _ => (if read { "wanted" } else { "block" }, aggregate.to_string()),
-        };
-        block(&mut svg, own, area(x, 60.0, width - 6.0, 26.0), &words);
-        let is_last_prefix = index + 1 == WITH_PREFIX;
+        let [above, below] = [60.0, 94.0].map(|y| area(x, y, width - 6.0, 26.0));
+        let last_prefix = WITH_PREFIX - 1;
         match index {
-            _ if index < WITH_PREFIX => {
-                let class = if is_last_prefix { "wanted" } else { "block" };
-                block(&mut svg, class, area(x, 94.0, width - 6.0, 26.0), &prefix(index).to_string());
-            }
-            LOOKS => block(&mut svg, "moved", area(x, 94.0, width - 6.0, 26.0), &prefix(index).to_string()),
-            _ => block(&mut svg, "idle", area(x, 94.0, width - 6.0, 26.0), "not yet"),
+            // The last block has not published anything yet.
+            _ if index > LOOKS => block(&mut svg, "idle", above, "not yet"),
+            WITH_PREFIX..LOOKS => block(&mut svg, "wanted", above, &aggregate.to_string()),
+            _ => block(&mut svg, "block", above, &aggregate.to_string()),
+        }
+        match index {
+            LOOKS => block(&mut svg, "moved", below, &prefix(index).to_string()),
+            WITH_PREFIX.. => block(&mut svg, "idle", below, "not yet"),
+            _ if index == last_prefix => block(&mut svg, "wanted", below, &prefix(index).to_string()),
+            _ => block(&mut svg, "block", below, &prefix(index).to_string()),
         }
     }
     // One step for each block that is read, below the block.
@@ -57,22 +53,11 @@ pub fn draw() -> Picture {
         from = middle(index);
     }
     let y = 236.0;
-    svg.text(
-        "",
-        MARGIN,
-        y,
-        &format!(
-            "{sum} before block {LOOKS}; its own {} make its prefix {}, which it publishes at once.",
-            AGGREGATES[LOOKS],
-            sum + AGGREGATES[LOOKS]
-        ),
-    );
-    svg.text(
-        "small",
-        MARGIN,
-        y + 20.0,
-        "Nobody waits for the whole chain: a block adds aggregates until it meets the first prefix.",
-    );
+    let (own, prefix) = (AGGREGATES[LOOKS], sum + AGGREGATES[LOOKS]);
+    let words = format!("{sum} before block {LOOKS}; its own {own} make its prefix {prefix}, which it publishes at once.");
+    svg.text("", MARGIN, y, &words);
+    let words = "Nobody waits for the whole chain: a block adds aggregates until it meets the first prefix.";
+    svg.text("small", MARGIN, y + 20.0, words);
     let caption = "In a scan with decoupled look-back, each block publishes its own sum first, then adds up what the blocks before it have published."
         .to_owned();
     Picture { svg, caption }

@@ -10,7 +10,7 @@ use super::shapes::Picture;
 use crate::facts::Facts;
 use crate::values::memory_bandwidth;
 
-/// Where the columns start.
+/// The left edges of columns.
 const SIZE: f64 = 172.0;
 const BARS: f64 = 318.0;
 /// The longest bar.
@@ -18,15 +18,8 @@ const LONGEST: f64 = 190.0;
 const STEP: f64 = 54.0;
 const TOP: f64 = 58.0;
 
-/// A memory.
-struct Level {
-    name: &'static str,
-    whose: &'static str,
-    sizes: [String; 2],
-    /// Per clock and multiprocessor.
-    bytes: f64,
-    latency: String,
-}
+/// A memory: its name, its user, its size in two lines, its bytes per clock and multiprocessor, and its latency.
+type Level = (&'static str, &'static str, [String; 2], f64, String);
 
 /// Draws those of a GPU; latencies are facts of the group `latency`.
 pub fn draw(profile: &Profile, facts: &Facts) -> Result<Picture> {
@@ -35,47 +28,30 @@ pub fn draw(profile: &Profile, facts: &Facts) -> Result<Picture> {
     let clocks = |key: &str| Ok::<_, anyhow::Error>(format!("{} clocks", facts.text("latency", key)?));
     let all = |bytes: u64| format!("{} in all", units::bytes(bytes * u64::from(profile.multiprocessors)));
     let registers = 4 * u64::from(profile.registers_per_sm);
-    let levels = [
-        Level {
-            name: "registers",
-            whose: "of a thread",
-            sizes: [format!("{} per SM", units::bytes(registers)), all(registers)],
-            // A multiply-add reads three numbers of four bytes.
-            bytes: rates.f32 * 12.0,
-            latency: "no wait".to_owned(),
-        },
-        Level {
-            name: "shared memory, L1",
-            whose: "of a block",
-            sizes: [
-                format!("{} per SM", units::bytes(profile.shared_bytes_per_sm.into())),
-                all(profile.shared_bytes_per_sm.into()),
-            ],
-            bytes: rates.wavefronts * 128.0,
-            latency: clocks("l1")?,
-        },
-        Level {
-            name: "L2 cache",
-            whose: "of all blocks",
-            sizes: [units::bytes(profile.l2_bytes), String::new()],
-            bytes: rates.l2_bytes.unwrap_or_default(),
-            latency: clocks("l2")?,
-        },
-        Level {
-            name: "device memory",
-            whose: "of all blocks",
-            sizes: [units::bytes(profile.memory_bytes), units::bandwidth(memory_bandwidth(profile))],
-            bytes: memory_bandwidth(profile) / sms / (1e3 * f64::from(profile.clock_khz)),
-            latency: clocks("device")?,
-        },
+    // A multiply-add reads three numbers of four bytes.
+    let from_registers = rates.f32 * 12.0;
+    let from_device = memory_bandwidth(profile) / sms / (1e3 * f64::from(profile.clock_khz));
+    let shared = u64::from(profile.shared_bytes_per_sm);
+    let sizes = |bytes: u64| [format!("{} per SM", units::bytes(bytes)), all(bytes)];
+    let device = [units::bytes(profile.memory_bytes), units::bandwidth(memory_bandwidth(profile))];
+    let levels: [Level; 4] = [
+        ("registers", "of a thread", sizes(registers), from_registers, "no wait".to_owned()),
+        ("shared memory, L1", "of a block", sizes(shared), rates.wavefronts * 128.0, clocks("l1")?),
+        (
+            "L2 cache",
+            "of all blocks",
+            [units::bytes(profile.l2_bytes), String::new()],
+            rates.l2_bytes.unwrap_or_default(),
+            clocks("l2")?,
+        ),
+        ("device memory", "of all blocks", device, from_device, clocks("device")?),
     ];
-    let mut svg = Svg::panel(TOP + STEP * levels.len() as f64 + 34.0);
-    svg.text("title", MARGIN, 26.0, profile.product);
+    let mut svg = Svg::titled(TOP + STEP * levels.len() as f64 + 34.0, profile.product);
     svg.text("small", SIZE, 46.0, "size");
     svg.text("small", BARS, 46.0, "bytes per clock, for each SM");
     svg.text("small right", WIDTH - MARGIN, 46.0, "until a value comes");
-    let longest = levels.iter().map(|level| level.bytes).fold(1.0, f64::max);
-    for (index, Level { name, whose, sizes, bytes, latency }) in levels.iter().enumerate() {
+    let longest = levels.iter().map(|level| level.3).fold(1.0, f64::max);
+    for (index, (name, whose, sizes, bytes, latency)) in levels.iter().enumerate() {
         let y = TOP + index as f64 * STEP;
         svg.line("grid", (MARGIN, y), (WIDTH - MARGIN, y));
         svg.text("", MARGIN, y + 23.0, name);
@@ -89,18 +65,14 @@ pub fn draw(profile: &Profile, facts: &Facts) -> Result<Picture> {
     }
     let y = TOP + levels.len() as f64 * STEP;
     svg.line("grid", (MARGIN, y), (WIDTH - MARGIN, y));
-    svg.text(
-        "small",
-        MARGIN,
-        y + 20.0,
-        "Registers: what multiply-adds at full rate read. Latencies: measured on a GH200, which has the same SMs.",
-    );
+    let note = "Registers: what multiply-adds at full rate read. Latencies: measured on a GH200, which has the same SMs.";
+    svg.text("small", MARGIN, y + 20.0, note);
     let caption =
         "Each memory is farther away than the one above it, serves fewer bytes per clock, and takes longer to answer.".to_owned();
     Ok(Picture { svg, caption })
 }
 
-/// Whole numbers as they are, and others rounded.
+/// Writes whole numbers as they are, and rounds others.
 fn bytes_per_clock(bytes: f64) -> String {
     if bytes.fract() == 0.0 { bytes.to_string() } else { units::significant(bytes) }
 }

@@ -1,4 +1,4 @@
-//! Pictures of what a reader has to imagine: how threads are arranged, where data is, and what happens when. Each is a file of its own.
+//! Pictures of what a reader has to imagine: the arrangement of threads, the places of data, and the order of events.
 
 mod barrier;
 mod cover;
@@ -14,7 +14,7 @@ mod shapes;
 mod tile;
 mod waiting;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use simt::Profile;
 
 use super::svg::{escape, inline};
@@ -23,42 +23,41 @@ use crate::directive::{Arguments, nearest};
 use crate::facts::Facts;
 use shapes::Picture;
 
-/// All pictures, as a page asks for them.
-pub const PICTURES: [&str; 13] = [
-    "cover",
-    "grid",
-    "multiprocessor",
-    "memory",
-    "waiting",
-    "barrier",
-    "divergence",
-    "tile",
-    "tile of=product",
-    "pipeline",
-    "fragment",
-    "histogram",
-    "lookback",
+/// A function that draws a picture. Most pictures need nothing; others show records, facts, or what an option names.
+type Draw = fn(&Archive, &Facts, &mut Arguments) -> Result<Picture>;
+
+/// The pictures by name.
+const PICTURES: [(&str, Draw); 12] = [
+    ("cover", |archive, _, _| cover::draw(archive)),
+    ("grid", |_, _, _| Ok(grid::draw())),
+    ("multiprocessor", |_, _, _| Ok(multiprocessor::draw(h200()?))),
+    ("memory", |_, facts, _| memory::draw(h200()?, facts)),
+    ("waiting", |_, facts, _| waiting::draw(facts)),
+    ("barrier", |_, _, _| Ok(barrier::draw())),
+    ("divergence", |_, _, _| Ok(divergence::draw())),
+    ("tile", |_, _, options| tile::draw(options.option("of").as_deref().unwrap_or("signal"))),
+    ("pipeline", |_, _, _| Ok(pipeline::draw())),
+    ("fragment", |_, _, _| fragment::draw()),
+    ("histogram", |_, _, _| Ok(histogram::draw())),
+    ("lookback", |_, _, _| Ok(lookback::draw())),
 ];
+
+/// Returns all pictures, as a page asks for them.
+pub fn all() -> impl Iterator<Item = &'static str> {
+    PICTURES.into_iter().map(|(name, _)| name).chain(["tile of=product"])
+}
+
+fn h200() -> Result<&'static Profile> {
+    Profile::named("h200").context("the profile of the GPU that the book measures on")
+}
 
 /// Draws the picture that a directive names, with words for readers who do not see it, and its caption.
 pub fn figure(archive: &Archive, facts: &Facts, arguments: &mut Arguments) -> Result<String> {
     let name = arguments.word("the name of a picture")?;
-    let h200 = Profile::named("h200").context("the profile of the GPU that the book measures on")?;
-    let Picture { svg, caption } = match name.as_str() {
-        "cover" => cover::draw(archive)?,
-        "grid" => grid::draw(),
-        "multiprocessor" => multiprocessor::draw(h200),
-        "memory" => memory::draw(h200, facts)?,
-        "waiting" => waiting::draw(facts)?,
-        "barrier" => barrier::draw(),
-        "divergence" => divergence::draw(),
-        "tile" => tile::draw(arguments.option("of").as_deref().unwrap_or("signal"))?,
-        "pipeline" => pipeline::draw(),
-        "fragment" => fragment::draw()?,
-        "histogram" => histogram::draw(),
-        "lookback" => lookback::draw(),
-        _ => bail!("there is no picture {name}{}", nearest(&name, PICTURES.into_iter().filter(|name| !name.contains(' ')))),
-    };
+    let known = || PICTURES.map(|(name, _)| name);
+    let draw = PICTURES.into_iter().find(|(known, _)| *known == name);
+    let (_, draw) = draw.with_context(|| format!("there is no picture {name}{}", nearest(&name, known())))?;
+    let Picture { svg, caption } = draw(archive, facts, arguments)?;
     let drawing = inline(&svg.end(), &arguments.alternative()?);
     let class = if name == "cover" { "picture cover" } else { "picture" };
     Ok(format!("<figure class=\"{class}\">\n{drawing}\n<figcaption>{}</figcaption>\n</figure>", escape(&caption)))

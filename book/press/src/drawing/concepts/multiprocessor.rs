@@ -1,4 +1,4 @@
-//! What is inside of a multiprocessor.
+//! The parts of a multiprocessor.
 
 use simt::Profile;
 use simt::bound::Rates;
@@ -40,13 +40,8 @@ pub fn draw(profile: &Profile) -> Picture {
         let warps = profile.max_threads_per_sm / 32 / PARTS;
         svg.text("small middle", x + part / 2.0, 250.0, &format!("up to {warps} warps"));
     }
-    let shared = area(left, 272.0, width, 30.0);
-    block(
-        &mut svg,
-        "moved",
-        shared,
-        &format!("shared memory (up to {}) and L1 cache", units::bytes(profile.shared_bytes_per_sm.into())),
-    );
+    let shared = format!("shared memory (up to {}) and L1 cache", units::bytes(profile.shared_bytes_per_sm.into()));
+    block(&mut svg, "moved", area(left, 272.0, width, 30.0), &shared);
     let wavefront = format!("32 banks: {} wavefront of up to {} bytes per clock, for all four", rates.wavefronts, 32 * 4);
     svg.text("small middle", left + width / 2.0, 322.0, &wavefront);
     let middle = left + width / 2.0;

@@ -13,8 +13,7 @@ const STEP: f64 = 34.0;
 /// Draws it.
 pub fn draw() -> Picture {
     let time = Timeline { left: MARGIN + 70.0, right: WIDTH - MARGIN, length: (TILES + 2) as f64 };
-    let mut svg = Svg::panel(232.0);
-    svg.text("title", MARGIN, 26.0, "three buffers: while tile k is computed, the copy of tile k + 2 is under way");
+    let mut svg = Svg::titled(232.0, "three buffers: while tile k is computed, the copy of tile k + 2 is under way");
     let top = 42.0;
     for buffer in 0..BUFFERS {
         svg.text("small right", time.left - 8.0, top + buffer as f64 * STEP + 17.0, &format!("buffer {buffer}"));

@@ -1,12 +1,10 @@
-//! What several pictures draw: boxes with words, rows of cells, and pieces of time.
+//! Shapes of several pictures: boxes with words, rows of cells, and pieces of time.
 
 use super::super::svg::{MARGIN, Svg, WIDTH};
 
 /// A picture, and the sentence below it.
 pub struct Picture {
-    /// The SVG.
     pub svg: Svg,
-    /// The sentence.
     pub caption: String,
 }
 
@@ -16,22 +14,18 @@ pub const INNER: f64 = WIDTH - 2.0 * MARGIN;
 /// A part of the picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Area {
-    /// Its left edge.
     pub x: f64,
-    /// Its upper edge.
     pub y: f64,
-    /// Its width.
     pub width: f64,
-    /// Its height.
     pub height: f64,
 }
 
-/// A part of the picture, from its upper left corner and its extents.
+/// Returns a part of the picture, from its upper left corner and its extents.
 pub const fn area(x: f64, y: f64, width: f64, height: f64) -> Area {
     Area { x, y, width, height }
 }
 
-/// The class of small words in the middle of a shape: white where the shape is dark in every theme.
+/// Returns the class of small words in the middle of a shape: white where the shape is dark in every theme.
 fn class_on(shape: &str) -> &'static str {
     match shape {
         "wanted" | "clash" => "small middle on",
@@ -40,7 +34,7 @@ fn class_on(shape: &str) -> &'static str {
     }
 }
 
-/// A rectangle with words in its middle.
+/// Draws a rectangle with words in its middle.
 pub fn block(svg: &mut Svg, class: &str, Area { x, y, width, height }: Area, words: &str) {
     svg.rect(class, x, y, width, height);
     if !words.is_empty() {
@@ -57,16 +51,13 @@ pub fn enlarge(svg: &mut Svg, part: Area, to: Area) {
 /// A horizontal axis of time.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeline {
-    /// Where time starts.
     pub left: f64,
-    /// Where it ends.
     pub right: f64,
-    /// How long it is.
     pub length: f64,
 }
 
 impl Timeline {
-    /// Where a time is.
+    /// Returns the place of a time.
     pub fn x(&self, time: f64) -> f64 {
         self.left + time / self.length * (self.right - self.left)
     }

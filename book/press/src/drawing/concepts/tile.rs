@@ -18,15 +18,17 @@ pub fn draw(of: &str) -> Result<Picture> {
 /// Steps of the picture.
 const STEPS: u32 = 4;
 
-/// The tile of `shared` in chapter 02.
+/// Returns the tile of `shared` in chapter 02.
 fn signal() -> Picture {
     let (block_size, tile) = (conv_shared::BLOCK, conv_shared::TILE);
     let samples = block_size + tile - 1;
     let all = STEPS * tile + block_size - 1;
     let (left, row, step) = (MARGIN + 52.0, 22.0, 48.0);
     let scale = (WIDTH - MARGIN - left) / f64::from(all);
-    let mut svg = Svg::panel(62.0 + step * f64::from(STEPS) + 12.0);
-    svg.text("title", MARGIN, 26.0, &format!("block 0 works through {} taps, {tile} at a time", STEPS * tile));
+    let mut svg = Svg::titled(
+        62.0 + step * f64::from(STEPS) + 12.0,
+        &format!("block 0 works through {} taps, {tile} at a time", STEPS * tile),
+    );
     svg.text("small", left, 48.0, &format!("signal: samples 0 to {}", all - 1));
     for index in 0..STEPS {
         let y = 56.0 + step * f64::from(index);
@@ -51,7 +53,7 @@ fn signal() -> Picture {
     Picture { svg, caption }
 }
 
-/// The tiles of `tiled` in chapter 06.
+/// Returns the tiles of `tiled` in chapter 06.
 fn product() -> Picture {
     let tile = matmul::TILE;
     let (tiles, size) = (6, 30.0);
@@ -59,8 +61,7 @@ fn product() -> Picture {
     let side = f64::from(tiles) * size;
     let (left, top) = (MARGIN + 14.0, 44.0);
     let (c_left, c_top) = (left + side + 40.0, top + side + 40.0);
-    let mut svg = Svg::panel(c_top + side + 22.0);
-    svg.text("title", MARGIN, 26.0, &format!("tiles of {tile} x {tile}: a block computes one tile of C"));
+    let mut svg = Svg::titled(c_top + side + 22.0, &format!("tiles of {tile} x {tile}: a block computes one tile of C"));
     for (name, x, y) in [("A", left, c_top), ("B", c_left, top), ("C", c_left, c_top)] {
         svg.text("", x - 14.0, y + 12.0, name);
         svg.rect("outline", x, y, side, side);

@@ -34,13 +34,8 @@ pub fn draw(facts: &Facts) -> Result<Picture> {
             let mut start = WORK * f64::from(warp);
             while start < time.length {
                 time.piece(&mut svg, "wanted", (start, start + WORK), (y, ROW), "");
-                time.piece(
-                    &mut svg,
-                    "idle",
-                    (start + WORK, start + period),
-                    (y, ROW),
-                    if warps == 1 { "waits for memory" } else { "" },
-                );
+                let words = if warps == 1 { "waits for memory" } else { "" };
+                time.piece(&mut svg, "idle", (start + WORK, start + period), (y, ROW), words);
                 busy.push((start, start + WORK));
                 start += period;
             }
@@ -59,12 +54,9 @@ pub fn draw(facts: &Facts) -> Result<Picture> {
         svg.text(if clocks > 0.0 { "small middle" } else { "small" }, time.x(clocks), y + 18.0, &clocks.to_string());
     }
     svg.text("small right", time.right, y + 18.0, "clocks");
-    svg.text(
-        "small",
-        MARGIN,
-        y + 36.0,
-        &format!("Each warp starts {WORK} clocks of instructions, then waits {latency} clocks for a load from device memory."),
-    );
+    let clocks =
+        format!("Each warp starts {WORK} clocks of instructions, then waits {latency} clocks for a load from device memory.");
+    svg.text("small", MARGIN, y + 36.0, &clocks);
     let caption =
         "While one warp waits for memory, the scheduler starts instructions of the others; enough warps hide the whole wait."
             .to_owned();

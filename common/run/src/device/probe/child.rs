@@ -18,7 +18,7 @@ const SURVIVED: &str = "the driver answered";
 /// How long nothing is said about the wait.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// Whether the program can be started again: [`serve`] was called.
+/// True once [`serve`] was called, so that the program can be started again.
 static CAN_START_ITSELF: AtomicBool = AtomicBool::new(false);
 
 /// The outcome of the child.
@@ -37,6 +37,10 @@ pub fn serve(attempt: impl FnOnce()) {
     if env::args_os().nth(1).is_some_and(|argument| argument == ARGUMENT) {
         attempt();
         let _ = writeln!(stdout(), "\n{SURVIVED}");
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the child has done its work; a driver that hangs at the end must not stop it"
+        )]
         process::exit(0);
     }
     CAN_START_ITSELF.store(true, Relaxed);
@@ -75,7 +79,7 @@ pub fn try_first(limit: Duration) -> Fate {
             Ok(status) => Fate::Died(status.to_string()),
             Err(error) => Fate::Died(error.to_string()),
         },
-        // Nobody waits for its end: a driver that hangs in the kernel cannot even be killed.
+        // We do not wait for its end: a driver that hangs in the kernel cannot even be killed.
         Err(RecvTimeoutError::Timeout) => {
             let _ = child.kill();
             Fate::Hung

@@ -55,7 +55,7 @@ impl fmt::Display for CudaVersion {
     }
 }
 
-/// Why the NVIDIA driver of this machine cannot be used.
+/// The reason why the NVIDIA driver of this machine cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Unusable {
@@ -77,7 +77,7 @@ pub enum Unusable {
     Broken { what: String, reason: String },
 }
 
-/// How long to wait for the driver. One with eight GPUs that nobody else uses takes about ten seconds.
+/// How long to wait for the driver. One with eight GPUs that are idle takes about ten seconds.
 const SECONDS: u64 = 30;
 
 /// Lets [`probe`] start this program again as a child. `main` calls this first, before it reads its arguments; in the child, it does not
@@ -103,7 +103,6 @@ pub fn probe() -> Result<Found, Unusable> {
     probe_here()
 }
 
-/// Asks the driver in this process.
 fn probe_here() -> Result<Found, Unusable> {
     let driver = Driver::open()?;
     let cuda = driver.version()?;
@@ -171,9 +170,8 @@ impl Driver {
     }
 
     fn version(&self) -> Result<CudaVersion, Unusable> {
-        let mut version = 0;
         // SAFETY: the pointer is to a live integer.
-        self.check("cuDriverGetVersion", unsafe { (self.get_version)(&mut version) })?;
+        let version = self.number("cuDriverGetVersion", |version| unsafe { (self.get_version)(version) })?;
         Ok(CudaVersion(version.unsigned_abs()))
     }
 
@@ -183,17 +181,20 @@ impl Driver {
     }
 
     fn device_count(&self) -> Result<u32, Unusable> {
-        let mut count = 0;
         // SAFETY: the pointer is to a live integer.
-        self.check("cuDeviceGetCount", unsafe { (self.device_count)(&mut count) })?;
+        let count = self.number("cuDeviceGetCount", |count| unsafe { (self.device_count)(count) })?;
         Ok(u32::try_from(count).unwrap_or(0))
     }
 
     fn device(&self, ordinal: c_int) -> Result<c_int, Unusable> {
-        let mut device = 0;
         // SAFETY: the pointer is to a live integer.
-        self.check("cuDeviceGet", unsafe { (self.device_get)(&mut device, ordinal) })?;
-        Ok(device)
+        self.number("cuDeviceGet", |device| unsafe { (self.device_get)(device, ordinal) })
+    }
+
+    /// Returns the integer that a call stores.
+    fn number(&self, what: &str, call: impl FnOnce(&mut c_int) -> c_int) -> Result<c_int, Unusable> {
+        let mut number = 0;
+        self.check(what, call(&mut number)).map(|()| number)
     }
 
     fn device_name(&self, device: c_int) -> Result<String, Unusable> {
@@ -245,7 +246,7 @@ fn broken(what: &str, reason: String) -> Unusable {
     Unusable::Broken { what: what.to_owned(), reason }
 }
 
-/// The innermost cause of an error: `libloading` keeps the loader's own words there.
+/// Returns the innermost cause of an error: `libloading` keeps the loader's own words there.
 fn root_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => root_cause(source),
@@ -253,19 +254,19 @@ fn root_cause(error: &dyn std::error::Error) -> String {
     }
 }
 
-/// Whether the loader's words say that the library itself is missing, and not one that it needs.
+/// Returns true if the loader's words say that the library itself is missing, and not one that it needs.
 fn is_missing(reason: &str) -> bool {
     let asked =
         DRIVER_NAMES.iter().any(|name| reason.starts_with(&format!("{name}: cannot open shared object file: No such file")));
     asked || !cfg!(target_os = "linux")
 }
 
-/// The driver's own release, which its kernel module reports on Linux.
+/// Returns the driver's own release, which its kernel module reports on Linux.
 fn driver_release() -> Option<String> {
     release_in(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
 }
 
-/// The first word with the form of a release in the kernel module's line about itself.
+/// Returns the first word with the form of a release in the kernel module's line about itself.
 fn release_in(text: &str) -> Option<String> {
     let is_release = |word: &&str| {
         let numbers: Vec<&str> = word.split('.').collect();

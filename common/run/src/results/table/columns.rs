@@ -39,14 +39,15 @@ use Column::{
 pub const COLUMNS: [Column; 10] =
     [Time, Rate, OfCeiling, SpeedUp, Instructions, LoadSectors, BytesMoved, BankConflicts, BoundBy, Accuracy];
 
-/// All columns in a terminal, from left to right. `lesson` lists what the chapter compares.
+/// Returns all columns in a terminal, from left to right. `lesson` lists what the chapter compares.
 pub fn in_order(lesson: &[Measure]) -> Vec<Column> {
     let counts = of_lesson(lesson).into_iter().filter(|column| matches!(column, Count(_)));
     let others = COLUMNS.into_iter().skip_while(|column| *column != Instructions);
     [Time, Rate, OfCeiling, SpeedUp, Clocks, Factor].into_iter().chain(counts).chain(others).collect()
 }
 
-/// All columns, the most important one first: what a row takes and how much less than the first kernel, then what the lesson compares.
+/// Returns all columns, the most important one first: what a row takes and how much less than the first kernel, then what the
+/// lesson compares.
 pub fn by_importance(record: &Record, lesson: &[Measure]) -> Vec<Column> {
     let (first, last): (&[Column], &[Column]) = match record.device.kind {
         DeviceKind::Gpu => (&[Time, SpeedUp, OfCeiling, Rate], &[Accuracy, BoundBy]),
@@ -61,7 +62,6 @@ pub fn by_importance(record: &Record, lesson: &[Measure]) -> Vec<Column> {
     columns
 }
 
-/// The columns that show what a lesson compares, each once.
 fn of_lesson(lesson: &[Measure]) -> Vec<Column> {
     let mut columns = Vec::new();
     for measure in lesson {
@@ -73,7 +73,6 @@ fn of_lesson(lesson: &[Measure]) -> Vec<Column> {
     columns
 }
 
-/// The column that shows a measure, if there is one.
 fn shows(measure: Measure) -> Option<Column> {
     match measure {
         Measure::InstructionsPerMultiplyAdd => Some(Instructions),
@@ -85,46 +84,38 @@ fn shows(measure: Measure) -> Option<Column> {
 }
 
 impl Column {
-    /// Its name on the command line.
-    pub fn name(self) -> String {
-        match self {
-            Time => "time".to_owned(),
-            Rate => "rate".to_owned(),
-            OfCeiling => "ceiling".to_owned(),
-            SpeedUp => "speed-up".to_owned(),
-            Clocks => "clocks".to_owned(),
-            Factor => "factor".to_owned(),
-            Count(measure) => dashed(&format!("{measure:?}")),
-            Instructions => "instructions".to_owned(),
-            LoadSectors => "sectors".to_owned(),
-            BytesMoved => "bytes".to_owned(),
-            BankConflicts => "conflicts".to_owned(),
-            BoundBy => "bound".to_owned(),
-            Accuracy => "error".to_owned(),
-        }
-    }
-
-    /// The title, in lines.
-    pub fn title(self, arithmetic: Arithmetic) -> String {
+    /// Returns its name on the command line, and its title in lines.
+    fn words(self, arithmetic: Arithmetic) -> (String, String) {
         let piece = arithmetic.piece();
-        match self {
-            Clocks => "clocks\nat least".to_owned(),
-            Factor => "factor".to_owned(),
-            Count(measure) => wrap(&measure.unit(arithmetic), 18),
-            Time => "time".to_owned(),
-            Rate => "rate".to_owned(),
-            OfCeiling => "of ceiling".to_owned(),
-            SpeedUp => "speed-up".to_owned(),
-            Instructions => format!("PTX instructions\nper {piece}"),
-            LoadSectors => "load sectors per\nrequest (at best)".to_owned(),
-            BytesMoved => format!("bytes moved per\n{piece}"),
-            BankConflicts => "bank\nconflicts".to_owned(),
-            BoundBy => "bound by".to_owned(),
-            Accuracy => "error / tolerance".to_owned(),
-        }
+        let (name, title) = match self {
+            Time => ("time", "time".to_owned()),
+            Rate => ("rate", "rate".to_owned()),
+            OfCeiling => ("ceiling", "of ceiling".to_owned()),
+            SpeedUp => ("speed-up", "speed-up".to_owned()),
+            Clocks => ("clocks", "clocks\nat least".to_owned()),
+            Factor => ("factor", "factor".to_owned()),
+            Count(measure) => return (dashed(&format!("{measure:?}")), wrap(&measure.unit(arithmetic), 18)),
+            Instructions => ("instructions", format!("PTX instructions\nper {piece}")),
+            LoadSectors => ("sectors", "load sectors per\nrequest (at best)".to_owned()),
+            BytesMoved => ("bytes", format!("bytes moved per\n{piece}")),
+            BankConflicts => ("conflicts", "bank\nconflicts".to_owned()),
+            BoundBy => ("bound", "bound by".to_owned()),
+            Accuracy => ("error", "error / tolerance".to_owned()),
+        };
+        (name.to_owned(), title)
     }
 
-    /// The text for a row.
+    /// Returns its name on the command line.
+    pub fn name(self) -> String {
+        self.words(Arithmetic::default()).0
+    }
+
+    /// Returns the title, in lines.
+    pub fn title(self, arithmetic: Arithmetic) -> String {
+        self.words(arithmetic).1
+    }
+
+    /// Returns the text for a row.
     pub fn cell(self, record: &Record, stage: &StageRecord) -> Option<String> {
         match self {
             Time => time(stage),
@@ -156,21 +147,19 @@ fn share_of_ceiling(record: &Record, stage: &StageRecord) -> Option<String> {
     Some(format!("{} of {ceiling}", percent(share)))
 }
 
-/// Against the first kernel that was timed.
 fn speed_up(record: &Record, stage: &StageRecord) -> Option<String> {
     let first = record.stages.iter().filter(|stage| stage.place == Place::Device).find_map(|stage| stage.median_ms)?;
     let own = stage.median_ms?;
     (stage.place != Place::Between).then(|| factor(first / own))
 }
 
-/// The least clocks that the simulated chip's bottleneck needs.
+/// Returns the least clocks that the simulated chip's bottleneck needs.
 fn clocks(record: &Record, stage: &StageRecord) -> Option<f64> {
     let profile = Profile::named(record.device.profile.as_deref()?)?;
     // Milliseconds times thousands of clocks per second.
     Some(record.bound(stage)?.least_ms() * f64::from(profile.clock_khz)).filter(|clocks| *clocks > 0.0)
 }
 
-/// Against the first kernel that was counted.
 fn less_clocks(record: &Record, stage: &StageRecord) -> Option<String> {
     let first = record.stages.iter().find_map(|stage| clocks(record, stage))?;
     Some(factor(first / clocks(record, stage)?))
@@ -188,20 +177,20 @@ fn dashed(words: &str) -> String {
     name
 }
 
-/// Sectors per load, and how many it would take if the lanes' bytes were contiguous.
+/// Returns the sectors per load, and how many it would take if the lanes' bytes were contiguous.
 fn load_sectors(stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     Some(format!("{} ({})", significant(counters.sectors_per_load()?), significant(counters.ideal_sectors_per_load()?)))
 }
 
-/// Empty for kernels that use no shared memory.
+/// Returns nothing for kernels that use no shared memory.
 fn bank_conflicts(stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     let requests = counters.shared_load_requests + counters.shared_store_requests;
     (requests > 0).then(|| count(counters.bank_conflicts()))
 }
 
-/// The two parts of the simulated chip that need the most time, as shares of the bottleneck.
+/// Returns the two parts of the simulated chip that need the most time, as shares of the bottleneck.
 fn bound_by(record: &Record, stage: &StageRecord) -> Option<String> {
     let bound = record.bound(stage)?;
     let shares = bound.shares().take(2).map(|(unit, share)| format!("{unit} {:.0} %", 100.0 * share));
@@ -211,7 +200,7 @@ fn bound_by(record: &Record, stage: &StageRecord) -> Option<String> {
 /// The verdict of a stage that did not run.
 pub const SKIPPED: &str = "skipped";
 
-/// The outcome of the stage: the last column.
+/// Returns the outcome of the stage: the last column.
 pub fn verdict(stage: &StageRecord) -> String {
     match (&stage.failure, &stage.skipped) {
         (Some(failure), _) => failure.clone(),

@@ -124,15 +124,13 @@ pub fn fit(record: &Record, wish: Wish<'_>) -> Fitted {
 
 const STAGE: &str = "stage";
 const VERIFIED: &str = "verified";
-/// The verdict of a verified row.
 const YES: &str = "yes";
 /// How the verdict of a row begins that was verified by a sample.
 const SAMPLED: &str = "yes (";
-/// The meaning of the simulator's columns of clocks, so that nobody takes them for a measurement.
+/// The meaning of the simulator's columns of clocks, so that they are not taken for a measurement.
 const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck needs, not a measured time. Factor: how many times fewer than the \
                       first kernel's.";
 
-/// The texts of a table.
 struct Content {
     columns: Vec<Filled>,
     rows: Vec<Row>,
@@ -244,7 +242,6 @@ impl Content {
         self.draw_columns(drawing, true)
     }
 
-    /// Draws the table with its verdicts, or without.
     fn draw_columns(&self, drawing: Drawing, verdicts: bool) -> String {
         let mut table = Builder::default();
         let title = |filled: &Filled| if drawing == Drawing::Markdown { in_one_line(&filled.title) } else { filled.title.clone() };
@@ -282,7 +279,7 @@ impl Content {
     }
 }
 
-/// The width of a column with the line to its left and a space on either side.
+/// Returns the width of a column with the line to its left and a space on either side.
 fn in_frame(width: usize) -> usize {
     width + 3
 }

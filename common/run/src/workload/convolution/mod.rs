@@ -86,7 +86,6 @@ impl Workload for Convolution {
     }
 }
 
-/// The result file of a run with `--output`.
 struct WetSound {
     file: AtomicFile,
     rate: u32,

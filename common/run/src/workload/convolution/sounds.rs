@@ -8,7 +8,7 @@ use workloads::origin::Origin;
 use crate::error::{Error, Result};
 use crate::files::audio::Sound;
 
-/// One computation per channel of the result: `sound` convolved with `filter`, as long as both together less one sample.
+/// Makes one computation per channel of the result: `sound` convolved with `filter`, as long as both together less one sample.
 ///
 /// The sum needs samples before the first and after the last, which are silence, and a convolution runs through its filter
 /// backwards. A filter of one channel serves every channel of the sound, and a sound of one channel gets one result per
@@ -44,7 +44,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// The size of each convolution of two sounds. Fails when the two do not fit together.
+    /// Returns the size of each convolution of two sounds. Fails when the two do not fit together.
     pub fn together(sound: &Self, filter: &Self) -> Result<Size> {
         if sound.rate != filter.rate {
             return Err(Error::Mismatched(format!(
@@ -65,7 +65,7 @@ impl Length {
             _ => {
                 let asked = format!("{} of {frames} samples with a filter of {taps}", sound.name);
                 let reason = format!("with its silence before and after it must have {MOST_SAMPLES} samples at most");
-                Err(NoSuchSize { asked, reason }.into())
+                Err(NoSuchSize::new(asked, reason).into())
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::workload::Delivery;
 
 /// Reports the best matches of a run, and draws them into a file if one was asked for.
 pub(super) struct Findings {
-    /// How many at most.
+    /// The most matches to report.
     pub most: usize,
     /// The picture to write.
     pub file: Option<AtomicFile>,
@@ -36,11 +36,10 @@ impl Delivery<Correlation> for Findings {
     }
 }
 
-/// The color of the frames around matches.
 const FRAME: [u8; 3] = [255, 196, 0];
 
-/// The coefficients as colors, black where there is no correlation, toward white for the template and toward blue for its negative, with a
-/// frame around every match: as large as the template, with its corner (or with `clamp` its middle) at the match.
+/// Returns the coefficients as colors, black where there is no correlation, toward white for the template and toward blue for its
+/// negative, with a frame around every match: as large as the template, with its corner (or with `clamp` its middle) at the match.
 fn heat_map(correlation: &Correlation, coefficients: &[f32], matches: &[Match]) -> Vec<u8> {
     let (columns, rows) = correlation.outputs();
     let mut rgb: Vec<u8> = coefficients.iter().flat_map(|&coefficient| color(coefficient)).collect();

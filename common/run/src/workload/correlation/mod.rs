@@ -67,7 +67,7 @@ impl FromStr for Part {
 
     fn from_str(text: &str) -> Result<Self, NoSuchSize> {
         let [x, y, width, height] = numbers(text, "expected left, top, width and height as in 40,30,20,16")
-            .map_err(|reason| NoSuchSize { asked: format!("the template {text:?}"), reason })?;
+            .map_err(|reason| NoSuchSize::new(format!("the template {text:?}"), reason))?;
         Ok(Part(Rectangle { x, y, width, height }))
     }
 }

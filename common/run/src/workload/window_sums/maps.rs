@@ -21,7 +21,7 @@ pub(super) struct Maps {
 }
 
 impl Maps {
-    /// Itself, where there is something to write.
+    /// Returns itself, if there is something to write.
     pub fn delivery(self) -> Option<Box<dyn Delivery<WindowSums>>> {
         if self.variance.is_none() && self.threshold.is_none() { None } else { Some(Box::new(self)) }
     }
@@ -52,7 +52,7 @@ impl Delivery<WindowSums> for Maps {
     }
 }
 
-/// Mean and variance over the window around each pixel, from a verified output; `None` where there are no sums.
+/// Returns the mean and the variance over the window around each pixel, from a verified output; `None` where there are no sums.
 fn moments<'a>(sums: &'a WindowSums, output: &'a [f32]) -> impl Iterator<Item = Option<(f64, f64)>> + 'a {
     let (row, window) = (sums.image().width as usize, f64::from(sums.window()));
     let (sum, squares) = output.split_at(sums.image().pixels.len());
@@ -64,15 +64,15 @@ fn moments<'a>(sums: &'a WindowSums, output: &'a [f32]) -> impl Iterator<Item = 
     })
 }
 
-/// The variance over the window around each pixel, from a verified output; `None` where there are no sums.
+/// Returns the variance over the window around each pixel, from a verified output; `None` where there are no sums.
 pub fn variances(sums: &WindowSums, output: &[f32]) -> Vec<Option<f64>> {
     moments(sums, output).map(|moments| moments.map(|(_, variance)| variance)).collect()
 }
 
-/// Whether each pixel is white: above the threshold `mean * (1 + sensitivity * (deviation / 128 - 1))` of its window (J. Sauvola and
-/// M. Pietikäinen, "Adaptive document image binarization", Pattern Recognition 33, 2000), for gray levels of 8 bits. In even
-/// surroundings it lies below the mean by the sensitivity, so that paper is white whatever its shade, and ink is not. Without sums a
-/// pixel is white.
+/// Decides which pixels are white: above the threshold `mean * (1 + sensitivity * (deviation / 128 - 1))` of its window (J.
+/// Sauvola and M. Pietikäinen, "Adaptive document image binarization", Pattern Recognition 33, 2000), for gray levels of 8 bits. In
+/// even surroundings it lies below the mean by the sensitivity, so that paper is white whatever its shade, and ink is not. Without
+/// sums a pixel is white.
 pub fn binary(sums: &WindowSums, output: &[f32], sensitivity: f64) -> Vec<bool> {
     let above = |(&pixel, moments): (&i32, Option<(f64, f64)>)| {
         moments.is_none_or(|(mean, variance)| {
@@ -82,7 +82,7 @@ pub fn binary(sums: &WindowSums, output: &[f32], sensitivity: f64) -> Vec<bool> 
     sums.image().pixels.iter().zip(moments(sums, output)).map(above).collect()
 }
 
-/// Gray levels: white for the largest variance, black where there is none.
+/// Draws gray levels: white for the largest variance, black where there is none.
 fn brightness(variances: &[Option<f64>], largest: f64) -> Vec<u8> {
     let level = |variance: f64| if largest > 0.0 { (255.0 * variance / largest).round() as u8 } else { 0 };
     variances.iter().map(|variance| variance.map_or(0, level)).collect()
@@ -95,7 +95,7 @@ mod tests {
     use workloads::window_sums::Image;
     use workloads::{Border, Problem};
 
-    /// The sums with a verified output.
+    /// Returns the sums with a verified output.
     fn computed(width: u32, pixels: &[i32], window: u32, border: Border) -> (WindowSums, Vec<f32>) {
         let image = Image { width, height: pixels.len() as u32 / width, pixels: pixels.to_vec() };
         let sums = WindowSums::new(image, window, border).unwrap();

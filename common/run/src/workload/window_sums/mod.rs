@@ -48,7 +48,6 @@ pub struct Options {
     pub sensitivity: f64,
 }
 
-/// A number from 0 to 1.
 fn sensitivity(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
     number.ok_or_else(|| "expected a number from 0 to 1".to_owned())

@@ -4,11 +4,7 @@ use simt::Dim3;
 
 use crate::api::kernel::{AttributeValue, Grid, Launch};
 use crate::api::operation::{NodeRef, Operation};
-use crate::driver::{driver, find};
-use crate::export::exports;
-use crate::ffi::HostBytes;
-use crate::handles::Handle;
-use crate::result::{CuResult, Result};
+use crate::api::prelude::*;
 
 /// `CU_LAUNCH_ATTRIBUTE_…`, as far as nodes have them
 const ACCESS_POLICY_WINDOW: u32 = 1;

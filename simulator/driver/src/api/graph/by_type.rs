@@ -6,20 +6,14 @@ use super::parameters;
 use crate::api::event::Event;
 use crate::api::operation::{NodeRef, Operation};
 use crate::api::pool;
-use crate::driver::find;
-use crate::export::exports;
-use crate::ffi::{
-    BatchNode, DevicePtr, HostNode, In, KernelNode, KernelNodeV1, MemAccess, MemAllocNode, Memcpy3D, MemsetNode, Out,
-    ValueOperation,
-};
-use crate::handles::Handle;
-use crate::result::Result;
+use crate::api::prelude::*;
+use crate::ffi::{BatchNode, HostNode, KernelNode, KernelNodeV1, MemAccess, MemAllocNode, Memcpy3D, MemsetNode, ValueOperation};
 
 fn kernel_parameters(node: Handle) -> Result<KernelNode<*const usize>> {
     find::<NodeRef>(node)?.with(|node| parameters::describe_kernel(&mut node.operation))
 }
 
-/// Returns the context that a node runs in, which a change of its parameters does not change.
+/// Returns a node's context, which a change of its parameters keeps.
 fn context_of(node: Handle) -> Result<Handle> {
     get(node, |operation| operation.context().map(|context| context.handle))
 }

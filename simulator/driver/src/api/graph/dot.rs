@@ -3,13 +3,9 @@
 use std::fmt::Write;
 
 use crate::api::operation::{Graph, Operation};
-use crate::driver::{driver, find};
-use crate::export::exports;
-use crate::ffi::Text;
-use crate::handles::Handle;
-use crate::result::CuResult;
+use crate::api::prelude::*;
 
-/// Describes a graph, and the graphs of its nodes as boxes of their own.
+/// Describes a graph, with the graphs of its nodes as boxes.
 fn describe(graph: &Graph, name: &str, text: &mut String) {
     let nodes = graph.nodes.lock();
     let kind = if graph.is_embedded { "subgraph" } else { "digraph" };

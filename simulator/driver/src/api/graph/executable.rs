@@ -6,12 +6,9 @@ use std::sync::{Arc, Weak};
 use super::nodes::replace;
 use super::parameters;
 use crate::api::operation::{self, CopyFor, Graph, Node, NodeRef, Operation};
+use crate::api::prelude::*;
 use crate::api::stream;
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{InstantiateParams, NodeOfType, Out, UpdateResult};
-use crate::handles::{Handle, kinds};
-use crate::result::{CuResult, Failure, Result, refuse};
+use crate::ffi::{InstantiateParams, NodeOfType, UpdateResult};
 
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_…`
 const AUTO_FREE: u64 = 1;
@@ -46,7 +43,7 @@ kinds! {
     Executable: INVALID_VALUE;
 }
 
-/// Returns a node of a cycle in a graph or in the graphs of its nodes.
+/// Returns a node of a cycle in a graph or inside its nodes.
 fn node_of_cycle(graph: &Graph) -> Option<Handle> {
     let nodes = graph.nodes.lock();
     if let Err(cycle) = nodes.order() {
@@ -80,16 +77,16 @@ fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> 
     Ok(executable)
 }
 
-/// Frees what an earlier launch allocated and nothing freed, if the program asked for that, and refuses the launch if it did not.
+/// Frees what an earlier launch left, or refuses the launch, as the program asked.
 fn prepare_memory(driver: &Driver, executable: &Executable) -> Result<()> {
     for block in executable.nodes.blocks() {
         if !driver.graph_memory.is_live(block.address) {
             continue;
         }
-        if executable.flags & AUTO_FREE == 0 {
-            let reason = format!("memory at {:#x}, which this graph allocates, is not free yet", block.address);
-            return Err(CuResult::INVALID_VALUE.because(reason));
-        }
+        refuse!(
+            INVALID_VALUE if executable.flags & AUTO_FREE == 0,
+            "memory at {:#x}, which this graph allocates, is not free yet", block.address
+        );
         operation::free_graph_memory(driver, block.address)?;
     }
     Ok(())
@@ -152,7 +149,7 @@ impl BadUpdate {
     }
 }
 
-/// Replaces an operation by another one, as far as that does not need a new executable graph. `node` is the node that the new one is from.
+/// Replaces an operation, as far as that needs no new executable graph. `node` is the node that the new one is from.
 fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result<(), BadUpdate> {
     let result = match (&*old, &new) {
         (Operation::Graph(old), Operation::Graph(new)) => return update_in_place(old, new),
@@ -184,7 +181,7 @@ fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result
     Ok(())
 }
 
-/// Gives an executable graph the parameters of another graph, whose nodes must be the same in the same order of adding. Nothing changes
+/// Gives an executable graph the parameters of another graph. Its nodes must be the same in the same order of adding. Nothing changes
 /// unless everything can.
 fn update(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
     let copy = driver().and_then(|driver| executable.copy(driver, CopyFor::Executable));
@@ -218,7 +215,7 @@ fn update_in_place(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
     Ok(())
 }
 
-/// Returns the nodes in the order in which they were added, each with the places of those that it depends on.
+/// Returns the nodes in the order of adding, with the places of their dependencies.
 fn in_order(graph: &Graph) -> Vec<(Node, Vec<usize>)> {
     let nodes = graph.nodes.lock();
     let ids: Vec<_> = nodes.nodes().map(|(id, _)| id).collect();
@@ -252,7 +249,7 @@ fn check_can_disable(node: &Node) -> Result<()> {
 }
 
 exports! {
-    /// Instantiates in the way of CUDA 11, where a text says what is wrong.
+    /// Instantiates as in CUDA 11, where a text says what is wrong.
     fn cuGraphInstantiate_v2 | cuGraphInstantiate(
         executable: Out<Handle>,
         graph: Handle,

@@ -8,12 +8,9 @@ pub mod nodes;
 pub mod parameters;
 
 use super::operation::{self, CopyFor, Graph, NodeRef};
+use super::prelude::*;
 use super::user_object::{self, UserObject};
-use crate::driver::{Driver, driver, find};
-use crate::export::exports;
-use crate::ffi::{EdgeData, In, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::EdgeData;
 use crate::topology::{Edge, NodeId, Topology};
 
 /// `CU_GRAPH_USER_OBJECT_MOVE`
@@ -42,7 +39,7 @@ fn read_handles(handles: In<Handle>, count: usize) -> Result<Vec<Handle>> {
     (0..count).map(|index| handles.read_nth(index)).collect()
 }
 
-/// Refuses edges that are more than an order, such as those for programmatic launches. Null stands for plain edges.
+/// Refuses edges that are more than an order, such as programmatic ones. Null stands for plain edges.
 pub fn check_edge_data(data: In<EdgeData>, count: usize) -> Result<()> {
     if data.is_null() {
         return Ok(());
@@ -66,7 +63,7 @@ fn put_edge_data(out: Out<EdgeData>, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to take something away from a graph that CUDA keeps as it is.
+/// Refuses to remove something from a graph that must stay as it is.
 fn check_can_shrink(driver: &Driver, graph: &Graph) -> Result<()> {
     refuse!(INVALID_VALUE if graph.has_memory_nodes() || driver.captures.is_target(graph.handle));
     Ok(())
@@ -129,7 +126,7 @@ exports! {
         graph.put(Graph::create(driver).handle)
     }
 
-    /// A graph that a node owns, or that a capture adds nodes to, is not the program's to destroy.
+    /// Destroys a graph of the program: not one of a node or a capture.
     fn cuGraphDestroy(graph: Handle) {
         let driver = driver()?;
         let graph = find::<Graph>(graph)?;

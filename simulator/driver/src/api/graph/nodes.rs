@@ -3,12 +3,9 @@
 use super::parameters;
 use super::{check_edge_data, read_handles};
 use crate::api::operation::{Block, Graph, Node, NodeRef, Operation};
+use crate::api::prelude::*;
 use crate::api::{context, pool};
-use crate::driver::{driver, find};
-use crate::export::exports;
-use crate::ffi::{DevicePtr, EdgeData, In, MemAllocNode, NodeOfType, Out};
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
+use crate::ffi::{EdgeData, MemAllocNode, NodeOfType};
 
 /// Where a new node goes: the graph, and the array of the nodes that it runs after.
 pub struct Place {
@@ -62,7 +59,7 @@ pub fn get<T>(node: Handle, look: impl FnOnce(&mut Operation) -> Option<T>) -> R
     find::<NodeRef>(node)?.with(|Node { operation, .. }| Ok(look(operation).ok_or(CuResult::INVALID_VALUE)?))
 }
 
-/// Adds a node of any type, and writes the address of an allocation where the caller's structure has a place for it.
+/// Adds a node of any type, and writes the address of an allocation.
 fn add_any(place: &Place, out: Out<Handle>, node: Out<NodeOfType<u8>>) -> Result<()> {
     if node.as_in().read()?.node_type != parameters::MEM_ALLOC {
         return place.add(out, || parameters::any(node));
@@ -74,13 +71,7 @@ fn add_any(place: &Place, out: Out<Handle>, node: Out<NodeOfType<u8>>) -> Result
 }
 
 exports! {
-    fn cuGraphAddNode(
-        node: Out<Handle>,
-        graph: Handle,
-        dependencies: In<Handle>,
-        count: usize,
-        parameters: Out<NodeOfType<u8>>,
-    ) {
+    fn cuGraphAddNode(node: Out<Handle>, graph: Handle, dependencies: In<Handle>, count: usize, parameters: Out<NodeOfType<u8>>) {
         add_any(&Place { graph, dependencies, count }, node, parameters)
     }
 

@@ -1,4 +1,4 @@
-//! What the nodes of a graph are made of: operations from the program's structures, and structures from operations.
+//! Parameters of nodes of graphs: operations from the program's structures, and structures from operations.
 
 use std::sync::Arc;
 
@@ -8,15 +8,13 @@ use crate::api::context::{self, Context};
 use crate::api::event::Event;
 use crate::api::kernel::{self, Launch, Shape};
 use crate::api::operation::{CopyFor, Graph, Operation, Values};
+use crate::api::prelude::*;
 use crate::api::transfer::{Copy, Fill};
 use crate::api::{library, value_op};
-use crate::driver::{driver, find};
 use crate::ffi::{
-    BatchNode, HostCall, HostNode, In, KernelNode, KernelNodeV1, Memcpy3D, MemcpyNodeInContext, MemsetNode, MemsetNodeInContext,
-    NodeOfType, Out,
+    BatchNode, HostCall, HostNode, KernelNode, KernelNodeV1, Memcpy3D, MemcpyNodeInContext, MemsetNode, MemsetNodeInContext,
+    NodeOfType,
 };
-use crate::handles::Handle;
-use crate::result::{CuResult, Result, refuse};
 
 /// `CU_GRAPH_NODE_TYPE_…`
 const KERNEL: u32 = 0;
@@ -72,7 +70,7 @@ pub fn describe_kernel(operation: &mut Operation) -> Result<KernelNode<*const us
     Ok(KernelNode { base, kernel, context: launch.context().handle })
 }
 
-/// The same for `CUgraphNodeParams`, where null means the current context.
+/// Returns the same for `CUgraphNodeParams`, where null means the current context.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
     if handle == Handle::NULL { Ok(context::current()?.1) } else { find(handle) }
 }
@@ -116,7 +114,7 @@ pub fn child_of(parameters: Out<NodeOfType<u8>>) -> Result<Option<Handle>> {
     if is_graph { member(parameters).map(Some) } else { Ok(None) }
 }
 
-/// Makes an operation of `CUgraphNodeParams`, except for an allocation, which also writes there.
+/// Makes an operation of `CUgraphNodeParams`, except for an allocation.
 pub fn any(parameters: Out<NodeOfType<u8>>) -> Result<Operation> {
     match parameters.as_in().read()?.node_type {
         KERNEL => kernel(&member(parameters)?),

@@ -1,4 +1,5 @@
-//! Vector clocks: for each warp of a block, the time up to which everything that the warp did is known to have happened.
+//! Vector clocks: for each warp of a block, the time up to which everything that the warp did is known to have happened. The driver has
+//! streams in place of warps.
 
 /// A vector clock. Times never go back, and the last time is not zero, so that clocks with the same times are equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -15,7 +15,7 @@
 //!
 //! None of these defects stops a kernel, because none stops a GPU. The ones that do are checked in [`super::bounds`].
 
-mod clock;
+pub mod clock;
 pub mod far;
 pub mod found;
 mod global;

@@ -1,11 +1,10 @@
 //! No command of a page goes untested without a reason.
 
+use press::chapters::chapters;
+use press::page::sources;
 use support::commands::{Command, not_run, of_pages, of_text};
 
-use crate::chapters::chapters;
-use crate::page::sources;
-
-/// What is wrong with how a command is tested.
+/// Says what is wrong with the test of a command.
 fn wrong(command: &Command) -> Option<String> {
     if command.is_not_run_because().is_some() {
         return None;

@@ -1,6 +1,6 @@
 //! The bounds of what the simulator counted, compared with measured times: never above them, and in the same order.
 
-use crate::archive::{Archive, Bounded, Pair};
+use press::archive::{Archive, Bounded, Pair};
 
 /// The records of the H200.
 const DEVICE: &str = "nvidia-h200";
@@ -8,9 +8,14 @@ const DEVICE: &str = "nvidia-h200";
 /// Stages whose time goes by in a queue that no bound knows of, each with its chapter: atomic additions to one address follow one another.
 const QUEUES: [(&str, &str); 1] = [("05-histogram", "global")];
 
-/// The stages that were measured and counted with the same kernels.
+/// Returns the stages that were measured and counted with the same kernels.
 fn same_kernels<'a>(pair: &Pair<'a>) -> Vec<Bounded<'a>> {
-    pair.bounded().into_iter().filter(|row| pair.is_of_same_kernels(row.name)).collect()
+    let is_same = |stage: &str| {
+        let [measured, counted] = [pair.measured, pair.counted].map(|run| run.stage(stage).ok().map(|row| &row.kernels));
+        let (Some(measured), Some(counted)) = (measured, counted) else { return false };
+        measured.iter().all(|(kernel, digest)| counted.get(kernel).is_none_or(|other| other == digest))
+    };
+    pair.bounded().into_iter().filter(|row| is_same(row.name)).collect()
 }
 
 #[test]
