@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use simt::{Dim3, Image, LaunchConfig, LaunchOptions, LaunchReport, Memory, Module, Profile, launch};
+use simt::{Call, Dim3, Image, LaunchConfig, LaunchOptions, LaunchReport, Memory, Module, Profile, launch};
 
 const CONVOLUTION: &str = include_str!("../../simulator/simt/tests/programs/convolution.ptx");
 
@@ -51,7 +51,8 @@ impl Prepared {
             LaunchConfig { grid: Dim3::new(OUTPUTS / BLOCK, 1, 1), block: Dim3::new(BLOCK, 1, 1), dynamic_shared_bytes: 0 };
         let profile = Profile::named("h200").expect("a profile of the table");
         let options = LaunchOptions { workers: Some(workers), portable, checks, ..LaunchOptions::default() };
-        launch(&self.memory, &self.image, self.kernel, config, &self.params, profile, &options).expect("the kernel ends well")
+        let call = Call { kernel: self.kernel, config, params: &self.params };
+        launch(&self.memory, &self.image, call, profile, &options).expect("the kernel ends well")
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use oracles::output::{Downloaded, poison};
-use simt::{Dim3, Image, LaunchConfig, LaunchError, LaunchOptions, Memory, MemoryError, Module, Profile};
+use simt::{Call, Dim3, Image, LaunchConfig, LaunchError, LaunchOptions, Memory, MemoryError, Module, Profile};
 use workloads::Problem;
 use workloads::failure::{Failure, Fault, compared, without_defects};
 
@@ -78,7 +78,8 @@ impl<P: Problem, E: From<MemoryError>, C: Fn(Form) -> Compilation<E>> Device<P> 
         };
         let parameters = parameters(&image, &function.kernel, &launch.values, &arrays);
         let profile = Profile::named(PROFILE).expect("the simulator has this profile");
-        let report = match simt::launch(&memory, &image, &function.kernel, config, &parameters, profile, &options) {
+        let call = Call { kernel: &function.kernel, config, params: &parameters };
+        let report = match simt::launch(&memory, &image, call, profile, &options) {
             Ok(report) => report,
             Err(error) => {
                 (self.print)(error.printed());

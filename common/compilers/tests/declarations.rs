@@ -13,7 +13,7 @@ use compilers::compiler::{Compiler, compile_with_nvrtc};
 use compilers::input::{Form, Input};
 use compilers::nvrtc::Nvrtc;
 use compilers::variables::{REQUIRE_CLANG, REQUIRE_NVRTC, Variable};
-use simt::{Dim3, Image, LaunchConfig, LaunchOptions, Memory, Module, Profile, launch};
+use simt::{Call, Dim3, Image, LaunchConfig, LaunchOptions, Memory, Module, Profile, launch};
 
 const ARCHITECTURE: &str = "compute_90";
 /// Threads of each kernel: one for each pair of values.
@@ -243,7 +243,8 @@ fn run(image: &Image, memory: &Memory, kernel: &str) -> [Vec<u8>; 2] {
     let config = LaunchConfig { grid: Dim3::new(1, 1, 1), block: Dim3::new(THREADS, 1, 1), dynamic_shared_bytes: 0 };
     let profile = Profile::named("h200").expect("a profile of the table");
     let options = LaunchOptions { workers: Some(1), ..LaunchOptions::default() };
-    launch(memory, image, kernel, config, &parameters, profile, &options).unwrap_or_else(|error| panic!("{kernel}: {error}"));
+    let call = Call { kernel, config, params: &parameters };
+    launch(memory, image, call, profile, &options).unwrap_or_else(|error| panic!("{kernel}: {error}"));
     let results = [buffers[1], buffers[2]].map(|address| {
         let mut bytes = vec![0; BYTES];
         memory.read(address, &mut bytes).expect("the buffer is there");

@@ -193,7 +193,7 @@ pub fn sum_of_absolute_differences(a: u32, b: u32, sum: u32) -> u32 {
     (0..4).fold(sum, |sum, i| sum.wrapping_add(byte(a, i).abs_diff(byte(b, i))))
 }
 
-/// Whether `a + b`, and one if `carry`, has a carry out of `width` bits.
+/// Returns true if `a + b`, and one if `carry`, has a carry out of `width` bits.
 #[inline(always)]
 pub fn carry(a: u128, b: u128, carry: bool, width: u32) -> bool {
     (a + b + u128::from(carry)) >> width != 0

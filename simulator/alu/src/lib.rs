@@ -143,7 +143,7 @@ fn in_one_order(opcode: &str) -> String {
     parts.fold(root.to_owned(), |opcode, part| opcode + "." + part)
 }
 
-/// Whether a modifier of an opcode is a type.
+/// Returns true if a modifier of an opcode is a type.
 pub fn is_type(modifier: &str) -> bool {
     let modifier = modifier.strip_suffix("x2").or(modifier.strip_suffix("x4")).unwrap_or(modifier);
     let number = |prefix: &str| {
@@ -152,7 +152,7 @@ pub fn is_type(modifier: &str) -> bool {
     ["b", "u", "s", "f", "bf", "tf"].into_iter().any(number) || matches!(modifier, "pred" | "e4m3" | "e5m2")
 }
 
-/// Whether the instruction reads or writes the carry flag.
+/// Returns true if the instruction reads or writes the carry flag.
 pub fn carries(opcode: &str) -> bool {
     let mut parts = opcode.split('.');
     parts.next().is_some_and(|root| root.ends_with('c')) || parts.any(|part| part == "cc")

@@ -226,7 +226,7 @@ impl Executor {
         }
     }
 
-    /// Whether code that is compiled for the vector instructions may run.
+    /// Returns true if code that is compiled for the vector instructions may run.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub fn has_vectors(self) -> bool {
@@ -243,7 +243,7 @@ impl Executor {
     }
 }
 
-/// Whether the processor has what the vector functions are compiled for.
+/// Returns true if the processor has what the vector functions are compiled for.
 #[cfg(target_arch = "x86_64")]
 fn has_vectors() -> bool {
     is_x86_feature_detected!("avx2")

@@ -4,7 +4,7 @@
 //! They have far too many spellings for a row each. The decoder turns a spelling into a [`Scalar`] or a [`Vector`], and passes it to
 //! the executor as a number in a register.
 
-/// What a video instruction computes of two values.
+/// The operation of a video instruction on two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     Add,
@@ -115,7 +115,7 @@ pub struct Scalar {
     pub operation: Operation,
     pub a: Part,
     pub b: Part,
-    /// What the result replaces, or the type of the result.
+    /// The part that the result replaces, or the type of the result.
     pub result: Part,
     pub saturates: bool,
     pub after: After,

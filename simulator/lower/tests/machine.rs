@@ -89,7 +89,8 @@ pub fn run(ptx: &str, call: &Launch<'_>) -> Result<Outcome, String> {
     let config = LaunchConfig { grid: extent(call.grid), block: extent(call.block), dynamic_shared_bytes: call.shared };
     let profile = Profile::named("h200").expect("a profile of the table");
     let options = LaunchOptions { workers: Some(1), ..LaunchOptions::default() };
-    let report = launch(&memory, &image, call.kernel, config, &params, profile, &options).map_err(|error| error.to_string())?;
+    let launched = simt::Call { kernel: call.kernel, config, params: &params };
+    let report = launch(&memory, &image, launched, profile, &options).map_err(|error| error.to_string())?;
     let read = |(address, bytes): &(u64, usize)| {
         let mut content = vec![0; *bytes];
         memory.read(*address, &mut content).expect("the buffer is there");

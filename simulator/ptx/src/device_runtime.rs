@@ -2,32 +2,24 @@
 //!
 //! They are PTX of our own, which is added to a module that declares one of them and does not define it.
 
-use std::borrow::Cow;
+use crate::error::LoadError;
+use crate::syntax::ast::Module;
+use crate::syntax::parse;
 
 /// The definitions.
 const DEFINITIONS: &str = include_str!("device_runtime.ptx");
 
-/// What their names start with.
-const PREFIX: &str = "cudaCG";
-
-/// The text of a module with the functions that it declares and that someone else defines.
-pub fn complete(ptx: &str) -> Cow<'_, str> {
-    // Text without these names is the rule, and need not be looked at more closely.
-    if !ptx.contains(PREFIX) {
-        return ptx.into();
-    }
-    let defined = |name: &str| {
-        ptx.split(".func").skip(1).any(|function| {
-            let (head, _) = function.split_once([';', '{']).unwrap_or((function, ""));
-            let is_definition = function.as_bytes().get(head.len()) == Some(&b'{');
-            is_definition && head.contains(name)
-        })
+/// Returns the text of a module with the definitions of the library's functions that it only declares; `None` if it declares none.
+pub fn complete(text: &str, tree: &Module<'_>) -> Result<Option<String>, LoadError> {
+    let lacks = |name: &str| {
+        let mut of_name = tree.functions.iter().filter(|function| function.name == name).peekable();
+        of_name.peek().is_some() && of_name.all(|function| function.body.is_none())
     };
-    let functions = DEFINITIONS.split(".visible ").skip(1).filter(|definition| {
-        let name = definition.split(PREFIX).nth(1).and_then(|rest| rest.split('(').next()).unwrap_or_default();
-        let name = format!("{PREFIX}{name}");
-        ptx.contains(&name) && !defined(&name)
-    });
-    let added: String = functions.map(|definition| format!("\n.visible {definition}")).collect();
-    format!("{ptx}{added}").into()
+    if !tree.functions.iter().any(|function| function.body.is_none()) {
+        return Ok(None);
+    }
+    let library = parse(DEFINITIONS)?;
+    let missing = library.functions.iter().filter(|function| lacks(function.name));
+    let added: String = missing.map(|function| format!("\n{}", &DEFINITIONS[function.span.clone()])).collect();
+    Ok(Some(text.to_owned() + &added).filter(|_| !added.is_empty()))
 }

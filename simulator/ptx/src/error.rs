@@ -12,7 +12,7 @@ pub enum LoadError {
     Syntax {
         /// Line of the PTX text, from 1.
         line: u32,
-        /// What was expected and what was found.
+        /// The expected text and the text found.
         message: String,
     },
     /// The text is PTX that the simulator cannot execute.

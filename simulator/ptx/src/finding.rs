@@ -109,7 +109,7 @@ pub enum FindingKind {
         arrivals: u32,
         /// Bytes that it is still missing; negative if more arrived than were expected.
         bytes: i32,
-        /// What the phase has counted.
+        /// The counts of the phase.
         #[serde(default)]
         phase: Option<PhaseReport>,
         /// The other warps that wait for a barrier in shared memory.
@@ -229,7 +229,8 @@ pub enum FindingKind {
         /// The copy is in a group that was committed.
         committed: bool,
     },
-    /// A thread waited for a phase whose end it had already seen, and then accessed bytes that a copy may be writing or another thread using.
+    /// A thread waited for a phase whose end it had already seen, and then accessed bytes that a copy may be writing or another thread
+    /// using.
     StaleWait {
         /// The access.
         access: Access,
@@ -268,7 +269,7 @@ pub enum FindingKind {
     InvalidFree {
         /// The address.
         address: u64,
-        /// What is there, or was.
+        /// The allocation that is there, or was.
         nearest: Option<Nearest>,
     },
     /// Functions called each other so deep that a thread's stack is full.
@@ -306,11 +307,12 @@ pub enum FindingKind {
         /// Both accesses are volatile.
         #[serde(default)]
         volatile: bool,
-        /// What would order them, if the threads are in two blocks of a program that tries to.
+        /// The missing synchronization, if the threads are in two blocks of a program that tries to order them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         missing: Option<MissingOrder>,
     },
-    /// An access outside the array in shared memory that its address was made from, and inside the block's shared memory. The kernel went on.
+    /// An access outside the array in shared memory that its address was made from, and inside the block's shared memory. The kernel went
+    /// on.
     OutsideArray {
         /// The access.
         access: Access,
@@ -320,7 +322,7 @@ pub enum FindingKind {
         array_offset: i64,
         /// The array's size.
         array_bytes: u32,
-        /// What is there instead.
+        /// The allocation there instead.
         place: Option<Nearest>,
     },
     /// A read of memory that was never written.
@@ -569,7 +571,7 @@ pub struct Access {
     pub bytes: u32,
 }
 
-/// Whether an access reads, writes, or does both at once.
+/// The kind of access: a read, a write, or both at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AccessOp {

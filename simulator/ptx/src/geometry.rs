@@ -62,7 +62,7 @@ pub struct LaunchConfig {
     pub dynamic_shared_bytes: u32,
 }
 
-/// What the text of a kernel says about the clusters that its blocks form.
+/// The bounds on clusters of blocks in the text of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClusterBounds {
     /// `.reqnctapercluster`: every launch has clusters of these extents.

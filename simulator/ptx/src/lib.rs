@@ -29,4 +29,4 @@ mod syntax;
 
 pub use error::LoadError;
 pub use module::{Kernel, Module};
-pub use syntax::{Barrier, Uses, ast, canonical, edit, parse, register_counts, to_line_end};
+pub use syntax::{Barrier, Uses, ast, canonical, edit, is_ptx, parse, register_counts, to_line_end};

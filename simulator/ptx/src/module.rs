@@ -8,6 +8,7 @@ pub use crate::program::Param;
 use crate::program::{CallGraph, Program, SourceMap, address_of_function, decode_kernel, globals, parameters_of_addresses};
 pub use crate::syntax::ast::Opaque;
 use crate::syntax::ast::{self, Initializer, StateSpace, Type};
+use crate::syntax::parse;
 
 /// Bytes of constant memory that a module may have.
 const CONSTANT_BYTES: u64 = 64 << 10;
@@ -46,10 +47,16 @@ impl Module {
     ///
     /// [`LoadError::Syntax`] when the text is not PTX, [`LoadError::Unsupported`] when the simulator can execute none of its kernels.
     pub fn parse_in_part(ptx: &str) -> Result<Self, LoadError> {
-        let text = device_runtime::complete(ptx);
-        let tree = crate::syntax::parse(&text)?;
-        let map = SourceMap::new(&text, &tree.files);
-        let variables = globals(&tree).map(|variable| self::variable(&tree, variable)).collect::<Result<Vec<_>, _>>()?;
+        let tree = parse(ptx)?;
+        match device_runtime::complete(ptx, &tree)? {
+            Some(text) => Self::of_tree(&text, &parse(&text)?),
+            None => Self::of_tree(ptx, &tree),
+        }
+    }
+
+    fn of_tree(text: &str, tree: &ast::Module<'_>) -> Result<Self, LoadError> {
+        let map = SourceMap::new(text, &tree.files);
+        let variables = globals(tree).map(|variable| self::variable(tree, variable)).collect::<Result<Vec<_>, _>>()?;
         let constant_bytes: u64 = variables.iter().filter(|v| v.space == Space::Const).map(|v| v.bytes).sum();
         if constant_bytes > CONSTANT_BYTES {
             let message =
@@ -57,11 +64,11 @@ impl Module {
             return Err(LoadError::Syntax { line: 1, message });
         }
         let kernels = tree.functions.iter().enumerate().filter(|(_, function)| function.is_kernel && function.body.is_some());
-        let call_graph = CallGraph::new(&tree);
+        let call_graph = CallGraph::new(tree);
         let (mut runnable, mut refused) = (Vec::new(), Vec::new());
         for (index, function) in kernels {
             let name = function.name.to_owned();
-            match decode_kernel(&tree, index, &call_graph, &map) {
+            match decode_kernel(tree, index, &call_graph, &map) {
                 Ok((program, params)) => {
                     runnable.push(Kernel { name, params, max_threads: function.max_threads, cluster: function.cluster, program })
                 }
@@ -168,7 +175,7 @@ impl Kernel {
         self.max_threads
     }
 
-    /// What its text says about clusters of blocks.
+    /// Returns the bounds on clusters of blocks in its text.
     pub fn cluster(&self) -> ClusterBounds {
         self.cluster
     }
@@ -187,7 +194,7 @@ pub struct Variable {
     pub align: u64,
     /// The host can use it as well, at the same address.
     pub is_managed: bool,
-    /// What the host binds to it, for a variable of an opaque type.
+    /// The kind of object that the host binds to a variable of an opaque type.
     pub opaque: Option<Opaque>,
     /// The first bytes of its initial value; the rest is zero.
     pub init: Vec<u8>,

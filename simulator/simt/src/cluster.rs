@@ -1,6 +1,6 @@
 //! The clusters of a launch: which ones a kernel and a GPU allow.
 //!
-//! What an H200 refuses, and what it accepts, was tried there: every refusal is `CUDA_ERROR_INVALID_CLUSTER_SIZE`.
+//! The rules were tried on an H200: every refusal is `CUDA_ERROR_INVALID_CLUSTER_SIZE`.
 
 use thiserror::Error;
 

@@ -35,7 +35,7 @@ impl CoverageCounts {
     }
 }
 
-/// What was executed of one kernel, including the functions that it calls.
+/// The coverage of one kernel, including the functions that it calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coverage {
     /// Name of the kernel.
@@ -87,13 +87,13 @@ pub struct Branch {
 /// One outcome of a branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Way {
-    /// What happens.
+    /// The outcome.
     pub outcome: Outcome,
     /// Lanes with this outcome.
     pub lanes: u64,
 }
 
-/// What happens at a branch or at a guarded instruction. The place that a branch leads to identifies its outcome, because a compiler may
+/// The outcome of a branch or of a guarded instruction. The place that a branch leads to identifies its outcome, because a compiler may
 /// invert the condition of one copy of a branch and not that of another.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -144,12 +144,12 @@ impl Branch {
         self.ways.iter_mut().zip(&other.ways).for_each(|(way, other)| way.lanes += other.lanes);
     }
 
-    /// Whether they are at the same place and have the same outcomes.
+    /// Returns true if they are at the same place and have the same outcomes.
     pub fn is_same(&self, other: &Self) -> bool {
         self.at == other.at && self.outcomes().eq(other.outcomes())
     }
 
-    /// Whether it is a guarded instruction and no branch.
+    /// Returns true if it is a guarded instruction and no branch.
     pub fn is_guard(&self) -> bool {
         self.outcomes().any(|outcome| *outcome == Outcome::Acts)
     }
@@ -352,7 +352,8 @@ impl Reader<'_> {
     }
 }
 
-/// Whether lanes that act go elsewhere. Such an instruction is executed by all lanes that reach it, also by those that go on after it.
+/// Returns true if lanes that act go elsewhere. Such an instruction is executed by all lanes that reach it, also by those that go on after
+/// it.
 fn is_jump(inst: &Inst) -> bool {
     matches!(inst.action, Action::Branch { .. } | Action::Return | Action::Exit)
 }

@@ -29,17 +29,17 @@ impl Accesses {
         Self(self.0 | other.0)
     }
 
-    /// Whether something writes.
+    /// Returns true if something writes.
     pub fn writes(self) -> bool {
         self.0 & (2 | 8) != 0
     }
 
-    /// Whether there is a strong access.
+    /// Returns true if there is a strong access.
     pub fn is_strong(self) -> bool {
         self.0 & (4 | 8) != 0
     }
 
-    /// Whether these accesses race with others to the same bytes, if nothing orders them: one of the two writes, and not both are strong.
+    /// Returns true if these accesses race with others to the same bytes, if nothing orders them: one of the two writes, and not both are strong.
     pub fn conflict(self, other: Self) -> bool {
         let is_plain = |accesses: Self| accesses.0 & (1 | 2) != 0;
         let writes_plain = |accesses: Self| accesses.0 & 2 != 0;

@@ -1,112 +1,30 @@
 //! The public way in: one launch of one kernel, checked and counted.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::cluster::{self, ClusterMisuse};
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
-use crate::coverage::CoverageCounts;
 use crate::exec::clusters::Clusters;
 use crate::exec::grid::{self, Stopped};
 use crate::exec::machine::{Machine, Stop, thread_index};
 use crate::exec::stats::Stats;
-pub use crate::exec::warp_order::WarpOrder;
 use crate::exec::watch::found::{Defect, Entry, Site, WgmmaDefect};
 use crate::exec::watch::global_shadow::GlobalShadow;
-use crate::executed::Executed;
 use crate::footprint::{Accessed, Footprint};
 use crate::image::Image;
+use crate::memory::Memory;
 use crate::memory::rules::Rules;
-use crate::memory::{Heap, Memory};
+use crate::options::LaunchOptions;
 use crate::profile::Profile;
-use crate::steps::StepRecord;
-use crate::texture::Bindings;
 use alu::registers::LANES;
 use ptx::finding::{AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
 use ptx::geometry::Dim3;
 pub use ptx::geometry::LaunchConfig;
 use ptx::module::Kernel;
 use ptx::program::{Constant, ConstantValue, MachineRequest, Program, SourceMap};
-
-/// Options of a launch.
-#[derive(Clone, Debug)]
-pub struct LaunchOptions {
-    /// Warp instructions that one block may execute before the launch fails as endless.
-    pub fuel: u64,
-    /// Threads of the host to run blocks on; `None` takes one per core.
-    pub workers: Option<usize>,
-    /// Count neighboring loads and stores as the wider requests that the machine code makes of them. Otherwise each load and store
-    /// of PTX is a request of its own; so it always is for profiles before compute capability 5.0, whose compilers were not
-    /// examined.
-    pub merge_requests: bool,
-    /// Run the code that needs no vector instructions, as on a processor without them. It is slower and gives the same bits.
-    pub portable: bool,
-    /// Look for data races and reads of uninitialized memory. Defects that end a kernel on a GPU are always found.
-    pub checks: bool,
-    /// All blocks are there at once and take turns, so that they can wait for one another at a barrier of the grid.
-    pub cooperative: bool,
-    /// The clusters that the launch asks for. Without them, those that the kernel requires; without these, every block is alone.
-    pub cluster: Option<Dim3>,
-    /// Clusters may have more than 8 blocks, which not every GPU with clusters can run.
-    pub large_clusters: bool,
-    /// Registers of each thread, if they are known: what `setmaxnreg` redistributes.
-    pub registers_per_thread: Option<u32>,
-    /// Bytes that the stack of recursive functions may have in each thread.
-    pub stack_bytes: u32,
-    /// Bytes of `printf` output that a launch keeps, as many as a GPU keeps by CUDA's documentation. The newest output overwrites the
-    /// oldest.
-    pub printed_bytes: usize,
-    /// The memory that kernels allocate. Blocks that are not freed stay for the next launch with the same heap.
-    pub heap: Arc<Heap>,
-    /// The order in which the warps of a block take turns.
-    pub warp_order: WarpOrder,
-    /// The word that registers and local memory hold until a thread writes them. A GPU has anything there.
-    pub garbage: u32,
-    /// The textures and surfaces that the program has made.
-    pub textures: Arc<Bindings>,
-    /// The block whose accesses [`LaunchReport::touched`] lists, if the grid has it. The checks collect them, so the list is empty
-    /// without [`checks`](Self::checks).
-    pub trace: Option<Dim3>,
-    /// List in [`LaunchReport::footprint`] which bytes are accessed. The checks see them, so the list is empty without
-    /// [`checks`](Self::checks).
-    pub footprint: bool,
-    /// Where the instructions of one warp are recorded, step by step.
-    pub steps: Option<Arc<StepRecord>>,
-    /// Where the launch adds which instructions it executed.
-    pub coverage: Option<Arc<CoverageCounts>>,
-    /// Where the executed lines of PTX are recorded.
-    pub executed: Option<Arc<Executed>>,
-}
-
-impl Default for LaunchOptions {
-    fn default() -> Self {
-        Self {
-            fuel: 1 << 29,
-            printed_bytes: 1 << 20,
-            workers: None,
-            merge_requests: true,
-            portable: false,
-            checks: true,
-            cooperative: false,
-            cluster: None,
-            large_clusters: false,
-            registers_per_thread: None,
-            // As CUDA.
-            stack_bytes: 1024,
-            heap: Arc::default(),
-            warp_order: WarpOrder::default(),
-            garbage: 0,
-            textures: Arc::default(),
-            trace: None,
-            footprint: false,
-            steps: None,
-            coverage: None,
-            executed: None,
-        }
-    }
-}
 
 /// The report of a launch that finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -268,9 +186,18 @@ pub enum LaunchMisuse {
     },
 }
 
+/// A kernel with its shape and its parameters.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// Name of the kernel.
+    pub kernel: &'a str,
+    /// The shape of the launch.
+    pub config: LaunchConfig,
+    /// The parameters, at the offsets of [`Kernel::params`].
+    pub params: &'a [u8],
+}
+
 /// Executes one kernel over its whole grid and returns when it is done.
-///
-/// `params` holds the kernel's parameters at the offsets of [`Kernel::params`].
 ///
 /// # Errors
 ///
@@ -278,9 +205,7 @@ pub enum LaunchMisuse {
 pub fn launch(
     memory: &Memory,
     image: &Image,
-    kernel: &str,
-    config: LaunchConfig,
-    params: &[u8],
+    Call { kernel, config, params }: Call<'_>,
     profile: &Profile,
     options: &LaunchOptions,
 ) -> Result<LaunchReport, LaunchError> {
@@ -319,22 +244,18 @@ pub fn launch(
     let clusters = Clusters::new(config.grid, cluster, shared_bytes);
     let machine = Machine {
         program,
+        options,
         config,
         params,
         constants: constants.iter().map(values).collect(),
         shared_addresses: shared_addresses.iter().map(values).collect(),
         shared_bytes,
         clusters,
-        registers_per_thread: options.registers_per_thread,
-        stack_bytes: options.stack_bytes,
-        heap: &options.heap,
         multiprocessors: profile.multiprocessors,
         independent_lanes: profile.compute_capability >= (7, 0),
         rules,
         requests,
-        portable: options.portable,
         memory,
-        textures: &options.textures,
         global_shadow: options
             .checks
             .then(|| {
@@ -342,19 +263,13 @@ pub fn launch(
             })
             .flatten(),
         footprint: (options.checks && options.footprint).then(|| Footprint::new(regions.len())),
-        checks: options.checks,
-        warp_order: options.warp_order,
-        garbage: options.garbage,
-        cooperative: options.cooperative,
-        printed_bytes: options.printed_bytes,
         grid_workspace: workspace.address,
         traced: options.trace.and_then(|block| config.grid.number_of(block)),
         regions,
-        steps: options.steps.as_deref(),
         map,
         wide_atomics: Mutex::new(()),
     };
-    let ended = grid::run(&machine, options.fuel, options.workers);
+    let ended = grid::run(&machine);
     let stats = ended.as_ref().map_or_else(|stopped| &*stopped.stats, |(stats, _)| stats);
     if let Some(coverage) = &options.coverage {
         coverage.add(&stats.instructions);

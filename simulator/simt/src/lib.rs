@@ -17,9 +17,11 @@
 //! - `executed`: the record of which lines of PTX were executed.
 //! - [`tensor_map`]: how a tensor lies in memory, and which box of it a copy moves.
 //! - [`texture`]: images in memory, and how a coordinate becomes a value.
+//! - `warp_order`: the order in which the warps of a block take turns.
 //! - [`image`]: a module placed in memory, so that its kernels can run.
 //! - `exec`: the machine that executes programs.
 //! - [`coverage`]: which lines were executed, and which ways branches went.
+//! - `options`: the options of a launch.
 //! - [`mod@launch`]: executes one kernel over its grid.
 
 #![forbid(unsafe_op_in_unsafe_fn)]
@@ -35,10 +37,12 @@ pub mod image;
 pub mod launch;
 pub mod memory;
 pub mod occupancy;
+mod options;
 pub mod profile;
 pub mod steps;
 pub mod tensor_map;
 pub mod texture;
+mod warp_order;
 
 pub use cluster::ClusterMisuse;
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
@@ -47,9 +51,11 @@ pub use exec::watch::clock::VClock;
 pub use executed::Executed;
 pub use footprint::{Accessed, Accesses};
 pub use image::Image;
-pub use launch::{LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, WarpOrder, check_shape, launch};
+pub use launch::{Call, LaunchError, LaunchMisuse, LaunchReport, check_shape, launch};
 pub use memory::{Heap, Mapped, Memory, MemoryError, Replaced, Rights};
+pub use options::LaunchOptions;
 pub use profile::Profile;
+pub use warp_order::WarpOrder;
 
 // Readers of this crate meet these in the signatures above.
 pub use ptx::LoadError;

@@ -21,11 +21,11 @@ pub struct Occupancy {
     pub active_warps: u32,
     /// Warps that a multiprocessor can hold.
     pub max_warps: u32,
-    /// What runs out first. There are several if they run out at the same number of blocks.
+    /// The resources that run out first. There are several if they run out at the same number of blocks.
     pub limits: Vec<Limit>,
 }
 
-/// What a multiprocessor can run out of.
+/// A resource that a multiprocessor can run out of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
@@ -39,7 +39,7 @@ pub enum Limit {
     SharedMemory,
 }
 
-/// What one block needs.
+/// The resources that one block needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockNeeds {
     /// Threads, at least one.

@@ -23,7 +23,7 @@ pub struct StepRecord {
     recorded: Mutex<Recorded>,
 }
 
-/// What a [`StepRecord`] holds.
+/// The contents of a [`StepRecord`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// The registers before the first recorded instruction.

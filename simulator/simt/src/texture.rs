@@ -14,17 +14,17 @@ pub struct Texture {
     pub image: ImageView,
     /// Smaller copies of the image, each half as large as the one before (mipmaps).
     pub smaller: Vec<ImageView>,
-    /// What a coordinate outside the image means, in each dimension.
+    /// The meaning of a coordinate outside the image, in each dimension.
     pub addressing: [Addressing; 3],
-    /// Whether values between texels are interpolated.
+    /// True if values between texels are interpolated.
     pub filters: bool,
-    /// Whether the image extends from 0 to 1, and not to its size in texels.
+    /// True if the image extends from 0 to 1, and not to its size in texels.
     pub normalized_coordinates: bool,
-    /// Whether integers of 8 or 16 bits are read as floats from 0 to 1, or from -1 to 1.
+    /// True if integers of 8 or 16 bits are read as floats from 0 to 1, or from -1 to 1.
     pub normalized_values: bool,
-    /// Whether unsigned integers of 8 bits, read as floats, are values of sRGB, of which the linear ones are read.
+    /// True if unsigned integers of 8 bits, read as floats, are values of sRGB, of which the linear ones are read.
     pub is_srgb: bool,
-    /// What is read beyond the border, by channel.
+    /// The value beyond the border, by channel.
     pub border: [f32; 4],
     /// How one of the copies is chosen.
     pub mipmap: Mipmap,
@@ -33,9 +33,9 @@ pub struct Texture {
 /// How a level of detail chooses among the copies of an image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mipmap {
-    /// Whether values between two copies are interpolated.
+    /// True if values between two copies are interpolated.
     pub filters: bool,
-    /// What is added to the level.
+    /// The number that is added to the level.
     pub bias: f32,
     /// The least level.
     pub least: f32,
@@ -67,13 +67,13 @@ pub struct ImageView {
     pub pitch: u64,
     /// Bytes from a plane or a layer to the next.
     pub slice: u64,
-    /// What a channel holds.
+    /// The format of a channel.
     pub format: Format,
     /// Channels of a texel: 1, 2, or 4.
     pub channels: u32,
 }
 
-/// What the handle of a program stands for.
+/// The object that a program's handle stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Binding {
     /// Read by `tex` and `tld4`.
@@ -85,7 +85,7 @@ pub enum Binding {
 /// All textures and surfaces, by their handles.
 pub type Bindings = BTreeMap<u64, Binding>;
 
-/// What a channel of an image holds.
+/// The format of an image's channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// An unsigned integer of so many bits.
@@ -96,7 +96,7 @@ pub enum Format {
     Float(u32),
 }
 
-/// What a coordinate outside the image means.
+/// The meaning of a coordinate outside the image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Addressing {
     /// The image repeats; only with normalized coordinates.
@@ -186,7 +186,7 @@ impl Texture {
         number.checked_sub(1).map_or(&self.image, |index| &self.smaller[index.min(self.smaller.len() - 1)])
     }
 
-    /// Whether floats are read.
+    /// Returns true if floats are read.
     fn is_float(&self) -> bool {
         self.normalized_values || matches!(self.image.format, Format::Float(_))
     }

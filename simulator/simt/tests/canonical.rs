@@ -232,7 +232,7 @@ fn without(text: &str, mut spans: Vec<Range<usize>>) -> String {
     rest + &text[at..]
 }
 
-/// What the text of a module has for the debugger, and the kernels other than one.
+/// Returns the text for the debugger, and the kernels other than one.
 fn what_does_not_matter(module: &Module<'_>, kernel: &str) -> Vec<Range<usize>> {
     let others = module.functions.iter().filter(|function| function.is_kernel && function.name != kernel);
     let mut spans: Vec<Range<usize>> = others.map(|function| function.span.clone()).collect();

@@ -298,7 +298,9 @@ fn a_kernel_that_ends_within_its_fuel_is_left_alone() {
     let gpu = Gpu::with_options(FAULTS, options);
     let output = gpu.buffer(&[0_f32; 6400]);
     // Every block has its own fuel.
-    gpu.launch("write_at", 100, 64, 0, &Params::new().with(output).with(0_i64));
+    let report = gpu.launch("write_at", 100, 64, 0, &Params::new().with(output).with(0_i64));
+    assert!(report.counters.ptx_instructions > 100, "all blocks together execute more than the fuel of one");
+    assert_eq!(gpu.read::<f32>(output, 6400), [1.0; 6400]);
 }
 
 #[test]
@@ -312,7 +314,7 @@ fn a_launch_that_no_device_could_execute_is_misuse() {
             block: Dim3::new(block.0, block.1, block.2),
             dynamic_shared_bytes: shared,
         };
-        match simt::launch(&gpu.memory, &gpu.image, kernel, config, params, profile, &gpu.options) {
+        match simt::launch(&gpu.memory, &gpu.image, simt::Call { kernel, config, params }, profile, &gpu.options) {
             Err(LaunchError::Misuse(misuse)) => misuse,
             other => panic!("{kernel} {config:?} must be misuse, not {other:?}"),
         }

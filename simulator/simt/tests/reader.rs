@@ -1,4 +1,4 @@
-//! What programs that read or edit PTX get from the reader.
+//! The answers of the reader to programs that read or edit PTX.
 
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@ use simt::bound::bound;
 use simt::occupancy::{BlockNeeds, Occupancy};
 use simt::steps::StepRecord;
 use simt::tensor_map::TensorMap;
-use simt::{Dim3, Image, Kernel, LaunchConfig, LaunchOptions, Memory, Module, Profile};
+use simt::{Call, Dim3, Image, Kernel, LaunchConfig, LaunchOptions, Memory, Module, Profile};
 
 use crate::answer::{
     Answer, BoundEntry, Failure, FailureKind, FindingText, KernelEntry, Launched, Loaded, ProfileEntry, Refused, SizedEntry,
@@ -169,7 +169,8 @@ impl Session {
             steps: steps.clone(),
             ..LaunchOptions::default()
         };
-        let outcome = simt::launch(&self.memory, image, &launch.kernel, config, &params, profile, &options);
+        let call = Call { kernel: &launch.kernel, config, params: &params };
+        let outcome = simt::launch(&self.memory, image, call, profile, &options);
         let steps = steps.map(|record| record.take().steps.into_iter().map(StepEntry::from).collect()).unwrap_or_default();
         match outcome {
             Ok(report) => Ok(Answer::Launched(Box::new(Launched {

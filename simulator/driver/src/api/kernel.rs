@@ -7,7 +7,7 @@ use std::io::Write;
 use std::sync::Arc;
 
 use simt::cluster::{self, ClusterMisuse};
-use simt::{Dim3, LaunchConfig, LaunchError, LaunchOptions, Profile};
+use simt::{Call, Dim3, LaunchConfig, LaunchError, LaunchOptions, Profile};
 
 use super::argument;
 use super::context::Context;
@@ -136,7 +136,8 @@ impl Launch {
             [&function.image.coverage, &driver.mutants, &driver.debugged, &driver.launch_files, &driver.reporter];
         observers.iter().for_each(|observer| observer.begin(&begun, &mut options));
         let mut out_of_fuel = None;
-        let mut launched = simt::launch(memory, image, kernel, config, parameters, profile, &options);
+        let call = Call { kernel, config, params: parameters };
+        let mut launched = simt::launch(memory, image, call, profile, &options);
         made_readable(&mut launched);
         let (outcome, overwritten) = match launched {
             Ok(mut report) => {

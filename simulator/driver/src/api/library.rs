@@ -54,10 +54,9 @@ impl Library {
     /// Returns the handle of a kernel, which must exist.
     fn kernel(self: &Arc<Self>, driver: &Driver, name: &str) -> Handle {
         let mut kernels = self.kernels.lock();
-        *kernels.entry(name.to_owned()).or_insert_with(|| {
-            let handle = driver.handles.add(Kernel { library: self.clone(), name: CString::new(name).unwrap_or_default() });
-            handle
-        })
+        *kernels
+            .entry(name.to_owned())
+            .or_insert_with(|| driver.handles.add(Kernel { library: self.clone(), name: CString::new(name).unwrap_or_default() }))
     }
 }
 

@@ -48,7 +48,7 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
     let ptx = image::ptx_of(driver, &bytes).inspect_err(refused)?;
     let text = ptx.split(|&byte| byte == 0).next().unwrap_or_default();
     let input = Input { name, text: String::from_utf8_lossy(text).into_owned() };
-    if !simt::ptx::is_ptx(&input.text) {
+    if !ptx::is_ptx(&input.text) {
         // Neither PTX nor anything else.
         return Err(CuResult::INVALID_IMAGE.because(format!("{}: it is not PTX", input.name))).inspect_err(refused);
     }

@@ -1,4 +1,4 @@
-//! What findings about bulk copies and their barriers say.
+//! The texts of findings about bulk copies and their barriers.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum BulkCopyMisuse {
         /// The bytes.
         bytes: u32,
     },
-    /// What should be a tensor map is none.
+    /// The tensor map is not a valid one.
     NotAMap {
         /// Its address.
         address: u64,
@@ -115,7 +115,7 @@ impl fmt::Display for BulkCopyMisuse {
     }
 }
 
-/// What a phase of a barrier has counted.
+/// The counts of a barrier's phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseReport {
     /// Its number, from 0.
@@ -159,7 +159,7 @@ impl fmt::Display for Waiter {
 }
 
 impl FindingKind {
-    /// Whether a deadlock is a wait for the phase after one that is over, with nothing counted yet.
+    /// Returns true if a deadlock is a wait for the phase after one that is over, with nothing counted yet.
     pub(super) fn is_for_the_next_phase(&self) -> bool {
         let FindingKind::MbarrierDeadlock { arrivals, phase: Some(phase), .. } = self else { return false };
         phase.number > 0 && *arrivals == phase.arrivals && phase.bytes == 0 && phase.came == 0

@@ -1,9 +1,9 @@
-//! What would order the accesses of two blocks that race.
+//! The synchronization that racing accesses of two blocks lack.
 
 use serde::{Deserialize, Serialize};
 
-/// What would order two accesses of different blocks. PTX ISA 8.5, section 8.9.4: a release pattern, which a fence begins, synchronizes with an
-/// acquire pattern that observes its write, if both have a scope that includes the other thread.
+/// The synchronization that two accesses of different blocks lack. PTX ISA 8.5, section 8.9.4: a release pattern, which a fence begins,
+/// synchronizes with an acquire pattern that observes its write, if both have a scope that includes the other thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MissingOrder {
@@ -18,7 +18,7 @@ pub enum MissingOrder {
 }
 
 impl MissingOrder {
-    /// What is wrong, as the end of a sentence about the two accesses.
+    /// Returns the defect, as the end of a sentence about the two accesses.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Release => "the other block has not published its access with a fence or a release of GPU scope and a flag",
@@ -28,7 +28,7 @@ impl MissingOrder {
         }
     }
 
-    /// What to do about it.
+    /// Returns the remedy.
     pub fn help(self) -> &'static str {
         match self {
             Self::Release => {

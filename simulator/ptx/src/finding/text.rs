@@ -1,4 +1,4 @@
-//! What a finding says: the sentence about the defect, and where it is.
+//! The text of a finding: the sentence about the defect, and where it is.
 
 use std::fmt;
 

@@ -13,7 +13,7 @@ use super::{Access, Location, Nearest, OtherAccess, Severity};
 pub enum WgmmaMisuse {
     /// A register of a product was used before the `wgmma.wait_group` that covers it. The finding names the instruction that used it.
     RegisterInUse {
-        /// What the instruction did.
+        /// The instruction's use of it.
         usage: RegisterUse,
         /// The product.
         product: Box<Location>,
@@ -53,12 +53,13 @@ pub enum WgmmaMisuse {
     },
     /// The four warps of a warpgroup did not execute the same product.
     Disagreement {
-        /// What another warp executed in its place: another product, or the same with other descriptors; `None` if it executed none.
+        /// The instruction that another warp executed instead: another product, or the same with other descriptors; `None` if it executed
+        /// none.
         other: Option<Box<OtherAccess>>,
     },
 }
 
-/// What an instruction did with a register of a product.
+/// The use of a product's register by an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RegisterUse {
@@ -72,7 +73,7 @@ pub enum RegisterUse {
     OtherProduct,
 }
 
-/// What is wrong with a descriptor.
+/// The defect of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "defect", rename_all = "kebab-case")]
 pub enum DescriptorDefect {
@@ -87,7 +88,7 @@ pub enum DescriptorDefect {
     Misaligned {
         /// The start of the matrix.
         address: u32,
-        /// What it should be a multiple of.
+        /// The required divisor.
         unit: u32,
     },
     /// Bits that must be zero are set.

@@ -1,4 +1,4 @@
-//! What each operator makes of an instruction.
+//! The changes that each operator makes to an instruction.
 
 use rustc_hash::FxHashMap as HashMap;
 
@@ -10,9 +10,9 @@ use crate::syntax::ast::{Base, Function, Instruction, Operand, Statement, Type};
 #[derive(Debug)]
 pub struct Change {
     pub operator: Operator,
-    /// What takes the place of the instruction and its guard.
+    /// The replacement of the instruction and its guard.
     pub replacement: String,
-    /// What happens to the instruction, to be read after its text.
+    /// The change in words, to be read after the instruction's text.
     pub words: String,
 }
 
@@ -154,7 +154,7 @@ impl<'t> Site<'_, 't> {
         Some(Self::removed(operator))
     }
 
-    /// Whether a fence for the block's own threads has a barrier of the block before or after it.
+    /// Returns true if a fence for the block's own threads has a barrier of the block before or after it.
     fn is_covered_by_barrier(&self) -> bool {
         let code = |statement: &&Statement<'_>| !matches!(statement, Statement::Location { .. });
         let is_barrier = |statement: Option<&Statement<'_>>| match statement {
@@ -180,7 +180,7 @@ impl<'t> Site<'_, 't> {
         }
     }
 
-    /// Whether a branch leads to the instruction after it.
+    /// Returns true if a branch leads to the instruction after it.
     fn leads_to_next(&self) -> bool {
         let labels = self.after.iter().map_while(|statement| match statement {
             Statement::Label(name) => Some(Some(*name)),
@@ -236,7 +236,7 @@ impl<'t> Site<'_, 't> {
         bound.into_iter().chain(negated).map(change).collect()
     }
 
-    /// Whether the comparison only chooses between the two values that it compares.
+    /// Returns true if the comparison only chooses between the two values that it compares.
     fn only_chooses(&self) -> bool {
         let Some(Operand::Name(predicate)) = self.instruction.operands.first() else { return false };
         if self.instruction.operands.len() != 3 || self.surroundings.mentions.get(predicate) != Some(&2) {

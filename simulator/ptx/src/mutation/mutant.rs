@@ -22,7 +22,7 @@ pub struct Mutant {
     pub operator: Operator,
     /// The instruction, with single spaces.
     pub instruction: String,
-    /// What happens to the instruction, to be read after its text: `is removed`.
+    /// The change in words, to be read after the instruction's text: `is removed`.
     pub change: String,
     /// Line of the instruction in the PTX text, from 1.
     pub ptx_line: u32,
@@ -91,7 +91,7 @@ pub fn find(module: &Module<'_>, id: &str) -> Option<Mutant> {
     mutants_of(module, function).into_iter().find(|mutant| mutant.id == id)
 }
 
-/// What the names of a function's mutants start with.
+/// Returns the prefix of the names of a function's mutants.
 fn prefix(module: &Module<'_>, function: &Function<'_>) -> String {
     format!("{}@{:08x}/", function.name, code(module.text, function))
 }

@@ -23,7 +23,7 @@ macro_rules! operators {
                 match self { $(Self::$variant => $name),* }
             }
 
-            /// What it changes.
+            /// Returns the change in words.
             pub fn changes(self) -> &'static str {
                 match self { $(Self::$variant => $changes),* }
             }

@@ -1,13 +1,14 @@
 //! Which array in shared memory an address was made from.
 //!
-//! A compiler makes the address of an element from the address of its array, by additions. A register that only ever holds such addresses belongs
-//! to the array, and so does an access through it, wherever it ends up. Registers that may hold other addresses, too, belong to none.
+//! A compiler makes the address of an element from the address of its array, by additions. A register that only ever holds such addresses
+//! belongs to the array, and so does an access through it, wherever it ends up. Registers that may hold other addresses, too, belong to
+//! none.
 
 use rustc_hash::FxHashMap as HashMap;
 
 use crate::syntax::ast::{Base, Instruction, Operand, Statement};
 
-/// What a register may hold. The order is that of what is known: a value never goes back up.
+/// The values that a register may hold. The order is that of what is known: a value never goes back up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Origin<'t> {
     /// Nothing that was seen so far.
@@ -21,7 +22,7 @@ enum Origin<'t> {
 }
 
 impl<'t> Origin<'t> {
-    /// What a register holds that has one value or the other.
+    /// Returns the origin of a register that has one value or the other.
     fn or(self, other: Self) -> Self {
         match (self, other) {
             (Origin::Nothing, known) | (known, Origin::Nothing) => known,
@@ -42,7 +43,7 @@ impl<'t> Origin<'t> {
         }
     }
 
-    /// What is left of it in another kind of value.
+    /// Returns the remainder of it in another kind of value.
     fn mixed(self) -> Self {
         match self {
             Origin::Array(_) => Origin::Several,
@@ -51,7 +52,8 @@ impl<'t> Origin<'t> {
     }
 }
 
-/// How often a function is gone through. Compilers write a value before its uses, but for those of a loop; in another order nothing is found.
+/// How often a function is gone through. Compilers write a value before its uses, but for those of a loop; in another order nothing is
+/// found.
 const PATIENCE: usize = 32;
 
 /// The array of each register of a function.

@@ -40,7 +40,7 @@ pub struct CallGraph {
     callees: Vec<Vec<usize>>,
     /// The functions whose addresses the module takes.
     addresses_taken: Vec<usize>,
-    /// Whether each function may call itself, at once or through others.
+    /// True for each function that may call itself, directly or through others.
     recursive: Vec<bool>,
 }
 
@@ -52,7 +52,7 @@ impl CallGraph {
         graph
     }
 
-    /// Whether a function may call itself, at once or through others.
+    /// Returns true if a function may call itself, directly or through others.
     pub fn is_recursive(&self, function: usize) -> bool {
         self.recursive[function]
     }

@@ -356,7 +356,7 @@ struct Local {
     in_frame: bool,
 }
 
-/// Whether a function has the same number of parameters and results as a call.
+/// Returns true if a function has the same number of parameters and results as a call.
 fn fits(function: &ast::Function<'_>, call: &Call<'_>) -> bool {
     function.params.len() == call.arguments.len() && function.returns.len() == call.results.len()
 }

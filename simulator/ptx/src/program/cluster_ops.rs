@@ -69,7 +69,7 @@ impl<'t> Decoder<'_, 't> {
         Ok(())
     }
 
-    /// Whether the address of a `mapa` or `getctarank` is generic, and its kind.
+    /// Returns true if the address of a `mapa` or `getctarank` is generic, and its kind.
     fn cluster_address(&self, instruction: &Instruction<'t>) -> Result<(bool, Kind), LoadError> {
         self.requires(instruction, (9, 0))?;
         let mut parts = instruction.opcode.split('.').skip(1);

@@ -104,7 +104,7 @@ pub struct Stack {
     pub frames: Vec<FrameLayout>,
 }
 
-/// What a recursive function keeps while it calls another function.
+/// The registers that a recursive function keeps during a call.
 #[derive(Clone, Debug, Default)]
 pub struct FrameLayout {
     /// Bytes of its variables and parameters in local memory.

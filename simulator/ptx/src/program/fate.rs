@@ -1,4 +1,4 @@
-//! What becomes of a value: whether anything depends on it, and in which way.
+//! The fate of a value: whether anything depends on it, and in which way.
 //!
 //! Compilers load more than a program uses, and a program may look at a value only to decide whether to look again. The checks ask
 //! here before they call such a load a defect. The answer follows the register along all paths of the program and through arithmetic,
@@ -14,7 +14,7 @@ use super::wgmma::{FactorA, WgmmaStep};
 use alu::TABLE;
 use alu::registers::{Kind, Reg};
 
-/// What becomes of a value.
+/// The fate of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// Something that outlives the thread depends on it: a store, an address, a branch.
@@ -89,7 +89,7 @@ pub fn used_elements(program: &Program, pc: u32) -> u32 {
     elements.filter(|(_, register)| fate(program, pc, **register).matters).fold(0, |used, (element, _)| used | 1 << element)
 }
 
-/// Whether every lane that executes the instruction at `pc` stores what it leaves in a register, or something computed from it.
+/// Returns true if every lane that executes the instruction at `pc` stores what it leaves in a register, or something computed from it.
 /// The path ends at the first branch that lanes may take apart, and what is selected or written under a guard may be another value.
 pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
     let mut held = HashSet::from([(register, false)]);
@@ -132,12 +132,12 @@ pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
     false
 }
 
-/// Whether an instruction does anything with a register, or with a predicate.
+/// Returns true if an instruction does anything with a register, or with a predicate.
 fn uses(program: &Program, inst: &Inst, (register, is_predicate): (Reg, bool)) -> bool {
     !matches!(effect(program, inst, register, is_predicate), Effect::None)
 }
 
-/// What an instruction does with a register.
+/// The effect of a register on an instruction.
 enum Effect {
     None,
     Matters,

@@ -80,7 +80,7 @@ fn basic_blocks(code: &[Inst], start: usize) -> Vec<Block> {
     firsts.iter().zip(ends).map(|(first, end)| Block { first: *first, last: end - 1 }).collect()
 }
 
-/// Whether each instruction from `start` on is the first of a basic block; with one more entry for the end of the code.
+/// Returns true for each instruction from `start` on that is the first of a basic block; with one more entry for the end of the code.
 pub fn leads_block(code: &[Inst], start: usize) -> Vec<bool> {
     let mut leads = vec![false; code.len() + 1];
     leads[start] = true;

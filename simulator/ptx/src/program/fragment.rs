@@ -77,7 +77,7 @@ impl Number {
         }
     }
 
-    /// Whether it is a float of 8 bits.
+    /// Returns true if it is a float of 8 bits.
     #[inline]
     pub fn is_quarter(self) -> bool {
         matches!(self, Self::E4M3 | Self::E5M2)

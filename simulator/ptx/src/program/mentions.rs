@@ -7,7 +7,8 @@ use super::known::written;
 use super::wgmma::{FactorA, Mention, Mentions};
 use alu::registers::Reg;
 
-/// The instructions that name a register of a product. `named` holds ranges of the code, each with a register that its line of PTX names, in the order of the code.
+/// The instructions that name a register of a product. `named` holds ranges of the code, each with a register that its line of PTX names,
+/// in the order of the code.
 pub fn mentions(program: &Program, named: &[(u32, u32, Reg)]) -> Mentions {
     if program.wgmmas.is_empty() {
         return Mentions::default();
@@ -36,7 +37,7 @@ pub fn mentions(program: &Program, named: &[(u32, u32, Reg)]) -> Mentions {
 }
 
 impl Program {
-    /// Whether an instruction only moves a value between registers. Compilers place such instructions where they like.
+    /// Returns true if an instruction only moves a value between registers. Compilers place such instructions where they like.
     pub fn is_move(&self, pc: u32) -> bool {
         matches!(self.code[pc as usize].action, Action::Alu { alu, .. } if alu::TABLE[alu as usize].spelling.starts_with("mov."))
     }

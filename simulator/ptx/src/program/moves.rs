@@ -233,7 +233,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// Whether a special register has elements, as `%tid` has `%tid.x`.
+/// Returns true if a special register has elements, as `%tid` has `%tid.x`.
 fn is_vector_register(name: &str) -> bool {
     special(&format!("{name}.x")).is_some()
 }

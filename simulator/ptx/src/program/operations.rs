@@ -145,7 +145,7 @@ pub struct AsyncCopy {
     pub target: Address,
     /// Bytes: 4, 8 or 16.
     pub bytes: u32,
-    /// Whether the L1 keeps no copy: `.cg`.
+    /// True if the L1 keeps no copy: `.cg`.
     pub is_past_l1: bool,
     /// Bytes to read; zeros fill the rest.
     pub source_bytes: Option<Reg>,
@@ -197,7 +197,7 @@ pub struct BulkCopy {
     pub direction: BulkDirection,
 }
 
-/// What a bulk copy moves.
+/// The bytes that a bulk copy moves.
 #[derive(Clone, Copy, Debug)]
 pub enum BulkExtent {
     Bytes(Reg),
@@ -240,7 +240,7 @@ pub struct ClusterCopy {
     pub source: ClusterSource,
 }
 
-/// What such a copy sends.
+/// The source of such a copy.
 #[derive(Clone, Copy, Debug)]
 pub enum ClusterSource {
     /// Bytes of the block's shared memory.
@@ -374,7 +374,7 @@ pub enum TextureQuery {
     NormalizedCoordinates,
 }
 
-/// What an access outside a surface does.
+/// The effect of an access outside a surface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutsideSurface {
     /// It ends the kernel.

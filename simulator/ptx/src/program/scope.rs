@@ -39,7 +39,7 @@ pub struct Scopes<'t> {
     open: Vec<Block<'t>>,
     /// Number of blocks opened so far.
     seen: usize,
-    /// Whether a vector of registers was declared.
+    /// True if a vector of registers was declared.
     has_vectors: bool,
 }
 

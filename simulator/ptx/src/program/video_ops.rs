@@ -42,7 +42,7 @@ fn comparison(name: &str) -> Option<Operation> {
 /// An opcode's parts.
 #[derive(Default)]
 struct Spelling<'o> {
-    /// Whether each type has a sign: those of the result, which `vset` does not have, and of both sources.
+    /// Signs of the types: those of the result, which `vset` does not have, and of both sources.
     signs: Vec<bool>,
     comparison: Option<Operation>,
     saturates: bool,
@@ -72,7 +72,7 @@ impl<'o> Spelling<'o> {
 }
 
 impl<'t> Decoder<'_, 't> {
-    /// Whether this is a video instruction without a row of its own. Rows know no selectors, such as that of `%r1.b0`.
+    /// Returns true if this is a video instruction without a row of its own. Rows know no selectors, such as that of `%r1.b0`.
     pub(super) fn is_video(instruction: &Instruction<'_>) -> bool {
         let root = instruction.root();
         let has_selector = |operand: &Operand<'_>| matches!(operand, Operand::Name(name) if name.contains('.'));

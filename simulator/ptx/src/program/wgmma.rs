@@ -9,7 +9,7 @@ use alu::registers::Reg;
 /// Rows of D that a warp owns.
 pub const ROWS_OF_WARP: usize = 16;
 
-/// What a `wgmma` instruction does.
+/// The step that a `wgmma` instruction takes.
 #[derive(Clone, Copy, Debug)]
 pub enum WgmmaStep {
     /// Index into [`Program::wgmmas`]: starts a product.

@@ -15,7 +15,7 @@ const ROWS: usize = 64;
 /// Bytes of a row of A, or of a column of B.
 const K_BYTES: usize = 32;
 
-/// Whether a product of integers has this many columns.
+/// Returns true if a product of integers has this many columns.
 fn is_width_of_integers(n: usize) -> bool {
     matches!(n, 8 | 24) || n.is_multiple_of(16)
 }

@@ -38,7 +38,7 @@ pub struct Function<'t> {
     pub params: Vec<Variable<'t>>,
     /// `.maxntid` or `.reqntid`: the product of its extents.
     pub max_threads: Option<u32>,
-    /// What it says about clusters of blocks.
+    /// Its bounds on clusters of blocks.
     pub cluster: ClusterBounds,
     pub body: Option<Vec<Statement<'t>>>,
     /// The text between the braces of its body.
@@ -124,14 +124,14 @@ pub struct Variable<'t> {
     pub is_public: bool,
     /// The host can use it as well: its attribute is `.managed`.
     pub is_managed: bool,
-    /// What the host binds to it, for a variable of an opaque type.
+    /// The kind of object that the host binds to a variable of an opaque type.
     pub opaque: Option<Opaque>,
     pub line: u32,
     /// From its linkage or state space to its semicolon, which a parameter does not have.
     pub span: Range<usize>,
 }
 
-/// What a variable of an opaque type stands for.
+/// The meaning of a variable of an opaque type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opaque {
     /// `.texref`

@@ -125,7 +125,7 @@ impl<'t> Writer<'_, 't> {
     }
 }
 
-/// Whether a token is part of a `.loc`. The locations are in the order of the text.
+/// Returns true if a token is part of a `.loc`. The locations are in the order of the text.
 fn is_in(locations: &[Range<usize>], token: &Token<'_>) -> bool {
     let after = locations.partition_point(|location| location.start <= token.start);
     after > 0 && token.start < locations[after - 1].end

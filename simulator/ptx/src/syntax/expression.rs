@@ -131,7 +131,7 @@ fn compare<T: PartialOrd>(operator: &str, a: &T, b: &T) -> Option<bool> {
 }
 
 impl<'t> Parser<'t> {
-    /// Whether a token starts a constant expression. A parenthesis does so too, except in a call.
+    /// Returns true if a token starts a constant expression. A parenthesis does so too, except in a call.
     pub(super) fn starts_expression(kind: Kind<'_>) -> bool {
         matches!(kind, Kind::Number(_) | Kind::Word("WARP_SZ") | Kind::Punct(b'-' | b'+' | b'~' | b'!'))
     }

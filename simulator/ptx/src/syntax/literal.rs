@@ -35,7 +35,7 @@ pub fn scalar_type(word: &str) -> Option<Type> {
     })
 }
 
-/// What the host binds to a variable of an opaque type.
+/// Returns the kind of object that an opaque type stands for.
 pub fn opaque_type(word: &str) -> Option<Opaque> {
     match word {
         ".texref" => Some(Opaque::Texture),

@@ -93,7 +93,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What follows the comma after the name of a texture, or of a surface.
+    /// Reads the coordinates after the name of a texture or surface.
     fn coordinates(&mut self) -> Parsed<Vec<Operand<'t>>> {
         let mut operands = Vec::new();
         loop {

@@ -173,7 +173,7 @@ impl<'t> Parser<'t> {
         Ok(variable)
     }
 
-    /// What follows the state space: attributes, type, name, extents, initial value.
+    /// Reads a variable after its state space: attributes, type, name, extents, initial value.
     fn variable(&mut self, space: StateSpace) -> Parsed<Variable<'t>> {
         self.declared(space, false)
     }
@@ -427,7 +427,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// What follows the colon after a name: a directive that the name belongs to; otherwise the name is a label.
+    /// Reads on after a name and a colon: a directive that the name belongs to; otherwise the name is a label.
     fn labeled(&mut self, name: &'t str) -> Parsed<Statement<'t>> {
         if self.accept_word(".callprototype") {
             let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
@@ -511,7 +511,7 @@ impl<'t> Parser<'t> {
         Ok([self.integer("the number of a file")?, self.integer("a line")?, self.integer("a column")?])
     }
 
-    /// What follows the opcode; `start` is where the instruction starts.
+    /// Reads an instruction from its opcode on; `start` is where the instruction starts.
     fn instruction(&mut self, start: usize, guard: Option<Guard<'t>>, opcode: &'t str, line: u32) -> Parsed<Instruction<'t>> {
         let opcode_start = self.tokens[self.at - 1].start;
         let (mut operands, mut operand_spans) = (Vec::new(), Vec::new());

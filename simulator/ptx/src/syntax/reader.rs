@@ -61,7 +61,7 @@ impl<'t> Function<'t> {
 }
 
 impl Registers<'_> {
-    /// Whether this declares a register: `%r<35>` declares `%r0` to `%r34`.
+    /// Returns true if this declares a register: `%r<35>` declares `%r0` to `%r34`.
     pub fn declares(&self, register: &str) -> bool {
         let Some(count) = self.count else { return self.name == register };
         let digits = register.strip_prefix(self.name).filter(|digits| *digits == "0" || !digits.starts_with(['0', '+']));
@@ -92,7 +92,7 @@ impl<'t> Instruction<'t> {
         self.opcode.split('.').next().unwrap_or_default()
     }
 
-    /// Whether the opcode has this modifier, perhaps followed by a scope: `ld.shared::cta.b32` has `shared`.
+    /// Returns true if the opcode has this modifier, perhaps followed by a scope: `ld.shared::cta.b32` has `shared`.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers().any(|part| part == modifier)
     }

@@ -270,7 +270,7 @@ fn store_elsewhere(
     Ok(())
 }
 
-/// Whether an element of memory equals the low bytes of a register.
+/// Returns true if an element of memory equals the low bytes of a register.
 #[inline(always)]
 fn is_same(element: u64, value: u64, width: u32) -> bool {
     (element ^ value) << (64 - 8 * width) == 0

@@ -134,7 +134,7 @@ impl Core<'_> {
         }
     }
 
-    /// Whether `bytes` bytes from an address on are in the block's shared memory, and no unfinished copy writes them.
+    /// Returns true if `bytes` bytes from an address on are in the block's shared memory, and no unfinished copy writes them.
     #[inline(always)]
     pub fn may_take(&self, address: u64, bytes: u64) -> bool {
         address.wrapping_sub(self.shared_base.into()).saturating_add(bytes) <= u64::from(self.machine.shared_bytes)

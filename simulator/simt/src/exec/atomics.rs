@@ -130,7 +130,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 old
             };
             for (element, (old, destination)) in old.into_iter().zip(atomic.destinations).enumerate().take(atomic.count as usize) {
-                if core.machine.cooperative {
+                if core.machine.options.cooperative {
                     let [operand, swap] = operands_of(&atomic, &operands, element);
                     core.changed |= combine(atomic.op, atomic.width, old, operand, swap) != old;
                 }
@@ -186,7 +186,7 @@ fn wide(core: &mut Core<'_>, registers: &mut Registers, atomic: &Atomic, request
         core.atomic_hint = hint;
         old
     };
-    if core.machine.cooperative {
+    if core.machine.options.cooperative {
         core.changed |= new(old) != old;
     }
     for (register, value) in atomic.destinations.into_iter().zip([old as u64, (old >> 64) as u64]) {

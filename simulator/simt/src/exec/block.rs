@@ -55,7 +55,7 @@ pub enum Progress {
     Moved,
 }
 
-/// What the first waiting warp of a block waits for.
+/// The event that the first waiting warp of a block waits for.
 #[derive(Clone, Copy, Debug)]
 pub enum Wait {
     Barrier { warp: u32, barrier: u32, pc: u32 },
@@ -99,10 +99,10 @@ impl Block {
         core.fuel = fuel;
         core.keeps_samples = block == 0;
         core.traces = core.machine.traced == Some(block);
-        let record = core.machine.steps.filter(|record| record.block == index);
+        let record = core.machine.options.steps.as_deref().filter(|record| record.block == index);
         core.recording = record.map(|record| Box::new(Recording::new(record, fuel)));
         if core.machine.program.moves_registers {
-            core.register_pool.start(warps.len(), core.machine.registers_per_thread);
+            core.register_pool.start(warps.len(), core.machine.options.registers_per_thread);
         }
         let threads = core.machine.config.block.volume();
         for (number, warp) in warps.iter_mut().enumerate() {
@@ -112,7 +112,7 @@ impl Block {
         }
         Self {
             states: vec![State::Ready; warps.len()],
-            order: core.machine.warp_order.of(block, warps.len()),
+            order: core.machine.options.warp_order.of(block, warps.len()),
             arrived: BTreeMap::new(),
             rounds_in_vain: 0,
         }
@@ -193,7 +193,8 @@ impl Block {
         })
     }
 
-    /// What the block waits for: a phase of a barrier in shared memory, if any warp does, or else what its first waiting warp waits for.
+    /// Returns the event that the block waits for: a phase of a barrier in shared memory if any warp waits for one, otherwise the event
+    /// that its first waiting warp waits for.
     pub fn waits(&self) -> Wait {
         let phase = self.states.iter().find_map(|state| match state {
             State::Testing(open_phase) => Some(Wait::Phase(*open_phase)),

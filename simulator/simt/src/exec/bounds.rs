@@ -1,4 +1,4 @@
-//! Whether an access may happen: inside an allocation, aligned, not through a null pointer.
+//! Checks that an access may happen: inside an allocation, aligned, not through a null pointer.
 
 use super::core::Core;
 use super::machine::Stop;

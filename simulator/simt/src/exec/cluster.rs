@@ -27,7 +27,7 @@ struct Member<'a> {
     own: Own<'a>,
 }
 
-/// What a core holds of the block that is running, while another block of the cluster runs.
+/// The state that a core holds for a block while another block of the cluster runs.
 #[derive(Default)]
 struct Own<'a> {
     printed: Printed,
@@ -148,7 +148,7 @@ impl<'a> Cluster<'a> {
             let printed = std::mem::take(if alone { &mut core.printed } else { &mut member.own.printed });
             if !printed.is_empty() {
                 let place = self.number * core.machine.clusters.blocks as u64 + rank as u64;
-                core.stats.printed.push(place, printed, core.machine.printed_bytes);
+                core.stats.printed.push(place, printed, core.machine.options.printed_bytes);
             }
         }
     }

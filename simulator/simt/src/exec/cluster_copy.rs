@@ -1,4 +1,4 @@
-//! What a thread sends to the shared memory of other blocks of its cluster, where a barrier counts the bytes: `st.async`, and
+//! Copies from a thread to the shared memory of other blocks of its cluster, where a barrier counts the bytes: `st.async`, and
 //! `cp.async.bulk` from one shared memory to another. Which blocks receive a copy that goes to several of them.
 
 use super::bulk::UNIT;

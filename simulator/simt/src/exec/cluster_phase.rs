@@ -1,4 +1,4 @@
-//! What a cluster's barrier has counted.
+//! The counts of a cluster's barrier.
 
 /// The barrier of the cluster that is running. The vectors hold a mask of lanes for each of its warps.
 #[derive(Debug, Default)]

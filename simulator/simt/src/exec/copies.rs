@@ -78,7 +78,7 @@ impl Copies {
         }
     }
 
-    /// Whether an unfinished copy writes some of the `bytes` bytes from an offset on.
+    /// Returns true if an unfinished copy writes some of the `bytes` bytes from an offset on.
     pub fn touch(&self, offset: u64, bytes: u64) -> bool {
         let words = offset as usize / 4..(offset + bytes).div_ceil(4) as usize;
         words.into_iter().any(|word| self.words[word / 64] >> (word % 64) & 1 != 0)
@@ -112,7 +112,7 @@ impl Copies {
         units.for_each(|unit| self.read[unit as usize / 1024] &= !(1 << (unit / 16 % 64)));
     }
 
-    /// Whether an unfinished store reads some of the `bytes` bytes from an offset on.
+    /// Returns true if an unfinished store reads some of the `bytes` bytes from an offset on.
     pub fn are_read(&self, offset: u32, bytes: u32) -> bool {
         let units = offset / 16..(offset + bytes).div_ceil(16);
         units.into_iter().any(|unit| self.read[unit as usize / 64] >> (unit % 64) & 1 != 0)
@@ -178,7 +178,7 @@ impl Bulk {
         self.units.iter().map(|unit| unit.bytes).sum()
     }
 
-    /// Whether it writes some of the `bytes` bytes from an offset on.
+    /// Returns true if it writes some of the `bytes` bytes from an offset on.
     fn writes(&self, offset: u32, bytes: u32) -> bool {
         self.units.iter().any(|unit| unit.place < offset + bytes && offset < unit.place + unit.bytes)
     }

@@ -33,11 +33,12 @@ pub struct Core<'a> {
     pub products: Products,
     /// Unfinished bulk copies from shared memory.
     pub stores: Stores,
-    /// What the barriers in shared memory have counted.
+    /// The counts of the barriers in shared memory.
     pub phases: Phases,
     /// A barrier in shared memory has changed since this flag was last reset.
     pub mbarriers_moved: bool,
-    /// The warp looked for a change that others make: a volatile, relaxed, or acquiring load, or an atomic operation. Reset before its turn.
+    /// The warp looked for a change that others make: a volatile, relaxed, or acquiring load, or an atomic operation. Reset before its
+    /// turn.
     pub polled: bool,
     /// The warp changed memory. Reset before its turn.
     pub changed: bool,
@@ -92,10 +93,10 @@ impl<'a> Core<'a> {
             first_warp: 0,
             cluster_barrier: ClusterBarrier::default(),
             register_pool: RegisterPool::default(),
-            executor: Executor::new(machine.portable),
+            executor: Executor::new(machine.options.portable),
             fuel: 0,
             fates: Fates::default(),
-            watch: machine.checks.then(|| Box::new(Watch::new(machine))),
+            watch: machine.options.checks.then(|| Box::new(Watch::new(machine))),
         }
     }
 }

@@ -51,13 +51,14 @@ impl Descriptor {
         bits & RESERVED != 0
     }
 
-    /// The pattern of swizzling repeats after this many bytes, which the start must be a multiple of. A start in the middle of the first row
-    /// is right, too: the next k are there.
+    /// The pattern of swizzling repeats after this many bytes, which the start must be a multiple of. A start in the middle of the first
+    /// row is right, too: the next k are there.
     pub fn period(&self) -> u32 {
         self.width * GROUP as u32
     }
 
-    /// Whether the pattern starts where the descriptor says: at a multiple of its period, or as many rows after it as the base offset says.
+    /// Returns true if the pattern starts where the descriptor says: at a multiple of its period, or as many rows after it as the base
+    /// offset says.
     pub fn is_aligned(&self) -> bool {
         self.width == UNIT || (self.start >> 7 & self.mask()) == self.base_offset & self.mask()
     }

@@ -22,7 +22,7 @@ impl Fates {
         })
     }
 
-    /// Whether every lane stores what it reads in the shuffle at `pc`.
+    /// Returns true if every lane stores what it reads in the shuffle at `pc`.
     pub fn is_stored(&mut self, program: &Program, pc: u32) -> bool {
         *self.stored.entry(pc).or_insert_with(|| match program.code[pc as usize].action {
             Action::Exchange(Exchange::Shuffle { destination, .. }) => is_stored(program, pc, destination),

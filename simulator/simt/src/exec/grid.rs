@@ -24,10 +24,11 @@ pub struct Stopped {
 
 /// Executes all blocks and returns the counts and findings, or the first block that could not go on.
 ///
-/// Workers take clusters in order, and a block without a cluster is one. After a stop, those before it still finish, so that every run reports the same block.
-pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(Stats, Found), Stopped> {
-    if machine.cooperative {
-        return run_together(machine, fuel);
+/// Workers take clusters in order, and a block without a cluster is one. After a stop, those before it still finish, so that every run
+/// reports the same block.
+pub fn run(machine: &Machine<'_>) -> Result<(Stats, Found), Stopped> {
+    if machine.options.cooperative {
+        return run_together(machine);
     }
     let clusters = machine.clusters.clusters.volume();
     let next = AtomicU64::new(0);
@@ -42,7 +43,7 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(
             if number >= clusters || number > stopped_at.load(Relaxed) {
                 break;
             }
-            cluster.start(&mut core, number, fuel);
+            cluster.start(&mut core, number, machine.options.fuel);
             let ended = cluster.run(&mut core);
             cluster.finish(&mut core);
             if let Err(halt) = ended {
@@ -58,7 +59,8 @@ pub fn run(machine: &Machine<'_>, fuel: u64, workers: Option<usize>) -> Result<(
         }
     };
     // An atomic sum of floats depends on the order of the blocks. With one worker it is the same in every run.
-    let most = if machine.program.order_matters { 1 } else { workers.unwrap_or_else(rayon_core::current_num_threads) };
+    let most =
+        if machine.program.order_matters { 1 } else { machine.options.workers.unwrap_or_else(rayon_core::current_num_threads) };
     let workers = most.clamp(1, usize::try_from(clusters).unwrap_or(usize::MAX).max(1));
     if workers == 1 {
         work();
@@ -81,12 +83,12 @@ const PATIENCE: u32 = 1 << 12;
 
 /// Executes all blocks side by side: each has its own registers and shared memory and lets its warps have a turn before the next block goes
 /// on. One worker runs them, in the order of the grid, so every run is the same.
-fn run_together(machine: &Machine<'_>, fuel: u64) -> Result<(Stats, Found), Stopped> {
+fn run_together(machine: &Machine<'_>) -> Result<(Stats, Found), Stopped> {
     let mut running: Vec<_> = (0..machine.clusters.clusters.volume())
         .map(|number| {
             let mut core = Core::new(machine);
             let mut cluster = Cluster::new(&core);
-            cluster.start(&mut core, number, fuel);
+            cluster.start(&mut core, number, machine.options.fuel);
             (core, cluster, Progress::Moved)
         })
         .collect();
@@ -139,7 +141,7 @@ impl Stopped {
     fn new(machine: &Machine<'_>, place: u64, stop: Stop, mut stats: Stats) -> Self {
         let blocks = u64::from(machine.clusters.blocks);
         let block = machine.clusters.block(place / blocks, (place % blocks) as u32);
-        let printed = stats.printed.finish(machine.printed_bytes);
+        let printed = stats.printed.finish(machine.options.printed_bytes);
         Self { block, stop, printed, stats: Box::new(stats) }
     }
 }

@@ -9,7 +9,7 @@ use ptx::finding::FindingKind;
 /// `malloc` by the lanes in `mask`, one after the other, with the offsets of the parameter and of the result in local memory.
 pub fn allocate(core: &Core<'_>, local: &mut [[u32; LANES]], (bytes, result): (u32, u32), mask: u32) {
     for lane in lanes_of(mask) {
-        let address = core.machine.heap.allocate(double(local, bytes, lane));
+        let address = core.machine.options.heap.allocate(double(local, bytes, lane));
         let at = result as usize / 4;
         (local[at][lane], local[at + 1][lane]) = (address as u32, (address >> 32) as u32);
     }
@@ -19,7 +19,7 @@ pub fn allocate(core: &Core<'_>, local: &mut [[u32; LANES]], (bytes, result): (u
 pub fn free(core: &Core<'_>, local: &[[u32; LANES]], pointer: u32, mask: u32, pc: u32) -> Result<(), Stop> {
     for lane in lanes_of(mask) {
         let address = double(local, pointer, lane);
-        if address != 0 && !core.machine.heap.free(address) {
+        if address != 0 && !core.machine.options.heap.free(address) {
             let kind = Box::new(FindingKind::InvalidFree { address, nearest: core.machine.nearest(address) });
             return Err(Stop::Fault { kind, pc, warp: core.warp, lane: lane as u32, lanes: 1 });
         }

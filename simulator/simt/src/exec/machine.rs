@@ -3,14 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use super::clusters::Clusters;
-use super::warp_order::WarpOrder;
 use super::watch::far::Flags;
 use super::watch::global_shadow::GlobalShadow;
 use crate::footprint::Footprint;
 use crate::memory::rules::Rules;
-use crate::memory::{Heap, Memory, Region};
-use crate::steps::StepRecord;
-use crate::texture::Bindings;
+use crate::memory::{Memory, Region};
+use crate::options::LaunchOptions;
 use alu::registers::{self, Kind, Reg};
 use ptx::finding::{Access, FindingKind, Nearest, Space};
 use ptx::geometry::{Dim3, LaunchConfig};
@@ -22,6 +20,7 @@ const HEAP: u32 = u32::MAX;
 /// The state that all workers of a launch share: the program and the memory around it.
 pub struct Machine<'a> {
     pub program: &'a Program,
+    pub options: &'a LaunchOptions,
     pub config: LaunchConfig,
     /// The kernel's parameters.
     pub params: &'a [u8],
@@ -31,12 +30,8 @@ pub struct Machine<'a> {
     pub shared_addresses: Vec<(Reg, Kind, u64)>,
     /// The clusters of the grid.
     pub clusters: Clusters,
-    /// Registers of each thread, if they are known.
-    pub registers_per_thread: Option<u32>,
     /// Static and dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
-    /// Bytes that the stack of a thread may have.
-    pub stack_bytes: u32,
     pub multiprocessors: u32,
     /// Lanes of a warp can wait for each other: since compute capability 7.0, barriers count threads, not warps.
     pub independent_lanes: bool,
@@ -44,34 +39,17 @@ pub struct Machine<'a> {
     pub rules: Rules,
     /// The requests of the program's loads and stores.
     pub requests: Vec<MachineRequest>,
-    /// Run the code that needs no vector instructions.
-    pub portable: bool,
     pub memory: &'a Memory,
-    /// The textures and surfaces of the program.
-    pub textures: &'a Bindings,
     /// The allocations, as of the start of the launch.
     pub regions: Vec<Arc<Region>>,
-    /// The blocks that kernels allocate.
-    pub heap: &'a Heap,
-    /// Look for data races and reads of uninitialized memory.
-    pub checks: bool,
     /// The shadow of global memory, if races between blocks can be found in this program.
     pub global_shadow: Option<GlobalShadow>,
     /// Which bytes of global memory are accessed, if the caller asks.
     pub footprint: Option<Footprint>,
-    pub warp_order: WarpOrder,
-    /// The word that registers and local memory hold at the start of a thread.
-    pub garbage: u32,
-    /// All blocks take turns, so that they can wait for one another.
-    pub cooperative: bool,
-    /// Bytes of output that the launch keeps.
-    pub printed_bytes: usize,
     /// The address of the memory in which the blocks of a cooperative launch synchronize; 0 in other launches.
     pub grid_workspace: u64,
     /// The block to trace.
     pub traced: Option<u64>,
-    /// Where the instructions of one warp are recorded.
-    pub steps: Option<&'a StepRecord>,
     /// The places that instructions come from.
     pub map: &'a SourceMap,
     /// Serializes 64-bit atomic operations, which span two words.
@@ -100,7 +78,7 @@ impl Machine<'_> {
     /// The heap, if the bytes are in a block of it. It is asked each time, because blocks come and go during a launch.
     #[cold]
     fn in_heap(&self, hint: &mut u32, address: u64, bytes: u64) -> Option<&Region> {
-        let region = self.heap.region(address, bytes)?;
+        let region = self.options.heap.region(address, bytes)?;
         *hint = HEAP;
         Some(region)
     }
@@ -116,7 +94,7 @@ impl Machine<'_> {
     }
 
     pub fn nearest(&self, address: u64) -> Option<Nearest> {
-        self.heap.nearest(address).or_else(|| self.memory.nearest(address))
+        self.options.heap.nearest(address).or_else(|| self.memory.nearest(address))
     }
 
     /// The allocation or variable that an access of a block to global or shared memory hits.

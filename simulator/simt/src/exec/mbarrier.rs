@@ -177,7 +177,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
     Ok(open_phase)
 }
 
-/// Whether there is a barrier at an offset.
+/// Returns true if there is a barrier at an offset.
 pub fn is_initialized(core: &Core<'_>, offset: u32) -> bool {
     State::of(core.double(offset)).is_some()
 }

@@ -23,7 +23,6 @@
 //! - [`block`]: the warps of a block and their barriers.
 //! - [`cluster`]: the blocks of a cluster, which run side by side, and the [`cluster_barrier`]. [`clusters`] says which blocks these are.
 //! - [`warpgroup`]: `setmaxnreg`, with which warpgroups pass registers to each other.
-//! - [`warp_order`]: the order in which the warps of a block take turns.
 //! - [`grid`]: runs the blocks on the cores of the host. [`machine`] is what all workers share, [`core`] what each has.
 //! - [`stats`]: the counts of each instruction.
 
@@ -65,7 +64,6 @@ mod tensor;
 mod texture;
 mod trace;
 mod warp;
-pub mod warp_order;
 mod warpgroup;
 pub mod watch;
 mod wgmma;

@@ -1,4 +1,4 @@
-//! What the barriers in shared memory (`mbarrier`) have counted, which the bits of a barrier do not say: for reports.
+//! The counts of the barriers in shared memory (`mbarrier`), which the bits of a barrier do not say: for reports.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ pub struct Phases {
     repeated: Option<u32>,
 }
 
-/// What a barrier has counted.
+/// The counts of a barrier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct History {
     /// The number of the phase in progress, from 0.

@@ -7,7 +7,7 @@ use alu::registers::LANES;
 use alu::windows::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 use ptx::finding::{AccessOp, FindingKind, Space};
 
-/// What a `printf` of one thread uses of its block's fuel, and what each byte does that it reads or writes: as many instructions as take
+/// The fuel that a thread's `printf` uses, and again for each byte that it reads or writes: as many instructions as take
 /// that long. A loop that prints without end would otherwise take minutes to use up its fuel.
 const FUEL: u64 = 200;
 const FUEL_PER_BYTE: u64 = 2;
@@ -130,7 +130,7 @@ pub fn print(
         let (text, count) = thread.format(&format, arguments)?;
         let fuel = FUEL + FUEL_PER_BYTE * (thread.read + text.len() as u64);
         core.fuel = core.fuel.saturating_sub(fuel);
-        core.printed.push(&text, core.machine.printed_bytes);
+        core.printed.push(&text, core.machine.options.printed_bytes);
         if let Some(result) = result {
             local[result as usize / 4][lane] = count;
         }

@@ -1,4 +1,4 @@
-//! What a launch printed: the newest bytes of it.
+//! The output of a launch: its newest bytes.
 //!
 //! A GPU keeps the output of `printf` in a ring that the program reads after the launch. What does not fit overwrites the oldest
 //! output. An H200 does so: of 300 000 lines, the last ones arrive.

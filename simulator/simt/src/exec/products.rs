@@ -60,7 +60,7 @@ pub struct OfWarp {
     pub in_a: Vec<u32>,
 }
 
-/// What the warps of a warpgroup execute, in order, except for what all four have executed.
+/// The instructions that the warps of a warpgroup executed, in order, without those that all four have executed.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
     steps: VecDeque<Agreed>,
@@ -93,7 +93,7 @@ impl Products {
             products.by_warp = vec![of_warp; warps * blocks];
             products.by_group = vec![Group::default(); warps.div_ceil(WARPS as usize) * blocks];
             products.readers = vec![0; machine.clusters.bytes().div_ceil(UNIT) as usize];
-            products.are_watched = machine.checks;
+            products.are_watched = machine.options.checks;
         }
         products
     }

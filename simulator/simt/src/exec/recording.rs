@@ -21,7 +21,7 @@ impl<'a> Recording<'a> {
         Self { record, fuel, seen: None, is_open: false }
     }
 
-    /// Whether it records this warp of the block.
+    /// Returns true if it records this warp of the block.
     pub fn is_of(&self, warp: u32) -> bool {
         self.record.warp == warp
     }

@@ -30,7 +30,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Whether it reads some of the `bytes` bytes of shared memory from an offset on.
+    /// Returns true if it reads some of the `bytes` bytes of shared memory from an offset on.
     pub fn reads(&self, offset: u32, bytes: u32) -> bool {
         self.footprint.units().any(|unit| unit < offset + bytes && offset < unit + UNIT)
     }
@@ -60,7 +60,7 @@ impl Stores {
         }
     }
 
-    /// Whether the store is in a group that was committed.
+    /// Returns true if the store is in a group that was committed.
     pub fn is_committed(&self, store: &Store) -> bool {
         store.group < self.groups[store.warp as usize * LANES + store.lane as usize]
     }

@@ -23,7 +23,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, activ
                 u64::from(read(machine, address, 4)) | u64::from(read(machine, address + 4, 4)) << 32
             }
         };
-        let binding = machine.textures.get(&handle);
+        let binding = machine.options.textures.get(&handle);
         match (op, binding) {
             (TextureOp::Fetch { place, by_index, gather, level, results, .. }, Some(Binding::Texture(texture))) => {
                 let level = self::level(registers, texture, level, lane);

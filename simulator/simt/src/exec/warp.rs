@@ -111,7 +111,7 @@ impl Warp {
     /// Puts the warp at the start of the kernel. The block fills the special registers.
     pub fn start(&mut self, core: &Core<'_>, lanes: u32) {
         let program = core.machine.program;
-        let garbage = core.machine.garbage;
+        let garbage = core.machine.options.garbage;
         self.registers.clear(program.written_rows, garbage, program.predicates);
         self.registers.set_predicate(TRUE, FULL, FULL);
         stack::start(program, &mut self.registers, &mut self.local, &mut self.saved);
@@ -149,7 +149,7 @@ impl Warp {
         let code = core.machine.program.code.as_slice();
         let executor = core.executor;
         let mut path = self.path;
-        let turn = if core.machine.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.fuel);
+        let turn = if core.machine.options.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.fuel);
         let mut executed = 0;
         let recording = core.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp - core.first_warp));
         // Nearly all programs need neither, and pay for one test.
@@ -224,7 +224,7 @@ impl Warp {
                 }
                 Action::Save { function, callers, negated } => {
                     let memory = (&mut self.local, &mut self.saved);
-                    let limit = core.machine.stack_bytes;
+                    let limit = core.machine.options.stack_bytes;
                     let calling = self.registers.predicate(callers) ^ if negated { FULL } else { 0 };
                     stack::save(core.machine.program, &mut self.registers, memory, (function, limit), (active, calling))
                         .map_err(|overflow| core.stop(overflow, active, at))?;

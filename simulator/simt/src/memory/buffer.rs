@@ -49,7 +49,7 @@ impl Buffer {
         Self { words, start: 0, bytes, all_written: true.into(), written: Box::default() }
     }
 
-    /// Whether the host program owns the bytes.
+    /// Returns true if the host program owns the bytes.
     pub fn is_lent(&self) -> bool {
         self.words.are_lent()
     }

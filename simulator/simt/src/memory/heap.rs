@@ -51,7 +51,7 @@ impl Heap {
         Self { bytes, made: OnceLock::new() }
     }
 
-    /// Whether a kernel has used it, so that its size is fixed.
+    /// Returns true if a kernel has used it, so that its size is fixed.
     pub fn is_used(&self) -> bool {
         self.made.get().is_some()
     }

@@ -58,7 +58,7 @@ pub(crate) struct Region {
     pub(crate) base: u64,
     pub(crate) label: Option<String>,
     pub(crate) buffer: Buffer,
-    /// Whether a kernel may only read it.
+    /// True if a kernel may only read it.
     pub(crate) read_only: bool,
 }
 

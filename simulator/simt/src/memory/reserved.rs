@@ -8,7 +8,7 @@ use ptx::finding::Nearest;
 #[derive(Debug)]
 pub struct Reservation {
     pub bytes: u64,
-    /// What is mapped into it, by first address.
+    /// The memory mapped into it, by first address.
     pub mapped: BTreeMap<u64, Mapped>,
 }
 
@@ -21,11 +21,11 @@ pub struct Mapped {
     pub bytes: u64,
     /// The first address on the host.
     pub host: u64,
-    /// What a kernel may do with it.
+    /// The rights of kernels to it.
     pub rights: Rights,
 }
 
-/// What a kernel may do with mapped memory.
+/// The rights of kernels to mapped memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rights {
     /// Nothing.
@@ -53,7 +53,7 @@ pub fn merged(mapped: &[Mapped]) -> Vec<Mapped> {
 }
 
 impl Reservation {
-    /// What is at an address of the range, for an access that is a fault; `None` if every access is allowed there.
+    /// Describes an address of the range, for an access that is a fault; `None` if every access is allowed there.
     pub fn nearest(&self, base: u64, address: u64) -> Option<Nearest> {
         let at = self.mapped.range(..=address).next_back().map(|(_, mapped)| mapped);
         let (what, first, bytes) = match at.filter(|mapped| address - mapped.address < mapped.bytes) {

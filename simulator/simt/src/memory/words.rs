@@ -24,7 +24,7 @@ impl Words {
         Self { words, owned: false }
     }
 
-    /// Whether the words are lent.
+    /// Returns true if the words are lent.
     pub fn are_lent(&self) -> bool {
         !self.owned
     }

@@ -93,7 +93,7 @@ impl Element {
         }
     }
 
-    /// Whether it is a floating-point type.
+    /// Returns true if it is a floating-point type.
     pub fn is_float(self) -> bool {
         matches!(self, Self::F16 | Self::F32 | Self::F64 | Self::Bf16 | Self::F32Ftz | Self::Tf32 | Self::Tf32Ftz)
     }

@@ -1,4 +1,4 @@
-//! What a map may say: the limits that `cuTensorMapEncodeTiled` documents.
+//! Checks of a map: the limits that `cuTensorMapEncodeTiled` documents.
 
 use super::{Interleave, TensorMap};
 

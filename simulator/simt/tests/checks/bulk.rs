@@ -1,4 +1,4 @@
-//! What bulk copies need that ordinary accesses do not: proxy fences, waits for what was begun, and the right parities.
+//! The special needs of bulk copies: proxy fences, waits for what was begun, and the right parities.
 
 use ptx::finding::{BulkCopyMisuse, MbarrierMisuse};
 use simt::tensor_map::{Element, Interleave, Swizzle, TensorMap};
@@ -16,7 +16,7 @@ const TILE: usize = 64;
 const TILES: usize = 7;
 const ORDERS: u64 = 12;
 
-/// What the kernel `turned` does.
+/// The modes of the kernel `turned`.
 const WRITER_FENCES: i32 = 1;
 const STARTER_FENCES: i32 = 2;
 const COMMITS: i32 = 4;
@@ -265,7 +265,7 @@ fn map(address: u64) -> TensorMap {
     }
 }
 
-/// What a load or a store of a box is told.
+/// Returns the misuse that a load or a store of a box reports.
 fn told(change: impl Fn(&mut TensorMap), bits: u8, (rank, at, shared): (u32, [i32; 5], u32), loads: bool) -> Option<FindingKind> {
     let gpu = Gpu::load(TENSOR_COPY);
     let (tensor, out) = (gpu.buffer(&[1_u32; 64 * 64]), gpu.poisoned::<u32>(2049));

@@ -1,4 +1,4 @@
-//! What the checks know of fences and flags between blocks: pairs of kernels in `fences.cu`. The rule is that of the PTX ISA 8.5, section 8.9.4,
+//! The checks of fences and flags between blocks: pairs of kernels in `fences.cu`. The rule is that of the PTX ISA 8.5, section 8.9.4,
 //! "Memory synchronization": "A release pattern X synchronizes with an acquire pattern Y, if a write operation in X precedes a read operation in Y in
 //! observation order, and the first operation in X and the last operation in Y are morally strong." Section 8.7 defines the last words: the
 //! scope of each of the two operations must include the thread of the other.
@@ -37,7 +37,7 @@ fn in_every_order(kernel: &str) -> Vec<(Vec<Finding>, Vec<f32>)> {
     ways.map(|(order, (cooperative, workers))| run(kernel, cooperative || is_cooperative, workers, order)).collect()
 }
 
-/// What is missing between two lines, parts of which are given.
+/// The missing synchronization between two lines, parts of which are given.
 type Expected<'a> = &'a [(Option<MissingOrder>, &'a [&'a str])];
 
 const STORED: &str = "data[own] = 2 * in[own]";

@@ -1,4 +1,4 @@
-//! What the checks find, and what they accept: pairs of kernels, one right and one wrong, in CUDA C (`*.cu`, next to the PTX that
+//! The findings of the checks, and what the checks accept: pairs of kernels, one right and one wrong, in CUDA C (`*.cu`, next to the PTX that
 //! NVRTC 12.0 makes of it) and in PTX. Each runs with its warps in many orders, because a race must be found in all of them.
 
 mod bulk;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use bytemuck::{AnyBitPattern, NoUninit};
 use simt::{
-    Dim3, Image, LaunchConfig, LaunchError, LaunchOptions, LaunchReport, Memory, Module, Profile, Severity, WarpOrder, launch,
+    Call, Dim3, Image, LaunchConfig, LaunchError, LaunchOptions, LaunchReport, Memory, Module, Profile, Severity, WarpOrder, launch,
 };
 
 /// A device with one module loaded.
@@ -70,7 +70,7 @@ impl Gpu {
         params: &Params,
     ) -> Result<LaunchReport, LaunchError> {
         let config = LaunchConfig { grid: grid.into().0, block: block.into().0, dynamic_shared_bytes: shared };
-        let report = launch(&self.memory, &self.image, kernel, config, &params.0, self.profile, &self.options)?;
+        let report = launch(&self.memory, &self.image, Call { kernel, config, params: &params.0 }, self.profile, &self.options)?;
         self.reports.lock().unwrap().push(report.clone());
         Ok(report)
     }

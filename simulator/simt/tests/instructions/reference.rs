@@ -128,7 +128,7 @@ fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     if *a == Value::Nan || *b == Value::Nan { None } else { Some(place(a).cmp(&place(b))) }
 }
 
-/// Whether a comparison is true for operands in this order.
+/// Returns true if a comparison is true for operands in this order.
 pub fn holds(comparison: &str, order: Option<Ordering>) -> Option<bool> {
     use Ordering::{Equal, Greater, Less};
     let (orders, unordered): (&[Ordering], bool) = match comparison {

@@ -115,7 +115,7 @@ impl<'o> Opcode<'o> {
         self.parts.contains(&part)
     }
 
-    /// Whether the result and the sources have signs.
+    /// Returns true if the result and the sources have signs.
     fn signs(&self) -> [bool; 3] {
         let mut signs: Vec<bool> =
             self.parts.iter().filter(|part| part.ends_with("32")).map(|part| part.starts_with('s')).collect();

@@ -1,5 +1,5 @@
 //! Clusters of blocks: shared memory of other blocks, the barrier of the cluster, copies between blocks, and the defects of all these.
-//! What the correct programs compute is compared with what an H200 computed.
+//! The results of the correct programs are compared with those of an H200.
 
 use ptx::finding::{ClusterBarrierMisuse, Location};
 use simt::{

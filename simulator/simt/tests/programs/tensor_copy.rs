@@ -99,7 +99,7 @@ fn hash(bytes: &[u8]) -> String {
     format!("{hash:016x}")
 }
 
-/// What global and shared memory hold before a kernel.
+/// Returns the contents of global and shared memory before a kernel.
 fn inputs(case: &Case<'_>) -> [Vec<u8>; 2] {
     let words = |bytes: usize, seed: u32| (0..bytes as u32 / 4).flat_map(|index| pattern(index + seed).to_le_bytes()).collect();
     match (case.kernel, case.map.map(|map| map.element)) {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use damage::{apply, damage};
 use generated::{Instructions, kernel};
 use proptest::prelude::*;
-use simt::{Dim3, Image, LaunchConfig, LaunchOptions, Memory, Module, Profile, launch};
+use simt::{Call, Dim3, Image, LaunchConfig, LaunchOptions, Memory, Module, Profile, launch};
 
 /// Real PTX, without the constants of a header that NVRTC adds to each.
 const TEXTS: &[&str] = &[
@@ -65,7 +65,7 @@ fn survive(text: &str) {
         let params: Vec<u8> = buffer.to_le_bytes().into_iter().cycle().take(bytes).collect();
         let config = LaunchConfig { grid: Dim3::new(2, 1, 1), block: Dim3::new(40, 1, 1), dynamic_shared_bytes: 256 };
         let options = LaunchOptions { fuel: 2_000, workers: Some(1), ..LaunchOptions::default() };
-        let _ = launch(&memory, &image, &name, config, &params, profile, &options);
+        let _ = launch(&memory, &image, Call { kernel: &name, config, params: &params }, profile, &options);
     }
 }
 

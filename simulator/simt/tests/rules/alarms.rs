@@ -1,4 +1,4 @@
-//! What the checks must accept, and what they must report.
+//! Programs that the checks must accept, and defects that they must report.
 
 use super::kernel;
 use crate::common::{Gpu, Params};
@@ -86,7 +86,7 @@ fn on_buffer(body: &str, threads: u32, words: u64, written: usize) -> Result<Vec
     }
 }
 
-/// What happens to the last element of a vector, and whether it matters.
+/// The uses of the last element of a vector, and whether each matters.
 const USES: &[(&str, bool)] = &[
     ("", false),
     ("add.f32 %f5, %f1, %f2;", false),
@@ -148,7 +148,7 @@ fn an_element_that_nothing_wrote_matters_only_if_it_is_used() {
     assert_eq!(on_buffer(first, 1, 16, 12).expect("no fault").len(), 1);
 }
 
-/// Whether a kernel of some threads has a race, in two blocks and with its output at 7.
+/// Returns true if a kernel of some threads has a race, in two blocks and with its output at 7.
 fn races(body: &str, threads: u32) -> (Vec<Finding>, Vec<u32>) {
     let gpu = Gpu::load(&kernel("sm_80", body));
     let output = gpu.buffer(&[7_u32; 256]);

@@ -1,4 +1,4 @@
-//! What the checks find about `wgmma`, and what they accept: `misuse.cu`, next to the PTX that NVRTC 12.0 makes of it (`compute_90a`,
+//! The findings of the checks about `wgmma`, and what the checks accept: `misuse.cu`, next to the PTX that NVRTC 12.0 makes of it (`compute_90a`,
 //! `-lineinfo`). The rules are from the PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; each test gives its rule in short.
 
 use ptx::finding::wgmma::{DescriptorDefect, RegisterUse};

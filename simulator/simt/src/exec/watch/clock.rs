@@ -32,12 +32,12 @@ impl VClock {
         }
     }
 
-    /// Whether it knows all that the other one knows.
+    /// Returns true if it knows all that the other one knows.
     pub fn includes(&self, other: &Self) -> bool {
         (0..).zip(&other.0).all(|(warp, time)| *time <= self.at(warp))
     }
 
-    /// Whether nothing is known of any warp.
+    /// Returns true if nothing is known of any warp.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

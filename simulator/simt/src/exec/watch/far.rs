@@ -1,4 +1,4 @@
-//! What a warp knows of other blocks, and the flags with which blocks tell each other.
+//! The knowledge of a warp about other blocks, and the flags with which blocks tell each other.
 //!
 //! A warp *publishes* when it writes a flag after a fence, or with a release, of a scope that includes other blocks. Its releases are numbered, and
 //! each includes the earlier ones. So what a warp knows of other blocks is, for each publisher, the last release that it knows of. Most warps know
@@ -64,7 +64,7 @@ impl Far {
         }
     }
 
-    /// Whether it knows that a warp of a block has come to this time.
+    /// Returns true if it knows that a warp of a block has come to this time.
     pub fn knows(&self, (block, warp): FarWarp, time: u32) -> bool {
         let Some(Some(chunk)) = self.chunks().get((block / BLOCKS) as usize) else { return false };
         let first = chunk.partition_point(|release| release.publisher.0 < block);
@@ -73,7 +73,7 @@ impl Far {
     }
 }
 
-/// Whether the first list has all that the second one has. Both are sorted.
+/// Returns true if the first list has all that the second one has. Both are sorted.
 fn includes(more: &[Release], less: &[Release]) -> bool {
     let mut more = more.iter();
     less.iter().all(|wanted| {
@@ -120,7 +120,7 @@ const MOST_CHUNKS: usize = 1 << 23;
 #[derive(Debug, Default)]
 pub struct Flags {
     words: Mutex<HashMap<u64, Far>>,
-    /// What each warp published last.
+    /// The last clock that each warp published.
     published: Mutex<HashMap<FarWarp, Arc<VClock>>>,
     /// Chunks that writes and reads have looked at.
     chunks: AtomicUsize,
@@ -153,7 +153,7 @@ impl Flags {
         }
     }
 
-    /// What was released at these bytes. Call it after the read.
+    /// Returns the knowledge released at these bytes. Call it after the read.
     pub fn read(&self, (address, bytes): (u64, u64)) -> Far {
         let mut far = Far::default();
         if self.gave_up() {
@@ -165,12 +165,12 @@ impl Flags {
         far
     }
 
-    /// Whether a block has published that a warp of it came to this time.
+    /// Returns true if a block has published that a warp of it came to this time.
     pub fn has_published(&self, (block, warp): FarWarp, time: u32) -> bool {
         lock(&self.published).iter().any(|(publisher, told)| publisher.0 == block && time <= told.at(warp))
     }
 
-    /// Whether there was too much to follow.
+    /// Returns true if there was too much to follow.
     pub fn gave_up(&self) -> bool {
         self.chunks.load(Relaxed) > MOST_CHUNKS
     }

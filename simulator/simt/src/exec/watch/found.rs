@@ -153,7 +153,7 @@ pub struct Found {
     followed: Option<Followed>,
 }
 
-/// What was found in the recorded warp.
+/// The defects found in the recorded warp.
 #[derive(Debug)]
 struct Followed {
     block: u64,
@@ -178,7 +178,7 @@ impl Found {
         }
     }
 
-    /// What is found in this warp of this block from now on belongs to the instruction with this number.
+    /// Assigns later defects of this warp of this block to the instruction with this number.
     pub fn follow(&mut self, (block, warp): (u64, u32), instruction: u64) {
         match &mut self.followed {
             Some(followed) => followed.instruction = instruction,

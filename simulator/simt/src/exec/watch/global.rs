@@ -165,7 +165,7 @@ impl Watch {
             .add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp: false, volatile: false, missing });
     }
 
-    /// What would order an access with an earlier one of another block, if the program tries to order them.
+    /// Returns the synchronization that an access and an earlier one of another block lack, if the program tries to order them.
     fn missing_order(&self, visit: Visit, other: Visit, flags: Option<&Flags>) -> Option<MissingOrder> {
         if visit.both_are_strong(other) {
             return Some(MissingOrder::Scope);

@@ -4,7 +4,7 @@
 //! with a scope of more than the block can order them ([`far`](super::far)). Two warps of one block race when no barrier is between their accesses;
 //! a barrier makes memory accesses ordered for all threads that take part, those of global memory, too.
 //!
-//! What blocks of a cluster do for each other is not followed here, and neither are fences beside bulk copies or between several addresses of the same
+//! Synchronization between the blocks of a cluster is not followed here, and neither are fences beside bulk copies or between several addresses of the same
 //! memory: such programs are not checked.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -102,7 +102,7 @@ impl Visit {
         self.0 as u32 & ((1 << PC_BITS) - 1)
     }
 
-    /// What the strength is to a thread of this block, or of another one.
+    /// Returns the strength for a thread of this block.
     fn strength(self, block: u64) -> Strength {
         match self.0 >> STRENGTH & 3 {
             0 => Strength::Plain,
@@ -116,7 +116,7 @@ impl Visit {
         self.strength(self.block()) == Strength::Atomic
     }
 
-    /// Whether both are strong to their own blocks.
+    /// Returns true if both are strong to their own blocks.
     pub fn both_are_strong(self, other: Visit) -> bool {
         self.strength(self.block()).min(other.strength(other.block())) != Strength::Plain
     }
@@ -125,7 +125,7 @@ impl Visit {
         (self.block() as u32, self.thread() / LANES)
     }
 
-    /// Whether both are of one warp at one time.
+    /// Returns true if both are of one warp at one time.
     fn is_alike(self, other: Visit) -> bool {
         (self.warp(), self.clock()) == (other.warp(), other.clock())
     }
@@ -134,14 +134,14 @@ impl Visit {
         (self.0 >> CLOCK) as u32 & LAST_CLOCK
     }
 
-    /// Whether this access and a later one race, if one of them writes.
+    /// Returns true if this access and a later one race, if one of them writes.
     #[inline(always)]
     pub fn conflicts(self, later: Visit, sight: Sight<'_>) -> bool {
         let strength = self.strength(later.block()).min(later.strength(self.block()));
         strength == Strength::Plain && !self.is_behind(later, sight)
     }
 
-    /// Whether this access happened before a later one, or may have.
+    /// Returns true if this access happened before a later one, or may have.
     fn is_behind(self, later: Visit, Sight { order, flags }: Sight<'_>) -> bool {
         let (warp, lane) = (self.thread() / LANES, self.thread() % LANES);
         let (later_warp, later_lane) = (later.thread() / LANES, later.thread() % LANES);
@@ -153,12 +153,12 @@ impl Visit {
         (self.block() == later.block() && is_near()) || flags.is_some_and(is_told)
     }
 
-    /// Whether the later one's warp saw a flag that tells of this access, but no fence followed.
+    /// Returns true if the later one's warp saw a flag that tells of this access, but no fence followed.
     pub fn is_seen(self, later: Visit, order: &Order) -> bool {
         order.has_seen(self.warp(), self.clock(), later.thread() / LANES)
     }
 
-    /// Whether its block published it.
+    /// Returns true if its block published it.
     pub fn is_published(self, flags: &Flags) -> bool {
         flags.has_published(self.warp(), self.clock())
     }

@@ -41,28 +41,28 @@ struct Known {
     far: Far,
 }
 
-/// What a warp knows, all of which it hands on when it synchronizes with another one.
+/// The knowledge of a warp, which it hands on when it synchronizes with another warp.
 #[derive(Clone, Debug, Default)]
 struct Clock {
     known: Known,
-    /// What its fences and strong reads did; `None` for nothing, as in most programs.
+    /// The effects of its fences and strong reads; `None` for none, as in most programs.
     fences: Option<Box<Fences>>,
 }
 
-/// What fences and strong reads did.
+/// The effects of fences and strong reads.
 ///
 /// A fence acts with the accesses on either side of it, and those may be another thread's: a thread that stores a value, a fence, a barrier, and
 /// a flag that another thread sets after the barrier is the usual way to publish what a whole block computed. So this is handed on, too.
 /// (PTX ISA 8.5, section 8.9.4: a barrier synchronizes, and so does one `fence.sc` with the next.)
 #[derive(Clone, Debug, Default)]
 struct Fences {
-    /// What was known at the last fence, which a strong write tells the block.
+    /// The knowledge at the last fence, which a strong write tells the block.
     fenced: Known,
-    /// What was known at the last fence with a scope of more than the block, which a strong write tells other blocks.
+    /// The knowledge at the last fence with a scope of more than the block, which a strong write tells other blocks.
     fenced_far: Known,
-    /// What strong reads saw, which takes effect at the next fence.
+    /// The knowledge from strong reads, which takes effect at the next fence.
     seen: Known,
-    /// What they saw of other blocks, which takes effect at the next fence with a scope of more than the block.
+    /// Their knowledge of other blocks, which takes effect at the next fence with a scope of more than the block.
     seen_far: Far,
 }
 
@@ -73,7 +73,7 @@ struct WarpClock {
     clock: Clock,
     /// Synchronizations of some of the lanes since the last one of all lanes: the lanes, and the time.
     lanes: Vec<(u32, u32)>,
-    /// What it told other blocks last.
+    /// The last knowledge that it told other blocks.
     told: LastRelease,
 }
 
@@ -126,7 +126,7 @@ impl Order {
         self.warps[warp as usize].now
     }
 
-    /// Whether an access happened before a thread's next one.
+    /// Returns true if an access happened before a thread's next one.
     #[inline]
     pub fn is_behind(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
         let own = &self.warps[warp as usize];
@@ -138,17 +138,17 @@ impl Order {
             && (earlier.lane() == lane || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when))
     }
 
-    /// Whether a warp of the grid came to this time before another warp's next access, as far as other blocks told that one.
+    /// Returns true if a warp of the grid came to this time before another warp's next access, as far as other blocks told that one.
     pub fn is_far_behind(&self, earlier: FarWarp, time: u32, warp: u32) -> bool {
         self.warps[warp as usize].clock.known.far.knows(earlier, time)
     }
 
-    /// Whether a warp has seen a flag that tells this, without a fence since then.
+    /// Returns true if a warp has seen a flag that tells this, without a fence since then.
     pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> bool {
         self.warps[warp as usize].clock.fences.as_ref().is_some_and(|fences| fences.seen_far.knows(earlier, time))
     }
 
-    /// What the warp knows now, with its own accesses so far. Its later accesses are not part of it.
+    /// Returns the knowledge of the warp, with its own accesses so far. Its later accesses are not part of it.
     fn release(&mut self, warp: u32) -> Known {
         let own = &mut self.warps[warp as usize];
         let mut known = own.clock.known.clone();
@@ -163,7 +163,7 @@ impl Order {
         Clock { known, fences: self.warps[warp as usize].clock.fences.clone() }
     }
 
-    /// What a strong write of the warp tells its block, which without a release is what was known at its last fence.
+    /// Returns the knowledge that a strong write tells its block. Without a release, it is that of the last fence.
     fn tell(&mut self, warp: u32, releases: bool) -> Clock {
         if releases {
             return self.hand_over(warp);
@@ -208,7 +208,7 @@ impl Order {
         self.ended[rank as usize].join(&released);
     }
 
-    /// Whether an access happened before the end of the block with this rank, whose warps have all ended.
+    /// Returns true if an access happened before the end of the block with this rank, whose warps have all ended.
     pub fn is_before_end(&self, earlier: Mark, rank: u32) -> bool {
         earlier.clock() <= self.ended[rank as usize].known.near.at(earlier.warp())
     }

@@ -18,7 +18,7 @@ use crate::exec::phases::Wait;
 use ptx::finding::Space;
 use ptx::program::Action;
 
-/// What the async proxy may not see.
+/// The writes that the async proxy may not see.
 #[derive(Debug)]
 pub struct Proxy {
     /// The last write to each place by a thread, since the async proxy last wrote there.
@@ -27,9 +27,9 @@ pub struct Proxy {
     shift: u32,
     /// Proxy fences by warp: the time, and the lanes.
     fences: Vec<Vec<(u32, u32)>>,
-    /// What each warp knew of at its last proxy fence, and the time of that.
+    /// The clock of each warp at its last proxy fence, and the time of that fence.
     seen: Vec<Option<(VClock, u32)>>,
-    /// Whether each instruction is a bulk copy.
+    /// True for each instruction that is a bulk copy.
     is_bulk: Vec<bool>,
     /// The last waits of threads, if these were for phases that the threads had seen end.
     stale: BTreeMap<u32, Wait>,
@@ -98,7 +98,7 @@ impl Proxy {
         unseen.next().map(|write| Unseen { write: *write, late: self.is_fenced_late(order, reader, *write) })
     }
 
-    /// Whether the thread that wrote executed a fence afterward, before the synchronization with the reader.
+    /// Returns true if the thread that wrote executed a fence afterward, before the synchronization with the reader.
     fn is_fenced(&self, order: &Order, (warp, lane): (u32, u32), write: Mark) -> bool {
         let fences = &self.fences[write.warp() as usize];
         let after = fences.partition_point(|(time, _)| *time < write.clock());
@@ -106,7 +106,7 @@ impl Proxy {
         own.is_some_and(|(time, _)| order.is_behind(Mark::new(0, write.warp(), write.lane(), *time, Strength::Plain), warp, lane))
     }
 
-    /// Whether another thread executed a fence between the write and the read.
+    /// Returns true if another thread executed a fence between the write and the read.
     fn is_fenced_late(&self, order: &Order, (warp, lane): (u32, u32), write: Mark) -> bool {
         self.seen.iter().zip(0..).any(|(seen, other)| {
             seen.as_ref().is_some_and(|(known, time)| {
@@ -130,7 +130,7 @@ impl Proxy {
         self.stale.get(&thread).copied()
     }
 
-    /// Whether the instruction is a bulk copy.
+    /// Returns true if the instruction is a bulk copy.
     pub fn is_bulk(&self, pc: u32) -> bool {
         self.is_bulk.get(pc as usize).copied().unwrap_or(false)
     }

@@ -63,7 +63,7 @@ impl Shadow {
         offset as usize >> self.shift..(offset + bytes).div_ceil(1 << self.shift) as usize
     }
 
-    /// Whether a read has nothing new to check here: in this epoch there were enough readers and no writer, and the first reader
+    /// Returns true if a read has nothing new to check here: in this epoch there were enough readers and no writer, and the first reader
     /// has checked that the bytes are initialized.
     #[inline(always)]
     pub fn is_settled(&self, offset: u32, bytes: u32) -> bool {
@@ -157,7 +157,7 @@ fn worst(order: &Order, mark: Mark, writes: bool, marks: &[([Mark; 2], bool)]) -
     Some(Conflict { other, other_writes })
 }
 
-/// Whether two accesses, at least one of which writes, race; `one_reads` says that the other does not write.
+/// Returns true if two accesses, at least one of which writes, race; `one_reads` says that the other does not write.
 fn conflicts(order: &Order, mark: Mark, other: Mark, one_reads: bool) -> bool {
     if other.is_none() || order.is_behind(other, mark.warp(), mark.lane()) {
         return false;

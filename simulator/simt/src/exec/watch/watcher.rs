@@ -30,7 +30,7 @@ pub struct Watch {
     pub(super) has_fences: bool,
 }
 
-/// Whether all barriers are those of the whole block: number 0, and every thread waits.
+/// Returns true if all barriers are those of the whole block: number 0, and every thread waits.
 fn has_only_full_barriers(program: &Program) -> bool {
     let zero = |register| {
         let constant = program.constants.iter().find(|constant| constant.register == register);

@@ -52,7 +52,7 @@ pub fn copied_through_l1(mask: u32, bytes: u32, sources: &[u64; LANES], targets:
     (wavefronts, (mask.count_ones() * bytes).div_ceil(LINE_BYTES as u32))
 }
 
-/// What one sector of global memory gives to one sector of shared memory.
+/// The bytes that one sector of global memory gives to one sector of shared memory.
 #[derive(Clone, Copy)]
 struct Piece {
     source: u64,

@@ -6,7 +6,7 @@ pub(super) const LANES: usize = 32;
 /// Bytes of a sector, the unit of traffic to global memory.
 pub(super) const SECTOR_BYTES: u64 = 32;
 
-/// Whether a warp reads or writes.
+/// The direction of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
     /// The warp reads.

@@ -91,7 +91,7 @@ fn group_lanes(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANE
     }
 }
 
-/// Whether every active lane's partner, `distance` lanes away within its pair, is inactive or at the same address.
+/// Returns true if every active lane's partner, `distance` lanes away within its pair, is inactive or at the same address.
 fn pairs(distance: usize, mask: u32, offsets: &[u64; LANES]) -> bool {
     active_lanes(mask).all(|lane| {
         let partner = lane ^ distance;

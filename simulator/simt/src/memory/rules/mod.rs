@@ -93,7 +93,7 @@ impl Rules {
         if self == Self::Kepler { kepler::SEGMENT_BYTES } else { 4 }
     }
 
-    /// Whether the compiler for this generation merges loads as modeled in `program::merging`.
+    /// Returns true if the compiler for this generation merges loads as modeled in `program::merging`.
     pub(crate) fn merges_requests(self) -> bool {
         self == Self::Current
     }
