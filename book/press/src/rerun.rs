@@ -241,7 +241,7 @@ fn make(manifest: &Manifest, job: &Job, commit: &str) -> Result<()> {
         .args(arguments)
         .arg("--save")
         .arg(&made)
-        .env("UNROLLED_COMMIT", commit)
+        .env(compilers::variables::COMMIT, commit)
         .stdout(std::io::stderr())
         .status()
         .with_context(|| format!("{name} does not start"))?;

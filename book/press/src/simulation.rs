@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use driver::settings::LAUNCHES_VARIABLE;
+use driver::variables::LAUNCHES;
 use inspect::diagnose::diagnose;
 use inspect::explain::Explanation;
 use run::Chapter;
@@ -87,7 +87,7 @@ pub fn ask(program: &Path, questions: BTreeSet<Question>) -> Result<Answers> {
     let processes = by_process.into_iter().map(|((profile, explains), questions)| {
         let mut process = Command::new(program);
         process.args(["simulate", &profile]).stdin(Stdio::piped()).stdout(Stdio::piped());
-        process.envs(explains.then_some((LAUNCHES_VARIABLE, launches.path())));
+        process.envs(explains.then_some((LAUNCHES, launches.path())));
         let mut process = process.spawn().with_context(|| program.display().to_string())?;
         let mut input = process.stdin.take().context("a pipe to the process")?;
         input.write_all(&serde_json::to_vec(&questions)?)?;

@@ -3,8 +3,6 @@
 //! NVRTC comes first, because its PTX is what the numbers of the book were counted in. It exists for Linux and Windows; a clang exists for
 //! every system.
 
-use std::env;
-
 use kernels::Header;
 
 use crate::clang::{Clang, places};
@@ -14,9 +12,7 @@ use crate::input::{Form, Input};
 use crate::libraries::NVRTC;
 use crate::nvrtc::Nvrtc;
 use crate::recipe::options;
-
-/// Environment variable that says which compiler to use.
-pub const VARIABLE: &str = "UNROLLED_COMPILER";
+use crate::variables::{CLANG, COMPILER};
 
 /// A compiler that makes PTX of CUDA C.
 pub enum Compiler {
@@ -27,7 +23,7 @@ pub enum Compiler {
 }
 
 impl Compiler {
-    /// Returns the compiler that [`VARIABLE`] names. Without that, the only one whose path is in an environment variable; or else NVRTC, or a
+    /// Returns the compiler that [`COMPILER`] names. Without that, the only one whose path is in an environment variable; or else NVRTC, or a
     /// clang.
     ///
     /// # Errors
@@ -35,17 +31,17 @@ impl Compiler {
     /// If there is none. The message says where we looked and how to get one.
     pub fn find() -> Result<Compiler> {
         let (nvrtc, clang) = (|| Nvrtc::find().map(Compiler::Nvrtc), || Clang::find().map(Compiler::Clang));
-        if let Some(value) = env::var_os(VARIABLE) {
+        if let Some(value) = COMPILER.path() {
             return match value.to_str().map(str::to_ascii_lowercase).as_deref() {
                 Some("nvrtc") => nvrtc(),
                 Some("clang") => clang(),
                 _ => Err(Error::NotFound {
-                    reason: format!("{VARIABLE} is {}", value.display()),
+                    reason: format!("{COMPILER} is {}", value.display()),
                     remedy: "set it to nvrtc or clang, or not at all".to_owned(),
                 }),
             };
         }
-        match [NVRTC.variable, places::VARIABLE].map(|variable| env::var_os(variable).is_some()) {
+        match [NVRTC.variable, CLANG].map(|variable| variable.path().is_some()) {
             [true, false] => nvrtc(),
             [false, true] => clang(),
             _ => nvrtc().or_else(|why| clang().map_err(|other| neither(why, other))),
@@ -98,7 +94,7 @@ fn with_habits(headers: &[Header], more: &[Header]) -> Vec<Header> {
 
 /// Returns the error if neither compiler is there.
 fn neither(one: Error, other: Error) -> Error {
-    let (nvrtc, clang) = (NVRTC.variable, places::VARIABLE);
+    let (nvrtc, clang) = (NVRTC.variable, CLANG);
     Error::NotFound {
         reason: format!("{}, and {}", one.reason(), other.reason()),
         remedy: format!("`{}` installs one; or set {nvrtc} or {clang} to the path of one that you have", pip()),

@@ -18,6 +18,7 @@
 //! - [`cublas`]: NVIDIA's library of dense linear algebra, for the rows of chapter 06 that call it.
 //! - [`registers`]: reads from machine code how many registers each kernel needs.
 //! - [`stamp`]: the comments at the top of a stored `.ptx`, which say what it was made from.
+//! - [`variables`]: the environment variables of the tutorial.
 //! - [`generate`]: makes the text of a stored `.ptx`.
 
 pub mod choose;
@@ -36,6 +37,7 @@ pub mod recipe;
 pub mod registers;
 mod search;
 pub mod stamp;
+pub mod variables;
 pub mod versions;
 
 pub use compiler::Compiler;

@@ -17,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::python::{self, entries};
 use crate::recipe::PINNED_VERSION;
 use crate::search;
+use crate::variables::{self, Variable};
 use crate::versions::{LIBRARY_NUMBERS, PACKAGE_FOLDERS, PACKAGE_SUFFIX, TOOLKIT_FOLDERS};
 
 /// A library of the CUDA toolkit, by the names that it has in different places.
@@ -31,17 +32,17 @@ pub struct Library {
     /// The version to install, where one is better than the others.
     pub version: Option<&'static str>,
     /// Environment variable with the path of the file to use. If it is set, no other file is used.
-    pub variable: &'static str,
+    pub variable: Variable,
 }
 
 /// The run-time compiler of CUDA C.
 pub static NVRTC: Library =
-    Library { title: "NVRTC", stem: "nvrtc", package: "cuda_nvrtc", version: Some(PINNED_VERSION), variable: "UNROLLED_NVRTC" };
+    Library { title: "NVRTC", stem: "nvrtc", package: "cuda_nvrtc", version: Some(PINNED_VERSION), variable: variables::NVRTC };
 /// Dense linear algebra.
 pub static CUBLAS: Library =
-    Library { title: "cuBLAS", stem: "cublas", package: "cublas", version: None, variable: "UNROLLED_CUBLAS" };
+    Library { title: "cuBLAS", stem: "cublas", package: "cublas", version: None, variable: variables::CUBLAS };
 /// Fourier transforms.
-pub static CUFFT: Library = Library { title: "cuFFT", stem: "cufft", package: "cufft", version: None, variable: "UNROLLED_CUFFT" };
+pub static CUFFT: Library = Library { title: "cuFFT", stem: "cufft", package: "cufft", version: None, variable: variables::CUFFT };
 
 /// An open library. A binding keeps it for as long as it calls functions of it.
 #[derive(Debug)]

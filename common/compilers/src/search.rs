@@ -1,20 +1,20 @@
 //! How we look for a compiler or a library: the paths to try, the first that works, and what to say if none does.
 
 use std::collections::HashSet;
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
+use crate::variables::Variable;
 
 /// Returns the path that an environment variable names, as `resolve` completes it, and no other; without the variable, those that are searched.
 ///
 /// No file comes twice.
 pub fn candidates(
-    variable: &str,
+    variable: Variable,
     resolve: impl FnOnce(PathBuf) -> PathBuf,
     searched: impl Iterator<Item = PathBuf>,
 ) -> impl Iterator<Item = PathBuf> {
-    let named = env::var_os(variable).map(PathBuf::from);
+    let named = variable.path();
     let searched = named.is_none().then_some(searched);
     let mut seen = HashSet::new();
     let all = named.map(resolve).into_iter().chain(searched.into_iter().flatten());
@@ -22,8 +22,8 @@ pub fn candidates(
 }
 
 /// Says in words where [`candidates`] looks: `searched`, unless the environment variable names a path.
-pub fn places(variable: &str, searched: String) -> String {
-    env::var_os(variable).map_or(searched, |path| format!("at {} (from {variable})", Path::new(&path).display()))
+pub fn places(variable: Variable, searched: String) -> String {
+    variable.path().map_or(searched, |path| format!("at {} (from {variable})", path.display()))
 }
 
 /// Returns the first success, or, if there is none, why each attempt failed. The error is `None` if nothing was tried.

@@ -4,7 +4,6 @@
 //! The declarations are read from the header, so a new one is tested, or fails here. Kernels are derived from the types of the parameters;
 //! those that need more are written out in [`WRITTEN`].
 
-use std::env;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -13,6 +12,7 @@ use compilers::clang::{Clang, PRELUDE, places};
 use compilers::compiler::{Compiler, compile_with_nvrtc};
 use compilers::input::{Form, Input};
 use compilers::nvrtc::Nvrtc;
+use compilers::variables::{REQUIRE_CLANG, REQUIRE_NVRTC, Variable};
 use simt::{Call, Dim3, Image, LaunchConfig, LaunchOptions, Memory, Module, Profile, launch};
 
 const ARCHITECTURE: &str = "compute_90";
@@ -25,16 +25,10 @@ const BYTES: usize = 32 * THREADS as usize;
 
 /// The compilers, if both are there; otherwise a line says what is missing, or the test fails where the environment asks for it.
 fn compilers() -> Option<(Nvrtc, Clang)> {
-    fn found<T>(result: Result<T, Error>, variable: &str) -> Option<T> {
-        let required = env::var(variable).is_ok_and(|value| value == "1");
-        result
-            .map_err(|why| {
-                assert!(!required, "{variable}=1, and {why}");
-                eprintln!("SKIPPED: the header for clang compared with NVRTC, because {why}");
-            })
-            .ok()
+    fn found<T>(result: Result<T, Error>, variable: Variable) -> Option<T> {
+        result.map_err(|why| variable.skip("the header for clang compared with NVRTC", why)).ok()
     }
-    Some((found(Nvrtc::find(), "UNROLLED_REQUIRE_NVRTC")?, found(Clang::find(), "UNROLLED_REQUIRE_CLANG")?))
+    Some((found(Nvrtc::find(), REQUIRE_NVRTC)?, found(Clang::find(), REQUIRE_CLANG)?))
 }
 
 fn clang_ptx(clang: &Clang, text: &str) -> String {

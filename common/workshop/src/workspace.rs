@@ -8,15 +8,13 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use compilers::variables::EXERCISES;
 use run::atomic_file::AtomicFile;
 use run::console;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;
-
-/// Environment variable that names another folder for the workspace.
-pub const VARIABLE: &str = "UNROLLED_EXERCISES";
 
 /// The folder in which a learner works.
 #[derive(Clone, Debug)]
@@ -48,8 +46,8 @@ impl Workspace {
     /// Returns the folder that `UNROLLED_EXERCISES` names, or `exercises` of the repository, or the user's folder for data where
     /// that one cannot be written. Says so on standard error in the last case.
     pub fn new(root: &Path) -> Self {
-        match std::env::var_os(VARIABLE) {
-            Some(folder) => Self::at(PathBuf::from(folder)),
+        match EXERCISES.path() {
+            Some(folder) => Self::at(folder),
             None => Self::in_repository(root, data_folder()),
         }
     }

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{Write, stderr};
-use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -11,11 +10,11 @@ use std::time::Duration;
 
 use clap::Args;
 use simcuda::report::Report;
-use simcuda::settings::{REPORT_VARIABLE, SCHEDULE_VARIABLE};
+use simcuda::variables::SCHEDULE;
 
 use crate::ending::Ended;
 use crate::group;
-use crate::outputs::{Ending, Outputs, merged, reports_in};
+use crate::outputs::{Ending, Outputs, ask_for_reports, merged, reports_in};
 use crate::program::{Simulator, exit_code, not_started};
 
 /// Lines of the program's output that are shown of a run that fails.
@@ -112,16 +111,16 @@ fn run(
     let output = folder.path().join("output");
     let both = File::create(&output)?;
     let mut command = simulator.command(&options.words);
-    command.env(SCHEDULE_VARIABLE, number.to_string());
-    command.env(REPORT_VARIABLE, format!("json:{}", folder.path().join("%p.json").display()));
+    command.env(SCHEDULE, number.to_string());
+    ask_for_reports(&mut command, folder.path());
     command.stdout(both.try_clone()?).stderr(both);
     let (ended, duration) = group::run(&mut command, limit, interrupted).map_err(|error| not_started(&options.words, &error))?;
     let status = if let group::Ended::Exited(status) = ended { Some(status) } else { None };
-    let report = merged(reports_in(folder.path())?.iter().map(PathBuf::as_path))?;
+    let report = merged(reports_in(folder.path())?);
     Ok(Run { status, duration, report, output: String::from_utf8_lossy(&fs::read(&output)?).into_owned() })
 }
 
-/// What is wrong if a program ends otherwise in another order, and no work of its streams races.
+/// The advice if another order ends differently, and no streams race.
 const HOST_IS_EARLY: &str = "No two streams race on the device. So the host uses something too early: it reads pinned memory, or relies on a \
                              function of the host, before it has waited for the stream or the event.";
 
@@ -140,7 +139,7 @@ fn tell(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends:
         write(&format!("{}\n", defect.message));
     }
     let words: Vec<String> = options.words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
-    let repeat = format!("Repeat it with: {SCHEDULE_VARIABLE}={number} simcuda run -- {}", words.join(" "));
+    let repeat = format!("Repeat it with: {SCHEDULE}={number} simcuda run -- {}", words.join(" "));
     if !ending.fails(&run.report) {
         write(&format!("{HOST_IS_EARLY}\n"));
         run.report.note_early_host(&format!("race with the host: {ends}. {HOST_IS_EARLY}\n{repeat}"));
@@ -150,7 +149,7 @@ fn tell(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends:
     Ok(ExitCode::FAILURE)
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
@@ -160,7 +159,7 @@ fn say(message: &str) {
     write(&format!("simcuda explore: {message}\n"));
 }
 
-/// Writes to standard error. There is nobody to tell that this failed.
+/// Writes to standard error. A failure to do so cannot be reported.
 fn write(text: &str) {
     let _ = stderr().write_all(text.as_bytes());
 }

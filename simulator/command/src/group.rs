@@ -5,10 +5,10 @@ use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// How often to look whether the program has ended.
+/// The time between two looks at the program.
 const INTERVAL: Duration = Duration::from_millis(5);
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Debug)]
 pub enum Ended {
     /// By itself.
@@ -44,7 +44,7 @@ pub fn run(command: &mut Command, limit: Option<Duration>, interrupted: &AtomicB
     Ok((ended.unwrap_or(Ended::Exited(status)), duration))
 }
 
-/// Whether the program has ended. It remains a zombie, so that its number, which is that of the group, belongs to nobody else.
+/// Returns true if the program has ended. It stays a zombie, so that no other process gets its number, the group's.
 #[cfg(unix)]
 fn has_ended(child: &mut std::process::Child) -> io::Result<bool> {
     use rustix::process::{WaitId, WaitIdOptions, waitid};

@@ -15,16 +15,18 @@ use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
-use simcuda::client::{LIBRARY_VARIABLE, find_library, installed_libraries};
+use simcuda::client::{find_library, installed_libraries};
+use simcuda::files::put;
+use simcuda::variables::LIBRARY;
 
 /// The packages with the libraries, and the names of their library targets.
 const LIBRARIES: [(&str, &str); 3] =
     [("simcuda-library", "simcuda"), ("simcuda-cudart", "simcudart"), ("simcuda-nvrtc", "simnvrtc")];
 
-/// Where the command was built from.
+/// The folder that the command was built from.
 const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The file that says for which command the libraries beside it were built.
+/// The file that says for which command the libraries in its folder were built.
 const STAMP: &str = "built-for";
 
 /// Installs the libraries into `folder` as [`simcuda::install::install`] does. If cargo has installed this command, this first builds the
@@ -42,7 +44,9 @@ pub fn install(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
         );
         let _ = writeln!(stderr(), "{said}");
         build(&home).and_then(|()| Ok(fs::write(home.join(STAMP), stamp(&command)?)?)).map_err(|error| {
-            format!("cannot build the simulator's libraries: {error}; or set {LIBRARY_VARIABLE} to the path of a library that you have built")
+            format!(
+                "cannot build the simulator's libraries: {error}; or set {LIBRARY} to the path of a library that you have built"
+            )
         })?;
     }
     Ok(simcuda::install::install(folder)?)
@@ -51,7 +55,7 @@ pub fn install(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
 /// Returns the folder that this command's libraries belong in, if cargo has installed the command and the folder does not have them yet.
 fn home_without_libraries(command: &Path) -> Result<Option<PathBuf>, Box<dyn Error>> {
     let Some(bin) = command.parent().filter(|folder| folder.ends_with("bin")) else { return Ok(None) };
-    if env::var_os(LIBRARY_VARIABLE).is_some() {
+    if LIBRARY.path().is_some() {
         return Ok(None);
     }
     let home = installed_libraries(bin);
@@ -95,10 +99,7 @@ fn build(home: &Path) -> Result<(), Box<dyn Error>> {
         let source = built.get(name).ok_or_else(|| format!("cargo built no library {name}"))?;
         let path = home.join(format!("{DLL_PREFIX}{name}.{DLL_EXTENSION}"));
         // Another command may do the same now, or read the old file.
-        let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
-        fs::copy(source, &unfinished)
-            .and_then(|_| fs::rename(&unfinished, &path))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
 }

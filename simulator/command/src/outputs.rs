@@ -1,14 +1,18 @@
-//! What becomes of the reports of many processes: one report in the forms that the user asks for, and the exit status.
+//! The end of a run: one report of many processes, in the forms that the user asks for, and the exit status.
 
 use std::env;
 use std::error::Error;
-use std::fs;
 use std::io::{Write, stderr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
 
 use clap::{Args, ValueEnum};
+use simcuda::files::Spool;
 use simcuda::report::{Destination, Report, Severity};
-use simcuda::settings::REPORT_VARIABLE;
+use simcuda::variables::REPORT;
+
+/// The kind of file that a report is.
+const KIND: &str = "report";
 
 /// The options of every subcommand that ends with a report.
 #[derive(Debug, Args)]
@@ -29,7 +33,7 @@ enum FailOn {
     Never,
 }
 
-/// Where the report goes, and what fails the run.
+/// The destinations of the report, and the defects that fail the run.
 #[derive(Debug)]
 pub struct Ending {
     destinations: Vec<Destination>,
@@ -37,7 +41,7 @@ pub struct Ending {
 }
 
 impl Outputs {
-    /// Whether the user gave any of the options.
+    /// Returns true if the user gave any of the options.
     pub fn are_given(&self) -> bool {
         !self.reports.is_empty() || self.fail_on.is_some()
     }
@@ -48,10 +52,10 @@ impl Outputs {
     ///
     /// If a form is unknown, or a file cannot be written there.
     pub fn prepare(&self) -> Result<Ending, Box<dyn Error>> {
-        let from_environment = || env::var(REPORT_VARIABLE).unwrap_or_else(|_| "text".to_owned());
+        let from_environment = || REPORT.text().unwrap_or_else(|| "text".to_owned());
         let (asked, variable) = match self.reports.is_empty() {
             false => (self.reports.clone(), "--report"),
-            true => (from_environment().split(',').map(str::to_owned).collect(), REPORT_VARIABLE),
+            true => (from_environment().split(',').map(str::to_owned).collect(), REPORT.name),
         };
         let is_off = |asked: &[String]| matches!(asked, [only] if only == "off");
         let destinations = match is_off(&asked) {
@@ -63,7 +67,7 @@ impl Outputs {
 }
 
 impl Ending {
-    /// Writes the report. Returns whether the run fails because of it.
+    /// Writes the report. Returns true if the run fails because of it.
     ///
     /// # Errors
     ///
@@ -101,12 +105,12 @@ impl Ending {
         failure.map_or(Ok(()), |failure| Err(failure.into()))
     }
 
-    /// Whether a run with this report fails because of it.
+    /// Returns true if a run with this report fails because of it.
     pub fn fails(&self, report: &Report) -> bool {
         report.reported().any(|defect| self.counts(defect.severity))
     }
 
-    /// Whether a defect that serious fails a run.
+    /// Returns true if a defect of this severity fails a run.
     pub fn counts(&self, severity: Severity) -> bool {
         match self.fail_on {
             FailOn::Error => severity == Severity::Error,
@@ -116,26 +120,24 @@ impl Ending {
     }
 }
 
-/// Reads the reports that processes have written as JSON, and makes one of them.
+/// Lets the processes of a program write their reports into a folder.
+pub fn ask_for_reports(command: &mut Command, folder: &Path) {
+    command.env(REPORT, format!("json:{}", folder.join(format!("{KIND}-%p.json")).display()));
+}
+
+/// Reads the reports that the processes of a program have written into a folder.
 ///
 /// # Errors
 ///
-/// If a file cannot be read, or is not such a report.
-pub fn merged<'p>(paths: impl IntoIterator<Item = &'p Path>) -> Result<Report, Box<dyn Error>> {
-    let mut merged = Report::default();
-    for path in paths {
-        let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        let report = serde_json::from_slice(&text).map_err(|error| format!("{} is not a report: {error}", path.display()))?;
-        merged.merge(report);
-    }
-    Ok(merged)
+/// If a file cannot be read, or is not a report.
+pub fn reports_in(folder: &Path) -> Result<Vec<Report>, Box<dyn Error>> {
+    Ok(Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice(text)?))?)
 }
 
-/// Lists the reports of a folder, in an order that does not depend on the file system.
-pub fn reports_in(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
-    // A process that was killed while it wrote leaves a part of a file.
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    Ok(files)
+/// Makes one report of several.
+pub fn merged(reports: impl IntoIterator<Item = Report>) -> Report {
+    reports.into_iter().fold(Report::default(), |mut merged, report| {
+        merged.merge(report);
+        merged
+    })
 }

@@ -1,9 +1,11 @@
 //! `simcuda report FILE…`
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
+use simcuda::report::Report;
 
 use crate::ending::Ended;
 use crate::outputs::{Outputs, merged};
@@ -26,6 +28,12 @@ pub struct Options {
 /// Merges the reports.
 pub fn execute(options: &Options) -> Ended {
     let ending = options.outputs.prepare()?;
-    let fails = ending.finish(&merged(options.files.iter().map(PathBuf::as_path))?)?;
+    let reports = options.files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let fails = ending.finish(&merged(reports))?;
     Ok(ExitCode::from(u8::from(fails)))
+}
+
+fn read(path: &Path) -> Result<Report, String> {
+    let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    serde_json::from_slice(&text).map_err(|error| format!("{} is not a report: {error}", path.display()))
 }

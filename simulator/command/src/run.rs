@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 use simcuda::report::read_suppressions;
-use simcuda::settings::{REPORT_VARIABLE, SUPPRESSIONS_VARIABLE};
+use simcuda::variables::SUPPRESSIONS;
 
 use crate::ending::Ended;
-use crate::outputs::{Outputs, merged, reports_in};
+use crate::outputs::{Outputs, ask_for_reports, merged, reports_in};
 use crate::program::{Simulator, exit_code, not_started};
 
 /// Run a program on the simulator
@@ -42,12 +42,12 @@ pub fn execute(options: &Options) -> Ended {
     if let Some(file) = &options.suppressions {
         // A wrong file is refused before anything runs. The processes may run in other directories.
         read_suppressions(file)?;
-        command.env(SUPPRESSIONS_VARIABLE, absolute(file)?);
+        command.env(SUPPRESSIONS, absolute(file)?);
     }
     let reports = tempfile::Builder::new().prefix("simcuda-reports-").tempdir()?;
-    command.env(REPORT_VARIABLE, format!("json:{}", reports.path().join("%p.json").display()));
+    ask_for_reports(&mut command, reports.path());
     let status = command.status().map_err(|error| not_started(&options.words, &error))?;
-    let fails = ending.finish(&merged(reports_in(reports.path())?.iter().map(PathBuf::as_path))?)?;
+    let fails = ending.finish(&merged(reports_in(reports.path())?))?;
     Ok(ExitCode::from(if status.success() { u8::from(fails) } else { exit_code(status) }))
 }
 

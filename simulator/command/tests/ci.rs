@@ -1,4 +1,4 @@
-//! What projects use in CI: the GitHub action with the example project, and the plugin for pytest. Each runs as a user's machine would run it.
+//! The tools for CI: the GitHub action with the example project, and the plugin for pytest. Each runs as a user's machine would run it.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

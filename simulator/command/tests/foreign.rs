@@ -3,6 +3,7 @@
 
 mod c_program;
 mod ended;
+mod golden;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -277,12 +278,7 @@ fn a_program_sees_the_version_that_the_environment_asks_for() {
 fn the_book_shows_what_a_run_with_a_defect_prints() {
     let (status, stdout, stderr) = run(example("saxpy").env("SIMCUDA_REPORT", "text,github").env("SIMCUDA_EXITCODE", "3"));
     assert_eq!((status, stdout.as_str()), (Some(3), ""), "{stderr}");
-    let saved = Path::new(ROOT).join("examples/saxpy/report.txt");
-    if std::env::var_os("SIMCUDA_BLESS").is_some() {
-        std::fs::write(&saved, &stderr).unwrap();
-    }
-    let saved = std::fs::read_to_string(saved).unwrap_or_default();
-    assert!(saved == stderr, "the book shows something else; SIMCUDA_BLESS=1 writes it again:\n{stderr}");
+    golden::assert_is("examples/saxpy/report.txt", &stderr);
 }
 
 /// A step of a job: its command, and the variables for this command.

@@ -139,7 +139,7 @@ fn an_interrupted_run_keeps_its_verdicts_and_goes_on() {
     assert_eq!((ids.len(), after.lines().count()), (33, 34));
 }
 
-/// Whether a process with this argument exists.
+/// Returns true if a process with this argument exists.
 fn runs(argument: &str) -> bool {
     let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
     // A process may end while we look.

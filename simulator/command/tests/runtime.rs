@@ -9,7 +9,7 @@ use tempfile::TempDir;
 /// This package.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What NVIDIA's library of this version is called, and what its symbols are versions of.
+/// Returns the name of NVIDIA's library of this version, which is also that of its symbols' version.
 fn library(version: u32) -> String {
     format!("libcudart.so.{version}")
 }

@@ -1,4 +1,4 @@
-//! What happens when the process ends: the report and the coverage are written, and the exit status reflects the defects.
+//! The end of the process: the report and the coverage are written, and the exit status reflects the defects.
 //!
 //! The program does not know about any of this, so the library has a destructor. The loader runs it when the process ends by `exit`, by
 //! a return from `main`, or by a panic. A process that is killed or aborts ends without it, and nothing can be done about that. By then,
@@ -74,8 +74,8 @@ fn write_coverage(collector: &Collector) {
     if covered.kernels.is_empty() {
         return;
     }
-    let path = collector.new_file();
-    let written = serde_json::to_string(&covered).map_err(io::Error::from).and_then(|text| replace(&path, &text));
+    let path = collector.spool.new_file();
+    let written = serde_json::to_vec(&covered).map_err(io::Error::from).and_then(|text| replace(&path, text));
     if let Err(error) = written {
         say(format_args!("cannot write the coverage to {}: {error}", path.display()));
     }

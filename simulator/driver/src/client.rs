@@ -24,11 +24,11 @@ use serde::de::DeserializeOwned;
 use simt::{Dim3, WarpOrder};
 
 pub use crate::error::Error;
-pub use crate::interface::LIBRARY_VARIABLE;
 use crate::interface::{self, FILE_NAME};
 use crate::records::Records;
 use crate::result::CuResult;
 use crate::settings::{self, Settings, Trace};
+use crate::variables;
 
 /// The file in which cargo lists what the library was built from. It stays while the library is linked again.
 const DEPENDENCIES: &str = "simcuda.d";
@@ -56,7 +56,7 @@ static OPENED: Mutex<Option<&'static Simulator>> = Mutex::new(None);
 /// The function that makes the library of a program that carries it.
 static CARRIED: OnceLock<fn() -> Result<PathBuf, Error>> = OnceLock::new();
 
-/// Sets what [`Simulator::open`] opens, unless [`LIBRARY_VARIABLE`] names a library; the first call counts.
+/// Sets what [`Simulator::open`] opens, unless [`variables::LIBRARY`] names a library; the first call counts.
 pub(crate) fn carry(make: fn() -> Result<PathBuf, Error>) {
     let _ = CARRIED.set(make);
 }
@@ -92,7 +92,7 @@ impl Simulator {
         }
         let path = match CARRIED.get() {
             // Who names a library wants that one. Where files may not grow (`ulimit -f`), not even one in memory, there may be a library near.
-            Some(make) if env::var_os(LIBRARY_VARIABLE).is_none() => make().or_else(|error| find_library().map_err(|_| error))?,
+            Some(make) if variables::LIBRARY.path().is_none() => make().or_else(|error| find_library().map_err(|_| error))?,
             _ => find_library()?,
         };
         let load = || match Self::load(path.clone()) {
@@ -236,14 +236,13 @@ pub fn check_profile(name: &str) -> Result<(), Error> {
     settings::profile_named(name).map(drop)
 }
 
-/// Finds the library: where [`LIBRARY_VARIABLE`] says, or near the executable, where cargo or `simcuda` leaves it.
+/// Finds the library: where [`variables::LIBRARY`] says, or near the executable, where cargo or `simcuda` leaves it.
 ///
 /// # Errors
 ///
 /// [`Error::NotFound`]
 pub fn find_library() -> Result<PathBuf, Error> {
-    if let Some(path) = env::var_os(LIBRARY_VARIABLE) {
-        let path = PathBuf::from(path);
+    if let Some(path) = variables::LIBRARY.path() {
         return if path.is_file() { Ok(path) } else { Err(Error::NotFound { searched: vec![path] }) };
     }
     let executable = env::current_exe().ok();

@@ -3,13 +3,11 @@
 //! Each process writes a [`Covered`] when it ends, into a file of its own. A reader that wants to know about a whole test suite
 //! [reads](Covered::read_folder) them all and [adds](Covered::add) them up.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -18,15 +16,15 @@ pub use simt::coverage::{Branch, Coverage, Executed, Outcome, Place, Way};
 use simt::{CoverageCounts, LaunchOptions, Module};
 
 use crate::error::Error;
+use crate::files::Spool;
 use crate::name::readable;
 use crate::observer::{Begun, Observer};
 
 /// The version of the format of files. It changes whenever an older reader would misunderstand a file.
 const VERSION: u32 = 1;
 
-/// The beginning and the end of the names of files.
-const PREFIX: &str = "coverage-";
-const SUFFIX: &str = ".json";
+/// The kind of file that a process's coverage is.
+const KIND: &str = "coverage";
 
 /// The executed lines and branches of kernels, of one process or several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,39 +64,30 @@ impl Covered {
     ///
     /// [`Error::File`] if the folder or one of the files cannot be read, or if a file has another format.
     pub fn read_folder(folder: &Path) -> Result<Self, Error> {
-        let refused = |path: &Path, source| Error::File { path: path.to_owned(), source };
         let mut covered = Self::default();
-        let entries = fs::read_dir(folder).map_err(|error| refused(folder, error))?;
-        let paths: io::Result<BTreeSet<PathBuf>> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
-        for path in paths.map_err(|error| refused(folder, error))? {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if name.starts_with(PREFIX) && name.ends_with(SUFFIX) {
-                covered.add(Self::read(&path).map_err(|error| refused(&path, error))?);
-            }
-        }
+        Spool::new(folder, KIND).read(Self::parse)?.into_iter().for_each(|other| covered.add(other));
         Ok(covered)
     }
 
-    fn read(path: &Path) -> io::Result<Self> {
+    fn parse(text: &[u8]) -> io::Result<Self> {
         /// The part of the format that never changes.
         #[derive(Deserialize)]
         struct Versioned {
             version: u32,
         }
 
-        let text = fs::read_to_string(path)?;
-        let Versioned { version } = serde_json::from_str(&text)?;
+        let Versioned { version } = serde_json::from_slice(text)?;
         if version != VERSION {
             let message = format!("it has version {version} of the format, but this program needs {VERSION}; make it again");
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
-        Ok(serde_json::from_str(&text)?)
+        Ok(serde_json::from_slice(text)?)
     }
 }
 
 /// Collects what this process executes.
 pub(crate) struct Collector {
-    folder: PathBuf,
+    pub spool: Spool,
     pub modules: Mutex<Modules>,
 }
 
@@ -115,13 +104,7 @@ pub(crate) struct ModuleCounts {
 
 impl Collector {
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, modules: Mutex::default() }
-    }
-
-    /// Returns the name of a file that no other process writes. A later process may have the same ID, so the name also has the time.
-    pub fn new_file(&self) -> PathBuf {
-        let now_ns = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
-        self.folder.join(format!("{PREFIX}{}-{now_ns}{SUFFIX}", std::process::id()))
+        Self { spool: Spool::new(folder, KIND), modules: Mutex::default() }
     }
 }
 

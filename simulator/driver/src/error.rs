@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::interface::{self, FILE_NAME, LIBRARY_VARIABLE};
+use crate::interface::{self, FILE_NAME};
 
 /// Why the simulator cannot be used as asked.
 #[derive(Debug, Error)]
@@ -14,7 +14,7 @@ pub enum Error {
     /// The library is in none of the usual places.
     #[error(
         "the simulator's library {FILE_NAME} was not found in {}; `cargo build -p simcuda` in the repository builds it: run the program with \
-         `cargo run` there, or set {LIBRARY_VARIABLE} to the path of the library",
+         `cargo run` there, or set SIMCUDA_LIBRARY to the path of the library",
         .searched.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     )]
     NotFound {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::client;
 use crate::error::Error;
+use crate::files::put;
 use crate::interface;
 
 /// A library to install.
@@ -14,7 +15,7 @@ struct Installed {
     name: &'static str,
     /// Its other names, as links: a program that asks for two names must get one library and not two.
     links: &'static [&'static str],
-    /// What a file of one of these names contains if it is ours.
+    /// A text that only our file of one of these names contains.
     mark: &'static str,
 }
 
@@ -36,7 +37,7 @@ const COMPILER: Installed = Installed {
     mark: interface::COMPILER_MARK,
 };
 
-/// The file names of the runtime and of NVRTC where cargo leaves them, beside the driver.
+/// The file names of the runtime and of NVRTC where cargo leaves them, next to the driver.
 const RUNTIME_FILE: &str = "libsimcudart.so";
 const COMPILER_FILE: &str = "libsimnvrtc.so";
 
@@ -59,7 +60,7 @@ pub const LOADER_VARIABLE: &str = if cfg!(windows) {
 };
 
 /// Copies the driver, as [`client::find_library`] finds it, into `folder`, which is created if necessary; on Linux, also the runtime and NVRTC,
-/// from beside the driver. Returns the folder's absolute path, to be used as the value of [`LOADER_VARIABLE`].
+/// from the driver's folder. Returns the folder's absolute path, to be used as the value of [`LOADER_VARIABLE`].
 ///
 /// This replaces older copies, even while programs use them. It makes copies and not links, so that `cargo clean` does not remove them.
 ///
@@ -92,9 +93,11 @@ pub fn install(folder: &Path) -> Result<PathBuf, Error> {
         let path = folder.join(library.name);
         let parent = path.parent().unwrap_or(&folder);
         fs::create_dir_all(parent).map_err(at(parent))?;
-        put(&path, |unfinished| fs::copy(source, unfinished).map(drop))?;
+        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).map_err(at(&path))?;
         for name in library.links {
-            put(&folder.join(name), |unfinished| link(path.file_name().unwrap_or_default().as_ref(), unfinished))?;
+            let link_path = folder.join(name);
+            put(&link_path, |unfinished| link(path.file_name().unwrap_or_default().as_ref(), unfinished))
+                .map_err(at(&link_path))?;
         }
     }
     Ok(folder)
@@ -114,13 +117,6 @@ impl Installed {
         }
         Ok(())
     }
-}
-
-/// Makes a new file and moves it over the old one, so that a program that has the old one open keeps it.
-fn put(path: &Path, make: impl FnOnce(&Path) -> io::Result<()>) -> Result<(), Error> {
-    let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
-    let made = make(&unfinished).and_then(|()| fs::rename(&unfinished, path));
-    made.map_err(|source| Error::File { path: path.to_owned(), source })
 }
 
 #[cfg(unix)]

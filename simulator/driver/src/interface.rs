@@ -20,6 +20,3 @@ pub const FILE_NAME: &str = if cfg!(windows) {
 } else {
     "libsimcuda.so"
 };
-
-/// The environment variable that gives the path of the library.
-pub const LIBRARY_VARIABLE: &str = "SIMCUDA_LIBRARY";

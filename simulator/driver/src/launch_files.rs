@@ -12,9 +12,10 @@ use simt::memory::Allocation;
 use simt::tensor_map::TensorMap;
 use simt::{LaunchConfig, LaunchOptions};
 
+use crate::files::Spool;
 use crate::messages::say;
 use crate::observer::{Begun, Observer};
-use crate::settings::LAUNCHES_VARIABLE;
+use crate::variables::LAUNCHES;
 
 /// A launch as its file has it.
 #[derive(Debug, Serialize, Deserialize)]
@@ -66,19 +67,24 @@ pub struct LaunchFiles(PathBuf);
 impl LaunchFiles {
     /// Reads from the environment whether launches are written.
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
-        variable(LAUNCHES_VARIABLE).map(|folder| Self(folder.into()))
+        variable(LAUNCHES.name).map(|folder| Self(folder.into()))
     }
 }
 
 impl Observer for LaunchFiles {
     fn begin(&self, launch: &Begun<'_>, options: &mut LaunchOptions) {
         if let Err(error) = write(&self.0, launch, options.cooperative) {
-            say(format_args!("cannot write the launch of {} ({LAUNCHES_VARIABLE}): {error}", launch.kernel));
+            say(format_args!("cannot write the launch of {} ({LAUNCHES}): {error}", launch.kernel));
         }
     }
 }
 
-/// Writes the launch into a folder, which it makes if need be. Files are numbered in the order of the process's launches.
+/// Names the files of launches in a folder.
+pub fn launches_in(folder: &Path) -> Spool {
+    Spool::new(folder, "launch")
+}
+
+/// Writes the launch into a folder, which it makes if need be.
 fn write(folder: &Path, launch: &Begun<'_>, cooperative: bool) -> io::Result<()> {
     let (memory, image) = (launch.memory, launch.image);
     let contents = |Allocation { base, bytes }: Allocation| {
@@ -120,8 +126,7 @@ fn write(folder: &Path, launch: &Begun<'_>, cooperative: bool) -> io::Result<()>
         ptx: image.module().text(),
     };
     fs::create_dir_all(folder)?;
-    let name = format!("{}-{:05}.json", std::process::id(), launch.number - 1);
-    fs::write(folder.join(name), serde_json::to_vec(&file)?)
+    launches_in(folder).add(&file)
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {

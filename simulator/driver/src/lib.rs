@@ -23,7 +23,7 @@
 //! - `interface`: the version of what crosses between client and library.
 //! - `error`: what can go wrong for a user of the Rust half. `result`: what a C function returns.
 //! - `messages`: lines on standard error.
-//! - [`settings`]: what can be set.
+//! - [`variables`]: the environment variables. [`settings`]: what can be set, by them or by a client.
 //! - [`files`]: files that others read while the process runs.
 //! - [`mod@occupancy`]: how a launch fills a multiprocessor.
 //! - [`records`]: what is remembered of the launches: totals over all, details of the latest.
@@ -78,6 +78,7 @@ pub mod report;
 pub mod scores;
 pub mod settings;
 pub mod stepping;
+pub mod variables;
 
 pub use simt::occupancy;
 

@@ -1,8 +1,8 @@
 //! Mutants of the kernels that a process runs: small, deliberate mistakes, to see whether its tests notice them. `simcuda mutate` sets the
 //! variables of this module, and reads the files.
 //!
-//! With [`FOLDER_VARIABLE`] alone, each process lists the mutants of the kernels that it launches, and says which of them it reached. The
-//! files are up to date after each launch, because a process can end in ways that no library notices. With [`MUTANT_VARIABLE`] as well, a
+//! With [`MUTANTS`] alone, each process lists the mutants of the kernels that it launches, and says which of them it reached. The
+//! files are up to date after each launch, because a process can end in ways that no library notices. With [`MUTANT`] as well, a
 //! module that has the mutant is loaded with that mistake, and an empty file says so.
 
 use std::borrow::Cow;
@@ -12,7 +12,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
 use ptx::mutation;
@@ -21,15 +20,14 @@ use serde::{Deserialize, Serialize};
 use simt::{LaunchOptions, Module, SourceLine};
 
 use crate::error::Error;
-use crate::files;
+use crate::files::{self, Spool};
 use crate::messages::say;
 use crate::name::readable;
 use crate::observer::{Begun, Ended, Observer};
+use crate::variables::{MUTANT, MUTANTS};
 
-/// The environment variable that names the folder for lists of mutants.
-pub const FOLDER_VARIABLE: &str = "SIMCUDA_MUTANTS";
-/// The environment variable that chooses a mutant, by its [name](mutation::Mutant::id).
-pub const MUTANT_VARIABLE: &str = "SIMCUDA_MUTANT";
+/// The kind of file that a list of mutants is.
+const KIND: &str = "mutants";
 
 /// The file that says that a module was loaded with the mistake.
 pub const APPLIED: &str = "applied";
@@ -62,8 +60,6 @@ pub struct Listed {
 pub(crate) struct Mutants {
     folder: Option<PathBuf>,
     chosen: Option<String>,
-    /// The time of the start, which tells this process from later ones.
-    started: u128,
     launched: Mutex<BTreeMap<(u64, String), Launched>>,
 }
 
@@ -82,17 +78,11 @@ impl Mutants {
     ///
     /// [`Error::Variable`]
     pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let folder = variable(FOLDER_VARIABLE).map(|text| match std::path::absolute(&text) {
-            Ok(folder) if folder.is_dir() => Ok(folder),
-            _ => Err(Error::Variable { variable: FOLDER_VARIABLE, expected: "a folder that exists", got: text }),
-        });
-        let chosen = variable(MUTANT_VARIABLE).map(|id| {
-            let is_name = id.split_once('@').is_some_and(|(function, _)| !function.is_empty());
-            let expected = "the name of a mutant, as `simcuda mutate --list` prints it";
-            if is_name { Ok(id) } else { Err(Error::Variable { variable: MUTANT_VARIABLE, expected, got: id }) }
-        });
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        Ok(Self { folder: folder.transpose()?, chosen: chosen.transpose()?, started, launched: Mutex::default() })
+        let is_folder = |text: &str| std::path::absolute(text).ok().filter(|folder| folder.is_dir());
+        let folder = MUTANTS.parsed(&variable, "a folder that exists", is_folder)?;
+        let is_name = |id: &str| id.split_once('@').filter(|(function, _)| !function.is_empty()).map(|_| id.to_owned());
+        let chosen = MUTANT.parsed(&variable, "the name of a mutant, as `simcuda mutate --list` prints it", is_name)?;
+        Ok(Self { folder, chosen, launched: Mutex::default() })
     }
 
     /// Returns the text to load in place of this one: with the chosen mistake, if it has that mutant.
@@ -123,7 +113,7 @@ impl Mutants {
     fn leave(&self, name: &str, text: &str) {
         let Some(folder) = &self.folder else { return };
         if let Err(error) = fs::write(folder.join(name), text) {
-            say(format_args!("cannot write {name} ({FOLDER_VARIABLE}): {error}"));
+            say(format_args!("cannot write {name} ({MUTANTS}): {error}"));
         }
     }
 }
@@ -141,17 +131,17 @@ impl Observer for Mutants {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         let mut launched = self.launched.lock();
-        let number = launched.len();
-        let known = launched.entry((hasher.finish(), launch.kernel.to_owned())).or_insert_with(|| {
-            let file = folder.join(format!("{}-{}-{number}.json", std::process::id(), self.started));
-            Launched { file, lines: BTreeSet::new(), mutants: mutants_of_kernel(&text, launch.kernel) }
+        let known = launched.entry((hasher.finish(), launch.kernel.to_owned())).or_insert_with(|| Launched {
+            file: Spool::new(folder, KIND).new_file(),
+            lines: BTreeSet::new(),
+            mutants: mutants_of_kernel(&text, launch.kernel),
         });
         let before = known.lines.len();
         known.lines.extend(executed.lines());
         if known.lines.len() > before
             && let Err(error) = known.write()
         {
-            say(format_args!("cannot write the mutants of {} ({FOLDER_VARIABLE}): {error}", launch.kernel));
+            say(format_args!("cannot write the mutants of {} ({MUTANTS}): {error}", launch.kernel));
         }
     }
 }
@@ -167,7 +157,7 @@ fn mutants_of_kernel(text: &str, kernel: &str) -> Vec<mutation::Mutant> {
 impl Launched {
     fn write(&self) -> io::Result<()> {
         let listed: Vec<Listed> = self.mutants.iter().map(|mutant| self.listed(mutant)).collect();
-        files::replace(&self.file, &serde_json::to_string(&listed)?)
+        files::replace(&self.file, serde_json::to_vec(&listed)?)
     }
 
     fn listed(&self, mutant: &mutation::Mutant) -> Listed {
@@ -189,18 +179,14 @@ impl Launched {
 ///
 /// # Errors
 ///
-/// If a file cannot be read or is not such a list.
-pub fn read(folder: &Path) -> io::Result<Vec<Listed>> {
+/// [`Error::File`] if a file cannot be read or is not such a list.
+pub fn read(folder: &Path) -> Result<Vec<Listed>, Error> {
     let mut all: BTreeMap<String, Listed> = BTreeMap::new();
-    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    for file in files {
-        for listed in serde_json::from_slice::<Vec<Listed>>(&fs::read(&file)?)? {
-            match all.get_mut(&listed.id) {
-                Some(known) => known.covered |= listed.covered,
-                None => drop(all.insert(listed.id.clone(), listed)),
-            }
+    let lists = Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice::<Vec<Listed>>(text)?))?;
+    for listed in lists.into_iter().flatten() {
+        match all.get_mut(&listed.id) {
+            Some(known) => known.covered |= listed.covered,
+            None => drop(all.insert(listed.id.clone(), listed)),
         }
     }
     Ok(all.into_values().collect())

@@ -3,13 +3,29 @@
 use std::borrow::Cow;
 
 use cpp_demangle::{DemangleOptions, Symbol};
+use simt::{LaunchError, LaunchReport};
 
 /// Returns a kernel's name as in its source, without parameters: `scale<float>` for `_Z5scaleIfEvPT_`. A name that no C++ compiler made
 /// stays as it is.
 pub fn readable(symbol: &str) -> Cow<'_, str> {
+    // Without this prefix, the letters of a type would be one: `f` is `float`.
+    if !symbol.starts_with("_Z") {
+        return Cow::Borrowed(symbol);
+    }
     let options = DemangleOptions::new().no_params().no_return_type();
     let name = Symbol::new(symbol).ok().and_then(|parsed| parsed.demangle_with_options(&options).ok());
     name.map_or(Cow::Borrowed(symbol), |name| Cow::Owned(without_tags(&name)))
+}
+
+/// Gives the kernel its readable name in all that a launch found, so that every text about it has that name.
+pub fn made_readable(ended: &mut Result<LaunchReport, LaunchError>) {
+    let rename = |kernel: &mut String| *kernel = readable(kernel).into_owned();
+    match ended {
+        Ok(report) => report.findings.iter_mut().for_each(|finding| rename(&mut finding.kernel)),
+        Err(LaunchError::Fault { finding, .. }) => rename(&mut finding.kernel),
+        Err(LaunchError::OutOfFuel { kernel, .. }) => rename(kernel),
+        Err(LaunchError::Misuse(_)) => {}
+    }
 }
 
 /// Removes tags such as `[abi:v1]`. numba gives every kernel one of more than a hundred letters.
@@ -32,6 +48,8 @@ mod tests {
             ("_ZN5layer4normILi128EEEvPKfPfi", "layer::norm<128>"),
             ("_ZN8__main__4axpyB2v1B8cw51cXTLEf", "__main__::axpy"),
             ("_Z", "_Z"),
+            ("f", "f"),
+            ("Pf", "Pf"),
         ] {
             assert_eq!(readable(symbol), name, "{symbol}");
         }

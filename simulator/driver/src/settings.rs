@@ -7,34 +7,7 @@ use simt::{Dim3, Profile, WarpOrder};
 
 use crate::error::Error;
 use crate::report::{Destination, Suppression, read_suppressions};
-
-/// The environment variable that chooses the profile.
-pub const PROFILE_VARIABLE: &str = "SIMCUDA_PROFILE";
-/// The environment variable that limits how many warp instructions a block may execute.
-pub const FUEL_VARIABLE: &str = "SIMCUDA_FUEL";
-/// The environment variable that limits how many seconds a program waits for a stream that waits for a value in memory.
-pub const PATIENCE_VARIABLE: &str = "SIMCUDA_PATIENCE";
-/// The environment variable that sets the order in which the warps of a block take turns.
-pub const ORDER_VARIABLE: &str = "SIMCUDA_WARP_ORDER";
-/// The environment variable that chooses the order of the work of streams, by the number of a schedule.
-pub const SCHEDULE_VARIABLE: &str = "SIMCUDA_SCHEDULE";
-/// The environment variable that turns the checks `on` or `off`.
-pub const CHECKS_VARIABLE: &str = "SIMCUDA_CHECKS";
-/// The environment variable that says where the report goes when the process ends. See [`Reporting`].
-pub const REPORT_VARIABLE: &str = "SIMCUDA_REPORT";
-/// The environment variable that sets the exit status of a process whose kernels had defects (errors, not warnings).
-pub const EXIT_VARIABLE: &str = "SIMCUDA_EXITCODE";
-/// The environment variable that names a file with the defects that are not to be reported. See [`Reporting::suppressions`].
-pub const SUPPRESSIONS_VARIABLE: &str = "SIMCUDA_SUPPRESSIONS";
-
-/// The environment variable that names a folder into which each process writes which lines and branches of its kernels it executed.
-pub const COVERAGE_VARIABLE: &str = "SIMCUDA_COVERAGE";
-
-/// The environment variable that names a folder into which each launch is written, to be repeated elsewhere.
-pub const LAUNCHES_VARIABLE: &str = "SIMCUDA_LAUNCHES";
-
-/// The environment variable that chooses the version of CUDA that the driver says it has, such as `12.4`.
-pub const VERSION_VARIABLE: &str = "SIMCUDA_DRIVER_VERSION";
+use crate::variables::{self, COVERAGE, REPORT};
 
 /// The version when none is chosen, as `cuDriverGetVersion` returns it: the newest of which every function is here. CUDA 12.3 brought the
 /// conditional nodes of graphs.
@@ -43,7 +16,7 @@ const DEFAULT_VERSION: i32 = 12020;
 /// The profile when none is chosen.
 pub const DEFAULT_PROFILE: &str = "h200";
 
-/// Whether this operating system runs the library's destructor, which writes the report.
+/// True where the operating system runs the library's destructor, which writes the report.
 const REPORTS_AT_EXIT: bool = cfg!(target_os = "linux");
 
 /// A change of settings. A field that is `None` stays as it is.
@@ -52,7 +25,7 @@ const REPORTS_AT_EXIT: bool = cfg!(target_os = "linux");
 pub struct Settings {
     /// Name of the profile to simulate. It can only be changed before `cuInit`, because a program's device does not change while it runs.
     pub profile: Option<String>,
-    /// Whether to check kernels for defects that do not stop them.
+    /// True to check kernels for defects that do not stop them.
     pub checks: Option<bool>,
     /// Warp instructions that one block may execute. A kernel that needs more is stopped as endless.
     pub fuel: Option<u64>,
@@ -86,33 +59,23 @@ impl Settings {
     ///
     /// [`Error::Variable`]
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let number = |name: &'static str, expected: &'static str| {
-            let text = variable(name);
-            text.map(|text| text.parse().map_err(|_| Error::Variable { variable: name, expected, got: text })).transpose()
+        let checks = |text: &str| match text {
+            "on" => Some(true),
+            "off" => Some(false),
+            _ => None,
         };
-        let checks = variable(CHECKS_VARIABLE).map(|text| match text.as_str() {
-            "on" => Ok(true),
-            "off" => Ok(false),
-            _ => Err(Error::Variable { variable: CHECKS_VARIABLE, expected: "on or off", got: text }),
-        });
-        let warp_order = variable(ORDER_VARIABLE).map(|text| match text.as_str() {
-            "ascending" => Ok(WarpOrder::Ascending),
-            "descending" => Ok(WarpOrder::Descending),
-            seed => seed.parse().map(WarpOrder::Shuffled).map_err(|_| Error::Variable {
-                variable: ORDER_VARIABLE,
-                expected: "ascending, descending, or a number to shuffle by",
-                got: seed.to_owned(),
-            }),
-        });
+        let warp_order = |text: &str| match text {
+            "ascending" => Some(WarpOrder::Ascending),
+            "descending" => Some(WarpOrder::Descending),
+            seed => seed.parse().ok().map(WarpOrder::Shuffled),
+        };
         Ok(Self {
-            profile: variable(PROFILE_VARIABLE),
-            checks: checks.transpose()?,
-            fuel: number(FUEL_VARIABLE, "a number of warp instructions")?,
-            patience_s: number(PATIENCE_VARIABLE, "a number of seconds")?,
-            workers: None,
-            warp_order: warp_order.transpose()?,
-            garbage: None,
-            trace: None,
+            profile: variable(variables::PROFILE.name),
+            checks: variables::CHECKS.parsed(&variable, "on or off", checks)?,
+            fuel: variables::FUEL.parsed(&variable, "a number of warp instructions", number)?,
+            patience_s: variables::PATIENCE.parsed(&variable, "a number of seconds", number)?,
+            warp_order: variables::WARP_ORDER.parsed(&variable, "ascending, descending, or a number to shuffle by", warp_order)?,
+            ..Self::default()
         })
     }
 
@@ -130,9 +93,9 @@ impl Settings {
     }
 }
 
-/// What a process reports about its own kernels, and when.
+/// The reports of a process about its own kernels.
 ///
-/// Only the environment decides. [`REPORT_VARIABLE`] is `off` or a list of [destinations](Destination::parse) separated by commas. If the
+/// Only the environment decides. [`REPORT`] is `off` or a list of [destinations](Destination::parse) separated by commas. If the
 /// variable is not set, there is no report at exit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reporting {
@@ -155,27 +118,19 @@ impl Reporting {
     ///
     /// [`Error::Variable`], [`Error::ReportFile`], [`Error::NoReportAtExit`], [`Error::File`], [`Error::Suppressions`]
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let exit_status = variable(EXIT_VARIABLE).map(|text| match text.parse::<u8>() {
-            Ok(status @ 1..) => Ok(status),
-            _ => Err(Error::Variable { variable: EXIT_VARIABLE, expected: "a number from 1 to 255", got: text }),
-        });
-        let exit_status = exit_status.transpose()?;
-        let (quiet, destinations) = match variable(REPORT_VARIABLE).as_deref() {
-            None => (false, Vec::new()),
-            Some("off") => (true, Vec::new()),
-            Some(list) => (false, list.split(',').map(|text| Destination::parse(text, REPORT_VARIABLE)).collect::<Result<_, _>>()?),
-        };
-        if !REPORTS_AT_EXIT && !destinations.is_empty() {
-            return Err(Error::NoReportAtExit(REPORT_VARIABLE));
+        let exit_status = variables::EXITCODE
+            .parsed(&variable, "a number from 1 to 255", |text| text.parse().ok().filter(|&status: &u8| status > 0))?;
+        let list = variable(REPORT.name);
+        let quiet = list.as_deref() == Some("off");
+        let list = list.iter().filter(|_| !quiet).flat_map(|list| list.split(','));
+        let destinations = list.map(|text| Destination::parse(text, REPORT.name)).collect::<Result<Vec<_>, _>>()?;
+        let coverage = variable(COVERAGE.name).map(|folder| coverage_folder(&folder)).transpose()?;
+        let at_exit =
+            [(REPORT, !destinations.is_empty()), (variables::EXITCODE, exit_status.is_some()), (COVERAGE, coverage.is_some())];
+        if let Some((refused, _)) = at_exit.iter().find(|(_, is_asked)| *is_asked && !REPORTS_AT_EXIT) {
+            return Err(Error::NoReportAtExit(refused.name));
         }
-        if !REPORTS_AT_EXIT && exit_status.is_some() {
-            return Err(Error::NoReportAtExit(EXIT_VARIABLE));
-        }
-        let suppressions = variable(SUPPRESSIONS_VARIABLE).map(|path| read_suppressions(Path::new(&path)));
-        let coverage = variable(COVERAGE_VARIABLE).map(|folder| coverage_folder(&folder)).transpose()?;
-        if !REPORTS_AT_EXIT && coverage.is_some() {
-            return Err(Error::NoReportAtExit(COVERAGE_VARIABLE));
-        }
+        let suppressions = variable(variables::SUPPRESSIONS.name).map(|path| read_suppressions(Path::new(&path)));
         Ok(Self { quiet, destinations, exit_status, suppressions: suppressions.transpose()?.unwrap_or_default(), coverage })
     }
 }
@@ -183,7 +138,7 @@ impl Reporting {
 /// Makes the folder for coverage now, so that a name that cannot be is refused before the program runs.
 fn coverage_folder(folder: &str) -> Result<PathBuf, Error> {
     let made = std::path::absolute(folder).and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
-    made.map_err(|error| Error::ReportFile { variable: COVERAGE_VARIABLE, path: folder.into(), reason: error.to_string() })
+    made.map_err(|error| Error::ReportFile { variable: COVERAGE.name, path: folder.into(), reason: error.to_string() })
 }
 
 /// Reads from the environment which version of CUDA the driver says it has, as `cuDriverGetVersion` returns it: 12040 for `12.4`. Some
@@ -193,11 +148,14 @@ fn coverage_folder(folder: &str) -> Result<PathBuf, Error> {
 ///
 /// [`Error::Variable`]
 pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Result<i32, Error> {
-    let Some(text) = variable(VERSION_VARIABLE) else { return Ok(DEFAULT_VERSION) };
     let number = |text: &str| text.parse::<u8>().ok().filter(|&number| number < 100).map(i32::from);
-    let version = text.split_once('.').and_then(|(major, minor)| Some(number(major)? * 1000 + number(minor)? * 10));
-    let refused = || Error::Variable { variable: VERSION_VARIABLE, expected: "a version of CUDA such as 12.4", got: text.clone() };
-    version.filter(|&version| version >= DEFAULT_VERSION).ok_or_else(refused)
+    let version = |text: &str| {
+        let (major, minor) = text.split_once('.')?;
+        let version = number(major)? * 1000 + number(minor)? * 10;
+        (version >= DEFAULT_VERSION).then_some(version)
+    };
+    let chosen = variables::DRIVER_VERSION.parsed(variable, "a version of CUDA such as 12.4", version)?;
+    Ok(chosen.unwrap_or(DEFAULT_VERSION))
 }
 
 /// Reads from the environment the number of the schedule, if there is one.
@@ -206,8 +164,11 @@ pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Resul
 ///
 /// [`Error::Variable`]
 pub(crate) fn schedule(variable: impl Fn(&str) -> Option<String>) -> Result<Option<u64>, Error> {
-    let refused = |got| Error::Variable { variable: SCHEDULE_VARIABLE, expected: "the number of a schedule", got };
-    variable(SCHEDULE_VARIABLE).map(|text| text.parse().map_err(|_| refused(text))).transpose()
+    variables::SCHEDULE.parsed(variable, "the number of a schedule", number)
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.parse().ok()
 }
 
 /// Finds a profile by its name.
@@ -224,21 +185,22 @@ mod tests {
     use super::*;
     #[cfg(target_os = "linux")]
     use crate::report::Form;
+    use crate::variables::{CHECKS, DRIVER_VERSION, EXITCODE, FUEL, PROFILE, Variable, WARP_ORDER};
 
     #[test]
     fn an_environment_variable_is_read_or_refused_by_its_name() {
-        let settings = |name: &'static str, value: &'static str| {
-            Settings::from_environment(move |asked| (asked == name).then(|| value.to_owned()))
+        let settings = |name: Variable, value: &'static str| {
+            Settings::from_environment(move |asked| (asked == name.name).then(|| value.to_owned()))
         };
-        assert_eq!(settings("OTHER", "x").unwrap(), Settings::default());
-        assert_eq!(settings(FUEL_VARIABLE, "77").unwrap().fuel, Some(77));
-        assert_eq!(settings(CHECKS_VARIABLE, "off").unwrap().checks, Some(false));
-        assert_eq!(settings(ORDER_VARIABLE, "descending").unwrap().warp_order, Some(WarpOrder::Descending));
-        assert_eq!(settings(ORDER_VARIABLE, "7").unwrap().warp_order, Some(WarpOrder::Shuffled(7)));
-        assert!(settings(ORDER_VARIABLE, "any").unwrap_err().to_string().contains("descending"));
-        assert_eq!(settings(PROFILE_VARIABLE, "t4").unwrap().profile.as_deref(), Some("t4"));
-        assert!(settings(FUEL_VARIABLE, "much").unwrap_err().to_string().contains(FUEL_VARIABLE));
-        assert!(settings(CHECKS_VARIABLE, "yes").unwrap_err().to_string().contains("on or off"));
+        assert_eq!(settings(REPORT, "x").unwrap(), Settings::default());
+        assert_eq!(settings(FUEL, "77").unwrap().fuel, Some(77));
+        assert_eq!(settings(CHECKS, "off").unwrap().checks, Some(false));
+        assert_eq!(settings(WARP_ORDER, "descending").unwrap().warp_order, Some(WarpOrder::Descending));
+        assert_eq!(settings(WARP_ORDER, "7").unwrap().warp_order, Some(WarpOrder::Shuffled(7)));
+        assert!(settings(WARP_ORDER, "any").unwrap_err().to_string().contains("descending"));
+        assert_eq!(settings(PROFILE, "t4").unwrap().profile.as_deref(), Some("t4"));
+        assert!(settings(FUEL, "much").unwrap_err().to_string().contains(FUEL.name));
+        assert!(settings(CHECKS, "yes").unwrap_err().to_string().contains("on or off"));
     }
 
     #[test]
@@ -248,7 +210,7 @@ mod tests {
         assert_eq!(version(Some("12.4")).unwrap(), 12040);
         assert_eq!(version(Some("13.0")).unwrap(), 13000);
         for wrong in ["", "12", "12.", "11.8", "12.4.1", "12.100", "new"] {
-            assert!(version(Some(wrong)).unwrap_err().to_string().contains(VERSION_VARIABLE), "{wrong}");
+            assert!(version(Some(wrong)).unwrap_err().to_string().contains(DRIVER_VERSION.name), "{wrong}");
         }
     }
 
@@ -262,14 +224,13 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn reports_go_where_the_environment_says_or_the_variable_is_refused() {
-        let reporting = |name: &'static str, value: &'static str| {
-            Reporting::from_environment(move |asked| (asked == name).then(|| value.to_owned()))
+        let reporting = |name: Variable, value: &'static str| {
+            Reporting::from_environment(move |asked| (asked == name.name).then(|| value.to_owned()))
         };
-        assert_eq!(reporting("OTHER", "x").unwrap(), Reporting::default());
-        assert!(reporting(REPORT_VARIABLE, "off").unwrap().quiet);
+        assert_eq!(reporting(FUEL, "x").unwrap(), Reporting::default());
+        assert!(reporting(REPORT, "off").unwrap().quiet);
         let process = std::process::id();
-        let several =
-            reporting(REPORT_VARIABLE, "text,json:/tmp/r-%p,github,/tmp/r.json,junit:/tmp/r.xml,sarif:/tmp/r.sarif").unwrap();
+        let several = reporting(REPORT, "text,json:/tmp/r-%p,github,/tmp/r.json,junit:/tmp/r.xml,sarif:/tmp/r.sarif").unwrap();
         let file = |form, path: &str| Destination::File(form, path.into());
         let expected = [
             Destination::Text,
@@ -280,25 +241,25 @@ mod tests {
             file(Form::Sarif, "/tmp/r.sarif"),
         ];
         assert_eq!((several.quiet, several.destinations), (false, expected.to_vec()));
-        assert_eq!(reporting(EXIT_VARIABLE, "3").unwrap().exit_status, Some(3));
-        assert_eq!(reporting(COVERAGE_VARIABLE, "/tmp").unwrap().coverage, Some("/tmp".into()));
+        assert_eq!(reporting(EXITCODE, "3").unwrap().exit_status, Some(3));
+        assert_eq!(reporting(COVERAGE, "/tmp").unwrap().coverage, Some("/tmp".into()));
         for (name, value) in [
-            (REPORT_VARIABLE, ""),
-            (REPORT_VARIABLE, "yes"),
-            (REPORT_VARIABLE, "text,off"),
-            (REPORT_VARIABLE, "json:"),
-            (REPORT_VARIABLE, "json:/tmp"),
-            (REPORT_VARIABLE, "junit"),
-            (REPORT_VARIABLE, "sarif:"),
-            (REPORT_VARIABLE, "/no/such/folder/r.json"),
-            (EXIT_VARIABLE, "0"),
-            (EXIT_VARIABLE, "256"),
-            (EXIT_VARIABLE, ""),
-            (COVERAGE_VARIABLE, ""),
-            (COVERAGE_VARIABLE, "/dev/null/coverage"),
+            (REPORT, ""),
+            (REPORT, "yes"),
+            (REPORT, "text,off"),
+            (REPORT, "json:"),
+            (REPORT, "json:/tmp"),
+            (REPORT, "junit"),
+            (REPORT, "sarif:"),
+            (REPORT, "/no/such/folder/r.json"),
+            (EXITCODE, "0"),
+            (EXITCODE, "256"),
+            (EXITCODE, ""),
+            (COVERAGE, ""),
+            (COVERAGE, "/dev/null/coverage"),
         ] {
             let message = reporting(name, value).unwrap_err().to_string();
-            assert!(message.contains(name), "{value:?}: {message}");
+            assert!(message.contains(name.name), "{value:?}: {message}");
         }
     }
 

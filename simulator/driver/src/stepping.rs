@@ -1,12 +1,11 @@
 //! Requests of `simcuda debug` and the answers of a process: which launches have defects, and what one warp of one launch did,
 //! instruction by instruction.
 //!
-//! [`VARIABLE`] names a file with a [`Request`]. Each process writes a file of its own into the request's folder, with a line of JSON for each
-//! launch that is worth it. A line is complete when the launch has ended, because a process can end in ways that no library notices.
+//! [`DEBUG`] names a file with a [`Request`]. Each process writes a file into the request's folder for each launch that is worth it, when
+//! the launch has ended, because a process can end in ways that no library notices.
 
 use std::collections::{BTreeSet, HashMap};
-use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,13 +16,15 @@ pub use simt::steps::{Values, Write};
 use simt::{Dim3, Finding, LaunchConfig, LaunchOptions, Location, Module};
 
 use crate::error::Error;
+use crate::files::Spool;
 use crate::messages::say;
 use crate::name::readable;
 use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, Outcome};
+use crate::variables::DEBUG;
 
-/// The environment variable that names the file with the request.
-pub const VARIABLE: &str = "SIMCUDA_DEBUG";
+/// The kind of file that a launch is.
+const KIND: &str = "debug";
 
 /// A request: the answers to write.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -140,11 +141,9 @@ impl Debugged {
     ///
     /// [`Error::Variable`]
     pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, Error> {
-        let Some(path) = variable(VARIABLE) else { return Ok(None) };
-        let request = fs::read(&path).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        let request =
-            request.ok_or(Error::Variable { variable: VARIABLE, expected: "a file that `simcuda debug` wrote", got: path })?;
-        Ok(Some(Self { request, known: Mutex::default() }))
+        let request = |path: &str| serde_json::from_slice(&fs::read(path).ok()?).ok();
+        let request = DEBUG.parsed(variable, "a file that `simcuda debug` wrote", request)?;
+        Ok(request.map(|request| Self { request, known: Mutex::default() }))
     }
 }
 
@@ -167,8 +166,7 @@ impl Observer for Debugged {
                 let at = ended.out_of_fuel.map(|(block, warp)| (block, Some(warp)));
                 let at = at.or(finding.as_ref().map(|finding| (finding.block, None)));
                 let Some((block, warp)) = at else { return };
-                let message = message.replace(launch.kernel, &kernel);
-                (Some(Failure { message, block, warp }), finding.as_deref().cloned().into_iter().collect())
+                (Some(Failure { message: message.clone(), block, warp }), finding.as_deref().cloned().into_iter().collect())
             }
         };
         let is_new = self.known.lock().insert(kernel.clone());
@@ -177,37 +175,17 @@ impl Observer for Debugged {
         }
         let warp = options.steps.as_ref().map(|record| Warp::from((record.take(), launch.image.module())));
         let launched = Launched { number: launch.number, kernel, config: launch.config, failure, findings, warp };
-        if let Err(error) = append(&self.request.folder, &launched) {
-            say(format_args!("cannot write the launch of {} ({VARIABLE}): {error}", launched.kernel));
+        if let Err(error) = Spool::new(&self.request.folder, KIND).add(&launched) {
+            say(format_args!("cannot write the launch of {} ({DEBUG}): {error}", launched.kernel));
         }
     }
-}
-
-/// Adds a line to the file of this process.
-fn append(folder: &Path, launched: &Launched) -> io::Result<()> {
-    let mut line = serde_json::to_string(launched)?;
-    line.push('\n');
-    let path = folder.join(format!("{}.jsonl", std::process::id()));
-    File::options().create(true).append(true).open(path)?.write_all(line.as_bytes())
 }
 
 /// Reads the launches that the processes have written, process by process.
 ///
 /// # Errors
 ///
-/// If the folder or a file cannot be read, or does not hold launches.
-pub fn read(folder: &Path) -> io::Result<Vec<Launched>> {
-    let mut files = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-    files.sort();
-    let mut launches = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(file)?;
-        // A process that was killed while it wrote leaves a part of a line.
-        let lines = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
-        for line in lines {
-            launches.push(serde_json::from_str(line)?);
-        }
-    }
-    Ok(launches)
+/// [`Error::File`] if the folder or a file cannot be read, or does not hold a launch.
+pub fn read(folder: &Path) -> Result<Vec<Launched>, Error> {
+    Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice(text)?))
 }

@@ -2,6 +2,7 @@
 //!
 //! - `tidy`: one stem per chapter, what a file says first, how long it may be.
 //! - `imports`: dependencies between packages, and between the files of a crate, run one way, and the simulator depends on nothing else.
+//! - `variables`: every environment variable is in a table, and on a page.
 //! - `versions`: what was written for a version of CUDA, PTX, cudarc or mdBook, as a checklist for the next.
 //! - `repository`: the files and packages that both read.
 
@@ -10,4 +11,5 @@
 mod imports;
 mod repository;
 mod tidy;
+mod variables;
 mod versions;

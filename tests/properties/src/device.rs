@@ -1,18 +1,13 @@
 //! The device that the tests run on, and how the same tests reach the other device.
 
 use std::env;
-use std::io::{Write, stderr};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
+use compilers::variables::{REQUIRE_GPU, TEST_DEVICE};
 use run::device::Request;
 use run::gpu::Gpu;
 use run::probe::probe;
-
-/// Chooses the device: `sim` or `gpu`. Unset, the tests run on the simulator and then on a GPU if there is one.
-const DEVICE: &str = "UNROLLED_TEST_DEVICE";
-/// Set to `1`, a machine without a GPU fails the tests.
-const REQUIRE_GPU: &str = "UNROLLED_REQUIRE_GPU";
 
 /// The GPU, which one test uses at a time, so that none disturbs another's times.
 static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
@@ -24,12 +19,12 @@ static SIMULATORS: Mutex<Vec<Gpu>> = Mutex::new(Vec::new());
 /// records there.
 pub fn with_gpu<R>(test: impl FnOnce(&Gpu) -> R) -> R {
     let open = |request| Gpu::open(&request).unwrap_or_else(|error| panic!("the tests have no device: {error}"));
-    match env::var(DEVICE).as_deref() {
-        Ok("gpu") => {
+    match TEST_DEVICE.text().as_deref() {
+        Some("gpu") => {
             let mut gpu = GPU.lock().unwrap_or_else(PoisonError::into_inner);
             test(gpu.get_or_insert_with(|| open(Request::Gpu)))
         }
-        Ok("sim") | Err(_) => {
+        Some("sim") | None => {
             let unused = || SIMULATORS.lock().unwrap_or_else(PoisonError::into_inner);
             let known = unused().pop();
             let gpu = known.unwrap_or_else(|| open(Request::Sim(None)));
@@ -39,7 +34,7 @@ pub fn with_gpu<R>(test: impl FnOnce(&Gpu) -> R) -> R {
             unused().push(gpu);
             result
         }
-        Ok(other) => panic!("{DEVICE} must be sim or gpu, got {other}"),
+        Some(other) => panic!("{TEST_DEVICE} must be sim or gpu, got {other}"),
     }
 }
 
@@ -74,27 +69,21 @@ fn what_the_driver_of_this_machine_says() {
 
 #[test]
 fn all_these_tests_pass_on_a_gpu_as_well() {
-    let asked = env::var(DEVICE).ok();
-    let required = env::var(REQUIRE_GPU).is_ok_and(|value| value == "1");
-    match asked.as_deref() {
+    match TEST_DEVICE.text().as_deref() {
         // This is the second process, or the run that was asked for.
         Some("gpu") => return,
         Some(_) => {
-            assert!(!required, "{REQUIRE_GPU}=1 and {DEVICE}=sim contradict each other");
+            assert!(!REQUIRE_GPU.is_one(), "{REQUIRE_GPU}=1 and {TEST_DEVICE}=sim contradict each other");
             return;
         }
         None => {}
     }
     let said = in_own_process("device::what_the_driver_of_this_machine_says");
     if let Some((_, why)) = said.split_once(NO_GPU) {
-        let why = why.lines().next().unwrap_or_default();
-        assert!(!required, "{REQUIRE_GPU}=1, and no GPU can be used: {why}");
-        // `writeln!` to the stream, because the test harness captures what `eprintln!` prints in a passing test.
-        let _ = writeln!(stderr(), "SKIPPED: the tests on a GPU, because {why}; {REQUIRE_GPU}=1 makes this a failure");
-        return;
+        return REQUIRE_GPU.skip("the tests on a GPU", why.lines().next().unwrap_or_default());
     }
     let output = Command::new(env::current_exe().expect("a running program has a path"))
-        .env(DEVICE, "gpu")
+        .env(TEST_DEVICE, "gpu")
         .output()
         .expect("this program can be started again");
     let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));

@@ -7,15 +7,16 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{env, fs, thread};
+use std::{fs, thread};
 
 use compilers::clang::Clang;
 use compilers::nvrtc::Nvrtc;
+use compilers::variables::{COMPILER, EVERY_ANSWER, EXERCISES, REQUIRE_CLANG, REQUIRE_NVRTC, Variable};
 use run::probe::probe;
 use tempfile::TempDir;
 use workshop::text::{Version, version};
 use workshop::wall::{Right, Wrong};
-use workshop::workspace::{VARIABLE, Workspace};
+use workshop::workspace::Workspace;
 use workshop::{Exercise, root};
 
 use crate::binary::Binary;
@@ -30,7 +31,7 @@ pub enum With {
 }
 
 impl With {
-    /// Returns the word for it in [`compilers::compiler::VARIABLE`].
+    /// Returns the word for it in [`COMPILER`].
     fn word(self) -> &'static str {
         match self {
             With::Nvrtc => "nvrtc",
@@ -39,10 +40,10 @@ impl With {
     }
 
     /// Returns the environment variable that, set to `1`, makes a machine without it fail the tests that compile.
-    fn required(self) -> &'static str {
+    fn required(self) -> Variable {
         match self {
-            With::Nvrtc => "UNROLLED_REQUIRE_NVRTC",
-            With::Clang => "UNROLLED_REQUIRE_CLANG",
+            With::Nvrtc => REQUIRE_NVRTC,
+            With::Clang => REQUIRE_CLANG,
         }
     }
 
@@ -61,12 +62,7 @@ fn all(binary: &Binary) -> Vec<Exercise> {
 /// Returns the exercises that ask for a kernel. On a machine without this compiler there are none, and a line on stderr says so.
 fn written(binary: &Binary, with: With) -> Vec<Exercise> {
     if let Err(why) = with.find() {
-        let required = with.required();
-        assert!(!env::var(required).is_ok_and(|value| value == "1"), "{required}=1, and {why}");
-        let line = why.to_string();
-        let line = line.lines().next().unwrap_or_default();
-        // `writeln!` to the stream, because the test harness captures what `eprintln!` prints in a passing test.
-        let _ = writeln!(stderr(), "SKIPPED: exercises to write, because {line}; {required}=1 makes this a failure");
+        with.required().skip("exercises to write", why.to_string().lines().next().unwrap_or_default());
         return Vec::new();
     }
     all(binary).into_iter().filter(Exercise::is_written).collect()
@@ -82,8 +78,8 @@ fn exercise(binary: &Binary, with: With, workspace: &Path, exercise: &Exercise, 
     command
         .args(["exercise", &exercise.number.to_string()])
         .args(arguments)
-        .env(VARIABLE, workspace)
-        .env(compilers::compiler::VARIABLE, with.word())
+        .env(EXERCISES, workspace)
+        .env(COMPILER, with.word())
         .env("COLUMNS", "1000")
         .stdin(Stdio::null());
     let output = command.output().expect("the chapter's binary can be started");
@@ -171,9 +167,6 @@ pub fn solutions_pass_on_a_gpu(binary: &Binary, with: With) {
 /// compiler in few places, and a compilation takes longer than the rest of a check.
 const ONE_OF: usize = 6;
 
-/// Set to `1`, all answers are tried with clang.
-const EVERY_ANSWER: &str = "UNROLLED_EVERY_ANSWER";
-
 /// Returns the check rejects every wrong answer of the walls with the words that name its mistake, and passes every right one.
 pub fn walls_stand(binary: &Binary, with: With) {
     let mut answers = Vec::new();
@@ -187,7 +180,7 @@ pub fn walls_stand(binary: &Binary, with: With) {
         let right = asked.wall.right.iter().map(|Right { what, change, says }| (what, change, [Some(says), None], 0));
         for (at, (what, change, says, expected)) in wrong.chain(right).enumerate() {
             let is_tried = with == With::Nvrtc || says[1].is_some() || at % ONE_OF == asked.number as usize % ONE_OF;
-            if !is_tried && !env::var(EVERY_ANSWER).is_ok_and(|value| value == "1") {
+            if !is_tried && !EVERY_ANSWER.is_one() {
                 continue;
             }
             let answer = change.apply(&solution).unwrap_or_else(|error| panic!("{}, {what}: {error}", asked.stem()));

@@ -44,7 +44,7 @@ fn run(binary: &str, arguments: &[&str], folder: &Path, status: i32) -> Result<(
     let mut command = Command::new(binary);
     if arguments.first() == Some(&"exercise") {
         // Not into the folder of whoever runs the tests.
-        command.env("UNROLLED_EXERCISES", folder.join("exercises"));
+        command.env(compilers::variables::EXERCISES, folder.join("exercises"));
     } else if !arguments.iter().any(|argument| argument.starts_with("--device")) {
         command.args(["--device", "sim"]);
     }

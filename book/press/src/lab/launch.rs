@@ -3,13 +3,12 @@
 //! The driver writes each launch of the process that simulates for explanations (`SIMCUDA_LAUNCHES`). Here they become one small file.
 
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use driver::launch_files::LaunchFile;
-use driver::settings::LAUNCHES_VARIABLE;
+use driver::launch_files::{LaunchFile, launches_in};
+use driver::variables::LAUNCHES;
 use kernels::Source;
 use ptx::{edit, parse, to_line_end};
 use serde::Serialize;
@@ -36,12 +35,11 @@ enum Contents {
 
 /// Returns the files that the driver has written until now.
 pub fn written() -> Result<BTreeSet<PathBuf>> {
-    let folder = env::var_os(LAUNCHES_VARIABLE).with_context(|| format!("{LAUNCHES_VARIABLE} is not set"))?;
-    let Ok(files) = fs::read_dir(folder) else { return Ok(BTreeSet::new()) };
-    let ours = |path: &PathBuf| {
-        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("{}-", std::process::id())))
-    };
-    Ok(files.filter_map(|file| Some(file.ok()?.path())).filter(ours).collect())
+    let folder = LAUNCHES.path().with_context(|| format!("{LAUNCHES} is not set"))?;
+    if !folder.is_dir() {
+        return Ok(BTreeSet::new());
+    }
+    Ok(launches_in(&folder).own_files()?.into_iter().collect())
 }
 
 /// The contents of the file of a stage.

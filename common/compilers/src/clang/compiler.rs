@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::habits::QUIET;
 use crate::input::{Form, Input};
 use crate::search;
+use crate::variables::CLANG;
 use crate::versions::{LAST_OF_PTX_8_0, OLDEST_CLANG};
 
 /// The words, types and functions of CUDA C that clang lacks.
@@ -168,5 +169,5 @@ fn arguments(architecture: &str, form: Form) -> Vec<String> {
 }
 
 fn not_found(reason: String) -> Error {
-    Error::NotFound { reason, remedy: format!("`{}` installs one, or set {} to its path", places::pip(), places::VARIABLE) }
+    Error::NotFound { reason, remedy: format!("`{}` installs one, or set {CLANG} to its path", places::pip()) }
 }

@@ -10,10 +10,9 @@ use std::path::{Path, PathBuf};
 
 use crate::python;
 use crate::search;
+use crate::variables::CLANG;
 use crate::versions::CLANG_NUMBERS;
 
-/// Environment variable with the path of the clang to use. If it is set, no other is used.
-pub const VARIABLE: &str = "UNROLLED_CLANG";
 /// The Python package with a clang.
 pub const PACKAGE: &str = "ziglang";
 
@@ -25,17 +24,17 @@ const PROGRAM_FOLDERS: [&str; 2] = ["ProgramFiles", "LOCALAPPDATA"];
 
 /// Returns the files that may be a clang, in the order in which to try.
 ///
-/// The one that [`VARIABLE`] names, and then no other; those on the path; Homebrew's; and that of the Python package.
+/// The one that [`CLANG`] names, and then no other; those on the path; Homebrew's; and that of the Python package.
 pub fn candidates() -> impl Iterator<Item = PathBuf> {
     // A process runs it in another folder.
     let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
     let searched = on_path().chain(installed()).chain(packaged()).filter(|path| path.is_file());
-    search::candidates(VARIABLE, absolute, searched.map(absolute))
+    search::candidates(CLANG, absolute, searched.map(absolute))
 }
 
 /// Says in words where [`candidates`] looks.
 pub fn described() -> String {
-    search::places(VARIABLE, format!("on the path, from Homebrew, or in the Python package {PACKAGE}"))
+    search::places(CLANG, format!("on the path, from Homebrew, or in the Python package {PACKAGE}"))
 }
 
 /// Returns the command that installs the Python package, in an environment of its own, which need not be active.

@@ -42,17 +42,18 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
+    use crate::variables::TEST_WAITS;
 
     /// A program that every machine with these tests has, and that waits: this one, told to run one test.
     fn waiting() -> Command {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
-        command.args(["--exact", "clang::process::tests::wait_when_asked_to", "--nocapture"]).env("UNROLLED_TEST_WAITS", "1");
+        command.args(["--exact", "clang::process::tests::wait_when_asked_to", "--nocapture"]).env(TEST_WAITS, "1");
         command
     }
 
     #[test]
     fn wait_when_asked_to() {
-        if std::env::var_os("UNROLLED_TEST_WAITS").is_some() {
+        if TEST_WAITS.path().is_some() {
             println!("waiting");
             thread::sleep(Duration::from_secs(20));
         }
@@ -73,7 +74,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let log = File::create(folder.path().join("log")).expect("a file");
         let mut command = waiting();
-        let status = run(command.env_remove("UNROLLED_TEST_WAITS"), folder.path(), &log).expect("it ends at once");
+        let status = run(command.env_remove(TEST_WAITS), folder.path(), &log).expect("it ends at once");
         assert!(status.success());
         let said = std::fs::read_to_string(folder.path().join("log")).expect("text");
         assert!(said.contains("1 passed"), "{said}");

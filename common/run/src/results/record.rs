@@ -182,7 +182,7 @@ impl StageRecord {
 /// Returns the commit of the source that this binary was built from, with `-dirty` when files differ from it. A binary that runs
 /// away from its repository takes the commit from `UNROLLED_COMMIT`.
 pub fn commit() -> String {
-    if let Ok(commit) = std::env::var("UNROLLED_COMMIT") {
+    if let Some(commit) = compilers::variables::COMMIT.text() {
         return commit;
     }
     let git = Command::new("git")

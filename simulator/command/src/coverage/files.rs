@@ -1,4 +1,4 @@
-//! What was executed, by source file.
+//! The executed lines and branches, by source file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,7 +15,7 @@ pub struct Filter {
     all: bool,
 }
 
-/// What was executed of the files that count.
+/// The coverage of the files that count.
 #[derive(Debug)]
 pub struct Files {
     /// By path: relative to the project's folder for files in it.
@@ -26,7 +26,7 @@ pub struct Files {
     without_lines: BTreeSet<String>,
 }
 
-/// What was executed of one file.
+/// The coverage of one file.
 #[derive(Debug, Default)]
 pub struct SourceFile {
     /// The kernels that begin in it.
@@ -51,7 +51,7 @@ pub struct KernelSummary {
     pub divergent: Share,
 }
 
-/// How many of some were executed, or had another property.
+/// The number of items, and of those with a property, such as being executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     pub hit: usize,
@@ -67,12 +67,12 @@ impl Share {
         Self { hit: self.hit + other.hit, all: self.all + other.all }
     }
 
-    /// All of nothing is 100 %.
+    /// Returns the percentage. All of nothing is 100 %.
     pub fn percent(self) -> f64 {
         if self.all == 0 { 100.0 } else { 100.0 * self.hit as f64 / self.all as f64 }
     }
 
-    /// The percentage for people, rounded down: only all of them are `100.0 %`.
+    /// Formats the percentage, rounded down: only all of them are `100.0 %`.
     pub fn shown(self) -> String {
         format!("{:.1} %", (10.0 * self.percent()).floor() / 10.0)
     }
@@ -109,7 +109,7 @@ fn ways<'a>(branches: impl Iterator<Item = &'a Branch>) -> Share {
     Share::of(branches.flat_map(|branch| &branch.ways), |way| way.lanes > 0)
 }
 
-/// How many of the warps that executed a branch diverged there.
+/// Counts the warps that diverged at branches that they executed.
 fn divergent<'a>(branches: impl Iterator<Item = &'a Branch>) -> Share {
     let share = |branch: &Branch| Share { hit: branch.diverged as usize, all: branch.warps as usize };
     branches.filter(|branch| !branch.is_guard()).map(share).fold(Share::default(), Share::and)
@@ -125,7 +125,7 @@ impl Filter {
         Ok(Self { root, excluded: excluded.to_vec(), all })
     }
 
-    /// The path of a file as it is shown, or `None` if the file does not count.
+    /// Returns the path of a file as it is shown, or `None` if the file does not count.
     fn path(&self, name: &str) -> Option<PathBuf> {
         let full = self.root.join(name);
         // A file of another machine, or of a string that the program compiled, does not exist here.
@@ -136,13 +136,13 @@ impl Filter {
         (!is_excluded && (is_own || self.all)).then(|| self.relative(full))
     }
 
-    /// The path from the project's folder, for files in it.
+    /// Returns the path from the project's folder, for files in it.
     fn relative(&self, full: PathBuf) -> PathBuf {
         full.strip_prefix(&self.root).map(Path::to_owned).unwrap_or(full)
     }
 }
 
-/// Whether a folder is one of the CUDA toolkit's, which may be in the project's folder, as Python packages are.
+/// Returns true for a folder of the CUDA toolkit, which may be in the project's, as Python packages are.
 fn is_of_toolkit(folder: &Path) -> bool {
     folder.ends_with("include") && ["cuda.h", "nv/target"].iter().any(|header| folder.join(header).is_file())
 }
@@ -208,7 +208,7 @@ impl Files {
         self.files.is_empty()
     }
 
-    /// Why no file counts.
+    /// Says why no file counts.
     pub fn why_empty(&self) -> &'static str {
         if self.left_out.is_empty() {
             "no kernel has line information; compile with -lineinfo (nvcc, NVRTC) or lineinfo=True (numba), \
@@ -218,7 +218,7 @@ impl Files {
         }
     }
 
-    /// What does not count, for people.
+    /// Lists for people what does not count.
     pub fn notes(&self) -> Vec<String> {
         let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         let mut notes = Vec::new();
@@ -248,7 +248,7 @@ fn text_of(path: &Path) -> Vec<String> {
     fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()).unwrap_or_default()
 }
 
-/// The outcomes of a branch that never happened, if another one did.
+/// Lists the outcomes of a branch that never happened, if another one did.
 pub fn missing(branch: &Branch) -> Vec<&Outcome> {
     let reached = branch.ways.iter().any(|way| way.lanes > 0);
     let never = branch.ways.iter().filter(|way| reached && way.lanes == 0);

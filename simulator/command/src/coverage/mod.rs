@@ -16,7 +16,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use simcuda::coverage::Covered;
-use simcuda::settings::COVERAGE_VARIABLE;
+use simcuda::files::replace;
+use simcuda::variables::COVERAGE;
 
 use self::files::{Files, Filter};
 use crate::ending::{Ended, after_printing};
@@ -91,7 +92,7 @@ fn run(options: &Options) -> Result<(Covered, u8), Box<dyn std::error::Error>> {
     let folder = std::path::absolute(folder)?;
     let simulator = Simulator::install()?;
     let mut command = simulator.command(&options.words);
-    let status = command.env(COVERAGE_VARIABLE, &folder).status().map_err(|error| not_started(&options.words, &error))?;
+    let status = command.env(COVERAGE, &folder).status().map_err(|error| not_started(&options.words, &error))?;
     Ok((Covered::read_folder(&folder)?, exit_code(status)))
 }
 
@@ -118,7 +119,7 @@ fn show(options: &Options, covered: &Covered) -> Ended {
         return Err(files.why_empty().into());
     }
     if let Some(path) = &options.lcov {
-        write(path, &lcov::text(&files)).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        replace(path, lcov::text(&files)).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     let printed = write!(stdout(), "{}", table::text(&files, !options.table));
     let lines = files.lines();
@@ -136,21 +137,9 @@ fn write_ptx(folder: &Path, covered: &Covered) -> Result<PathBuf, Box<dyn std::e
     let folder = folder.canonicalize().map_err(|error| refused(folder, error))?;
     for (name, text) in &covered.ptx {
         let path = folder.join(name);
-        write(&path, text).map_err(|error| refused(&path, error))?;
+        replace(&path, text).map_err(|error| refused(&path, error))?;
     }
     Ok(folder)
-}
-
-/// Writes a file in one step, so that nobody ever reads half of it.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    // A temporary file is private, and this one is for other programs.
-    #[cfg(unix)]
-    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
-    file.persist(path)?;
-    Ok(())
 }
 
 fn percentage(text: &str) -> Result<f64, String> {

@@ -90,7 +90,7 @@ fn list(text: &mut String, path: &str, file: &SourceFile) -> fmt::Result {
     Ok(())
 }
 
-/// What never happened at a branch, and how often something else did.
+/// Describes what never happened at a branch, and how often something else did.
 fn never_happened(branch: &Branch) -> String {
     let told = |outcome: &Outcome| match outcome {
         Outcome::Goes(place) if place.file == branch.at.file => format!("never went to line {}", place.line),

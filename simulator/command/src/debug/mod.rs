@@ -22,7 +22,7 @@ use crate::ending::Ended;
 use replay::{Program, parse_block};
 use session::{Next, Session};
 
-/// What the user answers. It is printed before commands that are piped in, too, so that the answers can be told apart.
+/// The prompt. It is printed before piped commands, too, so that their answers can be told apart.
 const PROMPT: &str = "(simcuda) ";
 
 /// Step through a warp, forward and backward, from the place where a defect was found

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use simcuda::settings::REPORT_VARIABLE;
 use simcuda::stepping::{self, Launched, Request, Wanted, Warp};
+use simcuda::variables::{DEBUG, REPORT};
 use simt::Dim3;
 
 use crate::program::{Simulator, not_started};
@@ -32,13 +32,13 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// Whether the kernel was stopped in this warp without a defect, because it did not end.
+    /// Returns true if the kernel was stopped in this warp because it did not end.
     pub fn is_endless(&self) -> bool {
         let Wanted { block, warp, .. } = &self.wanted;
         self.launched.failure.as_ref().is_some_and(|failure| failure.block == *block && failure.warp == Some(*warp))
     }
 
-    /// How many threads the warp has.
+    /// Counts the threads of the warp.
     pub fn threads(&self) -> u32 {
         let before = u64::from(self.wanted.warp) * LANES;
         self.launched.config.block.volume().saturating_sub(before).min(LANES) as u32
@@ -67,7 +67,7 @@ impl<'a> Program<'a> {
     /// If there is no such launch or no such warp.
     pub fn record(&self, wanted: &Wanted) -> Result<Reached, Box<dyn Error>> {
         let silent = |command: &mut Command| {
-            command.stdout(Stdio::null()).stderr(Stdio::null()).env(REPORT_VARIABLE, "off");
+            command.stdout(Stdio::null()).stderr(Stdio::null()).env(REPORT, "off");
         };
         let launches = self.run(Some(wanted), silent)?;
         let recorded = launches.into_iter().find_map(|mut launched| launched.warp.take().map(|warp| (launched, warp)));
@@ -113,19 +113,19 @@ impl<'a> Program<'a> {
         let asked = Request { folder: folder.path().to_owned(), wanted: wanted.cloned() };
         fs::write(&request, serde_json::to_vec(&asked)?)?;
         let mut command = self.simulator.command(self.words);
-        command.env(stepping::VARIABLE, &request).stdin(Stdio::null());
+        command.env(DEBUG, &request).stdin(Stdio::null());
         prepare(&mut command);
         command.status().map_err(|error| not_started(self.words, &error))?;
         Ok(stepping::read(folder.path())?)
     }
 }
 
-/// The number of the warp that has a thread.
+/// Returns the number of a thread's warp.
 pub fn warp_of(block: Dim3, thread: Dim3) -> u32 {
     (number_of(block, thread) / LANES) as u32
 }
 
-/// The lane of a thread in its warp.
+/// Returns the lane of a thread in its warp.
 pub fn lane_of(block: Dim3, thread: Dim3) -> u32 {
     (number_of(block, thread) % LANES) as u32
 }

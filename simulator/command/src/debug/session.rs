@@ -40,14 +40,14 @@ Other threads. A warp that is not recorded yet costs a run of the program:
 On a terminal, an empty line repeats the last command.
 ";
 
-/// What follows a command.
+/// The step after a command.
 #[derive(Debug)]
 pub enum Next {
     Say(String),
     Quit,
 }
 
-/// Where the user is.
+/// The user's position in the record of a warp.
 pub struct Session<'a> {
     program: &'a Program<'a>,
     reached: Reached,
@@ -56,7 +56,7 @@ pub struct Session<'a> {
     lane: u32,
     breakpoints: BTreeSet<(Option<String>, u32)>,
     sources: Sources,
-    /// Where `other` came from.
+    /// The side that `other` came from.
     this_side: Option<Side>,
 }
 
@@ -68,7 +68,7 @@ struct Side {
     lane: u32,
 }
 
-/// What to say, or what is wrong with a command.
+/// An answer, or the mistake in a command.
 type Said = Result<String, Box<dyn Error>>;
 
 impl<'a> Session<'a> {
@@ -82,7 +82,7 @@ impl<'a> Session<'a> {
         session
     }
 
-    /// What the user reads first.
+    /// Describes where the session begins.
     pub fn opening(&mut self) -> String {
         let Reached { launched, .. } = &self.reached;
         let (grid, block) = (launched.config.grid, launched.config.block);
@@ -133,19 +133,19 @@ impl<'a> Session<'a> {
         Ok(Next::Say(said))
     }
 
-    /// Which thread this is.
+    /// Names the current thread.
     fn whereabouts(&self) -> String {
         let Wanted { block, warp, .. } = &self.reached.wanted;
         let thread = self.reached.launched.config.block.index_of(u64::from(*warp) * 32 + u64::from(self.lane));
         format!("warp {warp} of block {block}, lane {} is thread {thread}\n", self.lane)
     }
 
-    /// Which thread this is, and what is recorded of its warp.
+    /// Names the current thread, and describes the record of its warp.
     fn recorded(&self) -> String {
         format!("{}{}\n", self.whereabouts(), self.part())
     }
 
-    /// What is recorded of the warp.
+    /// Describes the record of the warp.
     fn part(&self) -> String {
         let Trace { first, executed, .. } = self.trace;
         let last = first + self.trace.len() as u64;
@@ -157,13 +157,13 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// The place where the user arrives, and what is found there.
+    /// Describes the position where the user arrives, and its defects.
     fn stop(&mut self) -> String {
         let found = self.trace.found.iter().filter(|(position, _)| *position == self.position);
         found.map(|(_, finding)| format!("{finding}\n")).collect::<String>() + &self.brief()
     }
 
-    /// The place where the user is.
+    /// Describes the position where the user is.
     fn brief(&mut self) -> String {
         let Some((step, place)) = self.trace.step(self.position) else {
             let is_end = self.trace.first + self.trace.len() as u64 == self.trace.executed;
@@ -179,7 +179,7 @@ impl<'a> Session<'a> {
         text
     }
 
-    /// What the instruction here reads and writes in the current lane.
+    /// Describes what the instruction here reads and writes in the current lane.
     fn effect(&self) -> String {
         let Some((step, _)) = self.trace.step(self.position) else { return String::new() };
         let mut written: Vec<&str> = self.trace.results(self.position).iter().map(String::as_str).collect();
@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// How a register is shown if the user does not say.
+    /// Chooses how a register is shown if the user does not say.
     fn format_of(&self, register: &str, position: usize, values: &Values) -> Format {
         match self.trace.is_float(register) {
             true => Format::Float,
@@ -271,7 +271,7 @@ impl<'a> Session<'a> {
         of_line.filter(|&at| self.trace.line(at).is_some()).last().or(Some(last))
     }
 
-    /// The line of the last instruction before a position that has one.
+    /// Returns the line of the last instruction before a position that has one.
     fn line_before(&self, position: usize) -> Option<&SourceLine> {
         (0..position.min(self.trace.len())).rev().find_map(|at| self.trace.line(at))
     }
@@ -286,7 +286,7 @@ impl<'a> Session<'a> {
         stop.or_else(|| Some(0).filter(|_| self.position > 0))
     }
 
-    /// Whether there is a defect, or the first instruction of a line with a breakpoint.
+    /// Returns true at a defect, and at the first instruction of a line with a breakpoint.
     fn stops_at(&self, position: usize) -> bool {
         let is_broken = |SourceLine { file, line }: &SourceLine| {
             self.breakpoints.iter().any(|(of_file, of_line)| {
@@ -365,7 +365,7 @@ impl<'a> Session<'a> {
         Ok(format!("{name}{}", in_all_lanes(shown)))
     }
 
-    /// The whole name of a register.
+    /// Returns the whole name of a register.
     fn register(&self, name: &str) -> Result<String, Box<dyn Error>> {
         let known = self.trace.register(name, self.position).map(str::to_owned);
         known.ok_or_else(|| match name {

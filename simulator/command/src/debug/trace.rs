@@ -2,20 +2,18 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use ptx::ast::{Function, Instruction, Module};
 use simcuda::stepping::{Step, Values, Warp};
 use simt::{Finding, Location, SourceLine};
-
-/// Operations whose first operand is no result, although it may be a register.
-const WITHOUT_RESULT: [&str; 8] = ["bar", "barrier", "bra", "brx", "call", "nanosleep", "setmaxnreg", "wgmma"];
 
 /// The record of a warp. A position in it is the index of the instruction that comes next; the last position is behind all of them.
 #[derive(Debug)]
 pub struct Trace {
     places: Vec<Place>,
     steps: Vec<Step>,
-    /// How many instructions of the warp come before the record.
+    /// The number of the warp's instructions before the record.
     pub first: u64,
-    /// How many instructions the warp executed in all.
+    /// The number of instructions that the warp executed in all.
     pub executed: u64,
     history: History,
     /// The names of the registers, in the order of their declaration.
@@ -30,7 +28,7 @@ pub struct Trace {
 #[derive(Debug)]
 struct Place {
     location: Location,
-    /// What the names of its function's registers begin with, unless the function is a kernel.
+    /// The function's name, with which its registers' names begin, unless it is a kernel.
     function: Option<String>,
     /// The registers that it writes.
     results: Vec<String>,
@@ -40,13 +38,15 @@ struct Place {
 type History = HashMap<String, Vec<(usize, Values)>>;
 
 impl Trace {
-    /// Makes it from what was recorded.
+    /// Makes it from a recorded warp.
     pub fn new(warp: Warp, first: u64) -> Self {
         let Warp { ptx, places, start, steps, executed, found } = warp;
         let registers: Vec<String> = start.iter().map(|write| write.register.clone()).collect();
         let mut history: History = start.into_iter().map(|write| (write.register, vec![(0, write.values)])).collect();
-        let functions = functions(&ptx);
-        let places: Vec<Place> = places.into_iter().map(|location| Place::new(location, &functions, &history)).collect();
+        let module = ptx::parse(&ptx).unwrap_or_default();
+        let places: Vec<Place> = places.into_iter().map(|location| Place::new(location, &module, &history)).collect();
+        let declared = module.functions.iter().flat_map(Function::registers);
+        let floats = declared.filter(|registers| registers.is_float).map(|registers| registers.name.to_owned()).collect();
         for (position, step) in steps.iter().enumerate() {
             for write in &step.writes {
                 history.entry(write.register.clone()).or_default().push((position + 1, write.values));
@@ -66,31 +66,31 @@ impl Trace {
             Some((position, finding))
         });
         let found = found.collect();
-        Self { places, steps, first, executed, history, registers, floats: floats(&ptx), found }
+        Self { places, steps, first, executed, history, registers, floats, found }
     }
 
-    /// How many instructions are recorded.
+    /// Counts the recorded instructions.
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// The instruction at a position.
+    /// Returns the instruction at a position.
     pub fn step(&self, position: usize) -> Option<(&Step, &Location)> {
         let step = self.steps.get(position)?;
         Some((step, &self.places[step.place].location))
     }
 
-    /// The line of CUDA C at a position.
+    /// Returns the line of CUDA C at a position.
     pub fn line(&self, position: usize) -> Option<&SourceLine> {
         self.step(position)?.1.source.as_ref()
     }
 
-    /// Whether any instruction has a line of CUDA C.
+    /// Returns true if any instruction has a line of CUDA C.
     pub fn has_lines(&self) -> bool {
         self.places.iter().any(|place| place.location.source.is_some())
     }
 
-    /// The whole name of a register that a function calls by this name at a position.
+    /// Returns the whole name of a register that the function at a position calls `name`.
     pub fn register(&self, name: &str, position: usize) -> Option<&str> {
         let last = self.steps.len().checked_sub(1)?;
         let place = &self.places[self.steps[position.min(last)].place];
@@ -98,17 +98,17 @@ impl Trace {
         Some(name)
     }
 
-    /// The values of a register at a position, before the instruction there.
+    /// Returns the values of a register before the instruction at a position.
     pub fn values(&self, register: &str, position: usize) -> Option<&Values> {
         self.until(register, position).last().map(|(_, values)| values)
     }
 
-    /// Whether a register has a value in a lane at a position. What was before the record is taken for one.
+    /// Returns true if a register has a value in a lane at a position. Anything before the record counts as one.
     pub fn is_written(&self, register: &str, lane: u32, position: usize) -> bool {
         self.first > 0 || self.origin(register, lane, position).is_some()
     }
 
-    /// The position of the last instruction before this position that wrote a register in a lane.
+    /// Finds the last instruction before a position that wrote a register in a lane.
     pub fn origin(&self, register: &str, lane: u32, position: usize) -> Option<usize> {
         let history = self.until(register, position);
         let writes = history.windows(2).rev().filter(|pair| pair[1].0 > 0);
@@ -120,19 +120,19 @@ impl Trace {
         writes.into_iter().find(of_lane).map(|pair| pair[1].0 - 1)
     }
 
-    /// The text of the instruction that gave a register its values at a position, if the record has it.
+    /// Returns the recorded instruction that gave a register its values at a position.
     pub fn writer(&self, register: &str, position: usize) -> Option<&str> {
         let (from, _) = self.until(register, position).last()?;
         self.step(from.checked_sub(1)?).map(|(_, place)| place.instruction.as_str())
     }
 
-    /// The values of a register up to a position.
+    /// Returns the values of a register up to a position.
     fn until(&self, register: &str, position: usize) -> &[(usize, Values)] {
         let history = self.history.get(register).map(Vec::as_slice).unwrap_or_default();
         &history[..history.partition_point(|(from, _)| *from <= position)]
     }
 
-    /// Whether a register is declared as a floating-point number.
+    /// Returns true if a register is declared as a floating-point number.
     pub fn is_float(&self, register: &str) -> bool {
         let name = register.rsplit("::").next().unwrap_or(register);
         self.floats.contains(name.trim_end_matches(|letter: char| letter.is_ascii_digit()))
@@ -151,17 +151,19 @@ impl Trace {
         self.registers.iter().filter(is_used).map(String::as_str)
     }
 
-    /// The position of the first instruction that the block had not yet executed at this time.
+    /// Returns the position of the first instruction that the block had not executed at a time.
     pub fn at_clock(&self, clock: u64) -> usize {
         self.steps.partition_point(|step| step.clock < clock)
     }
 
-    /// The registers that the instruction at a position writes.
+    /// Returns the registers that the instruction at a position writes.
     pub fn results(&self, position: usize) -> &[String] {
         self.steps.get(position).map(|step| self.places[step.place].results.as_slice()).unwrap_or_default()
     }
 
-    /// The registers that the instruction at a position names, in the order of its text, each with its whole name and the number of times.
+    /// Lists the registers that an instruction names, in the order of its text.
+    ///
+    /// Each comes with its whole name and how often it is named.
     pub fn mentioned(&self, position: usize) -> Vec<(&str, &str, u32)> {
         let Some((_, location)) = self.step(position) else { return Vec::new() };
         let is_part = |letter: char| letter.is_alphanumeric() || "%$_.".contains(letter);
@@ -178,10 +180,14 @@ impl Trace {
 }
 
 impl Place {
-    fn new(location: Location, functions: &[(u32, Option<String>)], history: &History) -> Self {
-        let last = functions.iter().rev().find(|(line, _)| *line <= location.ptx_line);
-        let mut place = Self { function: last.and_then(|(_, name)| name.clone()), results: Vec::new(), location };
-        let names = first_operands(&place.location.instruction);
+    /// Finds the instruction in the module.
+    fn new(location: Location, module: &Module<'_>, history: &History) -> Self {
+        let defined = module.functions.iter().filter(|function| function.body.is_some());
+        let function = defined.take_while(|function| function.line <= location.ptx_line).last();
+        let name = function.filter(|function| !function.is_kernel).map(|function| function.name.to_owned());
+        let mut place = Self { function: name, results: Vec::new(), location };
+        let instructions = function.into_iter().flat_map(Function::instructions);
+        let names = instructions.filter(|instruction| instruction.line == place.location.ptx_line).flat_map(Instruction::results);
         place.results = names.map(|name| place.full_name(name)).filter(|name| history.contains_key(name)).collect();
         place
     }
@@ -194,36 +200,7 @@ impl Place {
     }
 }
 
-/// The names in the first operand of an instruction: of a vector, or of two predicates, more than one.
-fn first_operands(instruction: &str) -> impl Iterator<Item = &str> {
-    let after_guard =
-        if instruction.starts_with('@') { instruction.split_once(' ').map_or("", |(_, rest)| rest) } else { instruction };
-    let (opcode, operands) = after_guard.split_once(' ').unwrap_or((after_guard, ""));
-    let has_result = opcode.split('.').next().is_some_and(|operation| !WITHOUT_RESULT.contains(&operation));
-    let operands = operands.trim();
-    let first = match operands.strip_prefix('{') {
-        Some(vector) => vector.split('}').next(),
-        None => operands.split([',', ';']).next(),
-    };
-    first.filter(|_| has_result).unwrap_or_default().split([',', '|']).map(str::trim)
-}
-
-/// The line where each function of a module begins, and its name unless it is a kernel.
-fn functions(text: &str) -> Vec<(u32, Option<String>)> {
-    let module = ptx::parse(text).ok();
-    let functions = module.iter().flat_map(|module| &module.functions).filter(|function| function.body.is_some());
-    functions.map(|function| (function.line, (!function.is_kernel).then(|| function.name.to_owned()))).collect()
-}
-
-/// The names of the registers that are declared as floating-point numbers: `%f` for `.reg .f32 %f<11>;`.
-fn floats(ptx: &str) -> BTreeSet<String> {
-    let declared = ptx.lines().filter_map(|line| line.trim().strip_prefix(".reg"));
-    let floats = declared.filter_map(|rest| rest.trim().strip_prefix(".f32").or_else(|| rest.trim().strip_prefix(".f64")));
-    let names = floats.flat_map(|names| names.split([',', ';'])).filter_map(|name| name.split('<').next());
-    names.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
-}
-
-/// The bits of a value in a lane.
+/// Returns the bits of a value in a lane.
 pub fn bits(values: &Values, lane: u32) -> u64 {
     match values {
         Values::Predicate(bits) => u64::from(bits >> lane & 1),

@@ -4,7 +4,7 @@ use simcuda::stepping::Values;
 
 use super::trace::bits;
 
-/// How a number is shown.
+/// The way a number is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Signed,
@@ -62,7 +62,7 @@ pub fn in_lane(values: &Values, lane: u32, format: Format) -> String {
     }
 }
 
-/// The values in all lanes, to be read after a name: once if all are equal, or else in rows of eight.
+/// Formats the values of all lanes: once if they are equal, or else in rows of eight.
 pub fn in_all_lanes(shown: Vec<String>) -> String {
     match shown.first() {
         Some(first) if shown.iter().all(|value| value == first) => return format!(" = {first} in all lanes\n"),

@@ -52,7 +52,7 @@ impl Equivalents {
         Ok(Self { reasons })
     }
 
-    /// Whether a mutant is among them.
+    /// Returns true if a mutant is among them.
     pub fn contains(&self, id: &str) -> bool {
         self.reasons.contains_key(id)
     }

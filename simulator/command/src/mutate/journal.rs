@@ -57,7 +57,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// The verdicts that it had when it was opened.
+    /// Returns the verdicts that it had when it was opened.
     pub fn known(&self) -> Vec<Judged> {
         self.known.clone()
     }

@@ -100,7 +100,7 @@ pub struct Options {
     words: Vec<OsString>,
 }
 
-/// How long a run may take.
+/// The limit on the time of a run.
 #[derive(Clone, Copy, Debug)]
 enum Limit {
     Seconds(f64),
@@ -131,7 +131,7 @@ impl Limit {
 }
 
 impl Options {
-    /// Whether a mutant is one of those that the user asked for.
+    /// Returns true if the user asked for this mutant.
     fn asks_for(&self, mutant: &Listed) -> bool {
         self.kernel.as_ref().is_none_or(|kernel| kernel.is_match(&mutant.function))
             && (self.operator.is_empty() || self.operator.contains(&mutant.operator))

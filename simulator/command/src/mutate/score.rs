@@ -1,4 +1,4 @@
-//! What all verdicts together say.
+//! The score that all verdicts make together.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,7 @@ use simcuda::scores::{Counts, Judged, Score, Verdict};
 
 use super::selection::Selection;
 
-/// How the verdicts came about.
+/// The run that the verdicts are from.
 #[derive(Debug)]
 pub struct Session {
     pub command: Vec<String>,
@@ -54,7 +54,7 @@ pub fn add_up(session: &Session, selection: &Selection<'_>, mut verdicts: Vec<Ju
 /// Columns of the table, after the operator's name.
 const COLUMNS: [&str; 6] = ["by findings", "by tests", "by time", "survived", "equivalent", "not covered"];
 
-/// The mutants that survived or could not be run, and a table of all.
+/// Writes the mutants that survived or could not be run, and a table of all.
 pub fn write(score: &Score, out: &mut impl Write) -> io::Result<()> {
     for (verdict, title) in
         [(Verdict::Survived, "survived"), (Verdict::Refused, "cannot be loaded"), (Verdict::NotLoaded, "not loaded")]
@@ -89,7 +89,7 @@ pub fn write(score: &Score, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A verdict and its mutant, for people.
+/// Describes a verdict and its mutant.
 pub fn line(judged: &Judged) -> String {
     let verdict = match judged.verdict {
         Verdict::Finding => "killed by a finding",
@@ -102,7 +102,7 @@ pub fn line(judged: &Judged) -> String {
     format!("{verdict}: {} ({:.1} s)", described(&judged.mutant), judged.seconds)
 }
 
-/// A mutant for people: what it changes, and where.
+/// Describes a mutant: what it changes, and where.
 pub fn described(mutant: &Listed) -> String {
     let Listed { function, instruction, change, ptx_line, source, .. } = mutant;
     let place = match source {
@@ -112,7 +112,7 @@ pub fn described(mutant: &Listed) -> String {
     format!("{function}, {place}: `{instruction}` {change}")
 }
 
-/// The line of CUDA C, if the file can be read.
+/// Returns the line of CUDA C, if the file can be read.
 fn source_line(mutant: &Listed) -> Option<String> {
     let source = mutant.source.as_ref()?;
     let text = fs::read_to_string(&source.file).ok()?;

@@ -9,7 +9,7 @@ use super::equivalent::Equivalents;
 /// The mutants that the user asked for.
 #[derive(Debug)]
 pub struct Selection<'a> {
-    /// How many there are.
+    /// Their number.
     pub all: usize,
     /// Those that a run can notice.
     pub covered: Vec<&'a Listed>,
@@ -36,7 +36,7 @@ impl<'a> Selection<'a> {
         selection
     }
 
-    /// A sample of the covered mutants, or all of them. Compilers unroll loops and inline functions, so one line of source can become
+    /// Chooses a sample of the covered mutants, or all of them. Compilers unroll loops and inline functions, so one line of source can become
     /// hundreds of instructions: the sample takes one mutant for each operator and line before a second one for any.
     ///
     /// The order depends on the seed and the names of the mutants alone. A mutant that is new takes nothing but its own place.

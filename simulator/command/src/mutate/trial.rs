@@ -4,18 +4,18 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use simcuda::mutants::{APPLIED, FOLDER_VARIABLE, Listed, MUTANT_VARIABLE, REFUSED};
-use simcuda::report::{Defect, Report};
+use simcuda::mutants::{APPLIED, Listed, REFUSED};
+use simcuda::report::Defect;
 use simcuda::scores::{Judged, Verdict};
-use simcuda::settings::REPORT_VARIABLE;
+use simcuda::variables::{MUTANT, MUTANTS};
 use tempfile::TempDir;
 
 use crate::group::{self, Ended};
+use crate::outputs::{ask_for_reports, reports_in};
 use crate::program::{Simulator, exit_code, not_started};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -60,7 +60,7 @@ impl Trials<'_> {
             }
         }
         let mutants = simcuda::mutants::read(folder.path())?;
-        let known = defects(&reports(&folder))?.iter().map(known).collect();
+        let known = defects(&folder)?.iter().map(known).collect();
         Ok(Some(Baseline { duration, mutants, known }))
     }
 
@@ -68,10 +68,9 @@ impl Trials<'_> {
     pub fn judge(&self, baseline: &Baseline, mutant: &Listed, limit: Duration) -> Result<Option<Judged>> {
         let folder = folder()?;
         let mut command = self.command(&folder);
-        command.env(MUTANT_VARIABLE, &mutant.id).stdout(Stdio::null()).stderr(Stdio::null());
+        command.env(MUTANT, &mutant.id).stdout(Stdio::null()).stderr(Stdio::null());
         let (ended, duration) = self.run(&mut command, Some(limit))?;
-        let new: Vec<Defect> =
-            defects(&reports(&folder))?.into_iter().filter(|defect| !baseline.known.contains(&known(defect))).collect();
+        let new: Vec<Defect> = defects(&folder)?.into_iter().filter(|defect| !baseline.known.contains(&known(defect))).collect();
         let first_line = |defect: &Defect| defect.message.lines().next().unwrap_or_default().to_owned();
         let endless = new.iter().find(|defect| defect.finding.is_none()).map(|endless| (Verdict::Time, first_line(endless)));
         let found = new.iter().find(|defect| defect.finding.is_some()).map(|found| (Verdict::Finding, first_line(found)));
@@ -92,8 +91,8 @@ impl Trials<'_> {
     /// Prepares the command so that its processes leave their reports in a folder.
     fn command(&self, folder: &TempDir) -> Command {
         let mut command = self.simulator.command(self.words);
-        command.env(FOLDER_VARIABLE, folder.path()).env_remove(MUTANT_VARIABLE).stdin(Stdio::null());
-        command.env(REPORT_VARIABLE, format!("json:{}", reports(folder).join("%p.json").display()));
+        command.env(MUTANTS, folder.path()).env_remove(MUTANT).stdin(Stdio::null());
+        ask_for_reports(&mut command, folder.path());
         command
     }
 
@@ -102,27 +101,14 @@ impl Trials<'_> {
     }
 }
 
-/// A folder for what the processes of a run leave.
+/// Makes a folder for what the processes of a run leave.
 fn folder() -> io::Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("simcuda-mutant-").tempdir()?;
-    fs::create_dir(reports(&folder))?;
-    Ok(folder)
+    tempfile::Builder::new().prefix("simcuda-mutant-").tempdir()
 }
 
-fn reports(folder: &TempDir) -> PathBuf {
-    folder.path().join("reports")
-}
-
-/// The defects in all reports of a run.
-fn defects(folder: &Path) -> Result<Vec<Defect>> {
-    let mut defects = Vec::new();
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            defects.extend(serde_json::from_slice::<Report>(&fs::read(path)?)?.defects);
-        }
-    }
-    Ok(defects)
+/// Lists the defects in all reports of a run.
+fn defects(folder: &TempDir) -> Result<Vec<Defect>> {
+    Ok(reports_in(folder.path())?.into_iter().flat_map(|report| report.defects).collect())
 }
 
 fn known(defect: &Defect) -> Known {

@@ -15,7 +15,7 @@ use super::function::Function;
 use super::prelude::*;
 use crate::driver;
 use crate::host_memory;
-use crate::name::readable;
+use crate::name::{made_readable, readable};
 use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::settings::Trace;
@@ -137,7 +137,9 @@ impl Launch {
         observers.iter().for_each(|observer| observer.begin(&begun, &mut options));
         let mut out_of_fuel = None;
         let call = Call { kernel, config, params: parameters };
-        let (outcome, overwritten) = match simt::launch(memory, image, call, profile, &options) {
+        let mut launched = simt::launch(memory, image, call, profile, &options);
+        made_readable(&mut launched);
+        let (outcome, overwritten) = match launched {
             Ok(mut report) => {
                 driver.note_accesses(|| std::mem::take(&mut report.footprint));
                 print(&report.printed);

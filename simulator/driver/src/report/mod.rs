@@ -1,4 +1,4 @@
-//! What a whole process did on the simulator: a summary of each kernel, and each defect once, with how often it was seen.
+//! The report of a whole process: a summary of each kernel, and each defect once, with how often it was seen.
 //!
 //! This is for programs that do not know about the simulator. A program of this workspace takes [`crate::records`] instead.
 
@@ -37,14 +37,14 @@ pub const KEPT: usize = 256;
 pub struct Report {
     /// Name of the simulated profile; empty before `cuInit`.
     pub profile: String,
-    /// What each kernel did, by its name. Kernels with the same name in different modules are counted as one, and so
+    /// The summary of each kernel, by its name. Kernels with the same name in different modules are counted as one, and so
     /// are those of C++ that differ in their parameters alone.
     pub kernels: BTreeMap<String, KernelSummary>,
     /// Defects, in the order in which they were first seen.
     pub defects: Vec<Defect>,
     /// Times that a defect was seen after [`KEPT`] others were already known.
     pub defects_not_kept: u64,
-    /// What was not to be reported, each entry with the number of defects that it matched.
+    /// The entries of the file of suppressions, each with the number of defects that it matched.
     #[serde(default)]
     pub suppressions: Vec<Suppression>,
     /// Modules and launches that were refused before anything ran.
@@ -92,11 +92,11 @@ pub struct Defect {
     pub times: u64,
     /// How serious it is.
     pub severity: Severity,
-    /// Whether it stopped the kernel, as the hardware would have.
+    /// True if it stopped the kernel, as the hardware would have.
     pub fatal: bool,
-    /// What was found first, for people.
+    /// The text of the first finding.
     pub message: String,
-    /// What was found first, as data; `None` for a kernel that ran out of fuel.
+    /// The first finding as data; `None` for a kernel that ran out of fuel.
     pub finding: Option<Finding>,
 }
 
@@ -118,7 +118,6 @@ impl Report {
     /// Adds a launch. Returns messages about what has not been seen before, and is not suppressed.
     pub(crate) fn note(&mut self, record: &LaunchRecord) -> Vec<String> {
         let name = readable(&record.kernel);
-        let told = |message: &str| message.replace(&record.kernel, &name);
         let kernel = self.kernels.entry(name.clone().into_owned()).or_insert_with(|| KernelSummary {
             origin: origin(record).map_or_else(program, |file| self.sources.name(&file)),
             ..KernelSummary::default()
@@ -129,7 +128,7 @@ impl Report {
             Outcome::Finished(report) => {
                 kernel.counters += report.counters;
                 for finding in &report.findings {
-                    let message = told(&finding.to_string());
+                    let message = finding.to_string();
                     if self.note_defect(&name, false, &message, Some(finding)) {
                         new.push(message);
                     }
@@ -137,8 +136,7 @@ impl Report {
             }
             Outcome::Failed(Failed { message, finding }) => {
                 kernel.failed += 1;
-                let message = told(message);
-                if self.note_defect(&name, true, &message, finding.as_deref()) {
+                if self.note_defect(&name, true, message, finding.as_deref()) {
                     new.push(format!("kernel {name} failed: {message}"));
                 }
             }
@@ -277,7 +275,7 @@ impl Report {
     }
 }
 
-/// What is dropped first when there is no room: what is suppressed, then warnings, then errors that stopped no kernel.
+/// The order in which defects are dropped: suppressed ones, warnings, errors that stopped no kernel.
 type Rank = (bool, bool, Severity);
 
 impl Defect {
@@ -296,7 +294,7 @@ impl Defect {
         self.suppressed.is_none()
     }
 
-    /// What was found, and the identity.
+    /// Returns the message and the identity.
     pub fn text(&self) -> String {
         format!("{}\n  id {}", self.message, self.id)
     }
@@ -326,7 +324,7 @@ fn program() -> String {
     path.as_deref().and_then(Path::file_name).map(|name| name.display().to_string()).unwrap_or_default()
 }
 
-/// `1 launch`, `2 launches`.
+/// Formats a count: `1 launch`, `2 launches`.
 fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
@@ -348,6 +346,18 @@ mod tests {
         let kernel = &report.kernels["k"];
         assert_eq!((kernel.launches, kernel.failed, kernel.counters.ptx_instructions), (3, 1, 14));
         assert_eq!(report.kernels["other"].launches, 1);
+    }
+
+    #[test]
+    fn the_name_of_a_kernel_is_made_readable_where_it_is_one() {
+        let mut of_other = finding(3);
+        of_other.location.instruction = "mov.u64 %rd1, _Z1kPfi;".to_owned();
+        let mut report = Report::default();
+        let expected = "the kernel executed a trap\n  in kernel k, block (0,0,0), thread (0,0,0)\n  \
+                        at kernels/a.cu:3, PTX line 3: mov.u64 %rd1, _Z1kPfi;";
+        assert_eq!(report.note(&finished("_Z1kPf", vec![of_other])), [expected]);
+        report.note(&finished("f", vec![]));
+        assert_eq!(report.kernels.keys().collect::<Vec<_>>(), ["f", "k"]);
     }
 
     #[test]

@@ -10,13 +10,13 @@ use super::sources::Sources;
 /// A line of the source that a defect is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// What happens there, for people: `the other access`.
+    /// Its part in the defect, for people: `the other access`.
     pub what: String,
     /// The file: relative to the checkout (`GITHUB_WORKSPACE`) or the working directory, if it is in one of them.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
-    /// What the line says, if the file was there.
+    /// The text of the line, if the file was there.
     pub text: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub fn places(finding: &Finding, sources: &mut Sources) -> Vec<Place> {
     places
 }
 
-/// The other instructions that a finding names, with what each of them is.
+/// Lists the other instructions that a finding names, each with its part in it.
 fn others(kind: &FindingKind) -> Vec<(&'static str, &Location)> {
     match kind {
         FindingKind::Race { other, .. } => vec![("the other access", &other.location)],
@@ -91,7 +91,7 @@ pub fn identity_of_work(rule: &Rule, work: &str) -> String {
     format!("{}-{:08x}", rule.name, u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
 }
 
-/// What stays of a place in a program when other lines change.
+/// Returns the part of a location that stays when other lines change.
 fn fingerprint(location: &Location, sources: &mut Sources) -> String {
     let Location { ptx_line, instruction, source, inlined_at } = location;
     let lines: Vec<String> = source.iter().chain(inlined_at).map(|line| fingerprint_of_line(line, sources)).collect();

@@ -4,14 +4,16 @@
 //! dashboards contain these names, so a name stays once it has been released. The variants of
 //! [`FindingKind`] may be renamed or split.
 
-use simt::{FindingKind, Space, WgmmaMisuse};
+use simt::{FindingKind, Severity, Space, WgmmaMisuse};
 
 /// A kind of defect.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Rule {
     /// Its stable name.
     pub name: &'static str,
-    /// What the kernel does, in a few words.
+    /// The severity of its worst defects.
+    pub severity: Severity,
+    /// The mistake, in a few words.
     pub summary: &'static str,
     /// The rule that this breaks, and where it is written.
     pub text: &'static str,
@@ -19,8 +21,10 @@ pub struct Rule {
 
 /// Defines the constants and [`RULES`] from one table.
 macro_rules! rules {
-    ($($constant:ident = $name:literal $summary:literal $text:literal,)*) => {
-        $(static $constant: Rule = Rule { name: $name, summary: $summary, text: $text };)*
+    (@severity) => { Severity::Error };
+    (@severity warning) => { Severity::Warning };
+    ($($constant:ident = $name:literal $($level:ident)? $summary:literal $text:literal,)*) => {
+        $(static $constant: Rule = Rule { name: $name, severity: rules!(@severity $($level)?), summary: $summary, text: $text };)*
 
         /// Every kind of defect.
         pub static RULES: &[&Rule] = &[$(&$constant),*];
@@ -50,9 +54,9 @@ rules! {
         "Operations in different streams may run in any order or at once, unless an event or a wait of the host orders them. CUDA C++ Programming Guide, \"Asynchronous Concurrent Execution\", \"Streams\".",
     DIVERGENT_BARRIER = "divergent-barrier" "Barrier that only part of a warp reaches"
         "__syncthreads() may be in conditional code only if the condition is the same for the whole block. CUDA C++ Programming Guide, \"Synchronization Functions\"; \"Independent Thread Scheduling\": it \"will not succeed until reached by all non-exited threads in the block.\"",
-    ENDED_BEFORE_BARRIER = "ended-before-barrier" "Barrier after some threads of the block have ended"
+    ENDED_BEFORE_BARRIER = "ended-before-barrier" warning "Barrier after some threads of the block have ended"
         "Every thread of the block must reach __syncthreads(). Since compute capability 7.0, threads that ended do not count; before, the block may hang. CUDA C++ Programming Guide, \"Synchronization Functions\".",
-    DIFFERENT_BARRIERS = "different-barriers" "Warps that wait for each other at different barriers"
+    DIFFERENT_BARRIERS = "different-barriers" warning "Warps that wait for each other at different barriers"
         "__syncthreads() may be in conditional code only if the condition is the same for the whole block. CUDA C++ Programming Guide, \"Synchronization Functions\".",
     INVALID_BARRIER = "invalid-barrier" "Barrier that does not exist, or with an impossible number of threads"
         "A block has 16 barriers, and the number of threads at one is a multiple of the warp size. PTX ISA, `bar`.",

@@ -5,7 +5,7 @@ use simt::Severity;
 
 use super::{Defect, Place, RULES, Report};
 
-/// What the paths in a report are relative to. GitHub takes it for the root of the checkout.
+/// The folder that paths are relative to. GitHub takes it for the root of the checkout.
 const BASE: &str = "%SRCROOT%";
 
 impl Report {
@@ -19,7 +19,7 @@ impl Report {
                     "shortDescription": { "text": rule.summary },
                     "fullDescription": { "text": format!("{}.", rule.summary) },
                     "help": { "text": rule.text },
-                    "defaultConfiguration": { "level": "error" },
+                    "defaultConfiguration": { "level": level(rule.severity) },
                 })
             })
             .collect();
@@ -53,7 +53,7 @@ fn result(defect: &Defect) -> Value {
     json!({
         "ruleId": defect.kind,
         "ruleIndex": RULES.iter().position(|rule| rule.name == defect.kind),
-        "level": if defect.severity == Severity::Error { "error" } else { "warning" },
+        "level": level(defect.severity),
         "message": { "text": defect.text() },
         "locations": [location],
         "relatedLocations": related.collect::<Vec<_>>(),
@@ -61,6 +61,10 @@ fn result(defect: &Defect) -> Value {
         "occurrenceCount": defect.times,
         "suppressions": suppressions.collect::<Vec<_>>(),
     })
+}
+
+fn level(severity: Severity) -> &'static str {
+    if severity == Severity::Error { "error" } else { "warning" }
 }
 
 fn physical(place: &Place) -> Value {
@@ -118,6 +122,8 @@ mod tests {
         for result in results {
             let rule = &run["tool"]["driver"]["rules"][result["ruleIndex"].as_u64().unwrap() as usize];
             assert_eq!(rule["id"], result["ruleId"]);
+            // None of these is milder than its rule can be.
+            assert_eq!(rule["defaultConfiguration"]["level"], result["level"]);
         }
         let [inlined, quiet, endless, warning] = results.as_slice() else { panic!("{results:?}") };
         assert_eq!(inlined["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "my%20kernels/b.cu");

@@ -1,6 +1,6 @@
 //! The program's source files, where this machine has them: what a line says, and how people name its file.
 //!
-//! PTX names a file as its compiler was given it: with its whole path, or relative to a folder that nobody wrote down. That folder is
+//! PTX names a file as its compiler was given it: with its whole path, or relative to a folder that it does not name. That folder is
 //! mostly the working directory or, for a test that runs in the folder of its package, one above it.
 
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ struct Source {
     lines: Vec<String>,
 }
 
-/// What a line says, so that it can be found again after lines were added or removed above it.
+/// The text of a line, by which it is found again after lines above it changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<'s> {
     /// The line, without the white space around it.
@@ -86,7 +86,7 @@ impl Sources {
     }
 }
 
-/// Whether there is a file that can be read to its end.
+/// Returns true if there is a file that can be read to its end.
 fn is_source(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= LARGEST)
 }

@@ -119,7 +119,7 @@ impl Entry {
 }
 
 impl Suppression {
-    /// Whether a defect is what this entry describes. `places` are the lines of the source that it is about.
+    /// Returns true if this entry describes a defect. `places` are the lines of the source that it is about.
     pub fn matches(&self, id: &str, rule: &Rule, kernel: &str, places: &[Place]) -> bool {
         let says = |stated: &Option<String>, is: &str| stated.as_deref().is_none_or(|stated| stated == is);
         let is_there = |place: &Place| {

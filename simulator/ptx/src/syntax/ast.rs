@@ -96,6 +96,8 @@ pub struct Prototype<'t> {
 #[derive(Debug)]
 pub struct Registers<'t> {
     pub ty: Type,
+    /// The type is `.f32` or `.f64`, which says how to show a value and nothing else.
+    pub is_float: bool,
     /// `.reg .v4 .type name;` declares vectors of so many elements.
     pub lanes: Option<u8>,
     pub name: &'t str,

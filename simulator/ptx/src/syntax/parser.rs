@@ -471,7 +471,7 @@ impl<'t> Parser<'t> {
                 self.expect(b'>')?;
                 count = Some(number);
             }
-            body.push(Statement::Registers(Registers { ty, lanes, name, count, line }));
+            body.push(Statement::Registers(Registers { ty, is_float: matches!(word, ".f32" | ".f64"), lanes, name, count, line }));
             if !self.accept(b',') {
                 return self.expect(b';');
             }

@@ -125,6 +125,14 @@ impl<'t> Instruction<'t> {
         }
     }
 
+    /// Lists the names in its first operand, if that is where its results go. What a call returns does not count.
+    pub fn results(&self) -> Vec<&'t str> {
+        match (self.root(), self.operands.first()) {
+            ("bar" | "barrier" | "bra" | "brx" | "call" | "nanosleep" | "setmaxnreg" | "wgmma", _) | (_, None) => Vec::new(),
+            (_, Some(first)) => first.values(),
+        }
+    }
+
     /// The state spaces from which it reads values into registers or into another space. A generic address may lead to any of three
     /// spaces. Calls are not followed, and barriers in shared memory do not count.
     pub fn reads(&self) -> &'static [StateSpace] {

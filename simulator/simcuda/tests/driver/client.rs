@@ -1,4 +1,4 @@
-//! What a program of this workspace gets from the simulator besides CUDA: records of launches, reasons of failures, settings.
+//! The client, which gives a program of this workspace more than CUDA: records of launches, reasons of failures, settings.
 //!
 //! Records and settings belong to the process, so each test has a process of its own.
 

@@ -1,4 +1,4 @@
-//! What a device says about itself.
+//! The properties and attributes of a device.
 
 use std::ffi::CStr;
 use std::ptr::null_mut;

@@ -1,4 +1,4 @@
-//! What the tests of graphs and of capture share: a context with a stream and some memory, and short ways to write parameters.
+//! Support that the tests of graphs and of capture share: a context with a stream and some memory, and short ways to write parameters.
 
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -152,7 +152,7 @@ impl Values {
     }
 }
 
-/// What [`Bench::mixed`] makes of three numbers.
+/// Returns what [`Bench::mixed`] makes of three numbers.
 pub fn mixed([byte, short, word]: [u8; 3]) -> u32 {
     u32::from(byte) + 256 * u32::from(short) + 65536 * u32::from(word)
 }
@@ -222,7 +222,7 @@ macro_rules! fails {
 }
 pub(crate) use fails;
 
-/// Whether a stream is being captured.
+/// Returns true if a stream is being captured.
 pub fn status(stream: sys::CUstream) -> sys::CUstreamCaptureStatus {
     let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
     returns! { cuStreamIsCapturing(stream, &mut status) => CUDA_SUCCESS; }

@@ -7,7 +7,7 @@ use cudarc::driver::sys;
 
 use crate::support::{INCREMENT, OK, cu, garbage, in_own_process, raw_context, raw_function, returns};
 
-/// What the other process is told.
+/// The variable that tells the other process what to do.
 const TOLD: &str = "SIMCUDA_TEST_IPC";
 
 /// Starts the test of this name again in another process, which sees the text in [`TOLD`].

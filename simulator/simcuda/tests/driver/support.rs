@@ -1,4 +1,4 @@
-//! What the tests share. With `SIMCUDA_TEST_GPU` set, they test the machine's own driver instead of the simulator: they demand what CUDA
+//! Support that the tests share. With `SIMCUDA_TEST_GPU` set, they test the machine's own driver instead of the simulator: they demand what CUDA
 //! does, so both must pass.
 
 use std::process::Command;
@@ -34,9 +34,9 @@ macro_rules! returns {
 
 pub(crate) use {cu, returns};
 
-/// Whether the tests run on the machine's own driver.
+/// Returns true if the tests run on the machine's own driver.
 pub fn on_gpu() -> bool {
-    std::env::var_os("SIMCUDA_TEST_GPU").is_some()
+    simcuda::variables::TEST_GPU.path().is_some()
 }
 
 /// Opens the simulator, if that is what is tested.

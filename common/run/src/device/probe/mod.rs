@@ -8,11 +8,12 @@
 mod child;
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::fmt;
 use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
 use std::time::Duration;
-use std::{env, fmt};
 
+use compilers::variables::DRIVER_SECONDS;
 use libloading::Library;
 use thiserror::Error;
 
@@ -69,15 +70,12 @@ pub enum Unusable {
     #[error("the NVIDIA driver crashes when it starts ({status})")]
     Crashes { status: String },
     #[error(
-        "the NVIDIA driver has not answered for {seconds} s (`--device sim` does not ask it; {SECONDS_VARIABLE} sets how long to wait)"
+        "the NVIDIA driver has not answered for {seconds} s (`--device sim` does not ask it; {DRIVER_SECONDS} sets how long to wait)"
     )]
     Hangs { seconds: u64 },
     #[error("{what} fails: {reason}")]
     Broken { what: String, reason: String },
 }
-
-/// The environment variable for how many seconds to wait for the driver.
-pub const SECONDS_VARIABLE: &str = "UNROLLED_DRIVER_SECONDS";
 
 /// How long to wait for the driver. One with eight GPUs that are idle takes about ten seconds.
 const SECONDS: u64 = 30;
@@ -94,7 +92,7 @@ pub fn serve_child() {
 pub fn probe() -> Result<Found, Unusable> {
     static IS_SAFE: OnceLock<Result<(), Unusable>> = OnceLock::new();
     let try_in_a_child = || {
-        let seconds = env::var(SECONDS_VARIABLE).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(SECONDS);
+        let seconds = DRIVER_SECONDS.text().and_then(|text| text.trim().parse().ok()).unwrap_or(SECONDS);
         match child::try_first(Duration::from_secs(seconds)) {
             Fate::Survived => Ok(()),
             Fate::Died(status) => Err(Unusable::Crashes { status }),

@@ -1,4 +1,4 @@
-//! What calls returned, and numbers to call with.
+//! Results of calls, and numbers to call with.
 
 /// Kinds of things that calls return.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub enum Kind {
     Mipmap,
 }
 
-/// What calls returned, alive or destroyed: the latest of each kind.
+/// The latest results of calls of each kind, alive or destroyed.
 #[derive(Default)]
 pub struct Given {
     latest: Vec<(Kind, usize)>,
@@ -36,7 +36,7 @@ pub struct Given {
 impl Given {
     const KEPT: usize = 6;
 
-    /// What can be picked now.
+    /// Lists the values that can be picked now.
     pub fn seen(&self) -> Self {
         Self { latest: self.latest.clone(), all: Vec::new() }
     }

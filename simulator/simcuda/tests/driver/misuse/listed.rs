@@ -66,7 +66,7 @@ pub const FUNCTIONS: &[(&str, &str)] = &[
     ("cuGraphLaunch", "X S"), ("cuGraphInstantiateWithFlags", "+X G n"),
 ];
 
-/// What the letter means.
+/// Returns the meaning of the letter.
 fn kind(letter: u8) -> Option<Kind> {
     Some(match letter {
         b'A' => Kind::Array,
