@@ -121,7 +121,7 @@ fn own_process_templates() {
 /// Runs one of the tests above. It must count this many needed instructions.
 fn are_needed(test: &str, count: usize) {
     let said = in_own_process(&format!("synchronization::{test}"));
-    assert!(said.contains(&format!("\n{count} instructions are needed, ")), "{said}");
+    assert!(said.contains(&format!(" {count} instructions are needed, ")), "{said}");
 }
 
 #[test]
