@@ -11,9 +11,9 @@ use run::report::Place;
 use simt::Profile;
 use simt::bound::{Bound, bound};
 
+use crate::digests::Kernels;
 use crate::directive::nearest;
 use crate::root;
-use crate::stale::Kernels;
 
 /// The mark of a stage whose kernel changed after the run.
 pub const STALE_MARK: &str = "†";

@@ -8,8 +8,9 @@ use run::record::Record;
 
 use crate::archive::files_below;
 use crate::chapters::with_chapter;
+use crate::digests::Kernels;
 use crate::manifest::{Entry, Manifest, short};
-use crate::stale::{Kept, Kernels};
+use crate::stale::Kept;
 use crate::{counts, listings};
 
 /// The strictness of the check.
@@ -47,7 +48,7 @@ impl Arguments {
 /// Returns the parts of a record that no longer hold: stages, kernels, or the whole. A stage that its command runs and that it does not have
 /// yet is one of them.
 pub fn stale_parts(manifest: &Manifest, path: &str) -> Result<Vec<String>> {
-    let kept = manifest.read_record(path)?;
+    let kept = Kept::read(manifest, path)?;
     let mut parts = kept.stale_parts(Kernels::stored()).with_context(|| path.to_owned())?;
     if let (Kept::Results(record), Some(entry)) = (&kept, manifest.entries.get(path)) {
         parts.extend(new_stages(entry, record)?.into_iter().map(|stage| format!("{stage} (new)")));
@@ -85,7 +86,7 @@ pub fn problems(manifest: &Manifest) -> Result<Vec<String>> {
 fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
     stale_parts(manifest, path)?;
     ensure!(entry.needs.gpu() == entry.model.is_some(), "a record of a GPU names its model, and no other does");
-    match manifest.read_record(path)? {
+    match Kept::read(manifest, path)? {
         Kept::Results(record) => {
             let (program, _) = entry.words();
             ensure!(record.chapter == program, "{program} does not make a record of {}", record.chapter);

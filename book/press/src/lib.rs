@@ -15,8 +15,8 @@
 //! - `simulation`: what comes from a run of the simulator.
 //! - `web`: the simulator as WebAssembly modules, and the files that move pages.
 //! - `readme`: the tables of the README.
-//! - `manifest`: the list of all records, `book/records.toml`. `check` compares it with the records, `rerun` makes records again, and `stale`
-//!   tells which rows no longer hold. `counts` and `listings` are records that are not runs of chapters.
+//! - `manifest`: the list of all records, `book/records.toml`. `check` compares it with the records, `rerun` makes records again, `digests` says which
+//!   kernels have changed, and `stale` which rows no longer hold. `counts` and `listings` are records that are not runs of chapters.
 
 pub mod archive;
 mod callouts;
@@ -25,6 +25,7 @@ mod charts;
 pub mod check;
 pub mod counts;
 mod diff;
+pub mod digests;
 pub mod directive;
 mod drawing;
 pub mod exercise_data;

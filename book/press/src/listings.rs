@@ -21,9 +21,9 @@ use kernels::{Kernel, conv_shared, unroll};
 use run::atomic_file::AtomicFile;
 
 use crate::archive::{Archive, STALE_NOTE};
+use crate::digests::Kernels;
 use crate::directive::nearest;
 use crate::root;
-use crate::stale::Kernels;
 
 /// The architecture that listings are of.
 const ARCHITECTURE: &str = "sm_90";

@@ -9,7 +9,6 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::directive::nearest;
-use crate::stale::Kept;
 
 /// All entries of `book/records.toml`, by the path of the record from `book/`, for example `results/nvidia-h200/03-unroll.json`.
 pub struct Manifest {
@@ -125,13 +124,6 @@ impl Manifest {
     /// Returns the path of a record on this machine.
     pub fn path(&self, record: &str) -> PathBuf {
         self.root.join("book").join(record)
-    }
-
-    /// Reads a record.
-    pub fn read_record(&self, record: &str) -> Result<Kept> {
-        let path = self.path(record);
-        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        Kept::parse(record, text).with_context(|| path.display().to_string())
     }
 
     /// Returns the entry that a person means: by its path, or that without folder and extension (`nvidia-h200/03-unroll`).

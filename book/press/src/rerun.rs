@@ -19,8 +19,8 @@ use run::report::Place;
 use run::units;
 
 use crate::check::stale_parts;
+use crate::digests::Kernels;
 use crate::manifest::{Entry, Kind, Manifest, Needs, short};
-use crate::stale::Kernels;
 
 /// The records to make again.
 #[derive(Debug, Args)]

@@ -4,70 +4,15 @@
 //! digests differs from that of the PTX that is stored now, or when the kernel is gone. A stale row is still shown, with a label; nothing
 //! but `cargo book check --fresh` fails on it.
 
-use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::fs;
 
-use anyhow::Result;
-use compilers::digest;
-use run::record::{KernelDigests, Record};
+use anyhow::{Context, Result};
+use run::record::Record;
 
 use crate::counts::{self, KernelCounts};
+use crate::digests::Kernels;
 use crate::listings;
-use crate::manifest::Kind;
-
-/// The ceilings of a run, where the name of a stage is expected: they were measured with kernels, too.
-pub const CEILING: &str = "ceiling";
-
-/// The digests of kernels, by the stem of the source and the kernel's name: `03-unroll/shared`.
-#[derive(Clone, Debug)]
-pub struct Kernels(BTreeMap<String, String>);
-
-impl Kernels {
-    /// Returns the kernels whose PTX is stored now.
-    pub fn stored() -> &'static Self {
-        static STORED: LazyLock<Kernels> = LazyLock::new(|| {
-            let of_source = |source: &&'static kernels::Source| {
-                let kernels = digest::of_source(source).into_iter();
-                kernels.map(|(kernel, digest)| (format!("{}/{kernel}", digest::stem(source)), digest)).collect::<Vec<_>>()
-            };
-            Kernels(kernels::sources().iter().flat_map(of_source).collect())
-        });
-        &STORED
-    }
-
-    /// Returns these kernels with other PTX for one source.
-    pub fn with(&self, stem: &str, ptx: &str) -> Result<Self> {
-        let folder = format!("{stem}/");
-        let others = self.0.iter().filter(|(name, _)| !name.starts_with(&folder));
-        let mut kernels: BTreeMap<String, String> = others.map(|(name, digest)| (name.clone(), digest.clone())).collect();
-        kernels.extend(digest::of_text(ptx)?.into_iter().map(|(kernel, digest)| (format!("{folder}{kernel}"), digest)));
-        Ok(Self(kernels))
-    }
-
-    /// Returns the digest of a kernel.
-    pub fn digest(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-
-    /// Returns those of a record's kernels that have changed since, or are gone.
-    pub fn changed<'a>(&self, then: &'a KernelDigests) -> Vec<&'a str> {
-        let has_changed =
-            |(name, digest): &(&'a String, &Option<String>)| digest.is_none() || self.digest(name) != digest.as_deref();
-        then.iter().filter(has_changed).map(|(name, _)| name.as_str()).collect()
-    }
-
-    /// Returns true if a kernel of a stage, or of [`CEILING`], has changed since the record was made.
-    pub fn is_stale(&self, record: &Record, stage: &str) -> bool {
-        self.stale_parts(record).iter().any(|(part, _)| *part == stage)
-    }
-
-    /// Returns the stages that no longer hold, [`CEILING`] among them, each with the kernels that have changed.
-    pub fn stale_parts<'a>(&self, record: &'a Record) -> Vec<(&'a str, Vec<&'a str>)> {
-        let stages = record.stages.iter().map(|row| (row.name.as_str(), &row.kernels));
-        let parts = stages.chain([(CEILING, &record.ceiling_kernels)]).map(|(part, then)| (part, self.changed(then)));
-        parts.filter(|(_, changed)| !changed.is_empty()).collect()
-    }
-}
+use crate::manifest::{Kind, Manifest};
 
 /// A record of any kind, as it was read.
 pub enum Kept {
@@ -80,6 +25,13 @@ pub enum Kept {
 }
 
 impl Kept {
+    /// Reads a record of the manifest's repository.
+    pub fn read(manifest: &Manifest, record: &str) -> Result<Self> {
+        let path = manifest.path(record);
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        Self::parse(record, text).with_context(|| path.display().to_string())
+    }
+
     /// Reads the text of a record; its path from `book/` says the kind.
     pub fn parse(record: &str, text: String) -> Result<Self> {
         Ok(match Kind::of(record)? {
@@ -107,10 +59,14 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::collections::BTreeMap;
+    use std::sync::LazyLock;
+
+    use compilers::digest;
+    use run::record::KernelDigests;
 
     use super::*;
-    use crate::manifest::{Manifest, short};
+    use crate::manifest::short;
     use crate::root;
 
     fn manifest() -> Manifest {

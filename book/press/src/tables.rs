@@ -9,8 +9,8 @@ use run::workload::Work;
 use simt::Profile;
 
 use crate::archive::{Archive, Bounded, Pair, STALE_MARK, STALE_NOTE};
+use crate::digests::CEILING;
 use crate::drawing::svg::escape;
-use crate::stale::CEILING;
 use crate::values::memory_bandwidth;
 
 /// A table with what belongs under it.

@@ -114,7 +114,7 @@ fn declaration(text: &str) -> Declaration {
     }
 }
 
-/// What a kernel is given: values to read, a place for each thread's result, and cells that threads share.
+/// The input of a kernel: values to read, a place for each thread's result, and cells that threads share.
 const HEAD: &str = "(const unsigned char* in, unsigned char* out, unsigned char* cells)\n{\n    \
     [[maybe_unused]] const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n";
 
@@ -230,7 +230,7 @@ fn values() -> Vec<u8> {
     bytes
 }
 
-/// What a kernel leaves in `out` and `cells`.
+/// The contents of `out` and `cells` after a kernel.
 fn run(image: &Image, memory: &Memory, kernel: &str) -> [Vec<u8>; 2] {
     let buffer = |bytes: &[u8]| {
         let address = memory.allocate(bytes.len() as u64, None).expect("the buffer fits");

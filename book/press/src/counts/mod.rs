@@ -17,9 +17,9 @@ use simt::Counters;
 
 use crate::archive::{Archive, STALE_MARK};
 use crate::chapters::chapters;
+use crate::digests::Kernels;
 use crate::directive::Arguments;
 use crate::root;
-use crate::stale::Kernels;
 use crate::tables::source;
 
 pub mod count;

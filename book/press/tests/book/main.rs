@@ -103,7 +103,7 @@ fn a_fact_that_no_page_uses_fails_the_build() {
 
 #[test]
 fn the_book_is_checked_with_the_mdbook_that_it_is_made_for() {
-    let steps = std::fs::read_to_string(press::root().join(".ci/run")).unwrap();
+    let steps = std::fs::read_to_string(press::root().join(".ci/tools")).unwrap();
     let line = steps.lines().find_map(|line| line.trim().strip_prefix("mdbook_version="));
     assert_eq!(line, Some(press::preprocess::MDBOOK));
 }
