@@ -10,7 +10,7 @@
 //! Each module uses only modules above it.
 //!
 //! - [`error`]: what can go wrong, apart from the learner's kernel.
-//! - [`engine`], a crate of its own, is the check: what an `exercise.toml` holds, the starter, the sizes, the verdict and its words.
+//! - [`checker`], a crate of its own, is the check: what an `exercise.toml` holds, the starter, the sizes, the verdict and its words.
 //! - [`wall`]: what a `wall.toml` holds.
 //! - [`exercise`]: an exercise with its manifest and its solution.
 //! - [`workspace`]: the learner's copies and progress.

@@ -73,7 +73,7 @@ pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile,
     text
 }
 
-/// The titles of [`cells`].
+/// The titles of `cells`.
 pub const TITLES: [&str; 5] = ["part", "work", "rate", "at least", "share"];
 /// Columns in the order in which they are left out where lines are too short: first the rate, then the work.
 const LEAST_IMPORTANT: [usize; 2] = [2, 1];

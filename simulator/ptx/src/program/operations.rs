@@ -96,7 +96,7 @@ pub struct Atomic {
     pub count: u32,
     /// The two elements are one value of 16 bytes.
     pub is_wide: bool,
-    /// The old value of each element goes here; [`SINK`] for `red`.
+    /// The old value of each element goes here; `SINK` for `red`.
     pub destinations: [Reg; MOST_ELEMENTS],
     /// The operand of each element; or of compare-and-swap, the expected and the new value, in one or two registers each. The rest repeats
     /// the first.

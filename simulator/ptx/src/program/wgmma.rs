@@ -12,7 +12,7 @@ pub const ROWS_OF_WARP: usize = 16;
 /// The step that a `wgmma` instruction takes.
 #[derive(Clone, Copy, Debug)]
 pub enum WgmmaStep {
-    /// Index into [`Program::wgmmas`]: starts a product.
+    /// Index into `Program::wgmmas`: starts a product.
     Start(u32),
     /// Orders the warp's accesses to registers before the products that start later.
     Fence,
