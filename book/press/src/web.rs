@@ -24,7 +24,7 @@ const MOST_MEMORY: u64 = 2 << 30;
 const ALONE: &str = "simt-web";
 
 /// The package with the simulator and the check of exercises, for the book.
-const WITH_CHECK: &str = "engine-web";
+const WITH_CHECK: &str = "checker-web";
 
 /// The scripts that every page needs besides the module, in `simulator/web/js`.
 const SCRIPTS: [&str; 6] = ["simulator.js", "machine.js", "worker.js", "simt.d.ts", "cuda.js", "cuda-worker.js"];

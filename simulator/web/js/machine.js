@@ -34,7 +34,7 @@ export class Machine {
     return this.#called("call", request);
   }
 
-  /** Sends a request about an exercise, and returns the answer. Only a module with the check of exercises (engine-web) has one. */
+  /** Sends a request about an exercise, and returns the answer. Only a module with the check of exercises (checker-web) has one. */
   check(request) {
     if (!this.#exports.check) throw new Error("this module has no check of exercises");
     return JSON.parse(this.#called("check", JSON.stringify(request)));

@@ -125,7 +125,7 @@ export class Simulator {
   profiles(): Promise<{ name: string; product: string; compute_capability: [number, number]; multiprocessors: number; clock_khz: number; max_threads_per_block: number }[]>;
   /** What a block needs; `h200` by default. Without `registers`, they limit nothing. */
   occupancy(needs: { profile?: string; threads: number; registers?: number; shared_bytes?: number }): Promise<Occupancy>;
-  /** Asks the check of exercises, if the module has it: engine-web. */
+  /** Asks the check of exercises, if the module has it: checker-web. */
   check(request: object): Promise<{ passed: boolean; message: string; lines: number[]; counted: number[] } | { error: string }>;
   cancel(): void;
   close(): void;
