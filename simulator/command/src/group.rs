@@ -2,15 +2,19 @@
 
 use std::io;
 use std::process::{Command, ExitStatus};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// The time between two looks at the program.
 const INTERVAL: Duration = Duration::from_millis(5);
 
+/// The exit status after Ctrl-C, as a shell has it.
+pub const INTERRUPTED: u8 = 130;
+
 /// The end of a program.
 #[derive(Debug)]
-pub enum Ended {
+pub enum End {
     /// By itself.
     Exited(ExitStatus),
     /// It took too long.
@@ -19,9 +23,18 @@ pub enum Ended {
     Interrupted,
 }
 
+/// Returns what becomes true when the user interrupts the command.
+pub fn interruption() -> io::Result<Arc<AtomicBool>> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, interrupted.clone())?;
+    }
+    Ok(interrupted)
+}
+
 /// Runs a program. When it ends or takes too long, every process of its group ends: those that it started, unless they have left the
 /// group.
-pub fn run(command: &mut Command, limit: Option<Duration>, interrupted: &AtomicBool) -> io::Result<(Ended, Duration)> {
+pub fn run(command: &mut Command, limit: Option<Duration>, interrupted: &AtomicBool) -> io::Result<(End, Duration)> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let started = Instant::now();
@@ -31,17 +44,17 @@ pub fn run(command: &mut Command, limit: Option<Duration>, interrupted: &AtomicB
             break None;
         }
         if interrupted.load(Relaxed) {
-            break Some(Ended::Interrupted);
+            break Some(End::Interrupted);
         }
         if limit.is_some_and(|limit| started.elapsed() > limit) {
-            break Some(Ended::TimedOut);
+            break Some(End::TimedOut);
         }
         std::thread::sleep(INTERVAL);
     };
     let duration = started.elapsed();
     end_group(&mut child);
     let status = child.wait()?;
-    Ok((ended.unwrap_or(Ended::Exited(status)), duration))
+    Ok((ended.unwrap_or(End::Exited(status)), duration))
 }
 
 /// Returns true if the program has ended. It stays a zombie, so that no other process gets its number, the group's.

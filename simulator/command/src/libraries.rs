@@ -7,17 +7,17 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::env::consts::{DLL_EXTENSION, DLL_PREFIX};
-use std::error::Error;
 use std::fs;
-use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
 
+use driver::client::{find_library, installed_libraries};
+use driver::files::put;
+use driver::variables::LIBRARY;
 use serde_json::Value;
-use simcuda::client::{find_library, installed_libraries};
-use simcuda::files::put;
-use simcuda::variables::LIBRARY;
+
+use crate::ending::{At, Result, say};
 
 /// The packages with the libraries, and the names of their library targets.
 const LIBRARIES: [(&str, &str); 3] =
@@ -29,31 +29,26 @@ const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
 /// The file that says for which command the libraries in its folder were built.
 const STAMP: &str = "built-for";
 
-/// Installs the libraries into `folder` as [`simcuda::install::install`] does. If cargo has installed this command, this first builds the
+/// Installs the libraries into `folder` as [`driver::install::install`] does. If cargo has installed this command, this first builds the
 /// libraries, unless it has done so before.
-///
-/// # Errors
-///
-/// If a library is missing and cannot be built, or the file system refuses.
-pub fn install(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
+pub fn install(folder: &Path) -> Result<PathBuf> {
     let command = env::current_exe()?;
     if let Some(home) = home_without_libraries(&command)? {
-        let said = format!(
+        say(format_args!(
             "simcuda: `cargo install` left out the simulator's libraries; building them now, once, into {}",
             home.display()
-        );
-        let _ = writeln!(stderr(), "{said}");
+        ));
         build(&home).and_then(|()| Ok(fs::write(home.join(STAMP), stamp(&command)?)?)).map_err(|error| {
             format!(
                 "cannot build the simulator's libraries: {error}; or set {LIBRARY} to the path of a library that you have built"
             )
         })?;
     }
-    Ok(simcuda::install::install(folder)?)
+    Ok(driver::install::install(folder)?)
 }
 
 /// Returns the folder that this command's libraries belong in, if cargo has installed the command and the folder does not have them yet.
-fn home_without_libraries(command: &Path) -> Result<Option<PathBuf>, Box<dyn Error>> {
+fn home_without_libraries(command: &Path) -> Result<Option<PathBuf>> {
     let Some(bin) = command.parent().filter(|folder| folder.ends_with("bin")) else { return Ok(None) };
     if LIBRARY.path().is_some() {
         return Ok(None);
@@ -71,19 +66,19 @@ fn home_without_libraries(command: &Path) -> Result<Option<PathBuf>, Box<dyn Err
 }
 
 /// Tells the command from one that is installed in its place later.
-fn stamp(command: &Path) -> Result<String, Box<dyn Error>> {
+fn stamp(command: &Path) -> Result<String> {
     let file = fs::metadata(command)?;
     Ok(format!("{:x}-{:x}", file.len(), file.modified()?.duration_since(UNIX_EPOCH)?.as_nanos()))
 }
 
 /// Builds the libraries, and puts them into `home`.
-fn build(home: &Path) -> Result<(), Box<dyn Error>> {
+fn build(home: &Path) -> Result<()> {
     if !Path::new(SOURCE).join("Cargo.toml").is_file() {
         return Err(
             format!("their source is no longer in {SOURCE}; install the command again, with `cargo install --force`").into()
         );
     }
-    fs::create_dir_all(home).map_err(|error| format!("{}: {error}", home.display()))?;
+    fs::create_dir_all(home).at(home)?;
     let target = tempfile::Builder::new().prefix("simcuda-build-").tempdir()?;
     let mut cargo = Command::new("cargo");
     // In the folder of the source, so that the settings of the user's own project do not count.
@@ -99,7 +94,7 @@ fn build(home: &Path) -> Result<(), Box<dyn Error>> {
         let source = built.get(name).ok_or_else(|| format!("cargo built no library {name}"))?;
         let path = home.join(format!("{DLL_PREFIX}{name}.{DLL_EXTENSION}"));
         // Another command may do the same now, or read the old file.
-        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).map_err(|error| format!("{}: {error}", path.display()))?;
+        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).at(&path)?;
     }
     Ok(())
 }

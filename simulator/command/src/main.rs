@@ -35,19 +35,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    #[command(verbatim_doc_comment)]
     Coverage(coverage::Options),
-    #[command(verbatim_doc_comment)]
     Debug(debug::Options),
-    #[command(verbatim_doc_comment)]
     Explore(explore::Options),
-    #[command(verbatim_doc_comment)]
     Install(install::Options),
-    #[command(verbatim_doc_comment)]
     Mutate(mutate::Options),
-    #[command(verbatim_doc_comment)]
     Run(run::Options),
-    #[command(verbatim_doc_comment)]
     Report(report::Options),
 }
 
@@ -68,5 +61,5 @@ fn main() -> ExitCode {
         Command::Run(options) => run::execute(&options),
         Command::Report(options) => report::execute(&options),
     };
-    ended.unwrap_or_else(|error| failed(format_args!("{error}")))
+    ended.unwrap_or_else(failed)
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use self::c_program::compiled;
 use self::ended::run;
 
-use simcuda::report::Report;
+use driver::report::Report;
 
 /// This package, in which the commands run.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");

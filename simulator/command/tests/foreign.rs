@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use simcuda::install::install;
-use simcuda::report::Report;
+use driver::install::install;
+use driver::report::Report;
 use tempfile::TempDir;
 
 use self::c_program::compiled;

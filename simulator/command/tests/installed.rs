@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use simcuda::client::find_library;
+use driver::client::find_library;
 use tempfile::TempDir;
 
 /// A folder with `bin/simcuda`, and a `cargo` that notes each call and "builds" what cargo has built for this test, under the names that cargo

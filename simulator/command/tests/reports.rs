@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use simcuda::report::{Report, Severity};
+use driver::report::{Report, Severity};
 use tempfile::TempDir;
 
 use self::c_program::compiled;

@@ -1,74 +1,40 @@
 //! Runs the program again and again: to see what is found, and to record a warp.
 
-use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
 use std::process::{Command, Stdio};
 
-use simcuda::stepping::{self, Launched, Request, Wanted, Warp};
-use simcuda::variables::{DEBUG, REPORT};
+use driver::stepping::{self, Launched, Request, Wanted};
+use driver::variables::{DEBUG, REPORT};
 use simt::Dim3;
 
-use crate::program::{Simulator, not_started};
-
-/// Threads of a warp.
-const LANES: u64 = 32;
+use super::trace::{LANES, Trace};
+use crate::ending::Result;
+use crate::program::{Program, temporary_folder};
 
 /// A program that can be run again.
 #[derive(Debug)]
-pub struct Program<'a> {
-    words: &'a [OsString],
-    simulator: Simulator,
+pub struct Replay<'a> {
+    program: Program<'a>,
     /// The most instructions to record.
-    pub limit: usize,
+    limit: usize,
 }
 
-/// A recorded warp of a launch.
-#[derive(Debug)]
-pub struct Reached {
-    pub wanted: Wanted,
-    pub launched: Launched,
-    pub warp: Warp,
-}
-
-impl Reached {
-    /// Returns true if the kernel was stopped in this warp because it did not end.
-    pub fn is_endless(&self) -> bool {
-        let Wanted { block, warp, .. } = &self.wanted;
-        self.launched.failure.as_ref().is_some_and(|failure| failure.block == *block && failure.warp == Some(*warp))
-    }
-
-    /// Counts the threads of the warp.
-    pub fn threads(&self) -> u32 {
-        let before = u64::from(self.wanted.warp) * LANES;
-        self.launched.config.block.volume().saturating_sub(before).min(LANES) as u32
-    }
-}
-
-impl<'a> Program<'a> {
+impl<'a> Replay<'a> {
     /// Prepares the simulator.
-    ///
-    /// # Errors
-    ///
-    /// If its libraries cannot be installed for the program.
-    pub fn new(words: &'a [OsString], limit: usize) -> Result<Self, Box<dyn Error>> {
-        Ok(Self { words, simulator: Simulator::install()?, limit })
+    pub fn new(words: &'a [OsString], limit: usize) -> Result<Self> {
+        Ok(Self { program: Program::new(words)?, limit })
     }
 
     /// Runs the program and lists its launches: the first one of each kernel, and those with defects. The user sees what the program prints.
-    pub fn launches(&self) -> Result<Vec<Launched>, Box<dyn Error>> {
-        self.run(None, |_| ())
+    pub fn launches(&self) -> Result<Vec<Launched>> {
+        self.run(None, self.program.command())
     }
 
     /// Runs the program and records a warp. What the program prints is known, so that it is not shown.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such launch or no such warp.
-    pub fn record(&self, wanted: &Wanted) -> Result<Reached, Box<dyn Error>> {
-        let silent = |command: &mut Command| {
-            command.stdout(Stdio::null()).stderr(Stdio::null()).env(REPORT, "off");
-        };
+    pub fn record(&self, wanted: &Wanted) -> Result<Trace> {
+        let mut silent = self.program.command();
+        silent.stdout(Stdio::null()).stderr(Stdio::null()).env(REPORT, "off");
         let launches = self.run(Some(wanted), silent)?;
         let recorded = launches.into_iter().find_map(|mut launched| launched.warp.take().map(|warp| (launched, warp)));
         let Some((launched, warp)) = recorded else {
@@ -91,47 +57,34 @@ impl<'a> Program<'a> {
         if warp.executed == 0 {
             return Err(format!("warp {} of block {} executed nothing before the kernel failed", wanted.warp, wanted.block).into());
         }
-        let wanted = Wanted { kernel: Some(launched.kernel.clone()), ..wanted.clone() };
-        Ok(Reached { wanted, launched, warp })
+        Ok(Trace::new(wanted, launched, warp))
     }
 
     /// Records a warp, with the first defect that is found in it, or with its end if it never ends. If that is too late in the record, there is
     /// another run.
-    pub fn record_to_the_defect(&self, wanted: &Wanted) -> Result<Reached, Box<dyn Error>> {
-        let reached = self.record(wanted)?;
-        let found = reached.warp.found.first().map(|(found, _)| *found);
-        let Some(last) = found.or(reached.is_endless().then_some(reached.warp.executed)) else { return Ok(reached) };
-        match last.checked_sub(self.limit as u64) {
-            None | Some(0) => Ok(reached),
-            Some(_) => self.record(&Wanted { first: last - (self.limit as u64).div_ceil(2), ..wanted.clone() }),
+    pub fn record_to_the_defect(&self, wanted: &Wanted) -> Result<Trace> {
+        let trace = self.record(wanted)?;
+        let last = trace.first_found.or(trace.is_endless().then_some(trace.executed));
+        match last.filter(|last| *last > self.limit as u64) {
+            None => Ok(trace),
+            Some(last) => self.record(&Wanted { first: last - (self.limit as u64).div_ceil(2), ..wanted.clone() }),
         }
     }
 
-    fn run(&self, wanted: Option<&Wanted>, prepare: impl FnOnce(&mut Command)) -> Result<Vec<Launched>, Box<dyn Error>> {
-        let folder = tempfile::Builder::new().prefix("simcuda-debug-").tempdir()?;
+    fn run(&self, wanted: Option<&Wanted>, mut command: Command) -> Result<Vec<Launched>> {
+        let folder = temporary_folder()?;
         let request = folder.path().join("request.json");
         let asked = Request { folder: folder.path().to_owned(), wanted: wanted.cloned() };
         fs::write(&request, serde_json::to_vec(&asked)?)?;
-        let mut command = self.simulator.command(self.words);
-        command.env(DEBUG, &request).stdin(Stdio::null());
-        prepare(&mut command);
-        command.status().map_err(|error| not_started(self.words, &error))?;
+        self.program.run(command.env(DEBUG, &request).stdin(Stdio::null()))?;
         Ok(stepping::read(folder.path())?)
     }
 }
 
-/// Returns the number of a thread's warp.
-pub fn warp_of(block: Dim3, thread: Dim3) -> u32 {
-    (number_of(block, thread) / LANES) as u32
-}
-
-/// Returns the lane of a thread in its warp.
-pub fn lane_of(block: Dim3, thread: Dim3) -> u32 {
-    (number_of(block, thread) % LANES) as u32
-}
-
-fn number_of(block: Dim3, thread: Dim3) -> u64 {
-    block.number_of(thread).unwrap_or(0)
+/// Returns the number of a thread's warp, and the thread's lane in it.
+pub fn warp_and_lane(block: Dim3, thread: Dim3) -> (u32, u32) {
+    let number = block.number_of(thread).unwrap_or(0);
+    ((number / LANES) as u32, (number % LANES) as u32)
 }
 
 /// Reads a block's index: up to three numbers.

@@ -1,6 +1,6 @@
 //! How values are shown.
 
-use simcuda::stepping::Values;
+use driver::stepping::Values;
 
 use super::trace::bits;
 

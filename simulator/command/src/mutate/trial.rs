@@ -1,24 +1,22 @@
 //! One run of the command, and what it says about a mutant.
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use simcuda::mutants::{APPLIED, Listed, REFUSED};
-use simcuda::report::Defect;
-use simcuda::scores::{Judged, Verdict};
-use simcuda::variables::{MUTANT, MUTANTS};
+use driver::mutants::{APPLIED, Listed, REFUSED};
+use driver::report::Defect;
+use driver::scores::{Judged, Verdict};
+use driver::variables::{MUTANT, MUTANTS};
 use tempfile::TempDir;
 
-use crate::group::{self, Ended};
+use crate::ending::Result;
+use crate::group::{self, End};
 use crate::outputs::{ask_for_reports, reports_in};
-use crate::program::{Simulator, exit_code, not_started};
-
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+use crate::program::{Program, exit_code, temporary_folder};
 
 /// The command without a mistake.
 #[derive(Debug)]
@@ -35,75 +33,65 @@ type Known = (String, String, String);
 /// Runs of the command.
 #[derive(Debug)]
 pub struct Trials<'a> {
-    pub simulator: &'a Simulator,
-    pub words: &'a [OsString],
+    pub program: &'a Program<'a>,
     pub interrupted: &'a AtomicBool,
 }
 
 impl Trials<'_> {
-    /// Runs the command as it is; `None` after an interruption.
-    ///
-    /// # Errors
-    ///
-    /// If it fails.
+    /// Runs the command as it is, which must succeed; `None` after an interruption.
     pub fn baseline(&self) -> Result<Option<Baseline>> {
-        let folder = folder()?;
+        let folder = temporary_folder()?;
         let mut command = self.command(&folder);
         // Standard output is for the score.
         command.stdout(io::stderr());
-        let (ended, duration) = self.run(&mut command, None)?;
-        match ended {
-            Ended::Interrupted | Ended::TimedOut => return Ok(None),
-            Ended::Exited(status) if status.success() => {}
-            Ended::Exited(status) => {
+        let (end, duration) = self.run(&mut command, None)?;
+        match end {
+            End::Interrupted | End::TimedOut => return Ok(None),
+            End::Exited(status) if status.success() => {}
+            End::Exited(status) => {
                 return Err(format!("the command fails without any mutant, with {status}; it must succeed").into());
             }
         }
-        let mutants = simcuda::mutants::read(folder.path())?;
+        let mutants = driver::mutants::read(folder.path())?;
         let known = defects(&folder)?.iter().map(known).collect();
         Ok(Some(Baseline { duration, mutants, known }))
     }
 
     /// Runs the command with a mutant; `None` after an interruption.
     pub fn judge(&self, baseline: &Baseline, mutant: &Listed, limit: Duration) -> Result<Option<Judged>> {
-        let folder = folder()?;
+        let folder = temporary_folder()?;
         let mut command = self.command(&folder);
         command.env(MUTANT, &mutant.id).stdout(Stdio::null()).stderr(Stdio::null());
-        let (ended, duration) = self.run(&mut command, Some(limit))?;
+        let (end, duration) = self.run(&mut command, Some(limit))?;
         let new: Vec<Defect> = defects(&folder)?.into_iter().filter(|defect| !baseline.known.contains(&known(defect))).collect();
         let first_line = |defect: &Defect| defect.message.lines().next().unwrap_or_default().to_owned();
         let endless = new.iter().find(|defect| defect.finding.is_none()).map(|endless| (Verdict::Time, first_line(endless)));
         let found = new.iter().find(|defect| defect.finding.is_some()).map(|found| (Verdict::Finding, first_line(found)));
         let refused = fs::read_to_string(folder.path().join(REFUSED)).ok().map(|reason| (Verdict::Refused, reason));
-        let ended = match ended {
-            Ended::Interrupted => return Ok(None),
-            Ended::TimedOut => (Verdict::Time, format!("more than {:.1} s", limit.as_secs_f64())),
-            Ended::Exited(status) if !status.success() => (Verdict::Tests, format!("exit status {}", exit_code(status))),
-            Ended::Exited(_) if !folder.path().join(APPLIED).exists() => {
+        let end = match end {
+            End::Interrupted => return Ok(None),
+            End::TimedOut => (Verdict::Time, format!("more than {:.1} s", limit.as_secs_f64())),
+            End::Exited(status) if !status.success() => (Verdict::Tests, format!("exit status {}", exit_code(status))),
+            End::Exited(_) if !folder.path().join(APPLIED).exists() => {
                 (Verdict::NotLoaded, "no process loaded a module with it".to_owned())
             }
-            Ended::Exited(_) => (Verdict::Survived, "the command succeeded".to_owned()),
+            End::Exited(_) => (Verdict::Survived, "the command succeeded".to_owned()),
         };
-        let (verdict, by) = refused.or(found).or(endless).unwrap_or(ended);
+        let (verdict, by) = refused.or(found).or(endless).unwrap_or(end);
         Ok(Some(Judged { mutant: mutant.clone(), verdict, by, seconds: duration.as_secs_f64() }))
     }
 
     /// Prepares the command so that its processes leave their reports in a folder.
     fn command(&self, folder: &TempDir) -> Command {
-        let mut command = self.simulator.command(self.words);
+        let mut command = self.program.command();
         command.env(MUTANTS, folder.path()).env_remove(MUTANT).stdin(Stdio::null());
         ask_for_reports(&mut command, folder.path());
         command
     }
 
-    fn run(&self, command: &mut Command, limit: Option<Duration>) -> Result<(Ended, Duration)> {
-        group::run(command, limit, self.interrupted).map_err(|error| not_started(self.words, &error).into())
+    fn run(&self, command: &mut Command, limit: Option<Duration>) -> Result<(End, Duration)> {
+        self.program.started(group::run(command, limit, self.interrupted))
     }
-}
-
-/// Makes a folder for what the processes of a run leave.
-fn folder() -> io::Result<TempDir> {
-    tempfile::Builder::new().prefix("simcuda-mutant-").tempdir()
 }
 
 /// Lists the defects in all reports of a run.

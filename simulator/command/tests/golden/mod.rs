@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use simcuda::variables::BLESS;
+use driver::variables::BLESS;
 
 /// Compares a text with a file of this package. With [`BLESS`] set, it is written to that file first.
 pub fn assert_is(file: &str, text: &str) {
