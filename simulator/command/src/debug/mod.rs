@@ -19,7 +19,7 @@ use rustyline::error::ReadlineError;
 use simt::{Dim3, Finding, Severity};
 
 use self::replay::{Replay, parse_block, warp_and_lane};
-use self::session::{Next, Session};
+use self::session::Session;
 use crate::ending::{Ended, Result};
 
 /// The prompt. It is printed before piped commands, too, so that their answers can be told apart.
@@ -60,7 +60,15 @@ pub fn execute(options: &Options) -> Ended {
     let replay = Replay::new(&options.words, limit)?;
     let wanted = choose(&replay.launches()?, options, limit)?;
     let mut session = Session::new(&replay, replay.record_to_the_defect(&wanted)?);
-    converse(&mut session)
+    let ended = print(&session.opening()).map_err(Into::into);
+    let converse = if stdin().is_terminal() { with_editor } else { piped };
+    match ended.and_then(|()| converse(&mut session)) {
+        // Whoever reads what this prints has seen enough.
+        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) => {
+            Ok(ExitCode::SUCCESS)
+        }
+        ended => ended.map(|()| ExitCode::SUCCESS),
+    }
 }
 
 /// Chooses the warp: of the first launch with an error, or else of the first with a warning, among those that the user wants to see. Block and
@@ -117,20 +125,7 @@ fn is_error(finding: &Finding) -> bool {
     finding.kind.severity() == Severity::Error
 }
 
-/// Reads and executes commands to the end of the input.
-fn converse(session: &mut Session<'_>) -> Ended {
-    let ended = if stdin().is_terminal() { with_editor(session) } else { piped(session) };
-    match ended {
-        // Whoever reads what this prints has seen enough.
-        Err(error) if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) => {
-            Ok(ExitCode::SUCCESS)
-        }
-        ended => ended.map(|()| ExitCode::SUCCESS),
-    }
-}
-
 fn piped(session: &mut Session<'_>) -> Result<()> {
-    print(&session.opening())?;
     let mut input = stdin().lock();
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
@@ -145,7 +140,6 @@ fn piped(session: &mut Session<'_>) -> Result<()> {
 }
 
 fn with_editor(session: &mut Session<'_>) -> Result<()> {
-    print(&session.opening())?;
     let mut editor = rustyline::DefaultEditor::new()?;
     let mut last = String::new();
     loop {
@@ -170,8 +164,8 @@ fn with_editor(session: &mut Session<'_>) -> Result<()> {
 /// Executes a command, and returns whether there may be another.
 fn execute_line(session: &mut Session<'_>, line: &str) -> io::Result<bool> {
     match session.execute(line) {
-        Ok(Next::Quit) => return Ok(false),
-        Ok(Next::Say(text)) => print(&text)?,
+        Ok(None) => return Ok(false),
+        Ok(Some(text)) => print(&text)?,
         Err(error) => print(&format!("{error}\n"))?,
     }
     Ok(true)

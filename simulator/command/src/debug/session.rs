@@ -40,13 +40,6 @@ Other threads. A warp that is not recorded yet costs a run of the program:
 On a terminal, an empty line repeats the last command.
 ";
 
-/// The step after a command.
-#[derive(Debug)]
-pub enum Next {
-    Say(String),
-    Quit,
-}
-
 /// The user's position in the record of a warp.
 pub struct Session<'a> {
     replay: &'a Replay<'a>,
@@ -84,15 +77,15 @@ impl<'a> Session<'a> {
         text + &self.recorded() + &if is_told { self.brief() } else { self.stop() } + "Type help for the commands.\n"
     }
 
-    /// Executes a command. After an error, the user stays where they were.
-    pub fn execute(&mut self, line: &str) -> Result<Next> {
+    /// Executes a command, and returns the answer, or `None` to quit. After an error, the user stays where they were.
+    pub fn execute(&mut self, line: &str) -> Result<Option<String>> {
         let (command, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         let rest = rest.trim();
         let (command, format) = command.split_once('/').unwrap_or((command, ""));
         let said = match command {
             "" => String::new(),
             "help" | "h" | "?" => HELP.to_owned(),
-            "quit" | "q" | "exit" => return Ok(Next::Quit),
+            "quit" | "q" | "exit" => return Ok(None),
             "step" | "s" | "next" | "n" => self.by_lines(rest, Self::step_forward)?,
             "reverse-step" | "rs" | "reverse-next" | "rn" => self.by_lines(rest, Self::step_backward)?,
             "stepi" | "si" | "nexti" | "ni" => self.repeat(rest, Self::next_instruction)?,
@@ -115,7 +108,7 @@ impl<'a> Session<'a> {
             "record" => self.record_from(number(rest)?)?,
             _ => return Err(format!("there is no command {command}; type help").into()),
         };
-        Ok(Next::Say(said))
+        Ok(Some(said))
     }
 
     /// Names the current thread.

@@ -100,11 +100,10 @@ fn defects(folder: &TempDir) -> Result<Vec<Defect>> {
 }
 
 fn known(defect: &Defect) -> Known {
-    let Some(finding) = &defect.finding else { return (defect.kernel.clone(), "endless".to_owned(), String::new()) };
-    let kind = serde_json::to_value(&finding.kind).ok().and_then(|kind| Some(kind.get("kind")?.as_str()?.to_owned()));
-    let place = match &finding.location.source {
+    let location = defect.finding.as_ref().map(|finding| &finding.location);
+    let place = location.map(|location| match &location.source {
         Some(source) => format!("{}:{}", source.file, source.line),
-        None => finding.location.instruction.clone(),
-    };
-    (defect.kernel.clone(), kind.unwrap_or_default(), place)
+        None => location.instruction.clone(),
+    });
+    (defect.kernel.clone(), defect.kind.clone(), place.unwrap_or_default())
 }
