@@ -12,6 +12,12 @@ pub type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 /// The exit status of a subcommand.
 pub type Ended = Result<ExitCode>;
 
+/// Returns an error from a function, with a message as [`format!`] takes it.
+macro_rules! bail {
+    ($($message:tt)+) => { return Err(format!($($message)+).into()) };
+}
+pub(crate) use bail;
+
 /// Names the file or folder that an error is about.
 pub trait At<T> {
     /// Puts the path before the message.

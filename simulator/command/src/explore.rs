@@ -4,17 +4,16 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::fs::{self, File};
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use clap::Args;
 use driver::report::Report;
 use driver::variables::SCHEDULE;
 
-use crate::ending::{Ended, Result, say};
-use crate::group::{self, End, INTERRUPTED, interruption};
+use crate::ending::{Ended, Result, bail, say};
+use crate::group::{End, INTERRUPTED, Runs};
 use crate::outputs::{Ending, Outputs, ask_for_reports, merged, reports_in};
-use crate::program::{Program, exit_code, temporary_folder};
+use crate::program::{exit_code, temporary_folder};
 
 /// Lines of the program's output that are shown of a run that fails.
 const SHOWN: usize = 20;
@@ -64,27 +63,22 @@ impl Run {
 /// Runs the program in many orders.
 pub fn execute(options: &Options) -> Ended {
     if !cfg!(target_os = "linux") {
-        return Err("orders are explored on Linux only, because processes write no report elsewhere".into());
+        bail!("orders are explored on Linux only, because processes write no report elsewhere");
     }
     let ending = options.outputs.prepare()?;
-    let program = Program::new(&options.words)?;
-    let interrupted = interruption()?;
+    let runs = Runs::new(&options.words)?;
     let limit = options.limit.map(Duration::from_secs);
-    let first = run(&program, 0, limit, &interrupted)?;
-    if interrupted.load(Relaxed) {
-        return Ok(ExitCode::from(INTERRUPTED));
-    }
+    let Some(first) = run(&runs, 0, limit)? else { return Ok(ExitCode::from(INTERRUPTED)) };
     if ending.fails(&first.report) {
         return show(options, &ending, (0, first), "in the order of its calls, the simulator finds");
     }
-    let Some(expected) = first.exit_code else { return Err("the program takes too long in the order of its calls".into()) };
+    let Some(expected) = first.exit_code else { bail!("the program takes too long in the order of its calls") };
     let limit = limit.unwrap_or((10 * first.duration).max(Duration::from_secs(10)));
     for number in 1..=options.schedules {
-        let run = run(&program, number, Some(limit), &interrupted)?;
-        if interrupted.load(Relaxed) {
+        let Some(run) = run(&runs, number, Some(limit))? else {
             tell(format_args!("interrupted after {} of {} orders", number - 1, options.schedules));
             return Ok(ExitCode::from(INTERRUPTED));
-        }
+        };
         if ending.fails(&run.report) || run.exit_code != first.exit_code {
             let ends =
                 format!("in order {number} the program {}; in the order of its calls it {}", run.describe(), first.describe());
@@ -96,17 +90,22 @@ pub fn execute(options: &Options) -> Ended {
     Ok(ExitCode::from(expected))
 }
 
-fn run(program: &Program<'_>, number: u64, limit: Option<Duration>, interrupted: &AtomicBool) -> Result<Run> {
+/// Runs the program in the order with a number; `None` after an interruption.
+fn run(runs: &Runs<'_>, number: u64, limit: Option<Duration>) -> Result<Option<Run>> {
     let folder = temporary_folder()?;
     let output = folder.path().join("output");
     let both = File::create(&output)?;
-    let mut command = program.command();
+    let mut command = runs.program.command();
     command.env(SCHEDULE, number.to_string()).stdout(both.try_clone()?).stderr(both);
     ask_for_reports(&mut command, folder.path());
-    let (end, duration) = program.started(group::run(&mut command, limit, interrupted))?;
-    let exit_code = if let End::Exited(status) = end { Some(exit_code(status)) } else { None };
+    let (end, duration) = runs.run(&mut command, limit)?;
+    let exit_code = match end {
+        End::Exited(status) => Some(exit_code(status)),
+        End::TimedOut => None,
+        End::Interrupted => return Ok(None),
+    };
     let report = merged(reports_in(folder.path())?);
-    Ok(Run { exit_code, duration, report, output: String::from_utf8_lossy(&fs::read(&output)?).into_owned() })
+    Ok(Some(Run { exit_code, duration, report, output: String::from_utf8_lossy(&fs::read(&output)?).into_owned() }))
 }
 
 /// The advice if another order ends differently, and no streams race.

@@ -17,7 +17,7 @@ use driver::files::put;
 use driver::variables::LIBRARY;
 use serde_json::Value;
 
-use crate::ending::{At, Result, say};
+use crate::ending::{At, Result, bail, say};
 
 /// The packages with the libraries, and the names of their library targets.
 const LIBRARIES: [(&str, &str); 3] =
@@ -74,9 +74,7 @@ fn stamp(command: &Path) -> Result<String> {
 /// Builds the libraries, and puts them into `home`.
 fn build(home: &Path) -> Result<()> {
     if !Path::new(SOURCE).join("Cargo.toml").is_file() {
-        return Err(
-            format!("their source is no longer in {SOURCE}; install the command again, with `cargo install --force`").into()
-        );
+        bail!("their source is no longer in {SOURCE}; install the command again, with `cargo install --force`");
     }
     fs::create_dir_all(home).at(home)?;
     let target = tempfile::Builder::new().prefix("simcuda-build-").tempdir()?;
@@ -87,7 +85,7 @@ fn build(home: &Path) -> Result<()> {
     cargo.arg("--target-dir").arg(target.path()).stderr(Stdio::inherit());
     let output = cargo.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     if !output.status.success() {
-        return Err(format!("cargo failed in {SOURCE}").into());
+        bail!("cargo failed in {SOURCE}");
     }
     let built = libraries(&String::from_utf8_lossy(&output.stdout));
     for (_, name) in LIBRARIES {

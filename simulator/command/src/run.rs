@@ -8,7 +8,7 @@ use clap::Args;
 use driver::report::read_suppressions;
 use driver::variables::SUPPRESSIONS;
 
-use crate::ending::Ended;
+use crate::ending::{Ended, bail};
 use crate::outputs::{Outputs, ask_for_reports, merged, reports_in};
 use crate::program::{Program, exit_code, temporary_folder};
 
@@ -36,7 +36,7 @@ pub fn execute(options: &Options) -> Ended {
     let ending = options.outputs.prepare()?;
     let has_reports = cfg!(target_os = "linux");
     if !has_reports && (options.outputs.are_given() || options.suppressions.is_some()) {
-        return Err("reports work on Linux only; run the program without --report, --fail-on and --suppressions".into());
+        bail!("reports work on Linux only; run the program without --report, --fail-on and --suppressions");
     }
     let program = Program::new(&options.words)?;
     let mut command = program.command();

@@ -151,12 +151,10 @@ fn is_of_toolkit(folder: &Path) -> bool {
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            other => plain.push(other),
+        if component == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(component);
         }
     }
     plain
@@ -203,10 +201,6 @@ impl Files {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-
     /// Says why no file counts.
     pub fn why_empty(&self) -> &'static str {
         if self.left_out.is_empty() {
@@ -227,7 +221,7 @@ impl Files {
             }
         };
         note("are excluded, or not in the project's folder", &self.left_out);
-        if !self.is_empty() {
+        if !self.files.is_empty() {
             note("were compiled without -lineinfo", &self.without_lines);
         }
         notes

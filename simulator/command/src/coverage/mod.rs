@@ -20,11 +20,8 @@ use driver::files::replace;
 use driver::variables::COVERAGE;
 
 use self::files::{Files, Filter};
-use crate::ending::{At, Ended, Result, after_printing, failed, say};
+use crate::ending::{At, Ended, Result, after_printing, bail, failed, say};
 use crate::program::{Program, exit_code, temporary_folder};
-
-/// The exit status if less is covered than `--at-least` asks for.
-const TOO_LITTLE: u8 = 1;
 
 /// Run a program on the simulator and show which lines and branches of its kernels it executed
 ///
@@ -85,8 +82,7 @@ fn run(options: &Options) -> Result<(Covered, u8)> {
     let folder = options.keep.as_deref().unwrap_or(temporary.path());
     fs::create_dir_all(folder).at(folder)?;
     if !Covered::read_folder(folder)?.kernels.is_empty() {
-        let message = format!("{} already has coverage; remove it, or choose another folder", folder.display());
-        return Err(message.into());
+        bail!("{} already has coverage; remove it, or choose another folder", folder.display());
     }
     let folder = absolute(folder)?;
     let program = Program::new(&options.words)?;
@@ -105,15 +101,15 @@ fn merged(folders: &[PathBuf]) -> Result<Covered> {
 /// Prints the table, and writes the files that were asked for.
 fn show(options: &Options, covered: &Covered) -> Ended {
     if covered.kernels.is_empty() {
-        let message = "no process loaded a kernel on the simulator and ended by itself; \
-                       a process that aborts or is killed leaves no coverage";
-        return Err(message.into());
+        bail!(
+            "no process loaded a kernel on the simulator and ended by itself; a process that aborts or is killed leaves no coverage"
+        );
     }
     let filter = Filter::new(&options.source_root, &options.exclude, options.all)?;
     let ptx = options.ptx.as_deref().map(|folder| write_ptx(folder, covered)).transpose()?;
     let files = Files::new(covered, &filter, ptx.as_deref());
     files.notes().iter().for_each(|note| say(format_args!("simcuda: {note}")));
-    if files.is_empty() {
+    if files.files.is_empty() {
         return Err(files.why_empty().into());
     }
     if let Some(path) = &options.lcov {
@@ -123,7 +119,7 @@ fn show(options: &Options, covered: &Covered) -> Ended {
     let lines = files.shares().lines;
     if let Some(least) = options.at_least.filter(|least| lines.percent() < *least) {
         failed(format_args!("{} of the lines are covered, less than {least} %", lines.shown()));
-        return Ok(ExitCode::from(TOO_LITTLE));
+        return Ok(ExitCode::FAILURE);
     }
     Ok(after_printing(printed))
 }

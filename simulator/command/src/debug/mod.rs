@@ -18,9 +18,10 @@ use driver::stepping::{Launched, Wanted};
 use rustyline::error::ReadlineError;
 use simt::{Dim3, Finding, Severity};
 
-use self::replay::{Replay, parse_block, warp_and_lane};
+use self::replay::{launches, parse_block, record_to_the_defect, warp_and_lane};
 use self::session::Session;
 use crate::ending::{Ended, Result};
+use crate::program::Program;
 
 /// The prompt. It is printed before piped commands, too, so that their answers can be told apart.
 const PROMPT: &str = "(simcuda) ";
@@ -57,9 +58,9 @@ pub struct Options {
 /// Lets the user move through a record.
 pub fn execute(options: &Options) -> Ended {
     let limit = usize::try_from(options.steps).unwrap_or(usize::MAX);
-    let replay = Replay::new(&options.words, limit)?;
-    let wanted = choose(&replay.launches()?, options, limit)?;
-    let mut session = Session::new(&replay, replay.record_to_the_defect(&wanted)?);
+    let program = Program::new(&options.words)?;
+    let wanted = choose(&launches(&program)?, options, limit)?;
+    let mut session = Session::new(&program, record_to_the_defect(&program, &wanted)?);
     let ended = print(&session.opening()).map_err(Into::into);
     let converse = if stdin().is_terminal() { with_editor } else { piped };
     match ended.and_then(|()| converse(&mut session)) {

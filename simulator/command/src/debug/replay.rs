@@ -1,6 +1,5 @@
 //! Runs the program again and again: to see what is found, and to record a warp.
 
-use std::ffi::OsString;
 use std::fs;
 use std::process::{Command, Stdio};
 
@@ -9,76 +8,61 @@ use driver::variables::{DEBUG, REPORT};
 use simt::Dim3;
 
 use super::trace::{LANES, Trace};
-use crate::ending::Result;
+use crate::ending::{Result, bail};
 use crate::program::{Program, temporary_folder};
 
-/// A program that can be run again.
-#[derive(Debug)]
-pub struct Replay<'a> {
-    program: Program<'a>,
-    /// The most instructions to record.
-    limit: usize,
+/// Runs the program and lists its launches: the first one of each kernel, and those with defects. The user sees what the program prints.
+pub fn launches(program: &Program<'_>) -> Result<Vec<Launched>> {
+    run(program, None, program.command())
 }
 
-impl<'a> Replay<'a> {
-    /// Prepares the simulator.
-    pub fn new(words: &'a [OsString], limit: usize) -> Result<Self> {
-        Ok(Self { program: Program::new(words)?, limit })
+/// Runs the program and records a warp. What the program prints is known, so that it is not shown.
+pub fn record(program: &Program<'_>, wanted: &Wanted) -> Result<Trace> {
+    let mut silent = program.command();
+    silent.stdout(Stdio::null()).stderr(Stdio::null()).env(REPORT, "off");
+    let launches = run(program, Some(wanted), silent)?;
+    let recorded = launches.into_iter().find_map(|mut launched| launched.warp.take().map(|warp| (launched, warp)));
+    let Some((launched, warp)) = recorded else {
+        let of_kernel = wanted.kernel.as_ref().map(|kernel| format!(" of kernel {kernel}")).unwrap_or_default();
+        bail!(
+            "there was no launch {}{of_kernel} in this run; are there so many, and does the program depend on time or chance?",
+            wanted.launch
+        );
+    };
+    let (grid, block) = (launched.config.grid, launched.config.block);
+    let warps = block.volume().div_ceil(LANES);
+    if wanted.block.x >= grid.x || wanted.block.y >= grid.y || wanted.block.z >= grid.z {
+        bail!("the grid has {grid} blocks, so there is no block {}", wanted.block);
     }
+    if u64::from(wanted.warp) >= warps {
+        let warps = if warps == 1 { "1 warp".to_owned() } else { format!("{warps} warps") };
+        bail!("a block of {block} threads has {warps}, counted from 0");
+    }
+    if warp.executed == 0 {
+        bail!("warp {} of block {} executed nothing before the kernel failed", wanted.warp, wanted.block);
+    }
+    Ok(Trace::new(wanted, launched, warp))
+}
 
-    /// Runs the program and lists its launches: the first one of each kernel, and those with defects. The user sees what the program prints.
-    pub fn launches(&self) -> Result<Vec<Launched>> {
-        self.run(None, self.program.command())
+/// Records a warp, with the first defect that is found in it, or with its end if it never ends. If that is too late in the record, there is
+/// another run.
+pub fn record_to_the_defect(program: &Program<'_>, wanted: &Wanted) -> Result<Trace> {
+    let trace = record(program, wanted)?;
+    let limit = wanted.limit as u64;
+    let last = trace.first_found.or(trace.is_endless().then_some(trace.executed));
+    match last.filter(|last| *last > limit) {
+        None => Ok(trace),
+        Some(last) => record(program, &Wanted { first: last - limit.div_ceil(2), ..wanted.clone() }),
     }
+}
 
-    /// Runs the program and records a warp. What the program prints is known, so that it is not shown.
-    pub fn record(&self, wanted: &Wanted) -> Result<Trace> {
-        let mut silent = self.program.command();
-        silent.stdout(Stdio::null()).stderr(Stdio::null()).env(REPORT, "off");
-        let launches = self.run(Some(wanted), silent)?;
-        let recorded = launches.into_iter().find_map(|mut launched| launched.warp.take().map(|warp| (launched, warp)));
-        let Some((launched, warp)) = recorded else {
-            let of_kernel = wanted.kernel.as_ref().map(|kernel| format!(" of kernel {kernel}")).unwrap_or_default();
-            return Err(format!(
-                "there was no launch {}{of_kernel} in this run; are there so many, and does the program depend on time or chance?",
-                wanted.launch
-            )
-            .into());
-        };
-        let (grid, block) = (launched.config.grid, launched.config.block);
-        let warps = block.volume().div_ceil(LANES);
-        if wanted.block.x >= grid.x || wanted.block.y >= grid.y || wanted.block.z >= grid.z {
-            return Err(format!("the grid has {grid} blocks, so there is no block {}", wanted.block).into());
-        }
-        if u64::from(wanted.warp) >= warps {
-            let warps = if warps == 1 { "1 warp".to_owned() } else { format!("{warps} warps") };
-            return Err(format!("a block of {block} threads has {warps}, counted from 0").into());
-        }
-        if warp.executed == 0 {
-            return Err(format!("warp {} of block {} executed nothing before the kernel failed", wanted.warp, wanted.block).into());
-        }
-        Ok(Trace::new(wanted, launched, warp))
-    }
-
-    /// Records a warp, with the first defect that is found in it, or with its end if it never ends. If that is too late in the record, there is
-    /// another run.
-    pub fn record_to_the_defect(&self, wanted: &Wanted) -> Result<Trace> {
-        let trace = self.record(wanted)?;
-        let last = trace.first_found.or(trace.is_endless().then_some(trace.executed));
-        match last.filter(|last| *last > self.limit as u64) {
-            None => Ok(trace),
-            Some(last) => self.record(&Wanted { first: last - (self.limit as u64).div_ceil(2), ..wanted.clone() }),
-        }
-    }
-
-    fn run(&self, wanted: Option<&Wanted>, mut command: Command) -> Result<Vec<Launched>> {
-        let folder = temporary_folder()?;
-        let request = folder.path().join("request.json");
-        let asked = Request { folder: folder.path().to_owned(), wanted: wanted.cloned() };
-        fs::write(&request, serde_json::to_vec(&asked)?)?;
-        self.program.run(command.env(DEBUG, &request).stdin(Stdio::null()))?;
-        Ok(stepping::read(folder.path())?)
-    }
+fn run(program: &Program<'_>, wanted: Option<&Wanted>, mut command: Command) -> Result<Vec<Launched>> {
+    let folder = temporary_folder()?;
+    let request = folder.path().join("request.json");
+    let asked = Request { folder: folder.path().to_owned(), wanted: wanted.cloned() };
+    fs::write(&request, serde_json::to_vec(&asked)?)?;
+    program.run(command.env(DEBUG, &request).stdin(Stdio::null()))?;
+    Ok(stepping::read(folder.path())?)
 }
 
 /// Returns the number of a thread's warp, and the thread's lane in it.

@@ -8,10 +8,11 @@ use driver::stepping::{Step, Values, Wanted};
 use ptx::finding::OtherAccess;
 use simt::{Finding, FindingKind, Location, SourceLine, WgmmaMisuse};
 
-use super::replay::{Replay, parse_block, warp_and_lane};
+use super::replay::{parse_block, record, warp_and_lane};
 use super::trace::{LANES, Trace};
 use super::values::{Format, in_all_lanes, in_lane, lanes};
-use crate::ending::Result;
+use crate::ending::{Result, bail};
+use crate::program::Program;
 
 /// Lines that `list` and `disassemble` show above and below the current one.
 const AROUND: u32 = 5;
@@ -42,7 +43,7 @@ On a terminal, an empty line repeats the last command.
 
 /// The user's position in the record of a warp.
 pub struct Session<'a> {
-    replay: &'a Replay<'a>,
+    program: &'a Program<'a>,
     trace: Trace,
     position: usize,
     lane: u32,
@@ -57,9 +58,9 @@ type Said = Result<String>;
 
 impl<'a> Session<'a> {
     /// Starts at the first defect that is found in the warp, or at its first instruction.
-    pub fn new(replay: &'a Replay<'a>, trace: Trace) -> Self {
+    pub fn new(program: &'a Program<'a>, trace: Trace) -> Self {
         let (breakpoints, sources) = (BTreeSet::new(), Sources::default());
-        let mut session = Self { replay, trace, position: 0, lane: 0, breakpoints, sources, this_side: None };
+        let mut session = Self { program, trace, position: 0, lane: 0, breakpoints, sources, this_side: None };
         session.go_to_the_defect();
         session
     }
@@ -106,7 +107,7 @@ impl<'a> Session<'a> {
             "block" => self.change_warp(Wanted { block: parse_block(rest)?, ..self.trace.wanted.clone() })?,
             "other" => self.go_to_the_other_side()?,
             "record" => self.record_from(number(rest)?)?,
-            _ => return Err(format!("there is no command {command}; type help").into()),
+            _ => bail!("there is no command {command}; type help"),
         };
         Ok(Some(said))
     }
@@ -319,10 +320,10 @@ impl<'a> Session<'a> {
     fn print(&mut self, text: &str, letter: &str) -> Said {
         let format = Format::of_letter(letter);
         if format.is_none() && !letter.is_empty() {
-            return Err(format!("there is no format {letter}; there are d, u, x and f").into());
+            bail!("there is no format {letter}; there are d, u, x and f");
         }
         if text.is_empty() {
-            return Err("print what? A register, as PTX names it; `info registers` lists them".into());
+            bail!("print what? A register, as PTX names it; `info registers` lists them");
         }
         let (name, lane) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
             Some((register, lane)) => (register, Some(self.lane_number(lane)?)),
@@ -370,7 +371,7 @@ impl<'a> Session<'a> {
                 let rows = self.trace.found.iter().map(|(at, finding)| format!("at instruction {}: {finding}\n", number(*at)));
                 (String::new(), rows.collect(), "nothing was found in this warp\n")
             }
-            _ => return Err("info about what? registers, found or breakpoints".into()),
+            _ => bail!("info about what? registers, found or breakpoints"),
         };
         Ok(title + if rows.is_empty() { none } else { &rows })
     }
@@ -386,7 +387,7 @@ impl<'a> Session<'a> {
         });
         let lines: String = lines.collect();
         if lines.is_empty() {
-            return Err(format!("{name} has no line {middle}, or is not here").into());
+            bail!("{name} has no line {middle}, or is not here");
         }
         Ok(format!("{name}\n{lines}"))
     }
@@ -421,7 +422,7 @@ impl<'a> Session<'a> {
 
     fn record_from(&mut self, first: u64) -> Said {
         if first >= self.trace.executed {
-            return Err(format!("the warp executed {} instructions, counted from 0", self.trace.executed).into());
+            bail!("the warp executed {} instructions, counted from 0", self.trace.executed);
         }
         self.change(&Wanted { first, ..self.trace.wanted.clone() })?;
         self.position = 0;
@@ -432,11 +433,11 @@ impl<'a> Session<'a> {
         if *wanted == self.trace.wanted {
             return Ok(());
         }
-        let trace = self.replay.record(wanted)?;
+        let trace = record(self.program, wanted)?;
         let launch = |trace: &Trace| (trace.launched.kernel.clone(), trace.launched.config);
         if launch(&trace) != launch(&self.trace) {
             let number = wanted.launch;
-            return Err(format!("launch {number} is another one in this run; does the program depend on time or chance?").into());
+            bail!("launch {number} is another one in this run; does the program depend on time or chance?");
         }
         self.trace = trace;
         self.position = 0;
@@ -455,7 +456,7 @@ impl<'a> Session<'a> {
         let after = self.trace.found.iter().filter(|(at, _)| *at > self.position);
         let two_sided = before.chain(after).find_map(|(at, finding)| Some((*at, other_side(finding)?.clone())));
         let Some((found_at, OtherAccess { block, thread, location, .. })) = two_sided else {
-            return Err("nothing is found in this warp that has another side".into());
+            bail!("nothing is found in this warp that has another side");
         };
         let (warp, lane) = warp_and_lane(self.trace.launched.config.block, thread);
         let until = self.trace.step(found_at).map(|(step, _)| step.clock).filter(|_| block == self.trace.wanted.block);

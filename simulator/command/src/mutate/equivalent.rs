@@ -7,7 +7,7 @@ use std::path::Path;
 use driver::mutants::Listed;
 use serde::Deserialize;
 
-use crate::ending::{At, Result};
+use crate::ending::{At, Result, bail};
 
 /// The names of mutants that behave like the kernel without the mistake.
 #[derive(Debug, Default)]
@@ -38,10 +38,10 @@ impl Equivalents {
         let mut mutants = BTreeSet::new();
         for Entry { mutant, reason } in file.equivalent {
             if reason.trim().is_empty() {
-                return Err(format!("{mutant} has no reason; say why no test can notice it").into());
+                bail!("{mutant} has no reason; say why no test can notice it");
             }
             if let Some(twice) = mutants.replace(mutant) {
-                return Err(format!("{twice} is listed twice").into());
+                bail!("{twice} is listed twice");
             }
         }
         Ok(Self(mutants))

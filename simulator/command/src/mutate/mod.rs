@@ -31,13 +31,9 @@ use regex_lite::Regex;
 use self::equivalent::Equivalents;
 use self::journal::Journal;
 use self::selection::Selection;
-use self::trial::{Baseline, Trials};
-use crate::ending::{Ended, Result, after_printing, say};
-use crate::group::{INTERRUPTED, interruption};
-use crate::program::Program;
-
-/// The exit status when the score is too low.
-const TOO_LOW: u8 = 1;
+use self::trial::Baseline;
+use crate::ending::{Ended, Result, after_printing, bail, say};
+use crate::group::{INTERRUPTED, Runs};
 
 /// The shortest limit that is made from the time of the first run. A process takes a while to start when several start at once.
 const LEAST_LIMIT: Duration = Duration::from_secs(5);
@@ -142,12 +138,9 @@ pub fn execute(options: &Options) -> Ended {
     let equivalents = options.equivalent.as_deref().map(Equivalents::read).transpose()?.unwrap_or_default();
     let words: Vec<String> = options.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut journal = options.verdicts.as_deref().map(|path| Journal::open(path, &words, options.resume)).transpose()?;
-    let interrupted = interruption()?;
-
-    let program = Program::new(&options.words)?;
-    let trials = Trials { program: &program, interrupted: &interrupted };
+    let runs = Runs::new(&options.words)?;
     tell(format_args!("running {} as it is", words.join(" ")));
-    let Some(baseline) = trials.baseline()? else { return Ok(ExitCode::from(INTERRUPTED)) };
+    let Some(baseline) = trial::baseline(&runs)? else { return Ok(ExitCode::from(INTERRUPTED)) };
     let limit = options.limit.after(baseline.duration);
     let selection = Selection::new(&baseline.mutants, &equivalents, |mutant| options.asks_for(mutant));
     let chosen = selection.sample(options.sample, options.seed);
@@ -166,7 +159,7 @@ pub fn execute(options: &Options) -> Ended {
     let open: Vec<&Listed> =
         chosen.iter().copied().filter(|mutant| judged.iter().all(|known| known.mutant.id != mutant.id)).collect();
     let done = judged.len();
-    in_parallel(&trials, &baseline, &open, (limit, options.jobs), |new| {
+    in_parallel(&runs, &baseline, &open, (limit, options.jobs), |new| {
         if let Some(journal) = &mut journal {
             journal.write(&new)?;
         }
@@ -174,7 +167,7 @@ pub fn execute(options: &Options) -> Ended {
         judged.push(new);
         Ok(())
     })?;
-    if interrupted.load(Relaxed) {
+    if judged.len() < chosen.len() {
         let advice = if journal.is_some() { "; go on with --resume" } else { "; --verdicts would have kept the verdicts" };
         tell(format_args!("interrupted after {} of {} mutants{advice}", judged.len(), chosen.len()));
         return Ok(ExitCode::from(INTERRUPTED));
@@ -199,17 +192,15 @@ pub fn execute(options: &Options) -> Ended {
         files::replace(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     let Some(percent) = score.percent else {
-        return Err(
-            "there is no score, because no mutant was run: the command launches no kernel with a mutant that was asked for".into(),
-        );
+        bail!("there is no score, because no mutant was run: the command launches no kernel with a mutant that was asked for");
     };
     let printed = after_printing(score::write(&score, &mut stdout().lock()));
-    Ok(if printed == ExitCode::SUCCESS && percent < options.at_least { ExitCode::from(TOO_LOW) } else { printed })
+    Ok(if printed == ExitCode::SUCCESS && percent < options.at_least { ExitCode::FAILURE } else { printed })
 }
 
 /// Judges mutants, several at a time, and hands on each verdict as soon as it is known. Stops early after an error or an interruption.
 fn in_parallel(
-    trials: &Trials<'_>,
+    runs: &Runs<'_>,
     baseline: &Baseline,
     mutants: &[&Listed],
     (limit, jobs): (Duration, u16),
@@ -224,7 +215,7 @@ fn in_parallel(
             scope.spawn(move || {
                 while !stop.load(Relaxed) {
                     let Some(mutant) = next.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
-                    let verdict = trials.judge(baseline, mutant, limit).map_err(|error| error.to_string());
+                    let verdict = trial::judge(runs, baseline, mutant, limit).map_err(|error| error.to_string());
                     // `None` after an interruption.
                     let Some(verdict) = verdict.transpose() else { break };
                     if sender.send(verdict).is_err() {

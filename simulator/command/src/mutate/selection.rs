@@ -20,17 +20,10 @@ pub struct Selection<'a> {
 impl<'a> Selection<'a> {
     /// Sorts those that `asked_for` chooses.
     pub fn new(mutants: &'a [Listed], equivalents: &Equivalents, asked_for: impl Fn(&Listed) -> bool) -> Self {
-        let mut selection = Self { covered: Vec::new(), equivalent: Vec::new(), not_covered: Vec::new() };
-        for mutant in mutants.iter().filter(|mutant| asked_for(mutant)) {
-            if equivalents.contains(&mutant.id) {
-                selection.equivalent.push(mutant);
-            } else if mutant.covered {
-                selection.covered.push(mutant);
-            } else {
-                selection.not_covered.push(mutant);
-            }
-        }
-        selection
+        let chosen = mutants.iter().filter(|mutant| asked_for(mutant));
+        let (equivalent, others): (_, Vec<_>) = chosen.partition(|mutant| equivalents.contains(&mutant.id));
+        let (covered, not_covered) = others.into_iter().partition(|mutant| mutant.covered);
+        Self { covered, equivalent, not_covered }
     }
 
     /// Chooses a sample of the covered mutants, or all of them. Compilers unroll loops and inline functions, so one line of source can become

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use driver::mutants::{APPLIED, Listed, REFUSED};
@@ -13,10 +12,10 @@ use driver::scores::{Judged, Verdict};
 use driver::variables::{MUTANT, MUTANTS};
 use tempfile::TempDir;
 
-use crate::ending::Result;
-use crate::group::{self, End};
+use crate::ending::{Result, bail};
+use crate::group::{End, Runs};
 use crate::outputs::{ask_for_reports, reports_in};
-use crate::program::{Program, exit_code, temporary_folder};
+use crate::program::{exit_code, temporary_folder};
 
 /// The command without a mistake.
 #[derive(Debug)]
@@ -30,68 +29,53 @@ pub struct Baseline {
 /// A defect without what differs from run to run: kernel, kind, and place.
 type Known = (String, String, String);
 
-/// Runs of the command.
-#[derive(Debug)]
-pub struct Trials<'a> {
-    pub program: &'a Program<'a>,
-    pub interrupted: &'a AtomicBool,
+/// Runs the command as it is, which must succeed; `None` after an interruption.
+pub fn baseline(runs: &Runs<'_>) -> Result<Option<Baseline>> {
+    let folder = temporary_folder()?;
+    let mut command = command_for(runs, &folder);
+    // Standard output is for the score.
+    command.stdout(io::stderr());
+    let (end, duration) = runs.run(&mut command, None)?;
+    match end {
+        End::Interrupted | End::TimedOut => return Ok(None),
+        End::Exited(status) if status.success() => {}
+        End::Exited(status) => bail!("the command fails without any mutant, with {status}; it must succeed"),
+    }
+    let mutants = driver::mutants::read(folder.path())?;
+    let known = defects(&folder)?.iter().map(known).collect();
+    Ok(Some(Baseline { duration, mutants, known }))
 }
 
-impl Trials<'_> {
-    /// Runs the command as it is, which must succeed; `None` after an interruption.
-    pub fn baseline(&self) -> Result<Option<Baseline>> {
-        let folder = temporary_folder()?;
-        let mut command = self.command(&folder);
-        // Standard output is for the score.
-        command.stdout(io::stderr());
-        let (end, duration) = self.run(&mut command, None)?;
-        match end {
-            End::Interrupted | End::TimedOut => return Ok(None),
-            End::Exited(status) if status.success() => {}
-            End::Exited(status) => {
-                return Err(format!("the command fails without any mutant, with {status}; it must succeed").into());
-            }
+/// Runs the command with a mutant; `None` after an interruption.
+pub fn judge(runs: &Runs<'_>, baseline: &Baseline, mutant: &Listed, limit: Duration) -> Result<Option<Judged>> {
+    let folder = temporary_folder()?;
+    let mut command = command_for(runs, &folder);
+    command.env(MUTANT, &mutant.id).stdout(Stdio::null()).stderr(Stdio::null());
+    let (end, duration) = runs.run(&mut command, Some(limit))?;
+    let new: Vec<Defect> = defects(&folder)?.into_iter().filter(|defect| !baseline.known.contains(&known(defect))).collect();
+    let first_line = |defect: &Defect| defect.message.lines().next().unwrap_or_default().to_owned();
+    let endless = new.iter().find(|defect| defect.finding.is_none()).map(|endless| (Verdict::Time, first_line(endless)));
+    let found = new.iter().find(|defect| defect.finding.is_some()).map(|found| (Verdict::Finding, first_line(found)));
+    let refused = fs::read_to_string(folder.path().join(REFUSED)).ok().map(|reason| (Verdict::Refused, reason));
+    let end = match end {
+        End::Interrupted => return Ok(None),
+        End::TimedOut => (Verdict::Time, format!("more than {:.1} s", limit.as_secs_f64())),
+        End::Exited(status) if !status.success() => (Verdict::Tests, format!("exit status {}", exit_code(status))),
+        End::Exited(_) if !folder.path().join(APPLIED).exists() => {
+            (Verdict::NotLoaded, "no process loaded a module with it".to_owned())
         }
-        let mutants = driver::mutants::read(folder.path())?;
-        let known = defects(&folder)?.iter().map(known).collect();
-        Ok(Some(Baseline { duration, mutants, known }))
-    }
+        End::Exited(_) => (Verdict::Survived, "the command succeeded".to_owned()),
+    };
+    let (verdict, by) = refused.or(found).or(endless).unwrap_or(end);
+    Ok(Some(Judged { mutant: mutant.clone(), verdict, by, seconds: duration.as_secs_f64() }))
+}
 
-    /// Runs the command with a mutant; `None` after an interruption.
-    pub fn judge(&self, baseline: &Baseline, mutant: &Listed, limit: Duration) -> Result<Option<Judged>> {
-        let folder = temporary_folder()?;
-        let mut command = self.command(&folder);
-        command.env(MUTANT, &mutant.id).stdout(Stdio::null()).stderr(Stdio::null());
-        let (end, duration) = self.run(&mut command, Some(limit))?;
-        let new: Vec<Defect> = defects(&folder)?.into_iter().filter(|defect| !baseline.known.contains(&known(defect))).collect();
-        let first_line = |defect: &Defect| defect.message.lines().next().unwrap_or_default().to_owned();
-        let endless = new.iter().find(|defect| defect.finding.is_none()).map(|endless| (Verdict::Time, first_line(endless)));
-        let found = new.iter().find(|defect| defect.finding.is_some()).map(|found| (Verdict::Finding, first_line(found)));
-        let refused = fs::read_to_string(folder.path().join(REFUSED)).ok().map(|reason| (Verdict::Refused, reason));
-        let end = match end {
-            End::Interrupted => return Ok(None),
-            End::TimedOut => (Verdict::Time, format!("more than {:.1} s", limit.as_secs_f64())),
-            End::Exited(status) if !status.success() => (Verdict::Tests, format!("exit status {}", exit_code(status))),
-            End::Exited(_) if !folder.path().join(APPLIED).exists() => {
-                (Verdict::NotLoaded, "no process loaded a module with it".to_owned())
-            }
-            End::Exited(_) => (Verdict::Survived, "the command succeeded".to_owned()),
-        };
-        let (verdict, by) = refused.or(found).or(endless).unwrap_or(end);
-        Ok(Some(Judged { mutant: mutant.clone(), verdict, by, seconds: duration.as_secs_f64() }))
-    }
-
-    /// Prepares the command so that its processes leave their reports in a folder.
-    fn command(&self, folder: &TempDir) -> Command {
-        let mut command = self.program.command();
-        command.env(MUTANTS, folder.path()).env_remove(MUTANT).stdin(Stdio::null());
-        ask_for_reports(&mut command, folder.path());
-        command
-    }
-
-    fn run(&self, command: &mut Command, limit: Option<Duration>) -> Result<(End, Duration)> {
-        self.program.started(group::run(command, limit, self.interrupted))
-    }
+/// Prepares the command so that its processes leave their reports in a folder.
+fn command_for(runs: &Runs<'_>, folder: &TempDir) -> Command {
+    let mut command = runs.program.command();
+    command.env(MUTANTS, folder.path()).env_remove(MUTANT).stdin(Stdio::null());
+    ask_for_reports(&mut command, folder.path());
+    command
 }
 
 /// Lists the defects in all reports of a run.
