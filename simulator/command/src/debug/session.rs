@@ -380,23 +380,16 @@ impl<'a> Session<'a> {
         let here = self.line_before(self.position + 1).cloned().ok_or("the PTX has no lines of CUDA C; compile with -lineinfo")?;
         let middle = if text.is_empty() { here.line } else { number(text)? };
         let name = self.sources.name(&here.file);
-        let lines = (middle.saturating_sub(AROUND).max(1)..=middle.saturating_add(AROUND)).filter_map(|line| {
-            let code = self.sources.line(&here.file, line)?;
-            let mark = if line == here.line { "=>" } else { "  " };
-            Some(format!("{mark} {line:>5}  {code}\n"))
-        });
-        let lines: String = lines.collect();
+        let lines = around(middle, here.line, |line| self.sources.line(&here.file, line).map(str::to_owned));
         if lines.is_empty() {
             bail!("{name} has no line {middle}, or is not here");
         }
         Ok(format!("{name}\n{lines}"))
     }
 
-    fn disassemble(&mut self) -> Said {
+    fn disassemble(&self) -> Said {
         let here = self.trace.step(self.position).map(|(_, location)| location.ptx_line).ok_or("this is the end of the record")?;
-        let first = here.saturating_sub(AROUND).max(1);
-        let lines = self.trace.ptx.lines().zip(1..).skip(first as usize - 1).take(2 * AROUND as usize + 1);
-        Ok(lines.map(|(text, line)| format!("{} {line:>5}  {text}\n", if line == here { "=>" } else { "  " })).collect())
+        Ok(around(here, here, |line| self.trace.ptx.lines().nth(line as usize - 1).map(str::to_owned)))
     }
 
     fn set_lane(&mut self, text: &str) -> Said {
@@ -491,6 +484,13 @@ impl<'a> Session<'a> {
             None => {}
         }
     }
+}
+
+/// Shows the lines around one, with a mark at the current line.
+fn around(middle: u32, here: u32, mut text: impl FnMut(u32) -> Option<String>) -> String {
+    let lines = middle.saturating_sub(AROUND).max(1)..=middle.saturating_add(AROUND);
+    let marked = |line| Some(format!("{} {line:>5}  {}\n", if line == here { "=>" } else { "  " }, text(line)?));
+    lines.filter_map(marked).collect()
 }
 
 /// The access of another thread that a defect is about.
