@@ -18,7 +18,6 @@ use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, SystemTime};
 
@@ -207,31 +206,23 @@ fn in_parallel(
     mut take: impl FnMut(Judged) -> Result<()>,
 ) -> Result<()> {
     let next = Mutex::new(mutants.iter());
-    let stop = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..jobs {
-            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
-                while !stop.load(Relaxed) {
+                loop {
                     let Some(mutant) = next.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
-                    let verdict = trial::judge(runs, baseline, mutant, limit).map_err(|error| error.to_string());
-                    // `None` after an interruption.
-                    let Some(verdict) = verdict.transpose() else { break };
-                    if sender.send(verdict).is_err() {
+                    let judged = trial::judge(runs, baseline, mutant, limit).map_err(|error| error.to_string());
+                    // `None` after an interruption; and after an error, nobody receives.
+                    if judged.transpose().is_none_or(|judged| sender.send(judged).is_err()) {
                         break;
                     }
                 }
             });
         }
         drop(sender);
-        for verdict in receiver {
-            if let Err(error) = verdict.map_err(Into::into).and_then(&mut take) {
-                stop.store(true, Relaxed);
-                return Err(error);
-            }
-        }
-        Ok(())
+        receiver.into_iter().try_for_each(|judged| take(judged?))
     })
 }
 
