@@ -17,7 +17,7 @@ mod run;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
 use self::ending::{after_printing, failed};
 
@@ -28,12 +28,6 @@ use self::ending::{after_printing, failed};
     version,
     after_help = "SIMCUDA_PROFILE, SIMCUDA_REPORT and other variables set what is simulated and reported: see simulator/README.md"
 )]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
 enum Command {
     Coverage(coverage::Options),
     Debug(debug::Options),
@@ -45,21 +39,18 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let command = match Arguments::try_parse() {
-        Ok(Arguments { command }) => command,
+    let ended = match Command::try_parse() {
+        Ok(Command::Coverage(options)) => coverage::execute(&options),
+        Ok(Command::Debug(options)) => debug::execute(&options),
+        Ok(Command::Explore(options)) => explore::execute(&options),
+        Ok(Command::Install(options)) => install::execute(&options),
+        Ok(Command::Mutate(options)) => mutate::execute(&options),
+        Ok(Command::Run(options)) => run::execute(&options),
+        Ok(Command::Report(options)) => report::execute(&options),
         Err(answer) => {
             let printed = answer.print();
-            return if answer.use_stderr() { ExitCode::from(2) } else { after_printing(printed) };
+            Ok(if answer.use_stderr() { ExitCode::from(2) } else { after_printing(printed) })
         }
-    };
-    let ended = match command {
-        Command::Coverage(options) => coverage::execute(&options),
-        Command::Debug(options) => debug::execute(&options),
-        Command::Explore(options) => explore::execute(&options),
-        Command::Install(options) => install::execute(&options),
-        Command::Mutate(options) => mutate::execute(&options),
-        Command::Run(options) => run::execute(&options),
-        Command::Report(options) => report::execute(&options),
     };
     ended.unwrap_or_else(failed)
 }

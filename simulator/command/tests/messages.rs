@@ -63,3 +63,14 @@ fn wrong_command_lines_are_answered_as_the_file_shows() {
     ];
     assert_answers(lines, "tests/messages/errors.txt");
 }
+
+#[test]
+fn every_file_is_compared_with_something() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let paths = |folder: &str| std::fs::read_dir(tests.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+    let sources: String = paths("").filter(|path| path.is_file()).map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    for path in paths("messages").chain(paths("debug")) {
+        let stem = path.file_stem().unwrap().to_string_lossy();
+        assert!(sources.contains(stem.trim_start_matches("reports-")), "{}: no test names it", path.display());
+    }
+}

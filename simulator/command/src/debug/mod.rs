@@ -57,13 +57,11 @@ pub struct Options {
 
 /// Lets the user move through a record.
 pub fn execute(options: &Options) -> Ended {
-    let limit = usize::try_from(options.steps).unwrap_or(usize::MAX);
     let program = Program::new(&options.words)?;
-    let wanted = choose(&launches(&program)?, options, limit)?;
+    let wanted = choose(&launches(&program)?, options)?;
     let mut session = Session::new(&program, record_to_the_defect(&program, &wanted)?);
-    let ended = print(&session.opening()).map_err(Into::into);
     let converse = if stdin().is_terminal() { with_editor } else { piped };
-    match ended.and_then(|()| converse(&mut session)) {
+    match converse(&mut session) {
         // Whoever reads what this prints has seen enough.
         Err(error) if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) => {
             Ok(ExitCode::SUCCESS)
@@ -74,7 +72,7 @@ pub fn execute(options: &Options) -> Ended {
 
 /// Chooses the warp: of the first launch with an error, or else of the first with a warning, among those that the user wants to see. Block and
 /// warp are those that the user names.
-fn choose(launches: &[Launched], options: &Options, limit: usize) -> Result<Wanted> {
+fn choose(launches: &[Launched], options: &Options) -> Result<Wanted> {
     let Options { kernel, launch, .. } = options;
     let is_wanted = |launched: &&Launched| {
         kernel.as_ref().is_none_or(|kernel| launched.kernel == *kernel) && launch.is_none_or(|launch| launched.number == launch)
@@ -91,7 +89,7 @@ fn choose(launches: &[Launched], options: &Options, limit: usize) -> Result<Want
     };
     let block = options.block.unwrap_or(place.0);
     let warp = options.warp.unwrap_or(if block == place.0 { place.1 } else { 0 });
-    Ok(Wanted { launch, kernel: kernel.cloned(), block, warp, first: 0, limit })
+    Ok(Wanted { launch, kernel: kernel.cloned(), block, warp, first: 0, limit: options.steps.try_into().unwrap_or(usize::MAX) })
 }
 
 /// Returns the block and the warp of the worst that was found in a launch.
@@ -127,6 +125,7 @@ fn is_error(finding: &Finding) -> bool {
 }
 
 fn piped(session: &mut Session<'_>) -> Result<()> {
+    print(&session.opening())?;
     let mut input = stdin().lock();
     let mut line = Vec::new();
     while input.read_until(b'\n', &mut line)? > 0 {
@@ -141,6 +140,7 @@ fn piped(session: &mut Session<'_>) -> Result<()> {
 }
 
 fn with_editor(session: &mut Session<'_>) -> Result<()> {
+    print(&session.opening())?;
     let mut editor = rustyline::DefaultEditor::new()?;
     let mut last = String::new();
     loop {
