@@ -34,18 +34,15 @@ impl Journal {
         };
         // A run that was killed while it wrote leaves half a line, without an end.
         let complete = text.rfind('\n').map_or("", |end| &text[..=end]);
-        let mut known = Vec::new();
-        for (number, line) in (1..).zip(complete.lines()) {
-            let wrong = |error| format!("line {number}: {error}");
-            if number > 1 {
-                known.push(serde_json::from_str(line).map_err(wrong).at(path)?);
-                continue;
-            }
-            let header: Header = serde_json::from_str(line).map_err(wrong).at(path)?;
+        let mut lines = (1..).zip(complete.lines());
+        if let Some((_, first)) = lines.next() {
+            let header: Header = serde_json::from_str(first).map_err(|error| format!("line 1: {error}")).at(path)?;
             if header.command != command {
                 return Err(format!("it has the verdicts of another command: {}", header.command.join(" "))).at(path);
             }
         }
+        let verdict = |(number, line)| serde_json::from_str(line).map_err(|error| format!("line {number}: {error}")).at(path);
+        let known = lines.map(verdict).collect::<Result<_>>()?;
         let file = File::options().create(true).append(true).open(path).at(path)?;
         file.set_len(complete.len() as u64).at(path)?;
         let mut journal = Self { path: path.to_owned(), file, known };
