@@ -4,7 +4,6 @@
 //! the source that the command was built from. They go into the folder `lib/simcuda` next to the command's folder `bin`, where the driver is
 //! looked for. The command cannot carry them, because a build script runs before they exist.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::env::consts::{DLL_EXTENSION, DLL_PREFIX};
 use std::fs;
@@ -87,25 +86,17 @@ fn build(home: &Path) -> Result<()> {
     if !output.status.success() {
         bail!("cargo failed in {SOURCE}");
     }
-    let built = libraries(&String::from_utf8_lossy(&output.stdout));
+    // The names of the files are not known before: cargo adds a hash to those of packages from a registry.
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let artifacts: Vec<Value> = messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     for (_, name) in LIBRARIES {
-        let source = built.get(name).ok_or_else(|| format!("cargo built no library {name}"))?;
+        let of_library = artifacts.iter().filter(|artifact| artifact["target"]["name"] == name);
+        let mut files = of_library.filter_map(|artifact| artifact["filenames"].as_array()).flatten().filter_map(Value::as_str);
+        let built = files.find(|file| Path::new(file).extension().is_some_and(|extension| extension == DLL_EXTENSION));
+        let built = built.ok_or_else(|| format!("cargo built no library {name}"))?;
         let path = home.join(format!("{DLL_PREFIX}{name}.{DLL_EXTENSION}"));
         // Another command may do the same now, or read the old file.
-        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).at(&path)?;
+        put(&path, |unfinished| fs::copy(built, unfinished).map(drop)).at(&path)?;
     }
     Ok(())
-}
-
-/// Returns the shared libraries that cargo's messages name, by their targets. The names of the files are not known before: cargo adds a hash
-/// to those of packages from a registry.
-fn libraries(messages: &str) -> BTreeMap<String, PathBuf> {
-    let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    artifacts
-        .filter_map(|artifact| {
-            let files = artifact["filenames"].as_array()?.iter().filter_map(|file| file.as_str().map(PathBuf::from));
-            let library = files.into_iter().find(|file| file.extension().is_some_and(|extension| extension == DLL_EXTENSION))?;
-            Some((artifact["target"]["name"].as_str()?.to_owned(), library))
-        })
-        .collect()
 }

@@ -17,7 +17,6 @@ use std::fmt::Display;
 use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::sync::{Mutex, PoisonError, mpsc};
 use std::time::{Duration, SystemTime};
 
@@ -50,7 +49,7 @@ const LEAST_LIMIT: Duration = Duration::from_secs(5);
   simcuda mutate --sample 100 -- cargo test")]
 pub struct Options {
     /// The longest that a run may take: a number of seconds, or a multiple of the first run, such as 5x, but no less than 5 seconds
-    #[arg(long, default_value = "5x", value_name = "SECONDS|FACTORx")]
+    #[arg(long, default_value = "5x", value_name = "SECONDS|FACTORx", value_parser = limit)]
     limit: Limit,
     /// Run this many mutants at the same time
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -101,26 +100,13 @@ enum Limit {
     Factor(f64),
 }
 
-impl FromStr for Limit {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |text: &str| text.parse().ok().filter(|number| (0.001..=1e6).contains(number));
-        let limit = match text.strip_suffix('x') {
-            Some(factor) => number(factor).map(Self::Factor),
-            None => number(text).map(Self::Seconds),
-        };
-        limit.ok_or_else(|| "expected a number of seconds such as 30, or a factor such as 5x".to_owned())
-    }
-}
-
-impl Limit {
-    fn after(self, baseline: Duration) -> Duration {
-        match self {
-            Self::Seconds(seconds) => Duration::from_secs_f64(seconds),
-            Self::Factor(factor) => baseline.mul_f64(factor).max(LEAST_LIMIT),
-        }
-    }
+fn limit(text: &str) -> Result<Limit, String> {
+    let number = |text: &str| text.parse().ok().filter(|number| (0.001..=1e6).contains(number));
+    let limit = match text.strip_suffix('x') {
+        Some(factor) => number(factor).map(Limit::Factor),
+        None => number(text).map(Limit::Seconds),
+    };
+    limit.ok_or_else(|| "expected a number of seconds such as 30, or a factor such as 5x".to_owned())
 }
 
 impl Options {
@@ -140,7 +126,10 @@ pub fn execute(options: &Options) -> Ended {
     let runs = Runs::new(&options.words)?;
     tell(format_args!("running {} as it is", words.join(" ")));
     let Some(baseline) = trial::baseline(&runs)? else { return Ok(ExitCode::from(INTERRUPTED)) };
-    let limit = options.limit.after(baseline.duration);
+    let limit = match options.limit {
+        Limit::Seconds(seconds) => Duration::from_secs_f64(seconds),
+        Limit::Factor(factor) => baseline.duration.mul_f64(factor).max(LEAST_LIMIT),
+    };
     let selection = Selection::new(&baseline.mutants, &equivalents, |mutant| options.asks_for(mutant));
     let chosen = selection.sample(options.sample, options.seed);
     describe(&baseline, &selection, &chosen, limit);
