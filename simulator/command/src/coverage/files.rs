@@ -6,14 +6,15 @@ use std::path::{Component, Path, PathBuf};
 
 use driver::coverage::{Branch, Coverage, Covered, Executed, Outcome};
 
-use crate::ending::{At, Result};
-
 /// The files that count.
 #[derive(Debug)]
-pub struct Filter {
-    root: PathBuf,
-    excluded: Vec<String>,
-    all: bool,
+pub struct Filter<'a> {
+    /// The project's folder.
+    pub root: PathBuf,
+    /// Texts in the paths of files that do not count.
+    pub excluded: &'a [String],
+    /// True if files count that are not the project's own.
+    pub all: bool,
 }
 
 /// The coverage of the files that count.
@@ -120,12 +121,7 @@ impl SourceFile {
     }
 }
 
-impl Filter {
-    /// Finds the project's folder.
-    pub fn new(root: &Path, excluded: &[String], all: bool) -> Result<Self> {
-        Ok(Self { root: root.canonicalize().at(root)?, excluded: excluded.to_vec(), all })
-    }
-
+impl Filter<'_> {
     /// Returns the path of a file as it is shown, or `None` if the file does not count.
     fn path(&self, name: &str) -> Option<PathBuf> {
         let full = self.root.join(name);
@@ -162,7 +158,7 @@ fn without_dots(path: &Path) -> PathBuf {
 
 impl Files {
     /// Sorts what was executed by file. `ptx` is the folder of PTX without line information, if that counts.
-    pub fn new(covered: &Covered, filter: &Filter, ptx: Option<&Path>) -> Self {
+    pub fn new(covered: &Covered, filter: &Filter<'_>, ptx: Option<&Path>) -> Self {
         let mut files = Self { files: BTreeMap::new(), left_out: BTreeSet::new(), without_lines: BTreeSet::new() };
         for kernel in &covered.kernels {
             let mut counts = BTreeMap::new();

@@ -105,7 +105,8 @@ fn show(options: &Options, covered: &Covered) -> Ended {
             "no process loaded a kernel on the simulator and ended by itself; a process that aborts or is killed leaves no coverage"
         );
     }
-    let filter = Filter::new(&options.source_root, &options.exclude, options.all)?;
+    let root = options.source_root.canonicalize().at(&options.source_root)?;
+    let filter = Filter { root, excluded: &options.exclude, all: options.all };
     let ptx = options.ptx.as_deref().map(|folder| write_ptx(folder, covered)).transpose()?;
     let files = Files::new(covered, &filter, ptx.as_deref());
     files.notes().iter().for_each(|note| say(format_args!("simcuda: {note}")));

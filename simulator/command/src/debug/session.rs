@@ -404,7 +404,9 @@ impl<'a> Session<'a> {
 
     /// Changes to another warp, at the same time if it is in the same block.
     fn change_warp(&mut self, wanted: Wanted) -> Said {
-        let clock = self.clock().filter(|_| wanted.block == self.trace.wanted.block);
+        let last = self.trace.len().saturating_sub(1);
+        let clock = self.trace.step(self.position.min(last)).map(|(step, _)| step.clock);
+        let clock = clock.filter(|_| wanted.block == self.trace.wanted.block);
         self.change(&Wanted { first: 0, ..wanted })?;
         match clock {
             Some(clock) => self.position = self.trace.at_clock(clock),
@@ -465,12 +467,6 @@ impl<'a> Session<'a> {
             format!("the other access is at PTX line {line}, {instruction}, and is not in the record\n{}", self.part())
         })?;
         Ok(self.recorded() + &self.stop())
-    }
-
-    /// When the user is, in instructions that the block had executed.
-    fn clock(&self) -> Option<u64> {
-        let last = self.trace.len().checked_sub(1)?;
-        self.trace.step(self.position.min(last)).map(|(step, _)| step.clock)
     }
 
     /// Goes to the first defect of the warp or, if the kernel was stopped because it does not end, to the last instruction.
