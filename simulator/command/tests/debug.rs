@@ -153,7 +153,22 @@ fn a_value_is_followed_to_where_it_comes_from() {
 
 #[test]
 fn lanes_that_branch_away_are_told_apart() {
-    let commands = ["rs 3", "s", "si 3", "break 26", "rc", "c", "lane 7", "other", "info found", "list 2", "disassemble"];
+    let commands = [
+        "rs 3",
+        "s",
+        "si 3",
+        "break 26",
+        "info breakpoints",
+        "rc",
+        "c",
+        "delete 25",
+        "delete",
+        "lane 7",
+        "other",
+        "info found",
+        "list 2",
+        "disassemble",
+    ];
     session("lanes", &[], "fault", &commands);
 }
 

@@ -72,9 +72,8 @@ const MOST_LINES: usize = 450;
 const MOST_LINES_OF_LONGER: usize = 700;
 
 /// Files that are longer, by the end of their paths. Take those off that become shorter, and add none.
-const LONGER: [&str; 22] = [
+const LONGER: [&str; 21] = [
     "api/stream.rs",
-    "debug/session.rs",
     "diagnose/without.rs",
     "driver/capture.rs",
     "driver/graphs.rs",

@@ -4,21 +4,18 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use driver::report::Sources;
-use driver::stepping::{Step, Values, Wanted};
+use driver::stepping::{Step, Wanted};
 use ptx::finding::OtherAccess;
 use simt::{Finding, FindingKind, Location, SourceLine, WgmmaMisuse};
 
 use super::replay::{parse_block, record, warp_and_lane};
 use super::trace::{LANES, Trace};
-use super::values::{Format, in_all_lanes, in_lane, lanes};
+use super::values::{Format, effect, in_all_lanes, in_lane, lanes};
 use crate::ending::{Result, bail};
 use crate::program::Program;
 
 /// Lines that `list` and `disassemble` show above and below the current one.
 const AROUND: u32 = 5;
-
-/// Registers that are shown of those that one instruction changes. A product of matrices changes many.
-const MOST_WRITES: usize = 4;
 
 const HELP: &str = "\
 Movement; the first three lines take a count, such as `step 3`:
@@ -89,10 +86,10 @@ impl<'a> Session<'a> {
             "quit" | "q" | "exit" => return Ok(None),
             "step" | "s" | "next" | "n" => self.by_lines(rest, Self::step_forward)?,
             "reverse-step" | "rs" | "reverse-next" | "rn" => self.by_lines(rest, Self::step_backward)?,
-            "stepi" | "si" | "nexti" | "ni" => self.repeat(rest, Self::next_instruction)?,
-            "reverse-stepi" | "rsi" | "reverse-nexti" | "rni" => self.repeat(rest, Self::previous_instruction)?,
-            "continue" | "c" => self.repeat(rest, Self::run_forward)?,
-            "reverse-continue" | "rc" => self.repeat(rest, Self::run_backward)?,
+            "stepi" | "si" | "nexti" | "ni" => self.repeat(rest, |here| here.forward(|_| true))?,
+            "reverse-stepi" | "rsi" | "reverse-nexti" | "rni" => self.repeat(rest, |here| here.position.checked_sub(1))?,
+            "continue" | "c" => self.repeat(rest, |here| here.forward(|at| here.stops_at(at)))?,
+            "reverse-continue" | "rc" => self.repeat(rest, |here| here.backward(|at| here.stops_at(at)))?,
             "origin" => self.go_to_origin(rest)?,
             "goto" => self.go_to(rest)?,
             "break" | "b" => self.set_breakpoint(rest)?,
@@ -152,55 +149,14 @@ impl<'a> Session<'a> {
             let code = self.sources.text(file, *line).map(|text| format!("  {}", text.line)).unwrap_or_default();
             let _ = writeln!(text, "  {}:{line}{code}", self.sources.name(file));
         }
-        let _ = writeln!(text, "  ptx:{}  {}{}", location.ptx_line, location.instruction, self.effect());
+        let _ = writeln!(
+            text,
+            "  ptx:{}  {}{}",
+            location.ptx_line,
+            location.instruction,
+            effect(&self.trace, self.position, self.lane)
+        );
         text
-    }
-
-    /// Describes what the instruction here reads and writes in the current lane.
-    fn effect(&self) -> String {
-        let Some((step, _)) = self.trace.step(self.position) else { return String::new() };
-        let mut written: Vec<&str> = self.trace.results(self.position).iter().map(String::as_str).collect();
-        for write in &step.writes {
-            if !written.contains(&write.register.as_str()) {
-                written.push(&write.register);
-            }
-        }
-        let mentioned = self.trace.mentioned(self.position);
-        let shown =
-            |name: &str, register: &str, position| format!("{name} = {}", self.in_lane(register, self.lane, position, None));
-        let read = mentioned.iter().filter(|(_, register, times)| *times > 1 || !written.contains(register));
-        let read: Vec<String> = read.map(|(name, register, _)| shown(name, register, self.position)).collect();
-        let made = written.iter().take(MOST_WRITES).map(|register| {
-            let name = mentioned.iter().find(|(_, whole, _)| whole == register).map_or(*register, |(name, ..)| *name);
-            shown(name, register, self.position + 1)
-        });
-        let made: Vec<String> = made.collect();
-        let is_active = step.lanes >> self.lane & 1 == 1;
-        let made = if is_active && !made.is_empty() { format!("makes {}", made.join(", ")) } else { String::new() };
-        let mut parts = vec![read.join(", "), made];
-        parts.retain(|part| !part.is_empty());
-        match (is_active, parts.join("; ")) {
-            (true, parts) if parts.is_empty() => parts,
-            (true, parts) => format!("  // lane {}: {parts}", self.lane),
-            (false, parts) if parts.is_empty() => format!("  // lane {} skips it", self.lane),
-            (false, parts) => format!("  // lane {} skips it: {parts}", self.lane),
-        }
-    }
-
-    /// The value of a register in a lane, before the instruction at a position.
-    fn in_lane(&self, register: &str, lane: u32, position: usize, format: Option<Format>) -> String {
-        match self.trace.values(register, position).filter(|_| self.trace.is_written(register, lane, position)) {
-            None => "nothing yet".to_owned(),
-            Some(values) => in_lane(values, lane, format.unwrap_or_else(|| self.format_of(register, position, values))),
-        }
-    }
-
-    /// Chooses how a register is shown if the user does not say.
-    fn format_of(&self, register: &str, position: usize, values: &Values) -> Format {
-        match self.trace.is_float(register) {
-            true => Format::Float,
-            false => Format::of_writer(self.trace.writer(register, position), values),
-        }
     }
 
     fn by_lines(&mut self, times: &str, movement: impl Fn(&Self) -> Option<usize>) -> Said {
@@ -223,14 +179,6 @@ impl<'a> Session<'a> {
         Ok(self.stop())
     }
 
-    fn next_instruction(&self) -> Option<usize> {
-        self.forward(|_| true)
-    }
-
-    fn previous_instruction(&self) -> Option<usize> {
-        self.position.checked_sub(1)
-    }
-
     /// To the first instruction of another line. Instructions without a line belong to the one before.
     fn step_forward(&self) -> Option<usize> {
         let from = self.line_before(self.position + 1);
@@ -250,18 +198,15 @@ impl<'a> Session<'a> {
         (0..position.min(self.trace.len())).rev().find_map(|at| self.trace.line(at))
     }
 
-    fn run_forward(&self) -> Option<usize> {
-        self.forward(|at| self.stops_at(at))
-    }
-
-    fn run_backward(&self) -> Option<usize> {
-        (0..self.position).rev().find(|&at| at == 0 || self.stops_at(at))
-    }
-
     /// Returns the next position at which a movement stops, which is the end at the latest.
     fn forward(&self, stops: impl Fn(usize) -> bool) -> Option<usize> {
         let end = self.trace.len();
         (self.position + 1..=end).find(|&at| at == end || stops(at))
+    }
+
+    /// Returns the position before this one at which a movement stops, which is the first one at the latest.
+    fn backward(&self, stops: impl Fn(usize) -> bool) -> Option<usize> {
+        (0..self.position).rev().find(|&at| at == 0 || stops(at))
     }
 
     /// Returns true at a defect, and at the first instruction of a line with a breakpoint.
@@ -307,13 +252,8 @@ impl<'a> Session<'a> {
 
     fn delete_breakpoints(&mut self, text: &str) -> Said {
         let before = self.breakpoints.len();
-        match text {
-            "" => self.breakpoints.clear(),
-            _ => {
-                let line: u32 = number(text.rsplit(':').next().unwrap_or(text))?;
-                self.breakpoints.retain(|(_, of_line)| *of_line != line);
-            }
-        }
+        let line: Option<u32> = if text.is_empty() { None } else { Some(number(text.rsplit(':').next().unwrap_or(text))?) };
+        self.breakpoints.retain(|(_, of_line)| line.is_some_and(|line| line != *of_line));
         Ok(format!("{} deleted\n", before - self.breakpoints.len()))
     }
 
@@ -331,9 +271,9 @@ impl<'a> Session<'a> {
         };
         let register = self.register(name)?;
         if let Some(lane) = lane {
-            return Ok(format!("{name}[{lane}] = {}\n", self.in_lane(&register, lane, self.position, format)));
+            return Ok(format!("{name}[{lane}] = {}\n", in_lane(&self.trace, &register, lane, self.position, format)));
         }
-        let shown = (0..self.trace.threads()).map(|lane| self.in_lane(&register, lane, self.position, format)).collect();
+        let shown = (0..self.trace.threads()).map(|lane| in_lane(&self.trace, &register, lane, self.position, format)).collect();
         Ok(format!("{name}{}", in_all_lanes(shown)))
     }
 
@@ -354,7 +294,7 @@ impl<'a> Session<'a> {
     fn info(&mut self, what: &str) -> Said {
         let (title, rows, none): (_, String, _) = match what {
             "registers" | "r" => {
-                let shown = |register| self.in_lane(register, self.lane, self.position, None);
+                let shown = |register| in_lane(&self.trace, register, self.lane, self.position, None);
                 let registers = self.trace.in_use(self.lane, self.position);
                 let rows = registers.map(|register| format!("  {register} = {}\n", shown(register)));
                 (format!("lane {}:\n", self.lane), rows.collect(), "  nothing is written yet\n")
