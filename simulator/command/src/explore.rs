@@ -1,21 +1,19 @@
 //! `simcuda explore -- COMMAND`
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::fs::{self, File};
-use std::io::{Write, stderr};
-use std::process::{ExitCode, ExitStatus};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use simcuda::report::Report;
-use simcuda::variables::SCHEDULE;
+use driver::report::Report;
+use driver::variables::SCHEDULE;
 
-use crate::ending::Ended;
-use crate::group;
+use crate::ending::{Ended, Result, bail, say};
+use crate::group::{End, INTERRUPTED, Runs};
 use crate::outputs::{Ending, Outputs, ask_for_reports, merged, reports_in};
-use crate::program::{Simulator, exit_code, not_started};
+use crate::program::{exit_code, temporary_folder};
 
 /// Lines of the program's output that are shown of a run that fails.
 const SHOWN: usize = 20;
@@ -26,10 +24,10 @@ const SHOWN: usize = 20;
 /// for work of different streams on the same bytes that nothing orders. Stops at the first order in which the program ends otherwise than in the
 /// order of its calls, or in which something is found. The number of that order replays it. The report is that of the order that fails, or of
 /// the order of the calls if none does.
-///
-///     simcuda explore -- ./pipeline
-///     simcuda explore --report junit:orders.xml -- ./pipeline
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  simcuda explore -- ./pipeline
+  simcuda explore --report junit:orders.xml -- ./pipeline")]
 pub struct Options {
     #[command(flatten)]
     outputs: Outputs,
@@ -47,7 +45,7 @@ pub struct Options {
 /// One run of the program.
 struct Run {
     /// `None` if it took too long.
-    status: Option<ExitStatus>,
+    exit_code: Option<u8>,
     duration: Duration,
     report: Report,
     output: String,
@@ -55,7 +53,7 @@ struct Run {
 
 impl Run {
     fn describe(&self) -> String {
-        match self.status.map(exit_code) {
+        match self.exit_code {
             None => "takes too long".to_owned(),
             Some(code) => format!("ends with exit status {code}"),
         }
@@ -65,86 +63,72 @@ impl Run {
 /// Runs the program in many orders.
 pub fn execute(options: &Options) -> Ended {
     if !cfg!(target_os = "linux") {
-        return Err("orders are explored on Linux only, because processes write no report elsewhere".into());
+        bail!("orders are explored on Linux only, because processes write no report elsewhere");
     }
     let ending = options.outputs.prepare()?;
-    let simulator = Simulator::install()?;
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, interrupted.clone())?;
-    }
+    let runs = Runs::new(&options.words)?;
     let limit = options.limit.map(Duration::from_secs);
-    let first = run(options, &simulator, 0, limit, &interrupted)?;
-    if interrupted.load(Relaxed) {
-        return Ok(ExitCode::from(130));
-    }
+    let Some(first) = run(&runs, 0, limit)? else { return Ok(ExitCode::from(INTERRUPTED)) };
     if ending.fails(&first.report) {
-        return tell(options, &ending, (0, first), "in the order of its calls, the simulator finds");
+        return show(options, &ending, (0, first), "in the order of its calls, the simulator finds");
     }
-    let Some(expected) = first.status else { return Err("the program takes too long in the order of its calls".into()) };
+    let Some(expected) = first.exit_code else { bail!("the program takes too long in the order of its calls") };
     let limit = limit.unwrap_or((10 * first.duration).max(Duration::from_secs(10)));
     for number in 1..=options.schedules {
-        let run = run(options, &simulator, number, Some(limit), &interrupted)?;
-        if interrupted.load(Relaxed) {
-            say(&format!("interrupted after {} of {} orders", number - 1, options.schedules));
-            return Ok(ExitCode::from(130));
-        }
-        if ending.fails(&run.report) || run.status.map(exit_code) != Some(exit_code(expected)) {
+        let Some(run) = run(&runs, number, Some(limit))? else {
+            tell(format_args!("interrupted after {} of {} orders", number - 1, options.schedules));
+            return Ok(ExitCode::from(INTERRUPTED));
+        };
+        if ending.fails(&run.report) || run.exit_code != first.exit_code {
             let ends =
                 format!("in order {number} the program {}; in the order of its calls it {}", run.describe(), first.describe());
-            return tell(options, &ending, (number, run), &ends);
+            return show(options, &ending, (number, run), &ends);
         }
     }
-    say(&format!("the program {} in all {} orders, and nothing races", first.describe(), options.schedules + 1));
+    tell(format_args!("the program {} in all {} orders, and nothing races", first.describe(), options.schedules + 1));
     ending.write_for_machines(&first.report)?;
-    Ok(ExitCode::from(exit_code(expected)))
+    Ok(ExitCode::from(expected))
 }
 
-fn run(
-    options: &Options,
-    simulator: &Simulator,
-    number: u64,
-    limit: Option<Duration>,
-    interrupted: &AtomicBool,
-) -> Result<Run, Box<dyn std::error::Error>> {
-    let folder = tempfile::Builder::new().prefix("simcuda-order-").tempdir()?;
+/// Runs the program in the order with a number; `None` after an interruption.
+fn run(runs: &Runs<'_>, number: u64, limit: Option<Duration>) -> Result<Option<Run>> {
+    let folder = temporary_folder()?;
     let output = folder.path().join("output");
     let both = File::create(&output)?;
-    let mut command = simulator.command(&options.words);
-    command.env(SCHEDULE, number.to_string());
+    let mut command = runs.program.command();
+    command.env(SCHEDULE, number.to_string()).stdout(both.try_clone()?).stderr(both);
     ask_for_reports(&mut command, folder.path());
-    command.stdout(both.try_clone()?).stderr(both);
-    let (ended, duration) = group::run(&mut command, limit, interrupted).map_err(|error| not_started(&options.words, &error))?;
-    let status = if let group::Ended::Exited(status) = ended { Some(status) } else { None };
+    let (end, duration) = runs.run(&mut command, limit)?;
+    let exit_code = match end {
+        End::Exited(status) => Some(exit_code(status)),
+        End::TimedOut => None,
+        End::Interrupted => return Ok(None),
+    };
     let report = merged(reports_in(folder.path())?);
-    Ok(Run { status, duration, report, output: String::from_utf8_lossy(&fs::read(&output)?).into_owned() })
+    Ok(Some(Run { exit_code, duration, report, output: String::from_utf8_lossy(&fs::read(&output)?).into_owned() }))
 }
 
 /// The advice if another order ends differently, and no streams race.
 const HOST_IS_EARLY: &str = "No two streams race on the device. So the host uses something too early: it reads pinned memory, or relies on a \
                              function of the host, before it has waited for the stream or the event.";
 
-/// Says what is wrong with a run, and how to repeat it, and writes the report.
-fn tell(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends: &str) -> Ended {
-    say(ends);
+/// Shows what is wrong with a run, and how to repeat it, and writes the report.
+fn show(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends: &str) -> Ended {
+    tell(ends);
     let lines: Vec<&str> = run.output.lines().collect();
     let left_out = lines.len().saturating_sub(SHOWN);
     if left_out > 0 {
-        say(&format!("its output, without the first {left_out} lines:"));
+        tell(format_args!("its output, without the first {left_out} lines:"));
     }
-    for line in &lines[left_out..] {
-        write(&format!("  {line}\n"));
-    }
-    for defect in run.report.reported().filter(|defect| ending.counts(defect.severity)) {
-        write(&format!("{}\n", defect.message));
-    }
+    lines[left_out..].iter().for_each(|line| say(format_args!("  {line}")));
+    run.report.reported().filter(|defect| ending.counts(defect.severity)).for_each(|defect| say(&defect.message));
     let words: Vec<String> = options.words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
     let repeat = format!("Repeat it with: {SCHEDULE}={number} simcuda run -- {}", words.join(" "));
     if !ending.fails(&run.report) {
-        write(&format!("{HOST_IS_EARLY}\n"));
+        say(HOST_IS_EARLY);
         run.report.note_early_host(&format!("race with the host: {ends}. {HOST_IS_EARLY}\n{repeat}"));
     }
-    write(&format!("{repeat}\n"));
+    say(repeat);
     ending.write_for_machines(&run.report)?;
     Ok(ExitCode::FAILURE)
 }
@@ -155,11 +139,6 @@ fn quoted(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-fn say(message: &str) {
-    write(&format!("simcuda explore: {message}\n"));
-}
-
-/// Writes to standard error. A failure to do so cannot be reported.
-fn write(text: &str) {
-    let _ = stderr().write_all(text.as_bytes());
+fn tell(message: impl Display) {
+    say(format_args!("simcuda explore: {message}"));
 }

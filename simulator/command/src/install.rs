@@ -4,20 +4,20 @@ use std::io::{Write, stdout};
 use std::path::PathBuf;
 
 use clap::Args;
-use simcuda::install::LOADER_VARIABLE;
+use driver::install::LOADER_VARIABLE;
 
 use crate::ending::{Ended, after_printing};
 use crate::libraries::install;
 
 /// Install the driver and a CUDA runtime into a folder, under the names that programs ask the loader for
 ///
-/// Prints the environment variable that makes a program use them, as NAME=VALUE. Run your program with it:
-///
-///     export "$(cargo simcuda install FOLDER)"
-///     cargo run
+/// Prints the environment variable that makes a program use them, as NAME=VALUE. Run your program with it.
 ///
 /// A program that nvcc compiles needs `-cudart shared` and PTX: `-gencode arch=compute_80,code=compute_80`.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:
+  export \"$(simcuda install FOLDER)\"
+  cargo run")]
 pub struct Options {
     /// Made if it does not exist
     folder: PathBuf,

@@ -4,20 +4,19 @@
 //! the source that the command was built from. They go into the folder `lib/simcuda` next to the command's folder `bin`, where the driver is
 //! looked for. The command cannot carry them, because a build script runs before they exist.
 
-use std::collections::BTreeMap;
 use std::env;
 use std::env::consts::{DLL_EXTENSION, DLL_PREFIX};
-use std::error::Error;
 use std::fs;
-use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
 
+use driver::client::{find_library, installed_libraries};
+use driver::files::put;
+use driver::variables::LIBRARY;
 use serde_json::Value;
-use simcuda::client::{find_library, installed_libraries};
-use simcuda::files::put;
-use simcuda::variables::LIBRARY;
+
+use crate::ending::{At, Result, bail, say};
 
 /// The packages with the libraries, and the names of their library targets.
 const LIBRARIES: [(&str, &str); 3] =
@@ -29,31 +28,26 @@ const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
 /// The file that says for which command the libraries in its folder were built.
 const STAMP: &str = "built-for";
 
-/// Installs the libraries into `folder` as [`simcuda::install::install`] does. If cargo has installed this command, this first builds the
+/// Installs the libraries into `folder` as [`driver::install::install`] does. If cargo has installed this command, this first builds the
 /// libraries, unless it has done so before.
-///
-/// # Errors
-///
-/// If a library is missing and cannot be built, or the file system refuses.
-pub fn install(folder: &Path) -> Result<PathBuf, Box<dyn Error>> {
+pub fn install(folder: &Path) -> Result<PathBuf> {
     let command = env::current_exe()?;
     if let Some(home) = home_without_libraries(&command)? {
-        let said = format!(
+        say(format_args!(
             "simcuda: `cargo install` left out the simulator's libraries; building them now, once, into {}",
             home.display()
-        );
-        let _ = writeln!(stderr(), "{said}");
+        ));
         build(&home).and_then(|()| Ok(fs::write(home.join(STAMP), stamp(&command)?)?)).map_err(|error| {
             format!(
                 "cannot build the simulator's libraries: {error}; or set {LIBRARY} to the path of a library that you have built"
             )
         })?;
     }
-    Ok(simcuda::install::install(folder)?)
+    Ok(driver::install::install(folder)?)
 }
 
 /// Returns the folder that this command's libraries belong in, if cargo has installed the command and the folder does not have them yet.
-fn home_without_libraries(command: &Path) -> Result<Option<PathBuf>, Box<dyn Error>> {
+fn home_without_libraries(command: &Path) -> Result<Option<PathBuf>> {
     let Some(bin) = command.parent().filter(|folder| folder.ends_with("bin")) else { return Ok(None) };
     if LIBRARY.path().is_some() {
         return Ok(None);
@@ -71,19 +65,17 @@ fn home_without_libraries(command: &Path) -> Result<Option<PathBuf>, Box<dyn Err
 }
 
 /// Tells the command from one that is installed in its place later.
-fn stamp(command: &Path) -> Result<String, Box<dyn Error>> {
+fn stamp(command: &Path) -> Result<String> {
     let file = fs::metadata(command)?;
     Ok(format!("{:x}-{:x}", file.len(), file.modified()?.duration_since(UNIX_EPOCH)?.as_nanos()))
 }
 
 /// Builds the libraries, and puts them into `home`.
-fn build(home: &Path) -> Result<(), Box<dyn Error>> {
+fn build(home: &Path) -> Result<()> {
     if !Path::new(SOURCE).join("Cargo.toml").is_file() {
-        return Err(
-            format!("their source is no longer in {SOURCE}; install the command again, with `cargo install --force`").into()
-        );
+        bail!("their source is no longer in {SOURCE}; install the command again, with `cargo install --force`");
     }
-    fs::create_dir_all(home).map_err(|error| format!("{}: {error}", home.display()))?;
+    fs::create_dir_all(home).at(home)?;
     let target = tempfile::Builder::new().prefix("simcuda-build-").tempdir()?;
     let mut cargo = Command::new("cargo");
     // In the folder of the source, so that the settings of the user's own project do not count.
@@ -92,27 +84,19 @@ fn build(home: &Path) -> Result<(), Box<dyn Error>> {
     cargo.arg("--target-dir").arg(target.path()).stderr(Stdio::inherit());
     let output = cargo.output().map_err(|error| format!("cannot run cargo: {error}"))?;
     if !output.status.success() {
-        return Err(format!("cargo failed in {SOURCE}").into());
+        bail!("cargo failed in {SOURCE}");
     }
-    let built = libraries(&String::from_utf8_lossy(&output.stdout));
+    // The names of the files are not known before: cargo adds a hash to those of packages from a registry.
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let artifacts: Vec<Value> = messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     for (_, name) in LIBRARIES {
-        let source = built.get(name).ok_or_else(|| format!("cargo built no library {name}"))?;
+        let of_library = artifacts.iter().filter(|artifact| artifact["target"]["name"] == name);
+        let mut files = of_library.filter_map(|artifact| artifact["filenames"].as_array()).flatten().filter_map(Value::as_str);
+        let built = files.find(|file| Path::new(file).extension().is_some_and(|extension| extension == DLL_EXTENSION));
+        let built = built.ok_or_else(|| format!("cargo built no library {name}"))?;
         let path = home.join(format!("{DLL_PREFIX}{name}.{DLL_EXTENSION}"));
         // Another command may do the same now, or read the old file.
-        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).map_err(|error| format!("{}: {error}", path.display()))?;
+        put(&path, |unfinished| fs::copy(built, unfinished).map(drop)).at(&path)?;
     }
     Ok(())
-}
-
-/// Returns the shared libraries that cargo's messages name, by their targets. The names of the files are not known before: cargo adds a hash
-/// to those of packages from a registry.
-fn libraries(messages: &str) -> BTreeMap<String, PathBuf> {
-    let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    artifacts
-        .filter_map(|artifact| {
-            let files = artifact["filenames"].as_array()?.iter().filter_map(|file| file.as_str().map(PathBuf::from));
-            let library = files.into_iter().find(|file| file.extension().is_some_and(|extension| extension == DLL_EXTENSION))?;
-            Some((artifact["target"]["name"].as_str()?.to_owned(), library))
-        })
-        .collect()
 }

@@ -17,7 +17,7 @@ mod run;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
 
 use self::ending::{after_printing, failed};
 
@@ -28,45 +28,29 @@ use self::ending::{after_printing, failed};
     version,
     after_help = "SIMCUDA_PROFILE, SIMCUDA_REPORT and other variables set what is simulated and reported: see simulator/README.md"
 )]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Debug, Subcommand)]
 enum Command {
-    #[command(verbatim_doc_comment)]
     Coverage(coverage::Options),
-    #[command(verbatim_doc_comment)]
     Debug(debug::Options),
-    #[command(verbatim_doc_comment)]
     Explore(explore::Options),
-    #[command(verbatim_doc_comment)]
     Install(install::Options),
-    #[command(verbatim_doc_comment)]
     Mutate(mutate::Options),
-    #[command(verbatim_doc_comment)]
     Run(run::Options),
-    #[command(verbatim_doc_comment)]
     Report(report::Options),
 }
 
 fn main() -> ExitCode {
-    let command = match Arguments::try_parse() {
-        Ok(Arguments { command }) => command,
+    let ended = match Command::try_parse() {
+        Ok(Command::Coverage(options)) => coverage::execute(&options),
+        Ok(Command::Debug(options)) => debug::execute(&options),
+        Ok(Command::Explore(options)) => explore::execute(&options),
+        Ok(Command::Install(options)) => install::execute(&options),
+        Ok(Command::Mutate(options)) => mutate::execute(&options),
+        Ok(Command::Run(options)) => run::execute(&options),
+        Ok(Command::Report(options)) => report::execute(&options),
         Err(answer) => {
             let printed = answer.print();
-            return if answer.use_stderr() { ExitCode::from(2) } else { after_printing(printed) };
+            Ok(if answer.use_stderr() { ExitCode::from(2) } else { after_printing(printed) })
         }
     };
-    let ended = match command {
-        Command::Coverage(options) => coverage::execute(&options),
-        Command::Debug(options) => debug::execute(&options),
-        Command::Explore(options) => explore::execute(&options),
-        Command::Install(options) => install::execute(&options),
-        Command::Mutate(options) => mutate::execute(&options),
-        Command::Run(options) => run::execute(&options),
-        Command::Report(options) => report::execute(&options),
-    };
-    ended.unwrap_or_else(|error| failed(format_args!("{error}")))
+    ended.unwrap_or_else(failed)
 }

@@ -1,15 +1,15 @@
 //! The end of a run: one report of many processes, in the forms that the user asks for, and the exit status.
 
 use std::env;
-use std::error::Error;
-use std::io::{Write, stderr};
 use std::path::Path;
 use std::process::Command;
 
 use clap::{Args, ValueEnum};
-use simcuda::files::Spool;
-use simcuda::report::{Destination, Report, Severity};
-use simcuda::variables::REPORT;
+use driver::files::Spool;
+use driver::report::{Destination, Report, Severity};
+use driver::variables::REPORT;
+
+use crate::ending::{Result, say};
 
 /// The kind of file that a report is.
 const KIND: &str = "report";
@@ -25,7 +25,6 @@ pub struct Outputs {
     fail_on: Option<FailOn>,
 }
 
-/// The least serious defects that fail a run.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum FailOn {
     Error,
@@ -47,62 +46,41 @@ impl Outputs {
     }
 
     /// Checks the options. To be called before the work begins, because a wrong one should not cost a run.
-    ///
-    /// # Errors
-    ///
-    /// If a form is unknown, or a file cannot be written there.
-    pub fn prepare(&self) -> Result<Ending, Box<dyn Error>> {
-        let from_environment = || REPORT.text().unwrap_or_else(|| "text".to_owned());
+    pub fn prepare(&self) -> Result<Ending> {
         let (asked, variable) = match self.reports.is_empty() {
             false => (self.reports.clone(), "--report"),
-            true => (from_environment().split(',').map(str::to_owned).collect(), REPORT.name),
+            true => (REPORT.text().as_deref().unwrap_or("text").split(',').map(str::to_owned).collect(), REPORT.name),
         };
-        let is_off = |asked: &[String]| matches!(asked, [only] if only == "off");
-        let destinations = match is_off(&asked) {
-            true => Vec::new(),
-            false => asked.iter().map(|text| Destination::parse(text, variable)).collect::<Result<_, _>>()?,
-        };
+        let asked = if asked == ["off"] { Vec::new() } else { asked };
+        let destinations = asked.iter().map(|text| Destination::parse(text, variable)).collect::<Result<_, _>>()?;
         Ok(Ending { destinations, fail_on: self.fail_on.unwrap_or(FailOn::Error) })
     }
 }
 
 impl Ending {
     /// Writes the report. Returns true if the run fails because of it.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be written. The others are written nevertheless.
-    pub fn finish(&self, report: &Report) -> Result<bool, Box<dyn Error>> {
+    pub fn finish(&self, report: &Report) -> Result<bool> {
         let written = self.write(report, |_| true);
         if self.destinations.contains(&Destination::Text) && !report.kernels.is_empty() {
             let here = env::current_dir().unwrap_or_default();
             for entry in report.unused_suppressions() {
                 let at = Path::new(&entry.at);
                 let at = at.strip_prefix(&here).unwrap_or(at).display();
-                // Nobody is left to tell where standard error takes nothing.
-                let _ = writeln!(stderr(), "simcuda: unused suppression at {at}: no defect matched it");
+                say(format_args!("simcuda: unused suppression at {at}: no defect matched it"));
             }
         }
         written.map(|()| self.fails(report))
     }
 
     /// Writes the report in the forms that machines read, for a command that has told people everything itself.
-    ///
-    /// # Errors
-    ///
-    /// If a file cannot be written. The others are written nevertheless.
-    pub fn write_for_machines(&self, report: &Report) -> Result<(), Box<dyn Error>> {
-        self.write(report, |destination| *destination != Destination::Text)
+    pub fn write_for_machines(&self, report: &Report) -> Result<()> {
+        self.write(report, |destination| **destination != Destination::Text)
     }
 
-    fn write(&self, report: &Report, is_wanted: impl Fn(&Destination) -> bool) -> Result<(), Box<dyn Error>> {
-        let mut failure = None;
-        for destination in self.destinations.iter().filter(|destination| is_wanted(destination)) {
-            if let Err(error) = destination.write(report) {
-                failure.get_or_insert(error);
-            }
-        }
-        failure.map_or(Ok(()), |failure| Err(failure.into()))
+    /// Writes each form that is wanted, even if another one cannot be written. Returns the first error.
+    fn write(&self, report: &Report, is_wanted: impl Fn(&&Destination) -> bool) -> Result<()> {
+        let written: Vec<_> = self.destinations.iter().filter(is_wanted).map(|destination| destination.write(report)).collect();
+        written.into_iter().try_for_each(|written| Ok(written?))
     }
 
     /// Returns true if a run with this report fails because of it.
@@ -126,11 +104,7 @@ pub fn ask_for_reports(command: &mut Command, folder: &Path) {
 }
 
 /// Reads the reports that the processes of a program have written into a folder.
-///
-/// # Errors
-///
-/// If a file cannot be read, or is not a report.
-pub fn reports_in(folder: &Path) -> Result<Vec<Report>, Box<dyn Error>> {
+pub fn reports_in(folder: &Path) -> Result<Vec<Report>> {
     Ok(Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice(text)?))?)
 }
 

@@ -5,45 +5,53 @@ use std::ffi::OsString;
 use std::io;
 use std::process::{Command, ExitStatus};
 
-use simcuda::install::LOADER_VARIABLE;
+use driver::install::LOADER_VARIABLE;
 use tempfile::TempDir;
 
+use crate::ending::Result;
 use crate::libraries::install;
 
-/// The simulator's libraries in a folder that exists as long as this does.
+/// A program and its arguments, with the simulator's libraries in a folder that exists as long as this does.
 #[derive(Debug)]
-pub struct Simulator {
-    folder: TempDir,
+pub struct Program<'a> {
+    words: &'a [OsString],
+    libraries: TempDir,
 }
 
-impl Simulator {
-    /// Installs the libraries into a new folder.
-    ///
-    /// # Errors
-    ///
-    /// If a library is missing, or the file system refuses.
-    pub fn install() -> Result<Self, Box<dyn std::error::Error>> {
-        let folder = tempfile::Builder::new().prefix("simcuda-").tempdir()?;
-        install(folder.path())?;
-        Ok(Self { folder })
+impl<'a> Program<'a> {
+    /// Installs the libraries for a program.
+    pub fn new(words: &'a [OsString]) -> Result<Self> {
+        let libraries = temporary_folder()?;
+        install(libraries.path())?;
+        Ok(Self { words, libraries })
     }
 
-    /// Makes the command that runs `words`, a program and its arguments, on the simulator.
-    pub fn command(&self, words: &[OsString]) -> Command {
-        let mut path = OsString::from(self.folder.path());
+    /// Makes the command that runs the program on the simulator.
+    pub fn command(&self) -> Command {
+        let mut path = OsString::from(self.libraries.path());
         if let Some(others) = env::var_os(LOADER_VARIABLE).filter(|others| !others.is_empty()) {
             path.push(if cfg!(windows) { ";" } else { ":" });
             path.push(others);
         }
-        let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).env(LOADER_VARIABLE, path);
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).env(LOADER_VARIABLE, path);
         command
+    }
+
+    /// Runs a command of this program to its end.
+    pub fn run(&self, command: &mut Command) -> Result<ExitStatus> {
+        self.started(command.status())
+    }
+
+    /// Passes on what came of an attempt to start the program, with the program's name in the error.
+    pub fn started<T>(&self, started: io::Result<T>) -> Result<T> {
+        started.map_err(|error| format!("cannot run {}: {error}", self.words[0].display()).into())
     }
 }
 
-/// Says which program could not be started.
-pub fn not_started(words: &[OsString], error: &io::Error) -> String {
-    format!("cannot run {}: {error}", words[0].display())
+/// Makes a folder for what the command and its processes leave to each other.
+pub fn temporary_folder() -> io::Result<TempDir> {
+    tempfile::Builder::new().prefix("simcuda-").tempdir()
 }
 
 /// Returns the exit status that passes on how a program ended: its own, or as a shell has it, 128 and the number of the signal.

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use simcuda::client::find_library;
+use driver::client::find_library;
 use tempfile::TempDir;
 
 /// This package.

@@ -1,6 +1,8 @@
 //! `simcuda coverage`, as a user runs it, on kernels whose lines and branches are counted here by hand.
 
 mod ended;
+mod golden;
+mod transcript;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,6 +14,7 @@ use cudarc::nvrtc::Ptx;
 use tempfile::TempDir;
 
 use self::ended::run;
+use self::transcript::Transcript;
 
 /// The kernels, which the tests of the simulator count as well.
 const KERNELS: &str = include_str!("../../simt/tests/programs/coverage.ptx");
@@ -177,32 +180,21 @@ fn processes_are_counted_together_as_by_hand() {
     assert_eq!(records["BRF"][0], records["BRDA"].len().to_string());
     assert_eq!(records["BRH"][0], taken.to_string());
 
-    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let row = |name: &str| words(stdout.lines().find(|line| words(line).first().is_some_and(|word| word == name)).unwrap());
-    // Of 40 times that a warp executed a branch, its lanes went both ways 27 times.
-    assert_eq!(row("walk"), ["walk", "14/15", "93.3", "%", "9/10", "90.0", "%", "67.5", "%", "2"]);
-    assert_eq!(row("never_launched"), ["never_launched", "0/4", "0.0", "%", "0/2", "0.0", "%", "-", "0"]);
-    assert_eq!(row("total")[..2], ["total", &format!("{hit}/{}", lines.len())]);
-    for expected in [
-        "\n    24  output[0] = sum;\n",
-        "\n    47  case 5: atomicOr(output + 5, 6); break;\n",
-        "\n    23  if (n < 0)\n        never went to line 24 in 200 executions\n",
-        "\ncoverage.cu: guards that were never false, or never true\n",
-        "\n        was never false in 3 executions\n",
-    ] {
-        assert!(stdout.contains(expected), "{expected:?} is not in:\n{stdout}");
-    }
+    // Of 40 times that a warp executed a branch of `walk`, its lanes went both ways 27 times.
+    let mut transcript = Transcript::new();
+    transcript.add("simcuda coverage -- WALKS, CHOOSES, WALKS", (status, stdout, String::new()));
+    transcript.assert_is("tests/messages/coverage.txt");
 }
 
 #[test]
 fn what_jobs_kept_is_merged_later() {
-    let (_folder, path) = folder();
+    let (folder, path) = folder();
     let root = source_root();
     let root = root.to_str().unwrap();
     let (one, two, both) = (path("one"), path("two"), path("both"));
     let program = processes(&["walks", "chooses"]);
-    for (folder, program) in [(&one, processes(&["walks"])), (&two, processes(&["chooses"])), (&both, program.clone())] {
-        let (status, _, stderr) = coverage(&["--source-root", root, "--keep", folder, "--", "sh", "-c", &program]);
+    for (kept, program) in [(&one, processes(&["walks"])), (&two, processes(&["chooses"])), (&both, program.clone())] {
+        let (status, _, stderr) = coverage(&["--source-root", root, "--keep", kept, "--", "sh", "-c", &program]);
         assert_eq!(status, Some(0), "{stderr}");
     }
     assert_eq!(std::fs::read_dir(&both).unwrap().count(), 2, "each process writes one file");
@@ -211,15 +203,14 @@ fn what_jobs_kept_is_merged_later() {
     assert_eq!(merged, coverage(&["--source-root", root, "--merge", &both]));
 
     // Nobody mixes what was kept with what is new.
-    let (status, _, stderr) = coverage(&["--keep", &both, "--", "sh", "-c", &program]);
-    assert!(status == Some(2) && stderr.contains("already has coverage"), "{stderr}");
-    for (text, expected) in [("{\"version\":1,", "EOF"), ("{\"version\":0}", "version 0 of the format")] {
+    let mut transcript = Transcript::new().naming(folder.path(), "FOLDER");
+    transcript.add("simcuda coverage --keep FOLDER/both -- PROGRAM", coverage(&["--keep", &both, "--", "sh", "-c", &program]));
+    for text in ["{\"version\":1,", "{\"version\":0}"] {
         std::fs::write(Path::new(&one).join("coverage-1-1.json"), text).unwrap();
-        let (status, _, stderr) = coverage(&["--merge", &one]);
-        assert!(status == Some(2) && stderr.contains("coverage-1-1.json") && stderr.contains(expected), "{stderr}");
+        transcript.add(format_args!("simcuda coverage --merge FOLDER/one, with {text}"), coverage(&["--merge", &one]));
     }
-    let (status, _, stderr) = coverage(&["--merge", &path("nowhere")]);
-    assert!(status == Some(2) && stderr.contains("nowhere"), "{stderr}");
+    transcript.add("simcuda coverage --merge FOLDER/nowhere", coverage(&["--merge", &path("nowhere")]));
+    transcript.assert_is("tests/messages/coverage-kept.txt");
 }
 
 #[test]
@@ -229,34 +220,33 @@ fn the_exit_status_is_the_programs_unless_too_little_is_covered() {
         let root = root.to_str().unwrap();
         coverage(&["--source-root", root, "--table", "--at-least", least, "--", "sh", "-c", program])
     };
-    // 14 of the 15 lines of one kernel, and all kernels have 43 lines.
-    let walks = processes(&["walks"]);
-    let (status, stdout, stderr) = run("32.5", &walks);
-    assert_eq!((status, stdout.lines().last().unwrap().split_whitespace().nth(1)), (Some(0), Some("14/43")), "{stdout}{stderr}");
-    let (status, _, stderr) = run("32.6", &walks);
-    assert!(status == Some(1) && stderr.ends_with("error: 32.5 % of the lines are covered, less than 32.6 %\n"), "{stderr}");
-    assert_eq!(run("0", &format!("{walks}; exit 7")).0, Some(7));
-    // What a kernel that fails executed counts, too: 5 of its 6 lines before the trap, and the trap.
-    let (status, stdout, _) = run("100", &format!("{}; exit 9", processes(&["fails"])));
-    assert_eq!((status, stdout.lines().last().unwrap().split_whitespace().nth(1)), (Some(9), Some("6/43")), "{stdout}");
-    let (status, _, stderr) = run("0", "exit 5");
-    assert!(status == Some(5) && stderr.contains("no process loaded a kernel"), "{stderr}");
-    for wrong in ["101", "nan", "much"] {
-        let (status, _, stderr) = run(wrong, "true");
-        assert!(status == Some(2) && stderr.contains("--at-least"), "{wrong}: {stderr}");
+    let silent = |program| format!("{{ {}; }} 2> /dev/null", processes(&[program]));
+    let (walks, fails) = (silent("walks"), silent("fails"));
+    let mut transcript = Transcript::new();
+    for (least, title, program) in [
+        // 14 of the 15 lines of one kernel, and all kernels have 43 lines.
+        ("32.5", "WALKS", walks.clone()),
+        ("32.6", "WALKS", walks.clone()),
+        ("0", "WALKS; exit 7", format!("{walks}; exit 7")),
+        // What a kernel that fails executed counts, too: 5 of its 6 lines before the trap, and the trap.
+        ("100", "FAILS; exit 9", format!("{fails}; exit 9")),
+        ("0", "exit 5", "exit 5".to_owned()),
+    ] {
+        transcript.add(format_args!("simcuda coverage --table --at-least {least} -- {title}"), run(least, &program));
     }
+    transcript.assert_is("tests/messages/coverage-status.txt");
 }
 
 #[test]
 fn only_the_projects_own_files_count() {
-    let (_folder, path) = folder();
+    let (folder, path) = folder();
     let kept = path("kept");
     let program = processes(&["walks"]);
     assert_eq!(coverage(&["--keep", &kept, "--", "sh", "-c", &program]).0, Some(0));
     let merge = |more: &[&str]| coverage(&[&["--merge", &kept], more].concat());
     assert_eq!(merge(&["--exclude", "other.cu"]).0, Some(0));
-    let (status, _, stderr) = merge(&["--exclude", "coverage.cu"]);
-    assert!(status == Some(2) && stderr.contains("not in the project's folder: coverage.cu\n"), "{stderr}");
+    let mut transcript = Transcript::new();
+    transcript.add("simcuda coverage --exclude coverage.cu", merge(&["--exclude", "coverage.cu"]));
 
     // A header of the toolkit in the project's folder, and a file of another project.
     let file = std::fs::read_dir(&kept).unwrap().next().unwrap().unwrap().path();
@@ -267,11 +257,13 @@ fn only_the_projects_own_files_count() {
     let project = path("project");
     for name in ["packages/include/cuda_fp16.hpp", "../elsewhere.cu"] {
         std::fs::write(&file, covered.replace("coverage.cu", name)).unwrap();
-        let (status, _, stderr) = merge(&["--source-root", &project]);
-        assert!(status == Some(2) && stderr.contains(name) && stderr.contains("--all"), "{stderr}");
-        let (status, stdout, stderr) = merge(&["--source-root", &project, "--all"]);
-        assert!(status == Some(0) && stdout.contains(name.trim_start_matches("../")), "{stdout}{stderr}");
+        transcript.add(format_args!("simcuda coverage, for {name}"), merge(&["--source-root", &project]));
+        transcript.add(
+            format_args!("simcuda coverage --all --table, for {name}"),
+            merge(&["--source-root", &project, "--all", "--table"]),
+        );
     }
+    transcript.naming(folder.path(), "FOLDER").assert_is("tests/messages/coverage-of-files.txt");
 }
 
 #[test]
@@ -281,8 +273,9 @@ fn kernels_without_lines_are_refused_or_their_ptx_counts() {
     let program = test.parent().unwrap().with_file_name("examples").join("double");
     assert!(program.is_file(), "{} does not exist; build it with `cargo build -p simcuda --examples`", program.display());
     let program = program.to_str().unwrap();
-    let (status, _, stderr) = coverage(&["--", program]);
-    assert!(status == Some(2) && stderr.contains("compile with -lineinfo"), "{stderr}");
+    let mut transcript = Transcript::new();
+    transcript.add("simcuda coverage -- double", coverage(&["--", program]));
+    transcript.assert_is("tests/messages/coverage-without-lines.txt");
 
     let (ptx, lcov) = (path("ptx"), path("coverage.info"));
     let (status, stdout, stderr) = coverage(&["--ptx", &ptx, "--lcov", &lcov, "--", program]);

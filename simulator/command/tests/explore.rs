@@ -3,49 +3,48 @@
 
 mod c_program;
 mod ended;
+mod golden;
+mod transcript;
 
 use std::process::Command;
 
 use self::c_program::compiled;
 use self::ended::run;
+use self::transcript::Transcript;
 
-use simcuda::report::Report;
+use driver::report::Report;
 
 /// This package, in which the commands run.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Each mistake of `foreign/streams.c`, with a part of what is said about it. Some are found in any order; others only by a wrong result in
-/// an order other than that of the calls.
-const MISTAKES: [(&str, &str); 26] = [
-    ("no event between streams", "kernel add on stream 2 reads and kernel twice on stream 1 writes the same bytes"),
-    ("event recorded before the work", "race between streams: kernel add"),
-    ("wait before the record", "race between streams: kernel add"),
-    ("one event for two streams", "race between streams: kernel add"),
-    ("memset in another stream", "and memset on stream"),
-    ("copy in another stream", "a copy from device to device on stream 2"),
-    ("pinned memory changed too early", "race with the host: it changes pinned memory before a copy has read it"),
-    ("pinned memory read too early", "the host uses something too early"),
-    ("pinned memory that has the right bytes already read too early", "the host uses something too early"),
-    ("wait for the wrong stream", "the host uses something too early"),
-    ("wait for the wrong event", "the host uses something too early"),
-    ("default stream and a stream that does not block", "kernel twice on the default stream"),
-    ("upload and a stream that does not block", "race between streams: kernel twice"),
-    ("copy on the device and a stream that does not block", "race between streams: kernel twice"),
-    ("memset and a stream that does not block", "memset on the default stream"),
-    ("memory freed in another stream", "cuMemFreeAsync"),
-    ("memory allocated in another stream", "cuMemAllocAsync"),
-    ("an answer that is not looked at", "the host uses something too early"),
-    ("a function of the host in another stream", "the host uses something too early"),
-    ("one buffer for two chunks", "race between streams: "),
-    ("a join of one of two", "race between streams: kernel add"),
-    ("a graph and a copy", "a graph on stream 1"),
-    ("an event that a graph records", "a graph on stream 1"),
-    ("an event that a graph waits for", "a graph on stream 2"),
-    (
-        "nodes of a graph without an edge",
-        "kernel add in a graph on stream 1 reads and kernel twice in a graph on stream 1 writes the same bytes, and no path of edges",
-    ),
-    ("results downloaded before they are there", "kernel twice on stream 1"),
+/// Each mistake of `foreign/streams.c`. Some are found in any order; others only by a wrong result in an order other than that of the calls.
+const MISTAKES: [&str; 26] = [
+    "no event between streams",
+    "event recorded before the work",
+    "wait before the record",
+    "one event for two streams",
+    "memset in another stream",
+    "copy in another stream",
+    "pinned memory changed too early",
+    "pinned memory read too early",
+    "pinned memory that has the right bytes already read too early",
+    "wait for the wrong stream",
+    "wait for the wrong event",
+    "default stream and a stream that does not block",
+    "upload and a stream that does not block",
+    "copy on the device and a stream that does not block",
+    "memset and a stream that does not block",
+    "memory freed in another stream",
+    "memory allocated in another stream",
+    "an answer that is not looked at",
+    "a function of the host in another stream",
+    "one buffer for two chunks",
+    "a join of one of two",
+    "a graph and a copy",
+    "an event that a graph records",
+    "an event that a graph waits for",
+    "nodes of a graph without an edge",
+    "results downloaded before they are there",
 ];
 
 /// Runs `simcuda explore` on a case of the program. Returns its exit status and what it says.
@@ -62,13 +61,13 @@ fn explore(options: &[&str], case: &str, twin: &str) -> (Option<i32>, String) {
 
 #[test]
 fn every_mistake_is_found_and_told() {
-    for (case, told) in MISTAKES {
+    let mut transcript = Transcript::new().naming(&compiled("streams"), "STREAMS");
+    for case in MISTAKES {
         let (status, said) = explore(&[], case, "wrong");
-        assert!(status == Some(1) && said.contains(told), "{case}: {status:?}, {said}");
-        let repeated = said.lines().last().unwrap_or_default();
-        assert!(repeated.starts_with("Repeat it with: SIMCUDA_SCHEDULE="), "{case}: {said}");
-        assert!(repeated.ends_with(&format!("streams.ptx '{case}' wrong")), "{case}: {said}");
+        assert_eq!(status, Some(1), "{case}: {said}");
+        transcript.add(format_args!("simcuda explore -- STREAMS '{case}' wrong"), (status, String::new(), said));
     }
+    transcript.assert_is("tests/messages/explore.txt");
 }
 
 #[test]
@@ -78,7 +77,7 @@ fn a_correct_twin_ends_alike_in_every_order() {
         "both handles of the default stream",
         "work that reads pinned memory before a copy overwrites it",
     ];
-    for case in MISTAKES.map(|(case, _)| case).into_iter().chain(without_wrong_twin) {
+    for case in MISTAKES.into_iter().chain(without_wrong_twin) {
         let (status, said) = explore(&["--schedules", "20"], case, "right");
         assert!(status == Some(0) && said.contains("in all 21 orders, and nothing races"), "{case}: {status:?}, {said}");
     }
@@ -134,8 +133,7 @@ fn what_cannot_be_explored_is_refused() {
         command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(compiled("streams"));
         run(command.args(["tests/ptx/streams.ptx", "a graph and a copy", "right"]))
     };
-    let (status, _, said) = scheduled("late");
-    assert!(status == Some(92) && said.contains("SIMCUDA_SCHEDULE"), "{status:?}, {said}");
-    let (status, _, said) = run(Command::new(env!("CARGO_BIN_EXE_simcuda")).args(["explore", "--", "/no/such/program"]));
-    assert!(status == Some(2) && said.contains("/no/such/program"), "{status:?}, {said}");
+    let mut transcript = Transcript::new();
+    transcript.add("SIMCUDA_SCHEDULE=late simcuda run -- STREAMS", scheduled("late"));
+    transcript.assert_is("tests/messages/explore-refused.txt");
 }

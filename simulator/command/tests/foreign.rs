@@ -4,17 +4,19 @@
 mod c_program;
 mod ended;
 mod golden;
+mod transcript;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-use simcuda::install::install;
-use simcuda::report::Report;
+use driver::install::install;
+use driver::report::Report;
 use tempfile::TempDir;
 
 use self::c_program::compiled;
 use self::ended::run;
+use self::transcript::Transcript;
 
 /// This package.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -85,17 +87,12 @@ fn the_readme_shows_the_program_that_was_run() {
 }
 
 #[test]
-fn what_a_kernel_printed_before_it_failed_is_not_lost() {
-    let (status, stdout, stderr) = run(&mut ends("fails_an_assertion", "return"));
-    assert_eq!((status, stdout.as_str()), (Some(0), "n is 0\nsynchronized: 710\nthe program's own end\n"), "{stderr}");
-    assert!(stderr.starts_with("simcuda: kernel fails_an_assertion failed: assertion `n > 0` failed"), "{stderr}");
-}
-
-#[test]
-fn a_program_in_c_finds_the_simulator() {
-    let (status, stdout, stderr) = run(&mut ends("misaligned", "return"));
-    assert_eq!((status, stdout.as_str()), (Some(0), "synchronized: 716\nthe program's own end\n"), "{stderr}");
-    assert!(stderr.starts_with("simcuda: kernel misaligned failed: misaligned: store of 4 bytes"), "{stderr}");
+fn a_program_in_c_and_what_its_kernels_print_are_not_changed_by_a_defect() {
+    let mut transcript = Transcript::new();
+    for kernel in ["misaligned", "fails_an_assertion"] {
+        transcript.add(kernel, run(&mut ends(kernel, "return")));
+    }
+    transcript.assert_is("tests/messages/foreign-defects.txt");
 }
 
 #[test]
@@ -164,23 +161,19 @@ fn only_defects_give_the_requested_exit_status() {
 #[test]
 fn what_hardware_does_not_notice_is_reported_but_is_not_an_error_code() {
     let mut command = ends("reads_what_nobody_wrote", "return");
-    let (status, stdout, stderr) = run(command.env("SIMCUDA_REPORT", "github").env("SIMCUDA_EXITCODE", "9"));
-    assert_eq!(status, Some(9), "{stderr}");
-    assert!(stdout.starts_with("synchronized: 0\n"), "the program sees no error: {stdout}");
-    assert!(stderr.starts_with("simcuda: ") && stderr.contains("in kernel reads_what_nobody_wrote"), "{stderr}");
-    assert!(stderr.contains("\n::error title=kernel reads_what_nobody_wrote::"), "{stderr}");
-    let (status, _, stderr) = run(command.env("SIMCUDA_CHECKS", "off"));
-    assert_eq!((status, stderr.as_str()), (Some(0), ""), "the checks are off");
+    let mut transcript = Transcript::new();
+    transcript.add("SIMCUDA_REPORT=github", run(command.env("SIMCUDA_REPORT", "github").env("SIMCUDA_EXITCODE", "9")));
+    transcript.add("SIMCUDA_REPORT=github SIMCUDA_CHECKS=off", run(command.env("SIMCUDA_CHECKS", "off")));
+    transcript.assert_is("tests/messages/foreign-warning.txt");
 }
 
 #[test]
 fn a_report_goes_to_several_places_or_to_none() {
     let folder = TempDir::new().unwrap();
     let list = format!("github,text,json:{}/%p", folder.path().display());
-    let (status, _, stderr) = run(ends("misaligned", "return").env("SIMCUDA_REPORT", list));
-    assert_eq!(status, Some(0));
-    assert!(stderr.contains("\n::error title=kernel misaligned::misaligned: store of 4 bytes"), "{stderr}");
-    assert!(stderr.contains("\nsimcuda: 1 launch on the profile h200: 1 error, 0 warnings\n"), "{stderr}");
+    let mut transcript = Transcript::new();
+    transcript.add("SIMCUDA_REPORT=github,text,json:FILE", run(ends("misaligned", "return").env("SIMCUDA_REPORT", list)));
+    transcript.assert_is("tests/messages/foreign-report.txt");
     let name = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().file_name();
     assert!(name.to_str().unwrap().parse::<u32>().is_ok(), "{name:?} is the process ID");
 
@@ -222,14 +215,11 @@ fn a_module_loads_without_the_kernel_that_cannot_run() {
     std::fs::write(&path, format!("{before}keeps_to_the_rules{kernel}frobnicate.b32;\n\tret;{after}")).unwrap();
     let ends = |kernel: &str| run(c_program("ends").arg(&path).args([kernel, "return"]));
 
-    let (status, stdout, stderr) = ends("misaligned");
-    assert_eq!((status, stdout.as_str()), (Some(0), "synchronized: 716\nthe program's own end\n"), "the others run: {stderr}");
-    let named = "kernel keeps_to_the_rules cannot run: frobnicate.b32 is not supported by the simulator";
-    assert_eq!(stderr.matches(named).count(), 1, "{stderr}");
-
-    let (status, _, stderr) = ends("keeps_to_the_rules");
-    assert_eq!(status, Some(91), "{stderr}");
-    assert!(stderr.contains(&format!("simcuda: cuModuleGetFunction: {named}")), "{stderr}");
+    let mut transcript = Transcript::new();
+    for kernel in ["misaligned", "keeps_to_the_rules"] {
+        transcript.add(kernel, ends(kernel));
+    }
+    transcript.assert_is("tests/messages/foreign-in-part.txt");
 }
 
 #[test]
@@ -240,15 +230,15 @@ fn a_forked_child_is_not_initialized_and_never_hangs() {
 
 #[test]
 fn a_program_of_the_time_before_cuda_4_runs() {
-    let (status, stdout, stderr) = run(c_program("old").arg(ptx("vectors.ptx")));
     // NVIDIA's driver for CUDA 13.0 returned the same codes on an H100.
-    let expected = "1 1 0 1 0 \n0 0 0 0 0 0 1 1 \n1 0 0 98 50 99\n0 0 0 0 98 100 198\n0 ffffffff\n201 0 0 0 0 0 0 \n";
-    assert_eq!((status, stdout.as_str()), (Some(0), expected), "{stderr}");
-    assert!(stderr.contains("simcuda: cuMemAlloc: this function is for addresses of 32 bits; call cuMemAlloc_v2"), "{stderr}");
+    let mut transcript = Transcript::new();
+    transcript.add("old", run(c_program("old").arg(ptx("vectors.ptx"))));
+    transcript.assert_is("tests/messages/foreign-old.txt");
 }
 
 #[test]
 fn a_bad_value_fails_the_first_call() {
+    let mut transcript = Transcript::new();
     for (variable, value) in [
         ("SIMCUDA_REPORT", "xml"),
         ("SIMCUDA_REPORT", "/no/such/folder/report.json"),
@@ -258,10 +248,9 @@ fn a_bad_value_fails_the_first_call() {
         ("SIMCUDA_CHECKS", "yes"),
         ("SIMCUDA_DRIVER_VERSION", "new"),
     ] {
-        let (status, _, stderr) = run(ends("misaligned", "return").env(variable, value));
-        assert_eq!(status, Some(91), "{variable}={value}: cuInit fails");
-        assert!(stderr.starts_with("simcuda: ") && stderr.contains(value), "{variable}={value}: {stderr}");
+        transcript.add(format_args!("{variable}={value}"), run(ends("misaligned", "return").env(variable, value)));
     }
+    transcript.assert_is("tests/messages/foreign-bad-values.txt");
 }
 
 #[test]
@@ -375,13 +364,17 @@ fn a_users_test_that_fails() {
 
 #[test]
 fn a_library_that_is_not_ours_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let mut transcript = Transcript::new().naming(folder.path(), "FOLDER");
     for name in ["libcuda.so", "libcudart.so.13"] {
-        let folder = TempDir::new().unwrap();
-        std::fs::write(folder.path().join(name), "some library").unwrap();
-        let message = install(folder.path()).unwrap_err().to_string();
-        assert!(message.contains(name) && message.contains("choose another folder"), "{message}");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is installed");
+        let taken = folder.path().join(name).with_extension("taken");
+        std::fs::create_dir(&taken).unwrap();
+        std::fs::write(taken.join(name), "some library").unwrap();
+        let refused = run(Command::new(env!("CARGO_BIN_EXE_simcuda")).arg("install").arg(&taken));
+        transcript.add(format_args!("simcuda install FOLDER, with some {name}"), refused);
+        assert_eq!(std::fs::read_dir(&taken).unwrap().count(), 1, "nothing is installed");
     }
+    transcript.assert_is("tests/messages/install.txt");
 }
 
 #[test]
@@ -395,6 +388,4 @@ fn the_command_prints_the_variable_and_can_be_repeated() {
     };
     install();
     install();
-    let (status, _, stderr) = run(Command::new(env!("CARGO_BIN_EXE_simcuda")).arg("instal"));
-    assert!(status == Some(2) && stderr.contains("a similar subcommand exists: 'install'"), "{stderr}");
 }

@@ -3,16 +3,19 @@
 
 mod c_program;
 mod ended;
+mod golden;
+mod transcript;
 
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use simcuda::report::{Report, Severity};
+use driver::report::{Report, Severity};
 use tempfile::TempDir;
 
 use self::c_program::compiled;
 use self::ended::run;
+use self::transcript::Transcript;
 
 /// A project's folder: two kernels, each with a mistake at a line of CUDA C, and the PTX made from them.
 struct Project {
@@ -98,15 +101,27 @@ impl Ended {
         let (status, _, stderr) = run(command);
         Self { status, stderr }
     }
+
+    /// Compares the messages with `messages/reports-NAME.txt`.
+    fn assert_is(self, project: &Project, name: &str) {
+        assert_are([(name, self)], project, name);
+    }
+}
+
+/// Compares the messages of several commands with `messages/reports-NAME.txt`.
+fn assert_are<'a>(ended: impl IntoIterator<Item = (&'a str, Ended)>, project: &Project, name: &str) {
+    let mut transcript = Transcript::new().naming(project.folder.path(), "PROJECT");
+    for (title, Ended { status, stderr }) in ended {
+        transcript.add(title, (status, String::new(), stderr));
+    }
+    transcript.assert_is(&format!("tests/messages/reports-{name}.txt"));
 }
 
 #[test]
 fn the_reports_of_several_processes_are_one() {
     let project = Project::new();
     let options = ["--report", "text,json:all.json", "--report", "junit:all.xml", "--report", "sarif:all.sarif"];
-    let Ended { status, stderr } = project.run(&options, &["stores", "reads", "stores"], 0);
-    assert_eq!(status, Some(1), "{stderr}");
-    assert_eq!(stderr.matches("simcuda: 3 launches on the profile h200: 2 errors, 0 warnings\n").count(), 1, "{stderr}");
+    project.run(&options, &["stores", "reads", "stores"], 0).assert_is(&project, "of-processes");
 
     let report = project.json("all.json");
     let mut seen: Vec<_> = report.defects.iter().map(|defect| (defect.kernel.as_str(), defect.times)).collect();
@@ -115,7 +130,6 @@ fn the_reports_of_several_processes_are_one() {
     let stores = report.defects.iter().find(|defect| defect.kernel == "stores").unwrap();
     assert_eq!((stores.kind.as_str(), stores.places[0].file.as_str(), stores.places[0].line), ("out-of-bounds", "mine.cu", 2));
     assert_eq!(stores.places[0].text.as_deref(), Some("out[100] = 1;"));
-    assert!(stderr.contains(&format!("\n  id {}\n", stores.id)), "{stderr}");
 
     let junit = project.read("all.xml");
     assert!(
@@ -146,11 +160,9 @@ fn the_status_is_the_programs_or_one_for_defects() {
     }
     let Ended { stderr, .. } = project.run(&[], &[], 0);
     assert_eq!(stderr, "simcuda: no process called cuInit\n");
-    for wrong in ["xml", "junit:", "json:/no/such/folder/file", "off,text"] {
-        let Ended { status, stderr } = project.run(&["--report", wrong], &["stores"], 0);
-        assert_eq!(status, Some(2), "{wrong}: {stderr}");
-        assert!(stderr.starts_with("error: --report"), "{wrong}: nothing was run: {stderr}");
-    }
+    // Nothing is run.
+    let wrong = ["xml", "junit:", "json:/no/such/folder/file", "off,text"];
+    assert_are(wrong.map(|wrong| (wrong, project.run(&["--report", wrong], &["stores"], 0))), &project, "to-wrong-places");
 }
 
 #[test]
@@ -168,11 +180,7 @@ fn a_suppressed_defect_is_counted_listed_and_not_reported() {
     );
     // Lines above the mistakes move both of them. The identity stays, and the line does not.
     let options = ["--suppressions", "known.toml", "--report", "text,json:after.json,sarif:after.sarif,junit:after.xml"];
-    let Ended { status, stderr } = project.run(&options, &["stores", "reads"], 0);
-    assert_eq!(status, Some(0), "{stderr}");
-    assert!(stderr.starts_with("simcuda: 2 launches on the profile h200: 0 errors, 0 warnings, 2 suppressed\n"), "{stderr}");
-    assert!(!stderr.contains("out of bounds") && !stderr.contains("uninitialized"), "{stderr}");
-    assert!(stderr.ends_with("simcuda: unused suppression at known.toml:11: no defect matched it\n"), "{stderr}");
+    let suppressed = project.run(&options, &["stores", "reads"], 0);
     let after = project.json("after.json");
     assert!(after.defects.len() == 2 && after.count(Severity::Error) == 0 && after.defects.iter().all(|d| d.suppressed.is_some()));
     assert_eq!(after.suppressions.iter().map(|entry| entry.matched).collect::<Vec<_>>(), [1, 1, 0]);
@@ -181,8 +189,9 @@ fn a_suppressed_defect_is_counted_listed_and_not_reported() {
 
     project.write("mine.cu", &format!("// A new line.\n{SOURCE}"));
     project.write_ptx(3, 6);
-    let Ended { status, stderr } = project.run(&options, &["stores", "reads"], 0);
-    assert_eq!(status, Some(1), "the line of the second entry is wrong now: {stderr}");
+    // The line of the second entry is wrong now.
+    let moved = project.run(&options, &["stores", "reads"], 0);
+    assert_are([("suppressed", suppressed), ("moved", moved)], &project, "with-suppressions");
     let moved = project.json("after.json");
     let reported: Vec<_> = moved.reported().map(|defect| (defect.kernel.as_str(), defect.places[0].line)).collect();
     assert_eq!(reported, [("reads", 6)]);
@@ -192,28 +201,20 @@ fn a_suppressed_defect_is_counted_listed_and_not_reported() {
 fn the_file_of_suppressions_in_the_book_is_read() {
     let project = Project::new();
     project.write("known.toml", include_str!("../examples/suppressions.toml"));
-    let Ended { status, stderr } = project.run(&["--suppressions", "known.toml"], &["stores"], 0);
-    assert_eq!(status, Some(1), "{stderr}");
-    assert!(stderr.ends_with("simcuda: unused suppression at known.toml:1: no defect matched it\n"), "{stderr}");
+    project.run(&["--suppressions", "known.toml"], &["stores"], 0).assert_is(&project, "with-the-suppressions-of-the-book");
 }
 
 #[test]
 fn a_wrong_file_of_suppressions_is_refused_with_its_line_before_anything_runs() {
     let project = Project::new();
     project.write("known.toml", "\n[[suppress]]\nid = \"race-shared-00000000\"\n");
-    let Ended { status, stderr } = project.run(&["--suppressions", "known.toml"], &["stores"], 0);
-    assert_eq!(
-        (status, stderr.as_str()),
-        (Some(2), "error: known.toml:2: this entry needs a `reason`: why is the defect acceptable?\n")
-    );
-    let Ended { status, stderr } = project.run(&["--suppressions", "none.toml"], &["stores"], 0);
-    assert_eq!(status, Some(2));
-    assert!(stderr.starts_with("error: none.toml: "), "{stderr}");
-    // A program that is not under `simcuda run` is refused as with any other wrong setting.
+    let run = |file| project.run(&["--suppressions", file], &["stores"], 0);
+    let (without_reason, missing) = (run("known.toml"), run("none.toml"));
+    // A program that is not under `simcuda run` is refused as with any other wrong setting: cuInit fails.
     let script = format!("SIMCUDA_SUPPRESSIONS=known.toml {}", project.script(&["stores"], 0).replace("; exit 0", ""));
-    let Ended { status, stderr } = project.simcuda(&["run", "--", "sh", "-c", &script]);
-    assert_eq!(status, Some(91), "cuInit fails: {stderr}");
-    assert!(stderr.contains("simcuda: known.toml:2: this entry needs a `reason`"), "{stderr}");
+    let of_program = project.simcuda(&["run", "--", "sh", "-c", &script]);
+    let ended = [("known.toml", without_reason), ("none.toml", missing), ("SIMCUDA_SUPPRESSIONS", of_program)];
+    assert_are(ended, &project, "with-wrong-suppressions");
 }
 
 #[test]
@@ -237,13 +238,10 @@ fn reports_that_programs_wrote_can_be_merged_later() {
         })
         .collect();
     project.simcuda(&["run", "--fail-on", "never", "--", "sh", "-c", &each]);
-    let Ended { status, stderr } = project.simcuda(&["report", "1.json", "2.json", "3.json"]);
-    assert_eq!(status, Some(1));
-    assert!(stderr.starts_with("simcuda: 3 launches on the profile h200: 2 errors, 0 warnings\n"), "{stderr}");
     project.write("wrong.json", "{}");
-    let Ended { status, stderr } = project.simcuda(&["report", "1.json", "wrong.json"]);
-    assert_eq!(status, Some(2));
-    assert!(stderr.starts_with("error: wrong.json is not a report: missing field"), "{stderr}");
+    let [right, wrong] = [&["report", "1.json", "2.json", "3.json"][..], &["report", "1.json", "wrong.json"]];
+    let ended = [right, wrong].map(|words| (words.last().copied().unwrap_or_default(), project.simcuda(words)));
+    assert_are(ended, &project, "of-files");
 }
 
 #[test]
@@ -253,6 +251,5 @@ fn github_gets_paths_relative_to_the_checkout() {
     let script = format!("cd inner && {} ../mine.ptx stores return", compiled("ends").display());
     let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
     command.args(["run", "--report", "github", "--", "sh", "-c", &script]).current_dir(project.folder.path());
-    let Ended { stderr, .. } = Ended::of(command.env("GITHUB_WORKSPACE", project.folder.path()));
-    assert!(stderr.contains("\n::error title=kernel stores,file=mine.cu,line=2::out of bounds"), "{stderr}");
+    Ended::of(command.env("GITHUB_WORKSPACE", project.folder.path())).assert_is(&project, "for-github");
 }

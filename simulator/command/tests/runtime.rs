@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use simcuda::install::install;
+use driver::install::install;
 use tempfile::TempDir;
 
 /// This package.

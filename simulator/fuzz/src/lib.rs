@@ -10,12 +10,15 @@
 //! An input that panics is made smaller and printed. An input that ends the process or never returns cannot be printed any more, so each
 //! input is written to a file before it is tried, and [`check`] says which file that is.
 
+use std::cell::Cell;
 use std::fmt::Debug;
-use std::fs::File;
-use std::io::{Seek, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+use std::{env, process, thread};
 
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestRunner};
@@ -43,36 +46,32 @@ where
     S::Value: Debug,
 {
     let mut config = Config { failure_persistence: None, ..Config::default() };
-    if std::env::var_os("PROPTEST_CASES").is_none() {
+    if env::var_os("PROPTEST_CASES").is_none() {
         config.cases = cases;
     }
     if config.rng_seed == RngSeed::Random {
         config.rng_seed = RngSeed::Fixed(SEED);
     }
     let (cases, seed) = (config.cases, config.rng_seed);
-    let path = std::env::temp_dir().join(format!("fuzz-{name}-{}.txt", std::process::id()));
-    let mut file = File::create(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let file = std::cell::RefCell::new(&mut file);
-    let watch = Watch::new();
-    let memory_before = std::cell::Cell::new(0);
+    let path = env::temp_dir().join(format!("fuzz-{name}-{}.txt", process::id()));
+    let file = File::create(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let (tried, memory_before) = (AtomicU64::new(0), Cell::new(0));
     let started = Instant::now();
-    let outcome = std::thread::scope(|scope| {
-        scope.spawn(|| watch.run(&path));
-        let outcome = TestRunner::new(config).run(&strategy, |input| {
-            note(*file.borrow_mut(), &input);
-            let tried = watch.tried.fetch_add(1, Ordering::Relaxed) + 1;
-            if tried == u64::from(cases / 10) {
+    let outcome = thread::scope(|scope| {
+        let (_until_done, done) = channel();
+        scope.spawn(|| watch(&tried, &path, done));
+        TestRunner::new(config).run(&strategy, |input| {
+            note(&file, &input).unwrap_or_else(|error| panic!("cannot write the input: {error}"));
+            if tried.fetch_add(1, Relaxed) + 1 == u64::from(cases / 10) {
                 memory_before.set(memory_in_use());
             }
             property(input)
-        });
-        watch.done.store(true, Ordering::Relaxed);
-        outcome
+        })
     });
     let growth = memory_in_use().saturating_sub(memory_before.get());
     println!(
         "{name}: {} inputs, seed {seed:?}, {:.1} s, peak memory {} MiB, {} MiB more than after a tenth of the inputs",
-        watch.tried.load(Ordering::Relaxed),
+        tried.load(Relaxed),
         started.elapsed().as_secs_f64(),
         memory("VmHWM:") >> 20,
         growth >> 20,
@@ -83,39 +82,27 @@ where
     // In an ordinary run, other tests of the same process use memory meanwhile.
     assert!(cases < MANY || growth < GROWTH, "{name}, seed {seed:?}: memory grows");
     // Nobody needs the last input of a test that passed.
-    let _ = std::fs::remove_file(&path);
+    let _ = fs::remove_file(&path);
 }
 
 /// Writes the input to the file, in place of the one before.
-fn note(file: &mut File, input: &impl Debug) {
-    let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{input:#?}"));
-    written.unwrap_or_else(|error| panic!("cannot write the input: {error}"));
+fn note(mut file: &File, input: &impl Debug) -> io::Result<()> {
+    file.set_len(0)?;
+    file.rewind()?;
+    write!(file, "{input:#?}")
 }
 
-/// Watches that inputs return.
-struct Watch {
-    tried: AtomicU64,
-    done: AtomicBool,
-}
-
-impl Watch {
-    fn new() -> Self {
-        Self { tried: AtomicU64::new(0), done: AtomicBool::new(false) }
-    }
-
-    /// Returns when all is done. Aborts the process when one input takes too long, because nothing else can stop it.
-    fn run(&self, path: &Path) {
-        let (mut last, mut since) = (0, Instant::now());
-        while !self.done.load(Ordering::Relaxed) {
-            std::thread::sleep(Duration::from_millis(20));
-            let tried = self.tried.load(Ordering::Relaxed);
-            if tried != last {
-                (last, since) = (tried, Instant::now());
-            }
-            if since.elapsed() > PATIENCE {
-                eprintln!("input {tried} does not return after {PATIENCE:?}; it is in {}", path.display());
-                std::process::abort();
-            }
+/// Watches that inputs return, until nobody sends any more. Aborts the process when one takes too long, because nothing else can stop it.
+fn watch(tried: &AtomicU64, path: &Path, done: Receiver<()>) {
+    let (mut last, mut since) = (0, Instant::now());
+    while done.recv_timeout(Duration::from_millis(20)) == Err(RecvTimeoutError::Timeout) {
+        let tried = tried.load(Relaxed);
+        if tried != last {
+            (last, since) = (tried, Instant::now());
+        }
+        if since.elapsed() > PATIENCE {
+            eprintln!("input {tried} does not return after {PATIENCE:?}; it is in {}", path.display());
+            process::abort();
         }
     }
 }
@@ -136,7 +123,7 @@ fn memory_in_use() -> u64 {
 
 /// A number of `/proc/self/status` in bytes, such as `VmHWM:`, the peak of this process's memory; 0 if the system does not report it.
 pub fn memory(key: &str) -> u64 {
-    let status = std::fs::read_to_string(PathBuf::from("/proc/self/status")).unwrap_or_default();
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes = status.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse::<u64>().ok());
     kilobytes.unwrap_or(0) << 10
 }

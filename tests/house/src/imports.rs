@@ -73,6 +73,20 @@ fn crates_depend_on_crates_of_lower_levels() {
 }
 
 #[test]
+fn every_package_that_a_list_names_is_in_the_workspace() {
+    let packages = packages();
+    let has_level = LEVELS.iter().copied().flatten().chain(&TOP).filter(|name| **name != "ch0");
+    // The press gives these to cargo when it builds the modules for web pages, which no other test does.
+    let web = read(&root().join("book/press/src/web.rs"));
+    let built = ["const ALONE: &str = \"", "const WITH_CHECK: &str = \"", "build(\""].map(|before| {
+        let name = web.split_once(before).and_then(|(_, rest)| rest.split('"').next());
+        name.unwrap_or_else(|| panic!("book/press/src/web.rs has no `{before}` any more"))
+    });
+    let gone: Vec<_> = has_level.copied().chain(built).filter(|name| !packages.contains_key(*name)).collect();
+    assert!(gone.is_empty(), "there are no such packages: {gone:?}");
+}
+
+#[test]
 fn the_simulator_depends_on_nothing_outside_its_folder() {
     let packages = packages();
     for (package, (folder, manifest)) in packages.iter().filter(|(_, (folder, _))| folder.starts_with("simulator/")) {

@@ -31,7 +31,7 @@ const NOT_RUN: [(&str, &str); 37] = [
     ("LD_LIBRARY_PATH=/tmp/simcuda", "needs an installed driver; simulator/command/tests/foreign.rs runs a program on it"),
     ("nvcc -cudart shared", "needs NVIDIA's compiler; simulator/command/tests/runtime.rs runs a program as that compiler makes it"),
     ("cargo ptx", "needs NVRTC, with which .ci/run makes all PTX again"),
-    ("cargo doctor", "common/tests/doctor.rs runs it"),
+    ("cargo doctor", "common/cli/tests/doctor.rs runs it"),
     ("mdbook build", ".ci/run runs it"),
     ("cargo conformance", "needs a network; .ci/run runs it for two suites"),
     ("packages=$(python -c", "sets a variable for the command after it"),

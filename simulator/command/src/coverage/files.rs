@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use simcuda::coverage::{Branch, Coverage, Covered, Executed, Outcome};
+use driver::coverage::{Branch, Coverage, Covered, Executed, Outcome};
 
 /// The files that count.
 #[derive(Debug)]
-pub struct Filter {
-    root: PathBuf,
-    excluded: Vec<String>,
-    all: bool,
+pub struct Filter<'a> {
+    /// The project's folder.
+    pub root: PathBuf,
+    /// Texts in the paths of files that do not count.
+    pub excluded: &'a [String],
+    /// True if files count that are not the project's own.
+    pub all: bool,
 }
 
 /// The coverage of the files that count.
@@ -46,8 +48,15 @@ pub struct KernelSummary {
     /// The line where it begins.
     pub line: u32,
     pub launches: u64,
+    pub shares: Shares,
+}
+
+/// How much of a kernel, of a file, or of all files was executed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shares {
     pub lines: Share,
     pub ways: Share,
+    /// The warps that diverged, of those that executed a branch.
     pub divergent: Share,
 }
 
@@ -78,17 +87,24 @@ impl Share {
     }
 }
 
+impl Shares {
+    fn of<'a>(lines: impl Iterator<Item = &'a Executed>, branches: impl Iterator<Item = &'a Branch> + Clone) -> Self {
+        let divergent = |branch: &Branch| Share { hit: branch.diverged as usize, all: branch.warps as usize };
+        Self {
+            lines: Share::of(lines, |executed| executed.lanes > 0),
+            ways: Share::of(branches.clone().flat_map(|branch| &branch.ways), |way| way.lanes > 0),
+            divergent: branches.filter(|branch| !branch.is_guard()).map(divergent).fold(Share::default(), Share::and),
+        }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self { lines: self.lines.and(other.lines), ways: self.ways.and(other.ways), divergent: self.divergent.and(other.divergent) }
+    }
+}
+
 impl SourceFile {
-    pub fn covered_lines(&self) -> Share {
-        Share::of(self.lines.values(), |executed| executed.lanes > 0)
-    }
-
-    pub fn covered_ways(&self) -> Share {
-        ways(self.branches.iter())
-    }
-
-    pub fn divergent(&self) -> Share {
-        divergent(self.branches.iter())
+    pub fn shares(&self) -> Shares {
+        Shares::of(self.lines.values(), self.branches.iter())
     }
 
     fn add(&mut self, kernel: &Coverage, name: &str) {
@@ -105,26 +121,7 @@ impl SourceFile {
     }
 }
 
-fn ways<'a>(branches: impl Iterator<Item = &'a Branch>) -> Share {
-    Share::of(branches.flat_map(|branch| &branch.ways), |way| way.lanes > 0)
-}
-
-/// Counts the warps that diverged at branches that they executed.
-fn divergent<'a>(branches: impl Iterator<Item = &'a Branch>) -> Share {
-    let share = |branch: &Branch| Share { hit: branch.diverged as usize, all: branch.warps as usize };
-    branches.filter(|branch| !branch.is_guard()).map(share).fold(Share::default(), Share::and)
-}
-
-impl Filter {
-    /// # Errors
-    ///
-    /// If there is no such folder.
-    pub fn new(root: &Path, excluded: &[String], all: bool) -> Result<Self, String> {
-        let found: io::Result<PathBuf> = root.canonicalize();
-        let root = found.map_err(|error| format!("{}: {error}", root.display()))?;
-        Ok(Self { root, excluded: excluded.to_vec(), all })
-    }
-
+impl Filter<'_> {
     /// Returns the path of a file as it is shown, or `None` if the file does not count.
     fn path(&self, name: &str) -> Option<PathBuf> {
         let full = self.root.join(name);
@@ -150,12 +147,10 @@ fn is_of_toolkit(folder: &Path) -> bool {
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            other => plain.push(other),
+        if component == Component::ParentDir {
+            plain.pop();
+        } else {
+            plain.push(component);
         }
     }
     plain
@@ -163,22 +158,22 @@ fn without_dots(path: &Path) -> PathBuf {
 
 impl Files {
     /// Sorts what was executed by file. `ptx` is the folder of PTX without line information, if that counts.
-    pub fn new(covered: &Covered, filter: &Filter, ptx: Option<&Path>) -> Self {
+    pub fn new(covered: &Covered, filter: &Filter<'_>, ptx: Option<&Path>) -> Self {
         let mut files = Self { files: BTreeMap::new(), left_out: BTreeSet::new(), without_lines: BTreeSet::new() };
         for kernel in &covered.kernels {
-            let path = |name: &String| match (covered.ptx.contains_key(name), ptx) {
-                (false, _) => filter.path(name),
-                (true, folder) => folder.map(|folder| filter.relative(folder.join(name))),
-            };
-            let (counts, others): (Vec<_>, Vec<_>) =
-                kernel.lines.keys().map(|name| (name, path(name))).partition(|(_, path)| path.is_some());
-            for (name, _) in others {
-                match covered.ptx.contains_key(name) {
-                    true => files.without_lines.insert(kernel.kernel.clone()),
-                    false => files.left_out.insert(name.clone()),
-                };
+            let mut counts = BTreeMap::new();
+            for name in kernel.lines.keys() {
+                let is_ptx = covered.ptx.contains_key(name);
+                let path = if is_ptx { ptx.map(|folder| filter.relative(folder.join(name))) } else { filter.path(name) };
+                if let Some(path) = path {
+                    counts.insert(name.as_str(), path);
+                } else if is_ptx {
+                    files.without_lines.insert(kernel.kernel.clone());
+                } else {
+                    files.left_out.insert(name.clone());
+                }
             }
-            files.add(kernel, counts.into_iter().filter_map(|(name, path)| Some((name.as_str(), path?))).collect());
+            files.add(kernel, &counts);
         }
         for (path, file) in &mut files.files {
             file.kernels.sort_by(|a, b| (a.line, &a.name).cmp(&(b.line, &b.name)));
@@ -189,23 +184,17 @@ impl Files {
     }
 
     /// Adds a kernel with those of its files that count.
-    fn add(&mut self, kernel: &Coverage, counts: BTreeMap<&str, PathBuf>) {
+    fn add(&mut self, kernel: &Coverage, counts: &BTreeMap<&str, PathBuf>) {
         let lines = counts.keys().flat_map(|name| kernel.lines[*name].values());
-        let lines = Share::of(lines, |executed| executed.lanes > 0);
-        let branches = || kernel.branches.iter().filter(|branch| counts.contains_key(branch.at.file.as_str()));
-        let (ways, divergent) = (ways(branches()), divergent(branches()));
-        for (&name, path) in &counts {
+        let branches = kernel.branches.iter().filter(|branch| counts.contains_key(branch.at.file.as_str()));
+        let shares = Shares::of(lines, branches);
+        for (&name, path) in counts {
             let file = self.files.entry(path.clone()).or_default();
             file.add(kernel, name);
             if let Some(at) = kernel.at.as_ref().filter(|at| at.file == name) {
-                let (name, line, launches) = (kernel.kernel.clone(), at.line, kernel.launches);
-                file.kernels.push(KernelSummary { name, line, launches, lines, ways, divergent });
+                file.kernels.push(KernelSummary { name: kernel.kernel.clone(), line: at.line, launches: kernel.launches, shares });
             }
         }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
     }
 
     /// Says why no file counts.
@@ -220,27 +209,23 @@ impl Files {
 
     /// Lists for people what does not count.
     pub fn notes(&self) -> Vec<String> {
-        let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
         let mut notes = Vec::new();
-        if !self.left_out.is_empty() {
-            notes.push(format!("not counted, because they are excluded, or not in the project's folder: {}", list(&self.left_out)));
-        }
-        if !self.without_lines.is_empty() && !self.files.is_empty() {
-            notes.push(format!("not counted, because they were compiled without -lineinfo: {}", list(&self.without_lines)));
+        let mut note = |why, names: &BTreeSet<String>| {
+            if !names.is_empty() {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                notes.push(format!("not counted, because they {why}: {}", names.join(", ")));
+            }
+        };
+        note("are excluded, or not in the project's folder", &self.left_out);
+        if !self.files.is_empty() {
+            note("were compiled without -lineinfo", &self.without_lines);
         }
         notes
     }
 
-    pub fn lines(&self) -> Share {
-        self.files.values().map(SourceFile::covered_lines).fold(Share::default(), Share::and)
-    }
-
-    pub fn ways(&self) -> Share {
-        self.files.values().map(SourceFile::covered_ways).fold(Share::default(), Share::and)
-    }
-
-    pub fn divergent(&self) -> Share {
-        self.files.values().map(SourceFile::divergent).fold(Share::default(), Share::and)
+    /// Adds up the shares of all files.
+    pub fn shares(&self) -> Shares {
+        self.files.values().map(SourceFile::shares).fold(Shares::default(), Shares::and)
     }
 }
 
@@ -248,9 +233,13 @@ fn text_of(path: &Path) -> Vec<String> {
     fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()).unwrap_or_default()
 }
 
+/// Returns true if any thread went any of a branch's ways.
+pub fn is_reached(branch: &Branch) -> bool {
+    branch.ways.iter().any(|way| way.lanes > 0)
+}
+
 /// Lists the outcomes of a branch that never happened, if another one did.
 pub fn missing(branch: &Branch) -> Vec<&Outcome> {
-    let reached = branch.ways.iter().any(|way| way.lanes > 0);
-    let never = branch.ways.iter().filter(|way| reached && way.lanes == 0);
+    let never = branch.ways.iter().filter(|way| is_reached(branch) && way.lanes == 0);
     never.map(|way| &way.outcome).collect()
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::files::{Files, Share, SourceFile};
+use super::files::{Files, KernelSummary, Shares, SourceFile, is_reached};
 
 /// Returns the text of a file for lcov.
 pub fn text(files: &Files) -> String {
@@ -19,38 +19,31 @@ pub fn text(files: &Files) -> String {
 fn record(text: &mut String, path: &str, file: &SourceFile) -> std::fmt::Result {
     writeln!(text, "TN:\nSF:{path}")?;
     // A name stands for one function of a file there, and two kernels may differ in their parameters only.
-    let names: Vec<String> = file
-        .kernels
-        .iter()
-        .enumerate()
-        .map(|(index, kernel)| {
-            let is_alone = file.kernels.iter().enumerate().all(|(other, known)| other == index || known.name != kernel.name);
-            if is_alone { kernel.name.clone() } else { format!("{} (line {})", kernel.name, kernel.line) }
-        })
-        .collect();
-    for (kernel, name) in file.kernels.iter().zip(&names) {
-        writeln!(text, "FN:{},{name}", kernel.line)?;
+    let name = |kernel: &KernelSummary| match file.kernels.iter().filter(|other| other.name == kernel.name).count() {
+        1 => kernel.name.clone(),
+        _ => format!("{} (line {})", kernel.name, kernel.line),
+    };
+    for kernel in &file.kernels {
+        writeln!(text, "FN:{},{}", kernel.line, name(kernel))?;
     }
-    for (kernel, name) in file.kernels.iter().zip(&names) {
-        writeln!(text, "FNDA:{},{name}", kernel.launches)?;
+    for kernel in &file.kernels {
+        writeln!(text, "FNDA:{},{}", kernel.launches, name(kernel))?;
     }
     let launched = file.kernels.iter().filter(|kernel| kernel.launches > 0).count();
     writeln!(text, "FNF:{}\nFNH:{launched}", file.kernels.len())?;
     let mut blocks: BTreeMap<u32, usize> = BTreeMap::new();
     for branch in &file.branches {
         let block = blocks.entry(branch.at.line).or_default();
-        let reached = branch.ways.iter().any(|way| way.lanes > 0);
         for (number, way) in branch.ways.iter().enumerate() {
-            let taken = if reached { way.lanes.to_string() } else { "-".to_owned() };
+            let taken = if is_reached(branch) { way.lanes.to_string() } else { "-".to_owned() };
             writeln!(text, "BRDA:{},{block},{number},{taken}", branch.at.line)?;
         }
         *block += 1;
     }
-    let Share { hit, all } = file.covered_ways();
-    writeln!(text, "BRF:{all}\nBRH:{hit}")?;
+    let Shares { lines, ways, .. } = file.shares();
+    writeln!(text, "BRF:{}\nBRH:{}", ways.all, ways.hit)?;
     for (line, executed) in &file.lines {
         writeln!(text, "DA:{line},{}", executed.lanes)?;
     }
-    let Share { hit, all } = file.covered_lines();
-    writeln!(text, "LF:{all}\nLH:{hit}\nend_of_record")
+    writeln!(text, "LF:{}\nLH:{}\nend_of_record", lines.all, lines.hit)
 }

@@ -10,28 +10,25 @@ mod table;
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{Write, stderr, stdout};
-use std::path::{Path, PathBuf};
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf, absolute};
 use std::process::ExitCode;
 
 use clap::Args;
-use simcuda::coverage::Covered;
-use simcuda::files::replace;
-use simcuda::variables::COVERAGE;
+use driver::coverage::Covered;
+use driver::files::replace;
+use driver::variables::COVERAGE;
 
 use self::files::{Files, Filter};
-use crate::ending::{Ended, after_printing};
-use crate::program::{Simulator, exit_code, not_started};
-
-/// The exit status if less is covered than `--at-least` asks for.
-const TOO_LITTLE: u8 = 1;
+use crate::ending::{At, Ended, Result, after_printing, bail, failed, say};
+use crate::program::{Program, exit_code, temporary_folder};
 
 /// Run a program on the simulator and show which lines and branches of its kernels it executed
 ///
 /// The program and every process that it starts are counted together. Compile the kernels with -lineinfo. The exit status is the program's.
-///
-///     simcuda coverage --lcov coverage.info -- cargo test
 #[derive(Debug, Args)]
+#[command(after_help = "Example:
+  simcuda coverage --lcov coverage.info -- cargo test")]
 pub struct Options {
     /// Write the coverage to this file, in the format of lcov
     #[arg(long, value_name = "FILE")]
@@ -68,35 +65,32 @@ pub struct Options {
 /// Runs the program, or reads what was kept, and shows it.
 pub fn execute(options: &Options) -> Ended {
     let (covered, status) = if options.words.is_empty() { (merged(&options.merge)?, 0) } else { run(options)? };
-    match show(options, &covered) {
-        Ok(code) if status == 0 => Ok(code),
-        // The program's own failure is what its caller must learn.
-        Ok(_) => Ok(ExitCode::from(status)),
-        Err(error) if status != 0 => {
-            let _ = writeln!(stderr(), "error: {error}");
-            Ok(ExitCode::from(status))
-        }
-        Err(error) => Err(error),
+    let shown = show(options, &covered);
+    if status == 0 {
+        return shown;
     }
+    // The program's own failure is what its caller must learn.
+    if let Err(error) = shown {
+        failed(error);
+    }
+    Ok(ExitCode::from(status))
 }
 
 /// Runs the program. Returns what it executed, and its exit status.
-fn run(options: &Options) -> Result<(Covered, u8), Box<dyn std::error::Error>> {
-    let temporary = tempfile::Builder::new().prefix("simcuda-coverage-").tempdir()?;
+fn run(options: &Options) -> Result<(Covered, u8)> {
+    let temporary = temporary_folder()?;
     let folder = options.keep.as_deref().unwrap_or(temporary.path());
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    fs::create_dir_all(folder).at(folder)?;
     if !Covered::read_folder(folder)?.kernels.is_empty() {
-        let message = format!("{} already has coverage; remove it, or choose another folder", folder.display());
-        return Err(message.into());
+        bail!("{} already has coverage; remove it, or choose another folder", folder.display());
     }
-    let folder = std::path::absolute(folder)?;
-    let simulator = Simulator::install()?;
-    let mut command = simulator.command(&options.words);
-    let status = command.env(COVERAGE, &folder).status().map_err(|error| not_started(&options.words, &error))?;
+    let folder = absolute(folder)?;
+    let program = Program::new(&options.words)?;
+    let status = program.run(program.command().env(COVERAGE, &folder))?;
     Ok((Covered::read_folder(&folder)?, exit_code(status)))
 }
 
-fn merged(folders: &[PathBuf]) -> Result<Covered, Box<dyn std::error::Error>> {
+fn merged(folders: &[PathBuf]) -> Result<Covered> {
     let mut covered = Covered::default();
     for folder in folders {
         covered.add(Covered::read_folder(folder)?);
@@ -107,39 +101,43 @@ fn merged(folders: &[PathBuf]) -> Result<Covered, Box<dyn std::error::Error>> {
 /// Prints the table, and writes the files that were asked for.
 fn show(options: &Options, covered: &Covered) -> Ended {
     if covered.kernels.is_empty() {
-        let message = "no process loaded a kernel on the simulator and ended by itself; \
-                       a process that aborts or is killed leaves no coverage";
-        return Err(message.into());
+        bail!(
+            "no process loaded a kernel on the simulator and ended by itself; a process that aborts or is killed leaves no coverage"
+        );
     }
-    let filter = Filter::new(&options.source_root, &options.exclude, options.all)?;
+    let root = options.source_root.canonicalize().at(&options.source_root)?;
+    let filter = Filter { root, excluded: &options.exclude, all: options.all };
     let ptx = options.ptx.as_deref().map(|folder| write_ptx(folder, covered)).transpose()?;
     let files = Files::new(covered, &filter, ptx.as_deref());
-    files.notes().iter().try_for_each(|note| writeln!(stderr(), "simcuda: {note}"))?;
-    if files.is_empty() {
+    files.notes().iter().for_each(|note| say(format_args!("simcuda: {note}")));
+    if files.files.is_empty() {
         return Err(files.why_empty().into());
     }
     if let Some(path) = &options.lcov {
-        replace(path, lcov::text(&files)).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        replace(path, lcov::text(&files)).map_err(|error| cannot_write(path, &error))?;
     }
     let printed = write!(stdout(), "{}", table::text(&files, !options.table));
-    let lines = files.lines();
+    let lines = files.shares().lines;
     if let Some(least) = options.at_least.filter(|least| lines.percent() < *least) {
-        let _ = writeln!(stderr(), "error: {} of the lines are covered, less than {least} %", lines.shown());
-        return Ok(ExitCode::from(TOO_LITTLE));
+        failed(format_args!("{} of the lines are covered, less than {least} %", lines.shown()));
+        return Ok(ExitCode::FAILURE);
     }
     Ok(after_printing(printed))
 }
 
 /// Writes the PTX that says nothing about lines of CUDA C. Returns the folder's absolute path.
-fn write_ptx(folder: &Path, covered: &Covered) -> Result<PathBuf, Box<dyn std::error::Error>> {
-    let refused = |path: &Path, error: std::io::Error| format!("cannot write {}: {error}", path.display());
-    fs::create_dir_all(folder).map_err(|error| refused(folder, error))?;
-    let folder = folder.canonicalize().map_err(|error| refused(folder, error))?;
+fn write_ptx(folder: &Path, covered: &Covered) -> Result<PathBuf> {
+    fs::create_dir_all(folder).map_err(|error| cannot_write(folder, &error))?;
+    let folder = folder.canonicalize().map_err(|error| cannot_write(folder, &error))?;
     for (name, text) in &covered.ptx {
         let path = folder.join(name);
-        replace(&path, text).map_err(|error| refused(&path, error))?;
+        replace(&path, text).map_err(|error| cannot_write(&path, &error))?;
     }
     Ok(folder)
+}
+
+fn cannot_write(path: &Path, error: &std::io::Error) -> String {
+    format!("cannot write {}: {error}", path.display())
 }
 
 fn percentage(text: &str) -> Result<f64, String> {

@@ -2,22 +2,12 @@
 
 use std::fmt::{self, Write};
 
-use simcuda::coverage::{Branch, Outcome};
+use driver::coverage::{Branch, Outcome};
 
-use super::files::{Files, Share, SourceFile, missing};
+use super::files::{Files, Share, Shares, SourceFile, missing};
 
 /// Columns of a line of source that are shown.
 const SHOWN_COLUMNS: usize = 90;
-
-/// A row: a file, a kernel of it, or the sum.
-struct Row {
-    name: String,
-    lines: Share,
-    ways: Share,
-    divergent: Share,
-    /// Launches of a kernel.
-    launches: Option<u64>,
-}
 
 /// Returns the table, and the list if asked for.
 pub fn text(files: &Files, with_list: bool) -> String {
@@ -32,21 +22,16 @@ pub fn text(files: &Files, with_list: bool) -> String {
 }
 
 fn table(text: &mut String, files: &Files) -> fmt::Result {
-    let mut rows = Vec::new();
+    // Files with their kernels, and the sum. Only a kernel has launches.
+    let mut rows: Vec<(String, Shares, Option<u64>)> = Vec::new();
     for (path, file) in &files.files {
-        let name = path.to_string_lossy().into_owned();
-        let (lines, ways, divergent) = (file.covered_lines(), file.covered_ways(), file.divergent());
-        rows.push(Row { name, lines, ways, divergent, launches: None });
-        rows.extend(file.kernels.iter().map(|kernel| {
-            let (name, launches) = (format!("  {}", kernel.name), Some(kernel.launches));
-            Row { name, lines: kernel.lines, ways: kernel.ways, divergent: kernel.divergent, launches }
-        }));
+        rows.push((path.to_string_lossy().into_owned(), file.shares(), None));
+        rows.extend(file.kernels.iter().map(|kernel| (format!("  {}", kernel.name), kernel.shares, Some(kernel.launches))));
     }
-    let (lines, ways, divergent) = (files.lines(), files.ways(), files.divergent());
-    rows.push(Row { name: "total".to_owned(), lines, ways, divergent, launches: None });
-    let width = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    rows.push(("total".to_owned(), files.shares(), None));
+    let width = rows.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
     writeln!(text, "{:width$}  {:>18}  {:>18}  {:>9}  {:>8}", "", "lines", "branches", "divergent", "launches")?;
-    for Row { name, lines, ways, divergent, launches } in rows {
+    for (name, Shares { lines, ways, divergent }, launches) in rows {
         let launches = launches.map(|launches| launches.to_string()).unwrap_or_default();
         let divergent = if divergent.all == 0 { "-".to_owned() } else { divergent.shown() };
         let row = format!("{name:width$}  {:>18}  {:>18}  {divergent:>9}  {launches:>8}", shown(lines), shown(ways));
@@ -62,29 +47,23 @@ fn shown(share: Share) -> String {
 
 fn list(text: &mut String, path: &str, file: &SourceFile) -> fmt::Result {
     let source = |line: u32| {
-        let line = file.text.get(line as usize - 1).map_or("", |line| line.trim());
-        line.chars().take(SHOWN_COLUMNS).collect::<String>()
+        let text = file.text.get(line as usize - 1).map_or("", |line| line.trim());
+        format!("{line:>6}  {}", text.chars().take(SHOWN_COLUMNS).collect::<String>()).trim_end().to_owned()
     };
-    let never: Vec<u32> = file.lines.iter().filter(|(_, executed)| executed.lanes == 0).map(|(line, _)| *line).collect();
-    if !never.is_empty() {
+    let mut never = file.lines.iter().filter(|(_, executed)| executed.lanes == 0).map(|(line, _)| *line).peekable();
+    if never.peek().is_some() {
         writeln!(text, "\n{path}: lines never executed")?;
-        for line in never {
-            writeln!(text, "{}", format!("{line:>6}  {}", source(line)).trim_end())?;
-        }
+        never.try_for_each(|line| writeln!(text, "{}", source(line)))?;
     }
-    let one_way =
-        |guards: bool| file.branches.iter().filter(move |branch| branch.is_guard() == guards && !missing(branch).is_empty());
-    for (guards, title) in
+    for (is_guard, title) in
         [(false, "branches that never went one of their ways"), (true, "guards that were never false, or never true")]
     {
-        if one_way(guards).next().is_none() {
-            continue;
-        }
-        writeln!(text, "\n{path}: {title}")?;
-        for branch in one_way(guards) {
-            let line = branch.at.line;
-            writeln!(text, "{}", format!("{line:>6}  {}", source(line)).trim_end())?;
-            writeln!(text, "        {}", never_happened(branch))?;
+        let one_way = file.branches.iter().filter(|branch| branch.is_guard() == is_guard && !missing(branch).is_empty());
+        for (number, branch) in one_way.enumerate() {
+            if number == 0 {
+                writeln!(text, "\n{path}: {title}")?;
+            }
+            writeln!(text, "{}\n        {}", source(branch.at.line), never_happened(branch))?;
         }
     }
     Ok(())

@@ -14,13 +14,14 @@ use std::io::{self, BufRead, ErrorKind, IsTerminal, Write, stdin, stdout};
 use std::process::ExitCode;
 
 use clap::Args;
+use driver::stepping::{Launched, Wanted};
 use rustyline::error::ReadlineError;
-use simcuda::stepping::{Launched, Wanted};
 use simt::{Dim3, Finding, Severity};
 
-use crate::ending::Ended;
-use replay::{Program, parse_block};
-use session::{Next, Session};
+use self::replay::{launches, parse_block, record_to_the_defect, warp_and_lane};
+use self::session::Session;
+use crate::ending::{Ended, Result};
+use crate::program::Program;
 
 /// The prompt. It is printed before piped commands, too, so that their answers can be told apart.
 const PROMPT: &str = "(simcuda) ";
@@ -29,10 +30,10 @@ const PROMPT: &str = "(simcuda) ";
 ///
 /// Runs the program once to see what is found, and once more to record the warp that it is found in. Then commands move through that record:
 /// `step`, `reverse-step`, `print`, `origin`; `help` lists all of them. They can be piped in.
-///
-///     simcuda debug -- ./reverse
-///     simcuda debug --kernel reverse --block 3 --warp 1 -- ./reverse
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  simcuda debug -- ./reverse
+  simcuda debug --kernel reverse --block 3 --warp 1 -- ./reverse")]
 pub struct Options {
     /// Look at this kernel: where something is found in it, or else at its first launch
     #[arg(long, value_name = "NAME")]
@@ -56,69 +57,11 @@ pub struct Options {
 
 /// Lets the user move through a record.
 pub fn execute(options: &Options) -> Ended {
-    let limit = usize::try_from(options.steps).unwrap_or(usize::MAX);
-    let program = Program::new(&options.words, limit)?;
-    let wanted = choose(&program.launches()?, options, limit)?;
-    let mut session = Session::new(&program, program.record_to_the_defect(&wanted)?);
-    converse(&mut session)
-}
-
-/// Chooses the warp: of the first launch with an error, or else of the first with a warning, among those that the user wants to see.
-fn choose(launches: &[Launched], options: &Options, limit: usize) -> Result<Wanted, Box<dyn std::error::Error>> {
-    let Options { kernel, launch, .. } = options;
-    let is_wanted = |launched: &&Launched| {
-        kernel.as_ref().is_none_or(|kernel| launched.kernel == *kernel) && launch.is_none_or(|launch| launched.number == launch)
-    };
-    let wanted = || launches.iter().filter(is_wanted);
-    let has_error = |launched: &&Launched| launched.failure.is_some() || launched.findings.iter().any(is_error);
-    let defective = wanted().find(has_error).or_else(|| wanted().find(|launched| !launched.findings.is_empty()));
-    let is_named = kernel.is_some() || launch.is_some();
-    let found = defective.or_else(|| wanted().next().filter(|_| is_named));
-    let origin = Dim3::new(0, 0, 0);
-    let Some(launched) = found else {
-        if let Some(launch) = launch {
-            // It may be one without defects, which is not listed.
-            return Ok(within(
-                Wanted { launch: *launch, kernel: kernel.clone(), block: origin, warp: 0, first: 0, limit },
-                options,
-            ));
-        }
-        let names: Vec<&str> = launches.iter().map(|launched| launched.kernel.as_str()).collect();
-        let names: Vec<&str> =
-            names.iter().enumerate().filter(|(at, name)| !names[..*at].contains(name)).map(|(_, name)| *name).collect();
-        return Err(match (kernel, names.is_empty()) {
-            (_, true) => "the program launches no kernel on the simulator".into(),
-            (Some(kernel), _) => format!("the program does not launch a kernel {kernel}; it launches {}", names.join(", ")).into(),
-            (None, _) => {
-                let options: Vec<String> = names.iter().map(|name| format!("--kernel '{name}'")).collect();
-                format!("nothing is found in the kernels of this program; say what to look at: {}", options.join(", ")).into()
-            }
-        });
-    };
-    let worst = launched.findings.iter().max_by_key(|finding| (is_error(finding), Reverse(finding.location.ptx_line)));
-    let (block, warp) = match (worst, &launched.failure) {
-        (Some(finding), _) => (finding.block, replay::warp_of(launched.config.block, finding.thread)),
-        (None, Some(failure)) => (failure.block, failure.warp.unwrap_or_default()),
-        (None, None) => (origin, 0),
-    };
-    Ok(within(Wanted { launch: launched.number, kernel: Some(launched.kernel.clone()), block, warp, first: 0, limit }, options))
-}
-
-/// The warp that the user names, as far as the user does.
-fn within(found: Wanted, options: &Options) -> Wanted {
-    let block = options.block.unwrap_or(found.block);
-    let warp = options.warp.unwrap_or(if block == found.block { found.warp } else { 0 });
-    Wanted { block, warp, ..found }
-}
-
-fn is_error(finding: &Finding) -> bool {
-    finding.kind.severity() == Severity::Error
-}
-
-/// Reads and executes commands to the end of the input.
-fn converse(session: &mut Session<'_>) -> Ended {
-    let ended = if stdin().is_terminal() { with_editor(session) } else { piped(session) };
-    match ended {
+    let program = Program::new(&options.words)?;
+    let wanted = choose(&launches(&program)?, options)?;
+    let mut session = Session::new(&program, record_to_the_defect(&program, &wanted)?);
+    let converse = if stdin().is_terminal() { with_editor } else { piped };
+    match converse(&mut session) {
         // Whoever reads what this prints has seen enough.
         Err(error) if error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe) => {
             Ok(ExitCode::SUCCESS)
@@ -127,7 +70,61 @@ fn converse(session: &mut Session<'_>) -> Ended {
     }
 }
 
-fn piped(session: &mut Session<'_>) -> Result<(), Box<dyn std::error::Error>> {
+/// Chooses the warp: of the first launch with an error, or else of the first with a warning, among those that the user wants to see. Block and
+/// warp are those that the user names.
+fn choose(launches: &[Launched], options: &Options) -> Result<Wanted> {
+    let Options { kernel, launch, .. } = options;
+    let is_wanted = |launched: &&Launched| {
+        kernel.as_ref().is_none_or(|kernel| launched.kernel == *kernel) && launch.is_none_or(|launch| launched.number == launch)
+    };
+    let wanted = || launches.iter().filter(is_wanted);
+    let has_error = |launched: &&Launched| launched.failure.is_some() || launched.findings.iter().any(is_error);
+    let defective = wanted().find(has_error).or_else(|| wanted().find(|launched| !launched.findings.is_empty()));
+    let is_named = kernel.is_some() || launch.is_some();
+    let (launch, kernel, place) = match (defective.or_else(|| wanted().next().filter(|_| is_named)), launch) {
+        (Some(launched), _) => (launched.number, Some(&launched.kernel), worst(launched)),
+        // It may be one without defects, which is not listed.
+        (None, Some(launch)) => (*launch, kernel.as_ref(), (Dim3::new(0, 0, 0), 0)),
+        (None, None) => return Err(nothing_to_see(launches, kernel.as_deref()).into()),
+    };
+    let block = options.block.unwrap_or(place.0);
+    let warp = options.warp.unwrap_or(if block == place.0 { place.1 } else { 0 });
+    Ok(Wanted { launch, kernel: kernel.cloned(), block, warp, first: 0, limit: options.steps.try_into().unwrap_or(usize::MAX) })
+}
+
+/// Returns the block and the warp of the worst that was found in a launch.
+fn worst(launched: &Launched) -> (Dim3, u32) {
+    let worst = launched.findings.iter().max_by_key(|finding| (is_error(finding), Reverse(finding.location.ptx_line)));
+    match (worst, &launched.failure) {
+        (Some(finding), _) => (finding.block, warp_and_lane(launched.config.block, finding.thread).0),
+        (None, Some(failure)) => (failure.block, failure.warp.unwrap_or_default()),
+        (None, None) => (Dim3::new(0, 0, 0), 0),
+    }
+}
+
+/// Says why there is nothing to look at, and what the user can choose.
+fn nothing_to_see(launches: &[Launched], kernel: Option<&str>) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for launched in launches {
+        if !names.contains(&launched.kernel.as_str()) {
+            names.push(&launched.kernel);
+        }
+    }
+    match kernel {
+        _ if names.is_empty() => "the program launches no kernel on the simulator".to_owned(),
+        Some(kernel) => format!("the program does not launch a kernel {kernel}; it launches {}", names.join(", ")),
+        None => {
+            let options: Vec<String> = names.iter().map(|name| format!("--kernel '{name}'")).collect();
+            format!("nothing is found in the kernels of this program; say what to look at: {}", options.join(", "))
+        }
+    }
+}
+
+fn is_error(finding: &Finding) -> bool {
+    finding.kind.severity() == Severity::Error
+}
+
+fn piped(session: &mut Session<'_>) -> Result<()> {
     print(&session.opening())?;
     let mut input = stdin().lock();
     let mut line = Vec::new();
@@ -142,7 +139,7 @@ fn piped(session: &mut Session<'_>) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn with_editor(session: &mut Session<'_>) -> Result<(), Box<dyn std::error::Error>> {
+fn with_editor(session: &mut Session<'_>) -> Result<()> {
     print(&session.opening())?;
     let mut editor = rustyline::DefaultEditor::new()?;
     let mut last = String::new();
@@ -168,8 +165,8 @@ fn with_editor(session: &mut Session<'_>) -> Result<(), Box<dyn std::error::Erro
 /// Executes a command, and returns whether there may be another.
 fn execute_line(session: &mut Session<'_>, line: &str) -> io::Result<bool> {
     match session.execute(line) {
-        Ok(Next::Quit) => return Ok(false),
-        Ok(Next::Say(text)) => print(&text)?,
+        Ok(None) => return Ok(false),
+        Ok(Some(text)) => print(&text)?,
         Err(error) => print(&format!("{error}\n"))?,
     }
     Ok(true)

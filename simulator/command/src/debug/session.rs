@@ -1,23 +1,21 @@
 //! The commands, and where the user is.
 
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::fmt::Write as _;
 
+use driver::report::Sources;
+use driver::stepping::{Step, Wanted};
 use ptx::finding::OtherAccess;
-use simcuda::report::Sources;
-use simcuda::stepping::{Values, Wanted, Warp};
-use simt::{Finding, FindingKind, SourceLine, WgmmaMisuse};
+use simt::{Finding, FindingKind, Location, SourceLine, WgmmaMisuse};
 
-use super::replay::{Program, Reached, lane_of, parse_block, warp_of};
-use super::trace::Trace;
-use super::values::{Format, in_all_lanes, in_lane, lanes};
+use super::replay::{parse_block, record, warp_and_lane};
+use super::trace::{LANES, Trace};
+use super::values::{Format, effect, in_all_lanes, in_lane, lanes};
+use crate::ending::{Result, bail};
+use crate::program::Program;
 
 /// Lines that `list` and `disassemble` show above and below the current one.
 const AROUND: u32 = 5;
-
-/// Registers that are shown of those that one instruction changes. A product of matrices changes many.
-const MOST_WRITES: usize = 4;
 
 const HELP: &str = "\
 Movement; the first three lines take a count, such as `step 3`:
@@ -40,51 +38,33 @@ Other threads. A warp that is not recorded yet costs a run of the program:
 On a terminal, an empty line repeats the last command.
 ";
 
-/// The step after a command.
-#[derive(Debug)]
-pub enum Next {
-    Say(String),
-    Quit,
-}
-
 /// The user's position in the record of a warp.
 pub struct Session<'a> {
     program: &'a Program<'a>,
-    reached: Reached,
     trace: Trace,
     position: usize,
     lane: u32,
     breakpoints: BTreeSet<(Option<String>, u32)>,
     sources: Sources,
-    /// The side that `other` came from.
-    this_side: Option<Side>,
-}
-
-/// One side of a race.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Side {
-    wanted: Wanted,
-    position: usize,
-    lane: u32,
+    /// The side of a race that `other` came from: warp, position and lane.
+    this_side: Option<(Wanted, usize, u32)>,
 }
 
 /// An answer, or the mistake in a command.
-type Said = Result<String, Box<dyn Error>>;
+type Said = Result<String>;
 
 impl<'a> Session<'a> {
     /// Starts at the first defect that is found in the warp, or at its first instruction.
-    pub fn new(program: &'a Program<'a>, mut reached: Reached) -> Self {
-        let trace = trace_of(&mut reached);
-        let breakpoints = BTreeSet::new();
-        let mut session =
-            Self { program, reached, trace, position: 0, lane: 0, breakpoints, sources: Sources::default(), this_side: None };
+    pub fn new(program: &'a Program<'a>, trace: Trace) -> Self {
+        let (breakpoints, sources) = (BTreeSet::new(), Sources::default());
+        let mut session = Self { program, trace, position: 0, lane: 0, breakpoints, sources, this_side: None };
         session.go_to_the_defect();
         session
     }
 
     /// Describes where the session begins.
     pub fn opening(&mut self) -> String {
-        let Reached { launched, .. } = &self.reached;
+        let launched = &self.trace.launched;
         let (grid, block) = (launched.config.grid, launched.config.block);
         let mut text =
             format!("launch {} of the process, kernel {}, grid {grid}, block {block}\n", launched.number, launched.kernel);
@@ -95,25 +75,21 @@ impl<'a> Session<'a> {
         text + &self.recorded() + &if is_told { self.brief() } else { self.stop() } + "Type help for the commands.\n"
     }
 
-    /// Executes a command.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such command, or it cannot be done. The message is for the user, who stays where they were.
-    pub fn execute(&mut self, line: &str) -> Result<Next, Box<dyn Error>> {
+    /// Executes a command, and returns the answer, or `None` to quit. After an error, the user stays where they were.
+    pub fn execute(&mut self, line: &str) -> Result<Option<String>> {
         let (command, rest) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         let rest = rest.trim();
         let (command, format) = command.split_once('/').unwrap_or((command, ""));
         let said = match command {
             "" => String::new(),
             "help" | "h" | "?" => HELP.to_owned(),
-            "quit" | "q" | "exit" => return Ok(Next::Quit),
-            "step" | "s" | "next" | "n" => self.check_lines()?.repeat(rest, Self::step_forward)?,
-            "reverse-step" | "rs" | "reverse-next" | "rn" => self.check_lines()?.repeat(rest, Self::step_backward)?,
-            "stepi" | "si" | "nexti" | "ni" => self.repeat(rest, Self::next_instruction)?,
-            "reverse-stepi" | "rsi" | "reverse-nexti" | "rni" => self.repeat(rest, Self::previous_instruction)?,
-            "continue" | "c" => self.repeat(rest, Self::run_forward)?,
-            "reverse-continue" | "rc" => self.repeat(rest, Self::run_backward)?,
+            "quit" | "q" | "exit" => return Ok(None),
+            "step" | "s" | "next" | "n" => self.by_lines(rest, Self::step_forward)?,
+            "reverse-step" | "rs" | "reverse-next" | "rn" => self.by_lines(rest, Self::step_backward)?,
+            "stepi" | "si" | "nexti" | "ni" => self.repeat(rest, |here| here.forward(|_| true))?,
+            "reverse-stepi" | "rsi" | "reverse-nexti" | "rni" => self.repeat(rest, |here| here.position.checked_sub(1))?,
+            "continue" | "c" => self.repeat(rest, |here| here.forward(|at| here.stops_at(at)))?,
+            "reverse-continue" | "rc" => self.repeat(rest, |here| here.backward(|at| here.stops_at(at)))?,
             "origin" => self.go_to_origin(rest)?,
             "goto" => self.go_to(rest)?,
             "break" | "b" => self.set_breakpoint(rest)?,
@@ -124,19 +100,19 @@ impl<'a> Session<'a> {
             "list" | "l" => self.list(rest)?,
             "disassemble" | "disas" => self.disassemble()?,
             "lane" => self.set_lane(rest)?,
-            "warp" => self.change_warp(Wanted { warp: number(rest)?, ..self.reached.wanted.clone() })?,
-            "block" => self.change_warp(Wanted { block: parse_block(rest)?, ..self.reached.wanted.clone() })?,
+            "warp" => self.change_warp(Wanted { warp: number(rest)?, ..self.trace.wanted.clone() })?,
+            "block" => self.change_warp(Wanted { block: parse_block(rest)?, ..self.trace.wanted.clone() })?,
             "other" => self.go_to_the_other_side()?,
             "record" => self.record_from(number(rest)?)?,
-            _ => return Err(format!("there is no command {command}; type help").into()),
+            _ => bail!("there is no command {command}; type help"),
         };
-        Ok(Next::Say(said))
+        Ok(Some(said))
     }
 
     /// Names the current thread.
     fn whereabouts(&self) -> String {
-        let Wanted { block, warp, .. } = &self.reached.wanted;
-        let thread = self.reached.launched.config.block.index_of(u64::from(*warp) * 32 + u64::from(self.lane));
+        let Wanted { block, warp, .. } = &self.trace.wanted;
+        let thread = self.trace.launched.config.block.index_of(u64::from(*warp) * LANES + u64::from(self.lane));
         format!("warp {warp} of block {block}, lane {} is thread {thread}\n", self.lane)
     }
 
@@ -147,14 +123,12 @@ impl<'a> Session<'a> {
 
     /// Describes the record of the warp.
     fn part(&self) -> String {
-        let Trace { first, executed, .. } = self.trace;
+        let Trace { wanted: Wanted { first, .. }, executed, .. } = self.trace;
         let last = first + self.trace.len() as u64;
-        match (first, last) == (0, executed) {
-            true => format!("{executed} instructions are recorded, all of this warp"),
-            false => {
-                format!("instructions {first} to {} of {executed} are recorded; `record N` records from another one on", last - 1)
-            }
+        if (first, last) == (0, executed) {
+            return format!("{executed} instructions are recorded, all of this warp");
         }
+        format!("instructions {first} to {} of {executed} are recorded; `record N` records from another one on", last - 1)
     }
 
     /// Describes the position where the user arrives, and its defects.
@@ -165,78 +139,35 @@ impl<'a> Session<'a> {
 
     /// Describes the position where the user is.
     fn brief(&mut self) -> String {
-        let Some((step, place)) = self.trace.step(self.position) else {
-            let is_end = self.trace.first + self.trace.len() as u64 == self.trace.executed;
+        let Some((step, location)) = self.trace.step(self.position) else {
+            let is_end = self.trace.wanted.first + self.trace.len() as u64 == self.trace.executed;
             return format!("the end of {}\n", if is_end { "the warp" } else { "the record" });
         };
-        let number = self.trace.first + self.position as u64;
+        let number = self.trace.wanted.first + self.position as u64;
         let mut text = format!("instruction {number}, after {} of the block, in {}\n", step.clock, lanes(step.lanes));
-        if let Some(SourceLine { file, line }) = &place.source {
+        if let Some(SourceLine { file, line }) = &location.source {
             let code = self.sources.text(file, *line).map(|text| format!("  {}", text.line)).unwrap_or_default();
             let _ = writeln!(text, "  {}:{line}{code}", self.sources.name(file));
         }
-        let _ = writeln!(text, "  ptx:{}  {}{}", place.ptx_line, place.instruction, self.effect());
+        let _ = writeln!(
+            text,
+            "  ptx:{}  {}{}",
+            location.ptx_line,
+            location.instruction,
+            effect(&self.trace, self.position, self.lane)
+        );
         text
     }
 
-    /// Describes what the instruction here reads and writes in the current lane.
-    fn effect(&self) -> String {
-        let Some((step, _)) = self.trace.step(self.position) else { return String::new() };
-        let mut written: Vec<&str> = self.trace.results(self.position).iter().map(String::as_str).collect();
-        written.extend(
-            step.writes
-                .iter()
-                .map(|write| write.register.as_str())
-                .filter(|register| !written.contains(register))
-                .collect::<Vec<_>>(),
-        );
-        let mentioned = self.trace.mentioned(self.position);
-        let shown =
-            |name: &str, register: &str, position| format!("{name} = {}", self.in_lane(register, self.lane, position, None));
-        let read = mentioned.iter().filter(|(_, register, times)| *times > 1 || !written.contains(register));
-        let read: Vec<String> = read.map(|(name, register, _)| shown(name, register, self.position)).collect();
-        let name_of = |register: &str| {
-            let name = mentioned.iter().find(|(_, whole, _)| *whole == register).map(|(name, ..)| *name);
-            name.unwrap_or(register).to_owned()
-        };
-        let written = written.into_iter().map(|register| shown(&name_of(register), register, self.position + 1));
-        let written: Vec<String> = written.take(MOST_WRITES).collect();
-        let is_active = step.lanes >> self.lane & 1 == 1;
-        match (read.as_slice(), if is_active { written.as_slice() } else { &[] }) {
-            ([], _) if !is_active => format!("  // lane {} skips it", self.lane),
-            (read, _) if !is_active => format!("  // lane {} skips it: {}", self.lane, read.join(", ")),
-            ([], []) => String::new(),
-            (read, []) => format!("  // lane {}: {}", self.lane, read.join(", ")),
-            ([], written) => format!("  // lane {}: makes {}", self.lane, written.join(", ")),
-            (read, written) => format!("  // lane {}: {}; makes {}", self.lane, read.join(", "), written.join(", ")),
-        }
-    }
-
-    /// The value of a register in a lane, before the instruction at a position.
-    fn in_lane(&self, register: &str, lane: u32, position: usize, format: Option<Format>) -> String {
-        match self.trace.values(register, position).filter(|_| self.trace.is_written(register, lane, position)) {
-            None => "nothing yet".to_owned(),
-            Some(values) => in_lane(values, lane, format.unwrap_or_else(|| self.format_of(register, position, values))),
-        }
-    }
-
-    /// Chooses how a register is shown if the user does not say.
-    fn format_of(&self, register: &str, position: usize, values: &Values) -> Format {
-        match self.trace.is_float(register) {
-            true => Format::Float,
-            false => Format::of_writer(self.trace.writer(register, position), values),
-        }
-    }
-
-    fn check_lines(&mut self) -> Result<&mut Self, Box<dyn Error>> {
+    fn by_lines(&mut self, times: &str, movement: impl Fn(&Self) -> Option<usize>) -> Said {
         match self.trace.has_lines() {
-            true => Ok(self),
+            true => self.repeat(times, movement),
             false => Err("the PTX has no lines of CUDA C: compile with -lineinfo, or use stepi".into()),
         }
     }
 
     /// Moves as often as the user says, and says where that leads.
-    fn repeat(&mut self, times: &str, mut movement: impl FnMut(&mut Self) -> Option<usize>) -> Said {
+    fn repeat(&mut self, times: &str, movement: impl Fn(&Self) -> Option<usize>) -> Said {
         let times: u64 = if times.is_empty() { 1 } else { number(times)? };
         for _ in 0..times {
             let Some(position) = movement(self) else {
@@ -248,26 +179,17 @@ impl<'a> Session<'a> {
         Ok(self.stop())
     }
 
-    fn next_instruction(&mut self) -> Option<usize> {
-        Some(self.position + 1).filter(|position| *position <= self.trace.len())
-    }
-
-    fn previous_instruction(&mut self) -> Option<usize> {
-        self.position.checked_sub(1)
-    }
-
     /// To the first instruction of another line. Instructions without a line belong to the one before.
-    fn step_forward(&mut self) -> Option<usize> {
+    fn step_forward(&self) -> Option<usize> {
         let from = self.line_before(self.position + 1);
-        let other = (self.position + 1..self.trace.len()).find(|&at| self.trace.line(at).is_some_and(|line| Some(line) != from));
-        other.or_else(|| Some(self.trace.len()).filter(|end| *end > self.position))
+        self.forward(|at| self.trace.line(at).is_some_and(|line| Some(line) != from))
     }
 
     /// To the first instruction of the line before this one, or of this one if the user is in the middle of it.
-    fn step_backward(&mut self) -> Option<usize> {
+    fn step_backward(&self) -> Option<usize> {
         let last = self.position.checked_sub(1)?;
-        let line = self.line_before(self.position)?.clone();
-        let of_line = (0..=last).rev().take_while(|&at| self.trace.line(at).is_none_or(|other| *other == line));
+        let line = self.line_before(self.position)?;
+        let of_line = (0..=last).rev().take_while(|&at| self.trace.line(at).is_none_or(|other| other == line));
         of_line.filter(|&at| self.trace.line(at).is_some()).last().or(Some(last))
     }
 
@@ -276,14 +198,15 @@ impl<'a> Session<'a> {
         (0..position.min(self.trace.len())).rev().find_map(|at| self.trace.line(at))
     }
 
-    fn run_forward(&mut self) -> Option<usize> {
-        let stop = (self.position + 1..self.trace.len()).find(|&at| self.stops_at(at));
-        stop.or_else(|| Some(self.trace.len()).filter(|end| *end > self.position))
+    /// Returns the next position at which a movement stops, which is the end at the latest.
+    fn forward(&self, stops: impl Fn(usize) -> bool) -> Option<usize> {
+        let end = self.trace.len();
+        (self.position + 1..=end).find(|&at| at == end || stops(at))
     }
 
-    fn run_backward(&mut self) -> Option<usize> {
-        let stop = (0..self.position).rev().find(|&at| self.stops_at(at));
-        stop.or_else(|| Some(0).filter(|_| self.position > 0))
+    /// Returns the position before this one at which a movement stops, which is the first one at the latest.
+    fn backward(&self, stops: impl Fn(usize) -> bool) -> Option<usize> {
+        (0..self.position).rev().find(|&at| at == 0 || stops(at))
     }
 
     /// Returns true at a defect, and at the first instruction of a line with a breakpoint.
@@ -300,22 +223,18 @@ impl<'a> Session<'a> {
 
     fn go_to_origin(&mut self, name: &str) -> Said {
         let register = self.register(name)?;
-        match self.trace.origin(&register, self.lane, self.position) {
-            Some(position) => {
-                self.position = position;
-                Ok(self.stop())
-            }
-            None if self.trace.first == 0 => Err(format!("nothing has written {name} in lane {} yet", self.lane).into()),
-            None => Err(format!(
-                "no recorded instruction before this one writes {name} in lane {}; `record 0` records from the start",
-                self.lane
-            )
-            .into()),
-        }
+        let lane = self.lane;
+        let position = self.trace.origin(&register, lane, self.position).ok_or_else(|| match self.trace.wanted.first {
+            0 => format!("nothing has written {name} in lane {lane} yet"),
+            _ => format!("no recorded instruction before this one writes {name} in lane {lane}; `record 0` records from the start"),
+        })?;
+        self.position = position;
+        Ok(self.stop())
     }
 
     fn go_to(&mut self, text: &str) -> Said {
-        let position = number::<u64>(text)?.checked_sub(self.trace.first).filter(|position| *position <= self.trace.len() as u64);
+        let position =
+            number::<u64>(text)?.checked_sub(self.trace.wanted.first).filter(|position| *position <= self.trace.len() as u64);
         self.position = position.ok_or_else(|| format!("that is not recorded: {}", self.part()))? as usize;
         Ok(self.stop())
     }
@@ -333,25 +252,18 @@ impl<'a> Session<'a> {
 
     fn delete_breakpoints(&mut self, text: &str) -> Said {
         let before = self.breakpoints.len();
-        match text {
-            "" => self.breakpoints.clear(),
-            _ => {
-                let line: u32 = number(text.rsplit(':').next().unwrap_or(text))?;
-                self.breakpoints.retain(|(_, of_line)| *of_line != line);
-            }
-        }
+        let line: Option<u32> = if text.is_empty() { None } else { Some(number(text.rsplit(':').next().unwrap_or(text))?) };
+        self.breakpoints.retain(|(_, of_line)| line.is_some_and(|line| line != *of_line));
         Ok(format!("{} deleted\n", before - self.breakpoints.len()))
     }
 
-    fn print(&mut self, text: &str, format: &str) -> Said {
-        let format = match format {
-            "" => None,
-            letter => {
-                Some(Format::of_letter(letter).ok_or_else(|| format!("there is no format {letter}; there are d, u, x and f"))?)
-            }
-        };
+    fn print(&mut self, text: &str, letter: &str) -> Said {
+        let format = Format::of_letter(letter);
+        if format.is_none() && !letter.is_empty() {
+            bail!("there is no format {letter}; there are d, u, x and f");
+        }
         if text.is_empty() {
-            return Err("print what? A register, as PTX names it; `info registers` lists them".into());
+            bail!("print what? A register, as PTX names it; `info registers` lists them");
         }
         let (name, lane) = match text.strip_suffix(']').and_then(|text| text.split_once('[')) {
             Some((register, lane)) => (register, Some(self.lane_number(lane)?)),
@@ -359,80 +271,65 @@ impl<'a> Session<'a> {
         };
         let register = self.register(name)?;
         if let Some(lane) = lane {
-            return Ok(format!("{name}[{lane}] = {}\n", self.in_lane(&register, lane, self.position, format)));
+            return Ok(format!("{name}[{lane}] = {}\n", in_lane(&self.trace, &register, lane, self.position, format)));
         }
-        let shown = (0..self.reached.threads()).map(|lane| self.in_lane(&register, lane, self.position, format)).collect();
+        let shown = (0..self.trace.threads()).map(|lane| in_lane(&self.trace, &register, lane, self.position, format)).collect();
         Ok(format!("{name}{}", in_all_lanes(shown)))
     }
 
     /// Returns the whole name of a register.
-    fn register(&self, name: &str) -> Result<String, Box<dyn Error>> {
+    fn register(&self, name: &str) -> Result<String> {
         let known = self.trace.register(name, self.position).map(str::to_owned);
-        known.ok_or_else(|| match name {
-            "" => "which register? `info registers` lists them".into(),
+        Ok(known.ok_or_else(|| match name {
+            "" => "which register? `info registers` lists them".to_owned(),
             "%tid.x" | "%ctaid.x" | "%ntid.x" | "%laneid" => {
-                format!("{name} is no register of the program; print the register that an instruction moves it to").into()
+                format!("{name} is no register of the program; print the register that an instruction moves it to")
             }
             _ => {
                 format!("there is no register {name}; PTX keeps no names of C variables, and `info registers` lists what there is")
-                    .into()
             }
-        })
+        })?)
     }
 
     fn info(&mut self, what: &str) -> Said {
-        match what {
+        let (title, rows, none): (_, String, _) = match what {
             "registers" | "r" => {
-                let rows = self
-                    .trace
-                    .in_use(self.lane, self.position)
-                    .map(|register| format!("  {register} = {}\n", self.in_lane(register, self.lane, self.position, None)));
-                let rows: String = rows.collect();
-                let rows = if rows.is_empty() { "  nothing is written yet\n".to_owned() } else { rows };
-                Ok(format!("lane {}:\n{rows}", self.lane))
+                let shown = |register| in_lane(&self.trace, register, self.lane, self.position, None);
+                let registers = self.trace.in_use(self.lane, self.position);
+                let rows = registers.map(|register| format!("  {register} = {}\n", shown(register)));
+                (format!("lane {}:\n", self.lane), rows.collect(), "  nothing is written yet\n")
             }
             "breakpoints" | "b" => {
                 let rows = self.breakpoints.iter().map(|(file, line)| match file {
                     Some(file) => format!("{file}:{line}\n"),
                     None => format!("{line}\n"),
                 });
-                let rows: String = rows.collect();
-                Ok(if rows.is_empty() { "there are no breakpoints\n".to_owned() } else { rows })
+                (String::new(), rows.collect(), "there are no breakpoints\n")
             }
             "found" => {
-                let found = self
-                    .trace
-                    .found
-                    .iter()
-                    .map(|(at, finding)| format!("at instruction {}: {finding}\n", self.trace.first + *at as u64));
-                let text: String = found.collect();
-                Ok(if text.is_empty() { "nothing was found in this warp\n".to_owned() } else { text })
+                let number = |at: usize| self.trace.wanted.first + at as u64;
+                let rows = self.trace.found.iter().map(|(at, finding)| format!("at instruction {}: {finding}\n", number(*at)));
+                (String::new(), rows.collect(), "nothing was found in this warp\n")
             }
-            _ => Err("info about what? registers, found or breakpoints".into()),
-        }
+            _ => bail!("info about what? registers, found or breakpoints"),
+        };
+        Ok(title + if rows.is_empty() { none } else { &rows })
     }
 
     fn list(&mut self, text: &str) -> Said {
         let here = self.line_before(self.position + 1).cloned().ok_or("the PTX has no lines of CUDA C; compile with -lineinfo")?;
         let middle = if text.is_empty() { here.line } else { number(text)? };
         let name = self.sources.name(&here.file);
-        let lines = (middle.saturating_sub(AROUND).max(1)..=middle.saturating_add(AROUND)).filter_map(|line| {
-            let code = self.sources.line(&here.file, line)?;
-            let mark = if line == here.line { "=>" } else { "  " };
-            Some(format!("{mark} {line:>5}  {code}\n"))
-        });
-        let lines: String = lines.collect();
+        let lines = around(middle, here.line, |line| self.sources.line(&here.file, line).map(str::to_owned));
         if lines.is_empty() {
-            return Err(format!("{name} has no line {middle}, or is not here").into());
+            bail!("{name} has no line {middle}, or is not here");
         }
         Ok(format!("{name}\n{lines}"))
     }
 
-    fn disassemble(&mut self) -> Said {
-        let here = self.trace.step(self.position).map(|(_, place)| place.ptx_line).ok_or("this is the end of the record")?;
-        let first = here.saturating_sub(AROUND).max(1);
-        let lines = self.reached.warp.ptx.lines().zip(1..).skip(first as usize - 1).take(2 * AROUND as usize + 1);
-        Ok(lines.map(|(text, line)| format!("{} {line:>5}  {text}\n", if line == here { "=>" } else { "  " })).collect())
+    fn disassemble(&self) -> Said {
+        let here = self.trace.step(self.position).map(|(_, location)| location.ptx_line).ok_or("this is the end of the record")?;
+        Ok(around(here, here, |line| self.trace.ptx.lines().nth(line as usize - 1).map(str::to_owned)))
     }
 
     fn set_lane(&mut self, text: &str) -> Said {
@@ -440,14 +337,16 @@ impl<'a> Session<'a> {
         Ok(self.whereabouts() + &self.brief())
     }
 
-    fn lane_number(&self, text: &str) -> Result<u32, Box<dyn Error>> {
-        let (lane, threads) = (number(text)?, self.reached.threads());
+    fn lane_number(&self, text: &str) -> Result<u32> {
+        let (lane, threads) = (number(text)?, self.trace.threads());
         if lane < threads { Ok(lane) } else { Err(format!("this warp has lanes 0 to {}", threads - 1).into()) }
     }
 
     /// Changes to another warp, at the same time if it is in the same block.
     fn change_warp(&mut self, wanted: Wanted) -> Said {
-        let clock = self.clock().filter(|_| wanted.block == self.reached.wanted.block);
+        let last = self.trace.len().saturating_sub(1);
+        let clock = self.trace.step(self.position.min(last)).map(|(step, _)| step.clock);
+        let clock = clock.filter(|_| wanted.block == self.trace.wanted.block);
         self.change(&Wanted { first: 0, ..wanted })?;
         match clock {
             Some(clock) => self.position = self.trace.at_clock(clock),
@@ -458,33 +357,32 @@ impl<'a> Session<'a> {
 
     fn record_from(&mut self, first: u64) -> Said {
         if first >= self.trace.executed {
-            return Err(format!("the warp executed {} instructions, counted from 0", self.trace.executed).into());
+            bail!("the warp executed {} instructions, counted from 0", self.trace.executed);
         }
-        self.change(&Wanted { first, ..self.reached.wanted.clone() })?;
+        self.change(&Wanted { first, ..self.trace.wanted.clone() })?;
         self.position = 0;
         Ok(self.recorded() + &self.stop())
     }
 
-    fn change(&mut self, wanted: &Wanted) -> Result<(), Box<dyn Error>> {
-        if *wanted == self.reached.wanted {
+    fn change(&mut self, wanted: &Wanted) -> Result<()> {
+        if *wanted == self.trace.wanted {
             return Ok(());
         }
-        let reached = self.program.record(wanted)?;
-        if (&reached.launched.kernel, reached.launched.config) != (&self.reached.launched.kernel, self.reached.launched.config) {
-            return Err(
-                format!("launch {} is another one in this run; does the program depend on time or chance?", wanted.launch).into()
-            );
+        let trace = record(self.program, wanted)?;
+        let launch = |trace: &Trace| (trace.launched.kernel.clone(), trace.launched.config);
+        if launch(&trace) != launch(&self.trace) {
+            let number = wanted.launch;
+            bail!("launch {number} is another one in this run; does the program depend on time or chance?");
         }
-        self.reached = reached;
-        self.trace = trace_of(&mut self.reached);
+        self.trace = trace;
         self.position = 0;
-        self.lane = self.lane.min(self.reached.threads() - 1);
+        self.lane = self.lane.min(self.trace.threads() - 1);
         Ok(())
     }
 
     fn go_to_the_other_side(&mut self) -> Said {
-        let here = Side { wanted: self.reached.wanted.clone(), position: self.position, lane: self.lane };
-        if let Some(Side { wanted, position, lane }) = self.this_side.take().filter(|side| side.wanted != here.wanted) {
+        let here = (self.trace.wanted.clone(), self.position, self.lane);
+        if let Some((wanted, position, lane)) = self.this_side.take().filter(|(wanted, ..)| *wanted != here.0) {
             self.change(&wanted)?;
             (self.position, self.lane, self.this_side) = (position, lane, Some(here));
             return Ok(self.recorded() + &self.stop());
@@ -493,54 +391,42 @@ impl<'a> Session<'a> {
         let after = self.trace.found.iter().filter(|(at, _)| *at > self.position);
         let two_sided = before.chain(after).find_map(|(at, finding)| Some((*at, other_side(finding)?.clone())));
         let Some((found_at, OtherAccess { block, thread, location, .. })) = two_sided else {
-            return Err("nothing is found in this warp that has another side".into());
+            bail!("nothing is found in this warp that has another side");
         };
-        let shape = self.reached.launched.config.block;
-        let (warp, lane) = (warp_of(shape, thread), lane_of(shape, thread));
-        let until = self.trace.step(found_at).map(|(step, _)| step.clock).filter(|_| block == self.reached.wanted.block);
-        self.change(&Wanted { block, warp, first: 0, ..self.reached.wanted.clone() })?;
+        let (warp, lane) = warp_and_lane(self.trace.launched.config.block, thread);
+        let until = self.trace.step(found_at).map(|(step, _)| step.clock).filter(|_| block == self.trace.wanted.block);
+        self.change(&Wanted { block, warp, first: 0, ..self.trace.wanted.clone() })?;
         self.lane = lane;
-        let is_it = |at: &usize| {
-            self.trace.step(*at).is_some_and(|(step, place)| place.ptx_line == location.ptx_line && step.lanes >> lane & 1 == 1)
-        };
+        let is_it = |step: &Step, found: &Location| found.ptx_line == location.ptx_line && step.lanes >> lane & 1 == 1;
         // The latest time before the access that raced with it; in another block, there is no common time.
         let end = until.map_or(self.trace.len(), |clock| self.trace.at_clock(clock));
         self.this_side = Some(here);
-        let Some(position) = (0..end).rev().find(is_it) else {
-            let instruction = location.instruction.trim_end_matches(';');
-            return Err(format!(
-                "the other access is at PTX line {}, {instruction}, and is not in the record\n{}",
-                location.ptx_line,
-                self.part()
-            )
-            .into());
-        };
-        self.position = position;
+        let position = (0..end).rev().find(|at| self.trace.step(*at).is_some_and(|(step, found)| is_it(step, found)));
+        self.position = position.ok_or_else(|| {
+            let (line, instruction) = (location.ptx_line, location.instruction.trim_end_matches(';'));
+            format!("the other access is at PTX line {line}, {instruction}, and is not in the record\n{}", self.part())
+        })?;
         Ok(self.recorded() + &self.stop())
-    }
-
-    /// When the user is, in instructions that the block had executed.
-    fn clock(&self) -> Option<u64> {
-        let last = self.trace.len().checked_sub(1)?;
-        self.trace.step(self.position.min(last)).map(|(step, _)| step.clock)
     }
 
     /// Goes to the first defect of the warp or, if the kernel was stopped because it does not end, to the last instruction.
     fn go_to_the_defect(&mut self) {
         match self.trace.found.first() {
             Some((position, finding)) => {
-                self.lane = lane_of(self.reached.launched.config.block, finding.thread);
+                (_, self.lane) = warp_and_lane(self.trace.launched.config.block, finding.thread);
                 self.position = *position;
             }
-            None if self.reached.is_endless() => self.position = self.trace.len().saturating_sub(1),
+            None if self.trace.is_endless() => self.position = self.trace.len().saturating_sub(1),
             None => {}
         }
     }
 }
 
-fn trace_of(reached: &mut Reached) -> Trace {
-    let steps = std::mem::take(&mut reached.warp.steps);
-    Trace::new(Warp { steps, ..reached.warp.clone() }, reached.wanted.first)
+/// Shows the lines around one, with a mark at the current line.
+fn around(middle: u32, here: u32, mut text: impl FnMut(u32) -> Option<String>) -> String {
+    let lines = middle.saturating_sub(AROUND).max(1)..=middle.saturating_add(AROUND);
+    let marked = |line| Some(format!("{} {line:>5}  {}\n", if line == here { "=>" } else { "  " }, text(line)?));
+    lines.filter_map(marked).collect()
 }
 
 /// The access of another thread that a defect is about.
@@ -553,7 +439,7 @@ fn other_side(finding: &Finding) -> Option<&OtherAccess> {
     }
 }
 
-fn number<T: std::str::FromStr>(text: &str) -> Result<T, Box<dyn Error>> {
+fn number<T: std::str::FromStr>(text: &str) -> Result<T> {
     text.trim().parse().map_err(|_| match text {
         "" => "a number is missing".into(),
         _ => format!("{text} is not a number").into(),

@@ -2,19 +2,26 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use driver::stepping::{Launched, Step, Values, Wanted, Warp};
 use ptx::ast::{Function, Instruction, Module};
-use simcuda::stepping::{Step, Values, Warp};
 use simt::{Finding, Location, SourceLine};
 
-/// The record of a warp. A position in it is the index of the instruction that comes next; the last position is behind all of them.
+/// Threads of a warp.
+pub const LANES: u64 = 32;
+
+/// The record of a warp of a launch. A position in it is the index of the instruction that comes next; the last position is behind all of them.
 #[derive(Debug)]
 pub struct Trace {
-    places: Vec<Place>,
+    pub wanted: Wanted,
+    pub launched: Launched,
+    /// The module.
+    pub ptx: String,
+    instructions: Vec<Recorded>,
     steps: Vec<Step>,
-    /// The number of the warp's instructions before the record.
-    pub first: u64,
     /// The number of instructions that the warp executed in all.
     pub executed: u64,
+    /// The number of the first instruction with a defect, which the record may not have.
+    pub first_found: Option<u64>,
     history: History,
     /// The names of the registers, in the order of their declaration.
     registers: Vec<String>,
@@ -24,9 +31,9 @@ pub struct Trace {
     pub found: Vec<(usize, Finding)>,
 }
 
-/// An instruction of the program.
+/// An instruction of the program that the warp executed.
 #[derive(Debug)]
-struct Place {
+struct Recorded {
     location: Location,
     /// The function's name, with which its registers' names begin, unless it is a kernel.
     function: Option<String>,
@@ -38,13 +45,15 @@ struct Place {
 type History = HashMap<String, Vec<(usize, Values)>>;
 
 impl Trace {
-    /// Makes it from a recorded warp.
-    pub fn new(warp: Warp, first: u64) -> Self {
+    /// Makes it from what was wanted and what was recorded.
+    pub fn new(wanted: &Wanted, launched: Launched, warp: Warp) -> Self {
+        let wanted = Wanted { kernel: Some(launched.kernel.clone()), ..wanted.clone() };
         let Warp { ptx, places, start, steps, executed, found } = warp;
+        let first_found = found.first().map(|(number, _)| *number);
         let registers: Vec<String> = start.iter().map(|write| write.register.clone()).collect();
         let mut history: History = start.into_iter().map(|write| (write.register, vec![(0, write.values)])).collect();
         let module = ptx::parse(&ptx).unwrap_or_default();
-        let places: Vec<Place> = places.into_iter().map(|location| Place::new(location, &module, &history)).collect();
+        let instructions: Vec<_> = places.into_iter().map(|location| Recorded::new(location, &module, &history)).collect();
         let declared = module.functions.iter().flat_map(Function::registers);
         let floats = declared.filter(|registers| registers.is_float).map(|registers| registers.name.to_owned()).collect();
         for (position, step) in steps.iter().enumerate() {
@@ -52,7 +61,7 @@ impl Trace {
                 history.entry(write.register.clone()).or_default().push((position + 1, write.values));
             }
             let is_unchanged = |register: &&String| step.writes.iter().all(|write| write.register != **register);
-            for register in places[step.place].results.iter().filter(is_unchanged) {
+            for register in instructions[step.place].results.iter().filter(is_unchanged) {
                 if let Some(history) = history.get_mut(register)
                     && let Some((_, values)) = history.last().copied()
                 {
@@ -60,13 +69,23 @@ impl Trace {
                 }
             }
         }
-        let in_record = |number: u64| number.checked_sub(first).and_then(|position| usize::try_from(position).ok());
-        let found = found.into_iter().filter_map(|(number, finding)| {
-            let position = in_record(number).filter(|position| *position < steps.len())?;
-            Some((position, finding))
-        });
-        let found = found.collect();
-        Self { places, steps, first, executed, history, registers, floats, found }
+        let found = found
+            .into_iter()
+            .filter_map(|(number, finding)| Some((usize::try_from(number.checked_sub(wanted.first)?).ok()?, finding)));
+        let found = found.filter(|(position, _)| *position < steps.len()).collect();
+        Self { wanted, launched, ptx, instructions, steps, executed, first_found, history, registers, floats, found }
+    }
+
+    /// Returns true if the kernel was stopped in this warp because it did not end.
+    pub fn is_endless(&self) -> bool {
+        let Wanted { block, warp, .. } = &self.wanted;
+        self.launched.failure.as_ref().is_some_and(|failure| failure.block == *block && failure.warp == Some(*warp))
+    }
+
+    /// Counts the threads of the warp.
+    pub fn threads(&self) -> u32 {
+        let before = u64::from(self.wanted.warp) * LANES;
+        self.launched.config.block.volume().saturating_sub(before).min(LANES) as u32
     }
 
     /// Counts the recorded instructions.
@@ -77,7 +96,7 @@ impl Trace {
     /// Returns the instruction at a position.
     pub fn step(&self, position: usize) -> Option<(&Step, &Location)> {
         let step = self.steps.get(position)?;
-        Some((step, &self.places[step.place].location))
+        Some((step, &self.instructions[step.place].location))
     }
 
     /// Returns the line of CUDA C at a position.
@@ -87,14 +106,15 @@ impl Trace {
 
     /// Returns true if any instruction has a line of CUDA C.
     pub fn has_lines(&self) -> bool {
-        self.places.iter().any(|place| place.location.source.is_some())
+        self.instructions.iter().any(|instruction| instruction.location.source.is_some())
     }
 
     /// Returns the whole name of a register that the function at a position calls `name`.
     pub fn register(&self, name: &str, position: usize) -> Option<&str> {
         let last = self.steps.len().checked_sub(1)?;
-        let place = &self.places[self.steps[position.min(last)].place];
-        let (name, _) = self.history.get_key_value(place.full_name(name).as_str()).or_else(|| self.history.get_key_value(name))?;
+        let instruction = &self.instructions[self.steps[position.min(last)].place];
+        let known = |name: &str| self.history.get_key_value(name);
+        let (name, _) = known(&instruction.full_name(name)).or_else(|| known(name))?;
         Some(name)
     }
 
@@ -105,7 +125,7 @@ impl Trace {
 
     /// Returns true if a register has a value in a lane at a position. Anything before the record counts as one.
     pub fn is_written(&self, register: &str, lane: u32, position: usize) -> bool {
-        self.first > 0 || self.origin(register, lane, position).is_some()
+        self.wanted.first > 0 || self.origin(register, lane, position).is_some()
     }
 
     /// Finds the last instruction before a position that wrote a register in a lane.
@@ -115,7 +135,7 @@ impl Trace {
         let of_lane = |pair: &&[(usize, Values)]| {
             let step = &self.steps[pair[1].0 - 1];
             bits(&pair[0].1, lane) != bits(&pair[1].1, lane)
-                || (step.lanes >> lane & 1 == 1 && self.places[step.place].results.iter().any(|result| result == register))
+                || (step.lanes >> lane & 1 == 1 && self.instructions[step.place].results.iter().any(|result| result == register))
         };
         writes.into_iter().find(of_lane).map(|pair| pair[1].0 - 1)
     }
@@ -123,7 +143,7 @@ impl Trace {
     /// Returns the recorded instruction that gave a register its values at a position.
     pub fn writer(&self, register: &str, position: usize) -> Option<&str> {
         let (from, _) = self.until(register, position).last()?;
-        self.step(from.checked_sub(1)?).map(|(_, place)| place.instruction.as_str())
+        self.step(from.checked_sub(1)?).map(|(_, location)| location.instruction.as_str())
     }
 
     /// Returns the values of a register up to a position.
@@ -140,7 +160,7 @@ impl Trace {
 
     /// Lists the registers that have a value in a lane at a position, in the order of their declaration.
     pub fn in_use(&self, lane: u32, position: usize) -> impl Iterator<Item = &str> {
-        let is_used = move |register: &&String| match self.first {
+        let is_used = move |register: &&String| match self.wanted.first {
             0 => self.is_written(register, lane, position),
             // What happened before the record is not known.
             _ => {
@@ -158,7 +178,7 @@ impl Trace {
 
     /// Returns the registers that the instruction at a position writes.
     pub fn results(&self, position: usize) -> &[String] {
-        self.steps.get(position).map(|step| self.places[step.place].results.as_slice()).unwrap_or_default()
+        self.steps.get(position).map(|step| self.instructions[step.place].results.as_slice()).unwrap_or_default()
     }
 
     /// Lists the registers that an instruction names, in the order of its text.
@@ -179,17 +199,17 @@ impl Trace {
     }
 }
 
-impl Place {
+impl Recorded {
     /// Finds the instruction in the module.
     fn new(location: Location, module: &Module<'_>, history: &History) -> Self {
         let defined = module.functions.iter().filter(|function| function.body.is_some());
         let function = defined.take_while(|function| function.line <= location.ptx_line).last();
         let name = function.filter(|function| !function.is_kernel).map(|function| function.name.to_owned());
-        let mut place = Self { function: name, results: Vec::new(), location };
+        let mut recorded = Self { function: name, results: Vec::new(), location };
         let instructions = function.into_iter().flat_map(Function::instructions);
-        let names = instructions.filter(|instruction| instruction.line == place.location.ptx_line).flat_map(Instruction::results);
-        place.results = names.map(|name| place.full_name(name)).filter(|name| history.contains_key(name)).collect();
-        place
+        let names = instructions.filter(|found| found.line == recorded.location.ptx_line).flat_map(Instruction::results);
+        recorded.results = names.map(|name| recorded.full_name(name)).filter(|name| history.contains_key(name)).collect();
+        recorded
     }
 
     fn full_name(&self, name: &str) -> String {

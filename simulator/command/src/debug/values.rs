@@ -1,8 +1,11 @@
 //! How values are shown.
 
-use simcuda::stepping::Values;
+use driver::stepping::Values;
 
-use super::trace::bits;
+use super::trace::{Trace, bits};
+
+/// Registers that are shown of those that one instruction changes. A product of matrices changes many.
+const MOST_WRITES: usize = 4;
 
 /// The way a number is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +49,48 @@ impl Format {
     }
 }
 
-/// A value in one lane.
-pub fn in_lane(values: &Values, lane: u32, format: Format) -> String {
+/// Shows the value of a register in a lane, before the instruction at a position.
+pub fn in_lane(trace: &Trace, register: &str, lane: u32, position: usize, format: Option<Format>) -> String {
+    let values = trace.values(register, position).filter(|_| trace.is_written(register, lane, position));
+    let Some(values) = values else { return "nothing yet".to_owned() };
+    let usual = || match trace.is_float(register) {
+        true => Format::Float,
+        false => Format::of_writer(trace.writer(register, position), values),
+    };
+    shown(values, lane, format.unwrap_or_else(usual))
+}
+
+/// Describes what the instruction at a position reads and writes in a lane.
+pub fn effect(trace: &Trace, position: usize, lane: u32) -> String {
+    let Some((step, _)) = trace.step(position) else { return String::new() };
+    let mut written: Vec<&str> = trace.results(position).iter().map(String::as_str).collect();
+    for write in &step.writes {
+        if !written.contains(&write.register.as_str()) {
+            written.push(&write.register);
+        }
+    }
+    let mentioned = trace.mentioned(position);
+    let shown = |name: &str, register: &str, position| format!("{name} = {}", in_lane(trace, register, lane, position, None));
+    let read = mentioned.iter().filter(|(_, register, times)| *times > 1 || !written.contains(register));
+    let read: Vec<String> = read.map(|(name, register, _)| shown(name, register, position)).collect();
+    let made = written.iter().take(MOST_WRITES).map(|register| {
+        let name = mentioned.iter().find(|(_, whole, _)| whole == register).map_or(*register, |(name, ..)| *name);
+        shown(name, register, position + 1)
+    });
+    let made: Vec<String> = made.collect();
+    let is_active = step.lanes >> lane & 1 == 1;
+    let made = if is_active && !made.is_empty() { format!("makes {}", made.join(", ")) } else { String::new() };
+    let mut parts = vec![read.join(", "), made];
+    parts.retain(|part| !part.is_empty());
+    match (is_active, parts.join("; ")) {
+        (true, parts) if parts.is_empty() => parts,
+        (true, parts) => format!("  // lane {lane}: {parts}"),
+        (false, parts) if parts.is_empty() => format!("  // lane {lane} skips it"),
+        (false, parts) => format!("  // lane {lane} skips it: {parts}"),
+    }
+}
+
+fn shown(values: &Values, lane: u32, format: Format) -> String {
     let bits = bits(values, lane);
     match (values, format) {
         (Values::Predicate(_), _) => (if bits == 1 { "true" } else { "false" }).to_owned(),

@@ -1,17 +1,17 @@
 //! The file of mutants that no test can notice.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use driver::mutants::Listed;
 use serde::Deserialize;
-use simcuda::mutants::Listed;
 
-/// Mutants that behave like the kernel without the mistake, each with the reason.
+use crate::ending::{At, Result, bail};
+
+/// The names of mutants that behave like the kernel without the mistake.
 #[derive(Debug, Default)]
-pub struct Equivalents {
-    reasons: BTreeMap<String, String>,
-}
+pub struct Equivalents(BTreeSet<String>);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -28,33 +28,28 @@ struct Entry {
 }
 
 impl Equivalents {
-    /// Reads the file.
-    ///
-    /// # Errors
-    ///
-    /// If it is no such file, names a mutant twice, or gives no reason.
-    pub fn read(path: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Self::parse(&text).map_err(|error| format!("{}: {error}", path.display()))
+    /// Reads the file. It may not name a mutant twice, and gives each a reason.
+    pub fn read(path: &Path) -> Result<Self> {
+        Self::parse(&fs::read_to_string(path).at(path)?).at(path)
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| error.to_string())?;
-        let mut reasons = BTreeMap::new();
+    fn parse(text: &str) -> Result<Self> {
+        let file: File = toml::from_str(text)?;
+        let mut mutants = BTreeSet::new();
         for Entry { mutant, reason } in file.equivalent {
             if reason.trim().is_empty() {
-                return Err(format!("{mutant} has no reason; say why no test can notice it"));
+                bail!("{mutant} has no reason; say why no test can notice it");
             }
-            if reasons.insert(mutant.clone(), reason).is_some() {
-                return Err(format!("{mutant} is listed twice"));
+            if let Some(twice) = mutants.replace(mutant) {
+                bail!("{twice} is listed twice");
             }
         }
-        Ok(Self { reasons })
+        Ok(Self(mutants))
     }
 
     /// Returns true if a mutant is among them.
     pub fn contains(&self, id: &str) -> bool {
-        self.reasons.contains_key(id)
+        self.0.contains(id)
     }
 
     /// Entries that are not mutants any more, although a function of that name was launched: its code has changed since.
@@ -64,7 +59,7 @@ impl Equivalents {
         }
         let ids: BTreeSet<&str> = mutants.iter().map(|mutant| mutant.id.as_str()).collect();
         let functions: BTreeSet<&str> = ids.iter().copied().map(function).collect();
-        self.reasons.keys().map(String::as_str).filter(|id| functions.contains(function(id)) && !ids.contains(id)).collect()
+        self.0.iter().map(String::as_str).filter(|id| functions.contains(function(id)) && !ids.contains(id)).collect()
     }
 }
 
@@ -84,7 +79,7 @@ mod tests {
             ("[[equivalent]]\nmutant = 'k@1/a/1'\n", "missing field"),
             ("[[equivalents]]\n", "unknown field"),
         ] {
-            let message = Equivalents::parse(text).unwrap_err();
+            let message = Equivalents::parse(text).unwrap_err().to_string();
             assert!(message.contains(word), "{message}");
         }
     }

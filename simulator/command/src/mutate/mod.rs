@@ -13,33 +13,25 @@ mod selection;
 mod trial;
 
 use std::ffi::OsString;
-use std::io::{Write, stderr, stdout};
+use std::fmt::Display;
+use std::io::{Write, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::{Duration, SystemTime};
 
 use clap::Args;
+use driver::files;
+use driver::mutants::{Listed, Operator};
+use driver::scores::{Judged, Score};
 use regex_lite::Regex;
-use simcuda::files;
-use simcuda::mutants::{Listed, Operator};
-use simcuda::scores::Judged;
 
 use self::equivalent::Equivalents;
 use self::journal::Journal;
-use self::score::Session;
 use self::selection::Selection;
-use self::trial::{Baseline, Trials};
-use crate::ending::{Ended, after_printing};
-use crate::program::Simulator;
-
-/// The exit status when the score is too low.
-const TOO_LOW: u8 = 1;
-
-/// The exit status after Ctrl-C, as a shell has it.
-const INTERRUPTED: u8 = 130;
+use self::trial::Baseline;
+use crate::ending::{Ended, Result, after_printing, bail, say};
+use crate::group::{INTERRUPTED, Runs};
 
 /// The shortest limit that is made from the time of the first run. A process takes a while to start when several start at once.
 const LEAST_LIMIT: Duration = Duration::from_secs(5);
@@ -51,13 +43,13 @@ const LEAST_LIMIT: Duration = Duration::from_secs(5);
 /// killed if the simulator finds a defect that the first run did not have, if the command fails, or if it takes too long. Otherwise it
 /// survives, and a test is missing, or the mistake makes no difference.
 ///
-///     simcuda mutate --sample 100 -- cargo test
-///
 /// The exit status is 0 if the score is at least that of --at-least, 1 if it is lower, 2 if no score could be computed.
 #[derive(Debug, Args)]
+#[command(after_help = "Example:
+  simcuda mutate --sample 100 -- cargo test")]
 pub struct Options {
     /// The longest that a run may take: a number of seconds, or a multiple of the first run, such as 5x, but no less than 5 seconds
-    #[arg(long, default_value = "5x", value_name = "SECONDS|FACTORx")]
+    #[arg(long, default_value = "5x", value_name = "SECONDS|FACTORx", value_parser = limit)]
     limit: Limit,
     /// Run this many mutants at the same time
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -108,26 +100,13 @@ enum Limit {
     Factor(f64),
 }
 
-impl FromStr for Limit {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let number = |text: &str| text.parse().ok().filter(|number| (0.001..=1e6).contains(number));
-        let limit = match text.strip_suffix('x') {
-            Some(factor) => number(factor).map(Self::Factor),
-            None => number(text).map(Self::Seconds),
-        };
-        limit.ok_or_else(|| "expected a number of seconds such as 30, or a factor such as 5x".to_owned())
-    }
-}
-
-impl Limit {
-    fn after(self, baseline: Duration) -> Duration {
-        match self {
-            Self::Seconds(seconds) => Duration::from_secs_f64(seconds),
-            Self::Factor(factor) => baseline.mul_f64(factor).max(LEAST_LIMIT),
-        }
-    }
+fn limit(text: &str) -> Result<Limit, String> {
+    let number = |text: &str| text.parse().ok().filter(|number| (0.001..=1e6).contains(number));
+    let limit = match text.strip_suffix('x') {
+        Some(factor) => number(factor).map(Limit::Factor),
+        None => number(text).map(Limit::Seconds),
+    };
+    limit.ok_or_else(|| "expected a number of seconds such as 30, or a factor such as 5x".to_owned())
 }
 
 impl Options {
@@ -144,21 +123,18 @@ pub fn execute(options: &Options) -> Ended {
     let equivalents = options.equivalent.as_deref().map(Equivalents::read).transpose()?.unwrap_or_default();
     let words: Vec<String> = options.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut journal = options.verdicts.as_deref().map(|path| Journal::open(path, &words, options.resume)).transpose()?;
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, interrupted.clone())?;
-    }
-
-    let simulator = Simulator::install()?;
-    let trials = Trials { simulator: &simulator, words: &options.words, interrupted: &interrupted };
-    tell(&format!("running {} as it is", words.join(" ")));
-    let Some(baseline) = trials.baseline()? else { return Ok(ExitCode::from(INTERRUPTED)) };
-    let limit = options.limit.after(baseline.duration);
+    let runs = Runs::new(&options.words)?;
+    tell(format_args!("running {} as it is", words.join(" ")));
+    let Some(baseline) = trial::baseline(&runs)? else { return Ok(ExitCode::from(INTERRUPTED)) };
+    let limit = match options.limit {
+        Limit::Seconds(seconds) => Duration::from_secs_f64(seconds),
+        Limit::Factor(factor) => baseline.duration.mul_f64(factor).max(LEAST_LIMIT),
+    };
     let selection = Selection::new(&baseline.mutants, &equivalents, |mutant| options.asks_for(mutant));
     let chosen = selection.sample(options.sample, options.seed);
     describe(&baseline, &selection, &chosen, limit);
     for stale in equivalents.stale(&baseline.mutants) {
-        tell(&format!(
+        tell(format_args!(
             "{stale} is listed as equivalent, but no function of that name has such a mutant here; if its code has changed, review the entry"
         ));
     }
@@ -166,88 +142,87 @@ pub fn execute(options: &Options) -> Ended {
         return Ok(after_printing(list(&selection, &chosen)));
     }
 
-    let known = journal.as_ref().map(Journal::known).unwrap_or_default();
-    let mut judged: Vec<Judged> =
-        known.into_iter().filter(|known| chosen.iter().any(|mutant| mutant.id == known.mutant.id)).collect();
+    let mut judged = journal.as_ref().map(|journal| journal.known.clone()).unwrap_or_default();
+    judged.retain(|known| chosen.iter().any(|mutant| mutant.id == known.mutant.id));
     let open: Vec<&Listed> =
         chosen.iter().copied().filter(|mutant| judged.iter().all(|known| known.mutant.id != mutant.id)).collect();
     let done = judged.len();
-    let ended = in_parallel(&trials, &baseline, &open, (limit, options.jobs), |new| {
+    in_parallel(&runs, &baseline, &open, (limit, options.jobs), |new| {
         if let Some(journal) = &mut journal {
-            journal.append(&new)?;
+            journal.write(&new)?;
         }
+        tell(format_args!("[{}/{}] {}", judged.len() + 1, done + open.len(), score::line(&new)));
         judged.push(new);
-        let latest = &judged[judged.len() - 1];
-        tell(&format!("[{}/{}] {}", judged.len(), done + open.len(), score::line(latest)));
         Ok(())
-    });
-    ended?;
-    if interrupted.load(Relaxed) {
+    })?;
+    if judged.len() < chosen.len() {
         let advice = if journal.is_some() { "; go on with --resume" } else { "; --verdicts would have kept the verdicts" };
-        tell(&format!("interrupted after {} of {} mutants{advice}", judged.len(), chosen.len()));
+        tell(format_args!("interrupted after {} of {} mutants{advice}", judged.len(), chosen.len()));
         return Ok(ExitCode::from(INTERRUPTED));
     }
 
-    let session = Session { command: words, sample: options.sample, seed: options.seed, baseline: baseline.duration, limit };
-    let score = score::add_up(&session, &selection, judged);
+    judged.sort_by(|a, b| a.mutant.id.cmp(&b.mutant.id));
+    let (totals, operators, functions) = score::add_up(&selection, &judged);
+    let score = Score {
+        command: words,
+        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        seed: options.sample.map(|_| options.seed),
+        baseline_s: baseline.duration.as_secs_f64(),
+        limit_s: limit.as_secs_f64(),
+        percent: totals.percent(),
+        totals,
+        operators,
+        functions,
+        verdicts: judged,
+    };
     if let Some(path) = &options.json {
         let text = serde_json::to_string_pretty(&score)? + "\n";
         files::replace(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
     let Some(percent) = score.percent else {
-        return Err(
-            "there is no score, because no mutant was run: the command launches no kernel with a mutant that was asked for".into(),
-        );
+        bail!("there is no score, because no mutant was run: the command launches no kernel with a mutant that was asked for");
     };
     let printed = after_printing(score::write(&score, &mut stdout().lock()));
-    Ok(if printed == ExitCode::SUCCESS && percent < options.at_least { ExitCode::from(TOO_LOW) } else { printed })
+    Ok(if printed == ExitCode::SUCCESS && percent < options.at_least { ExitCode::FAILURE } else { printed })
 }
 
 /// Judges mutants, several at a time, and hands on each verdict as soon as it is known. Stops early after an error or an interruption.
 fn in_parallel(
-    trials: &Trials<'_>,
+    runs: &Runs<'_>,
     baseline: &Baseline,
     mutants: &[&Listed],
     (limit, jobs): (Duration, u16),
-    mut take: impl FnMut(Judged) -> Result<(), Box<dyn std::error::Error>>,
-) -> Result<(), Box<dyn std::error::Error>> {
+    mut take: impl FnMut(Judged) -> Result<()>,
+) -> Result<()> {
     let next = Mutex::new(mutants.iter());
-    let stop = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..jobs {
-            let (sender, next, stop) = (sender.clone(), &next, &stop);
+            let (sender, next) = (sender.clone(), &next);
             scope.spawn(move || {
-                while !stop.load(Relaxed) {
+                loop {
                     let Some(mutant) = next.lock().unwrap_or_else(PoisonError::into_inner).next() else { break };
-                    let verdict = trials.judge(baseline, mutant, limit).map_err(|error| error.to_string());
-                    // `None` after an interruption.
-                    let Some(verdict) = verdict.transpose() else { break };
-                    if sender.send(verdict).is_err() {
+                    let judged = trial::judge(runs, baseline, mutant, limit).map_err(|error| error.to_string());
+                    // `None` after an interruption; and after an error, nobody receives.
+                    if judged.transpose().is_none_or(|judged| sender.send(judged).is_err()) {
                         break;
                     }
                 }
             });
         }
         drop(sender);
-        for verdict in receiver {
-            if let Err(error) = verdict.map_err(Into::into).and_then(&mut take) {
-                stop.store(true, Relaxed);
-                return Err(error);
-            }
-        }
-        Ok(())
+        receiver.into_iter().try_for_each(|judged| take(judged?))
     })
 }
 
 /// Says what the first run has shown.
 fn describe(baseline: &Baseline, selection: &Selection<'_>, chosen: &[&Listed], limit: Duration) {
     if !baseline.known.is_empty() {
-        tell(&format!("defects that the command finds without any mutant, and that do not count: {}", baseline.known.len()));
+        tell(format_args!("defects that the command finds without any mutant, and that do not count: {}", baseline.known.len()));
     }
-    tell(&format!(
+    tell(format_args!(
         "mutants: {}; in code that is executed: {}; equivalent: {}; to run, with a limit of {:.1} s each: {}",
-        selection.all,
+        selection.covered.len() + selection.equivalent.len() + selection.not_covered.len(),
         selection.covered.len() + selection.equivalent.len(),
         selection.equivalent.len(),
         limit.as_secs_f64(),
@@ -272,8 +247,7 @@ fn list(selection: &Selection<'_>, chosen: &[&Listed]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Says how far the command is, on standard error.
-fn tell(message: &str) {
-    // There is nobody to tell that this failed.
-    let _ = writeln!(stderr(), "simcuda mutate: {message}");
+/// Says how far the command is.
+fn tell(message: impl Display) {
+    say(format_args!("simcuda mutate: {message}"));
 }

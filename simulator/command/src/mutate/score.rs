@@ -1,54 +1,35 @@
 //! The score that all verdicts make together.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::{self, Write};
-use std::time::{Duration, SystemTime};
 
-use simcuda::mutants::{Listed, Operator};
-use simcuda::scores::{Counts, Judged, Score, Verdict};
+use driver::mutants::{Listed, Operator};
+use driver::report::Sources;
+use driver::scores::{Counts, Judged, Score, Verdict};
 
 use super::selection::Selection;
 
-/// The run that the verdicts are from.
-#[derive(Debug)]
-pub struct Session {
-    pub command: Vec<String>,
-    pub sample: Option<u32>,
-    pub seed: u64,
-    pub baseline: Duration,
-    pub limit: Duration,
-}
+/// Numbers of mutants: of all, by operator, and by name of the function.
+pub type Sums = (Counts, BTreeMap<Operator, Counts>, BTreeMap<String, Counts>);
 
-/// Adds up verdicts.
-pub fn add_up(session: &Session, selection: &Selection<'_>, mut verdicts: Vec<Judged>) -> Score {
-    verdicts.sort_by(|a, b| a.mutant.id.cmp(&b.mutant.id));
-    let mut totals = Counts::default();
-    let mut operators: BTreeMap<Operator, Counts> = BTreeMap::new();
-    let mut functions: BTreeMap<String, Counts> = BTreeMap::new();
-    let mut add = |mutant: &Listed, change: &dyn Fn(&mut Counts)| {
-        change(&mut totals);
-        change(operators.entry(mutant.operator).or_default());
-        change(functions.entry(mutant.function.clone()).or_default());
+/// Adds up verdicts, and the mutants that needed no run.
+pub fn add_up(selection: &Selection<'_>, verdicts: &[Judged]) -> Sums {
+    let (mut totals, mut operators, mut functions) = Sums::default();
+    let mut add = |mutant: &Listed, counts: &Counts| {
+        totals.add(counts);
+        operators.entry(mutant.operator).or_default().add(counts);
+        functions.entry(mutant.function.clone()).or_default().add(counts);
     };
-    let Selection { covered, equivalent, not_covered, .. } = selection;
-    covered.iter().chain(equivalent).chain(not_covered).for_each(|mutant| add(mutant, &|counts| counts.mutants += 1));
-    equivalent.iter().for_each(|mutant| add(mutant, &|counts| counts.equivalent += 1));
-    not_covered.iter().for_each(|mutant| add(mutant, &|counts| counts.not_covered += 1));
-    verdicts.iter().for_each(|judged| add(&judged.mutant, &|counts| counts.count(judged.verdict)));
-    let Session { command, sample, seed, baseline, limit } = session;
-    Score {
-        command: command.clone(),
-        date: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
-        seed: sample.map(|_| *seed),
-        baseline_s: baseline.as_secs_f64(),
-        limit_s: limit.as_secs_f64(),
-        percent: totals.percent(),
-        totals,
-        operators,
-        functions,
-        verdicts,
+    let one = Counts { mutants: 1, ..Counts::default() };
+    selection.covered.iter().for_each(|mutant| add(mutant, &one));
+    selection.equivalent.iter().for_each(|mutant| add(mutant, &Counts { equivalent: 1, ..one }));
+    selection.not_covered.iter().for_each(|mutant| add(mutant, &Counts { not_covered: 1, ..one }));
+    for judged in verdicts {
+        let mut counts = Counts::default();
+        counts.count(judged.verdict);
+        add(&judged.mutant, &counts);
     }
+    (totals, operators, functions)
 }
 
 /// Columns of the table, after the operator's name.
@@ -56,13 +37,15 @@ const COLUMNS: [&str; 6] = ["by findings", "by tests", "by time", "survived", "e
 
 /// Writes the mutants that survived or could not be run, and a table of all.
 pub fn write(score: &Score, out: &mut impl Write) -> io::Result<()> {
+    let mut sources = Sources::default();
     for (verdict, title) in
         [(Verdict::Survived, "survived"), (Verdict::Refused, "cannot be loaded"), (Verdict::NotLoaded, "not loaded")]
     {
         for judged in score.verdicts.iter().filter(|judged| judged.verdict == verdict) {
             writeln!(out, "{title}: {}", described(&judged.mutant))?;
-            if let Some(line) = source_line(&judged.mutant) {
-                writeln!(out, "    {line}")?;
+            let source = judged.mutant.source.as_ref();
+            if let Some(text) = source.and_then(|source| sources.text(&source.file, source.line)) {
+                writeln!(out, "    {}", text.line)?;
             }
             if verdict != Verdict::Survived {
                 writeln!(out, "    {}", judged.by)?;
@@ -110,12 +93,4 @@ pub fn described(mutant: &Listed) -> String {
         None => format!("PTX line {ptx_line}"),
     };
     format!("{function}, {place}: `{instruction}` {change}")
-}
-
-/// Returns the line of CUDA C, if the file can be read.
-fn source_line(mutant: &Listed) -> Option<String> {
-    let source = mutant.source.as_ref()?;
-    let text = fs::read_to_string(&source.file).ok()?;
-    let line = text.lines().nth((source.line as usize).checked_sub(1)?)?;
-    Some(line.trim().to_owned())
 }

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use simcuda::mutants::Listed;
+use driver::mutants::Listed;
 
 use super::equivalent::Equivalents;
 
 /// The mutants that the user asked for.
 #[derive(Debug)]
 pub struct Selection<'a> {
-    /// Their number.
-    pub all: usize,
     /// Those that a run can notice.
     pub covered: Vec<&'a Listed>,
     /// Those that are known to make no difference.
@@ -22,18 +20,10 @@ pub struct Selection<'a> {
 impl<'a> Selection<'a> {
     /// Sorts those that `asked_for` chooses.
     pub fn new(mutants: &'a [Listed], equivalents: &Equivalents, asked_for: impl Fn(&Listed) -> bool) -> Self {
-        let mut selection = Self { all: 0, covered: Vec::new(), equivalent: Vec::new(), not_covered: Vec::new() };
-        for mutant in mutants.iter().filter(|mutant| asked_for(mutant)) {
-            selection.all += 1;
-            if equivalents.contains(&mutant.id) {
-                selection.equivalent.push(mutant);
-            } else if mutant.covered {
-                selection.covered.push(mutant);
-            } else {
-                selection.not_covered.push(mutant);
-            }
-        }
-        selection
+        let chosen = mutants.iter().filter(|mutant| asked_for(mutant));
+        let (equivalent, others): (_, Vec<_>) = chosen.partition(|mutant| equivalents.contains(&mutant.id));
+        let (covered, not_covered) = others.into_iter().partition(|mutant| mutant.covered);
+        Self { covered, equivalent, not_covered }
     }
 
     /// Chooses a sample of the covered mutants, or all of them. Compilers unroll loops and inline functions, so one line of source can become
@@ -68,7 +58,7 @@ fn hash(seed: u64, name: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use simcuda::mutants::Operator;
+    use driver::mutants::Operator;
 
     use super::*;
 
