@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use run::record::{Record, StageRecord};
 use run::report::Place;
 use simt::Profile;
 use simt::bound::{Bound, bound};
 
 use crate::digests::Kernels;
-use crate::directive::nearest;
+use crate::directive::named;
 use crate::root;
 
 /// The mark of a stage whose kernel changed after the run.
@@ -94,10 +94,8 @@ impl Archive {
 
     /// Returns the run of that name.
     pub fn run(&self, name: &str) -> Result<Run<'_>> {
-        let (name, record) = self.runs.get_key_value(name).ok_or_else(|| {
-            anyhow!("there is no record book/results/{name}.json{}", nearest(name, self.runs.keys().map(String::as_str)))
-        })?;
-        Ok(self.used(Run { name, record, is_stale: self.is_stale }))
+        let runs = self.runs.iter().map(|(name, record)| (name.as_str(), Run { name, record, is_stale: self.is_stale }));
+        Ok(self.used(named(format_args!("there is no record book/results/{name}.json"), name, runs)?))
     }
 
     /// Returns the chosen runs, in the order of their names.
@@ -167,10 +165,8 @@ impl<'a> Run<'a> {
 
     /// Returns the stage of that name.
     pub fn stage(&self, name: &str) -> Result<&'a StageRecord> {
-        let stages = &self.record.stages;
-        stages.iter().find(|stage| stage.name == name).ok_or_else(|| {
-            anyhow!("{} has no stage {name}{}", self.name, nearest(name, stages.iter().map(|stage| stage.name.as_str())))
-        })
+        let stages = self.record.stages.iter().map(|stage| (stage.name.as_str(), stage));
+        named(format_args!("{} has no stage {name}", self.name), name, stages)
     }
 
     /// Returns true if the kernel of a stage has changed since.

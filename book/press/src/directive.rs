@@ -4,6 +4,7 @@
 //! own directives start with `{{#` and pass through untouched.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -115,10 +116,21 @@ impl Arguments {
     }
 }
 
+/// Finds a thing by its name. Where there is none, the error states the problem and the nearest names.
+pub fn named<'a, T>(problem: impl Display, name: &str, all: impl IntoIterator<Item = (&'a str, T)>) -> Result<T> {
+    let mut names = Vec::new();
+    for (known, thing) in all {
+        if known == name {
+            return Ok(thing);
+        }
+        names.push(known);
+    }
+    bail!("{problem}{}", nearest(name, names))
+}
+
 /// Checks that a name is a known one; the error says what kind of thing it should name.
-pub fn check<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Result<()> {
-    ensure!(known.clone().into_iter().any(|it| it == name), "there is no {kind} {name}{}", nearest(name, known));
-    Ok(())
+pub fn check<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Result<()> {
+    named(format_args!("there is no {kind} {name}"), name, known.into_iter().map(|known| (known, ())))
 }
 
 /// Says which of the known names are most like a wrong one.

@@ -22,7 +22,7 @@ use run::atomic_file::AtomicFile;
 
 use crate::archive::{Archive, STALE_NOTE};
 use crate::digests::Kernels;
-use crate::directive::nearest;
+use crate::directive::named;
 use crate::root;
 
 /// The architecture that listings are of.
@@ -152,8 +152,8 @@ fn report(output: &str) -> String {
 
 /// Returns the code of a listing, and a last line that says so if its kernel has changed since.
 pub fn read(archive: &Archive, name: &str) -> Result<String> {
-    let known = || format!("there is no listing {name}{}", nearest(name, LISTINGS.iter().map(|(name, ..)| *name)));
-    let (.., content) = LISTINGS.iter().find(|(listing, ..)| *listing == name).with_context(known)?;
+    let listings = LISTINGS.map(|(name, _, content)| (name, content));
+    let content = named(format_args!("there is no listing {name}"), name, listings)?;
     let path = format!("listings/{name}.{}", content.extension());
     let text = fs::read_to_string(root().join("book").join(&path)).with_context(|| format!("there is no book/{path}"))?;
     archive.note(&path);

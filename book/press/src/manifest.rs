@@ -74,29 +74,6 @@ impl fmt::Display for Needs {
     }
 }
 
-/// The kinds of records, each in a folder of its own.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Runs of chapters.
-    Results,
-    /// Counts of every kernel.
-    Counts,
-    /// Output of NVIDIA's tools about kernels.
-    Listings,
-}
-
-impl Kind {
-    /// Returns the kind of a record, by its path from `book/`.
-    pub fn of(record: &str) -> Result<Self> {
-        match record.split('/').next() {
-            Some("results") => Ok(Self::Results),
-            Some("counts") => Ok(Self::Counts),
-            Some("listings") => Ok(Self::Listings),
-            _ => bail!("{record} is in none of the folders results, counts and listings"),
-        }
-    }
-}
-
 impl Entry {
     /// Returns the program and its arguments.
     pub fn words(&self) -> (&str, Vec<&str>) {

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use simt::Dim3;
 
 use crate::chapters::{self, with_chapter};
-use crate::directive::{Arguments, check, nearest};
+use crate::directive::{Arguments, check, named};
 use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
 use crate::drawing::svg::inline;
@@ -123,8 +123,8 @@ fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mu
         text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
     })?;
     let workload = &W::sized(&sizes)?;
-    let names = || chapter.all_stages().map(|stage| stage.name);
-    let stage = chapter.stage(&asked).map_err(|_| anyhow!("{} has no stage {asked}{}", chapter.name, nearest(&asked, names())))?;
+    let stages = chapter.all_stages().map(|stage| (stage.name, stage));
+    let stage = named(format_args!("{} has no stage {asked}", chapter.name), &asked, stages)?;
     match show {
         Show::Lanes => Ok(inline(&lanes(gpu, stage, workload)?, &arguments.alternative()?)),
         Show::Footprint => {
@@ -137,10 +137,8 @@ fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mu
             let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
                 .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
             let Some(name) = arguments.option("share") else { return Ok(diagnosis.text()) };
-            let trials = || diagnosis.experiments.iter();
-            let trial = trials().find(|trial| trial.name == name).with_context(|| {
-                format!("there is no trial {name}{}", nearest(&name, trials().map(|trial| trial.name.as_str())))
-            })?;
+            let trials = diagnosis.experiments.iter().map(|trial| (trial.name.as_str(), trial));
+            let trial = named(format_args!("there is no trial {name}"), &name, trials)?;
             Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
         }
         Show::Accesses => accesses(gpu, stage, chapter, workload, &arguments.word("what a thread works on, in quotes,")?),

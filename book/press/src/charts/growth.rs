@@ -7,7 +7,7 @@ use run::units;
 use super::plot::{Axis, Frame, Plot};
 use super::rate::{Unit, ceiling, origin};
 use crate::archive::{Archive, Run};
-use crate::directive::{Arguments, nearest};
+use crate::directive::{Arguments, named, nearest};
 
 /// A size in which runs can differ: what a directive calls it; its keys in a record, which hold the same number, as the sides of a square; the
 /// words below the axis; the words of a title, from LEAST to MOST; and the keys of the sizes that do not differ, with their words.
@@ -24,11 +24,6 @@ const SIZES: [Size; 5] = [
 ];
 
 impl Size {
-    fn named(name: &str) -> Result<&'static Self> {
-        let size = SIZES.iter().find(|size| size.0 == name);
-        size.with_context(|| format!("there is no `over={name}`{}", nearest(name, SIZES.iter().map(|size| size.0))))
-    }
-
     /// Returns the size of a run; `None` for one whose sides differ.
     fn of(&self, run: Run) -> Option<u64> {
         let mut sides = self.1.iter().map(|key| run.size(key));
@@ -47,7 +42,8 @@ type Series = (String, Option<String>);
 /// Draws it: `over` is the size, `y` is `time`, `rate` or `rate-by-factors`, `stages` are the curves, and `rest` names one more curve, of the
 /// fastest of all other stages. The runs are those of the chapter that differ from the one that is named in that size alone.
 pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<String> {
-    let over = Size::named(&arguments.option("over").context("the option `over` is missing")?)?;
+    let over = arguments.option("over").context("the option `over` is missing")?;
+    let over = named(format_args!("there is no `over={over}`"), &over, SIZES.iter().map(|size| (size.0, size)))?;
     let y = arguments.option("y").unwrap_or_else(|| "time".to_owned());
     let named = arguments.list("stages");
     for stage in &named {

@@ -77,7 +77,7 @@ pub struct Frame {
 pub struct Plot {
     svg: Svg,
     area: Area,
-    axes: (Axis, Axis),
+    pub axes: (Axis, Axis),
     words: Words,
     /// Labels at the right ends of lines: height, series and text.
     ends: Vec<(f64, Option<usize>, String)>,

@@ -50,8 +50,8 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     let rivals = arguments.list("rivals").into_iter().map(|name| rival(run, unit, name)).collect::<Result<Vec<_>>>()?;
 
     // The roof bends where arithmetic is the ceiling, or ends at the wall.
-    let knee = flat.map_or(unit.pieces / bytes as f64, |flat| flat / bytes_per_s);
-    let knee = (knee, knee * bytes_per_s);
+    let per_byte = unit.pieces / bytes as f64;
+    let knee = flat.map_or((per_byte, per_byte * bytes_per_s), |flat| (flat / bytes_per_s, flat));
     let points = || dots.iter().map(|dot| dot.point).chain([knee]);
     let x = Axis::by_factors(points().map(|point| point.0), 1.5, if flat.is_some() { 4.0 } else { 2.0 });
     let y = Axis::by_factors(points().map(|point| point.1).chain(rivals.iter().map(|(_, rate)| *rate)), 2.0, 1.5);
@@ -70,14 +70,8 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
         y,
         y_words: unit.words,
     });
-    plot.describe(&[
-        ("bytes-per-s", bytes_per_s),
-        ("most-per-s", flat.unwrap_or(knee.1)),
-        ("per-multiply-add", unit.pieces / multiply_adds as f64),
-    ]);
-    draw_caches(&mut plot, (x, y), run, knee)?;
-    let start = slope_start(x, y, bytes_per_s);
-    plot.line("roof", &[start, knee, if flat.is_some() { (x.ends.1, knee.1) } else { (knee.0, y.ends.0) }]);
+    let end = if flat.is_some() { (x.ends.1, knee.1) } else { (knee.0, y.ends.0) };
+    let start = draw_roof(&mut plot, run, bytes_per_s, unit.pieces / multiply_adds as f64, [knee, end])?;
     if let Some(rate) = flat {
         plot.label_end(rate, None, format!("{}: {}", arithmetic.ceiling(), (unit.words)(rate)));
     } else {
@@ -94,13 +88,21 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     Ok(plot.end())
 }
 
-/// Draws the slopes of the caches up to the knee, where arithmetic or memory limits every stage. Devices without facts about caches have none.
-fn draw_caches(plot: &mut Plot, (x, y): (Axis, Axis), run: Run, knee: Point) -> Result<()> {
+/// Draws the slopes of the caches up to the knee, where arithmetic or memory limits every stage, and the slope of memory from its start, which is
+/// returned, to the end of the roof. Devices without facts about caches have no slopes of them. The page's script gets the numbers.
+fn draw_roof(plot: &mut Plot, run: Run, bytes_per_s: f64, per_multiply_add: f64, [knee, end]: [Point; 2]) -> Result<Point> {
+    plot.describe(&[("bytes-per-s", bytes_per_s), ("most-per-s", knee.1), ("per-multiply-add", per_multiply_add)]);
+    let (x, y) = plot.axes;
+    // Where the slope of a level of memory enters the picture.
+    let slope_start = |rate: f64| {
+        let start = x.ends.0.max(y.ends.0 / rate);
+        (start, start * rate)
+    };
     let facts = Facts::read()?;
     let group = format!("{}_caches", run.device().trim_start_matches("nvidia-"));
     for (name, key) in [("L1", "l1"), ("L2", "l2")] {
         let Ok(rate) = facts.value(&group, key).map(|fact| fact.value) else { continue };
-        let (start, bend) = (slope_start(x, y, rate), (knee.1 / rate, knee.1));
+        let (start, bend) = (slope_start(rate), (knee.1 / rate, knee.1));
         if start.1 < knee.1 {
             plot.line("slope", &[start, bend, knee]);
             plot.remark(start, bend, SLOPE_WORDS, format!("{name}: {}", units::bandwidth(rate)));
@@ -108,13 +110,9 @@ fn draw_caches(plot: &mut Plot, (x, y): (Axis, Axis), run: Run, knee: Point) -> 
             plot.line("slope", &[(x.ends.0, knee.1), knee]);
         }
     }
-    Ok(())
-}
-
-/// Returns the point where the slope of a level of memory enters the picture.
-fn slope_start(x: Axis, y: Axis, bytes_per_s: f64) -> Point {
-    let start = x.ends.0.max(y.ends.0 / bytes_per_s);
-    (start, start * bytes_per_s)
+    let start = slope_start(bytes_per_s);
+    plot.line("roof", &[start, knee, end]);
+    Ok(start)
 }
 
 /// Returns the bytes that the kernels of a stage ask for at the size that was timed. Counts at another size are scaled: loads grow with the
@@ -184,10 +182,7 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
         y,
         y_words: words,
     });
-    plot.describe(&[("bytes-per-s", floats.bytes_per_s), ("most-per-s", floats.flops), ("per-multiply-add", 2.0)]);
-    draw_caches(&mut plot, (x, y), folders.measured, knee)?;
-    let start = slope_start(x, y, floats.bytes_per_s);
-    plot.line("roof", &[start, knee, (x.ends.1, knee.1)]);
+    let start = draw_roof(&mut plot, folders.measured, floats.bytes_per_s, 2.0, [knee, (x.ends.1, knee.1)])?;
     plot.label_end(knee.1, None, format!("f32: {}", words(floats.flops)));
     if let Some(rate) = bytes {
         plot.level("limit s1", 2.0 * rate, format!("dp4a: {}", words(2.0 * rate)));

@@ -21,28 +21,18 @@ const WARP: u32 = 32;
 pub struct Who {
     /// The thread's number in the second block of the grid, in both dimensions if it has two.
     pub thread: u32,
-    /// The neighboring blocks that are drawn.
-    pub beside: Beside,
-}
-
-/// The neighbors of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
-    /// On all sides.
-    Around,
-    /// Those before it.
-    Before,
+    /// True if of the neighboring blocks only those before it are drawn.
+    pub only_before: bool,
 }
 
 impl Who {
     /// Takes the options `thread=40` (100 if there is none) and `beside=before`.
     pub fn take(arguments: &mut Arguments) -> Result<Self> {
-        let beside = match arguments.option("beside").as_deref() {
-            None => Beside::Around,
-            Some("before") => Beside::Before,
-            Some(other) => bail!("`beside={other}`: it can be `before`"),
-        };
-        Ok(Self { thread: arguments.number("thread")?.unwrap_or(100), beside })
+        let beside = arguments.option("beside");
+        if let Some(other) = beside.as_deref().filter(|beside| *beside != "before") {
+            bail!("`beside={other}`: it can be `before`");
+        }
+        Ok(Self { thread: arguments.number("thread")?.unwrap_or(100), only_before: beside.is_some() })
     }
 
     /// Returns the block.
@@ -52,12 +42,8 @@ impl Who {
 
     /// Returns its neighbors.
     pub fn beside(&self, layout: Layout) -> Vec<Dim3> {
-        match (layout, self.beside) {
-            (Layout::Strips, Beside::Around) => vec![at(0, 0), at(2, 0)],
-            (Layout::Strips, Beside::Before) => vec![at(0, 0)],
-            (_, Beside::Around) => vec![at(0, 1), at(2, 1), at(1, 0), at(1, 2)],
-            (_, Beside::Before) => vec![at(0, 1), at(1, 0)],
-        }
+        let all = if layout == Layout::Strips { vec![at(0, 0), at(2, 0)] } else { vec![at(0, 1), at(2, 1), at(1, 0), at(1, 2)] };
+        all.into_iter().filter(|block| !self.only_before || (block.x < 2 && block.y < 2)).collect()
     }
 
     /// Returns the name of the warp.

@@ -14,7 +14,7 @@ use simt::{AccessSample, Counters, Profile, Space};
 use super::bench::Value::{Bytes, F32, Results, U32};
 use super::bench::{Run, run};
 use super::html::{escape, figure};
-use crate::directive::check;
+use crate::directive::named;
 
 /// An experiment.
 struct Slide {
@@ -86,8 +86,7 @@ const SLIDES: [Slide; 7] = [
 
 /// Returns the figure of an experiment.
 pub fn slide(name: &str) -> Result<String> {
-    check("experiment", name, SLIDES.iter().map(|slide| slide.name))?;
-    let slide = SLIDES.iter().find(|slide| slide.name == name).context("it was checked")?;
+    let slide = named(format_args!("there is no experiment {name}"), name, SLIDES.iter().map(|slide| (slide.name, slide)))?;
     let source = slides::named(name).with_context(|| format!("there is no book/lab/slides/{name}.cu"))?;
     let rows = (slide.rows)(source).with_context(|| format!("the experiment {name}"))?;
     let titles: String = slide.columns.iter().map(|title| format!("<th scope=\"col\">{}</th>", escape(title))).collect();
