@@ -205,14 +205,12 @@ impl<'a> Run<'a> {
         let size = |name: &str| self.size(name).map(|size| size.to_string());
         let pair = |a: &str, b: &str| Some(format!("{}x{}", size(a)?, size(b)?));
         let border = self.border().map_or(String::new(), |border| format!(", border {border}"));
-        if let (Some(image), Some(template)) = (pair("image_width", "image_height"), pair("template_width", "template_height")) {
-            return format!("{image} pixels, template {template}{border}");
-        }
-        if let (Some(image), Some(window)) = (pair("image_width", "image_height"), size("window")) {
-            return format!("{image} pixels, window {window}{border}");
-        }
         if let Some(image) = pair("image_width", "image_height") {
-            return format!("{image} pixels");
+            return match (pair("template_width", "template_height"), size("window")) {
+                (Some(template), _) => format!("{image} pixels, template {template}{border}"),
+                (None, Some(window)) => format!("{image} pixels, window {window}{border}"),
+                (None, None) => format!("{image} pixels"),
+            };
         }
         if let (Some(m), Some(n), Some(k)) = (size("m"), size("n"), size("k")) {
             return format!("{m} x {k} times {k} x {n}");
@@ -245,14 +243,12 @@ impl<'a> Pair<'a> {
         let (measured, counted) = (self.measured.record, self.counted.record);
         let factor = measured.work().multiply_adds as f64 / counted.work().multiply_adds as f64;
         let Some(profile) = counted.device.profile.as_deref().and_then(Profile::named) else { return Vec::new() };
-        let timed = measured.stages.iter().filter(|stage| stage.place == Place::Device);
-        timed
-            .filter_map(|stage| {
-                let counters = self.counted_stage(&stage.name)?.counters?;
-                let bound = bound(&scaled(&counters, factor)?, measured.work().bytes, profile);
-                Some(Bounded { name: &stage.name, median_ms: stage.median_ms?, bound })
-            })
-            .collect()
+        let bounded = |stage: &'a StageRecord| {
+            let counters = self.counted_stage(&stage.name)?.counters?;
+            let bound = bound(&scaled(&counters, factor)?, measured.work().bytes, profile);
+            Some(Bounded { name: &stage.name, median_ms: stage.median_ms?, bound })
+        };
+        measured.stages.iter().filter(|stage| stage.place == Place::Device).filter_map(bounded).collect()
     }
 }
 

@@ -51,16 +51,6 @@ enum Content {
     },
 }
 
-impl Content {
-    /// Returns the extension of its file.
-    fn extension(self) -> &'static str {
-        match self {
-            Content::Code(_) => "sass",
-            Content::Races { .. } => "txt",
-        }
-    }
-}
-
 /// A listing's name, the kernel, and what of it.
 const LISTINGS: [(&str, Kernel, Content); 4] = [
     (
@@ -154,7 +144,7 @@ fn report(output: &str) -> String {
 pub fn read(archive: &Archive, name: &str) -> Result<String> {
     let listings = LISTINGS.map(|(name, _, content)| (name, content));
     let content = named(format_args!("there is no listing {name}"), name, listings)?;
-    let path = format!("listings/{name}.{}", content.extension());
+    let path = format!("listings/{name}.{}", if matches!(content, Content::Code(_)) { "sass" } else { "txt" });
     let text = fs::read_to_string(root().join("book").join(&path)).with_context(|| format!("there is no book/{path}"))?;
     archive.note(&path);
     let code: String = text.lines().filter(|line| !line.starts_with("//")).map(|line| format!("{line}\n")).collect();

@@ -34,7 +34,7 @@ use run::gpu::Gpu;
 use run::observer;
 use run::report::Row;
 use run::runner;
-use run::stage::{Experiment, Launches, Prepared, Run, Stage};
+use run::stage::{Experiment, Run, Stage};
 use run::timing::{self, Timing};
 use run::workload::Workload;
 use simt::Counters;
@@ -122,42 +122,29 @@ struct Subject<'a, W: Workload> {
     workload: &'a W,
     buffers: W::Buffers,
     repeat: usize,
-    run: Launching<W>,
+    enqueue: Enqueue<W>,
     /// The kernels of ours that it asks for when it launches. A kernel that it kept from earlier would stay whole.
     kernels: Vec<Kernel>,
     /// Their sources, with the PTX that they are loaded from.
     sources: Vec<(&'static Source, String)>,
 }
 
-/// A stage that is ready to launch.
-enum Launching<W: Workload> {
-    Launches(Launches<W>),
-    /// Prepared with whole kernels: how it divides the work must not depend on the experiments.
-    Prepared(Box<dyn Prepared<W>>),
-    /// Launches nothing.
-    Nothing,
-}
-
-impl<W: Workload> Launching<W> {
-    fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()> {
-        match self {
-            Launching::Launches(launches) => launches(gpu, workload, buffers),
-            Launching::Prepared(prepared) => prepared.enqueue(gpu, workload, buffers),
-            Launching::Nothing => Ok(()),
-        }
-    }
-}
+/// Launches a stage that is ready. It was prepared with whole kernels, because how it divides the work must not depend on the experiments.
+type Enqueue<W> = Box<dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>>;
 
 impl<'a, W: Workload> Subject<'a, W> {
     fn new(gpu: &'a Gpu, stage: &Stage<W>, workload: &'a W, repeat: usize) -> Result<Self> {
         let mut buffers = workload.upload(gpu)?;
-        let mut run = match stage.run {
-            Run::Launches(launches) => Launching::Launches(launches),
-            Run::Prepared(prepare) => Launching::Prepared(prepare(gpu, workload)?),
-            Run::Cpu(_) | Run::Copies(_) => Launching::Nothing,
+        let mut enqueue: Enqueue<W> = match stage.run {
+            Run::Launches(launches) => Box::new(launches),
+            Run::Prepared(prepare) => {
+                let mut prepared = prepare(gpu, workload)?;
+                Box::new(move |gpu, workload, buffers| prepared.enqueue(gpu, workload, buffers))
+            }
+            Run::Cpu(_) | Run::Copies(_) => Box::new(|_, _, _| Ok(())),
         };
         gpu.take_requested();
-        run.enqueue(gpu, workload, &mut buffers)?;
+        enqueue(gpu, workload, &mut buffers)?;
         gpu.stream.synchronize()?;
         let kernels = gpu.take_requested();
         let mut sources: Vec<(&'static Source, String)> = Vec::new();
@@ -166,7 +153,7 @@ impl<'a, W: Workload> Subject<'a, W> {
                 sources.push((kernel.source, gpu.ptx(kernel.source)?));
             }
         }
-        Ok(Self { gpu, workload, buffers, repeat, run, kernels, sources })
+        Ok(Self { gpu, workload, buffers, repeat, enqueue, kernels, sources })
     }
 
     /// Removes loads of each kind that the stage has. If it has only one kind, removing both kinds adds nothing.
@@ -191,9 +178,7 @@ impl<'a, W: Workload> Subject<'a, W> {
         let Self { gpu, workload, repeat, .. } = *self;
         let mut sources = self.sources.iter().zip(texts);
         let replaced = sources.try_for_each(|((source, _), text)| gpu.replace_ptx(source, Some(text.clone())));
-        let run = &mut self.run;
-        let enqueue = |gpu: &Gpu, workload: &W, buffers: &mut W::Buffers| run.enqueue(gpu, workload, buffers);
-        let trial = replaced.and_then(|()| trial(gpu, workload, &mut self.buffers, repeat, enqueue));
+        let trial = replaced.and_then(|()| trial(gpu, workload, &mut self.buffers, repeat, &mut self.enqueue));
         let effort = trial.and_then(|(counters, timing)| {
             let least_bytes = if loads == Loads::Shared { workload.work().bytes } else { 0 };
             Ok(effort(gpu, counters, timing, self.registers()?, least_bytes))

@@ -130,6 +130,14 @@ impl Grid {
         Some(Self { space: sample.space, rows, cost, conflicts, bytes_wanted: bytes.len() as u64, banks })
     }
 
+    /// Returns the first column of each sector, or every eighth bank, with its name.
+    pub fn groups(&self) -> impl Iterator<Item = (usize, String)> {
+        (0..COLUMNS).step_by(SECTOR_WORDS).map(|column| match self.space {
+            Space::Global => (column, format!("sector {}", column / SECTOR_WORDS)),
+            _ => (column, format!("bank {}", column % self.banks)),
+        })
+    }
+
     /// Returns true if several lanes request one word and nothing else.
     pub fn is_broadcast(&self) -> bool {
         let mut wanted = self.rows.iter().flat_map(|row| row.lanes).filter(|lanes| *lanes != 0);

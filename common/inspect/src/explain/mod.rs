@@ -98,19 +98,14 @@ impl<'a> Explanation<'a> {
     /// Returns the request to look at: the most expensive one, of all or of the lines that `line` names. `source` finds the text of a source
     /// file by its name. If the first warp made no such request there, the error names the possible lines.
     pub fn access(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<&'a AccessSample> {
-        let samples = || {
-            self.kernels.iter().flat_map(|kernel| {
-                kernel.samples.iter().filter_map(move |sample| {
-                    let at = sample.location.source.as_ref()?;
-                    let grid = Grid::of(sample, self.rules())?;
-                    Some((
-                        at,
-                        (kernel.lines.get(&sample.location.source).map_or(0, wavefronts), grid.cost.weight(), grid.bytes_wanted),
-                        sample,
-                    ))
-                })
-            })
+        let weighed = |(kernel, sample): (&Kernel<'a>, &'a AccessSample)| {
+            let at = sample.location.source.as_ref()?;
+            let grid = Grid::of(sample, self.rules())?;
+            let of_line = kernel.lines.get(&sample.location.source).map_or(0, wavefronts);
+            Some((at, (of_line, grid.cost.weight(), grid.bytes_wanted), sample))
         };
+        let pairs = || self.kernels.iter().flat_map(|kernel| kernel.samples.iter().map(move |sample| (kernel, sample)));
+        let samples = || pairs().filter_map(weighed);
         let candidates = samples().filter(|(at, ..)| line.is_none_or(|line| line.names(at, &source)));
         // The first of the most expensive ones: a later one has to cost more.
         let best = candidates.reduce(|best, other| if other.1 > best.1 { other } else { best });
@@ -119,7 +114,15 @@ impl<'a> Explanation<'a> {
             lines.sort_unstable();
             lines.dedup();
             let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            Error::NoAccess { stage: self.stage.to_owned(), line: line.cloned(), lines }
+            Error {
+                stage: self.stage.to_owned(),
+                line: line.map_or(String::new(), |line| format!(" {line}")),
+                expected: if lines.is_empty() {
+                    "no line has one".to_owned()
+                } else {
+                    format!("expected one of the lines {lines}")
+                },
+            }
         })
     }
 
@@ -169,9 +172,7 @@ impl<'a> Explanation<'a> {
             put(text, &format!("    {other}{times}"));
         }
     }
-}
 
-impl Explanation<'_> {
     /// Returns the picture of [`Explanation::access`] as an SVG.
     pub fn svg(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<String> {
         // `access` only returns requests that have a picture.

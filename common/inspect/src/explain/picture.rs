@@ -15,26 +15,25 @@ const LABEL: usize = 9;
 /// The longest line: an offset, and a word for each lane with space between the sectors.
 const WIDTH: usize = LABEL + 2 + 2 * COLUMNS + COLUMNS / SECTOR_WORDS - 2;
 
-/// One character for each lane.
-const LANES: [char; 32] = [
-    '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o',
-    'p', 'q', 'r', 's', 't', 'u', 'v',
-];
-
 /// Draws a sample; `None` for memory without sectors or banks.
 pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String> {
     let grid = Grid::of(sample, rules)?;
     if style.width < WIDTH {
         return Some(format!("  the picture of this request needs {WIDTH} columns\n\n  {}\n", summary(&grid, sample)));
     }
-    let mut text = header(&grid, style);
+    // A sector is a character wider, because sectors are set apart.
+    let width = if grid.space == Space::Global { 17 } else { 16 };
+    let groups: String = grid.groups().map(|(_, name)| format!("{name:<width$}")).collect();
+    let mut text = String::new();
+    put(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", groups.trim_end())));
     for row in grid.rows.iter().take(MAX_ROWS) {
         let mut cells = String::new();
         for (column, lanes) in row.lanes.iter().enumerate() {
             let cell = match lanes.count_ones() {
                 0 if grid.space == Space::Shared || row.is_moved(column) => '·',
                 0 => ' ',
-                1 => LANES[lanes.trailing_zeros() as usize],
+                // A lane's number is a digit to base 32.
+                1 => char::from_digit(lanes.trailing_zeros(), 32).unwrap_or('*'),
                 _ => '*',
             };
             cells.push(cell);
@@ -100,17 +99,6 @@ pub fn what(sample: &AccessSample) -> String {
     let space = if sample.space == Space::Global { "global" } else { "shared" };
     let variable = sample.variable.as_ref().map_or(String::new(), |name| format!("{name} in "));
     format!("{op} {variable}{space} memory")
-}
-
-fn header(grid: &Grid, style: Style) -> String {
-    let group = |word: usize| match grid.space {
-        Space::Global => format!("{:<17}", format!("sector {}", word / SECTOR_WORDS)),
-        _ => format!("{:<16}", format!("bank {}", word % grid.banks)),
-    };
-    let titles: String = (0..COLUMNS).step_by(SECTOR_WORDS).map(group).collect();
-    let mut text = String::new();
-    put(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", titles.trim_end())));
-    text
 }
 
 /// Returns the space between a word and the next one. Sectors are set apart, banks are not.

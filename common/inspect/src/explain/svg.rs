@@ -75,13 +75,8 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
     text(&mut svg, "title", MARGIN, 24, &heading);
     text(&mut svg, "small", MARGIN, 41, &summary);
     text(&mut svg, "small", MARGIN, TOP - 6, "bytes");
-    for group in (0..COLUMNS).step_by(SECTOR_WORDS) {
-        let name = if grid.space == Space::Global {
-            format!("sector {}", group / SECTOR_WORDS)
-        } else {
-            format!("bank {}", group % grid.banks)
-        };
-        text(&mut svg, "small", left(&grid, group), TOP - 6, &name);
+    for (column, name) in grid.groups() {
+        text(&mut svg, "small", left(&grid, column), TOP - 6, &name);
     }
     let mut y = TOP;
     for row in &grid.rows {
