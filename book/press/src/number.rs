@@ -52,9 +52,7 @@ pub struct Style {
     pub unit: Option<Unit>,
     /// True if the unit is written after the number.
     pub names_unit: bool,
-    /// Significant digits.
     digits: Option<usize>,
-    /// Digits after the point.
     decimals: Option<usize>,
 }
 
@@ -71,7 +69,6 @@ impl Style {
         Ok(Self { unit, names_unit, digits, decimals })
     }
 
-    /// Writes a quantity.
     pub fn write(&self, quantity: Quantity) -> Result<String> {
         let Quantity { value, dimension } = quantity;
         if let Some(unit) = self.unit {

@@ -16,7 +16,6 @@ use run::Chapter;
 use run::device::Request as Device;
 use run::gpu::Gpu;
 use run::observer;
-use run::report::Outcome;
 use run::runner;
 use run::stage::{Run, Stage};
 use run::units::percent;
@@ -29,7 +28,7 @@ use crate::directive::{Arguments, check, named};
 use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
 use crate::drawing::svg::inline;
-use crate::drawing::trace::Arrays;
+use crate::drawing::trace::{Arrays, verified};
 use crate::lab::explain::explain;
 use crate::tables::source;
 
@@ -147,8 +146,7 @@ fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mu
 
 fn lanes<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<String> {
     let profile = gpu.profile().context("only the simulator shows what a warp does")?;
-    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
-    let Outcome::Verified(measured) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
+    let measured = verified(gpu, stage, workload)?;
     Ok(Explanation::new(stage.name, &measured.launches, workload.work().bytes, profile).svg(None, kernels::text)?)
 }
 

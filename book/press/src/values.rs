@@ -36,22 +36,20 @@ pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> R
 }
 
 fn value(archive: &Archive, run: Run, Term { stage, field, .. }: Term) -> Result<Quantity> {
-    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
-    let (value, known) = match stage {
-        "ceiling" => (ceiling(run.record, field), named(&["flops", "bytes", "byte_multiply_adds"])),
+    let counters;
+    let (value, known): (_, Vec<&str>) = match stage {
+        "ceiling" => (ceiling(run.record, field), vec!["flops", "bytes", "byte_multiply_adds"]),
         "chip" => (chip(run.record, field), Vec::new()),
-        "work" => (work(run.record, field), run.record.workload.keys().cloned().collect()),
+        "work" => (work(run.record, field), run.record.workload.keys().map(String::as_str).collect()),
         _ => {
             let row = run.stage(stage)?;
             let value = if field == "bound" { bound(archive, run, row) } else { of_stage(run.record, row, field) };
-            let counters = row.counters.and_then(|counters| serde_json::to_value(counters).ok());
-            let counters = counters.as_ref().and_then(Value::as_object).into_iter().flat_map(|counters| counters.keys().cloned());
-            let mut known = named(&FIELDS.map(|(name, _)| name));
-            known.extend(counters.chain(["bound".to_owned()]));
-            (value, known)
+            counters = serde_json::to_value(row.counters)?;
+            let counted = counters.as_object().into_iter().flat_map(|counters| counters.keys().map(String::as_str));
+            (value, FIELDS.map(|(name, _)| name).into_iter().chain(counted).chain(["bound"]).collect())
         }
     };
-    value.with_context(|| format!("{} has no {stage}.{field}{}", run.name, nearest(field, known.iter().map(String::as_str))))
+    value.with_context(|| format!("{} has no {stage}.{field}{}", run.name, nearest(field, known)))
 }
 
 /// Returns the least time of a stage: from the counts of a simulated run, or for a measured run what its table of bounds says.

@@ -10,7 +10,6 @@ const BOTTOM: f64 = 46.0;
 /// From a label at the end of a line to the next one.
 const STEP: f64 = 16.0;
 
-/// An axis.
 #[derive(Clone, Copy)]
 pub struct Axis {
     pub ends: (f64, f64),
@@ -25,7 +24,6 @@ impl Axis {
         Self { ends: (least / below, most * above), by_factors: true }
     }
 
-    /// Makes an axis from zero.
     pub fn from_zero(end: f64) -> Self {
         Self { ends: (0.0, end), by_factors: false }
     }
@@ -59,7 +57,6 @@ impl Axis {
     }
 }
 
-/// The frame of a plot.
 pub struct Frame {
     pub title: String,
     pub notes: Vec<String>,
@@ -86,7 +83,6 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// Draws axes and grid.
     pub fn new(frame: Frame) -> Self {
         let Frame { title, notes, height, x, x_ticks, x_name, y, y_words } = frame;
         let y_ticks: Vec<(f64, String)> =

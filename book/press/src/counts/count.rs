@@ -195,7 +195,7 @@ fn simulate(device: &Request) -> Result<Record> {
     for group in groups() {
         for report in launch(&gpu, group)? {
             let kernel = counts_of(&mut kernels, group, &report.kernel);
-            METRICS.iter().for_each(|metric| kernel.add(metric.name, (metric.simulated)(&report.counters)));
+            METRICS.iter().for_each(|(name, _, simulated)| kernel.add(name, simulated(&report.counters)));
         }
     }
     Ok(record(&gpu, "the simulator".to_owned(), kernels))
@@ -204,7 +204,7 @@ fn simulate(device: &Request) -> Result<Record> {
 /// Counts with Nsight Compute: this program again, group by group, under the profiler.
 fn profile() -> Result<Record> {
     let gpu = Gpu::open(&Request::Gpu)?;
-    let metrics = METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(",");
+    let metrics = METRICS.map(|(name, ..)| name).join(",");
     let mut kernels = Vec::new();
     for group in groups() {
         let output = Command::new("ncu")

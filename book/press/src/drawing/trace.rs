@@ -3,16 +3,17 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use cudarc::driver::{CudaView, DevicePtr};
 use ptx::finding::AccessOp;
 use run::gpu::Gpu;
-use run::observer;
+use run::report::{Measured, Outcome};
 use run::stage::{Run, Stage};
 use run::workload::histogram::LEVELS;
 use run::workload::{
     Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
 };
+use run::{observer, runner};
 use simt::{Dim3, Touched};
 
 /// The seed of inputs.
@@ -221,6 +222,14 @@ pub fn runs(elements: &Elements) -> Vec<Range<u64>> {
         }
     }
     runs
+}
+
+/// Runs a stage once, and returns what the simulator reports. Its result has to be right.
+pub fn verified<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<Measured> {
+    match runner::run(gpu, &[*stage], workload, 0)?.rows.remove(0).outcome {
+        Outcome::Verified(measured) => Ok(measured),
+        outcome => bail!("{} is not verified: {outcome:?}", stage.name),
+    }
 }
 
 /// Runs the stage. Returns the arrays, and what the threads of each of the blocks touched.

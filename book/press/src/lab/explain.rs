@@ -6,8 +6,6 @@ use anyhow::{Context, Result, bail, ensure};
 use inspect::explain::{Explanation, Listing, Request, TITLES, Working};
 use ptx::finding::AccessOp;
 use run::gpu::Gpu;
-use run::report::Outcome;
-use run::runner;
 use run::stage::Stage;
 use run::workload::Workload;
 use serde::Serialize;
@@ -16,6 +14,7 @@ use simt::Space;
 use super::html::{data, escape, figure, table};
 use super::launch;
 use crate::directive::Arguments;
+use crate::drawing::trace::verified;
 
 /// Lines before and after the one that `around` names.
 const AROUND: u32 = 4;
@@ -149,8 +148,7 @@ pub fn explain<W: Workload>(
     let shown = Shown::take(arguments)?;
     let profile = gpu.profile().context("only the simulator counts lines")?;
     let before = launch::written()?;
-    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
-    let Outcome::Verified(measured) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
+    let measured = verified(gpu, stage, workload)?;
     let least_bytes = workload.work().bytes;
     let explanation = Explanation::new(stage.name, &measured.launches, least_bytes, profile);
     let listings = explanation.listings();
@@ -230,18 +228,13 @@ fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Res
             continue;
         }
         gap = false;
-        let cells: String = match counted {
-            Some(line) => {
-                columns.iter().map(|at| format!("<td>{}</td>", escape(line.cells[*at].as_deref().unwrap_or_default()))).collect()
-            }
-            None => "<td></td>".repeat(width),
-        };
-        let asks = kernels.iter().filter(|kernel| kernel.name == listing.kernel).flat_map(|kernel| &kernel.requests);
-        let asks = asks.into_iter().any(|request| request.line == number && request.file == listing.file);
-        let mut classes = Vec::new();
-        classes.extend(counted.filter(|line| line.is_hottest).map(|_| "hot"));
-        classes.extend(asks.then_some("asks"));
-        classes.extend(counted.is_none().then_some("quiet"));
+        let cell = |column: &usize| counted.and_then(|line| line.cells[*column].as_deref()).unwrap_or_default();
+        let cells: String = columns.iter().map(|column| format!("<td>{}</td>", escape(cell(column)))).collect();
+        let requests = kernels.iter().filter(|kernel| kernel.name == listing.kernel).flat_map(|kernel| &kernel.requests);
+        let asks = requests.into_iter().any(|request| request.line == number && request.file == listing.file);
+        let is_hottest = counted.is_some_and(|line| line.is_hottest);
+        let classes = [(is_hottest, "hot"), (asks, "asks"), (counted.is_none(), "quiet")];
+        let classes: Vec<&str> = classes.into_iter().filter_map(|(applies, class)| applies.then_some(class)).collect();
         let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
         let line = line_of(number);
         let code = escape(line.get(indent.min(depth(line))..).unwrap_or(line));

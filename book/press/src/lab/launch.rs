@@ -23,7 +23,6 @@ const MOST_BYTES: usize = 100_000;
 /// The folder of the files, from the root of the repository. `cargo book` copies them into the book.
 pub const FOLDER: &str = "target/book-lab/launches";
 
-/// Bytes of memory.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 enum Contents {

@@ -10,13 +10,13 @@ use run::units::significant;
 use serde_json::{Value as Json, json};
 use simt::occupancy::{BlockNeeds, Occupancy};
 use simt::{AccessSample, Counters, Profile, Space};
+use simt_web::request::Launch;
 
 use super::bench::Value::{Bytes, F32, Results, U32};
-use super::bench::{Run, run};
+use super::bench::{launch, run};
 use super::html::{escape, figure};
 use crate::directive::named;
 
-/// An experiment.
 struct Slide {
     name: &'static str,
     title: &'static str,
@@ -84,7 +84,6 @@ const SLIDES: [Slide; 7] = [
     },
 ];
 
-/// Returns the figure of an experiment.
 pub fn slide(name: &str) -> Result<String> {
     let slide = named(format_args!("there is no experiment {name}"), name, SLIDES.iter().map(|slide| (slide.name, slide)))?;
     let source = slides::named(name).with_context(|| format!("there is no book/lab/slides/{name}.cu"))?;
@@ -132,12 +131,10 @@ fn stride(source: &Source) -> Result<Vec<Row>> {
     let row = |&(stride, first): &(u32, u32)| {
         let samples = wave((OUTPUTS + TAPS - 1 + first) as usize, 16);
         let filter = wave(TAPS as usize, 6);
-        let (launched, _) = run(&Run {
-            grid: [OUTPUTS.div_ceil(128 * stride), 1],
-            block: 128,
-            arguments: &[F32(&samples), F32(&filter), U32(OUTPUTS), U32(TAPS), U32(stride), U32(first), Results(4 * OUTPUTS)],
-            ..Run::of(source, "strided")
-        })?;
+        let launch = Launch { grid: [OUTPUTS.div_ceil(128 * stride), 1, 1], block: [128, 1, 1], ..launch("strided") };
+        let sizes = [OUTPUTS, TAPS, stride, first].map(U32);
+        let arguments = [F32(&samples), F32(&filter)].into_iter().chain(sizes).chain([Results(4 * OUTPUTS)]);
+        let (launched, _) = run(source, launch, arguments)?;
         let loads = launched
             .report
             .samples
@@ -155,11 +152,8 @@ fn stride(source: &Source) -> Result<Vec<Row>> {
 fn divergence(source: &Source) -> Result<Vec<Row>> {
     const STEPS: u32 = 16;
     let row = |&(lanes, warps): &(u32, u32)| {
-        let (launched, _) = run(&Run {
-            block: 128,
-            arguments: &[F32(&wave(128, 16)), U32(lanes), U32(warps), U32(STEPS), Results(4 * 128)],
-            ..Run::of(source, "branch")
-        })?;
+        let launch = Launch { block: [128, 1, 1], ..launch("branch") };
+        let (launched, _) = run(source, launch, [F32(&wave(128, 16)), U32(lanes), U32(warps), U32(STEPS), Results(4 * 128)])?;
         let Counters { ptx_instructions, ptx_thread_instructions, .. } = launched.report.counters;
         let cells =
             vec![set(lanes, 32), set(warps, 4), ptx_instructions.to_string(), ratio(ptx_thread_instructions, ptx_instructions)];
@@ -192,23 +186,15 @@ fn barriers(source: &Source) -> Result<Vec<Row>> {
     let right: Vec<f32> = (0..OUTPUTS as usize).map(|i| (0..TAPS as usize).map(|j| signal[i + j] * filter[j]).sum()).collect();
     let row = |&(tile, padding, loads, sums): &(u32, u32, bool, bool)| {
         let samples = RUN * BLOCK + tile - 1;
-        let (launched, results) = run(&Run {
-            grid: [OUTPUTS.div_ceil(BLOCK * RUN), 1],
-            block: BLOCK,
+        let launch = Launch {
+            grid: [OUTPUTS.div_ceil(BLOCK * RUN), 1, 1],
+            block: [BLOCK, 1, 1],
             shared: 4 * (samples + samples / 32 * padding),
-            arguments: &[
-                F32(&signal),
-                F32(&filter),
-                U32(OUTPUTS),
-                U32(TAPS),
-                U32(tile),
-                U32(padding),
-                U32(loads.into()),
-                U32(sums.into()),
-                Results(4 * OUTPUTS),
-            ],
-            ..Run::of(source, "tiled")
-        })?;
+            ..launch("tiled")
+        };
+        let sizes = [OUTPUTS, TAPS, tile, padding, loads.into(), sums.into()].map(U32);
+        let arguments = [F32(&signal), F32(&filter)].into_iter().chain(sizes).chain([Results(4 * OUTPUTS)]);
+        let (launched, results) = run(source, launch, arguments)?;
         let (results, _) = results.as_chunks::<4>();
         let wrong = results.iter().zip(&right).filter(|(got, right)| f32::from_le_bytes(**got) != **right).count();
         let Counters { shared_load_wavefronts, shared_load_requests, .. } = launched.report.counters;
@@ -249,12 +235,8 @@ fn occupancy(source: &Source) -> Result<Vec<Row>> {
     let row = |&(length, block): &(u32, u32)| {
         let kernel = format!("run_{length}");
         let signal = wave((OUTPUTS + TAPS + length) as usize, 16);
-        let (launched, _) = run(&Run {
-            grid: [OUTPUTS / (block * length), 1],
-            block,
-            arguments: &[F32(&signal), F32(&wave(TAPS as usize, 6)), U32(TAPS), Results(4 * OUTPUTS)],
-            ..Run::of(source, &kernel)
-        })?;
+        let launch = Launch { grid: [OUTPUTS / (block * length), 1, 1], block: [block, 1, 1], ..launch(&kernel) };
+        let (launched, _) = run(source, launch, [F32(&signal), F32(&wave(TAPS as usize, 6)), U32(TAPS), Results(4 * OUTPUTS)])?;
         let per_thread = registers.get(&kernel).copied();
         let needs = BlockNeeds { threads: block, registers_per_thread: per_thread, shared_bytes: 0 };
         let held = Occupancy::of(profile, needs);
@@ -278,7 +260,8 @@ fn bytes(source: &Source) -> Result<Vec<Row>> {
         let words = apart == 0;
         let out = Results(if words { 128 } else { 32 });
         let arguments = if words { vec![Bytes(&memory), out] } else { vec![Bytes(&memory), U32(apart), out] };
-        let (launched, _) = run(&Run { profile, arguments: &arguments, ..Run::of(source, if words { "words" } else { "bytes" }) })?;
+        let launch = Launch { profile: profile.to_owned(), ..launch(if words { "words" } else { "bytes" }) };
+        let (launched, _) = run(source, launch, arguments)?;
         let Counters { global_load_transactions, global_load_sectors, shared_load_wavefronts, .. } = launched.report.counters;
         let layout = match apart {
             0 => "words, side by side".to_owned(),
@@ -299,12 +282,9 @@ fn window(source: &Source) -> Result<Vec<Row>> {
     let row = |&(window, slices): &(u32, u32)| {
         let rows = OUTPUTS.div_ceil(slices);
         let image = wave((WIDTH * (OUTPUTS + window - 1)) as usize, 16);
-        let (launched, _) = run(&Run {
-            grid: [1, slices],
-            block: WIDTH,
-            arguments: &[F32(&image), U32(WIDTH), U32(OUTPUTS), U32(window), U32(rows), Results(4 * WIDTH * OUTPUTS)],
-            ..Run::of(source, "column_sums")
-        })?;
+        let launch = Launch { grid: [1, slices, 1], block: [WIDTH, 1, 1], ..launch("column_sums") };
+        let (launched, _) =
+            run(source, launch, [F32(&image), U32(WIDTH), U32(OUTPUTS), U32(window), U32(rows), Results(4 * WIDTH * OUTPUTS)])?;
         let loads = launched.report.counters.global_load_bytes / 4;
         let numbers = [window, slices, WIDTH * slices, rows].map(|number| number.to_string());
         let cells = numbers.into_iter().chain([ratio(loads, u64::from(WIDTH * OUTPUTS))]).collect();
@@ -318,13 +298,13 @@ fn tile(source: &Source) -> Result<Vec<Row>> {
     const DEPTH: u32 = 32;
     let (a, b) = (wave((SIDE * DEPTH) as usize, 16), wave((SIDE * DEPTH) as usize, 6));
     let row = |&(rows, columns): &(u32, u32)| {
-        let (launched, _) = run(&Run {
-            grid: [SIDE / columns, SIDE / rows],
-            block: 64,
+        let launch = Launch {
+            grid: [SIDE / columns, SIDE / rows, 1],
+            block: [64, 1, 1],
             shared: 4 * DEPTH * (rows + columns),
-            arguments: &[F32(&a), F32(&b), U32(SIDE), U32(rows), U32(columns), Results(4 * SIDE * SIDE)],
-            ..Run::of(source, "product")
-        })?;
+            ..launch("product")
+        };
+        let (launched, _) = run(source, launch, [F32(&a), F32(&b), U32(SIDE), U32(rows), U32(columns), Results(4 * SIDE * SIDE)])?;
         let Counters { global_load_bytes, global_load_sectors, f32_fma, .. } = launched.report.counters;
         let cells = vec![
             rows.to_string(),

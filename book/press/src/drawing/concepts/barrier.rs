@@ -10,7 +10,6 @@ const READS: f64 = 6.0;
 const ROW: f64 = 20.0;
 const STEP: f64 = 25.0;
 
-/// Draws it.
 pub fn draw() -> Picture {
     let time = Timeline { left: MARGIN + 52.0, right: WIDTH - MARGIN, length: 18.0 };
     let slowest = STORES.iter().copied().fold(0.0, f64::max);

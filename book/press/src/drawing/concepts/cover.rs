@@ -10,9 +10,7 @@ use super::shapes::Picture;
 use crate::archive::Archive;
 use crate::listings;
 
-/// The height of the picture.
 const HEIGHT: f64 = 268.0;
-/// Lanes of the ribbon.
 const LANES: usize = 4;
 /// Width and height of an instruction of a lane, with its gap.
 const CELL: (f64, f64) = (11.0, 7.0);
@@ -22,12 +20,10 @@ const MIDDLE: (f64, f64) = (140.0, 128.0);
 const RADIUS: f64 = 104.0;
 /// From one turn of the roll to the next.
 const PITCH: f64 = 36.0;
-/// The place of the name of the book.
 const NAME: (f64, f64) = (312.0, 98.0);
 /// Radius where the roll begins.
 const CORE: f64 = 14.0;
 
-/// Draws it.
 pub fn draw(archive: &Archive) -> Result<Picture> {
     let rolled = classes(&listings::read(archive, "03-unroll.shared")?);
     let unrolled = classes(&listings::read(archive, "03-unroll.unroll-4")?);

@@ -3,13 +3,11 @@
 use super::super::svg::{MARGIN, Svg, width_of};
 use super::shapes::Picture;
 
-/// Lanes of a warp.
 const LANES: usize = 32;
 /// Lanes of the first warp that take the first path.
 const FIRST: usize = 16;
 /// Instructions of each path.
 const PATH: usize = 3;
-/// Width and height of a lane's instruction.
 const CELL: f64 = 9.0;
 const ROW: f64 = 16.0;
 
@@ -20,7 +18,6 @@ struct Line {
     lanes: std::ops::Range<usize>,
 }
 
-/// Draws it.
 pub fn draw() -> Picture {
     let mut svg = Svg::panel(258.0);
     let line = |words, class, lanes| Line { words, class, lanes };

@@ -26,7 +26,6 @@ use shapes::Picture;
 /// A function that draws a picture. Most pictures need nothing; others show records, facts, or what an option names.
 type Draw = fn(&Archive, &Facts, &mut Arguments) -> Result<Picture>;
 
-/// The pictures by name.
 const PICTURES: [(&str, Draw); 12] = [
     ("cover", |archive, _, _| cover::draw(archive)),
     ("grid", |_, _, _| Ok(grid::draw())),
