@@ -75,7 +75,8 @@ pub fn problems(manifest: &Manifest) -> Result<Vec<String>> {
 fn check_entry(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
     ensure!(manifest.path(path).is_file(), "there is no such file");
     stale_parts(manifest, path)?;
-    ensure!(entry.needs.gpu() == entry.model.is_some(), "a record of a GPU names its model, and no other does");
+    let (_, _, on_gpu) = entry.needs.details();
+    ensure!(on_gpu == entry.model.is_some(), "a record of a GPU names its model, and no other does");
     match Kept::read(manifest, path)? {
         Kept::Results(record) => {
             let (program, _) = entry.words();

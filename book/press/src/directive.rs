@@ -3,7 +3,7 @@
 //! A word or a value with spaces takes double quotes. A backslash before the braces keeps the text as it is: `\{{run …}}`. mdBook's
 //! own directives start with `{{#` and pass through untouched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Display;
 use std::ops::Range;
 
@@ -41,14 +41,14 @@ pub fn find(page: &str) -> Result<Vec<Directive<'_>>, usize> {
 /// The words and options of a directive, which are taken out one by one; what is left over at the end is an error.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Arguments {
-    words: Vec<String>,
+    words: VecDeque<String>,
     options: BTreeMap<String, String>,
 }
 
 impl Arguments {
     /// Splits the text of a directive.
     pub fn parse(text: &str) -> Result<Self> {
-        let (mut words, mut options) = (Vec::new(), BTreeMap::new());
+        let (mut words, mut options) = (VecDeque::new(), BTreeMap::new());
         let mut rest = text.trim_start();
         while !rest.is_empty() {
             let key = rest.find('=').filter(|end| *end > 0 && rest[..*end].chars().all(|c| c.is_ascii_lowercase() || c == '-'));
@@ -63,17 +63,16 @@ impl Arguments {
                     "the option `{}` is given twice",
                     &rest[..end]
                 ),
-                None => words.push(value.to_owned()),
+                None => words.push_back(value.to_owned()),
             }
             rest = after.trim_start();
         }
-        words.reverse();
         Ok(Self { words, options })
     }
 
     /// Takes the next word, which is `what`.
     pub fn word(&mut self, what: &str) -> Result<String> {
-        self.words.pop().with_context(|| format!("{what} is missing"))
+        self.words.pop_front().with_context(|| format!("{what} is missing"))
     }
 
     /// Takes the words for readers who do not see a picture.
@@ -83,9 +82,7 @@ impl Arguments {
 
     /// Takes all words that are left.
     pub fn rest(&mut self) -> Vec<String> {
-        let mut words = std::mem::take(&mut self.words);
-        words.reverse();
-        words
+        self.words.drain(..).collect()
     }
 
     /// Takes an option, if it is there.
@@ -106,7 +103,7 @@ impl Arguments {
 
     /// Checks that nothing is left.
     pub fn finish(mut self) -> Result<()> {
-        if let Some(word) = self.words.pop() {
+        if let Some(word) = self.words.pop_front() {
             bail!("`{word}` is one word too many");
         }
         match self.options.pop_first() {

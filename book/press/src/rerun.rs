@@ -52,16 +52,6 @@ enum Device {
     Sim,
 }
 
-impl Device {
-    fn makes(self, needs: Needs) -> bool {
-        match self {
-            Device::Sim => needs == Needs::Sim,
-            // Where there is a GPU there may be the rest of the CUDA toolkit.
-            Device::Gpu => needs != Needs::Sim,
-        }
-    }
-}
-
 /// A record to make.
 struct Job<'a> {
     record: &'a str,
@@ -108,7 +98,8 @@ impl Arguments {
         let wanted: Vec<_> = if named.is_empty() { all().collect() } else { named };
         let mut jobs = Vec::new();
         for (record, entry) in wanted {
-            if self.device.is_some_and(|device| !device.makes(entry.needs)) {
+            // Where there is a GPU there may be the rest of the CUDA toolkit.
+            if self.device.is_some_and(|device| (device == Device::Sim) != (entry.needs == Needs::Sim)) {
                 continue;
             }
             let reason = match stale_parts(manifest, record) {
@@ -128,10 +119,10 @@ impl Arguments {
 
 /// Says what this machine lacks to make a record.
 fn missing(entry: &Entry) -> Option<String> {
-    if let Some(program) = entry.needs.program()
+    if let (needs, Some(program), _) = entry.needs.details()
         && !on_path(program)
     {
-        return Some(format!("needs {}: there is no `{program}` on the PATH", entry.needs));
+        return Some(format!("needs {needs}: there is no `{program}` on the PATH"));
     }
     let model = entry.model.as_ref()?;
     match probe::probe() {
@@ -151,7 +142,7 @@ fn on_path(program: &str) -> bool {
 fn announcement(jobs: &[Job], skipped: &[Job]) -> String {
     let mut text = String::new();
     for group in jobs.chunk_by(|one, next| (one.entry.needs, &one.entry.model) == (next.entry.needs, &next.entry.model)) {
-        let on = group[0].entry.model.as_deref().map_or_else(|| group[0].entry.needs.to_string(), str::to_owned);
+        let on = group[0].entry.model.as_deref().unwrap_or(group[0].entry.needs.details().0);
         let runs = if group.len() == 1 { "1 run".to_owned() } else { format!("{} runs", group.len()) };
         let seconds: f64 = group.iter().map(|job| job.seconds).sum();
         text += &format!("{runs} with {on}, about {}:\n", duration(seconds));

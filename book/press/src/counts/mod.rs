@@ -262,17 +262,10 @@ fn table(hardware: &Record, simulated: &Record) -> Result<String> {
         }
     }
     let date = |record: &Record| record.date.split('T').next().unwrap_or_default().to_owned();
-    let from = format!(
-        "{}: driver {}, {}, {}, {}. {}: {}, {}. Records: `book/counts/*.json`.",
-        hardware.device,
-        hardware.driver,
-        hardware.compiler,
-        hardware.counted_by,
-        date(hardware),
-        simulated.device,
-        simulated.compiler,
-        date(simulated),
-    );
+    let Record { device, driver, compiler, counted_by, .. } = hardware;
+    let mut from = format!("{device}: driver {driver}, {compiler}, {counted_by}, {}. ", date(hardware));
+    let Record { device, compiler, .. } = simulated;
+    from += &format!("{device}: {compiler}, {}. Records: `book/counts/*.json`.", date(simulated));
     table += &format!(
         "\n\n*{equal} of {compared} counts are equal. A number alone is what both count; two are the GPU's and the simulator's.*\n\n{}\n",
         source(&from)

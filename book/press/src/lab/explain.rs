@@ -147,7 +147,6 @@ pub fn explain<W: Workload>(
 ) -> Result<String> {
     let shown = Shown::take(arguments)?;
     let profile = gpu.profile().context("only the simulator counts lines")?;
-    let before = launch::written()?;
     let measured = verified(gpu, stage, workload)?;
     let least_bytes = workload.work().bytes;
     let explanation = Explanation::new(stage.name, &measured.launches, least_bytes, profile);
@@ -157,8 +156,7 @@ pub fn explain<W: Workload>(
         kernels::all().find(|known| known.name == *kernel).with_context(|| format!("{kernel} is no kernel of the book"))?.source;
     let size = sizes.iter().map(|size| format!("-{size}")).collect::<String>();
     let file = format!("{chapter}-{}{size}-{}.json", stage.name, profile.name);
-    let stored = launch::Stage { file: &file, name: stage.name, profile: profile.name, least_bytes, source };
-    launch::save(&stored, launch::written()?.difference(&before).cloned())?;
+    launch::save(&file, stage.name, profile.name, least_bytes, source)?;
 
     let mut kernels: Vec<KernelData> = Vec::new();
     for listing in &listings {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use driver::launch_files::{LaunchFile, launches_in};
@@ -32,30 +32,10 @@ enum Contents {
     Bytes { hex: String },
 }
 
-/// Returns the files that the driver has written until now.
-pub fn written() -> Result<BTreeSet<PathBuf>> {
+/// Makes the file of a stage from those that the driver has written of its launches, and removes them. Fails if it would be too large for a page.
+pub fn save(file: &str, stage: &str, profile: &str, least_bytes: u64, source: &Source) -> Result<()> {
     let folder = LAUNCHES.path().with_context(|| format!("{LAUNCHES} is not set"))?;
-    if !folder.is_dir() {
-        return Ok(BTreeSet::new());
-    }
-    Ok(launches_in(&folder).own_files()?.into_iter().collect())
-}
-
-/// The contents of the file of a stage.
-pub struct Stage<'a> {
-    /// The name of the file, without its folder.
-    pub file: &'a str,
-    pub name: &'a str,
-    pub profile: &'a str,
-    /// The least that the computation has to read and write.
-    pub least_bytes: u64,
-    pub source: &'a Source,
-}
-
-/// Makes the file of a stage from those of its launches, and removes them. Fails if it would be too large for a page.
-pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Result<()> {
-    let Stage { file, name, profile, least_bytes, source } = stage;
-    let launches = launches.map(|path| {
+    let launches = launches_in(&folder).own_files()?.into_iter().map(|path| {
         let written = serde_json::from_slice(&fs::read(&path)?)?;
         fs::remove_file(&path)?;
         launch(written)
@@ -63,7 +43,7 @@ pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Resul
     let launches = launches.collect::<Result<Vec<_>>>()?;
     let headers = source.headers.iter().map(|header| json!({ "name": header.name, "text": header.text })).collect::<Vec<_>>();
     let source = json!({ "path": source.path, "text": source.cuda, "headers": headers });
-    let json = json!({ "stage": name, "profile": profile, "least_bytes": least_bytes, "source": source, "launches": launches })
+    let json = json!({ "stage": stage, "profile": profile, "least_bytes": least_bytes, "source": source, "launches": launches })
         .to_string();
     ensure!(json.len() <= MOST_BYTES, "{file} has {} bytes, more than {MOST_BYTES}; choose a smaller `size`", json.len());
     let folder = root().join(FOLDER);
