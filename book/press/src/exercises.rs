@@ -22,7 +22,12 @@ pub fn exercise(stem: &str) -> Result<String> {
 /// Lists the exercises of a chapter, and shows how to start one.
 pub fn exercises(chapter: &str) -> Result<String> {
     chapters::check(chapter)?;
-    Ok(list(chapter, &Exercise::all(root(), chapter)?))
+    let mut list = "| | | |\n|---:|---|---|\n".to_owned();
+    for Exercise { number, manifest: Manifest { title, kind, .. }, .. } in &Exercise::all(root(), chapter)? {
+        list += &format!("| {number} | {} | {title} |\n", kind.word());
+    }
+    list += &format!("\n```console\n$ cargo run -p ch{chapter} -- exercise\n$ cargo run -p ch{chapter} -- exercise 1\n```\n");
+    Ok(list)
 }
 
 /// Shows all exercises with their solutions, and what the check says to typical wrong answers.
@@ -53,15 +58,6 @@ pub fn progress() -> Result<String> {
         "<figure class=\"lab journal\" data-lab=\"journal\">\n<table>\n<thead><tr><th>chapter</th><th>passed</th></tr></thead>\n<tbody>\n{rows}</tbody>\n\
          </table>\n</figure>"
     ))
-}
-
-fn list(chapter: &str, exercises: &[Exercise]) -> String {
-    let mut list = "| | | |\n|---:|---|---|\n".to_owned();
-    for Exercise { number, manifest: Manifest { title, kind, .. }, .. } in exercises {
-        list += &format!("| {number} | {} | {title} |\n", kind.word());
-    }
-    list += &format!("\n```console\n$ cargo run -p ch{chapter} -- exercise\n$ cargo run -p ch{chapter} -- exercise 1\n```\n");
-    list
 }
 
 fn shown(exercise: &Exercise) -> Result<String> {

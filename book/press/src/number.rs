@@ -71,16 +71,10 @@ impl Style {
 
     pub fn write(&self, quantity: Quantity) -> Result<String> {
         let Quantity { value, dimension } = quantity;
-        if let Some(unit) = self.unit {
-            ensure!(
-                unit.dimension == dimension,
-                "this is {}, and {} is the unit of {}",
-                dimension.name(),
-                unit.name,
-                unit.dimension.name()
-            );
-            let number = self.rounded(value / unit.scale);
-            return Ok(if self.names_unit { format!("{number} {}", unit.name) } else { number });
+        if let Some(Unit { name, scale, dimension: of_unit }) = self.unit {
+            ensure!(of_unit == dimension, "this is {}, and {name} is the unit of {}", dimension.name(), of_unit.name());
+            let number = self.rounded(value / scale);
+            return Ok(if self.names_unit { format!("{number} {name}") } else { number });
         }
         let is_rounded = self.digits.or(self.decimals).is_some();
         Ok(match dimension {

@@ -86,13 +86,8 @@ pub fn bounds(archive: &Archive, name: &str) -> Result<Shown> {
         table += &format!("| {name}{mark} | {unit} | {least} | {median} |\n");
     }
     let Work { multiply_adds, arithmetic, .. } = measured.record.work();
-    let source = format!(
-        "Bound: counts of `{}`, for {} {}s. Measured: `{}`.",
-        counted.path(),
-        units::count(multiply_adds),
-        arithmetic.piece(),
-        measured.path(),
-    );
+    let (work, piece) = (units::count(multiply_adds), arithmetic.piece());
+    let source = format!("Bound: counts of `{}`, for {work} {piece}s. Measured: `{}`.", counted.path(), measured.path());
     let notes = stale_note(pair.bounded().iter().any(|row| pair.is_stale(row.name))).into_iter().collect();
     Ok(Shown { table, notes, source })
 }
