@@ -13,12 +13,11 @@ use crate::facts::Facts;
 use crate::lab::slides;
 use crate::manifest::Manifest;
 use crate::number::Style;
-use crate::predict::Prediction;
 use crate::simulation::{self, Answers, Question, Show};
 use crate::values::{FACTS, words, worth};
 use crate::{
-    callouts, charts, counts, diff, exercises, functions, include, instructions, listings, mutants, ptx, root, sources, suites,
-    tables,
+    callouts, charts, counts, diff, exercises, functions, include, instructions, listings, mutants, predict, ptx, root, sources,
+    suites, tables,
 };
 
 /// A page of the book.
@@ -219,9 +218,13 @@ impl Press {
     fn predict(&self, arguments: &mut Arguments) -> Result<Rendered> {
         let mut style = Style::take(arguments)?;
         style.names_unit = false;
-        let prediction = Prediction::take(arguments, style.unit.map(|unit| unit.name))?;
-        let answer = self.number(style, &prediction.record, &prediction.expression)?;
-        Ok(Rendered { text: prediction.figure(&answer.text)?, ..answer })
+        let mut is_stale = false;
+        let text = predict::figure(arguments, style.unit.map(|unit| unit.name), |record, expression| {
+            let answer = self.number(style, record, expression)?;
+            is_stale = answer.is_stale;
+            Ok(answer.text)
+        })?;
+        Ok(Rendered { text, is_stale })
     }
 
     fn number(&self, style: Style, record: &str, expression: &str) -> Result<Rendered> {

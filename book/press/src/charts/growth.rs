@@ -62,11 +62,16 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     ensure!(runs.len() > 2, "runs that differ in {} alone from {}: {}, and a curve takes three", over.0, run.name, runs.len());
 
     let unit = Unit::of(run);
-    let value = |run: Run, one: &Series| {
-        let ms = time(run, one, &series)?;
-        Some(if y == "time" { ms } else { Unit::of(run).at(ms) })
+    let size = |run: &Run| over.of(*run).unwrap_or(1);
+    let curve = |one: &Series| -> Vec<(f64, f64)> {
+        let point = |run: &Run| {
+            let ms = time(*run, one, &series)?;
+            Some((size(run) as f64, if y == "time" { ms } else { Unit::of(*run).at(ms) }))
+        };
+        runs.iter().filter_map(point).collect()
     };
-    let values = || runs.iter().flat_map(|run| series.iter().filter_map(|one| value(*run, one)));
+    let curves: Vec<_> = series.iter().map(curve).collect();
+    let values = || curves.iter().flatten().map(|(_, value)| *value);
     let most = values().fold(0.0, f64::max);
     let mut limit = None;
     let axis = match y.as_str() {
@@ -79,7 +84,6 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
         other => bail!("there is no `y={other}`{}", nearest(other, ["time", "rate", "rate-by-factors"])),
     };
     let words = if y == "time" { units::milliseconds } else { unit.words };
-    let size = |run: &Run| over.of(*run).unwrap_or(1);
     let (least, largest) = (size(&runs[0]), size(&runs[runs.len() - 1]));
     let range = over.3.replace("LEAST", &least.to_string()).replace("MOST", &largest.to_string());
     let in_words = |size: u64| if size < 100_000 { size.to_string() } else { units::count(size) };
@@ -96,9 +100,8 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     if let Some(limit) = limit {
         plot.level("limit", limit, format!("ceiling: {}", words(limit)));
     }
-    for (index, one) in series.iter().enumerate() {
-        let points: Vec<(f64, f64)> = runs.iter().filter_map(|run| Some((size(run) as f64, value(*run, one)?))).collect();
-        plot.curve(index, &points, one.0.clone());
+    for (index, (points, (label, _))) in curves.iter().zip(&series).enumerate() {
+        plot.curve(index, points, label.clone());
     }
     Ok(plot.end())
 }

@@ -159,19 +159,21 @@ pub fn explain<W: Workload>(
     launch::save(&file, stage.name, profile.name, least_bytes, source)?;
 
     let mut kernels: Vec<KernelData> = Vec::new();
-    for listing in &listings {
-        if kernels.iter().any(|known| known.name == listing.kernel) {
-            continue;
-        }
+    let mut tables = String::new();
+    for files in listings.chunk_by(|one, next| one.kernel == next.kernel) {
+        let name = &files[0].kernel;
         let mut requests: Vec<RequestData> = Vec::new();
-        for request in explanation.requests(&listing.kernel).into_iter().filter_map(RequestData::of) {
+        for request in explanation.requests(name).into_iter().filter_map(RequestData::of) {
             if !requests.iter().any(|known| known.is_like(&request)) {
                 requests.push(request);
             }
         }
         // The one to look at comes first.
         requests.sort_by_key(|request| std::cmp::Reverse(request.weight));
-        kernels.push(KernelData { name: &listing.kernel, requests });
+        for listing in files {
+            tables += &source_table(listing, &shown, &requests)?;
+        }
+        kernels.push(KernelData { name, requests });
     }
     let mut body = format!(
         "<figcaption><strong><code>{}</code></strong>, line by line: {}, on a simulated {}</figcaption>\n",
@@ -179,7 +181,6 @@ pub fn explain<W: Workload>(
         escape(&workload.describe()),
         escape(profile.product)
     );
-    let tables = listings.iter().map(|listing| source_table(listing, &shown, &kernels)).collect::<Result<String>>()?;
     ensure!(!tables.is_empty(), "none of the lines to show was executed");
     body += &tables;
     body += &explanation.working().as_ref().map(limit).unwrap_or_default();
@@ -188,7 +189,7 @@ pub fn explain<W: Workload>(
 }
 
 /// Returns the lines of a file with their counts.
-fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Result<String> {
+fn source_table(listing: &Listing, shown: &Shown, requests: &[RequestData]) -> Result<String> {
     let text: Vec<&str> = kernels::text(&listing.file).map(|text| text.lines().collect()).unwrap_or_default();
     let (first, last) = match shown {
         // A part of one file; a header that a kernel uses has other lines.
@@ -228,8 +229,7 @@ fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Res
         gap = false;
         let cell = |column: &usize| counted.and_then(|line| line.cells[*column].as_deref()).unwrap_or_default();
         let cells: String = columns.iter().map(|column| format!("<td>{}</td>", escape(cell(column)))).collect();
-        let requests = kernels.iter().filter(|kernel| kernel.name == listing.kernel).flat_map(|kernel| &kernel.requests);
-        let asks = requests.into_iter().any(|request| request.line == number && request.file == listing.file);
+        let asks = requests.iter().any(|request| request.line == number && request.file == listing.file);
         let is_hottest = counted.is_some_and(|line| line.is_hottest);
         let classes = [(is_hottest, "hot"), (asks, "asks"), (counted.is_none(), "quiet")];
         let classes: Vec<&str> = classes.into_iter().filter_map(|(applies, class)| applies.then_some(class)).collect();

@@ -11,7 +11,6 @@ use driver::launch_files::{LaunchFile, launches_in};
 use driver::variables::LAUNCHES;
 use kernels::Source;
 use ptx::{edit, parse, to_line_end};
-use serde::Serialize;
 use serde_json::{Value, json};
 use simt::Dim3;
 
@@ -22,15 +21,6 @@ const MOST_BYTES: usize = 100_000;
 
 /// The folder of the files, from the root of the repository. `cargo book` copies them into the book.
 pub const FOLDER: &str = "target/book-lab/launches";
-
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-enum Contents {
-    /// All words are the same.
-    Filled { bytes: usize, word: u32 },
-    /// Two hexadecimal digits each.
-    Bytes { hex: String },
-}
 
 /// Makes the file of a stage from those that the driver has written of its launches, and removes them. Fails if it would be too large for a page.
 pub fn save(file: &str, stage: &str, profile: &str, least_bytes: u64, source: &Source) -> Result<()> {
@@ -64,8 +54,8 @@ fn launch(LaunchFile { kernel, config, cooperative, arguments, buffers, variable
         "shared": config.dynamic_shared_bytes,
         "cooperative": cooperative,
         "arguments": arguments,
-        "buffers": buffers.into_iter().map(Contents::of).collect::<Vec<_>>(),
-        "variables": variables.map(|it| json!({ "name": it.name, "contents": Contents::of(it.bytes) })).collect::<Vec<_>>(),
+        "buffers": buffers.iter().map(|hex| contents(hex)).collect::<Vec<_>>(),
+        "variables": variables.map(|it| json!({ "name": it.name, "contents": contents(&it.bytes) })).collect::<Vec<_>>(),
         "ptx": ptx,
     }))
 }
@@ -87,15 +77,12 @@ fn only(ptx: &str, kernel: &str) -> Result<String> {
     Ok(edit(&text, unused.collect()))
 }
 
-impl Contents {
-    fn of(hex: String) -> Self {
-        let word = hex
-            .get(..8)
-            .filter(|word| hex.len().is_multiple_of(8) && hex.as_bytes().chunks(8).all(|other| other == word.as_bytes()));
-        match word.and_then(|word| u32::from_str_radix(word, 16).ok()) {
-            Some(word) => Self::Filled { bytes: hex.len() / 2, word: word.swap_bytes() },
-            None => Self::Bytes { hex },
-        }
+/// Returns bytes of memory, in hexadecimal digits, as a page reads them: their number and the word, if all words are the same.
+fn contents(hex: &str) -> Value {
+    let is_filled = |word: &&str| hex.len().is_multiple_of(8) && hex.as_bytes().chunks(8).all(|other| other == word.as_bytes());
+    match hex.get(..8).filter(is_filled).and_then(|word| u32::from_str_radix(word, 16).ok()) {
+        Some(word) => json!({ "bytes": hex.len() / 2, "word": word.swap_bytes() }),
+        None => json!({ "hex": hex }),
     }
 }
 
@@ -105,9 +92,9 @@ mod tests {
 
     #[test]
     fn memory_that_holds_one_word_takes_no_room() {
-        assert_eq!(Contents::of("0000c07f0000c07f".to_owned()), Contents::Filled { bytes: 8, word: 0x7fc0_0000 });
-        assert_eq!(Contents::of("01020304".repeat(2) + "05"), Contents::Bytes { hex: "010203040102030405".to_owned() });
-        assert_eq!(Contents::of(String::new()), Contents::Bytes { hex: String::new() });
+        assert_eq!(contents("0000c07f0000c07f"), json!({ "bytes": 8, "word": 0x7fc0_0000 }));
+        assert_eq!(contents(&("01020304".repeat(2) + "05")), json!({ "hex": "010203040102030405" }));
+        assert_eq!(contents(""), json!({ "hex": "" }));
     }
 
     #[test]
