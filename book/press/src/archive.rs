@@ -1,6 +1,6 @@
 //! The saved runs in `book/results`, by name: `<device>/<run>`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,6 +34,7 @@ pub struct Archive {
     runs: BTreeMap<String, Record>,
     is_stale: fn(&Record, &str) -> bool,
     used: RefCell<BTreeSet<String>>,
+    used_stale: Cell<bool>,
 }
 
 /// A saved run with its name.
@@ -82,7 +83,7 @@ impl Archive {
     /// Returns an archive of these runs.
     pub fn of(runs: BTreeMap<String, Record>) -> Self {
         let is_stale = |record: &Record, stage: &str| Kernels::stored().is_stale(record, stage);
-        Self { runs, is_stale, used: RefCell::default() }
+        Self { runs, is_stale, used: RefCell::default(), used_stale: Cell::default() }
     }
 
     /// Replaces the judge of the age of records.
@@ -117,6 +118,16 @@ impl Archive {
     /// Takes the paths of the records used since the last call.
     pub fn take_used(&self) -> BTreeSet<String> {
         self.used.take()
+    }
+
+    /// Notes that a number of a stage is used, which may be stale.
+    pub fn note_stage(&self, run: Run<'_>, stage: &str) {
+        self.used_stale.set(self.used_stale.get() || run.is_stale(stage));
+    }
+
+    /// Returns true if a number used since the last call is stale.
+    pub fn take_stale(&self) -> bool {
+        self.used_stale.take()
     }
 
     /// Returns a measured run with the counts of the simulated GPU of the same kind. They are of the same size if there is such a record, and

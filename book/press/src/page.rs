@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::archive::{Archive, STALE_MARK, files_below};
 use crate::directive::{Arguments, Directive, find, named};
@@ -32,10 +32,8 @@ pub struct Page {
 /// A way to replace a directive, given the words and options after its name.
 #[derive(Clone, Copy)]
 enum By {
-    /// With a text.
+    /// With a text that the press writes.
     Text(fn(&Press, &mut Arguments) -> Result<String>),
-    /// With a number that may be stale.
-    Number(fn(&Press, &mut Arguments) -> Result<Rendered>),
     /// With what a run of the simulator shows.
     Simulator(Show),
 }
@@ -51,7 +49,7 @@ const DIRECTIVES: [(&str, By); 28] = [
     ("exercise", By::Text(|_, words| exercises::exercise(&words.word("an exercise, such as 01-conv-naive/2,")?))),
     ("exercises", By::Text(|_, words| exercises::exercises(&words.word("a chapter")?))),
     ("explain", By::Simulator(Show::Explain)),
-    ("fact", By::Number(Press::fact)),
+    ("fact", By::Text(Press::fact)),
     ("finding", By::Simulator(Show::Finding)),
     ("footprint", By::Simulator(Show::Footprint)),
     ("functions", By::Text(|_, _| Ok(functions::tables()))),
@@ -60,12 +58,12 @@ const DIRECTIVES: [(&str, By); 28] = [
     ("listing", By::Text(|press, words| listings::read(&press.archive, &words.word("a listing")?))),
     ("mutants", By::Text(|_, words| mutants::table(&words.word("operators or scores")?))),
     ("picture", By::Text(|press, words| concepts::figure(&press.archive, &press.facts, words))),
-    ("predict", By::Number(Press::predict)),
+    ("predict", By::Text(Press::predict)),
     ("profiles", By::Text(|_, _| Ok(tables::profiles()))),
     ("progress", By::Text(|_, _| exercises::progress())),
     ("ptx-loop", By::Text(|_, words| ptx::remainder_loop(&words.word("a kernel")?))),
     ("roofline", By::Text(|press, words| charts::interactive_roofline(&press.archive, words))),
-    ("run", By::Number(Press::run)),
+    ("run", By::Text(Press::run)),
     ("slide", By::Text(|_, words| slides::slide(&words.word("an experiment")?))),
     ("solutions", By::Text(|_, _| exercises::solutions())),
     ("suites", By::Text(|_, _| suites::scoreboard())),
@@ -114,7 +112,7 @@ pub fn records_of(pages: &[Page]) -> Result<BTreeSet<String>> {
 /// Draws all concept pictures, each with the words that ask for it, so that a check can look at those that no page shows yet.
 pub fn pictures() -> Result<Vec<(&'static str, String)>> {
     let press = Press::without_simulator()?;
-    let draw = |name| Ok((name, press.directive(&format!("picture {name} \"words\""))?.text));
+    let draw = |name| Ok((name, press.directive(&format!("picture {name} \"words\""))?));
     concepts::all().map(draw).collect()
 }
 
@@ -159,10 +157,10 @@ impl Press {
                 continue;
             }
             match self.directive(directive.text) {
-                Ok(Rendered { text: new, is_stale }) => {
+                Ok(new) => {
                     let indent = rendered.rsplit('\n').next().filter(|line| line.trim().is_empty()).unwrap_or_default().to_owned();
                     rendered += &new.trim_end().replace('\n', &format!("\n{indent}"));
-                    if is_stale {
+                    if self.archive.take_stale() {
                         rendered += &if in_fence(&rendered) {
                             STALE_MARK.to_owned()
                         } else {
@@ -177,72 +175,50 @@ impl Press {
         if problems.is_empty() { Ok(callouts::mark(&rendered)) } else { Err(problems) }
     }
 
-    fn directive(&self, text: &str) -> Result<Rendered> {
-        let (by, mut arguments) = read(text)?;
-        let rendered = match by {
-            By::Text(render) => render(self, &mut arguments)?.into(),
-            By::Number(render) => render(self, &mut arguments)?,
-            By::Simulator(show) => {
-                let answer = self.answers.get(&Question::take(show, arguments)?).context("the simulator was not asked")?;
-                return Ok(answer.clone().map_err(|message| anyhow!(message))?.into());
+    fn directive(&self, text: &str) -> Result<String> {
+        match read(text)? {
+            (By::Text(render), mut arguments) => {
+                let rendered = render(self, &mut arguments)?;
+                arguments.finish().map(|()| rendered)
             }
-        };
-        arguments.finish()?;
-        Ok(rendered)
+            (By::Simulator(show), arguments) => {
+                let answer = self.answers.get(&Question::take(show, arguments)?).context("the simulator was not asked")?;
+                answer.clone().map_err(anyhow::Error::msg)
+            }
+        }
     }
 
     /// Returns a number of a run, or words of it.
-    fn run(&self, arguments: &mut Arguments) -> Result<Rendered> {
+    fn run(&self, arguments: &mut Arguments) -> Result<String> {
         let style = Style::take(arguments)?;
         let record = arguments.word("a record")?;
         let expression = arguments.rest().join(" ");
-        if let Some(words) = words(self.archive.run(&record)?, &expression) {
-            return Ok(words?.into());
-        }
-        self.number(style, &record, &expression)
+        let words = words(self.archive.run(&record)?, &expression);
+        words.unwrap_or_else(|| self.number(style, &record, &expression))
     }
 
     /// Returns a fact as it is written, or a number that follows from facts.
-    fn fact(&self, arguments: &mut Arguments) -> Result<Rendered> {
+    fn fact(&self, arguments: &mut Arguments) -> Result<String> {
         let style = Style::take(arguments)?;
         let expression = arguments.rest().join(" ");
         let is_name = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         let name = expression.split_once('.').filter(|(group, key)| is_name(group) && is_name(key));
         match name.filter(|_| style == Style::default()) {
-            Some((group, key)) => Ok(self.facts.text(group, key)?.to_owned().into()),
+            Some((group, key)) => self.facts.text(group, key).map(str::to_owned),
             None => self.number(style, FACTS, &expression),
         }
     }
 
     /// Returns a question with a number of a record for an answer.
-    fn predict(&self, arguments: &mut Arguments) -> Result<Rendered> {
+    fn predict(&self, arguments: &mut Arguments) -> Result<String> {
         let mut style = Style::take(arguments)?;
         style.names_unit = false;
-        let mut is_stale = false;
-        let text = predict::figure(arguments, style.unit.map(|unit| unit.name), |record, expression| {
-            let answer = self.number(style, record, expression)?;
-            is_stale = answer.is_stale;
-            Ok(answer.text)
-        })?;
-        Ok(Rendered { text, is_stale })
+        let unit = style.unit.map(|unit| unit.name);
+        predict::figure(arguments, unit, |record, expression| self.number(style, record, expression))
     }
 
-    fn number(&self, style: Style, record: &str, expression: &str) -> Result<Rendered> {
-        let (quantity, is_stale) = worth(&self.archive, &self.facts, record, expression)?;
-        Ok(Rendered { text: style.write(quantity)?, is_stale })
-    }
-}
-
-/// The text in place of a directive.
-struct Rendered {
-    text: String,
-    /// True for a number of a stage whose kernel has changed since.
-    is_stale: bool,
-}
-
-impl From<String> for Rendered {
-    fn from(text: String) -> Self {
-        Self { text, is_stale: false }
+    fn number(&self, style: Style, record: &str, expression: &str) -> Result<String> {
+        style.write(worth(&self.archive, &self.facts, record, expression)?)
     }
 }
 
