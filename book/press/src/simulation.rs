@@ -28,7 +28,7 @@ use crate::directive::{Arguments, check, named};
 use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
 use crate::drawing::svg::inline;
-use crate::drawing::trace::{Arrays, verified};
+use crate::drawing::trace::{Arrays, SEED, verified};
 use crate::lab::explain::explain;
 use crate::tables::source;
 
@@ -118,10 +118,9 @@ pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
 /// Runs the stage that a directive names, and shows what the directive asks for.
 fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mut Arguments) -> Result<String> {
     let asked = arguments.word("a stage")?;
-    let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
-        text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
-    })?;
-    let workload = &W::sized(&sizes)?;
+    let size = arguments.option("size");
+    // As in the cases of exercises: a size and options of the chapter.
+    let workload = &size.as_ref().map_or_else(W::teaching, |case| W::of_case(case, SEED).map_err(anyhow::Error::msg))?;
     let stages = chapter.all_stages().map(|stage| (stage.name, stage));
     let stage = named(format_args!("{} has no stage {asked}", chapter.name), &asked, stages)?;
     match show {
@@ -130,7 +129,7 @@ fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mu
             let who = Who::take(arguments)?;
             Ok(inline(&draw_footprint(gpu, stage, workload, &who)?, &arguments.alternative()?))
         }
-        Show::Explain => explain(gpu, chapter.name, stage, workload, &sizes, arguments),
+        Show::Explain => explain(gpu, chapter.name, stage, workload, size.as_deref().unwrap_or_default(), arguments),
         Show::Finding => finding(gpu, stage, workload),
         Show::Diagnosis => {
             let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?

@@ -118,7 +118,7 @@ const REPEATING: [&Stage<Convolution>; 2] = [&conv_naive::ROUND_TRIP, &conv_naiv
 /// Runs each stage of a chapter once. Left out are [`REPEATING`] stages, and stages that call a library: its kernels are not ours, and
 /// the simulator does not have them.
 fn launch_stages<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>) -> Result<Vec<LaunchReport>> {
-    let workload = W::sized(&[])?;
+    let workload = W::teaching()?;
     let repeats = |name: &str| REPEATING.iter().any(|stage| (conv_naive::CHAPTER.name, stage.name) == (chapter.name, name));
     let ours = chapter.stages.iter().filter(|stage| stage.place() == Place::Device && stage.library().is_none());
     let ours = ours.filter(|stage| !repeats(stage.name));
@@ -132,7 +132,7 @@ fn launch_stages<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>) -> Result<Vec<Launc
 
 /// Launches the kernels before and after the transforms, without the transforms.
 fn launch_around_fft(gpu: &Gpu) -> Result<()> {
-    let conv = &Convolution::sized(&[])?;
+    let conv = &Convolution::teaching()?;
     let blocks = unroll::fft::Blocks { length: 4096, hop: 3072, count: 6 };
     let mut buffers = conv.upload(gpu)?;
     let mut rings = gpu.stream.alloc_zeros::<f32>(4096 * 7)?;

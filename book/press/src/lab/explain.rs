@@ -142,7 +142,7 @@ pub fn explain<W: Workload>(
     chapter: &str,
     stage: &Stage<W>,
     workload: &W,
-    sizes: &[u32],
+    size: &str,
     arguments: &mut Arguments,
 ) -> Result<String> {
     let shown = Shown::take(arguments)?;
@@ -154,7 +154,8 @@ pub fn explain<W: Workload>(
     let kernel = &measured.launches.first().context("the stage launches nothing")?.report.kernel;
     let source =
         kernels::all().find(|known| known.name == *kernel).with_context(|| format!("{kernel} is no kernel of the book"))?.source;
-    let size = sizes.iter().map(|size| format!("-{size}")).collect::<String>();
+    let numbers = size.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
+    let size: String = numbers.map(|number| format!("-{number}")).collect();
     let file = format!("{chapter}-{}{size}-{}.json", stage.name, profile.name);
     launch::save(&file, stage.name, profile.name, least_bytes, source)?;
 
