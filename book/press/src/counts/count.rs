@@ -195,7 +195,9 @@ fn simulate(device: &Request) -> Result<Record> {
     for group in groups() {
         for report in launch(&gpu, group)? {
             let kernel = counts_of(&mut kernels, group, &report.kernel);
-            METRICS.iter().for_each(|(name, _, simulated)| kernel.add(name, simulated(&report.counters)));
+            for (name, _, simulated) in METRICS {
+                *kernel.values.entry(name.to_owned()).or_default() += simulated(&report.counters);
+            }
         }
     }
     Ok(record(&gpu, "the simulator".to_owned(), kernels))

@@ -118,11 +118,6 @@ impl KernelCounts {
         Self { group: group.to_owned(), kernel: kernel.to_owned(), digest, values: BTreeMap::new() }
     }
 
-    /// Adds what a further launch counted.
-    pub fn add(&mut self, name: &str, value: u64) {
-        *self.values.entry(name.to_owned()).or_default() += value;
-    }
-
     /// Returns true if the kernel has changed since, or is gone.
     pub fn is_stale(&self, kernels: &Kernels) -> bool {
         self.digest.is_none() || self.digest != digest_now(kernels, &self.group, &self.kernel)
@@ -169,7 +164,7 @@ pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
         for (metric, ..) in METRICS {
             let value = field(metric).and_then(|text| text.replace(',', "").parse::<f64>().ok());
             let value = value.with_context(|| format!("{name} has no {metric}"))?;
-            counts_of(&mut kernels, group, name).add(metric, value as u64);
+            *counts_of(&mut kernels, group, name).values.entry(metric.to_owned()).or_default() += value as u64;
         }
     }
     Ok(kernels)

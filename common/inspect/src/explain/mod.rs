@@ -184,9 +184,7 @@ impl Kernel<'_> {
     /// Returns the counted lines of a file, in order.
     fn counted(&self, file: &str) -> Vec<(u32, &Counters)> {
         let lines = self.lines.iter().filter_map(|(line, counters)| Some((line.as_ref()?, counters)));
-        let mut counted: Vec<_> = lines.filter(|(at, _)| at.file == file).map(|(at, counters)| (at.line, counters)).collect();
-        counted.sort_by_key(|(line, _)| *line);
-        counted
+        lines.filter(|(at, _)| at.file == file).map(|(at, counters)| (at.line, counters)).collect()
     }
 
     /// Returns the files that its lines are in.
