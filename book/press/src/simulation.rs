@@ -103,8 +103,8 @@ pub fn ask(program: &Path, questions: BTreeSet<Question>) -> Result<Answers> {
 }
 
 /// Answers the questions in `input` (a list as JSON), which are all for one GPU.
-pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
-    let questions: Vec<Question> = serde_json::from_slice(input)?;
+pub fn serve(profile: &str, input: &str) -> Result<String> {
+    let questions: Vec<Question> = serde_json::from_str(input)?;
     let gpu = &Gpu::open(&Device::Sim(Some(profile.to_owned())))?;
     let answer = |Question { show, chapter, mut arguments, .. }| -> Result<String> {
         let answer = with_chapter!(chapter.as_str(), chapter => answer(gpu, chapter, show, &mut arguments))?;

@@ -5,7 +5,7 @@ use run::report::Place;
 use run::units;
 
 use super::plot::{Axis, Frame, Plot};
-use super::rate::{Unit, ceiling, origin};
+use super::rate::{Unit, origin};
 use crate::archive::{Archive, Run};
 use crate::directive::{Arguments, named, nearest};
 
@@ -78,7 +78,7 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
         "time" | "rate-by-factors" => Axis::by_factors(values(), 1.3, 1.3),
         "rate" => {
             // The ceiling of the largest run; one that is far away would leave no room for the rates.
-            limit = runs.last().and_then(|run| ceiling(*run)).filter(|ceiling| *ceiling < 2.0 * most);
+            limit = runs.last().and_then(|run| Unit::of(*run).most).filter(|ceiling| *ceiling < 2.0 * most);
             Axis::from_zero(1.05 * limit.unwrap_or(most).max(most))
         }
         other => bail!("there is no `y={other}`{}", nearest(other, ["time", "rate", "rate-by-factors"])),

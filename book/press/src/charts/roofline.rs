@@ -17,7 +17,7 @@ use run::units;
 use run::workload::{Arithmetic, Work};
 
 use super::plot::{Axis, Frame, Plot};
-use super::rate::{Unit, ceiling, origin, rival, title};
+use super::rate::{Unit, origin, rival, title};
 use crate::archive::{Pair, Run};
 use crate::directive::Arguments;
 use crate::drawing::words::Point;
@@ -37,12 +37,11 @@ const SLOPE_WORDS: f64 = 0.8;
 pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     let run = pair.measured;
     let Work { multiply_adds, bytes, arithmetic } = run.record.work();
-    let (unit, flat) = match arithmetic {
-        Arithmetic::F32 | Arithmetic::Bytes => (Unit::of(run), ceiling(run)),
-        Arithmetic::Integers => {
-            (Unit { pieces: multiply_adds as f64, name: "pixels", words: units::pixels, ..Unit::of(run) }, None)
-        }
-    };
+    let mut unit = Unit::of(run);
+    if arithmetic == Arithmetic::Integers {
+        unit = Unit { pieces: multiply_adds as f64, name: "pixels", words: units::pixels, most: None, ..unit };
+    }
+    let flat = unit.most;
     let ceilings = run.record.ceilings.filter(|_| flat.is_some() || arithmetic == Arithmetic::Integers);
     let bytes_per_s = ceilings.with_context(|| format!("{} has no ceilings", run.name))?.bytes_per_s;
     let dots = dots(pair, unit.pieces);

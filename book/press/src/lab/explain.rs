@@ -89,7 +89,7 @@ struct KernelData<'a> {
 }
 
 /// A request of the first warp. Equal ones of a line are listed once.
-#[derive(PartialEq, Serialize)]
+#[derive(Serialize)]
 struct RequestData<'a> {
     file: &'a str,
     line: u32,
@@ -129,10 +129,8 @@ impl<'a> RequestData<'a> {
 
     /// Returns true if both ask for the same addresses in the same way, with any register.
     fn is_like(&self, other: &Self) -> bool {
-        (self.file, self.line, self.op, self.space, self.bytes, self.lanes)
-            == (other.file, other.line, other.op, other.space, other.bytes, other.lanes)
-            && self.offsets == other.offsets
-            && self.variable == other.variable
+        (self.file, self.line, self.op, self.space, self.variable, self.bytes, self.lanes, &self.offsets)
+            == (other.file, other.line, other.op, other.space, other.variable, other.bytes, other.lanes, &other.offsets)
     }
 }
 
