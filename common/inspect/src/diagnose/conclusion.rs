@@ -6,7 +6,7 @@
 
 use run::units::{milliseconds, percent};
 
-use super::trial::{Diagnosis, Effort, Kind, Trial};
+use super::trial::{Diagnosis, Effort, Kind};
 use super::without::Loads;
 
 /// The least share of the whole at which an experiment has gained nothing. Kernels that do the same work were seen to differ by 4 % for
@@ -137,6 +137,7 @@ fn by_counts(diagnosis: &Diagnosis) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::trial::Trial;
     use super::*;
     use run::timing::Timing;
     use simt::bound::bound;

@@ -1,7 +1,6 @@
 //! The picture on the cover: a loop that unrolls. Its columns are the machine instructions of two kernels of chapter 03.
 
 use std::f64::consts::TAU;
-use std::fmt::Write;
 
 use anyhow::Result;
 
@@ -90,16 +89,9 @@ fn columns() -> Vec<(usize, (f64, f64), f64)> {
 /// Adds a lane's cell of a column to a path.
 fn quad(path: &mut String, middle: (f64, f64), angle: f64, out: f64) {
     let (sine, cosine) = angle.sin_cos();
-    // Along the ribbon, and outward.
-    let along = (cosine, sine);
-    let outward = (-sine, cosine);
+    // How far the corners are along the ribbon, and outward.
     let (half, low, high) = ((CELL.0 - GAP) / 2.0, out - (CELL.1 - GAP) / 2.0, out + (CELL.1 - GAP) / 2.0);
     let corners = [(-half, low), (half, low), (half, high), (-half, high)];
-    for (index, (x, y)) in corners.into_iter().enumerate() {
-        let letter = if index == 0 { 'M' } else { 'L' };
-        let point = (middle.0 + x * along.0 + y * outward.0, middle.1 + x * along.1 + y * outward.1);
-        // Writing to a string cannot fail.
-        let _ = write!(path, "{letter}{:.1} {:.1}", point.0, point.1);
-    }
-    path.push('z');
+    let turned = |(x, y)| format!("{:.1} {:.1}", middle.0 + x * cosine - y * sine, middle.1 + x * sine + y * cosine);
+    *path += &format!("M{}z", corners.map(turned).join("L"));
 }
