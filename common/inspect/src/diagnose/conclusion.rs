@@ -52,7 +52,7 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<String> {
 
 /// Warns if the whole took another time after the experiments than before them: then the times in between say nothing.
 fn drift(diagnosis: &Diagnosis) -> Option<String> {
-    let (first, again) = (diagnosis.whole.effort.as_ref().ok()?.timing()?, diagnosis.again?);
+    let (Ok(Effort::Timed { timing: first, .. }), Some(again)) = (&diagnosis.whole.effort, diagnosis.again) else { return None };
     let spread = (first.p90_ms - first.p10_ms + again.p90_ms - again.p10_ms) / 2.0;
     let apart = (first.median_ms - again.median_ms).abs();
     (apart > spread && apart > (1.0 - NOTHING) * diagnosis.whole_ms()).then(|| {

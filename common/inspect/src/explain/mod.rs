@@ -128,18 +128,16 @@ impl<'a> Explanation<'a> {
 
     /// Returns the whole explanation as text. Without a `line`, a stage that accesses no memory has no picture.
     pub fn text(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>, style: Style) -> Result<String> {
-        let access = match (self.access(line, &source), line) {
-            (Ok(access), _) => Some(access),
-            (Err(error), Some(_)) => return Err(error),
-            (Err(_), None) => None,
+        let access = match self.access(line, &source) {
+            Err(error) if line.is_some() => return Err(error),
+            access => access.ok(),
         };
         let mut text = String::new();
         for kernel in &self.kernels {
             kernel.list(&mut text, &source, style);
         }
         let launches = self.kernels.iter().flat_map(|kernel| kernel.launches.iter().map(|config| (kernel.name, *config)));
-        let launches: Vec<(&str, LaunchConfig)> = launches.collect();
-        text.push_str(&working::show(&self.bound(), &launches, self.profile, style));
+        text.push_str(&working::show(&self.bound(), &launches.collect::<Vec<_>>(), self.profile, style));
         if let Some(access) = access {
             text.push('\n');
             put(&mut text, &style.bold(&title(access)));
@@ -197,14 +195,9 @@ impl Kernel<'_> {
     /// Lists its launches, and each of its files.
     fn list(&self, text: &mut String, source: &impl Fn(&str) -> Option<&'static str>, style: Style) {
         let LaunchConfig { grid, block, dynamic_shared_bytes } = self.launches[0];
-        let times = match self.launches.len() {
-            0 | 1 => String::new(),
-            launches => format!(", the first of {launches} launches"),
-        };
-        let shared = match dynamic_shared_bytes {
-            0 => String::new(),
-            bytes => format!(" with {bytes} bytes of dynamic shared memory"),
-        };
+        let (launches, bytes) = (self.launches.len(), dynamic_shared_bytes);
+        let times = if launches > 1 { format!(", the first of {launches} launches") } else { String::new() };
+        let shared = if bytes > 0 { format!(" with {bytes} bytes of dynamic shared memory") } else { String::new() };
         put(text, &style.bold(&format!("kernel {}: grid {grid} of blocks {block}{shared}{times}", self.name)));
         let Counters { ptx_instructions, ptx_thread_instructions, .. } = self.counters;
         let lanes = significant(ptx_thread_instructions as f64 / ptx_instructions.max(1) as f64);

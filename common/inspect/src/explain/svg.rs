@@ -133,17 +133,13 @@ fn keys(svg: &mut String, grid: &Grid, clashes: bool, y: u32) {
         Some(2..=NAMED) => "requested, with the lanes",
         Some(_) => "requested, with the lane (\u{2217} many)",
     };
-    let mut keys = vec![("wanted", requested)];
-    if grid.space == Space::Global {
-        keys.extend([("moved", "moved, not requested"), ("idle", "not moved")]);
-    } else {
-        if clashes {
-            keys.push(("clash", "another word of its bank is requested too"));
-        }
-        keys.push(("idle", "not requested"));
-    }
+    let others: &[_] = match grid.space {
+        Space::Global => &[("moved", "moved, not requested"), ("idle", "not moved")],
+        _ if clashes => &[("clash", "another word of its bank is requested too"), ("idle", "not requested")],
+        _ => &[("idle", "not requested")],
+    };
     let mut x = MARGIN + LABEL;
-    for (class, meaning) in keys {
+    for (class, meaning) in [("wanted", requested)].iter().chain(others) {
         cell(svg, class, x, y, CELL);
         text(svg, "small", x + CELL + 6, y + 13, meaning);
         x += CELL + 30 + 6 * meaning.chars().count() as u32;
