@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use driver::variables::LAUNCHES;
 use inspect::diagnose::diagnose;
 use inspect::explain::Explanation;
@@ -37,7 +37,7 @@ use crate::tables::source;
 pub enum Show {
     /// The accesses of a thread to global memory: in a stage, and in the chapter's kernels for parts of it.
     Accesses,
-    /// The stage with its loads removed. With `share`: the least time without some of them as a share of the whole.
+    /// The stage with its loads removed.
     Diagnosis,
     /// The source with its counts.
     Explain,
@@ -131,14 +131,10 @@ fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mu
         }
         Show::Explain => explain(gpu, chapter.name, stage, workload, size.as_deref().unwrap_or_default(), arguments),
         Show::Finding => finding(gpu, stage, workload),
-        Show::Diagnosis => {
-            let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
-                .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
-            let Some(name) = arguments.option("share") else { return Ok(diagnosis.text()) };
-            let trials = diagnosis.experiments.iter().map(|trial| (trial.name.as_str(), trial));
-            let trial = named(format_args!("there is no trial {name}"), &name, trials)?;
-            Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
-        }
+        Show::Diagnosis => match diagnose(gpu, stage, chapter.experiments, workload, 1)? {
+            Ok(diagnosis) => Ok(diagnosis.text()),
+            Err(row) => bail!("{} is not verified: {:?}", stage.name, row.outcome),
+        },
         Show::Accesses => accesses(gpu, stage, chapter, workload, &arguments.word("what a thread works on, in quotes,")?),
     }
 }

@@ -40,8 +40,7 @@ pub fn draw(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     named(format_args!("there is no chart {kind}"), &kind, CHARTS)?(archive, &name, arguments)
 }
 
-/// Draws the roofline of a record, or with `overview` that of a device, as a figure to which a reader adds a point. The page's script finds the
-/// axes in the drawing.
+/// Draws the roofline of a record, or with `overview` that of a device, as a figure to which a reader adds a point by the page's script.
 pub fn interactive_roofline(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     let name = arguments.word("a record, or `overview` and a device")?;
     let svg = match name.as_str() {

@@ -63,9 +63,9 @@ impl Arrays for Convolution {
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         vec![
-            Array::row(gpu, "signal", ["sample", "samples"], &buffers.signal.as_view()),
-            Array::row(gpu, "filter", ["filter value", "filter values"], &buffers.filter.as_view()),
-            Array::row(gpu, "output", ["output", "outputs"], &buffers.output.view()),
+            Array::new(gpu, "signal", ["sample", "samples"], buffers.signal.len() as u32, &buffers.signal.as_view()),
+            Array::new(gpu, "filter", ["filter value", "filter values"], self.taps(), &buffers.filter.as_view()),
+            Array::new(gpu, "output", ["output", "outputs"], self.outputs(), &buffers.output.view()),
         ]
     }
 }
@@ -143,11 +143,6 @@ impl Array {
         let (address, _in_use) = view.device_ptr(&gpu.stream);
         let columns = u64::from(columns);
         Self { name, elements, rows: view.len() as u64 / columns, columns, address, width: size_of::<T>() as u64 }
-    }
-
-    /// Describes an array of one dimension.
-    fn row<T>(gpu: &Gpu, name: &'static str, elements: [&'static str; 2], view: &CudaView<'_, T>) -> Self {
-        Self::new(gpu, name, elements, view.len() as u32, view)
     }
 
     /// Returns the number of its elements.
