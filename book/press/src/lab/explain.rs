@@ -3,13 +3,13 @@
 //! The figure holds everything that a click shows. Only to step through a warp or to change the kernel does a page need the simulator.
 
 use anyhow::{Context, Result, bail, ensure};
-use inspect::explain::{Explanation, Listing, Request, TITLES, Working};
+use inspect::explain::{Explanation, Listing, TITLES, Working};
 use ptx::finding::AccessOp;
 use run::gpu::Gpu;
 use run::stage::Stage;
 use run::workload::Workload;
 use serde::Serialize;
-use simt::Space;
+use simt::{AccessSample, Space};
 
 use super::html::{data, escape, figure, table};
 use super::launch;
@@ -107,7 +107,7 @@ struct RequestData<'a> {
 }
 
 impl<'a> RequestData<'a> {
-    fn of(Request { sample, cost, weight }: Request<'a>) -> Option<Self> {
+    fn of((sample, cost, weight): (&'a AccessSample, String, (u32, u32))) -> Option<Self> {
         let at = sample.location.source.as_ref()?;
         let active = |lane: usize| sample.lanes >> lane & 1 != 0;
         let least = (0..32).filter(|lane| active(*lane)).map(|lane| sample.addresses[lane]).min()?;
@@ -174,12 +174,9 @@ pub fn explain<W: Workload>(
         }
         kernels.push(KernelData { name, requests });
     }
-    let mut body = format!(
-        "<figcaption><strong><code>{}</code></strong>, line by line: {}, on a simulated {}</figcaption>\n",
-        escape(stage.name),
-        escape(&workload.describe()),
-        escape(profile.product)
-    );
+    let [name, work, gpu] = [stage.name, &workload.describe(), profile.product].map(escape);
+    let mut body =
+        format!("<figcaption><strong><code>{name}</code></strong>, line by line: {work}, on a simulated {gpu}</figcaption>\n");
     ensure!(!tables.is_empty(), "none of the lines to show was executed");
     body += &tables;
     body += &explanation.working().as_ref().map(limit).unwrap_or_default();
@@ -237,13 +234,10 @@ fn source_table(listing: &Listing, shown: &Shown, requests: &[RequestData]) -> R
         let code = escape(line.get(indent.min(depth(line))..).unwrap_or(line));
         rows += &format!("<tr{class} data-line=\"{number}\"><td>{number}</td>{cells}<td><code>{code}</code></td></tr>\n");
     }
+    let [kernel, file, name, occupancy] = [&listing.kernel, &listing.file, name, &listing.occupancy].map(escape);
     Ok(format!(
-        "<div class=\"lab-source\" data-kernel=\"{}\" data-file=\"{}\" data-indent=\"{indent}\"><table>\n<thead><tr><th scope=\"col\">line</th>{titles}<th \
-         scope=\"col\">{}</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p class=\"lab-note\">{}</p>\n",
-        escape(&listing.kernel),
-        escape(&listing.file),
-        escape(name),
-        escape(&listing.occupancy)
+        "<div class=\"lab-source\" data-kernel=\"{kernel}\" data-file=\"{file}\" data-indent=\"{indent}\"><table>\n<thead><tr><th scope=\"col\">line</th>{titles}<th \
+         scope=\"col\">{name}</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p class=\"lab-note\">{occupancy}</p>\n"
     ))
 }
 
@@ -257,16 +251,11 @@ fn far_from_counts(number: u32, listing: &Listing) -> bool {
 /// Draws the bound of the stage, with its working.
 fn limit(working: &Working) -> String {
     let Working { limit, product, chip, least, parts, negligible, as_written } = working;
-    let titles = TITLES.map(str::to_owned);
-    let rows = |parts: &[[String; 5]]| parts.iter().map(|part| part.to_vec()).collect::<Vec<_>>();
+    let [limit, product, chip, least] = [limit, *product, chip, least].map(escape);
     let mut text = format!(
-        "<p class=\"lab-limit\">Lower bound: <strong>{}</strong> needs at least {}.</p>\n<details><summary>The working</summary>\n\
-         <p>The least time that each part needs on the {}, with {}. It is not a measured time.</p>\n{}",
-        escape(limit),
-        escape(least),
-        escape(product),
-        escape(chip),
-        table(&titles, &rows(parts))
+        "<p class=\"lab-limit\">Lower bound: <strong>{limit}</strong> needs at least {least}.</p>\n<details><summary>The working</summary>\n\
+         <p>The least time that each part needs on the {product}, with {chip}. It is not a measured time.</p>\n{}",
+        table(TITLES, parts)
     );
     if !negligible.is_empty() {
         text += &format!("<p>Less than 0.1 %: {}.</p>\n", escape(&negligible.join(", ")));
@@ -274,7 +263,7 @@ fn limit(working: &Working) -> String {
     if !as_written.is_empty() {
         text += &format!(
             "<p>Not in the bound, because a compiler may need fewer: the time if each PTX instruction stays as it is.</p>\n{}",
-            table(&titles, &rows(as_written))
+            table(TITLES, as_written)
         );
     }
     text + "</details>\n"

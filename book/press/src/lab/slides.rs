@@ -102,12 +102,11 @@ pub fn slide(name: &str) -> Result<String> {
         let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
         format!("<tr data-settings=\"{}\">{cells}</tr>\n", escape(&settings.to_string()))
     };
+    let [title, about] = [slide.title, slide.about].map(escape);
+    let rows: String = rows.iter().map(row).collect();
     let body = format!(
-        "<figcaption><strong>{}</strong></figcaption>\n<p>{}</p>\n<div class=\"lab-scroll\"><table class=\"lab-numbers lab-settings\">\n\
-         <thead><tr>{titles}</tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
-        escape(slide.title),
-        escape(slide.about),
-        rows.iter().map(row).collect::<String>()
+        "<figcaption><strong>{title}</strong></figcaption>\n<p>{about}</p>\n<div class=\"lab-scroll\"><table class=\"lab-numbers lab-settings\">\n\
+         <thead><tr>{titles}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n"
     );
     Ok(figure("slide", &[("slide", name)], &body))
 }

@@ -34,7 +34,7 @@ use grid::Grid;
 use picture::{title, what};
 use style::put;
 
-pub use page::{ListedLine, Listing, Request};
+pub use page::{ListedLine, Listing};
 pub use style::Style;
 pub use working::{TITLES, Working};
 
