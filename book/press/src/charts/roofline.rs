@@ -160,16 +160,13 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
     let x = Axis::by_factors(points().map(|point| point.0), 4.0, 4.0);
     let y = Axis::by_factors(points().map(|point| point.1), 2.0, 1.5);
     let words = |rate: f64| units::flops(rate).replace("FLOP", "op");
-    let folders = pairs.first().context("no chapter was measured on this device and counted")?;
+    let first = pairs.first().context("no chapter was measured on this device and counted")?;
+    let (times, counts) = (first.measured.device(), first.counted.device());
     let mut plot = Plot::new(Frame {
         title: "All chapters: operations per second over operations per byte".to_owned(),
         notes: vec![
             origin(&runs),
-            format!(
-                "Times: the chapters' records in book/results/{}. Bytes: those in book/results/{}, simulated.",
-                folders.measured.device(),
-                folders.counted.device()
-            ),
+            format!("Times: the chapters' records in book/results/{times}. Bytes: those in book/results/{counts}, simulated."),
             "Of each chapter the first stage, the fastest one, and the fastest on tensor cores if that is faster still.".to_owned(),
             "A multiply-add counts as two operations, of whatever numbers.".to_owned(),
             NOTE.to_owned(),
@@ -181,7 +178,7 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
         y,
         y_words: words,
     });
-    let start = draw_roof(&mut plot, folders.measured, floats.bytes_per_s, 2.0, [knee, (x.ends.1, knee.1)])?;
+    let start = draw_roof(&mut plot, first.measured, floats.bytes_per_s, 2.0, [knee, (x.ends.1, knee.1)])?;
     plot.label_end(knee.1, None, format!("f32: {}", words(floats.flops)));
     if let Some(rate) = bytes {
         plot.level("limit s1", 2.0 * rate, format!("dp4a: {}", words(2.0 * rate)));

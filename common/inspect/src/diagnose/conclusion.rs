@@ -55,12 +55,11 @@ fn drift(diagnosis: &Diagnosis) -> Option<String> {
     let (Ok(Effort::Timed { timing: first, .. }), Some(again)) = (&diagnosis.whole.effort, diagnosis.again) else { return None };
     let spread = (first.p90_ms - first.p10_ms + again.p90_ms - again.p10_ms) / 2.0;
     let apart = (first.median_ms - again.median_ms).abs();
+    let [before, after] = [first, &again].map(|timing| milliseconds(timing.median_ms));
     (apart > spread && apart > (1.0 - NOTHING) * diagnosis.whole_ms()).then(|| {
         format!(
-            "the whole took {} before the experiments and {} after them, which differ by more than their spread: the times in between say \
-             nothing, so run it again",
-            milliseconds(first.median_ms),
-            milliseconds(again.median_ms)
+            "the whole took {before} before the experiments and {after} after them, which differ by more than their spread: the times in between \
+             say nothing, so run it again"
         )
     })
 }

@@ -60,17 +60,12 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
     let bottom = legend + CELL + MARGIN;
     let summary = picture::summary(&grid, sample);
     let clashes = grid.words_per_bank();
-    let mut svg = String::new();
-    // Writing to a string cannot fail.
-    let _ = write!(
-        svg,
+    let [title, description] = [heading.as_str(), &summary].map(escape);
+    let (panel_width, panel_height) = (width - 1, bottom - 1);
+    let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {bottom}\" width=\"{width}\" height=\"{bottom}\" role=\"img\" \
-         aria-labelledby=\"title desc\">\n<title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>{STYLE}</style>\n\
-         <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"6\"/>\n",
-        escape(&heading),
-        escape(&summary),
-        width - 1,
-        bottom - 1,
+         aria-labelledby=\"title desc\">\n<title id=\"title\">{title}</title>\n<desc id=\"desc\">{description}</desc>\n<style>{STYLE}</style>\n\
+         <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{panel_width}\" height=\"{panel_height}\" rx=\"6\"/>\n"
     );
     text(&mut svg, "title", MARGIN, 24, &heading);
     text(&mut svg, "small", MARGIN, 41, &summary);
@@ -146,6 +141,7 @@ fn keys(svg: &mut String, grid: &Grid, clashes: bool, y: u32) {
     }
 }
 
+// Writing to a string cannot fail.
 fn cell(svg: &mut String, class: &str, x: u32, y: u32, height: u32) {
     let _ = writeln!(svg, "<rect class=\"{class}\" x=\"{}.5\" y=\"{y}.5\" width=\"{}\" height=\"{}\"/>", x, CELL - 2, height - 1);
 }

@@ -42,14 +42,11 @@ pub fn draw(archive: &Archive) -> Result<Picture> {
     svg.text("cover-name", NAME.0, NAME.1, "Unrolled");
     svg.text("cover-words", NAME.0 + 3.0, NAME.1 + 38.0, "CUDA kernels optimized from Rust,");
     svg.text("cover-words", NAME.0 + 3.0, NAME.1 + 66.0, "one measured stage at a time");
-    let of = |classes: &[usize], class| classes.iter().filter(|it| **it == class).count();
+    let products = |classes: &[usize]| format!("{} of {}", classes.iter().filter(|class| **class == 1).count(), classes.len());
+    let [before, after] = [&rolled[..], &unrolled].map(products);
     let caption = format!(
-        "A loop of chapter 03 in machine code, before and after it is unrolled: {} of {} instructions is a multiply-add (blue), then {} of {}; loads \
-         are orange.",
-        of(&rolled, 1),
-        rolled.len(),
-        of(&unrolled, 1),
-        unrolled.len()
+        "A loop of chapter 03 in machine code, before and after it is unrolled: {before} instructions is a multiply-add (blue), then {after}; loads are \
+         orange."
     );
     Ok(Picture { svg, caption })
 }
