@@ -48,11 +48,8 @@ pub fn progress() -> Result<String> {
     for (chapter, _) in chapters() {
         let exercises = Exercise::all(root(), chapter)?;
         let names: Vec<_> = exercises.iter().map(|exercise| format!("{chapter}/{}", exercise.stem())).collect();
-        rows += &format!(
-            "<tr data-exercises=\"{}\"><td>{chapter}</td><td class=\"passed\">{} exercises</td></tr>\n",
-            names.join(" "),
-            exercises.len()
-        );
+        let (names, all) = (names.join(" "), exercises.len());
+        rows += &format!("<tr data-exercises=\"{names}\"><td>{chapter}</td><td class=\"passed\">{all} exercises</td></tr>\n");
     }
     Ok(format!(
         "<figure class=\"lab journal\" data-lab=\"journal\">\n<table>\n<thead><tr><th>chapter</th><th>passed</th></tr></thead>\n<tbody>\n{rows}</tbody>\n\
@@ -62,10 +59,9 @@ pub fn progress() -> Result<String> {
 
 fn shown(exercise: &Exercise) -> Result<String> {
     let Exercise { chapter, number, manifest, .. } = exercise;
+    let (title, task) = (&manifest.title, fenced(manifest.task.trim()));
     let mut text = format!(
-        "<figure class=\"lab exercise\" data-lab=\"exercise\" data-exercise=\"{chapter}/{number}\">\n\n<p class=\"title\">Exercise {number}: {}</p>\n\n{}\n\n",
-        manifest.title,
-        fenced(manifest.task.trim()),
+        "<figure class=\"lab exercise\" data-lab=\"exercise\" data-exercise=\"{chapter}/{number}\">\n\n<p class=\"title\">Exercise {number}: {title}</p>\n\n{task}\n\n"
     );
     if let Some(predict) = &manifest.predict {
         for (number, question) in (1..).zip(&predict.questions) {
@@ -105,10 +101,9 @@ fn predictions(text: &mut String, exercise: &Exercise, predict: &Predict) {
     for (number, question) in (1..).zip(&predict.questions) {
         *text += &format!("{number}. {}\n", question.ask.trim());
     }
-    *text += &format!(
-        "\nThe numbers are counted when they are asked for:\n\n```console\n$ cargo run -p ch{} -- exercise {} --solution --really\n```\n\n",
-        exercise.chapter, exercise.number
-    );
+    let Exercise { chapter, number, .. } = exercise;
+    *text += "\nThe numbers are counted when they are asked for:\n\n";
+    *text += &format!("```console\n$ cargo run -p ch{chapter} -- exercise {number} --solution --really\n```\n\n");
     *text += "| question | who answers | is told |\n|---:|---:|---|\n";
     for (number, question) in (1..).zip(&predict.questions) {
         for near in &question.near {

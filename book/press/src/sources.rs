@@ -20,10 +20,8 @@ pub fn of_page(manifest: &Manifest, archive: &Archive, records: &BTreeSet<String
     if lines.is_empty() {
         return Ok(String::new());
     }
-    Ok(format!(
-        "\n\n<details class=\"source\">\n<summary>Where the numbers on this page come from</summary>\n\n{}\n</details>\n",
-        lines.concat()
-    ))
+    let summary = "<summary>Where the numbers on this page come from</summary>";
+    Ok(format!("\n\n<details class=\"source\">\n{summary}\n\n{}\n</details>\n", lines.concat()))
 }
 
 /// Returns a record: its file, the device, the day, and the command that makes it.
