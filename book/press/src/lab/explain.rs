@@ -2,7 +2,7 @@
 //!
 //! The figure holds everything that a click shows. Only to step through a warp or to change the kernel does a page need the simulator.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use inspect::explain::{Explanation, Listing, TITLES, Working};
 use ptx::finding::AccessOp;
 use run::gpu::Gpu;
@@ -35,15 +35,11 @@ enum Shown {
 
 impl Shown {
     fn take(arguments: &mut Arguments) -> Result<Self> {
-        match (arguments.option("lines"), arguments.option("around")) {
-            (None, None) => Ok(Self::Counted),
-            (None, Some(text)) => Ok(Self::Around(text)),
-            (Some(lines), None) => {
-                let (from, to) = lines.split_once("..").with_context(|| format!("`lines={lines}` is not `FROM..TO`"))?;
-                Ok(Self::FromTo(from.to_owned(), to.to_owned()))
-            }
-            (Some(_), Some(_)) => bail!("`lines` and `around` exclude each other"),
-        }
+        let (lines, around) = (arguments.option("lines"), arguments.option("around"));
+        ensure!(lines.is_none() || around.is_none(), "`lines` and `around` exclude each other");
+        let Some(lines) = lines else { return Ok(around.map_or(Self::Counted, Self::Around)) };
+        let (from, to) = lines.split_once("..").with_context(|| format!("`lines={lines}` is not `FROM..TO`"))?;
+        Ok(Self::FromTo(from.to_owned(), to.to_owned()))
     }
 
     /// Returns the first and the last line, from 1.
@@ -64,11 +60,8 @@ impl Shown {
             }
             Self::FromTo(from, to) => {
                 let from = find(from, 0)?;
-                let to = if to == "end" {
-                    text.iter().skip(from).position(|line| line.starts_with('}')).map(|at| at + from)
-                } else {
-                    Some(find(to, from + 1)?)
-                };
+                let end = || text.iter().skip(from).position(|line| line.starts_with('}')).map(|at| at + from);
+                let to = if to == "end" { end() } else { Some(find(to, from + 1)?) };
                 Ok((from as u32 + 1, to.with_context(|| format!("{}: the function does not end", listing.file))? as u32 + 1))
             }
         }
