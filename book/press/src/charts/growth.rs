@@ -45,13 +45,11 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     let over = arguments.option("over").context("the option `over` is missing")?;
     let over = named(format_args!("there is no `over={over}`"), &over, SIZES.iter().map(|size| (size.0, size)))?;
     let y = arguments.option("y").unwrap_or_else(|| "time".to_owned());
-    let named = arguments.list("stages");
-    for stage in &named {
-        run.stage(stage)?;
+    let mut series: Vec<Series> = arguments.option("rest").map(|label| (label, None)).into_iter().collect();
+    for stage in arguments.list("stages") {
+        run.stage(&stage)?;
+        series.push((run.label(&stage), Some(stage)));
     }
-    let rest = arguments.option("rest").map(|label| (label, None));
-    let named = named.into_iter().map(|stage| (run.label(&stage), Some(stage)));
-    let series: Vec<Series> = rest.into_iter().chain(named).collect();
 
     let is_member = |other: &Run| {
         let alike = other.device() == run.device() && other.record.chapter == run.record.chapter;
