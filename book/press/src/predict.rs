@@ -6,19 +6,16 @@ use anyhow::{Context, Result, ensure};
 
 use crate::directive::Arguments;
 
-/// The factor by which an answer may be off, if the directive does not say.
-const WITHIN: f64 = 1.1;
-
 /// Returns a question as HTML around Markdown. `number` writes the value of an expression of a record.
 ///
-/// Takes `ID "question"` and the options `record`, `answer`, `label` (what is counted, where the answer has no `unit` of measurement), `within` (a
-/// factor), `low` and `high` (hints for answers that are too small and too large) and `why` (what to say at the end).
+/// Takes `ID "question"` and the options `record`, `answer`, `label` (what is counted, where the answer has no `unit` of measurement), `within` (the
+/// factor by which an answer may be off; 1.1 if it is not there), `low` and `high` (hints for answers that are too small and too large) and `why` (what to say at the end).
 pub fn figure(arguments: &mut Arguments, unit: Option<&str>, number: impl FnOnce(&str, &str) -> Result<String>) -> Result<String> {
     let mut needed = |key: &str| arguments.option(key).with_context(|| format!("the option `{key}` is missing"));
     let (record, expression) = (needed("record")?, needed("answer")?);
     let (low, high, why) = (needed("low")?, needed("high")?, needed("why")?);
     let unit = unit.map_or_else(|| needed("label"), |unit| Ok(unit.to_owned()))?;
-    let within = arguments.number("within")?.unwrap_or(WITHIN);
+    let within = arguments.number("within")?.unwrap_or(1.1);
     ensure!(within > 1.0, "`within` is a factor above 1");
     let id = arguments.word("the name of the question")?;
     let question = arguments.word("the question, in quotes,")?;

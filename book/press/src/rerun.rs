@@ -195,13 +195,10 @@ fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     Ok((words, 2.0 + oracle + stages.sum::<f64>()))
 }
 
-/// The name of this program in commands.
-const OURSELVES: &str = "book";
-
 /// Finds the program that a command names. If cargo started this program, cargo also builds and runs that one.
 fn program(name: &str) -> Result<Command> {
     let ourselves = env::current_exe()?;
-    if name == OURSELVES {
+    if name == "book" {
         return Ok(Command::new(ourselves));
     }
     let Some(cargo) = env::var_os("CARGO") else {

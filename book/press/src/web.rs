@@ -19,12 +19,6 @@ const TARGET: &str = "wasm32-unknown-unknown";
 /// Most bytes of memory that the module takes from a browser.
 const MOST_MEMORY: u64 = 2 << 30;
 
-/// The package with the simulator.
-const ALONE: &str = "simt-web";
-
-/// The package with the simulator and the check of exercises, for the book.
-const WITH_CHECK: &str = "checker-web";
-
 /// The scripts that every page needs besides the module, in `simulator/web/js`.
 const SCRIPTS: [&str; 6] = ["simulator.js", "machine.js", "worker.js", "simt.d.ts", "cuda.js", "cuda-worker.js"];
 
@@ -55,7 +49,7 @@ impl Arguments {
         if let Some(missing) = missing_target()? {
             bail!("{missing}; `rustup target add {TARGET}` installs it");
         }
-        modules(&out, ALONE)?;
+        modules(&out, "simt-web")?;
         self.compiler.map_or(Ok(()), |package| compiler(&package, &out))
     }
 }
@@ -74,14 +68,14 @@ pub fn lab(out: &Path, package: Option<&Path>) -> Result<()> {
         copy(&file, &out.join("launches").join(file.file_name().context("a file has a name")?))?;
     }
     match missing_target()? {
-        None => modules(out, WITH_CHECK)?,
+        None => modules(out, "checker-web")?,
         Some(missing) => eprintln!("pages cannot run kernels: {missing}, which `rustup target add` installs"),
     }
     exercise_data::write(&out.join("exercises"), &env::current_exe()?)?;
     package.map_or(Ok(()), |package| compiler(package, out))
 }
 
-/// Builds the modules, and puts them next to their scripts. The simulator is that of a package.
+/// Builds the modules, and puts them next to their scripts. The package of the `simulator` is `simt-web`, or `checker-web`, which checks exercises, too.
 fn modules(out: &Path, simulator: &str) -> Result<()> {
     let module = build(simulator)?;
     copy(&module, &out.join("simt/simt.wasm"))?;

@@ -29,9 +29,6 @@ const SECTOR_BYTES: f64 = 32.0;
 /// Says what the horizontal axis counts, and how to read the slopes.
 const NOTE: &str = "Bytes of the sectors that are asked for. A stage above a slope gets some of them from a nearer level.";
 
-/// The place of words on the slope of a cache: near the bend, where there are no dots.
-const SLOPE_WORDS: f64 = 0.8;
-
 /// Draws a dot for each stage that was timed and counted. The option `rivals` names stages of libraries, of which nothing is counted: lines at
 /// their rates.
 pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
@@ -104,7 +101,8 @@ fn draw_roof(plot: &mut Plot, run: Run, bytes_per_s: f64, per_multiply_add: f64,
         let (start, bend) = (slope_start(rate), (knee.1 / rate, knee.1));
         if start.1 < knee.1 {
             plot.line("slope", &[start, bend, knee]);
-            plot.remark(start, bend, SLOPE_WORDS, format!("{name}: {}", units::bandwidth(rate)));
+            // Near the bend there are no dots.
+            plot.remark(start, bend, 0.8, format!("{name}: {}", units::bandwidth(rate)));
         } else {
             plot.line("slope", &[(x.ends.0, knee.1), knee]);
         }
