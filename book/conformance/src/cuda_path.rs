@@ -10,16 +10,9 @@ use anyhow::{Context, Result};
 
 use crate::source;
 
-/// A toolkit, as NVIDIA's installer would have made it.
-pub struct CudaPath {
-    /// The folder that `CUDA_PATH` names.
-    pub folder: PathBuf,
-    /// The folder of its libraries, NVRTC among them.
-    pub libraries: PathBuf,
-}
-
-/// Merges these packages into a folder inside of `folder`, unless they are there already.
-pub fn make(folder: &Path, packages: &[String]) -> Result<CudaPath> {
+/// Merges these packages into a folder inside of `folder`, unless they are there already. Returns that folder, for `CUDA_PATH`. As in a toolkit
+/// that NVIDIA's installer has made, its libraries are in `lib64`, NVRTC among them.
+pub fn make(folder: &Path, packages: &[String]) -> Result<PathBuf> {
     let [toolkit, wheels] = ["cuda", "wheels"].map(|name| folder.join(name));
     source::once(&toolkit, packages, || {
         for old in [&toolkit, &wheels].into_iter().filter(|old| old.exists()) {
@@ -40,5 +33,5 @@ pub fn make(folder: &Path, packages: &[String]) -> Result<CudaPath> {
         }
         Ok(())
     })?;
-    Ok(CudaPath { libraries: toolkit.join("lib64"), folder: toolkit })
+    Ok(toolkit)
 }

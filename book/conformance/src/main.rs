@@ -125,9 +125,9 @@ fn environment(suite: &Suite, driver: &Path, folder: &Path) -> Result<Vec<(Strin
     let mut folders = vec![driver.to_owned(), driver.join("nvrtc")];
     let mut ours = Vec::new();
     if !suite.toolkit.is_empty() {
-        let made = cuda_path::make(folder, &suite.toolkit)?;
-        folders.push(made.libraries);
-        ours.push(("CUDA_PATH".to_owned(), made.folder.display().to_string()));
+        let toolkit = cuda_path::make(folder, &suite.toolkit)?;
+        folders.push(toolkit.join("lib64"));
+        ours.push(("CUDA_PATH".to_owned(), toolkit.display().to_string()));
     }
     if suite.needs_nvrtc {
         let nvrtc = compilers::libraries::NVRTC

@@ -57,23 +57,17 @@ pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     // Tests run in another folder.
     let source = source.map(std::path::absolute).transpose()?;
-    let source = source.as_deref();
+    let of_crate = |package: &str| source.clone().map_or_else(|| fetch_crate(package, &suite.version, folder), Ok);
     let built = match &suite.kind {
-        Kind::Rust { package, arguments } => {
-            let source = match source {
-                Some(source) => source.to_owned(),
-                None => fetch_crate(package, &suite.version, folder)?,
-            };
-            rust(&source, arguments, environment)?
-        }
-        Kind::Python { packages, of_crate, get_source, list, run, run_together, name_contains } => {
-            if let (Some(get_source), None) = (get_source, source) {
+        Kind::Rust { package, arguments } => rust(&of_crate(package)?, arguments, environment)?,
+        Kind::Python { packages, of_crate: package, get_source, list, run, run_together, name_contains } => {
+            if let (Some(get_source), None) = (get_source, &source) {
                 bail!("no package has these tests: {get_source}, and name its folder with --source");
             }
             let python = python(folder, packages)?;
-            let source = match (source, of_crate) {
-                (Some(source), _) => source.to_owned(),
-                (None, Some(package)) => fetch_crate(package, &suite.version, folder)?,
+            let source = match (&source, package) {
+                (_, Some(package)) => of_crate(package)?,
+                (Some(source), None) => source.clone(),
                 (None, None) => {
                     let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
                     PathBuf::from(text(Command::new(&python).args(["-c", ask]))?.trim())
@@ -139,14 +133,11 @@ fn rust(source: &Path, arguments: &[String], environment: &Environment) -> Resul
     let mut tests = Vec::new();
     for binary in binaries.filter_map(|message| message["executable"].as_str().map(PathBuf::from)) {
         let listed = text(Command::new(&binary).args(["--list", "--format", "terse"]).current_dir(source))?;
-        tests.extend(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(|name| Test {
-            name: name.to_owned(),
-            start: Start {
-                program: binary.clone(),
-                arguments: ["--exact", name, "--nocapture"].map(str::to_owned).to_vec(),
-                folder: source.to_owned(),
-            },
-        }));
+        let test = |name: &str| {
+            let arguments = ["--exact", name, "--nocapture"].map(str::to_owned).to_vec();
+            Test { name: name.to_owned(), start: Start { program: binary.clone(), arguments, folder: source.to_owned() } }
+        };
+        tests.extend(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(test));
     }
     Ok(Built { tests, together: None })
 }

@@ -1,18 +1,18 @@
 //! The saved runs in `book/results`, by name: `<device>/<run>`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use run::record::{Record, StageRecord};
 use run::report::Place;
 use simt::Profile;
 use simt::bound::{Bound, bound};
 
 use crate::digests::Kernels;
-use crate::directive::nearest;
+use crate::directive::named;
 use crate::root;
 
 /// The mark of a stage whose kernel changed after the run.
@@ -34,6 +34,7 @@ pub struct Archive {
     runs: BTreeMap<String, Record>,
     is_stale: fn(&Record, &str) -> bool,
     used: RefCell<BTreeSet<String>>,
+    used_stale: Cell<bool>,
 }
 
 /// A saved run with its name.
@@ -82,7 +83,7 @@ impl Archive {
     /// Returns an archive of these runs.
     pub fn of(runs: BTreeMap<String, Record>) -> Self {
         let is_stale = |record: &Record, stage: &str| Kernels::stored().is_stale(record, stage);
-        Self { runs, is_stale, used: RefCell::default() }
+        Self { runs, is_stale, used: RefCell::default(), used_stale: Cell::default() }
     }
 
     /// Replaces the judge of the age of records.
@@ -94,10 +95,8 @@ impl Archive {
 
     /// Returns the run of that name.
     pub fn run(&self, name: &str) -> Result<Run<'_>> {
-        let (name, record) = self.runs.get_key_value(name).ok_or_else(|| {
-            anyhow!("there is no record book/results/{name}.json{}", nearest(name, self.runs.keys().map(String::as_str)))
-        })?;
-        Ok(self.used(Run { name, record, is_stale: self.is_stale }))
+        let runs = self.runs.iter().map(|(name, record)| (name.as_str(), Run { name, record, is_stale: self.is_stale }));
+        Ok(self.used(named(format_args!("there is no record book/results/{name}.json"), name, runs)?))
     }
 
     /// Returns the chosen runs, in the order of their names.
@@ -119,6 +118,16 @@ impl Archive {
     /// Takes the paths of the records used since the last call.
     pub fn take_used(&self) -> BTreeSet<String> {
         self.used.take()
+    }
+
+    /// Notes that a number of a stage is used, which may be stale.
+    pub fn note_stage(&self, run: Run<'_>, stage: &str) {
+        self.used_stale.set(self.used_stale.get() || run.is_stale(stage));
+    }
+
+    /// Returns true if a number used since the last call is stale.
+    pub fn take_stale(&self) -> bool {
+        self.used_stale.take()
     }
 
     /// Returns a measured run with the counts of the simulated GPU of the same kind. They are of the same size if there is such a record, and
@@ -167,10 +176,8 @@ impl<'a> Run<'a> {
 
     /// Returns the stage of that name.
     pub fn stage(&self, name: &str) -> Result<&'a StageRecord> {
-        let stages = &self.record.stages;
-        stages.iter().find(|stage| stage.name == name).ok_or_else(|| {
-            anyhow!("{} has no stage {name}{}", self.name, nearest(name, stages.iter().map(|stage| stage.name.as_str())))
-        })
+        let stages = self.record.stages.iter().map(|stage| (stage.name.as_str(), stage));
+        named(format_args!("{} has no stage {name}", self.name), name, stages)
     }
 
     /// Returns true if the kernel of a stage has changed since.
@@ -209,14 +216,12 @@ impl<'a> Run<'a> {
         let size = |name: &str| self.size(name).map(|size| size.to_string());
         let pair = |a: &str, b: &str| Some(format!("{}x{}", size(a)?, size(b)?));
         let border = self.border().map_or(String::new(), |border| format!(", border {border}"));
-        if let (Some(image), Some(template)) = (pair("image_width", "image_height"), pair("template_width", "template_height")) {
-            return format!("{image} pixels, template {template}{border}");
-        }
-        if let (Some(image), Some(window)) = (pair("image_width", "image_height"), size("window")) {
-            return format!("{image} pixels, window {window}{border}");
-        }
         if let Some(image) = pair("image_width", "image_height") {
-            return format!("{image} pixels");
+            return match (pair("template_width", "template_height"), size("window")) {
+                (Some(template), _) => format!("{image} pixels, template {template}{border}"),
+                (None, Some(window)) => format!("{image} pixels, window {window}{border}"),
+                (None, None) => format!("{image} pixels"),
+            };
         }
         if let (Some(m), Some(n), Some(k)) = (size("m"), size("n"), size("k")) {
             return format!("{m} x {k} times {k} x {n}");
@@ -249,14 +254,12 @@ impl<'a> Pair<'a> {
         let (measured, counted) = (self.measured.record, self.counted.record);
         let factor = measured.work().multiply_adds as f64 / counted.work().multiply_adds as f64;
         let Some(profile) = counted.device.profile.as_deref().and_then(Profile::named) else { return Vec::new() };
-        let timed = measured.stages.iter().filter(|stage| stage.place == Place::Device);
-        timed
-            .filter_map(|stage| {
-                let counters = self.counted_stage(&stage.name)?.counters?;
-                let bound = bound(&scaled(&counters, factor)?, measured.work().bytes, profile);
-                Some(Bounded { name: &stage.name, median_ms: stage.median_ms?, bound })
-            })
-            .collect()
+        let bounded = |stage: &'a StageRecord| {
+            let counters = self.counted_stage(&stage.name)?.counters?;
+            let bound = bound(&scaled(&counters, factor)?, measured.work().bytes, profile);
+            Some(Bounded { name: &stage.name, median_ms: stage.median_ms?, bound })
+        };
+        measured.stages.iter().filter(|stage| stage.place == Place::Device).filter_map(bounded).collect()
     }
 }
 

@@ -5,8 +5,7 @@
 const CALLOUTS: [(&str, &str); 4] =
     [("In one sentence", "sentence"), ("Predict", "predict"), ("Try it", "try"), ("Watch out", "watch")];
 
-/// Marks the names of the callouts of a page. The colon goes and the sentence starts with a capital,
-/// because the name is on a line of its own.
+/// Marks the names of the callouts of a page. The name is on a line of its own, so the colon goes and the sentence starts with a capital.
 pub fn mark(page: &str) -> String {
     let mut in_fence = false;
     let lines = page.split('\n').map(|line| {

@@ -2,16 +2,14 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use clap::{Args, Command};
-use run::record::Record;
-
 use crate::archive::files_below;
 use crate::chapters::with_chapter;
 use crate::digests::Kernels;
 use crate::manifest::{Entry, Manifest, short};
 use crate::stale::Kept;
 use crate::{counts, listings};
+use anyhow::{Context, Result, anyhow, ensure};
+use clap::{Args, Command};
 
 /// The strictness of the check.
 #[derive(Debug, Args)]
@@ -51,14 +49,10 @@ pub fn stale_parts(manifest: &Manifest, path: &str) -> Result<Vec<String>> {
     let kept = Kept::read(manifest, path)?;
     let mut parts = kept.stale_parts(Kernels::stored()).with_context(|| path.to_owned())?;
     if let (Kept::Results(record), Some(entry)) = (&kept, manifest.entries.get(path)) {
-        parts.extend(new_stages(entry, record)?.into_iter().map(|stage| format!("{stage} (new)")));
+        let is_new = |name: &&str| record.stages.iter().all(|stage| stage.name != *name);
+        parts.extend(stages(entry)?.into_iter().filter(is_new).map(|stage| format!("{stage} (new)")));
     }
     Ok(parts)
-}
-
-/// Returns the stages that the command of a record runs and the record does not have.
-fn new_stages(entry: &Entry, record: &Record) -> Result<Vec<&'static str>> {
-    Ok(stages(entry)?.into_iter().filter(|name| record.stages.iter().all(|stage| stage.name != *name)).collect())
 }
 
 /// Lists the problems of the records and of their list.
@@ -73,19 +67,16 @@ pub fn problems(manifest: &Manifest) -> Result<Vec<String>> {
         }
     }
     for (path, entry) in &manifest.entries {
-        let wrong = if manifest.path(path).is_file() {
-            entry_problem(manifest, path, entry)
-        } else {
-            Err(anyhow::anyhow!("there is no such file"))
-        };
-        problems.extend(wrong.err().map(|error| format!("{path}: {error:#}")));
+        problems.extend(check_entry(manifest, path, entry).err().map(|error| format!("{path}: {error:#}")));
     }
     Ok(problems)
 }
 
-fn entry_problem(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
+fn check_entry(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
+    ensure!(manifest.path(path).is_file(), "there is no such file");
     stale_parts(manifest, path)?;
-    ensure!(entry.needs.gpu() == entry.model.is_some(), "a record of a GPU names its model, and no other does");
+    let (_, _, on_gpu) = entry.needs.details();
+    ensure!(on_gpu == entry.model.is_some(), "a record of a GPU names its model, and no other does");
     match Kept::read(manifest, path)? {
         Kept::Results(record) => {
             let (program, _) = entry.words();
@@ -122,6 +113,8 @@ fn accept<A: Args>(entry: &Entry, subcommand: &'static str) -> Result<()> {
 mod tests {
     use std::collections::BTreeSet;
     use std::fs;
+
+    use run::record::Record;
 
     use super::*;
     use crate::archive::Archive;

@@ -3,7 +3,8 @@
 //! A word or a value with spaces takes double quotes. A backslash before the braces keeps the text as it is: `\{{run …}}`. mdBook's
 //! own directives start with `{{#` and pass through untouched.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Display;
 use std::ops::Range;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -40,14 +41,14 @@ pub fn find(page: &str) -> Result<Vec<Directive<'_>>, usize> {
 /// The words and options of a directive, which are taken out one by one; what is left over at the end is an error.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Arguments {
-    words: Vec<String>,
+    words: VecDeque<String>,
     options: BTreeMap<String, String>,
 }
 
 impl Arguments {
     /// Splits the text of a directive.
     pub fn parse(text: &str) -> Result<Self> {
-        let (mut words, mut options) = (Vec::new(), BTreeMap::new());
+        let (mut words, mut options) = (VecDeque::new(), BTreeMap::new());
         let mut rest = text.trim_start();
         while !rest.is_empty() {
             let key = rest.find('=').filter(|end| *end > 0 && rest[..*end].chars().all(|c| c.is_ascii_lowercase() || c == '-'));
@@ -62,17 +63,16 @@ impl Arguments {
                     "the option `{}` is given twice",
                     &rest[..end]
                 ),
-                None => words.push(value.to_owned()),
+                None => words.push_back(value.to_owned()),
             }
             rest = after.trim_start();
         }
-        words.reverse();
         Ok(Self { words, options })
     }
 
     /// Takes the next word, which is `what`.
     pub fn word(&mut self, what: &str) -> Result<String> {
-        self.words.pop().with_context(|| format!("{what} is missing"))
+        self.words.pop_front().with_context(|| format!("{what} is missing"))
     }
 
     /// Takes the words for readers who do not see a picture.
@@ -82,9 +82,7 @@ impl Arguments {
 
     /// Takes all words that are left.
     pub fn rest(&mut self) -> Vec<String> {
-        let mut words = std::mem::take(&mut self.words);
-        words.reverse();
-        words
+        self.words.drain(..).collect()
     }
 
     /// Takes an option, if it is there.
@@ -105,7 +103,7 @@ impl Arguments {
 
     /// Checks that nothing is left.
     pub fn finish(mut self) -> Result<()> {
-        if let Some(word) = self.words.pop() {
+        if let Some(word) = self.words.pop_front() {
             bail!("`{word}` is one word too many");
         }
         match self.options.pop_first() {
@@ -115,10 +113,21 @@ impl Arguments {
     }
 }
 
+/// Finds a thing by its name. Where there is none, the error states the problem and the nearest names.
+pub fn named<'a, T>(problem: impl Display, name: &str, all: impl IntoIterator<Item = (&'a str, T)>) -> Result<T> {
+    let mut names = Vec::new();
+    for (known, thing) in all {
+        if known == name {
+            return Ok(thing);
+        }
+        names.push(known);
+    }
+    bail!("{problem}{}", nearest(name, names))
+}
+
 /// Checks that a name is a known one; the error says what kind of thing it should name.
-pub fn check<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str> + Clone) -> Result<()> {
-    ensure!(known.clone().into_iter().any(|it| it == name), "there is no {kind} {name}{}", nearest(name, known));
-    Ok(())
+pub fn check<'a>(kind: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Result<()> {
+    named(format_args!("there is no {kind} {name}"), name, known.into_iter().map(|known| (known, ())))
 }
 
 /// Says which of the known names are most like a wrong one.

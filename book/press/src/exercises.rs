@@ -22,7 +22,12 @@ pub fn exercise(stem: &str) -> Result<String> {
 /// Lists the exercises of a chapter, and shows how to start one.
 pub fn exercises(chapter: &str) -> Result<String> {
     chapters::check(chapter)?;
-    Ok(list(chapter, &Exercise::all(root(), chapter)?))
+    let mut list = "| | | |\n|---:|---|---|\n".to_owned();
+    for Exercise { number, manifest: Manifest { title, kind, .. }, .. } in &Exercise::all(root(), chapter)? {
+        list += &format!("| {number} | {} | {title} |\n", kind.word());
+    }
+    list += &format!("\n```console\n$ cargo run -p ch{chapter} -- exercise\n$ cargo run -p ch{chapter} -- exercise 1\n```\n");
+    Ok(list)
 }
 
 /// Shows all exercises with their solutions, and what the check says to typical wrong answers.
@@ -43,11 +48,8 @@ pub fn progress() -> Result<String> {
     for (chapter, _) in chapters() {
         let exercises = Exercise::all(root(), chapter)?;
         let names: Vec<_> = exercises.iter().map(|exercise| format!("{chapter}/{}", exercise.stem())).collect();
-        rows += &format!(
-            "<tr data-exercises=\"{}\"><td>{chapter}</td><td class=\"passed\">{} exercises</td></tr>\n",
-            names.join(" "),
-            exercises.len()
-        );
+        let (names, all) = (names.join(" "), exercises.len());
+        rows += &format!("<tr data-exercises=\"{names}\"><td>{chapter}</td><td class=\"passed\">{all} exercises</td></tr>\n");
     }
     Ok(format!(
         "<figure class=\"lab journal\" data-lab=\"journal\">\n<table>\n<thead><tr><th>chapter</th><th>passed</th></tr></thead>\n<tbody>\n{rows}</tbody>\n\
@@ -55,21 +57,11 @@ pub fn progress() -> Result<String> {
     ))
 }
 
-fn list(chapter: &str, exercises: &[Exercise]) -> String {
-    let mut list = "| | | |\n|---:|---|---|\n".to_owned();
-    for Exercise { number, manifest: Manifest { title, kind, .. }, .. } in exercises {
-        list += &format!("| {number} | {} | {title} |\n", kind.word());
-    }
-    list += &format!("\n```console\n$ cargo run -p ch{chapter} -- exercise\n$ cargo run -p ch{chapter} -- exercise 1\n```\n");
-    list
-}
-
 fn shown(exercise: &Exercise) -> Result<String> {
     let Exercise { chapter, number, manifest, .. } = exercise;
+    let (title, task) = (&manifest.title, fenced(manifest.task.trim()));
     let mut text = format!(
-        "<figure class=\"lab exercise\" data-lab=\"exercise\" data-exercise=\"{chapter}/{number}\">\n\n<p class=\"title\">Exercise {number}: {}</p>\n\n{}\n\n",
-        manifest.title,
-        fenced(manifest.task.trim()),
+        "<figure class=\"lab exercise\" data-lab=\"exercise\" data-exercise=\"{chapter}/{number}\">\n\n<p class=\"title\">Exercise {number}: {title}</p>\n\n{task}\n\n"
     );
     if let Some(predict) = &manifest.predict {
         for (number, question) in (1..).zip(&predict.questions) {
@@ -109,10 +101,9 @@ fn predictions(text: &mut String, exercise: &Exercise, predict: &Predict) {
     for (number, question) in (1..).zip(&predict.questions) {
         *text += &format!("{number}. {}\n", question.ask.trim());
     }
-    *text += &format!(
-        "\nThe numbers are counted when they are asked for:\n\n```console\n$ cargo run -p ch{} -- exercise {} --solution --really\n```\n\n",
-        exercise.chapter, exercise.number
-    );
+    let Exercise { chapter, number, .. } = exercise;
+    *text += "\nThe numbers are counted when they are asked for:\n\n";
+    *text += &format!("```console\n$ cargo run -p ch{chapter} -- exercise {number} --solution --really\n```\n\n");
     *text += "| question | who answers | is told |\n|---:|---:|---|\n";
     for (number, question) in (1..).zip(&predict.questions) {
         for near in &question.near {

@@ -34,11 +34,7 @@ struct Parser<'a> {
 
 impl<'a> Parser<'a> {
     fn sum(&mut self) -> Result<Quantity> {
-        self.chain(['+', '-'], Self::product)
-    }
-
-    fn product(&mut self) -> Result<Quantity> {
-        self.chain(['*', '/'], Self::leaf)
+        self.chain(['+', '-'], |parser| parser.chain(['*', '/'], Self::leaf))
     }
 
     /// Reads parts with these operators between them, and evaluates them from left to right.

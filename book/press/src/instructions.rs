@@ -15,7 +15,6 @@ struct Line {
     patterns: Vec<Pattern>,
 }
 
-/// Draws the tables.
 pub fn tables() -> String {
     let mut page = "## Arithmetic\n\n| instruction | spellings | counts as | accuracy |\n|---|---|---|---|\n".to_owned();
     for line in lines() {

@@ -22,7 +22,7 @@ use run::atomic_file::AtomicFile;
 
 use crate::archive::{Archive, STALE_NOTE};
 use crate::digests::Kernels;
-use crate::directive::nearest;
+use crate::directive::named;
 use crate::root;
 
 /// The architecture that listings are of.
@@ -37,43 +37,17 @@ const MARK: &str = "=========";
 /// Chooses what is shown from those loops of a kernel that have a multiply-add. Each loop is a list of instructions.
 type Choice = fn(Vec<Vec<String>>) -> Option<Vec<String>>;
 
-/// The content of a listing.
-#[derive(Clone, Copy)]
-enum Content {
-    /// A part of its machine code.
-    Code(Choice),
-    /// The races that `compute-sanitizer` finds on a GPU, while a chapter's program runs with these arguments.
-    Races {
-        /// The program, which is next to this one.
-        program: &'static str,
-        /// Its arguments.
-        arguments: &'static [&'static str],
-    },
-}
+/// Makes a listing of a kernel: what it was made with, and its lines.
+type Make = fn(Kernel) -> Result<(String, String)>;
 
-impl Content {
-    /// Returns the extension of its file.
-    fn extension(self) -> &'static str {
-        match self {
-            Content::Code(_) => "sass",
-            Content::Races { .. } => "txt",
-        }
-    }
-}
-
-/// A listing's name, the kernel, and what of it.
-const LISTINGS: [(&str, Kernel, Content); 4] = [
-    (
-        "02-conv-shared.racecheck",
-        conv_shared::SHARED_MISSING_BARRIER,
-        Content::Races {
-            program: "02-conv-shared",
-            arguments: &["--device", "gpu", "--stage", "shared-missing-barrier", "--size", "256x512"],
-        },
-    ),
-    ("03-unroll.shared", unroll::SHARED, Content::Code(shortest)),
-    ("03-unroll.unroll-4", unroll::UNROLL_4, Content::Code(shortest)),
-    ("03-unroll.constant-filter", unroll::CONSTANT_FILTER, Content::Code(constants)),
+/// Each listing's name and the extension of its file, its kernel, and the way to make it.
+const LISTINGS: [(&str, &str, Kernel, Make); 4] = [
+    ("02-conv-shared.racecheck", "txt", conv_shared::SHARED_MISSING_BARRIER, |kernel| {
+        races(kernel, "02-conv-shared", &["--device", "gpu", "--stage", "shared-missing-barrier", "--size", "256x512"])
+    }),
+    ("03-unroll.shared", "sass", unroll::SHARED, |kernel| code(kernel, shortest)),
+    ("03-unroll.unroll-4", "sass", unroll::UNROLL_4, |kernel| code(kernel, shortest)),
+    ("03-unroll.constant-filter", "sass", unroll::CONSTANT_FILTER, |kernel| code(kernel, constants)),
 ];
 
 /// The listing to make.
@@ -90,16 +64,18 @@ pub struct Arguments {
 impl Arguments {
     /// Makes the listing.
     pub fn run(self) -> Result<()> {
-        let (_, kernel, content) = LISTINGS.iter().find(|(name, ..)| *name == self.name).context("there is no such listing")?;
+        let (_, kernel, make) = listing(&self.name)?;
         let file = AtomicFile::create(&self.save)?;
-        let (maker, lines) = match *content {
-            Content::Code(choice) => code(*kernel, choice)?,
-            Content::Races { program, arguments } => races(*kernel, program, arguments)?,
-        };
-        let digest = digest::of(*kernel).with_context(|| format!("{} has no stored PTX: run `cargo ptx`", kernel.name))?;
-        let text = format!("// kernel: {}\n// digest: {digest}\n// made by: {maker}\n{lines}", digest::name(*kernel));
+        let (maker, lines) = make(kernel)?;
+        let digest = digest::of(kernel).with_context(|| format!("{} has no stored PTX: run `cargo ptx`", kernel.name))?;
+        let text = format!("// kernel: {}\n// digest: {digest}\n// made by: {maker}\n{lines}", digest::name(kernel));
         Ok(file.finish(&text)?)
     }
+}
+
+fn listing(name: &str) -> Result<(&'static str, Kernel, Make)> {
+    let listings = LISTINGS.map(|(name, extension, kernel, make)| (name, (extension, kernel, make)));
+    named(format_args!("there is no listing {name}"), name, listings)
 }
 
 /// Returns the maker of the machine code of a kernel, and the part to show, with the meaning of each instruction.
@@ -152,9 +128,8 @@ fn report(output: &str) -> String {
 
 /// Returns the code of a listing, and a last line that says so if its kernel has changed since.
 pub fn read(archive: &Archive, name: &str) -> Result<String> {
-    let known = || format!("there is no listing {name}{}", nearest(name, LISTINGS.iter().map(|(name, ..)| *name)));
-    let (.., content) = LISTINGS.iter().find(|(listing, ..)| *listing == name).with_context(known)?;
-    let path = format!("listings/{name}.{}", content.extension());
+    let (extension, ..) = listing(name)?;
+    let path = format!("listings/{name}.{extension}");
     let text = fs::read_to_string(root().join("book").join(&path)).with_context(|| format!("there is no book/{path}"))?;
     archive.note(&path);
     let code: String = text.lines().filter(|line| !line.starts_with("//")).map(|line| format!("{line}\n")).collect();

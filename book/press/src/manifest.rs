@@ -1,7 +1,6 @@
 //! `book/records.toml`: every record of the book with the command that makes it, what that takes, and who uses it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -46,53 +45,14 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// Returns the program that has to be on the `PATH`.
-    pub fn program(self) -> Option<&'static str> {
+    /// Returns them in words, the program that has to be on the `PATH`, and true if there has to be a GPU.
+    pub fn details(self) -> (&'static str, Option<&'static str>, bool) {
         match self {
-            Needs::Sim | Needs::Gpu => None,
-            Needs::Ncu => Some("ncu"),
-            Needs::Sanitizer => Some("compute-sanitizer"),
-            Needs::Nvdisasm => Some("nvdisasm"),
-        }
-    }
-
-    /// Returns true if it needs a GPU.
-    pub fn gpu(self) -> bool {
-        matches!(self, Needs::Gpu | Needs::Ncu | Needs::Sanitizer)
-    }
-}
-
-impl fmt::Display for Needs {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Needs::Sim => "the simulator",
-            Needs::Gpu => "a GPU",
-            Needs::Ncu => "a GPU and Nsight Compute (`ncu`)",
-            Needs::Sanitizer => "a GPU and `compute-sanitizer` of the CUDA toolkit",
-            Needs::Nvdisasm => "`nvdisasm` of the CUDA toolkit",
-        })
-    }
-}
-
-/// The kinds of records, each in a folder of its own.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Runs of chapters.
-    Results,
-    /// Counts of every kernel.
-    Counts,
-    /// Output of NVIDIA's tools about kernels.
-    Listings,
-}
-
-impl Kind {
-    /// Returns the kind of a record, by its path from `book/`.
-    pub fn of(record: &str) -> Result<Self> {
-        match record.split('/').next() {
-            Some("results") => Ok(Self::Results),
-            Some("counts") => Ok(Self::Counts),
-            Some("listings") => Ok(Self::Listings),
-            _ => bail!("{record} is in none of the folders results, counts and listings"),
+            Needs::Sim => ("the simulator", None, false),
+            Needs::Gpu => ("a GPU", None, true),
+            Needs::Ncu => ("a GPU and Nsight Compute (`ncu`)", Some("ncu"), true),
+            Needs::Sanitizer => ("a GPU and `compute-sanitizer` of the CUDA toolkit", Some("compute-sanitizer"), true),
+            Needs::Nvdisasm => ("`nvdisasm` of the CUDA toolkit", Some("nvdisasm"), false),
         }
     }
 }

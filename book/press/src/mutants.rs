@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use driver::mutants::{Listed, Operator};
 use driver::scores::{Counts, Judged, Score, Verdict};
 use simt::SourceLine;
 
+use crate::archive::files_below;
 use crate::root;
 
 /// Draws the table of operators (`operators`), or that of the chapters' scores (`scores`).
@@ -21,15 +23,11 @@ pub fn table(what: &str) -> Result<String> {
 
 /// Returns the scores in `book/mutants`, each with the name of its chapter.
 fn read() -> Result<Vec<(String, Score)>> {
-    let folder = root().join("book/mutants");
-    let mut files = fs::read_dir(&folder)
-        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>())
-        .with_context(|| folder.display().to_string())?;
-    files.sort();
-    let score = |path: &std::path::PathBuf| -> Result<_> {
+    let score = |path: &Path| -> Result<_> {
         let text = fs::read_to_string(path)?;
         Ok((path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), serde_json::from_str(&text)?))
     };
+    let files = files_below(&root().join("book/mutants"))?;
     files.iter().map(|path| score(path).with_context(|| path.display().to_string())).collect()
 }
 

@@ -1,48 +1,43 @@
 //! Numbers for the text of a page: a quantity in a unit, rounded.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use run::units;
 
-use crate::directive::{Arguments, nearest};
+use crate::directive::{Arguments, named};
 use crate::quantity::{Dimension, Quantity};
 
 /// A unit in which a number is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
-    name: &'static str,
+    pub name: &'static str,
     scale: f64,
     dimension: Dimension,
 }
 
-const fn unit(name: &'static str, scale: f64, dimension: Dimension) -> Unit {
-    Unit { name, scale, dimension }
-}
-
 /// The units that a page can ask for.
-const UNITS: [Unit; 16] = [
-    unit("s", 1.0, Dimension::TIME),
-    unit("ms", 1e-3, Dimension::TIME),
-    unit("µs", 1e-6, Dimension::TIME),
-    unit("TFLOP/s", 1e12, Dimension::RATE),
-    unit("Tmul-adds/s", 1e12, Dimension::RATE),
-    unit("T/s", 1e12, Dimension::RATE),
-    unit("GHz", 1e9, Dimension::RATE),
-    unit("TB/s", 1e12, Dimension::BANDWIDTH),
-    unit("B", 1.0, Dimension::BYTES),
-    unit("bytes", 1.0, Dimension::BYTES),
-    unit("GB", 1e9, Dimension::BYTES),
-    unit("KiB", 1024.0, Dimension::BYTES),
-    unit("MiB", 1_048_576.0, Dimension::BYTES),
-    unit("GiB", 1_073_741_824.0, Dimension::BYTES),
-    unit("%", 1e-2, Dimension::PLAIN),
-    unit("W", 1.0, Dimension::PLAIN),
+const UNITS: [(&str, f64, Dimension); 16] = [
+    ("s", 1.0, Dimension::TIME),
+    ("ms", 1e-3, Dimension::TIME),
+    ("µs", 1e-6, Dimension::TIME),
+    ("TFLOP/s", 1e12, Dimension::RATE),
+    ("Tmul-adds/s", 1e12, Dimension::RATE),
+    ("T/s", 1e12, Dimension::RATE),
+    ("GHz", 1e9, Dimension::RATE),
+    ("TB/s", 1e12, Dimension::BANDWIDTH),
+    ("B", 1.0, Dimension::BYTES),
+    ("bytes", 1.0, Dimension::BYTES),
+    ("GB", 1e9, Dimension::BYTES),
+    ("KiB", 1024.0, Dimension::BYTES),
+    ("MiB", 1_048_576.0, Dimension::BYTES),
+    ("GiB", 1_073_741_824.0, Dimension::BYTES),
+    ("%", 1e-2, Dimension::PLAIN),
+    ("W", 1.0, Dimension::PLAIN),
 ];
 
 impl Unit {
-    /// Returns the unit of that name.
     pub fn named(name: &str) -> Result<Self> {
-        let unit = UNITS.into_iter().find(|unit| unit.name == name);
-        unit.with_context(|| format!("there is no unit {name}{}", nearest(name, UNITS.map(|unit| unit.name))))
+        let units = UNITS.map(|(name, scale, dimension)| (name, Self { name, scale, dimension }));
+        named(format_args!("there is no unit {name}"), name, units)
     }
 
     /// Makes a quantity in this unit.
@@ -52,20 +47,13 @@ impl Unit {
 }
 
 /// The way in which a page wants a number written.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Style {
-    /// The unit, and whether it is written after the number.
-    unit: Option<(Unit, bool)>,
-    digits: Option<Digits>,
-}
-
-/// The precision of a number.
-#[derive(Clone, Copy, Debug)]
-enum Digits {
-    /// This many significant digits.
-    Significant(usize),
-    /// This many digits after the point.
-    Decimals(usize),
+    pub unit: Option<Unit>,
+    /// True if the unit is written after the number.
+    pub names_unit: bool,
+    digits: Option<usize>,
+    decimals: Option<usize>,
 }
 
 impl Style {
@@ -74,67 +62,36 @@ impl Style {
     pub fn take(arguments: &mut Arguments) -> Result<Self> {
         let (with, without) = (arguments.option("unit"), arguments.option("in"));
         ensure!(with.is_none() || without.is_none(), "`unit` writes the unit and `in` leaves it out: take one of them");
-        let unit = match (with, without) {
-            (Some(name), _) => Some((Unit::named(&name)?, true)),
-            (None, Some(name)) => Some((Unit::named(&name)?, false)),
-            (None, None) => None,
-        };
-        let digits = match (arguments.number("digits")?, arguments.number("decimals")?) {
-            (digits, None) => digits.map(Digits::Significant),
-            (None, decimals) => decimals.map(Digits::Decimals),
-            _ => bail!("`digits` and `decimals` exclude each other"),
-        };
-        Ok(Self { unit, digits })
+        let names_unit = with.is_some();
+        let unit = with.or(without).map(|name| Unit::named(&name)).transpose()?;
+        let (digits, decimals) = (arguments.number("digits")?, arguments.number("decimals")?);
+        ensure!(digits.is_none() || decimals.is_none(), "`digits` and `decimals` exclude each other");
+        Ok(Self { unit, names_unit, digits, decimals })
     }
 
-    /// Returns the name of the unit, if one was asked for.
-    pub fn unit_name(&self) -> Option<&'static str> {
-        self.unit.map(|(unit, _)| unit.name)
-    }
-
-    /// Returns the same without the unit's name.
-    pub fn without_unit(&self) -> Self {
-        Self { unit: self.unit.map(|(unit, _)| (unit, false)), digits: self.digits }
-    }
-
-    /// Returns true if nothing was asked for.
-    pub fn is_default(&self) -> bool {
-        self.unit.is_none() && self.digits.is_none()
-    }
-
-    /// Writes a quantity.
     pub fn write(&self, quantity: Quantity) -> Result<String> {
         let Quantity { value, dimension } = quantity;
-        if let Some((unit, named)) = self.unit {
-            ensure!(
-                unit.dimension == dimension,
-                "this is {}, and {} is the unit of {}",
-                dimension.name(),
-                unit.name,
-                unit.dimension.name()
-            );
-            let number = self.digits.unwrap_or(Digits::Significant(3)).write(value / unit.scale);
-            return Ok(if named { format!("{number} {}", unit.name) } else { number });
+        if let Some(Unit { name, scale, dimension: of_unit }) = self.unit {
+            ensure!(of_unit == dimension, "this is {}, and {name} is the unit of {}", dimension.name(), of_unit.name());
+            let number = self.rounded(value / scale);
+            return Ok(if self.names_unit { format!("{number} {name}") } else { number });
         }
-        if let Some(digits) = self.digits.filter(|_| dimension == Dimension::PLAIN) {
-            return Ok(digits.write(value));
-        }
-        ensure!(self.digits.is_none(), "rounding {} takes a `unit`", dimension.name());
+        let is_rounded = self.digits.or(self.decimals).is_some();
         Ok(match dimension {
+            Dimension::PLAIN => self.rounded(value),
+            _ if is_rounded => bail!("rounding {} takes a `unit`", dimension.name()),
             Dimension::TIME => units::milliseconds(1e3 * value),
             Dimension::RATE => units::flops(value),
             Dimension::BANDWIDTH => units::bandwidth(value),
             _ => units::significant(value),
         })
     }
-}
 
-impl Digits {
-    /// Writes a number in plain notation.
-    fn write(self, value: f64) -> String {
-        match self {
-            Self::Significant(digits) => units::with_digits(value, digits),
-            Self::Decimals(decimals) => format!("{value:.decimals$}"),
+    /// Writes a number in plain notation, with three significant digits if nothing else was asked for.
+    fn rounded(&self, value: f64) -> String {
+        match self.decimals {
+            Some(decimals) => format!("{value:.decimals$}"),
+            None => units::with_digits(value, self.digits.unwrap_or(3)),
         }
     }
 }

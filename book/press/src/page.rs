@@ -3,22 +3,21 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, ensure};
 
 use crate::archive::{Archive, STALE_MARK, files_below};
-use crate::directive::{Arguments, Directive, find, nearest};
+use crate::directive::{Arguments, Directive, find, named};
 use crate::drawing::concepts;
 use crate::drawing::svg::inline;
 use crate::facts::Facts;
-use crate::lab::{roofline, slides};
+use crate::lab::slides;
 use crate::manifest::Manifest;
 use crate::number::Style;
-use crate::predict::Prediction;
 use crate::simulation::{self, Answers, Question, Show};
 use crate::values::{FACTS, words, worth};
 use crate::{
-    callouts, charts, counts, diff, exercises, functions, include, instructions, listings, mutants, ptx, root, sources, suites,
-    tables,
+    callouts, charts, counts, diff, exercises, functions, include, instructions, listings, mutants, predict, ptx, root, sources,
+    suites, tables,
 };
 
 /// A page of the book.
@@ -31,71 +30,51 @@ pub struct Page {
 }
 
 /// A way to replace a directive, given the words and options after its name.
-type Render = fn(&Press, &mut Arguments) -> Result<Rendered>;
-
-/// The part of this crate that answers a directive.
 #[derive(Clone, Copy)]
 enum By {
-    /// The press itself.
-    Press(Render),
-    /// A run of the simulator.
+    /// With a text that the press writes.
+    Text(fn(&Press, &mut Arguments) -> Result<String>),
+    /// With what a run of the simulator shows.
     Simulator(Show),
 }
 
 /// The directives, by name.
 const DIRECTIVES: [(&str, By); 28] = [
     ("accesses", By::Simulator(Show::Accesses)),
-    ("bounds", By::Press(|press, words| Ok(tables::bounds(&press.archive, &words.word("a record")?)?.for_page().into()))),
-    (
-        "chart",
-        By::Press(|press, words| {
-            let svg = charts::draw(&press.archive, words)?;
-            Ok(inline(&svg, &words.alternative()?).into())
-        }),
-    ),
-    ("counts", By::Press(|press, words| Ok(counts::render(&press.archive, words)?.into()))),
+    ("bounds", By::Text(|press, words| Ok(tables::bounds(&press.archive, &words.word("a record")?)?.for_page()))),
+    ("chart", By::Text(|press, words| Ok(inline(&charts::draw(&press.archive, words)?, &words.alternative()?)))),
+    ("counts", By::Text(|press, words| counts::render(&press.archive, words))),
     ("diagnosis", By::Simulator(Show::Diagnosis)),
-    ("diff", By::Press(|_, words| Ok(diff::diff(&words.rest())?.into()))),
-    ("exercise", By::Press(|_, words| Ok(exercises::exercise(&words.word("an exercise, such as 01-conv-naive/2,")?)?.into()))),
-    ("exercises", By::Press(|_, words| Ok(exercises::exercises(&words.word("a chapter")?)?.into()))),
+    ("diff", By::Text(|_, words| diff::diff(&words.rest()))),
+    ("exercise", By::Text(|_, words| exercises::exercise(&words.word("an exercise, such as 01-conv-naive/2,")?))),
+    ("exercises", By::Text(|_, words| exercises::exercises(&words.word("a chapter")?))),
     ("explain", By::Simulator(Show::Explain)),
-    ("fact", By::Press(Press::fact)),
+    ("fact", By::Text(Press::fact)),
     ("finding", By::Simulator(Show::Finding)),
     ("footprint", By::Simulator(Show::Footprint)),
-    ("functions", By::Press(|_, _| Ok(functions::tables().into()))),
-    ("instructions", By::Press(|_, _| Ok(instructions::tables().into()))),
+    ("functions", By::Text(|_, _| Ok(functions::tables()))),
+    ("instructions", By::Text(|_, _| Ok(instructions::tables()))),
     ("lanes", By::Simulator(Show::Lanes)),
-    ("listing", By::Press(|press, words| Ok(listings::read(&press.archive, &words.word("a listing")?)?.into()))),
-    ("mutants", By::Press(|_, words| Ok(mutants::table(&words.word("operators or scores")?)?.into()))),
-    ("picture", By::Press(|press, words| Ok(concepts::figure(&press.archive, &press.facts, words)?.into()))),
-    ("predict", By::Press(Press::predict)),
-    ("profiles", By::Press(|_, _| Ok(tables::profiles().into()))),
-    ("progress", By::Press(|_, _| Ok(exercises::progress()?.into()))),
-    ("ptx-loop", By::Press(|_, words| Ok(ptx::remainder_loop(&words.word("a kernel")?)?.into()))),
-    ("roofline", By::Press(|press, words| Ok(roofline::roofline(&press.archive, words)?.into()))),
-    ("run", By::Press(Press::run)),
-    ("slide", By::Press(|_, words| Ok(slides::slide(&words.word("an experiment")?)?.into()))),
-    ("solutions", By::Press(|_, _| Ok(exercises::solutions()?.into()))),
-    ("suites", By::Press(|_, _| Ok(suites::scoreboard()?.into()))),
-    ("table", By::Press(|press, words| Ok(tables::run(&press.archive, &words.word("a record")?)?.for_page().into()))),
+    ("listing", By::Text(|press, words| listings::read(&press.archive, &words.word("a listing")?))),
+    ("mutants", By::Text(|_, words| mutants::table(&words.word("operators or scores")?))),
+    ("picture", By::Text(|press, words| concepts::figure(&press.archive, &press.facts, words))),
+    ("predict", By::Text(Press::predict)),
+    ("profiles", By::Text(|_, _| Ok(tables::profiles()))),
+    ("progress", By::Text(|_, _| exercises::progress())),
+    ("ptx-loop", By::Text(|_, words| ptx::remainder_loop(&words.word("a kernel")?))),
+    ("roofline", By::Text(|press, words| charts::interactive_roofline(&press.archive, words))),
+    ("run", By::Text(Press::run)),
+    ("slide", By::Text(|_, words| slides::slide(&words.word("an experiment")?))),
+    ("solutions", By::Text(|_, _| exercises::solutions())),
+    ("suites", By::Text(|_, _| suites::scoreboard())),
+    ("table", By::Text(|press, words| Ok(tables::run(&press.archive, &words.word("a record")?)?.for_page()))),
 ];
 
-/// A directive that was read.
-enum Asked {
-    Press(Render, Arguments),
-    Simulator(Question),
-}
-
-impl Asked {
-    fn read(text: &str) -> Result<Self> {
-        let mut arguments = Arguments::parse(text)?;
-        let name = arguments.word("the name of a directive")?;
-        match DIRECTIVES.into_iter().find(|(known, _)| *known == name) {
-            Some((_, By::Press(render))) => Ok(Self::Press(render, arguments)),
-            Some((_, By::Simulator(show))) => Ok(Self::Simulator(Question::take(show, arguments)?)),
-            None => bail!("there is no directive {name}{}", nearest(&name, DIRECTIVES.map(|(name, _)| name))),
-        }
-    }
+/// Reads a directive: what replaces it, and the words and options after its name.
+fn read(text: &str) -> Result<(By, Arguments)> {
+    let mut arguments = Arguments::parse(text)?;
+    let name = arguments.word("the name of a directive")?;
+    Ok((named(format_args!("there is no directive {name}"), &name, DIRECTIVES)?, arguments))
 }
 
 /// Renders pages; `program` is the press itself, which simulates in processes of its own. If these pages are the `whole` book, some page must use
@@ -133,15 +112,15 @@ pub fn records_of(pages: &[Page]) -> Result<BTreeSet<String>> {
 /// Draws all concept pictures, each with the words that ask for it, so that a check can look at those that no page shows yet.
 pub fn pictures() -> Result<Vec<(&'static str, String)>> {
     let press = Press::without_simulator()?;
-    let draw = |name| Ok((name, press.directive(&format!("picture {name} \"words\""))?.text));
+    let draw = |name| Ok((name, press.directive(&format!("picture {name} \"words\""))?));
     concepts::all().map(draw).collect()
 }
 
 /// Returns the questions of a page to the simulator. A wrong directive is reported when it is rendered.
 fn questions(page: &Page) -> BTreeSet<Question> {
     let directives = find(&page.text).unwrap_or_default().into_iter().filter(|directive| !directive.escaped);
-    let question = |directive: Directive<'_>| match Asked::read(directive.text) {
-        Ok(Asked::Simulator(question)) => Some(question),
+    let question = |directive: Directive<'_>| match read(directive.text) {
+        Ok((By::Simulator(show), arguments)) => Question::take(show, arguments).ok(),
         _ => None,
     };
     directives.filter_map(question).collect()
@@ -178,10 +157,10 @@ impl Press {
                 continue;
             }
             match self.directive(directive.text) {
-                Ok(Rendered { text: new, is_stale }) => {
+                Ok(new) => {
                     let indent = rendered.rsplit('\n').next().filter(|line| line.trim().is_empty()).unwrap_or_default().to_owned();
                     rendered += &new.trim_end().replace('\n', &format!("\n{indent}"));
-                    if is_stale {
+                    if self.archive.take_stale() {
                         rendered += &if in_fence(&rendered) {
                             STALE_MARK.to_owned()
                         } else {
@@ -196,67 +175,50 @@ impl Press {
         if problems.is_empty() { Ok(callouts::mark(&rendered)) } else { Err(problems) }
     }
 
-    fn directive(&self, text: &str) -> Result<Rendered> {
-        match Asked::read(text)? {
-            Asked::Press(render, mut arguments) => {
+    fn directive(&self, text: &str) -> Result<String> {
+        match read(text)? {
+            (By::Text(render), mut arguments) => {
                 let rendered = render(self, &mut arguments)?;
-                arguments.finish()?;
-                Ok(rendered)
+                arguments.finish().map(|()| rendered)
             }
-            Asked::Simulator(question) => {
-                let answer = self.answers.get(&question).context("the simulator was not asked")?;
-                Ok(answer.clone().map_err(|message| anyhow!(message))?.into())
+            (By::Simulator(show), arguments) => {
+                let answer = self.answers.get(&Question::take(show, arguments)?).context("the simulator was not asked")?;
+                answer.clone().map_err(anyhow::Error::msg)
             }
         }
     }
 
     /// Returns a number of a run, or words of it.
-    fn run(&self, arguments: &mut Arguments) -> Result<Rendered> {
+    fn run(&self, arguments: &mut Arguments) -> Result<String> {
         let style = Style::take(arguments)?;
         let record = arguments.word("a record")?;
         let expression = arguments.rest().join(" ");
-        if let Some(words) = words(self.archive.run(&record)?, &expression) {
-            return Ok(words?.into());
-        }
-        self.number(&style, &record, &expression)
+        let words = words(self.archive.run(&record)?, &expression);
+        words.unwrap_or_else(|| self.number(style, &record, &expression))
     }
 
     /// Returns a fact as it is written, or a number that follows from facts.
-    fn fact(&self, arguments: &mut Arguments) -> Result<Rendered> {
+    fn fact(&self, arguments: &mut Arguments) -> Result<String> {
         let style = Style::take(arguments)?;
         let expression = arguments.rest().join(" ");
         let is_name = |part: &str| part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
         let name = expression.split_once('.').filter(|(group, key)| is_name(group) && is_name(key));
-        match name.filter(|_| style.is_default()) {
-            Some((group, key)) => Ok(self.facts.text(group, key)?.to_owned().into()),
-            None => self.number(&style, FACTS, &expression),
+        match name.filter(|_| style == Style::default()) {
+            Some((group, key)) => self.facts.text(group, key).map(str::to_owned),
+            None => self.number(style, FACTS, &expression),
         }
     }
 
     /// Returns a question with a number of a record for an answer.
-    fn predict(&self, arguments: &mut Arguments) -> Result<Rendered> {
-        let style = Style::take(arguments)?;
-        let prediction = Prediction::take(arguments, style.unit_name())?;
-        let answer = self.number(&style.without_unit(), &prediction.record, &prediction.expression)?;
-        Ok(Rendered { text: prediction.figure(&answer.text)?, is_stale: answer.is_stale })
+    fn predict(&self, arguments: &mut Arguments) -> Result<String> {
+        let mut style = Style::take(arguments)?;
+        style.names_unit = false;
+        let unit = style.unit.map(|unit| unit.name);
+        predict::figure(arguments, unit, |record, expression| self.number(style, record, expression))
     }
 
-    fn number(&self, style: &Style, record: &str, expression: &str) -> Result<Rendered> {
-        let (quantity, is_stale) = worth(&self.archive, &self.facts, record, expression)?;
-        Ok(Rendered { text: style.write(quantity)?, is_stale })
-    }
-}
-
-/// The text in place of a directive.
-struct Rendered {
-    text: String,
-    /// True for a number of a stage whose kernel has changed since.
-    is_stale: bool,
-}
-
-impl From<String> for Rendered {
-    fn from(text: String) -> Self {
-        Self { text, is_stale: false }
+    fn number(&self, style: Style, record: &str, expression: &str) -> Result<String> {
+        style.write(worth(&self.archive, &self.facts, record, expression)?)
     }
 }
 

@@ -16,8 +16,8 @@ use crate::root;
 pub const MDBOOK: &str = "0.5.4";
 
 /// Renders the book in `input`, and returns it.
-pub fn preprocess(input: &[u8], program: &Path) -> Result<String> {
-    let (context, mut book): (Value, Value) = serde_json::from_slice(input).context("the input is not a book from mdBook")?;
+pub fn preprocess(input: &str, program: &Path) -> Result<String> {
+    let (context, mut book): (Value, Value) = serde_json::from_str(input).context("the input is not a book from mdBook")?;
     let mut pages = Vec::new();
     visit(&mut book["items"], &mut |path, text| pages.push(Page { path: format!("book/src/{path}"), text: text.clone() }));
     // Another book that shows a few things, such as that of a test, need not use every fact.
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn what_is_no_book_is_refused() {
-        let error = preprocess(b"{}", Path::new("press")).unwrap_err();
+        let error = preprocess("{}", Path::new("press")).unwrap_err();
         assert_eq!(error.to_string(), "the input is not a book from mdBook");
     }
 }

@@ -6,7 +6,6 @@
 
 use std::env;
 use std::fs;
-use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::thread::available_parallelism;
 
@@ -20,7 +19,8 @@ use run::units;
 
 use crate::check::stale_parts;
 use crate::digests::Kernels;
-use crate::manifest::{Entry, Kind, Manifest, Needs, short};
+use crate::manifest::{Entry, Manifest, Needs, short};
+use crate::stale::Kept;
 
 /// The records to make again.
 #[derive(Debug, Args)]
@@ -50,16 +50,6 @@ enum Device {
     Gpu,
     /// The simulator
     Sim,
-}
-
-impl Device {
-    fn makes(self, needs: Needs) -> bool {
-        match self {
-            Device::Sim => needs == Needs::Sim,
-            // Where there is a GPU there may be the rest of the CUDA toolkit.
-            Device::Gpu => needs != Needs::Sim,
-        }
-    }
 }
 
 /// A record to make.
@@ -108,7 +98,8 @@ impl Arguments {
         let wanted: Vec<_> = if named.is_empty() { all().collect() } else { named };
         let mut jobs = Vec::new();
         for (record, entry) in wanted {
-            if self.device.is_some_and(|device| !device.makes(entry.needs)) {
+            // Where there is a GPU there may be the rest of the CUDA toolkit.
+            if self.device.is_some_and(|device| (device == Device::Sim) != (entry.needs == Needs::Sim)) {
                 continue;
             }
             let reason = match stale_parts(manifest, record) {
@@ -128,10 +119,10 @@ impl Arguments {
 
 /// Says what this machine lacks to make a record.
 fn missing(entry: &Entry) -> Option<String> {
-    if let Some(program) = entry.needs.program()
+    if let (needs, Some(program), _) = entry.needs.details()
         && !on_path(program)
     {
-        return Some(format!("needs {}: there is no `{program}` on the PATH", entry.needs));
+        return Some(format!("needs {needs}: there is no `{program}` on the PATH"));
     }
     let model = entry.model.as_ref()?;
     match probe::probe() {
@@ -151,7 +142,7 @@ fn on_path(program: &str) -> bool {
 fn announcement(jobs: &[Job], skipped: &[Job]) -> String {
     let mut text = String::new();
     for group in jobs.chunk_by(|one, next| (one.entry.needs, &one.entry.model) == (next.entry.needs, &next.entry.model)) {
-        let on = group[0].entry.model.as_deref().map_or_else(|| group[0].entry.needs.to_string(), str::to_owned);
+        let on = group[0].entry.model.as_deref().unwrap_or(group[0].entry.needs.details().0);
         let runs = if group.len() == 1 { "1 run".to_owned() } else { format!("{} runs", group.len()) };
         let seconds: f64 = group.iter().map(|job| job.seconds).sum();
         text += &format!("{runs} with {on}, about {}:\n", duration(seconds));
@@ -185,12 +176,10 @@ const RUNS: f64 = 20.0;
 
 /// Returns the sizes of a record and how long it takes to make it again, by its own times and counts.
 fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
-    let cores = available_parallelism()?.get() as f64;
-    match Kind::of(record)? {
-        Kind::Counts => return Ok((String::new(), 60.0)),
-        Kind::Listings => return Ok((String::new(), 2.0)),
-        Kind::Results => {}
+    if !record.starts_with("results/") {
+        return Ok((String::new(), if record.starts_with("counts/") { 60.0 } else { 2.0 }));
     }
+    let cores = available_parallelism()?.get() as f64;
     let record = Record::parse(&fs::read_to_string(manifest.path(record))?)?;
     let work = record.work();
     let oracle = work.multiply_adds as f64 / (TERMS_PER_S * cores);
@@ -206,13 +195,10 @@ fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     Ok((words, 2.0 + oracle + stages.sum::<f64>()))
 }
 
-/// The name of this program in commands.
-const OURSELVES: &str = "book";
-
 /// Finds the program that a command names. If cargo started this program, cargo also builds and runs that one.
 fn program(name: &str) -> Result<Command> {
     let ourselves = env::current_exe()?;
-    if name == OURSELVES {
+    if name == "book" {
         return Ok(Command::new(ourselves));
     }
     let Some(cargo) = env::var_os("CARGO") else {
@@ -247,13 +233,13 @@ fn make(manifest: &Manifest, job: &Job, commit: &str) -> Result<()> {
         .with_context(|| format!("{name} does not start"))?;
     ensure!(status.success(), "the run failed ({status})");
     let text = fs::read_to_string(&made).context("the run saved nothing")?;
-    accept(job, &path, &text)?;
+    accept(manifest, job, &text)?;
     Ok(file.finish(&text)?)
 }
 
 /// Refuses a record that cannot take the place of the old one.
-fn accept(job: &Job, old: &Path, text: &str) -> Result<()> {
-    if Kind::of(job.record)? != Kind::Results {
+fn accept(manifest: &Manifest, job: &Job, text: &str) -> Result<()> {
+    if !job.record.starts_with("results/") {
         return Ok(());
     }
     let new = Record::parse(text)?;
@@ -263,11 +249,11 @@ fn accept(job: &Job, old: &Path, text: &str) -> Result<()> {
     if let Some(stage) = new.stages.iter().find(|stage| stage.failure.is_some()) {
         bail!("stage {} is not verified: {}", stage.name, stage.failure.as_deref().unwrap_or_default());
     }
-    if let Ok(old) = fs::read_to_string(old).map_err(anyhow::Error::from).and_then(|text| Ok(Record::parse(&text)?)) {
-        for stage in old.stages.iter().filter(|stage| stage.verified) {
-            let again = new.stages.iter().find(|again| again.name == stage.name);
-            // A stage may be gone; one that is there must not lose its result because this machine lacks something.
-            if let Some(reason) = again.and_then(|again| again.skipped.as_ref()) {
+    if let Ok(Kept::Results(old)) = Kept::read(manifest, job.record) {
+        // A stage may be gone; one that is there must not lose its result because this machine lacks something.
+        let had_result = |name: &str| old.stages.iter().any(|stage| stage.verified && stage.name == name);
+        for stage in new.stages.iter().filter(|stage| had_result(&stage.name)) {
+            if let Some(reason) = &stage.skipped {
                 bail!("stage {} was skipped, and has a result in the old record: {reason}", stage.name);
             }
         }

@@ -8,7 +8,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use driver::variables::LAUNCHES;
 use inspect::diagnose::diagnose;
 use inspect::explain::Explanation;
@@ -16,7 +16,6 @@ use run::Chapter;
 use run::device::Request as Device;
 use run::gpu::Gpu;
 use run::observer;
-use run::report::Outcome;
 use run::runner;
 use run::stage::{Run, Stage};
 use run::units::percent;
@@ -25,11 +24,11 @@ use serde::{Deserialize, Serialize};
 use simt::Dim3;
 
 use crate::chapters::{self, with_chapter};
-use crate::directive::{Arguments, check, nearest};
+use crate::directive::{Arguments, check, named};
 use crate::drawing::draw_footprint;
 use crate::drawing::footprint::Who;
 use crate::drawing::svg::inline;
-use crate::drawing::trace::Arrays;
+use crate::drawing::trace::{Arrays, SEED, verified};
 use crate::lab::explain::explain;
 use crate::tables::source;
 
@@ -38,7 +37,7 @@ use crate::tables::source;
 pub enum Show {
     /// The accesses of a thread to global memory: in a stage, and in the chapter's kernels for parts of it.
     Accesses,
-    /// The stage with its loads removed. With `share`: the least time without some of them as a share of the whole.
+    /// The stage with its loads removed.
     Diagnosis,
     /// The source with its counts.
     Explain,
@@ -104,8 +103,8 @@ pub fn ask(program: &Path, questions: BTreeSet<Question>) -> Result<Answers> {
 }
 
 /// Answers the questions in `input` (a list as JSON), which are all for one GPU.
-pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
-    let questions: Vec<Question> = serde_json::from_slice(input)?;
+pub fn serve(profile: &str, input: &str) -> Result<String> {
+    let questions: Vec<Question> = serde_json::from_str(input)?;
     let gpu = &Gpu::open(&Device::Sim(Some(profile.to_owned())))?;
     let answer = |Question { show, chapter, mut arguments, .. }| -> Result<String> {
         let answer = with_chapter!(chapter.as_str(), chapter => answer(gpu, chapter, show, &mut arguments))?;
@@ -119,38 +118,30 @@ pub fn serve(profile: &str, input: &[u8]) -> Result<String> {
 /// Runs the stage that a directive names, and shows what the directive asks for.
 fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mut Arguments) -> Result<String> {
     let asked = arguments.word("a stage")?;
-    let sizes = arguments.option("size").map_or(Ok(Vec::new()), |text| {
-        text.split('x').map(|size| size.parse().with_context(|| format!("`size={text}`"))).collect::<Result<_>>()
-    })?;
-    let workload = &W::sized(&sizes)?;
-    let names = || chapter.all_stages().map(|stage| stage.name);
-    let stage = chapter.stage(&asked).map_err(|_| anyhow!("{} has no stage {asked}{}", chapter.name, nearest(&asked, names())))?;
+    let size = arguments.option("size");
+    // As in the cases of exercises: a size and options of the chapter.
+    let workload = &size.as_ref().map_or_else(W::teaching, |case| W::of_case(case, SEED).map_err(anyhow::Error::msg))?;
+    let stages = chapter.all_stages().map(|stage| (stage.name, stage));
+    let stage = named(format_args!("{} has no stage {asked}", chapter.name), &asked, stages)?;
     match show {
         Show::Lanes => Ok(inline(&lanes(gpu, stage, workload)?, &arguments.alternative()?)),
         Show::Footprint => {
             let who = Who::take(arguments)?;
             Ok(inline(&draw_footprint(gpu, stage, workload, &who)?, &arguments.alternative()?))
         }
-        Show::Explain => explain(gpu, chapter.name, stage, workload, &sizes, arguments),
+        Show::Explain => explain(gpu, chapter.name, stage, workload, size.as_deref().unwrap_or_default(), arguments),
         Show::Finding => finding(gpu, stage, workload),
-        Show::Diagnosis => {
-            let diagnosis = diagnose(gpu, stage, chapter.experiments, workload, 1)?
-                .map_err(|row| anyhow!("{} is not verified: {:?}", stage.name, row.outcome))?;
-            let Some(name) = arguments.option("share") else { return Ok(diagnosis.text()) };
-            let trials = || diagnosis.experiments.iter();
-            let trial = trials().find(|trial| trial.name == name).with_context(|| {
-                format!("there is no trial {name}{}", nearest(&name, trials().map(|trial| trial.name.as_str())))
-            })?;
-            Ok(percent(diagnosis.share(trial).with_context(|| format!("{name} was left out"))?))
-        }
+        Show::Diagnosis => match diagnose(gpu, stage, chapter.experiments, workload, 1)? {
+            Ok(diagnosis) => Ok(diagnosis.text()),
+            Err(row) => bail!("{} is not verified: {:?}", stage.name, row.outcome),
+        },
         Show::Accesses => accesses(gpu, stage, chapter, workload, &arguments.word("what a thread works on, in quotes,")?),
     }
 }
 
 fn lanes<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<String> {
     let profile = gpu.profile().context("only the simulator shows what a warp does")?;
-    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
-    let Outcome::Verified(measured) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
+    let measured = verified(gpu, stage, workload)?;
     Ok(Explanation::new(stage.name, &measured.launches, workload.work().bytes, profile).svg(None, kernels::text)?)
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result};
 
 use crate::archive::Archive;
-use crate::manifest::{Kind, Manifest};
+use crate::manifest::{Manifest, short};
 
 /// Writes the end of a page that read these records and asked for facts of these sources; `counts` is true if it shows counts from its build.
 /// Returns nothing for a page without numbers.
@@ -20,18 +20,16 @@ pub fn of_page(manifest: &Manifest, archive: &Archive, records: &BTreeSet<String
     if lines.is_empty() {
         return Ok(String::new());
     }
-    Ok(format!(
-        "\n\n<details class=\"source\">\n<summary>Where the numbers on this page come from</summary>\n\n{}\n</details>\n",
-        lines.concat()
-    ))
+    let summary = "<summary>Where the numbers on this page come from</summary>";
+    Ok(format!("\n\n<details class=\"source\">\n{summary}\n\n{}\n</details>\n", lines.concat()))
 }
 
 /// Returns a record: its file, the device, the day, and the command that makes it.
 fn line(manifest: &Manifest, archive: &Archive, record: &str) -> Result<String> {
     let entry = manifest.entries.get(record).with_context(|| format!("book/records.toml does not list {record}"))?;
     let mut line = format!("- `book/{record}`");
-    if Kind::of(record)? == Kind::Results {
-        let run = archive.run(record.trim_start_matches("results/").trim_end_matches(".json"))?;
+    if record.starts_with("results/") {
+        let run = archive.run(short(record))?;
         let device = &run.record.device;
         line += &match &entry.model {
             Some(model) => format!(": measured on an {model}, driver {}, {}", device.driver, run.day()),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use conformance::record::{Score, word};
@@ -27,17 +26,14 @@ pub fn scoreboard() -> Result<String> {
     let mut rows = Vec::new();
     for (name, suite) in suite::all()?.into_iter().flat_map(|(name, suite)| suite.variants(&name)) {
         let path = root().join(format!("book/scores/{name}.json"));
-        let score = path.is_file().then(|| read(&path)).transpose().with_context(|| path.display().to_string())?;
+        let read = || -> Result<Score> { Ok(serde_json::from_str(&fs::read_to_string(&path)?)?) };
+        let score = path.is_file().then(read).transpose().with_context(|| path.display().to_string())?;
         if let Some(score) = &score {
             ensure!(score.version == suite.version, "the score of {name} is of version {}, not {}", score.version, suite.version);
         }
         rows.push((name, suite, score));
     }
     Ok(table(&rows) + &rows.iter().map(details).collect::<String>())
-}
-
-fn read(path: &Path) -> Result<Score> {
-    Ok(serde_json::from_str(&fs::read_to_string(path)?)?)
 }
 
 fn table(rows: &[Row]) -> String {

@@ -1,7 +1,7 @@
 //! Tables that are drawn from records and profiles, as Markdown.
 
 use anyhow::Result;
-use run::gpu::DeviceKind;
+use run::gpu::{DeviceInfo, DeviceKind};
 use run::report::Place;
 use run::table::{self, ForPage};
 use run::units;
@@ -56,17 +56,10 @@ pub fn run(archive: &Archive, name: &str) -> Result<Shown> {
         marked.stages.retain(|stage| stage.place == Place::Device);
     }
     let ForPage { table, mut notes } = table::for_page(&marked);
-    let device = &run.record.device;
-    let kind = if device.kind == DeviceKind::Sim { "simulated " } else { "" };
-    let mut source = format!(
-        "{kind}{}; driver {}; {}; {}, seed {}; {}",
-        device.name,
-        device.driver,
-        device.compiler,
-        run.sizes(),
-        run.record.workload.get("seed").map_or_else(|| "none".to_owned(), ToString::to_string),
-        run.day(),
-    );
+    let DeviceInfo { kind, name, driver, compiler, .. } = &run.record.device;
+    let kind = if *kind == DeviceKind::Sim { "simulated " } else { "" };
+    let seed = run.record.workload.get("seed").map_or_else(|| "none".to_owned(), ToString::to_string);
+    let mut source = format!("{kind}{name}; driver {driver}; {compiler}; {}, seed {seed}; {}", run.sizes(), run.day());
     if let Some(ceilings) = run.record.ceilings {
         let note = if run.is_stale(CEILING) { format!(" ({STALE_NOTE})") } else { String::new() };
         source += &format!(". Ceilings in the same run: {ceilings}{note}");
@@ -93,13 +86,8 @@ pub fn bounds(archive: &Archive, name: &str) -> Result<Shown> {
         table += &format!("| {name}{mark} | {unit} | {least} | {median} |\n");
     }
     let Work { multiply_adds, arithmetic, .. } = measured.record.work();
-    let source = format!(
-        "Bound: counts of `{}`, for {} {}s. Measured: `{}`.",
-        counted.path(),
-        units::count(multiply_adds),
-        arithmetic.piece(),
-        measured.path(),
-    );
+    let (work, piece) = (units::count(multiply_adds), arithmetic.piece());
+    let source = format!("Bound: counts of `{}`, for {work} {piece}s. Measured: `{}`.", counted.path(), measured.path());
     let notes = stale_note(pair.bounded().iter().any(|row| pair.is_stale(row.name))).into_iter().collect();
     Ok(Shown { table, notes, source })
 }
@@ -110,19 +98,12 @@ pub fn profiles() -> String {
         "| `sim:` | product | compute capability | SMs | clock | memory | L2 | shared memory per SM | figures |\n".to_owned();
     table += "|---|---|---:|---:|---:|---:|---:|---:|---|\n";
     for profile in Profile::all() {
-        let (major, minor) = profile.compute_capability;
+        let Profile { name, product, compute_capability: (major, minor), multiprocessors, clock_khz, sources, .. } = profile;
         let size = |bytes: u64| if bytes == 0 { "none".to_owned() } else { units::bytes(bytes) };
-        table += &format!(
-            "| `{}` | {} | {major}.{minor} | {} | {} MHz | {} | {} | {} | {} |\n",
-            profile.name,
-            profile.product,
-            profile.multiprocessors,
-            profile.clock_khz / 1000,
-            units::bandwidth(memory_bandwidth(profile)),
-            size(profile.l2_bytes),
-            size(profile.shared_bytes_per_sm.into()),
-            profile.sources,
-        );
+        let (clock, bandwidth) = (clock_khz / 1000, units::bandwidth(memory_bandwidth(profile)));
+        let (l2, shared) = (size(profile.l2_bytes), size(profile.shared_bytes_per_sm.into()));
+        table += &format!("| `{name}` | {product} | {major}.{minor} | {multiprocessors} | {clock} MHz | ");
+        table += &format!("{bandwidth} | {l2} | {shared} | {sources} |\n");
     }
     table
 }

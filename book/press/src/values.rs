@@ -1,7 +1,5 @@
 //! The values of the terms of an expression: times, rates and counts of saved runs, as the tables show them.
 
-use std::cell::Cell;
-
 use anyhow::{Context, Result};
 use run::derived::Rate;
 use run::record::{Record, StageRecord};
@@ -18,40 +16,35 @@ use crate::quantity::{Dimension, Quantity};
 /// The name by which an expression asks for a fact: `[facts]group.key`.
 pub const FACTS: &str = "facts";
 
-/// Evaluates an expression whose terms belong to a run, or to [`FACTS`], unless they name another one. Also returns true if it comes from a
-/// stage whose kernel has changed since.
-pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> Result<(Quantity, bool)> {
-    let is_stale = Cell::new(false);
+/// Evaluates an expression whose terms belong to a run, or to [`FACTS`], unless they name another one.
+pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> Result<Quantity> {
     let term = |term: Term| {
         let record = term.record.unwrap_or(run);
         if record == FACTS {
             return facts.value(term.stage, term.field);
         }
         let run = archive.run(record)?;
-        is_stale.set(is_stale.get() || run.is_stale(term.stage));
+        archive.note_stage(run, term.stage);
         value(archive, run, term)
     };
-    let quantity = evaluate(expression, &term)?;
-    Ok((quantity, is_stale.get()))
+    evaluate(expression, &term)
 }
 
 fn value(archive: &Archive, run: Run, Term { stage, field, .. }: Term) -> Result<Quantity> {
-    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
-    let (value, known) = match stage {
-        "ceiling" => (ceiling(run.record, field), named(&["flops", "bytes", "byte_multiply_adds"])),
+    let counters;
+    let (value, known): (_, Vec<&str>) = match stage {
+        "ceiling" => (ceiling(run.record, field), vec!["flops", "bytes", "byte_multiply_adds"]),
         "chip" => (chip(run.record, field), Vec::new()),
-        "work" => (work(run.record, field), run.record.workload.keys().cloned().collect()),
+        "work" => (work(run.record, field), run.record.workload.keys().map(String::as_str).collect()),
         _ => {
             let row = run.stage(stage)?;
             let value = if field == "bound" { bound(archive, run, row) } else { of_stage(run.record, row, field) };
-            let counters = row.counters.and_then(|counters| serde_json::to_value(counters).ok());
-            let counters = counters.as_ref().and_then(Value::as_object).into_iter().flat_map(|counters| counters.keys().cloned());
-            let mut known = named(&FIELDS.map(|(name, _)| name));
-            known.extend(counters.chain(["bound".to_owned()]));
-            (value, known)
+            counters = serde_json::to_value(row.counters)?;
+            let counted = counters.as_object().into_iter().flat_map(|counters| counters.keys().map(String::as_str));
+            (value, FIELDS.map(|(name, _)| name).into_iter().chain(counted).chain(["bound"]).collect())
         }
     };
-    value.with_context(|| format!("{} has no {stage}.{field}{}", run.name, nearest(field, known.iter().map(String::as_str))))
+    value.with_context(|| format!("{} has no {stage}.{field}{}", run.name, nearest(field, known)))
 }
 
 /// Returns the least time of a stage: from the counts of a simulated run, or for a measured run what its table of bounds says.
@@ -176,7 +169,7 @@ mod tests {
     #[test]
     fn terms_are_worth_what_the_tables_show() {
         let (archive, facts) = (Archive::read().unwrap(), facts());
-        let value = |record, expression| worth(&archive, &facts, record, expression).unwrap().0.value;
+        let value = |record, expression| worth(&archive, &facts, record, expression).unwrap().value;
         let sim = |expression| value("sim-h200/03-unroll", expression);
         assert_eq!(sim("work.outputs * work.taps"), sim("work.multiply_adds"));
         assert_eq!(sim("32 * (shared.global_load_sectors + shared.global_store_sectors)"), sim("shared.bytes"));
@@ -199,7 +192,10 @@ mod tests {
     #[test]
     fn a_number_is_stale_with_any_of_its_stages() {
         let archive = Archive::read().unwrap().judged_by(|_, stage| stage == "shared");
-        let is_stale = |expression| worth(&archive, &facts(), "nvidia-h200/03-unroll", expression).unwrap().1;
+        let is_stale = |expression| {
+            worth(&archive, &facts(), "nvidia-h200/03-unroll", expression).unwrap();
+            archive.take_stale()
+        };
         assert!(is_stale("fft.time / shared.time") && !is_stale("fft.time"));
     }
 }

@@ -1,12 +1,11 @@
 //! The simulator for web pages: builds the WebAssembly modules, and lays out the files that a site needs.
 
 use std::env;
-use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use crate::archive::files_below;
@@ -19,12 +18,6 @@ const TARGET: &str = "wasm32-unknown-unknown";
 
 /// Most bytes of memory that the module takes from a browser.
 const MOST_MEMORY: u64 = 2 << 30;
-
-/// The package with the simulator.
-const ALONE: &str = "simt-web";
-
-/// The package with the simulator and the check of exercises, for the book.
-const WITH_CHECK: &str = "checker-web";
 
 /// The scripts that every page needs besides the module, in `simulator/web/js`.
 const SCRIPTS: [&str; 6] = ["simulator.js", "machine.js", "worker.js", "simt.d.ts", "cuda.js", "cuda-worker.js"];
@@ -53,13 +46,10 @@ impl Arguments {
     /// Builds the module and writes the files.
     pub fn run(self) -> Result<()> {
         let out = self.out.unwrap_or_else(|| root().join("target/web"));
-        let rustc = rustc();
-        ensure!(
-            has_target(&rustc)?,
-            "{} has no target {TARGET}; `rustup target add {TARGET}` installs it",
-            Path::new(&rustc).display()
-        );
-        modules(&out, ALONE)?;
+        if let Some(missing) = missing_target()? {
+            bail!("{missing}; `rustup target add {TARGET}` installs it");
+        }
+        modules(&out, "simt-web")?;
         self.compiler.map_or(Ok(()), |package| compiler(&package, &out))
     }
 }
@@ -77,20 +67,15 @@ pub fn lab(out: &Path, package: Option<&Path>) -> Result<()> {
     for file in files_below(&root().join(launch::FOLDER)).unwrap_or_default() {
         copy(&file, &out.join("launches").join(file.file_name().context("a file has a name")?))?;
     }
-    let rustc = rustc();
-    if has_target(&rustc)? {
-        modules(out, WITH_CHECK)?;
-    } else {
-        eprintln!(
-            "pages cannot run kernels: {} has no target {TARGET}, which `rustup target add` installs",
-            Path::new(&rustc).display()
-        );
+    match missing_target()? {
+        None => modules(out, "checker-web")?,
+        Some(missing) => eprintln!("pages cannot run kernels: {missing}, which `rustup target add` installs"),
     }
     exercise_data::write(&out.join("exercises"), &env::current_exe()?)?;
     package.map_or(Ok(()), |package| compiler(package, out))
 }
 
-/// Builds the modules, and puts them next to their scripts. The simulator is that of a package.
+/// Builds the modules, and puts them next to their scripts. The package of the `simulator` is `simt-web`, or `checker-web`, which checks exercises, too.
 fn modules(out: &Path, simulator: &str) -> Result<()> {
     let module = build(simulator)?;
     copy(&module, &out.join("simt/simt.wasm"))?;
@@ -113,10 +98,6 @@ fn compiler(package: &Path, out: &Path) -> Result<()> {
     Ok(fs::write(clang.join("llvm-resources.tar"), [0; 1024])?)
 }
 
-fn rustc() -> OsString {
-    env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())
-}
-
 /// Builds the module of a package, and returns its path.
 fn build(package: &str) -> Result<PathBuf> {
     // The compiler may be another one than the one that built this program, so its output has a folder of its own.
@@ -136,14 +117,16 @@ fn build(package: &str) -> Result<PathBuf> {
     Ok(folder.join(TARGET).join("web").join(package.replace('-', "_")).with_extension("wasm"))
 }
 
-/// Returns true if the compiler has the standard library for WebAssembly.
-fn has_target(rustc: &OsString) -> Result<bool> {
-    let output = Command::new(rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
-    let output = output.with_context(|| format!("{} does not start", Path::new(rustc).display()))?;
+/// Says so if the compiler does not have the standard library for WebAssembly.
+fn missing_target() -> Result<Option<String>> {
+    let rustc = PathBuf::from(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    let output = Command::new(&rustc).args(["--print", "target-libdir", "--target", TARGET]).output();
+    let output = output.with_context(|| format!("{} does not start", rustc.display()))?;
     let library = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     let is_std = |name: &str| name.starts_with("libstd-") && name.ends_with(".rlib");
     let mut files = fs::read_dir(library).into_iter().flatten().flatten();
-    Ok(files.any(|file| is_std(&file.file_name().to_string_lossy())))
+    let has_target = files.any(|file| is_std(&file.file_name().to_string_lossy()));
+    Ok((!has_target).then(|| format!("{} has no target {TARGET}", rustc.display())))
 }
 
 fn copy(source: &Path, target: &Path) -> Result<()> {

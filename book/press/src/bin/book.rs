@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
@@ -101,17 +101,13 @@ fn run(action: Action) -> Result<ExitCode> {
         Action::Listing(arguments) => arguments.run()?,
         Action::Web(arguments) => arguments.run()?,
         Action::Preprocess { question: Some(Question::Supports { renderer: _ }) } => {}
-        Action::Preprocess { question: None } => println!("{}", preprocess::preprocess(&input()?, &env::current_exe()?)?),
+        Action::Preprocess { question: None } => {
+            println!("{}", preprocess::preprocess(&io::read_to_string(io::stdin())?, &env::current_exe()?)?)
+        }
         Action::Counted { chapter, number } => println!("{}", exercise_data::counted(&chapter, number)?),
-        Action::Simulate { profile } => println!("{}", simulation::serve(&profile, &input()?)?),
+        Action::Simulate { profile } => println!("{}", simulation::serve(&profile, &io::read_to_string(io::stdin())?)?),
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn input() -> Result<Vec<u8>> {
-    let mut input = Vec::new();
-    io::stdin().read_to_end(&mut input)?;
-    Ok(input)
 }
 
 fn build(arguments: &Build) -> Result<()> {

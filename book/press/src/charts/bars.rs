@@ -2,7 +2,6 @@
 
 use crate::drawing::svg::{MARGIN, Svg, WIDTH, below, width_of};
 
-/// A chart of bars.
 pub struct Bars {
     pub title: String,
     pub notes: Vec<String>,
@@ -14,7 +13,6 @@ pub struct Bars {
     pub end: f64,
 }
 
-/// A bar with its numbers.
 pub struct Row {
     pub label: String,
     /// Its color, as a class of the style sheet.
@@ -34,7 +32,6 @@ pub struct Mark {
 
 /// Room for the names.
 const LABEL: f64 = 118.0;
-/// Height of a bar.
 const BAR: f64 = 16.0;
 /// From a bar to the next one.
 const STEP: f64 = 24.0;
@@ -46,7 +43,6 @@ const LINE: f64 = 17.0;
 const GAP: f64 = 14.0;
 
 impl Bars {
-    /// Draws them.
     pub fn draw(mut self) -> String {
         let top = below(self.notes.len()) + HEADS;
         let bottom = top + self.rows.len() as f64 * STEP;

@@ -5,9 +5,9 @@ use run::report::Place;
 use run::units;
 
 use super::plot::{Axis, Frame, Plot};
-use super::rate::{Unit, ceiling, origin};
+use super::rate::{Unit, origin};
 use crate::archive::{Archive, Run};
-use crate::directive::{Arguments, nearest};
+use crate::directive::{Arguments, named, nearest};
 
 /// A size in which runs can differ: what a directive calls it; its keys in a record, which hold the same number, as the sides of a square; the
 /// words below the axis; the words of a title, from LEAST to MOST; and the keys of the sizes that do not differ, with their words.
@@ -24,11 +24,6 @@ const SIZES: [Size; 5] = [
 ];
 
 impl Size {
-    fn named(name: &str) -> Result<&'static Self> {
-        let size = SIZES.iter().find(|size| size.0 == name);
-        size.with_context(|| format!("there is no `over={name}`{}", nearest(name, SIZES.iter().map(|size| size.0))))
-    }
-
     /// Returns the size of a run; `None` for one whose sides differ.
     fn of(&self, run: Run) -> Option<u64> {
         let mut sides = self.1.iter().map(|key| run.size(key));
@@ -47,15 +42,14 @@ type Series = (String, Option<String>);
 /// Draws it: `over` is the size, `y` is `time`, `rate` or `rate-by-factors`, `stages` are the curves, and `rest` names one more curve, of the
 /// fastest of all other stages. The runs are those of the chapter that differ from the one that is named in that size alone.
 pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<String> {
-    let over = Size::named(&arguments.option("over").context("the option `over` is missing")?)?;
+    let over = arguments.option("over").context("the option `over` is missing")?;
+    let over = named(format_args!("there is no `over={over}`"), &over, SIZES.iter().map(|size| (size.0, size)))?;
     let y = arguments.option("y").unwrap_or_else(|| "time".to_owned());
-    let named = arguments.list("stages");
-    for stage in &named {
-        run.stage(stage)?;
+    let mut series: Vec<Series> = arguments.option("rest").map(|label| (label, None)).into_iter().collect();
+    for stage in arguments.list("stages") {
+        run.stage(&stage)?;
+        series.push((run.label(&stage), Some(stage)));
     }
-    let rest = arguments.option("rest").map(|label| (label, None));
-    let named = named.into_iter().map(|stage| (run.label(&stage), Some(stage)));
-    let series: Vec<Series> = rest.into_iter().chain(named).collect();
 
     let is_member = |other: &Run| {
         let alike = other.device() == run.device() && other.record.chapter == run.record.chapter;
@@ -66,24 +60,28 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     ensure!(runs.len() > 2, "runs that differ in {} alone from {}: {}, and a curve takes three", over.0, run.name, runs.len());
 
     let unit = Unit::of(run);
-    let value = |run: Run, one: &Series| {
-        let ms = time(run, one, &series)?;
-        Some(if y == "time" { ms } else { Unit::of(run).at(ms) })
+    let size = |run: &Run| over.of(*run).unwrap_or(1);
+    let curve = |one: &Series| -> Vec<(f64, f64)> {
+        let point = |run: &Run| {
+            let ms = time(*run, one, &series)?;
+            Some((size(run) as f64, if y == "time" { ms } else { Unit::of(*run).at(ms) }))
+        };
+        runs.iter().filter_map(point).collect()
     };
-    let values = || runs.iter().flat_map(|run| series.iter().filter_map(|one| value(*run, one)));
+    let curves: Vec<_> = series.iter().map(curve).collect();
+    let values = || curves.iter().flatten().map(|(_, value)| *value);
     let most = values().fold(0.0, f64::max);
     let mut limit = None;
     let axis = match y.as_str() {
         "time" | "rate-by-factors" => Axis::by_factors(values(), 1.3, 1.3),
         "rate" => {
             // The ceiling of the largest run; one that is far away would leave no room for the rates.
-            limit = runs.last().and_then(|run| ceiling(*run)).filter(|ceiling| *ceiling < 2.0 * most);
+            limit = runs.last().and_then(|run| Unit::of(*run).most).filter(|ceiling| *ceiling < 2.0 * most);
             Axis::from_zero(1.05 * limit.unwrap_or(most).max(most))
         }
         other => bail!("there is no `y={other}`{}", nearest(other, ["time", "rate", "rate-by-factors"])),
     };
     let words = if y == "time" { units::milliseconds } else { unit.words };
-    let size = |run: &Run| over.of(*run).unwrap_or(1);
     let (least, largest) = (size(&runs[0]), size(&runs[runs.len() - 1]));
     let range = over.3.replace("LEAST", &least.to_string()).replace("MOST", &largest.to_string());
     let in_words = |size: u64| if size < 100_000 { size.to_string() } else { units::count(size) };
@@ -100,9 +98,8 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     if let Some(limit) = limit {
         plot.level("limit", limit, format!("ceiling: {}", words(limit)));
     }
-    for (index, one) in series.iter().enumerate() {
-        let points: Vec<(f64, f64)> = runs.iter().filter_map(|run| Some((size(run) as f64, value(*run, one)?))).collect();
-        plot.curve(index, &points, one.0.clone());
+    for (index, (points, (label, _))) in curves.iter().zip(&series).enumerate() {
+        plot.curve(index, points, label.clone());
     }
     Ok(plot.end())
 }

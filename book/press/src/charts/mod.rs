@@ -14,28 +14,40 @@ mod rate;
 mod roofline;
 mod stages;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
 use crate::archive::Archive;
-use crate::directive::{Arguments, nearest};
+use crate::directive::{Arguments, named};
+use crate::drawing::svg::inline;
+use crate::lab::html::figure;
 
-/// Draws a chart: `times RUN`, `shares RUN`, `growth RUN`, `roofline RUN` or `overview DEVICE`, with the options of each.
+/// Draws a chart of a record, with the options of its kind.
+type Draw = fn(&Archive, &str, &mut Arguments) -> Result<String>;
+
+/// The kinds of charts. The record of `overview` is a device.
+const CHARTS: [(&str, Draw); 5] = [
+    ("times", |archive, name, _| stages::times(archive.run(name)?)),
+    ("shares", |archive, name, options| stages::shares(archive, archive.run(name)?, options)),
+    ("growth", |archive, name, options| growth::growth(archive, archive.run(name)?, options)),
+    ("roofline", |archive, name, options| roofline::roofline(archive.pair(name)?, options)),
+    ("overview", |archive, name, _| roofline::overview(&archive.pairs(name))),
+];
+
+/// Draws the chart that a directive names by its kind and a record.
 pub fn draw(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     let kind = arguments.word("the kind of chart")?;
     let name = arguments.word("a record")?;
-    draw_named(archive, &kind, &name, arguments)
+    named(format_args!("there is no chart {kind}"), &kind, CHARTS)?(archive, &name, arguments)
 }
 
-/// Draws a chart of a kind and of a record.
-pub fn draw_named(archive: &Archive, kind: &str, name: &str, arguments: &mut Arguments) -> Result<String> {
-    match kind {
-        "times" => stages::times(archive.run(name)?),
-        "shares" => stages::shares(archive, archive.run(name)?, arguments),
-        "growth" => growth::growth(archive, archive.run(name)?, arguments),
-        "roofline" => roofline::roofline(archive.pair(name)?, arguments),
-        "overview" => roofline::overview(&archive.pairs(name)),
-        _ => bail!("there is no chart {kind}{}", nearest(kind, ["times", "shares", "growth", "roofline", "overview"])),
-    }
+/// Draws the roofline of a record, or with `overview` that of a device, as a figure to which a reader adds a point by the page's script.
+pub fn interactive_roofline(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
+    let name = arguments.word("a record, or `overview` and a device")?;
+    let svg = match name.as_str() {
+        "overview" => roofline::overview(&archive.pairs(&arguments.word("a device")?)),
+        record => roofline::roofline(archive.pair(record)?, arguments),
+    }?;
+    Ok(figure("roofline", &[], &inline(&svg, &arguments.alternative()?)))
 }
 
 #[cfg(test)]

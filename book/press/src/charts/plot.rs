@@ -10,7 +10,6 @@ const BOTTOM: f64 = 46.0;
 /// From a label at the end of a line to the next one.
 const STEP: f64 = 16.0;
 
-/// An axis.
 #[derive(Clone, Copy)]
 pub struct Axis {
     pub ends: (f64, f64),
@@ -25,7 +24,6 @@ impl Axis {
         Self { ends: (least / below, most * above), by_factors: true }
     }
 
-    /// Makes an axis from zero.
     pub fn from_zero(end: f64) -> Self {
         Self { ends: (0.0, end), by_factors: false }
     }
@@ -59,7 +57,6 @@ impl Axis {
     }
 }
 
-/// The frame of a plot.
 pub struct Frame {
     pub title: String,
     pub notes: Vec<String>,
@@ -77,7 +74,7 @@ pub struct Frame {
 pub struct Plot {
     svg: Svg,
     area: Area,
-    axes: (Axis, Axis),
+    pub axes: (Axis, Axis),
     words: Words,
     /// Labels at the right ends of lines: height, series and text.
     ends: Vec<(f64, Option<usize>, String)>,
@@ -86,27 +83,27 @@ pub struct Plot {
 }
 
 impl Plot {
-    /// Draws axes and grid.
     pub fn new(frame: Frame) -> Self {
         let Frame { title, notes, height, x, x_ticks, x_name, y, y_words } = frame;
-        let mut svg = Svg::new(height, &title, &notes);
         let y_ticks: Vec<(f64, String)> =
             y.ticks().into_iter().map(|tick| (tick, if tick == 0.0 { "0".to_owned() } else { y_words(tick) })).collect();
         let left = MARGIN + 8.0 + y_ticks.iter().map(|(_, words)| width_of(words)).fold(0.0, f64::max);
         let area = Area { left, top: below(notes.len()) + 8.0, right: WIDTH - RIGHT, bottom: height - BOTTOM };
         let words = Words::new(Area { right: WIDTH - MARGIN, ..area });
+        let svg = Svg::new(height, &title, &notes);
+        let mut plot = Self { svg, area, axes: (x, y), words, ends: Vec::new(), dots: Vec::new(), remarks: Vec::new() };
         for (tick, words) in y_ticks {
-            let (_, at) = place(area, (x, y), (x.ends.1, tick));
-            svg.line("grid", (left, at), (area.right, at));
-            svg.text("small right", left - 8.0, at + 4.0, &words);
+            let (_, at) = plot.at((x.ends.1, tick));
+            plot.svg.line("grid", (left, at), (area.right, at));
+            plot.svg.text("small right", left - 8.0, at + 4.0, &words);
         }
         for (tick, words) in x_ticks {
-            let (at, _) = place(area, (x, y), (tick, y.ends.1));
-            svg.line("grid", (at, area.top), (at, area.bottom));
-            svg.text("small middle", at, area.bottom + 16.0, &words);
+            let (at, _) = plot.at((tick, y.ends.1));
+            plot.svg.line("grid", (at, area.top), (at, area.bottom));
+            plot.svg.text("small middle", at, area.bottom + 16.0, &words);
         }
-        svg.text("small middle", (left + area.right) / 2.0, area.bottom + 34.0, &x_name);
-        Self { svg, area, axes: (x, y), words, ends: Vec::new(), dots: Vec::new(), remarks: Vec::new() }
+        plot.svg.text("small middle", (left + area.right) / 2.0, area.bottom + 34.0, &x_name);
+        plot
     }
 
     /// Says where the axes are, with more that a script of the page needs to add a point of the reader's.
@@ -118,8 +115,10 @@ impl Plot {
         self.svg.data("axes", ends.iter().chain(&values).chain(more).copied());
     }
 
-    fn at(&self, point: Point) -> Point {
-        place(self.area, self.axes, point)
+    /// Returns the point of a pair of values.
+    fn at(&self, (x, y): Point) -> Point {
+        let Area { left, top, right, bottom } = self.area;
+        (left + self.axes.0.part(x) * (right - left), bottom - self.axes.1.part(y) * (bottom - top))
     }
 
     /// Draws lines from point to point, which words keep off.
@@ -177,11 +176,6 @@ impl Plot {
         remarks.iter().for_each(|(point, text)| words.write(&mut svg, *point, text));
         svg.end()
     }
-}
-
-/// Returns the point of a pair of values.
-fn place(Area { left, top, right, bottom }: Area, axes: (Axis, Axis), (x, y): Point) -> Point {
-    (left + axes.0.part(x) * (right - left), bottom - axes.1.part(y) * (bottom - top))
 }
 
 /// Returns heights for lines of words that want to be at these heights, sorted from the top: apart from each other, and above the bottom.

@@ -16,32 +16,30 @@ pub struct Unit {
     pub words: fn(f64) -> String,
     /// The arithmetic of the ceiling, in words.
     pub ceiling: &'static str,
+    /// The most pieces per second that the device can do with that arithmetic, measured in the same run.
+    pub most: Option<f64>,
 }
 
 impl Unit {
     pub fn of(run: Run) -> Self {
         let Work { multiply_adds, bytes, arithmetic } = run.record.work();
-        let (pieces, name, words, ceiling): (f64, _, fn(f64) -> String, _) = match arithmetic {
-            Arithmetic::F32 => (2.0 * multiply_adds as f64, "FLOP", units::flops, "f32 multiply-adds"),
-            Arithmetic::Bytes => (multiply_adds as f64, "multiply-adds", units::multiply_adds, "multiply-adds of bytes by dp4a"),
-            Arithmetic::Integers => (bytes as f64, "bytes", units::bandwidth, "a copy"),
-        };
-        Self { pieces, name, words, ceiling }
+        let (multiply_adds, bytes, ceilings) = (multiply_adds as f64, bytes as f64, run.record.ceilings);
+        let unit = |pieces, name, words, ceiling, most| Self { pieces, name, words, ceiling, most };
+        match arithmetic {
+            Arithmetic::F32 => {
+                unit(2.0 * multiply_adds, "FLOP", units::flops, "f32 multiply-adds", ceilings.map(|ceilings| ceilings.flops))
+            }
+            Arithmetic::Bytes => {
+                let most = ceilings.and_then(|ceilings| ceilings.byte_multiply_adds);
+                unit(multiply_adds, "multiply-adds", units::multiply_adds, "multiply-adds of bytes by dp4a", most)
+            }
+            Arithmetic::Integers => unit(bytes, "bytes", units::bandwidth, "a copy", ceilings.map(|ceilings| ceilings.bytes_per_s)),
+        }
     }
 
     /// Pieces per second, when the whole work takes so long.
     pub fn at(self, ms: f64) -> f64 {
         1e3 * self.pieces / ms
-    }
-}
-
-/// Returns the most pieces per second that the device can do with the arithmetic of the chapter, measured in the same run.
-pub fn ceiling(run: Run) -> Option<f64> {
-    let ceilings = run.record.ceilings?;
-    match run.record.work().arithmetic {
-        Arithmetic::F32 => Some(ceilings.flops),
-        Arithmetic::Bytes => ceilings.byte_multiply_adds,
-        Arithmetic::Integers => Some(ceilings.bytes_per_s),
     }
 }
 

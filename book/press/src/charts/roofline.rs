@@ -17,7 +17,7 @@ use run::units;
 use run::workload::{Arithmetic, Work};
 
 use super::plot::{Axis, Frame, Plot};
-use super::rate::{Unit, ceiling, origin, rival, title};
+use super::rate::{Unit, origin, rival, title};
 use crate::archive::{Pair, Run};
 use crate::directive::Arguments;
 use crate::drawing::words::Point;
@@ -29,20 +29,16 @@ const SECTOR_BYTES: f64 = 32.0;
 /// Says what the horizontal axis counts, and how to read the slopes.
 const NOTE: &str = "Bytes of the sectors that are asked for. A stage above a slope gets some of them from a nearer level.";
 
-/// The place of words on the slope of a cache: near the bend, where there are no dots.
-const SLOPE_WORDS: f64 = 0.8;
-
 /// Draws a dot for each stage that was timed and counted. The option `rivals` names stages of libraries, of which nothing is counted: lines at
 /// their rates.
 pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     let run = pair.measured;
     let Work { multiply_adds, bytes, arithmetic } = run.record.work();
-    let (unit, flat) = match arithmetic {
-        Arithmetic::F32 | Arithmetic::Bytes => (Unit::of(run), ceiling(run)),
-        Arithmetic::Integers => {
-            (Unit { pieces: multiply_adds as f64, name: "pixels", words: units::pixels, ..Unit::of(run) }, None)
-        }
-    };
+    let mut unit = Unit::of(run);
+    if arithmetic == Arithmetic::Integers {
+        unit = Unit { pieces: multiply_adds as f64, name: "pixels", words: units::pixels, most: None, ..unit };
+    }
+    let flat = unit.most;
     let ceilings = run.record.ceilings.filter(|_| flat.is_some() || arithmetic == Arithmetic::Integers);
     let bytes_per_s = ceilings.with_context(|| format!("{} has no ceilings", run.name))?.bytes_per_s;
     let dots = dots(pair, unit.pieces);
@@ -50,8 +46,8 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     let rivals = arguments.list("rivals").into_iter().map(|name| rival(run, unit, name)).collect::<Result<Vec<_>>>()?;
 
     // The roof bends where arithmetic is the ceiling, or ends at the wall.
-    let knee = flat.map_or(unit.pieces / bytes as f64, |flat| flat / bytes_per_s);
-    let knee = (knee, knee * bytes_per_s);
+    let per_byte = unit.pieces / bytes as f64;
+    let knee = flat.map_or((per_byte, per_byte * bytes_per_s), |flat| (flat / bytes_per_s, flat));
     let points = || dots.iter().map(|dot| dot.point).chain([knee]);
     let x = Axis::by_factors(points().map(|point| point.0), 1.5, if flat.is_some() { 4.0 } else { 2.0 });
     let y = Axis::by_factors(points().map(|point| point.1).chain(rivals.iter().map(|(_, rate)| *rate)), 2.0, 1.5);
@@ -70,14 +66,8 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
         y,
         y_words: unit.words,
     });
-    plot.describe(&[
-        ("bytes-per-s", bytes_per_s),
-        ("most-per-s", flat.unwrap_or(knee.1)),
-        ("per-multiply-add", unit.pieces / multiply_adds as f64),
-    ]);
-    draw_caches(&mut plot, (x, y), run, knee)?;
-    let start = slope_start(x, y, bytes_per_s);
-    plot.line("roof", &[start, knee, if flat.is_some() { (x.ends.1, knee.1) } else { (knee.0, y.ends.0) }]);
+    let end = if flat.is_some() { (x.ends.1, knee.1) } else { (knee.0, y.ends.0) };
+    let start = draw_roof(&mut plot, run, bytes_per_s, unit.pieces / multiply_adds as f64, [knee, end])?;
     if let Some(rate) = flat {
         plot.label_end(rate, None, format!("{}: {}", arithmetic.ceiling(), (unit.words)(rate)));
     } else {
@@ -94,27 +84,32 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     Ok(plot.end())
 }
 
-/// Draws the slopes of the caches up to the knee, where arithmetic or memory limits every stage. Devices without facts about caches have none.
-fn draw_caches(plot: &mut Plot, (x, y): (Axis, Axis), run: Run, knee: Point) -> Result<()> {
+/// Draws the slopes of the caches up to the knee, where arithmetic or memory limits every stage, and the slope of memory from its start, which is
+/// returned, to the end of the roof. Devices without facts about caches have no slopes of them. The page's script gets the numbers.
+fn draw_roof(plot: &mut Plot, run: Run, bytes_per_s: f64, per_multiply_add: f64, [knee, end]: [Point; 2]) -> Result<Point> {
+    plot.describe(&[("bytes-per-s", bytes_per_s), ("most-per-s", knee.1), ("per-multiply-add", per_multiply_add)]);
+    let (x, y) = plot.axes;
+    // Where the slope of a level of memory enters the picture.
+    let slope_start = |rate: f64| {
+        let start = x.ends.0.max(y.ends.0 / rate);
+        (start, start * rate)
+    };
     let facts = Facts::read()?;
     let group = format!("{}_caches", run.device().trim_start_matches("nvidia-"));
     for (name, key) in [("L1", "l1"), ("L2", "l2")] {
         let Ok(rate) = facts.value(&group, key).map(|fact| fact.value) else { continue };
-        let (start, bend) = (slope_start(x, y, rate), (knee.1 / rate, knee.1));
+        let (start, bend) = (slope_start(rate), (knee.1 / rate, knee.1));
         if start.1 < knee.1 {
             plot.line("slope", &[start, bend, knee]);
-            plot.remark(start, bend, SLOPE_WORDS, format!("{name}: {}", units::bandwidth(rate)));
+            // Near the bend there are no dots.
+            plot.remark(start, bend, 0.8, format!("{name}: {}", units::bandwidth(rate)));
         } else {
             plot.line("slope", &[(x.ends.0, knee.1), knee]);
         }
     }
-    Ok(())
-}
-
-/// Returns the point where the slope of a level of memory enters the picture.
-fn slope_start(x: Axis, y: Axis, bytes_per_s: f64) -> Point {
-    let start = x.ends.0.max(y.ends.0 / bytes_per_s);
-    (start, start * bytes_per_s)
+    let start = slope_start(bytes_per_s);
+    plot.line("roof", &[start, knee, end]);
+    Ok(start)
 }
 
 /// Returns the bytes that the kernels of a stage ask for at the size that was timed. Counts at another size are scaled: loads grow with the
@@ -163,16 +158,13 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
     let x = Axis::by_factors(points().map(|point| point.0), 4.0, 4.0);
     let y = Axis::by_factors(points().map(|point| point.1), 2.0, 1.5);
     let words = |rate: f64| units::flops(rate).replace("FLOP", "op");
-    let folders = pairs.first().context("no chapter was measured on this device and counted")?;
+    let first = pairs.first().context("no chapter was measured on this device and counted")?;
+    let (times, counts) = (first.measured.device(), first.counted.device());
     let mut plot = Plot::new(Frame {
         title: "All chapters: operations per second over operations per byte".to_owned(),
         notes: vec![
             origin(&runs),
-            format!(
-                "Times: the chapters' records in book/results/{}. Bytes: those in book/results/{}, simulated.",
-                folders.measured.device(),
-                folders.counted.device()
-            ),
+            format!("Times: the chapters' records in book/results/{times}. Bytes: those in book/results/{counts}, simulated."),
             "Of each chapter the first stage, the fastest one, and the fastest on tensor cores if that is faster still.".to_owned(),
             "A multiply-add counts as two operations, of whatever numbers.".to_owned(),
             NOTE.to_owned(),
@@ -184,10 +176,7 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
         y,
         y_words: words,
     });
-    plot.describe(&[("bytes-per-s", floats.bytes_per_s), ("most-per-s", floats.flops), ("per-multiply-add", 2.0)]);
-    draw_caches(&mut plot, (x, y), folders.measured, knee)?;
-    let start = slope_start(x, y, floats.bytes_per_s);
-    plot.line("roof", &[start, knee, (x.ends.1, knee.1)]);
+    let start = draw_roof(&mut plot, first.measured, floats.bytes_per_s, 2.0, [knee, (x.ends.1, knee.1)])?;
     plot.label_end(knee.1, None, format!("f32: {}", words(floats.flops)));
     if let Some(rate) = bytes {
         plot.level("limit s1", 2.0 * rate, format!("dp4a: {}", words(2.0 * rate)));

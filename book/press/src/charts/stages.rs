@@ -8,7 +8,7 @@ use run::units::{milliseconds, percent};
 use run::workload::Arithmetic;
 
 use super::bars::{Bars, Mark, Row};
-use super::rate::{Unit, ceiling, origin, rival, title};
+use super::rate::{Unit, origin, rival, title};
 use crate::archive::{Archive, Run};
 use crate::directive::Arguments;
 
@@ -17,7 +17,8 @@ pub fn times(run: Run) -> Result<String> {
     let stages: Vec<(&str, f64)> = run.times().collect();
     let longest = stages.iter().map(|(_, ms)| *ms).reduce(f64::max).with_context(|| format!("{} has no times", run.name))?;
     let arithmetic = run.record.work().arithmetic;
-    let limit = ceiling(run).map(|per_s| 1e3 * Unit::of(run).pieces / per_s);
+    let unit = Unit::of(run);
+    let limit = unit.most.map(|per_s| 1e3 * unit.pieces / per_s);
     let what = match arithmetic {
         Arithmetic::F32 | Arithmetic::Bytes => "the multiply-adds alone, at the rate measured in the same run",
         Arithmetic::Integers => "every byte once, at the rate of a copy in the same run",
@@ -40,7 +41,7 @@ pub fn times(run: Run) -> Result<String> {
 /// tensor cores with the second.
 pub fn shares(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<String> {
     let unit = Unit::of(run);
-    let ceiling = ceiling(run).with_context(|| format!("{} has no ceiling", run.name))?;
+    let ceiling = unit.most.with_context(|| format!("{} has no ceiling", run.name))?;
     let [plain, tensor] = ["rival", "tensor-rival"].map(|option| arguments.option(option).map(|name| rival(run, unit, name)));
     let (plain, tensor) = (plain.transpose()?, tensor.transpose()?);
     let rivals = || plain.iter().map(|rival| (rival, "f1", "limit s1")).chain(tensor.iter().map(|rival| (rival, "f2", "limit s2")));

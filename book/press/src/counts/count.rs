@@ -118,7 +118,7 @@ const REPEATING: [&Stage<Convolution>; 2] = [&conv_naive::ROUND_TRIP, &conv_naiv
 /// Runs each stage of a chapter once. Left out are [`REPEATING`] stages, and stages that call a library: its kernels are not ours, and
 /// the simulator does not have them.
 fn launch_stages<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>) -> Result<Vec<LaunchReport>> {
-    let workload = W::sized(&[])?;
+    let workload = W::teaching()?;
     let repeats = |name: &str| REPEATING.iter().any(|stage| (conv_naive::CHAPTER.name, stage.name) == (chapter.name, name));
     let ours = chapter.stages.iter().filter(|stage| stage.place() == Place::Device && stage.library().is_none());
     let ours = ours.filter(|stage| !repeats(stage.name));
@@ -132,7 +132,7 @@ fn launch_stages<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>) -> Result<Vec<Launc
 
 /// Launches the kernels before and after the transforms, without the transforms.
 fn launch_around_fft(gpu: &Gpu) -> Result<()> {
-    let conv = &Convolution::sized(&[])?;
+    let conv = &Convolution::teaching()?;
     let blocks = unroll::fft::Blocks { length: 4096, hop: 3072, count: 6 };
     let mut buffers = conv.upload(gpu)?;
     let mut rings = gpu.stream.alloc_zeros::<f32>(4096 * 7)?;
@@ -173,16 +173,16 @@ fn launch_patterns(gpu: &Gpu) -> Result<()> {
     let input: Vec<f32> = (0..FLOATS).map(|i| (i * 7919 % 2001) as f32 / 1000.0 - 1.0).collect();
     let input = gpu.stream.clone_htod(&input)?;
     let mut output = gpu.stream.alloc_zeros::<f32>(FLOATS)?;
-    let patterns =
-        PATTERNS.into_iter().flat_map(|(grid, block, shared, names)| names.iter().map(move |name| (name, grid, block, shared)));
-    for (name, grid, block, shared_mem_bytes) in patterns {
-        let kernel = module.load_function(name)?;
+    for (grid, block, shared_mem_bytes, names) in PATTERNS {
         let config = LaunchConfig { grid_dim: grid.into(), block_dim: block.into(), shared_mem_bytes };
-        let mut launch = gpu.stream.launch_builder(&kernel);
-        launch.arg(&input).arg(&mut output).arg(&N);
-        // SAFETY: no pattern reads or writes beyond the 65536 floats that both buffers have: the simulator has checked these very
-        // launches.
-        unsafe { launch.launch(config) }.with_context(|| format!("pattern {name}"))?;
+        for name in names {
+            let kernel = module.load_function(name)?;
+            let mut launch = gpu.stream.launch_builder(&kernel);
+            launch.arg(&input).arg(&mut output).arg(&N);
+            // SAFETY: no pattern reads or writes beyond the 65536 floats that both buffers have: the simulator has checked these very
+            // launches.
+            unsafe { launch.launch(config) }.with_context(|| format!("pattern {name}"))?;
+        }
     }
     Ok(())
 }
@@ -195,7 +195,9 @@ fn simulate(device: &Request) -> Result<Record> {
     for group in groups() {
         for report in launch(&gpu, group)? {
             let kernel = counts_of(&mut kernels, group, &report.kernel);
-            METRICS.iter().for_each(|metric| kernel.add(metric.name, (metric.simulated)(&report.counters)));
+            for (name, _, simulated) in METRICS {
+                *kernel.values.entry(name.to_owned()).or_default() += simulated(&report.counters);
+            }
         }
     }
     Ok(record(&gpu, "the simulator".to_owned(), kernels))
@@ -204,7 +206,7 @@ fn simulate(device: &Request) -> Result<Record> {
 /// Counts with Nsight Compute: this program again, group by group, under the profiler.
 fn profile() -> Result<Record> {
     let gpu = Gpu::open(&Request::Gpu)?;
-    let metrics = METRICS.iter().map(|metric| metric.name).collect::<Vec<_>>().join(",");
+    let metrics = METRICS.map(|(name, ..)| name).join(",");
     let mut kernels = Vec::new();
     for group in groups() {
         let output = Command::new("ncu")

@@ -64,31 +64,20 @@ pub struct KernelCounts {
     pub values: BTreeMap<String, u64>,
 }
 
-/// A count that both have.
-pub struct Metric {
-    /// Nsight Compute's name.
-    pub name: &'static str,
-    /// A column's heading.
-    pub heading: &'static str,
-    /// The simulator's count.
-    pub simulated: fn(&Counters) -> u64,
-}
-
-const fn metric(name: &'static str, heading: &'static str, simulated: fn(&Counters) -> u64) -> Metric {
-    Metric { name, heading, simulated }
-}
+/// A count that both have: Nsight Compute's name, the heading of its column, and the simulator's count.
+type Metric = (&'static str, &'static str, fn(&Counters) -> u64);
 
 /// The counts that are compared.
-pub const METRICS: [Metric; 9] = [
-    metric("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "global load requests", |c| c.global_load_requests),
-    metric("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "their sectors", |c| c.global_load_sectors),
-    metric("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "global store requests", |c| c.global_store_requests),
-    metric("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "their sectors", |c| c.global_store_sectors),
-    metric("smsp__inst_executed_op_shared_ld_pred_on_any.sum", "shared loads", |c| c.shared_load_requests),
-    metric("smsp__inst_executed_op_shared_st_pred_on_any.sum", "shared stores", |c| c.shared_store_requests),
-    metric("memory_l1_wavefronts_shared", "shared wavefronts", |c| c.shared_load_wavefronts + c.shared_store_wavefronts),
-    metric("memory_l1_wavefronts_shared_ideal", "ideal", |c| c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal),
-    metric("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "f32 multiply-adds", |c| c.f32_fma),
+const METRICS: [Metric; 9] = [
+    ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "global load requests", |c| c.global_load_requests),
+    ("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "their sectors", |c| c.global_load_sectors),
+    ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", "global store requests", |c| c.global_store_requests),
+    ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "their sectors", |c| c.global_store_sectors),
+    ("smsp__inst_executed_op_shared_ld_pred_on_any.sum", "shared loads", |c| c.shared_load_requests),
+    ("smsp__inst_executed_op_shared_st_pred_on_any.sum", "shared stores", |c| c.shared_store_requests),
+    ("memory_l1_wavefronts_shared", "shared wavefronts", |c| c.shared_load_wavefronts + c.shared_store_wavefronts),
+    ("memory_l1_wavefronts_shared_ideal", "ideal", |c| c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal),
+    ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "f32 multiply-adds", |c| c.f32_fma),
 ];
 
 /// A difference that is understood, in `book/differences.toml`.
@@ -127,11 +116,6 @@ impl KernelCounts {
     pub fn new(group: &str, kernel: &str) -> Self {
         let digest = digest_now(Kernels::stored(), group, kernel);
         Self { group: group.to_owned(), kernel: kernel.to_owned(), digest, values: BTreeMap::new() }
-    }
-
-    /// Adds what a further launch counted.
-    pub fn add(&mut self, name: &str, value: u64) {
-        *self.values.entry(name.to_owned()).or_default() += value;
     }
 
     /// Returns true if the kernel has changed since, or is gone.
@@ -177,10 +161,10 @@ pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
         // The row of units has no name.
         let Some(name) = field("Kernel Name").filter(|name| !name.is_empty()) else { continue };
         let name = name.split('(').next().unwrap_or(name);
-        for metric in METRICS {
-            let value = field(metric.name).and_then(|text| text.replace(',', "").parse::<f64>().ok());
-            let value = value.with_context(|| format!("{name} has no {}", metric.name))?;
-            counts_of(&mut kernels, group, name).add(metric.name, value as u64);
+        for (metric, ..) in METRICS {
+            let value = field(metric).and_then(|text| text.replace(',', "").parse::<f64>().ok());
+            let value = value.with_context(|| format!("{name} has no {metric}"))?;
+            *counts_of(&mut kernels, group, name).values.entry(metric.to_owned()).or_default() += value as u64;
         }
     }
     Ok(kernels)
@@ -215,8 +199,8 @@ fn counts_of<'a>(kernels: &'a mut Vec<KernelCounts>, group: &str, name: &str) ->
 
 /// Returns Nsight Compute's names for the columns of [`table`], as Markdown.
 fn names() -> String {
-    let rows = METRICS.iter().map(|metric| format!("| {} | `{}` |\n", metric.heading, metric.name));
-    "| column | Nsight Compute |\n|---|---|\n".to_owned() + &rows.collect::<String>()
+    let rows = METRICS.map(|(name, heading, _)| format!("| {heading} | `{name}` |\n"));
+    "| column | Nsight Compute |\n|---|---|\n".to_owned() + &rows.concat()
 }
 
 /// Renders the directive `counts`: the table of two devices' records, or, with `names`, the names of its columns.
@@ -239,7 +223,7 @@ fn table(hardware: &Record, simulated: &Record) -> Result<String> {
     let known: BTreeMap<String, Vec<Difference>> =
         toml::from_str(&fs::read_to_string(root().join(DIFFERENCES))?).context(DIFFERENCES)?;
     let mut table = "| kernel |".to_owned();
-    METRICS.iter().for_each(|metric| table += &format!(" {} |", metric.heading));
+    METRICS.iter().for_each(|(_, heading, _)| table += &format!(" {heading} |"));
     table += &format!("\n|---|{}", "---:|".repeat(METRICS.len()));
     let mut reasons = Vec::new();
     let (mut equal, mut compared) = (0, 0);
@@ -255,7 +239,7 @@ fn table(hardware: &Record, simulated: &Record) -> Result<String> {
         let is_stale = [ours, theirs].iter().any(|counts| counts.is_stale(Kernels::stored()));
         any_stale |= is_stale;
         table += &format!("\n| `{}`{} |", ours.kernel, if is_stale { format!(" {STALE_MARK}") } else { String::new() });
-        for Metric { name, .. } in METRICS {
+        for (name, ..) in METRICS {
             let [counted, modeled] = [theirs, ours].map(|kernel| kernel.values.get(name).copied());
             let (counted, modeled) = counted.zip(modeled).with_context(|| format!("{kernel} has no {name}"))?;
             let difference =
@@ -273,17 +257,10 @@ fn table(hardware: &Record, simulated: &Record) -> Result<String> {
         }
     }
     let date = |record: &Record| record.date.split('T').next().unwrap_or_default().to_owned();
-    let from = format!(
-        "{}: driver {}, {}, {}, {}. {}: {}, {}. Records: `book/counts/*.json`.",
-        hardware.device,
-        hardware.driver,
-        hardware.compiler,
-        hardware.counted_by,
-        date(hardware),
-        simulated.device,
-        simulated.compiler,
-        date(simulated),
-    );
+    let Record { device, driver, compiler, counted_by, .. } = hardware;
+    let mut from = format!("{device}: driver {driver}, {compiler}, {counted_by}, {}. ", date(hardware));
+    let Record { device, compiler, .. } = simulated;
+    from += &format!("{device}: {compiler}, {}. Records: `book/counts/*.json`.", date(simulated));
     table += &format!(
         "\n\n*{equal} of {compared} counts are equal. A number alone is what both count; two are the GPU's and the simulator's.*\n\n{}\n",
         source(&from)
@@ -313,7 +290,7 @@ mod tests {
 
     #[test]
     fn the_table_of_nsight_compute_is_read() {
-        let names: Vec<String> = METRICS.iter().map(|metric| format!("\"{}\"", metric.name)).collect();
+        let names: Vec<String> = METRICS.iter().map(|(name, ..)| format!("\"{name}\"")).collect();
         let row = |name: &str, value: &str| {
             let values = vec![format!("\"{value}\""); METRICS.len()].join(",");
             format!("\"0\",\"{name}\",{values}\n")

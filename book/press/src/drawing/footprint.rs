@@ -5,15 +5,12 @@
 
 use anyhow::{Result, bail, ensure};
 use run::gpu::Gpu;
-use run::report::Outcome;
-use run::runner;
 use run::stage::Stage;
 use simt::Dim3;
 
-use super::trace::{Array, Arrays, Elements, Layout, Part, trace};
+use super::trace::{Array, Arrays, Elements, Layout, Part, trace, verified};
 use crate::directive::Arguments;
 
-/// Lanes of a warp.
 const WARP: u32 = 32;
 
 /// The thread whose footprint is drawn.
@@ -21,53 +18,32 @@ const WARP: u32 = 32;
 pub struct Who {
     /// The thread's number in the second block of the grid, in both dimensions if it has two.
     pub thread: u32,
-    /// The neighboring blocks that are drawn.
-    pub beside: Beside,
-}
-
-/// The neighbors of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Beside {
-    /// On all sides.
-    Around,
-    /// Those before it.
-    Before,
+    /// True if of the neighboring blocks only those before it are drawn.
+    pub only_before: bool,
 }
 
 impl Who {
     /// Takes the options `thread=40` (100 if there is none) and `beside=before`.
     pub fn take(arguments: &mut Arguments) -> Result<Self> {
-        let beside = match arguments.option("beside").as_deref() {
-            None => Beside::Around,
-            Some("before") => Beside::Before,
-            Some(other) => bail!("`beside={other}`: it can be `before`"),
-        };
-        Ok(Self { thread: arguments.number("thread")?.unwrap_or(100), beside })
+        let beside = arguments.option("beside");
+        if let Some(other) = beside.as_deref().filter(|beside| *beside != "before") {
+            bail!("`beside={other}`: it can be `before`");
+        }
+        Ok(Self { thread: arguments.number("thread")?.unwrap_or(100), only_before: beside.is_some() })
     }
 
-    /// Returns the block.
     pub fn block(&self, layout: Layout) -> Dim3 {
         at(1, u32::from(layout != Layout::Strips))
     }
 
-    /// Returns its neighbors.
     pub fn beside(&self, layout: Layout) -> Vec<Dim3> {
-        match (layout, self.beside) {
-            (Layout::Strips, Beside::Around) => vec![at(0, 0), at(2, 0)],
-            (Layout::Strips, Beside::Before) => vec![at(0, 0)],
-            (_, Beside::Around) => vec![at(0, 1), at(2, 1), at(1, 0), at(1, 2)],
-            (_, Beside::Before) => vec![at(0, 1), at(1, 0)],
-        }
+        let all = if layout == Layout::Strips { vec![at(0, 0), at(2, 0)] } else { vec![at(0, 1), at(2, 1), at(1, 0), at(1, 2)] };
+        all.into_iter().filter(|block| !self.only_before || (block.x < 2 && block.y < 2)).collect()
     }
 
-    /// Returns the name of the warp.
-    pub fn warp_name(&self) -> String {
-        format!("warp {}", self.thread / WARP)
-    }
-
-    /// Returns the name of the thread.
-    pub fn thread_name(&self) -> String {
-        format!("thread {}", self.thread)
+    /// Returns the names of the thread's warp and of the thread.
+    pub fn names(&self) -> [String; 2] {
+        [format!("warp {}", self.thread / WARP), format!("thread {}", self.thread)]
     }
 }
 
@@ -75,23 +51,17 @@ fn at(x: u32, y: u32) -> Dim3 {
     Dim3::new(x, y, 0)
 }
 
-/// The elements of one array that are touched.
+/// The elements of one array that are touched by the block, the thread's warp, the thread, and each of the neighboring blocks.
 pub struct Footprint {
     pub array: Array,
-    /// By the block.
     pub block: Part,
-    /// By the thread's warp.
     pub warp: Part,
-    /// By the thread.
     pub thread: Part,
-    /// By each of the neighboring blocks.
     pub beside: Vec<Part>,
 }
 
-/// Traces a stage.
 pub fn footprints<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Who) -> Result<Vec<Footprint>> {
-    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
-    let Outcome::Verified(_) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
+    verified(gpu, stage, workload)?;
     let blocks: Vec<Dim3> = [who.block(W::LAYOUT)].into_iter().chain(who.beside(W::LAYOUT)).collect();
     let (arrays, traces) = trace(gpu, stage, workload, &blocks)?;
     ensure!(!traces[0].is_empty(), "{}: block {} touches nothing: the grid is smaller", stage.name, blocks[0]);
@@ -118,10 +88,11 @@ pub fn captions(who: &Who, footprints: &[Footprint]) -> Vec<String> {
         let others: Elements = footprint.beside.iter().flat_map(|part| &part.read).copied().collect();
         footprint.block.read.intersection(&others).count() as u64
     });
+    let [warp, thread] = who.names();
     vec![
         sentence("The block".to_owned(), |footprint| &footprint.block),
-        sentence(format!("Its {}", who.warp_name()), |footprint| &footprint.warp),
-        sentence(format!("Its {}", who.thread_name()), |footprint| &footprint.thread),
+        sentence(format!("Its {warp}"), |footprint| &footprint.warp),
+        sentence(format!("Its {thread}"), |footprint| &footprint.thread),
         format!("Of what the block reads, the blocks beside it read {shared} as well."),
     ]
 }

@@ -23,12 +23,12 @@ use simt::Dim3;
 use footprint::Who;
 use trace::{Arrays, Layout};
 
-/// Draws the footprints of a stage.
 pub fn draw_footprint<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Who) -> Result<String> {
     let footprints = footprint::footprints(gpu, stage, workload, who)?;
     let Dim3 { x, y, .. } = who.block(W::LAYOUT);
     let block = if W::LAYOUT == Layout::Strips { format!("block {x}") } else { format!("block ({x}, {y})") };
-    let title = format!("{}: {block}, its {} and its {}", stage.name, who.warp_name(), who.thread_name());
+    let [warp, thread] = who.names();
+    let title = format!("{}: {block}, its {warp} and its {thread}", stage.name);
     let captions = footprint::captions(who, &footprints);
     Ok(match W::LAYOUT {
         Layout::Strips => strips::draw(who, &footprints, &title, &captions),

@@ -67,11 +67,11 @@ fn draw(who: &Who, planes: &[Plane<'_>], bottom: f64, title: &str, captions: &[S
         plane.draw(&mut svg);
     }
     let mut x = MARGIN;
-    let (block, warp, thread) = ("the block".to_owned(), who.warp_name(), who.thread_name());
-    for (class, name) in [("block", block), ("warp", warp), ("thread", thread), ("beside", "a block beside it".to_owned())] {
+    let [warp, thread] = who.names();
+    for (class, name) in [("block", "the block"), ("warp", &warp), ("thread", &thread), ("beside", "a block beside it")] {
         svg.rect(class, x, bottom + 14.0, 14.0, 14.0);
-        svg.text("small", x + 20.0, bottom + 25.0, &name);
-        x += 44.0 + width_of(&name);
+        svg.text("small", x + 20.0, bottom + 25.0, name);
+        x += 44.0 + width_of(name);
     }
     svg.end()
 }

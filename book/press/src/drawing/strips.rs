@@ -8,14 +8,12 @@ use super::trace::{Elements, Layout, runs};
 const NAMES: f64 = 72.0;
 /// From one part to the next.
 const STEP: f64 = 15.0;
-/// Height of a part.
 const BAR: f64 = 9.0;
 /// Room above the first part, for the name of the array, its ends and its length.
 const HEAD: f64 = 34.0;
 /// Parts are at least so wide, or a single element could not be seen.
 const THINNEST: f64 = 1.5;
 
-/// Draws them.
 pub fn draw(who: &Who, footprints: &[Footprint], title: &str, captions: &[String]) -> String {
     let parts = 3 + who.beside(Layout::Strips).len();
     let top = below(captions.len()) - 2.0;
@@ -46,10 +44,11 @@ fn strip(svg: &mut Svg, top: f64, who: &Who, footprint: &Footprint) {
         let blocks = neighbors.iter().zip(&footprint.beside).filter(move |(other, _)| (other.x > block.x) == after);
         blocks.map(|(block, part)| ("other", format!("block {}", block.x), part.all()))
     };
+    let [warp, thread] = who.names();
     let own = [
         ("block", format!("block {}", block.x), footprint.block.all()),
-        ("warp", who.warp_name(), footprint.warp.all()),
-        ("thread", who.thread_name(), footprint.thread.all()),
+        ("warp", warp, footprint.warp.all()),
+        ("thread", thread, footprint.thread.all()),
     ];
     let mut y = top + HEAD;
     for (class, name, elements) in beside(false).chain(own).chain(beside(true)) {

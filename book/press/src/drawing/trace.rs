@@ -3,20 +3,21 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use cudarc::driver::{CudaView, DevicePtr};
 use ptx::finding::AccessOp;
 use run::gpu::Gpu;
-use run::observer;
+use run::report::{Measured, Outcome};
 use run::stage::{Run, Stage};
 use run::workload::histogram::LEVELS;
 use run::workload::{
     Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
 };
+use run::{observer, runner};
 use simt::{Dim3, Touched};
 
 /// The seed of inputs.
-const SEED: u64 = 13;
+pub const SEED: u64 = 13;
 
 /// An array of a workload on the device, rows of columns without gaps.
 #[derive(Clone, Debug)]
@@ -45,34 +46,26 @@ pub enum Layout {
 
 /// Workloads that the book runs and draws.
 pub trait Arrays: Workload {
-    /// Makes a workload of these sizes, or of those for teaching if there are none.
-    fn sized(sizes: &[u32]) -> Result<Self>;
+    /// Makes a workload of the size for teaching.
+    fn teaching() -> Result<Self>;
     /// Their arrangement.
     const LAYOUT: Layout;
     /// Returns the arrays that stages get, in the order of the drawing.
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array>;
 }
 
-/// Returns the sizes that a page names, or those for teaching if it names none.
-fn named<const N: usize>(sizes: &[u32], teaching: [u32; N]) -> Result<[u32; N]> {
-    let sizes = if sizes.is_empty() { &teaching } else { sizes };
-    sizes.try_into().ok().with_context(|| format!("the workload has {N} sizes, not {sizes:?}"))
-}
-
 impl Arrays for Convolution {
     const LAYOUT: Layout = Layout::Strips;
 
-    fn sized(sizes: &[u32]) -> Result<Self> {
-        let convolution::Size { outputs, taps } = convolution::TEACHING_SIZE;
-        let [outputs, taps] = named(sizes, [outputs, taps])?;
-        Ok(Self::random(convolution::Size { outputs, taps }, SEED))
+    fn teaching() -> Result<Self> {
+        Ok(Self::random(convolution::TEACHING_SIZE, SEED))
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
         vec![
-            Array::row(gpu, "signal", ["sample", "samples"], &buffers.signal.as_view()),
-            Array::row(gpu, "filter", ["filter value", "filter values"], &buffers.filter.as_view()),
-            Array::row(gpu, "output", ["output", "outputs"], &buffers.output.view()),
+            Array::new(gpu, "signal", ["sample", "samples"], buffers.signal.len() as u32, &buffers.signal.as_view()),
+            Array::new(gpu, "filter", ["filter value", "filter values"], self.taps(), &buffers.filter.as_view()),
+            Array::new(gpu, "output", ["output", "outputs"], self.outputs(), &buffers.output.view()),
         ]
     }
 }
@@ -80,11 +73,8 @@ impl Arrays for Convolution {
 impl Arrays for Correlation {
     const LAYOUT: Layout = Layout::Stacked;
 
-    fn sized(sizes: &[u32]) -> Result<Self> {
-        let correlation::Size { image, template } = correlation::TEACHING_SIZE;
-        let [width, height, across, down] = named(sizes, [image.0, image.1, template.0, template.1])?;
-        let size = correlation::Size { image: (width, height), template: (across, down) };
-        Ok(Self::random(size, Border::Valid, SEED))
+    fn teaching() -> Result<Self> {
+        Ok(Self::random(correlation::TEACHING_SIZE, Border::Valid, SEED))
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
@@ -101,10 +91,8 @@ impl Arrays for Correlation {
 impl Arrays for WindowSums {
     const LAYOUT: Layout = Layout::Stacked;
 
-    fn sized(sizes: &[u32]) -> Result<Self> {
-        let window_sums::Size { width, height } = window_sums::TEACHING_SIZE;
-        let [width, height, window] = named(sizes, [width, height, 15])?;
-        Ok(Self::random(window_sums::Size { width, height }, window, Border::Valid, SEED)?)
+    fn teaching() -> Result<Self> {
+        Ok(Self::random(window_sums::TEACHING_SIZE, 15, Border::Valid, SEED)?)
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
@@ -121,10 +109,8 @@ impl Arrays for WindowSums {
 impl Arrays for Histogram {
     const LAYOUT: Layout = Layout::Stacked;
 
-    fn sized(sizes: &[u32]) -> Result<Self> {
-        let window_sums::Size { width, height } = window_sums::TEACHING_SIZE;
-        let [width, height] = named(sizes, [width, height])?;
-        Ok(Self::random(window_sums::Size { width, height }, SEED)?)
+    fn teaching() -> Result<Self> {
+        Ok(Self::random(window_sums::TEACHING_SIZE, SEED)?)
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
@@ -138,10 +124,8 @@ impl Arrays for Histogram {
 impl Arrays for Matmul {
     const LAYOUT: Layout = Layout::Product;
 
-    fn sized(sizes: &[u32]) -> Result<Self> {
-        let matmul::Size { m, n, k } = matmul::TEACHING_SIZE;
-        let [m, n, k] = named(sizes, [m, n, k])?;
-        Ok(Self::random(matmul::Size { m, n, k }, SEED)?)
+    fn teaching() -> Result<Self> {
+        Ok(Self::random(matmul::TEACHING_SIZE, SEED)?)
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
@@ -159,11 +143,6 @@ impl Array {
         let (address, _in_use) = view.device_ptr(&gpu.stream);
         let columns = u64::from(columns);
         Self { name, elements, rows: view.len() as u64 / columns, columns, address, width: size_of::<T>() as u64 }
-    }
-
-    /// Describes an array of one dimension.
-    fn row<T>(gpu: &Gpu, name: &'static str, elements: [&'static str; 2], view: &CudaView<'_, T>) -> Self {
-        Self::new(gpu, name, elements, view.len() as u32, view)
     }
 
     /// Returns the number of its elements.
@@ -221,6 +200,14 @@ pub fn runs(elements: &Elements) -> Vec<Range<u64>> {
         }
     }
     runs
+}
+
+/// Runs a stage once, and returns what the simulator reports. Its result has to be right.
+pub fn verified<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<Measured> {
+    match runner::run(gpu, &[*stage], workload, 0)?.rows.remove(0).outcome {
+        Outcome::Verified(measured) => Ok(measured),
+        outcome => bail!("{} is not verified: {outcome:?}", stage.name),
+    }
 }
 
 /// Runs the stage. Returns the arrays, and what the threads of each of the blocks touched.

@@ -56,11 +56,6 @@ impl Words {
         self.taken.push(area);
     }
 
-    /// Keeps words off the sign at a point.
-    fn avoid_dot(&mut self, (x, y): Point) {
-        self.avoid(Area { left: x - 5.0, top: y - 5.0, right: x + 5.0, bottom: y + 5.0 });
-    }
-
     /// Keeps words off a line.
     pub fn avoid_line(&mut self, from: Point, to: Point) {
         // Pieces so short that the area of each is hardly more than the line.
@@ -79,7 +74,9 @@ impl Words {
         /// Dots nearer than this look like one.
         const SAME: f64 = 3.0;
         const WIDEST: f64 = 190.0;
-        dots.iter().for_each(|dot| self.avoid_dot(dot.point));
+        for Label { point: (x, y), .. } in dots {
+            self.avoid(Area { left: x - 5.0, top: y - 5.0, right: x + 5.0, bottom: y + 5.0 });
+        }
         let mut labels: Vec<Label> = Vec::new();
         for dot in dots {
             let together = |label: &&mut Label| {

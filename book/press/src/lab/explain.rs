@@ -2,20 +2,19 @@
 //!
 //! The figure holds everything that a click shows. Only to step through a warp or to change the kernel does a page need the simulator.
 
-use anyhow::{Context, Result, bail, ensure};
-use inspect::explain::{Explanation, Listing, Request, TITLES, Working};
+use anyhow::{Context, Result, ensure};
+use inspect::explain::{Explanation, Listing, TITLES, Working};
 use ptx::finding::AccessOp;
 use run::gpu::Gpu;
-use run::report::Outcome;
-use run::runner;
 use run::stage::Stage;
 use run::workload::Workload;
 use serde::Serialize;
-use simt::Space;
+use simt::{AccessSample, Space};
 
 use super::html::{data, escape, figure, table};
 use super::launch;
 use crate::directive::Arguments;
+use crate::drawing::trace::verified;
 
 /// Lines before and after the one that `around` names.
 const AROUND: u32 = 4;
@@ -36,15 +35,11 @@ enum Shown {
 
 impl Shown {
     fn take(arguments: &mut Arguments) -> Result<Self> {
-        match (arguments.option("lines"), arguments.option("around")) {
-            (None, None) => Ok(Self::Counted),
-            (None, Some(text)) => Ok(Self::Around(text)),
-            (Some(lines), None) => {
-                let (from, to) = lines.split_once("..").with_context(|| format!("`lines={lines}` is not `FROM..TO`"))?;
-                Ok(Self::FromTo(from.to_owned(), to.to_owned()))
-            }
-            (Some(_), Some(_)) => bail!("`lines` and `around` exclude each other"),
-        }
+        let (lines, around) = (arguments.option("lines"), arguments.option("around"));
+        ensure!(lines.is_none() || around.is_none(), "`lines` and `around` exclude each other");
+        let Some(lines) = lines else { return Ok(around.map_or(Self::Counted, Self::Around)) };
+        let (from, to) = lines.split_once("..").with_context(|| format!("`lines={lines}` is not `FROM..TO`"))?;
+        Ok(Self::FromTo(from.to_owned(), to.to_owned()))
     }
 
     /// Returns the first and the last line, from 1.
@@ -65,11 +60,8 @@ impl Shown {
             }
             Self::FromTo(from, to) => {
                 let from = find(from, 0)?;
-                let to = if to == "end" {
-                    text.iter().skip(from).position(|line| line.starts_with('}')).map(|at| at + from)
-                } else {
-                    Some(find(to, from + 1)?)
-                };
+                let end = || text.iter().skip(from).position(|line| line.starts_with('}')).map(|at| at + from);
+                let to = if to == "end" { end() } else { Some(find(to, from + 1)?) };
                 Ok((from as u32 + 1, to.with_context(|| format!("{}: the function does not end", listing.file))? as u32 + 1))
             }
         }
@@ -90,7 +82,7 @@ struct KernelData<'a> {
 }
 
 /// A request of the first warp. Equal ones of a line are listed once.
-#[derive(PartialEq, Serialize)]
+#[derive(Serialize)]
 struct RequestData<'a> {
     file: &'a str,
     line: u32,
@@ -108,7 +100,7 @@ struct RequestData<'a> {
 }
 
 impl<'a> RequestData<'a> {
-    fn of(Request { sample, cost, weight }: Request<'a>) -> Option<Self> {
+    fn of((sample, cost, weight): (&'a AccessSample, String, (u32, u32))) -> Option<Self> {
         let at = sample.location.source.as_ref()?;
         let active = |lane: usize| sample.lanes >> lane & 1 != 0;
         let least = (0..32).filter(|lane| active(*lane)).map(|lane| sample.addresses[lane]).min()?;
@@ -130,10 +122,8 @@ impl<'a> RequestData<'a> {
 
     /// Returns true if both ask for the same addresses in the same way, with any register.
     fn is_like(&self, other: &Self) -> bool {
-        (self.file, self.line, self.op, self.space, self.bytes, self.lanes)
-            == (other.file, other.line, other.op, other.space, other.bytes, other.lanes)
-            && self.offsets == other.offsets
-            && self.variable == other.variable
+        (self.file, self.line, self.op, self.space, self.variable, self.bytes, self.lanes, &self.offsets)
+            == (other.file, other.line, other.op, other.space, other.variable, other.bytes, other.lanes, &other.offsets)
     }
 }
 
@@ -143,47 +133,43 @@ pub fn explain<W: Workload>(
     chapter: &str,
     stage: &Stage<W>,
     workload: &W,
-    sizes: &[u32],
+    size: &str,
     arguments: &mut Arguments,
 ) -> Result<String> {
     let shown = Shown::take(arguments)?;
     let profile = gpu.profile().context("only the simulator counts lines")?;
-    let before = launch::written()?;
-    let rows = runner::run(gpu, &[*stage], workload, 0)?.rows;
-    let Outcome::Verified(measured) = &rows[0].outcome else { bail!("{} is not verified: {:?}", stage.name, rows[0].outcome) };
+    let measured = verified(gpu, stage, workload)?;
     let least_bytes = workload.work().bytes;
     let explanation = Explanation::new(stage.name, &measured.launches, least_bytes, profile);
     let listings = explanation.listings();
     let kernel = &measured.launches.first().context("the stage launches nothing")?.report.kernel;
     let source =
         kernels::all().find(|known| known.name == *kernel).with_context(|| format!("{kernel} is no kernel of the book"))?.source;
-    let size = sizes.iter().map(|size| format!("-{size}")).collect::<String>();
+    let numbers = size.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
+    let size: String = numbers.map(|number| format!("-{number}")).collect();
     let file = format!("{chapter}-{}{size}-{}.json", stage.name, profile.name);
-    let stored = launch::Stage { file: &file, name: stage.name, profile: profile.name, least_bytes, source };
-    launch::save(&stored, launch::written()?.difference(&before).cloned())?;
+    launch::save(&file, stage.name, profile.name, least_bytes, source)?;
 
     let mut kernels: Vec<KernelData> = Vec::new();
-    for listing in &listings {
-        if kernels.iter().any(|known| known.name == listing.kernel) {
-            continue;
-        }
+    let mut tables = String::new();
+    for files in listings.chunk_by(|one, next| one.kernel == next.kernel) {
+        let name = &files[0].kernel;
         let mut requests: Vec<RequestData> = Vec::new();
-        for request in explanation.requests(&listing.kernel).into_iter().filter_map(RequestData::of) {
+        for request in explanation.requests(name).into_iter().filter_map(RequestData::of) {
             if !requests.iter().any(|known| known.is_like(&request)) {
                 requests.push(request);
             }
         }
         // The one to look at comes first.
         requests.sort_by_key(|request| std::cmp::Reverse(request.weight));
-        kernels.push(KernelData { name: &listing.kernel, requests });
+        for listing in files {
+            tables += &source_table(listing, &shown, &requests)?;
+        }
+        kernels.push(KernelData { name, requests });
     }
-    let mut body = format!(
-        "<figcaption><strong><code>{}</code></strong>, line by line: {}, on a simulated {}</figcaption>\n",
-        escape(stage.name),
-        escape(&workload.describe()),
-        escape(profile.product)
-    );
-    let tables = listings.iter().map(|listing| source_table(listing, &shown, &kernels)).collect::<Result<String>>()?;
+    let [name, work, gpu] = [stage.name, &workload.describe(), profile.product].map(escape);
+    let mut body =
+        format!("<figcaption><strong><code>{name}</code></strong>, line by line: {work}, on a simulated {gpu}</figcaption>\n");
     ensure!(!tables.is_empty(), "none of the lines to show was executed");
     body += &tables;
     body += &explanation.working().as_ref().map(limit).unwrap_or_default();
@@ -192,7 +178,7 @@ pub fn explain<W: Workload>(
 }
 
 /// Returns the lines of a file with their counts.
-fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Result<String> {
+fn source_table(listing: &Listing, shown: &Shown, requests: &[RequestData]) -> Result<String> {
     let text: Vec<&str> = kernels::text(&listing.file).map(|text| text.lines().collect()).unwrap_or_default();
     let (first, last) = match shown {
         // A part of one file; a header that a kernel uses has other lines.
@@ -230,30 +216,21 @@ fn source_table(listing: &Listing, shown: &Shown, kernels: &[KernelData]) -> Res
             continue;
         }
         gap = false;
-        let cells: String = match counted {
-            Some(line) => {
-                columns.iter().map(|at| format!("<td>{}</td>", escape(line.cells[*at].as_deref().unwrap_or_default()))).collect()
-            }
-            None => "<td></td>".repeat(width),
-        };
-        let asks = kernels.iter().filter(|kernel| kernel.name == listing.kernel).flat_map(|kernel| &kernel.requests);
-        let asks = asks.into_iter().any(|request| request.line == number && request.file == listing.file);
-        let mut classes = Vec::new();
-        classes.extend(counted.filter(|line| line.is_hottest).map(|_| "hot"));
-        classes.extend(asks.then_some("asks"));
-        classes.extend(counted.is_none().then_some("quiet"));
+        let cell = |column: &usize| counted.and_then(|line| line.cells[*column].as_deref()).unwrap_or_default();
+        let cells: String = columns.iter().map(|column| format!("<td>{}</td>", escape(cell(column)))).collect();
+        let asks = requests.iter().any(|request| request.line == number && request.file == listing.file);
+        let is_hottest = counted.is_some_and(|line| line.is_hottest);
+        let classes = [(is_hottest, "hot"), (asks, "asks"), (counted.is_none(), "quiet")];
+        let classes: Vec<&str> = classes.into_iter().filter_map(|(applies, class)| applies.then_some(class)).collect();
         let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
         let line = line_of(number);
         let code = escape(line.get(indent.min(depth(line))..).unwrap_or(line));
         rows += &format!("<tr{class} data-line=\"{number}\"><td>{number}</td>{cells}<td><code>{code}</code></td></tr>\n");
     }
+    let [kernel, file, name, occupancy] = [&listing.kernel, &listing.file, name, &listing.occupancy].map(escape);
     Ok(format!(
-        "<div class=\"lab-source\" data-kernel=\"{}\" data-file=\"{}\" data-indent=\"{indent}\"><table>\n<thead><tr><th scope=\"col\">line</th>{titles}<th \
-         scope=\"col\">{}</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p class=\"lab-note\">{}</p>\n",
-        escape(&listing.kernel),
-        escape(&listing.file),
-        escape(name),
-        escape(&listing.occupancy)
+        "<div class=\"lab-source\" data-kernel=\"{kernel}\" data-file=\"{file}\" data-indent=\"{indent}\"><table>\n<thead><tr><th scope=\"col\">line</th>{titles}<th \
+         scope=\"col\">{name}</th></tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n<p class=\"lab-note\">{occupancy}</p>\n"
     ))
 }
 
@@ -267,16 +244,11 @@ fn far_from_counts(number: u32, listing: &Listing) -> bool {
 /// Draws the bound of the stage, with its working.
 fn limit(working: &Working) -> String {
     let Working { limit, product, chip, least, parts, negligible, as_written } = working;
-    let titles = TITLES.map(str::to_owned);
-    let rows = |parts: &[[String; 5]]| parts.iter().map(|part| part.to_vec()).collect::<Vec<_>>();
+    let [limit, product, chip, least] = [limit, *product, chip, least].map(escape);
     let mut text = format!(
-        "<p class=\"lab-limit\">Lower bound: <strong>{}</strong> needs at least {}.</p>\n<details><summary>The working</summary>\n\
-         <p>The least time that each part needs on the {}, with {}. It is not a measured time.</p>\n{}",
-        escape(limit),
-        escape(least),
-        escape(product),
-        escape(chip),
-        table(&titles, &rows(parts))
+        "<p class=\"lab-limit\">Lower bound: <strong>{limit}</strong> needs at least {least}.</p>\n<details><summary>The working</summary>\n\
+         <p>The least time that each part needs on the {product}, with {chip}. It is not a measured time.</p>\n{}",
+        table(TITLES, parts)
     );
     if !negligible.is_empty() {
         text += &format!("<p>Less than 0.1 %: {}.</p>\n", escape(&negligible.join(", ")));
@@ -284,7 +256,7 @@ fn limit(working: &Working) -> String {
     if !as_written.is_empty() {
         text += &format!(
             "<p>Not in the bound, because a compiler may need fewer: the time if each PTX instruction stays as it is.</p>\n{}",
-            table(&titles, &rows(as_written))
+            table(TITLES, as_written)
         );
     }
     text + "</details>\n"

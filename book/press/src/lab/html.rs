@@ -19,13 +19,12 @@ pub fn figure(kind: &str, attributes: &[(&str, &str)], body: &str) -> String {
 }
 
 /// Returns a table with a heading for each column, in a box that scrolls.
-pub fn table(titles: &[String], rows: &[Vec<String>]) -> String {
-    let cells =
-        |tag: &str, cells: &[String]| cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect::<String>();
-    let rows: String = rows.iter().map(|row| format!("<tr>{}</tr>\n", cells("td", row))).collect();
+pub fn table<const N: usize>(titles: [&str; N], rows: &[[String; N]]) -> String {
+    let titles = titles.map(|title| format!("<th>{}</th>", escape(title))).concat();
+    let cells = |row: &[String; N]| row.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect::<String>();
+    let rows: String = rows.iter().map(|row| format!("<tr>{}</tr>\n", cells(row))).collect();
     format!(
-        "<div class=\"lab-scroll\"><table class=\"lab-numbers\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n",
-        cells("th", titles)
+        "<div class=\"lab-scroll\"><table class=\"lab-numbers\">\n<thead><tr>{titles}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n"
     )
 }
 
@@ -40,6 +39,6 @@ mod tests {
             figure("slide", &[("name", "a\"b")], "<p>x</p>\n"),
             "<figure class=\"lab\" data-lab=\"slide\" data-name=\"a&quot;b\">\n<p>x</p>\n</figure>\n"
         );
-        assert!(table(&["<".to_owned()], &[vec!["&".to_owned()]]).contains("<th>&lt;</th>"));
+        assert!(table(["<"], &[["&".to_owned()]]).contains("<th>&lt;</th>"));
     }
 }

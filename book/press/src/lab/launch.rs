@@ -4,14 +4,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use driver::launch_files::{LaunchFile, launches_in};
 use driver::variables::LAUNCHES;
 use kernels::Source;
 use ptx::{edit, parse, to_line_end};
-use serde::Serialize;
 use serde_json::{Value, json};
 use simt::Dim3;
 
@@ -23,40 +22,10 @@ const MOST_BYTES: usize = 100_000;
 /// The folder of the files, from the root of the repository. `cargo book` copies them into the book.
 pub const FOLDER: &str = "target/book-lab/launches";
 
-/// Bytes of memory.
-#[derive(Debug, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
-enum Contents {
-    /// All words are the same.
-    Filled { bytes: usize, word: u32 },
-    /// Two hexadecimal digits each.
-    Bytes { hex: String },
-}
-
-/// Returns the files that the driver has written until now.
-pub fn written() -> Result<BTreeSet<PathBuf>> {
+/// Makes the file of a stage from those that the driver has written of its launches, and removes them. Fails if it would be too large for a page.
+pub fn save(file: &str, stage: &str, profile: &str, least_bytes: u64, source: &Source) -> Result<()> {
     let folder = LAUNCHES.path().with_context(|| format!("{LAUNCHES} is not set"))?;
-    if !folder.is_dir() {
-        return Ok(BTreeSet::new());
-    }
-    Ok(launches_in(&folder).own_files()?.into_iter().collect())
-}
-
-/// The contents of the file of a stage.
-pub struct Stage<'a> {
-    /// The name of the file, without its folder.
-    pub file: &'a str,
-    pub name: &'a str,
-    pub profile: &'a str,
-    /// The least that the computation has to read and write.
-    pub least_bytes: u64,
-    pub source: &'a Source,
-}
-
-/// Makes the file of a stage from those of its launches, and removes them. Fails if it would be too large for a page.
-pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Result<()> {
-    let Stage { file, name, profile, least_bytes, source } = stage;
-    let launches = launches.map(|path| {
+    let launches = launches_in(&folder).own_files()?.into_iter().map(|path| {
         let written = serde_json::from_slice(&fs::read(&path)?)?;
         fs::remove_file(&path)?;
         launch(written)
@@ -64,7 +33,7 @@ pub fn save(stage: &Stage<'_>, launches: impl Iterator<Item = PathBuf>) -> Resul
     let launches = launches.collect::<Result<Vec<_>>>()?;
     let headers = source.headers.iter().map(|header| json!({ "name": header.name, "text": header.text })).collect::<Vec<_>>();
     let source = json!({ "path": source.path, "text": source.cuda, "headers": headers });
-    let json = json!({ "stage": name, "profile": profile, "least_bytes": least_bytes, "source": source, "launches": launches })
+    let json = json!({ "stage": stage, "profile": profile, "least_bytes": least_bytes, "source": source, "launches": launches })
         .to_string();
     ensure!(json.len() <= MOST_BYTES, "{file} has {} bytes, more than {MOST_BYTES}; choose a smaller `size`", json.len());
     let folder = root().join(FOLDER);
@@ -85,8 +54,8 @@ fn launch(LaunchFile { kernel, config, cooperative, arguments, buffers, variable
         "shared": config.dynamic_shared_bytes,
         "cooperative": cooperative,
         "arguments": arguments,
-        "buffers": buffers.into_iter().map(Contents::of).collect::<Vec<_>>(),
-        "variables": variables.map(|it| json!({ "name": it.name, "contents": Contents::of(it.bytes) })).collect::<Vec<_>>(),
+        "buffers": buffers.iter().map(|hex| contents(hex)).collect::<Vec<_>>(),
+        "variables": variables.map(|it| json!({ "name": it.name, "contents": contents(&it.bytes) })).collect::<Vec<_>>(),
         "ptx": ptx,
     }))
 }
@@ -108,15 +77,12 @@ fn only(ptx: &str, kernel: &str) -> Result<String> {
     Ok(edit(&text, unused.collect()))
 }
 
-impl Contents {
-    fn of(hex: String) -> Self {
-        let word = hex
-            .get(..8)
-            .filter(|word| hex.len().is_multiple_of(8) && hex.as_bytes().chunks(8).all(|other| other == word.as_bytes()));
-        match word.and_then(|word| u32::from_str_radix(word, 16).ok()) {
-            Some(word) => Self::Filled { bytes: hex.len() / 2, word: word.swap_bytes() },
-            None => Self::Bytes { hex },
-        }
+/// Returns bytes of memory, in hexadecimal digits, as a page reads them: their number and the word, if all words are the same.
+fn contents(hex: &str) -> Value {
+    let is_filled = |word: &&str| hex.len().is_multiple_of(8) && hex.as_bytes().chunks(8).all(|other| other == word.as_bytes());
+    match hex.get(..8).filter(is_filled).and_then(|word| u32::from_str_radix(word, 16).ok()) {
+        Some(word) => json!({ "bytes": hex.len() / 2, "word": word.swap_bytes() }),
+        None => json!({ "hex": hex }),
     }
 }
 
@@ -126,9 +92,9 @@ mod tests {
 
     #[test]
     fn memory_that_holds_one_word_takes_no_room() {
-        assert_eq!(Contents::of("0000c07f0000c07f".to_owned()), Contents::Filled { bytes: 8, word: 0x7fc0_0000 });
-        assert_eq!(Contents::of("01020304".repeat(2) + "05"), Contents::Bytes { hex: "010203040102030405".to_owned() });
-        assert_eq!(Contents::of(String::new()), Contents::Bytes { hex: String::new() });
+        assert_eq!(contents("0000c07f0000c07f"), json!({ "bytes": 8, "word": 0x7fc0_0000 }));
+        assert_eq!(contents(&("01020304".repeat(2) + "05")), json!({ "hex": "010203040102030405" }));
+        assert_eq!(contents(""), json!({ "hex": "" }));
     }
 
     #[test]

@@ -5,12 +5,10 @@
 //! - [`html`]: text and data inside HTML.
 //! - [`explain`]: a kernel's source with its counts, and the requests of each line.
 //! - [`launch`]: a stage's launches as a file, so that a page can repeat them.
-//! - [`roofline`]: a chart to which a reader adds a point.
 //! - [`slides`]: experiments with sliders. `bench` runs their kernels.
 
 mod bench;
 pub mod explain;
 pub mod html;
 pub mod launch;
-pub mod roofline;
 pub mod slides;

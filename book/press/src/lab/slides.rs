@@ -1,6 +1,9 @@
 //! Experiments with sliders. Without scripts a page has a table of some settings, which is made here by running the kernel; with them, the reader
 //! moves the sliders, and `book/lab/slides/NAME.mjs` runs the same kernel in the page. A test in a browser compares the rows of both.
 
+use std::collections::BTreeSet;
+use std::fmt::Display;
+
 use anyhow::{Context, Result};
 use inspect::explain::limit_name;
 use kernels::{Source, slides};
@@ -10,13 +13,13 @@ use run::units::significant;
 use serde_json::{Value as Json, json};
 use simt::occupancy::{BlockNeeds, Occupancy};
 use simt::{AccessSample, Counters, Profile, Space};
+use simt_web::request::Launch;
 
 use super::bench::Value::{Bytes, F32, Results, U32};
-use super::bench::{Run, run};
+use super::bench::{launch, run};
 use super::html::{escape, figure};
-use crate::directive::check;
+use crate::directive::named;
 
-/// An experiment.
 struct Slide {
     name: &'static str,
     title: &'static str,
@@ -30,6 +33,12 @@ struct Slide {
 struct Row {
     settings: Json,
     cells: Vec<String>,
+}
+
+impl Row {
+    fn of(settings: Json, cells: &[&dyn Display]) -> Result<Self> {
+        Ok(Self { settings, cells: cells.iter().map(ToString::to_string).collect() })
+    }
 }
 
 const SLIDES: [Slide; 7] = [
@@ -84,10 +93,8 @@ const SLIDES: [Slide; 7] = [
     },
 ];
 
-/// Returns the figure of an experiment.
 pub fn slide(name: &str) -> Result<String> {
-    check("experiment", name, SLIDES.iter().map(|slide| slide.name))?;
-    let slide = SLIDES.iter().find(|slide| slide.name == name).context("it was checked")?;
+    let slide = named(format_args!("there is no experiment {name}"), name, SLIDES.iter().map(|slide| (slide.name, slide)))?;
     let source = slides::named(name).with_context(|| format!("there is no book/lab/slides/{name}.cu"))?;
     let rows = (slide.rows)(source).with_context(|| format!("the experiment {name}"))?;
     let titles: String = slide.columns.iter().map(|title| format!("<th scope=\"col\">{}</th>", escape(title))).collect();
@@ -95,12 +102,11 @@ pub fn slide(name: &str) -> Result<String> {
         let cells: String = cells.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect();
         format!("<tr data-settings=\"{}\">{cells}</tr>\n", escape(&settings.to_string()))
     };
+    let [title, about] = [slide.title, slide.about].map(escape);
+    let rows: String = rows.iter().map(row).collect();
     let body = format!(
-        "<figcaption><strong>{}</strong></figcaption>\n<p>{}</p>\n<div class=\"lab-scroll\"><table class=\"lab-numbers lab-settings\">\n\
-         <thead><tr>{titles}</tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
-        escape(slide.title),
-        escape(slide.about),
-        rows.iter().map(row).collect::<String>()
+        "<figcaption><strong>{title}</strong></figcaption>\n<p>{about}</p>\n<div class=\"lab-scroll\"><table class=\"lab-numbers lab-settings\">\n\
+         <thead><tr>{titles}</tr></thead>\n<tbody>\n{rows}</tbody></table></div>\n"
     );
     Ok(figure("slide", &[("slide", name)], &body))
 }
@@ -117,13 +123,9 @@ fn ratio(a: u64, b: u64) -> String {
 
 /// Returns the bytes that the lanes of a sample ask for, each once, and the sectors that they are in.
 fn sectors(sample: &AccessSample) -> (usize, usize) {
-    let active = (0..32).filter(|lane| sample.lanes >> lane & 1 != 0);
-    let mut bytes: Vec<u64> =
-        active.flat_map(|lane| (0..u64::from(sample.bytes)).map(move |byte| sample.addresses[lane] + byte)).collect();
-    bytes.sort_unstable();
-    bytes.dedup();
-    let mut sectors: Vec<u64> = bytes.iter().map(|byte| byte / 32).collect();
-    sectors.dedup();
+    let active = (0..32).filter(|lane| sample.lanes >> lane & 1 != 0).map(|lane| sample.addresses[lane]);
+    let bytes: BTreeSet<u64> = active.flat_map(|address| address..address + u64::from(sample.bytes)).collect();
+    let sectors: BTreeSet<u64> = bytes.iter().map(|byte| byte / 32).collect();
     (bytes.len(), sectors.len())
 }
 
@@ -133,22 +135,15 @@ fn stride(source: &Source) -> Result<Vec<Row>> {
     let row = |&(stride, first): &(u32, u32)| {
         let samples = wave((OUTPUTS + TAPS - 1 + first) as usize, 16);
         let filter = wave(TAPS as usize, 6);
-        let (launched, _) = run(&Run {
-            grid: [OUTPUTS.div_ceil(128 * stride), 1],
-            block: 128,
-            arguments: &[F32(&samples), F32(&filter), U32(OUTPUTS), U32(TAPS), U32(stride), U32(first), Results(4 * OUTPUTS)],
-            ..Run::of(source, "strided")
-        })?;
-        let loads = launched
-            .report
-            .samples
-            .iter()
-            .filter(|sample| sample.space == Space::Global && sample.op == AccessOp::Load)
-            .map(sectors);
+        let launch = Launch { grid: [OUTPUTS.div_ceil(128 * stride), 1, 1], block: [128, 1, 1], ..launch("strided") };
+        let sizes = [OUTPUTS, TAPS, stride, first].map(U32);
+        let arguments = [F32(&samples), F32(&filter)].into_iter().chain(sizes).chain([Results(4 * OUTPUTS)]);
+        let (launched, _) = run(source, launch, arguments)?;
+        let is_load = |sample: &&AccessSample| sample.space == Space::Global && sample.op == AccessOp::Load;
+        let loads = launched.report.samples.iter().filter(is_load).map(sectors);
         // The filter value is the same for all lanes.
         let (bytes, sectors) = loads.max_by_key(|(bytes, _)| *bytes).context("no load")?;
-        let cells = [stride as usize, first as usize, sectors, bytes, 32 * sectors].map(|number| number.to_string());
-        Ok(Row { settings: json!({ "stride": stride, "first": first }), cells: cells.to_vec() })
+        Row::of(json!({ "stride": stride, "first": first }), &[&stride, &first, &sectors, &bytes, &(32 * sectors)])
     };
     [(1, 0), (1, 1), (2, 0), (4, 0), (8, 0), (32, 0), (3, 5)].iter().map(row).collect()
 }
@@ -156,15 +151,11 @@ fn stride(source: &Source) -> Result<Vec<Row>> {
 fn divergence(source: &Source) -> Result<Vec<Row>> {
     const STEPS: u32 = 16;
     let row = |&(lanes, warps): &(u32, u32)| {
-        let (launched, _) = run(&Run {
-            block: 128,
-            arguments: &[F32(&wave(128, 16)), U32(lanes), U32(warps), U32(STEPS), Results(4 * 128)],
-            ..Run::of(source, "branch")
-        })?;
+        let launch = Launch { block: [128, 1, 1], ..launch("branch") };
+        let (launched, _) = run(source, launch, [F32(&wave(128, 16)), U32(lanes), U32(warps), U32(STEPS), Results(4 * 128)])?;
         let Counters { ptx_instructions, ptx_thread_instructions, .. } = launched.report.counters;
-        let cells =
-            vec![set(lanes, 32), set(warps, 4), ptx_instructions.to_string(), ratio(ptx_thread_instructions, ptx_instructions)];
-        Ok(Row { settings: json!({ "lanes": lanes, "warps": warps }), cells })
+        let active = ratio(ptx_thread_instructions, ptx_instructions);
+        Row::of(json!({ "lanes": lanes, "warps": warps }), &[&set(lanes, 32), &set(warps, 4), &ptx_instructions, &active])
     };
     [(u32::MAX, 0b1111), (u32::MAX, 0b0101), (0xffff, 0b1111), (0x5555_5555, 0b1111), (1, 0b0001), (0, 0b1111)]
         .iter()
@@ -190,56 +181,36 @@ fn barriers(source: &Source) -> Result<Vec<Row>> {
     const RUN: u32 = 4;
     let signal = wave((OUTPUTS + TAPS - 1) as usize, 16);
     let filter = wave(TAPS as usize, 6);
-    let right: Vec<f32> = (0..OUTPUTS as usize).map(|i| (0..TAPS as usize).map(|j| signal[i + j] * filter[j]).sum()).collect();
+    let expected: Vec<f32> = (0..OUTPUTS as usize).map(|i| (0..TAPS as usize).map(|j| signal[i + j] * filter[j]).sum()).collect();
     let row = |&(tile, padding, loads, sums): &(u32, u32, bool, bool)| {
         let samples = RUN * BLOCK + tile - 1;
-        let (launched, results) = run(&Run {
-            grid: [OUTPUTS.div_ceil(BLOCK * RUN), 1],
-            block: BLOCK,
+        let launch = Launch {
+            grid: [OUTPUTS.div_ceil(BLOCK * RUN), 1, 1],
+            block: [BLOCK, 1, 1],
             shared: 4 * (samples + samples / 32 * padding),
-            arguments: &[
-                F32(&signal),
-                F32(&filter),
-                U32(OUTPUTS),
-                U32(TAPS),
-                U32(tile),
-                U32(padding),
-                U32(loads.into()),
-                U32(sums.into()),
-                Results(4 * OUTPUTS),
-            ],
-            ..Run::of(source, "tiled")
-        })?;
+            ..launch("tiled")
+        };
+        let sizes = [OUTPUTS, TAPS, tile, padding, loads.into(), sums.into()].map(U32);
+        let arguments = [F32(&signal), F32(&filter)].into_iter().chain(sizes).chain([Results(4 * OUTPUTS)]);
+        let (launched, results) = run(source, launch, arguments)?;
         let (results, _) = results.as_chunks::<4>();
-        let wrong = results.iter().zip(&right).filter(|(got, right)| f32::from_le_bytes(**got) != **right).count();
+        let wrong = results.iter().zip(&expected).filter(|(got, expected)| f32::from_le_bytes(**got) != **expected).count();
         let Counters { shared_load_wavefronts, shared_load_requests, .. } = launched.report.counters;
-        let cells = vec![
-            tile.to_string(),
-            padding.to_string(),
-            match (loads, sums) {
-                (true, true) => "both",
-                (true, false) => "only after the loads",
-                (false, true) => "only after the sums",
-                (false, false) => "none",
-            }
-            .to_owned(),
-            ratio(shared_load_wavefronts, shared_load_requests),
-            if wrong == 0 { "right".to_owned() } else { format!("{wrong} wrong") },
-            if launched.findings.is_empty() { "nothing" } else { "a race" }.to_owned(),
-        ];
-        Ok(Row { settings: json!({ "tile": tile, "padding": padding, "loads": loads, "sums": sums }), cells })
+        let barriers = match (loads, sums) {
+            (true, true) => "both",
+            (true, false) => "only after the loads",
+            (false, true) => "only after the sums",
+            (false, false) => "none",
+        };
+        let wavefronts = ratio(shared_load_wavefronts, shared_load_requests);
+        let outputs = if wrong == 0 { "right".to_owned() } else { format!("{wrong} wrong") };
+        let found = if launched.findings.is_empty() { "nothing" } else { "a race" };
+        let settings = json!({ "tile": tile, "padding": padding, "loads": loads, "sums": sums });
+        Row::of(settings, &[&tile, &padding, &barriers, &wavefronts, &outputs, &found])
     };
-    [
-        (32, 0, true, true),
-        (32, 1, true, true),
-        (32, 4, true, true),
-        (64, 1, true, false),
-        (16, 1, true, false),
-        (32, 1, false, true),
-    ]
-    .iter()
-    .map(row)
-    .collect()
+    let right = [(32, 0), (32, 1), (32, 4)].map(|(tile, padding)| (tile, padding, true, true));
+    let wrong = [(64, 1, true, false), (16, 1, true, false), (32, 1, false, true)];
+    right.iter().chain(&wrong).map(row).collect()
 }
 
 fn occupancy(source: &Source) -> Result<Vec<Row>> {
@@ -250,25 +221,17 @@ fn occupancy(source: &Source) -> Result<Vec<Row>> {
     let row = |&(length, block): &(u32, u32)| {
         let kernel = format!("run_{length}");
         let signal = wave((OUTPUTS + TAPS + length) as usize, 16);
-        let (launched, _) = run(&Run {
-            grid: [OUTPUTS / (block * length), 1],
-            block,
-            arguments: &[F32(&signal), F32(&wave(TAPS as usize, 6)), U32(TAPS), Results(4 * OUTPUTS)],
-            ..Run::of(source, &kernel)
-        })?;
+        let launch = Launch { grid: [OUTPUTS / (block * length), 1, 1], block: [block, 1, 1], ..launch(&kernel) };
+        let (launched, _) = run(source, launch, [F32(&signal), F32(&wave(TAPS as usize, 6)), U32(TAPS), Results(4 * OUTPUTS)])?;
         let per_thread = registers.get(&kernel).copied();
         let needs = BlockNeeds { threads: block, registers_per_thread: per_thread, shared_bytes: 0 };
-        let held = Occupancy::of(profile, needs);
+        let Occupancy { active_warps, max_warps, limits, .. } = Occupancy::of(profile, needs);
         let Counters { global_load_bytes, f32_fma, .. } = launched.report.counters;
-        let cells = vec![
-            length.to_string(),
-            block.to_string(),
-            per_thread.map_or_else(String::new, |count| count.to_string()),
-            format!("{} of {}", held.active_warps, held.max_warps),
-            held.limits.iter().map(limit_name).collect::<Vec<_>>().join(", "),
-            ratio(global_load_bytes / 4, f32_fma),
-        ];
-        Ok(Row { settings: json!({ "run": length, "block": block, "registers": 0 }), cells })
+        let per_thread = per_thread.map_or_else(String::new, |count| count.to_string());
+        let (warps, loads) = (format!("{active_warps} of {max_warps}"), ratio(global_load_bytes / 4, f32_fma));
+        let limits = limits.iter().map(limit_name).collect::<Vec<_>>().join(", ");
+        let settings = json!({ "run": length, "block": block, "registers": 0 });
+        Row::of(settings, &[&length, &block, &per_thread, &warps, &limits, &loads])
     };
     [(1, 128), (2, 128), (4, 128), (8, 128), (16, 128), (16, 32), (1, 32)].iter().map(row).collect()
 }
@@ -279,16 +242,17 @@ fn bytes(source: &Source) -> Result<Vec<Row>> {
         let words = apart == 0;
         let out = Results(if words { 128 } else { 32 });
         let arguments = if words { vec![Bytes(&memory), out] } else { vec![Bytes(&memory), U32(apart), out] };
-        let (launched, _) = run(&Run { profile, arguments: &arguments, ..Run::of(source, if words { "words" } else { "bytes" }) })?;
+        let launch = Launch { profile: profile.to_owned(), ..launch(if words { "words" } else { "bytes" }) };
+        let (launched, _) = run(source, launch, arguments)?;
         let Counters { global_load_transactions, global_load_sectors, shared_load_wavefronts, .. } = launched.report.counters;
         let layout = match apart {
             0 => "words, side by side".to_owned(),
             1 => "bytes, side by side".to_owned(),
             _ => format!("bytes, {apart} apart"),
         };
-        let numbers = [global_load_transactions, 32 * global_load_sectors, shared_load_wavefronts].map(|number| number.to_string());
-        let cells = [layout, profile.to_owned()].into_iter().chain(numbers).collect();
-        Ok(Row { settings: json!({ "apart": apart, "gpu": profile }), cells })
+        let settings = json!({ "apart": apart, "gpu": profile });
+        let bytes = 32 * global_load_sectors;
+        Row::of(settings, &[&layout, &profile, &global_load_transactions, &bytes, &shared_load_wavefronts])
     };
     let layouts = [1, 0, 4].into_iter().flat_map(|apart| ["h200", "gtx680", "gtx280", "9800gt"].map(|profile| (apart, profile)));
     layouts.map(|setting| row(&setting)).collect()
@@ -300,16 +264,11 @@ fn window(source: &Source) -> Result<Vec<Row>> {
     let row = |&(window, slices): &(u32, u32)| {
         let rows = OUTPUTS.div_ceil(slices);
         let image = wave((WIDTH * (OUTPUTS + window - 1)) as usize, 16);
-        let (launched, _) = run(&Run {
-            grid: [1, slices],
-            block: WIDTH,
-            arguments: &[F32(&image), U32(WIDTH), U32(OUTPUTS), U32(window), U32(rows), Results(4 * WIDTH * OUTPUTS)],
-            ..Run::of(source, "column_sums")
-        })?;
-        let loads = launched.report.counters.global_load_bytes / 4;
-        let numbers = [window, slices, WIDTH * slices, rows].map(|number| number.to_string());
-        let cells = numbers.into_iter().chain([ratio(loads, u64::from(WIDTH * OUTPUTS))]).collect();
-        Ok(Row { settings: json!({ "window": window, "slices": slices }), cells })
+        let launch = Launch { grid: [1, slices, 1], block: [WIDTH, 1, 1], ..launch("column_sums") };
+        let arguments = [F32(&image), U32(WIDTH), U32(OUTPUTS), U32(window), U32(rows), Results(4 * WIDTH * OUTPUTS)];
+        let (launched, _) = run(source, launch, arguments)?;
+        let loads = ratio(launched.report.counters.global_load_bytes / 4, u64::from(WIDTH * OUTPUTS));
+        Row::of(json!({ "window": window, "slices": slices }), &[&window, &slices, &(WIDTH * slices), &rows, &loads])
     };
     [(15, 1), (15, 8), (15, 64), (15, 256), (63, 1), (63, 8), (63, 64)].iter().map(row).collect()
 }
@@ -319,22 +278,17 @@ fn tile(source: &Source) -> Result<Vec<Row>> {
     const DEPTH: u32 = 32;
     let (a, b) = (wave((SIDE * DEPTH) as usize, 16), wave((SIDE * DEPTH) as usize, 6));
     let row = |&(rows, columns): &(u32, u32)| {
-        let (launched, _) = run(&Run {
-            grid: [SIDE / columns, SIDE / rows],
-            block: 64,
+        let launch = Launch {
+            grid: [SIDE / columns, SIDE / rows, 1],
+            block: [64, 1, 1],
             shared: 4 * DEPTH * (rows + columns),
-            arguments: &[F32(&a), F32(&b), U32(SIDE), U32(rows), U32(columns), Results(4 * SIDE * SIDE)],
-            ..Run::of(source, "product")
-        })?;
+            ..launch("product")
+        };
+        let (launched, _) = run(source, launch, [F32(&a), F32(&b), U32(SIDE), U32(rows), U32(columns), Results(4 * SIDE * SIDE)])?;
         let Counters { global_load_bytes, global_load_sectors, f32_fma, .. } = launched.report.counters;
-        let cells = vec![
-            rows.to_string(),
-            columns.to_string(),
-            ratio(global_load_bytes / 4, f32_fma),
-            ratio(f32_fma, global_load_bytes),
-            ratio(32 * global_load_sectors, f32_fma),
-        ];
-        Ok(Row { settings: json!({ "rows": rows, "columns": columns }), cells })
+        let (loads, reuse) = (ratio(global_load_bytes / 4, f32_fma), ratio(f32_fma, global_load_bytes));
+        let moved = ratio(32 * global_load_sectors, f32_fma);
+        Row::of(json!({ "rows": rows, "columns": columns }), &[&rows, &columns, &loads, &reuse, &moved])
     };
     [(2, 2), (4, 4), (8, 8), (16, 16), (32, 32), (64, 64), (2, 64), (64, 2)].iter().map(row).collect()
 }

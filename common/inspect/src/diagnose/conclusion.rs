@@ -6,7 +6,7 @@
 
 use run::units::{milliseconds, percent};
 
-use super::trial::{Diagnosis, Effort, Kind, Trial};
+use super::trial::{Diagnosis, Effort, Kind};
 use super::without::Loads;
 
 /// The least share of the whole at which an experiment has gained nothing. Kernels that do the same work were seen to differ by 4 % for
@@ -15,6 +15,9 @@ const NOTHING: f64 = 0.95;
 
 /// If removing both kinds of loads gains this many times more than each alone together, the two hide each other.
 const OVERLAP: f64 = 2.0;
+
+const HIDDEN: &str = "although removing one kind gains little: the two kinds of loads hide each other, so saving one of them helps little while the \
+                      other is there";
 
 /// On the simulator, an experiment with at least this share of the whole's bound leaves the bound unchanged: counts have no spread.
 const SAME: f64 = 0.995;
@@ -49,92 +52,68 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<String> {
 
 /// Warns if the whole took another time after the experiments than before them: then the times in between say nothing.
 fn drift(diagnosis: &Diagnosis) -> Option<String> {
-    let (first, again) = (diagnosis.whole.effort.as_ref().ok()?.timing()?, diagnosis.again?);
+    let (Ok(Effort::Timed { timing: first, .. }), Some(again)) = (&diagnosis.whole.effort, diagnosis.again) else { return None };
     let spread = (first.p90_ms - first.p10_ms + again.p90_ms - again.p10_ms) / 2.0;
     let apart = (first.median_ms - again.median_ms).abs();
+    let [before, after] = [first, &again].map(|timing| milliseconds(timing.median_ms));
     (apart > spread && apart > (1.0 - NOTHING) * diagnosis.whole_ms()).then(|| {
         format!(
-            "the whole took {} before the experiments and {} after them, which differ by more than their spread: the times in between say \
-             nothing, so run it again",
-            milliseconds(first.median_ms),
-            milliseconds(again.median_ms)
+            "the whole took {before} before the experiments and {after} after them, which differ by more than their spread: the times in between \
+             say nothing, so run it again"
         )
     })
 }
 
-/// Returns the share of an experiment without these loads.
-fn share(diagnosis: &Diagnosis, loads: Loads) -> Option<f64> {
-    let trial = diagnosis.experiments.iter().find(|trial| trial.kind == Kind::Without(loads))?;
-    diagnosis.share(trial)
-}
-
 fn by_times(diagnosis: &Diagnosis) -> Vec<String> {
-    let share = |loads| share(diagnosis, loads);
+    let share = |loads| {
+        let trial = diagnosis.experiments.iter().find(|trial| trial.kind == Kind::Without(loads))?;
+        diagnosis.share(trial)
+    };
     let (global, shared, both) = (share(Loads::Global), share(Loads::Shared), share(Loads::Both));
     let mut sentences = Vec::new();
     for (name, share) in [("global", global), ("shared", shared)] {
         let Some(share) = share else { continue };
-        sentences.push(if share >= NOTHING {
-            format!("without its {name} loads it takes {} of the time, so they alone are not the bottleneck", percent(share))
+        let so = if share >= NOTHING {
+            "they alone are not the bottleneck".to_owned()
         } else {
-            format!(
-                "without its {name} loads it takes {} of the time, so loading, and waiting for the loads, costs {} of it",
-                percent(share),
-                percent(1.0 - share)
-            )
-        });
+            format!("loading, and waiting for the loads, costs {} of it", percent(1.0 - share))
+        };
+        sentences.push(format!("without its {name} loads it takes {} of the time, so {so}", percent(share)));
     }
     let kinds = diagnosis.experiments.iter().filter(|trial| matches!(trial.kind, Kind::Without(_))).count();
     let gain = |share: f64| (1.0 - share).max(0.0);
-    match (global, shared, both) {
-        (Some(share), None, None) | (None, Some(share), None) if kinds == 1 && share >= NOTHING => {
-            sentences.push(format!("{LEFT} is the bottleneck"));
-        }
-        (.., Some(both)) if both >= NOTHING => {
-            sentences.push(format!("without either it takes {} of the time, so {LEFT} is the bottleneck", percent(both)));
-        }
-        (Some(global), Some(shared), Some(both)) if gain(both) > OVERLAP * (gain(global) + gain(shared)) => {
-            sentences.push(format!(
-                "without either it takes {} of the time, although removing one kind gains little: the two kinds of loads hide each other, so \
-                 saving one of them helps little while the other is there",
-                percent(both)
-            ));
-        }
-        (.., Some(both)) => {
-            sentences.push(format!("without either it takes {} of the time, so {LEFT} needs that much", percent(both)));
-        }
-        _ => {}
+    if let Some(both) = both {
+        let alone = global.zip(shared).map(|(global, shared)| gain(global) + gain(shared));
+        let so = if both >= NOTHING {
+            format!("so {LEFT} is the bottleneck")
+        } else if alone.is_some_and(|alone| gain(both) > OVERLAP * alone) {
+            HIDDEN.to_owned()
+        } else {
+            format!("so {LEFT} needs that much")
+        };
+        sentences.push(format!("without either it takes {} of the time, {so}", percent(both)));
+    } else if kinds == 1 && global.or(shared).is_some_and(|share| share >= NOTHING) {
+        sentences.push(format!("{LEFT} is the bottleneck"));
     }
     sentences
 }
 
 /// Concludes from a chapter's own experiments.
 fn own_by_times(diagnosis: &Diagnosis) -> Option<String> {
-    let own: Vec<(&Trial, f64)> = diagnosis
-        .experiments
-        .iter()
-        .filter(|trial| trial.kind == Kind::Own)
-        .filter_map(|trial| Some((trial, diagnosis.share(trial)?)))
-        .collect();
-    let each: Vec<String> = own.iter().map(|(trial, share)| format!("{} {}", trial.name, percent(*share))).collect();
+    let own = diagnosis.experiments.iter().filter(|trial| trial.kind == Kind::Own);
+    let own: Vec<(&str, f64)> = own.filter_map(|trial| Some((trial.name.as_str(), diagnosis.share(trial)?))).collect();
+    let each = own.iter().map(|(name, share)| format!("{name} {}", percent(*share))).collect::<Vec<_>>().join(", ");
     let total: f64 = own.iter().map(|(_, share)| share).sum();
-    let each = each.join(", ");
-    Some(match own.len() {
-        0 => return None,
-        1 => format!("share of the whole's time: {each}"),
-        _ if total < NOTHING => format!(
-            "shares of the whole's time: {each}. In sequence they would take {}, less than together, so no part alone is the bottleneck, but \
-             doing them together is",
-            percent(total)
-        ),
-        _ if total <= 1.0 / NOTHING => {
-            format!("shares of the whole's time: {each}. In sequence they would take {}, as long as together", percent(total))
-        }
-        _ => format!(
-            "shares of the whole's time: {each}. In sequence they would take {}, so together they share work or wait at the same time",
-            percent(total)
-        ),
-    })
+    let compared = match total {
+        _ if total < NOTHING => "less than together, so no part alone is the bottleneck, but doing them together is",
+        _ if total <= 1.0 / NOTHING => "as long as together",
+        _ => "so together they share work or wait at the same time",
+    };
+    match own.len() {
+        0 => None,
+        1 => Some(format!("share of the whole's time: {each}")),
+        _ => Some(format!("shares of the whole's time: {each}. In sequence they would take {}, {compared}", percent(total))),
+    }
 }
 
 /// Returns the conclusions from the counts alone: which part of the chip sets the least time, and how much an experiment gains at most.
@@ -157,6 +136,7 @@ fn by_counts(diagnosis: &Diagnosis) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::trial::Trial;
     use super::*;
     use run::timing::Timing;
     use simt::bound::bound;

@@ -34,7 +34,7 @@ use run::gpu::Gpu;
 use run::observer;
 use run::report::Row;
 use run::runner;
-use run::stage::{Experiment, Launches, Prepared, Run, Stage};
+use run::stage::{Experiment, Run, Stage};
 use run::timing::{self, Timing};
 use run::workload::Workload;
 use simt::Counters;
@@ -82,7 +82,8 @@ pub fn diagnose<W: Workload>(
 
     let mut subject = Subject::new(gpu, stage, workload, repeat)?;
     let least_bytes = workload.work().bytes;
-    let whole_effort = effort(gpu, measured.counters.as_deref().copied(), measured.timing, subject.registers()?, least_bytes);
+    let registers = most_registers(gpu, &subject.kernels)?;
+    let whole_effort = effort(gpu, measured.counters.as_deref().copied(), measured.timing, registers, least_bytes);
     let mut trials = Vec::new();
     let removals = subject.removals();
     let several = removals.len() > 1;
@@ -102,7 +103,7 @@ pub fn diagnose<W: Workload>(
     }
     for own in experiments.iter().filter(|experiment| experiment.stage == *stage) {
         let _alive = progress::spinner(own.name);
-        let effort = Ok(subject.own(own)?);
+        let effort = Ok(trial(gpu, workload, &mut subject.buffers, repeat, 0, own.run)?);
         trials.push(Trial { name: own.name.to_owned(), left: own.left.to_owned(), kind: Kind::Own, effort });
     }
 
@@ -122,42 +123,29 @@ struct Subject<'a, W: Workload> {
     workload: &'a W,
     buffers: W::Buffers,
     repeat: usize,
-    run: Launching<W>,
+    enqueue: Enqueue<W>,
     /// The kernels of ours that it asks for when it launches. A kernel that it kept from earlier would stay whole.
     kernels: Vec<Kernel>,
     /// Their sources, with the PTX that they are loaded from.
     sources: Vec<(&'static Source, String)>,
 }
 
-/// A stage that is ready to launch.
-enum Launching<W: Workload> {
-    Launches(Launches<W>),
-    /// Prepared with whole kernels: how it divides the work must not depend on the experiments.
-    Prepared(Box<dyn Prepared<W>>),
-    /// Launches nothing.
-    Nothing,
-}
-
-impl<W: Workload> Launching<W> {
-    fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()> {
-        match self {
-            Launching::Launches(launches) => launches(gpu, workload, buffers),
-            Launching::Prepared(prepared) => prepared.enqueue(gpu, workload, buffers),
-            Launching::Nothing => Ok(()),
-        }
-    }
-}
+/// Launches a stage that is ready. It was prepared with whole kernels, because how it divides the work must not depend on the experiments.
+type Enqueue<W> = Box<dyn FnMut(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>>;
 
 impl<'a, W: Workload> Subject<'a, W> {
     fn new(gpu: &'a Gpu, stage: &Stage<W>, workload: &'a W, repeat: usize) -> Result<Self> {
         let mut buffers = workload.upload(gpu)?;
-        let mut run = match stage.run {
-            Run::Launches(launches) => Launching::Launches(launches),
-            Run::Prepared(prepare) => Launching::Prepared(prepare(gpu, workload)?),
-            Run::Cpu(_) | Run::Copies(_) => Launching::Nothing,
+        let mut enqueue: Enqueue<W> = match stage.run {
+            Run::Launches(launches) => Box::new(launches),
+            Run::Prepared(prepare) => {
+                let mut prepared = prepare(gpu, workload)?;
+                Box::new(move |gpu, workload, buffers| prepared.enqueue(gpu, workload, buffers))
+            }
+            Run::Cpu(_) | Run::Copies(_) => Box::new(|_, _, _| Ok(())),
         };
         gpu.take_requested();
-        run.enqueue(gpu, workload, &mut buffers)?;
+        enqueue(gpu, workload, &mut buffers)?;
         gpu.stream.synchronize()?;
         let kernels = gpu.take_requested();
         let mut sources: Vec<(&'static Source, String)> = Vec::new();
@@ -166,7 +154,7 @@ impl<'a, W: Workload> Subject<'a, W> {
                 sources.push((kernel.source, gpu.ptx(kernel.source)?));
             }
         }
-        Ok(Self { gpu, workload, buffers, repeat, run, kernels, sources })
+        Ok(Self { gpu, workload, buffers, repeat, enqueue, kernels, sources })
     }
 
     /// Removes loads of each kind that the stage has. If it has only one kind, removing both kinds adds nothing.
@@ -191,28 +179,11 @@ impl<'a, W: Workload> Subject<'a, W> {
         let Self { gpu, workload, repeat, .. } = *self;
         let mut sources = self.sources.iter().zip(texts);
         let replaced = sources.try_for_each(|((source, _), text)| gpu.replace_ptx(source, Some(text.clone())));
-        let run = &mut self.run;
-        let enqueue = |gpu: &Gpu, workload: &W, buffers: &mut W::Buffers| run.enqueue(gpu, workload, buffers);
-        let trial = replaced.and_then(|()| trial(gpu, workload, &mut self.buffers, repeat, enqueue));
-        let effort = trial.and_then(|(counters, timing)| {
-            let least_bytes = if loads == Loads::Shared { workload.work().bytes } else { 0 };
-            Ok(effort(gpu, counters, timing, self.registers()?, least_bytes))
-        });
+        let least_bytes = if loads == Loads::Shared { workload.work().bytes } else { 0 };
+        let effort = replaced.and_then(|()| trial(gpu, workload, &mut self.buffers, repeat, least_bytes, &mut self.enqueue));
         // Even after an error, the kernels become whole again.
         self.sources.iter().try_for_each(|(source, _)| gpu.replace_ptx(source, None))?;
         effort
-    }
-
-    /// Returns the effort of a chapter's own experiment.
-    fn own(&mut self, experiment: &Experiment<W>) -> Result<Effort> {
-        self.gpu.take_requested();
-        let (counters, timing) = trial(self.gpu, self.workload, &mut self.buffers, self.repeat, experiment.run)?;
-        let registers = most_registers(self.gpu, &self.gpu.take_requested())?;
-        Ok(effort(self.gpu, counters, timing, registers, 0))
-    }
-
-    fn registers(&self) -> Result<u32> {
-        most_registers(self.gpu, &self.kernels)
     }
 }
 
@@ -236,19 +207,21 @@ fn most_registers(gpu: &Gpu, kernels: &[Kernel]) -> Result<u32> {
     Ok(most)
 }
 
-/// Counts launches on the simulator, or times them on a GPU. Their output is not compared.
+/// Counts launches on the simulator, or times them on a GPU. Their output is not compared; `least_bytes` as in [`effort`].
 fn trial<W: Workload>(
     gpu: &Gpu,
     workload: &W,
     buffers: &mut W::Buffers,
     repeat: usize,
+    least_bytes: u64,
     mut enqueue: impl FnMut(&Gpu, &W, &mut W::Buffers) -> Result<()>,
-) -> Result<(Option<Counters>, Option<Timing>)> {
+) -> Result<Effort> {
     W::output(buffers).poison(gpu)?;
     observer::forget(gpu)?;
+    gpu.take_requested();
     enqueue(gpu, workload, buffers)?;
     gpu.stream.synchronize()?;
-    let counters = observer::take(gpu)?.counters;
+    let (counters, kernels) = (observer::take(gpu)?.counters, gpu.take_requested());
     let timing = if gpu.is_simulated() { None } else { Some(timing::time(gpu, repeat, || enqueue(gpu, workload, buffers))?) };
-    Ok((counters, timing))
+    Ok(effort(gpu, counters, timing, most_registers(gpu, &kernels)?, least_bytes))
 }

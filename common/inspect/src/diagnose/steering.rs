@@ -18,13 +18,6 @@ use ptx::ast::{Function, Instruction, Operand, StateSpace, Statement};
 /// A state space of a kernel, by the kernel's index. Global memory is common to all kernels, and has index 0.
 type Place = (usize, StateSpace);
 
-/// The instructions that steer, in kernels that work together.
-#[derive(Debug)]
-pub struct Steering {
-    /// Of each kernel, true for each instruction whose value steers.
-    needed: Vec<Vec<bool>>,
-}
-
 /// A kernel, instruction by instruction. Its registers are numbered.
 #[derive(Debug)]
 struct Flow {
@@ -50,40 +43,33 @@ struct Effect {
     writes: Vec<Place>,
 }
 
-impl Steering {
-    /// Follows the values of kernels that one stage launches.
-    pub fn of(kernels: &[&Function<'_>]) -> Self {
-        let flows: Vec<Flow> = kernels.iter().enumerate().map(|(index, kernel)| Flow::of(index, kernel)).collect();
-        let flags = |of: fn(&Flow) -> usize| flows.iter().map(|flow| vec![false; of(flow)]).collect();
-        let mut search = Search {
-            after: flags(|flow| flow.effects.len() * flow.registers),
-            needed: flags(|flow| flow.effects.len()),
-            flows: &flows,
-            memory: Vec::new(),
-            found: Vec::new(),
-        };
-        for (kernel, flow) in flows.iter().enumerate() {
-            for (at, effect) in flow.effects.iter().enumerate() {
-                effect.steers.iter().for_each(|register| search.steers_before(kernel, at, *register));
-            }
+/// Follows the values of kernels that one stage launches. Returns for each kernel and each of its instructions true if its value steers.
+pub fn steering(kernels: &[&Function<'_>]) -> Vec<Vec<bool>> {
+    let flows: Vec<Flow> = kernels.iter().enumerate().map(|(index, kernel)| Flow::of(index, kernel)).collect();
+    let flags = |of: fn(&Flow) -> usize| flows.iter().map(|flow| vec![false; of(flow)]).collect();
+    let mut search = Search {
+        after: flags(|flow| flow.effects.len() * flow.registers),
+        needed: flags(|flow| flow.effects.len()),
+        flows: &flows,
+        memory: Vec::new(),
+        found: Vec::new(),
+    };
+    for (kernel, flow) in flows.iter().enumerate() {
+        for (at, effect) in flow.effects.iter().enumerate() {
+            effect.steers.iter().for_each(|register| search.steers_before(kernel, at, *register));
         }
-        while let Some((kernel, at, register)) = search.found.pop() {
-            let effect = &flows[kernel].effects[at];
-            let is_result = effect.results.contains(&register);
-            if is_result {
-                search.need(kernel, at);
-            }
-            if !is_result || effect.guarded {
-                search.steers_before(kernel, at, register);
-            }
+    }
+    while let Some((kernel, at, register)) = search.found.pop() {
+        let effect = &flows[kernel].effects[at];
+        let is_result = effect.results.contains(&register);
+        if is_result {
+            search.need(kernel, at);
         }
-        Self { needed: search.needed }
+        if !is_result || effect.guarded {
+            search.steers_before(kernel, at, register);
+        }
     }
-
-    /// Returns true if an instruction of a kernel, both by index, produces a value that steers.
-    pub fn needs(&self, kernel: usize, at: usize) -> bool {
-        self.needed[kernel][at]
-    }
+    search.needed
 }
 
 /// The search in progress.

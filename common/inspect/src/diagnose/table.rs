@@ -11,24 +11,20 @@ use tabled::settings::{Alignment, Style};
 use super::trial::{Diagnosis, Effort, Trial};
 
 /// A count with its title. A count that is zero in every line is left out.
-#[derive(Clone, Copy)]
-struct Count {
-    title: &'static str,
-    of: fn(&Counters) -> u64,
-}
+type Count = (&'static str, fn(&Counters) -> u64);
 
 const COUNTS: [Count; 7] = [
-    Count { title: "PTX\ninstructions", of: |counters| counters.ptx_instructions },
-    Count { title: "sectors\nloaded", of: |counters| counters.global_load_sectors },
-    Count { title: "sectors\nstored", of: |counters| counters.global_store_sectors },
-    Count { title: "wavefronts to\nload shared", of: |counters| counters.shared_load_wavefronts },
-    Count { title: "f32\nmul-adds", of: |counters| counters.f32_fma },
-    Count { title: "dp4a", of: |counters| counters.dp4a },
-    Count { title: "tensor\nmul-adds", of: |counters| counters.tensor_multiply_adds },
+    ("PTX\ninstructions", |counters| counters.ptx_instructions),
+    ("sectors\nloaded", |counters| counters.global_load_sectors),
+    ("sectors\nstored", |counters| counters.global_store_sectors),
+    ("wavefronts to\nload shared", |counters| counters.shared_load_wavefronts),
+    ("f32\nmul-adds", |counters| counters.f32_fma),
+    ("dp4a", |counters| counters.dp4a),
+    ("tensor\nmul-adds", |counters| counters.tensor_multiply_adds),
 ];
 
 /// The arithmetic of a stage that has none of the above. In other stages these compute addresses.
-const INTEGERS: Count = Count { title: "integer\nmultiplies", of: |counters| counters.int_mad };
+const INTEGERS: Count = ("integer\nmultiplies", |counters| counters.int_mad);
 
 /// The number of [`COUNTS`] before those of arithmetic.
 const BEFORE_ARITHMETIC: usize = 4;
@@ -49,7 +45,7 @@ pub fn fit(diagnosis: &Diagnosis, width: usize) -> String {
         text += &format!("\n{}: {}", trial.name, trial.left);
     }
     if first > 0 {
-        let hidden: Vec<String> = counts[..first].iter().map(|column| column.title.replace('\n', " ")).collect();
+        let hidden: Vec<String> = counts[..first].iter().map(|(title, _)| title.replace('\n', " ")).collect();
         text +=
             &format!("\nNot shown in {width} columns: {}. --wide shows all, in {} columns.", hidden.join(", "), width_of(&full));
     }
@@ -60,10 +56,10 @@ pub fn fit(diagnosis: &Diagnosis, width: usize) -> String {
 fn counts(diagnosis: &Diagnosis) -> Vec<Count> {
     let trials = || std::iter::once(&diagnosis.whole).chain(&diagnosis.experiments);
     let counters = || trials().filter_map(|trial| trial.effort.as_ref().ok()?.counters());
-    let arithmetic = |counters: &Counters| COUNTS[BEFORE_ARITHMETIC..].iter().any(|column| (column.of)(counters) > 0);
+    let arithmetic = |counters: &Counters| COUNTS[BEFORE_ARITHMETIC..].iter().any(|(_, of)| of(counters) > 0);
     let integers = (!counters().any(arithmetic)).then_some(INTEGERS);
     let columns = COUNTS.into_iter().chain(integers);
-    columns.filter(|column| counters().any(|counters| (column.of)(counters) > 0)).collect()
+    columns.filter(|(_, of)| counters().any(|counters| of(counters) > 0)).collect()
 }
 
 /// Draws a diagnosis: the whole stage first, and on a GPU once more at the end.
@@ -74,7 +70,7 @@ fn draw(diagnosis: &Diagnosis, counts: &[Count], timed: bool, with_left: bool) -
     let numbers: Vec<&str> = if timed {
         vec!["time", "of the whole", "registers\nper thread"]
     } else {
-        counts.iter().map(|column| column.title).chain(["least\ntime", "bound by"]).collect()
+        counts.iter().map(|(title, _)| *title).chain(["least\ntime", "bound by"]).collect()
     };
     let titles: Vec<String> = first("run", "what is left");
     let before = titles.len();
@@ -101,7 +97,7 @@ fn cells(diagnosis: &Diagnosis, trial: &Trial, effort: &Effort, counts: &[Count]
     match effort {
         Effort::Timed { timing, registers } => vec![time(timing), share, registers.to_string()],
         Effort::Counted { counters, bound } => {
-            let counted = counts.iter().map(|column| count((column.of)(counters)));
+            let counted = counts.iter().map(|(_, of)| count(of(counters)));
             let unit = bound.binding().map_or("nothing".to_owned(), |part| part.unit.to_string());
             counted.chain([share, unit]).collect()
         }

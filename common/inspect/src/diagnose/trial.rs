@@ -65,14 +65,6 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// Returns the time, on a GPU.
-    pub fn timing(&self) -> Option<Timing> {
-        match self {
-            Effort::Timed { timing, .. } => Some(*timing),
-            Effort::Counted { .. } => None,
-        }
-    }
-
     /// Returns the counts, on the simulator.
     pub fn counters(&self) -> Option<&Counters> {
         match self {

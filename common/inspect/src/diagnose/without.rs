@@ -33,7 +33,7 @@ use ptx::ast::{Function, Instruction, Module, Operand, StateSpace, Type};
 use ptx::{edit, parse};
 use thiserror::Error;
 
-use super::steering::Steering;
+use super::steering::steering;
 
 /// The numbers that a kernel keeps to replace loaded values. Each occupies a register while the kernel runs.
 const POOL: usize = 8;
@@ -103,7 +103,7 @@ pub fn without(modules: &[(&str, Vec<&str>)], loads: Loads) -> Result<Without, R
         kernels.extend(tree.kernels().filter(|kernel| names.contains(&kernel.name)).map(|kernel| (module, kernel)));
     }
     let functions: Vec<&Function<'_>> = kernels.iter().map(|(_, kernel)| *kernel).collect();
-    let steering = Steering::of(&functions);
+    let steers = steering(&functions);
 
     let mut edits: Vec<Vec<(Range<usize>, String)>> = vec![Vec::new(); modules.len()];
     let mut without = Without::default();
@@ -112,7 +112,7 @@ pub fn without(modules: &[(&str, Vec<&str>)], loads: Loads) -> Result<Without, R
         for (at, instruction) in function.instructions().enumerate() {
             match kernel.replacement(instruction, loads)? {
                 None => {}
-                Some(_) if steering.needs(index, at) => without.kept += 1,
+                Some(_) if steers[index][at] => without.kept += 1,
                 Some(replacement) => {
                     edits[*module].push((instruction.unguarded.clone(), replacement));
                     without.removed += 1;

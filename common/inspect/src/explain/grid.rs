@@ -1,6 +1,6 @@
 //! One request of a warp as a grid. It is 32 words wide, like a line of the L1 cache and like a row of banks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ptx::finding::AccessOp;
 use simt::memory::rules::{Direction, Rules};
@@ -101,16 +101,14 @@ impl Grid {
     pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
         let cost = Cost::of(sample, rules)?;
         let mut words: BTreeMap<u64, u32> = BTreeMap::new();
-        let mut bytes = Vec::new();
+        let mut bytes = BTreeSet::new();
         for lane in (0..32).filter(|lane| sample.lanes >> lane & 1 != 0) {
             let first = sample.addresses[lane];
             for byte in first..first + u64::from(sample.bytes) {
                 *words.entry(byte / WORD).or_default() |= 1 << lane;
-                bytes.push(byte);
+                bytes.insert(byte);
             }
         }
-        bytes.sort_unstable();
-        bytes.dedup();
         let start = match sample.space {
             Space::Global => words.keys().next().map_or(0, |word| word * WORD / ROW_BYTES),
             _ => 0,
@@ -128,6 +126,14 @@ impl Grid {
         let conflicts = sample.space == Space::Shared && sample.bytes <= 4 && rules == Rules::Current;
         let banks = if matches!(rules, Rules::Tesla | Rules::TeslaSegments) { 16 } else { 32 };
         Some(Self { space: sample.space, rows, cost, conflicts, bytes_wanted: bytes.len() as u64, banks })
+    }
+
+    /// Returns the first column of each sector, or every eighth bank, with its name.
+    pub fn groups(&self) -> impl Iterator<Item = (usize, String)> {
+        (0..COLUMNS).step_by(SECTOR_WORDS).map(|column| match self.space {
+            Space::Global => (column, format!("sector {}", column / SECTOR_WORDS)),
+            _ => (column, format!("bank {}", column % self.banks)),
+        })
     }
 
     /// Returns true if several lanes request one word and nothing else.

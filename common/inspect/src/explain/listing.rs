@@ -10,17 +10,20 @@ const LEAST_CODE: usize = 24;
 /// At most this many lines without counts are shown between lines with counts.
 const BRIDGED: u32 = 2;
 
-/// A column: its title on two lines, and its text for a line of source.
-struct Column {
-    title: [&'static str; 2],
-    cell: fn(&Counters, &Counters) -> Option<String>,
-}
+/// A column: its title on two lines, and its text for the counts of a line of source and of all lines.
+type Column = ([&'static str; 2], fn(&Counters, &Counters) -> Option<String>);
 
 const COLUMNS: [Column; 4] = [
-    Column { title: ["PTX", "instr."], cell: share },
-    Column { title: ["sectors/request", "(at best)"], cell: sectors },
-    Column { title: ["wavefronts/request", "(at best)"], cell: wavefronts },
-    Column { title: ["branches", "diverged"], cell: diverged },
+    (["PTX", "instr."], |c, total| share(c.ptx_instructions, total.ptx_instructions)),
+    (["sectors/request", "(at best)"], |c, _| {
+        let ideal = c.global_load_sectors_ideal + c.global_store_sectors_ideal;
+        per_request(c.global_load_sectors + c.global_store_sectors, ideal, c.global_load_requests + c.global_store_requests)
+    }),
+    (["wavefronts/request", "(at best)"], |c, _| {
+        let ideal = c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal;
+        per_request(c.shared_load_wavefronts + c.shared_store_wavefronts, ideal, c.shared_load_requests + c.shared_store_requests)
+    }),
+    (["branches", "diverged"], |c, _| share(c.divergent_branches, c.branches)),
 ];
 
 /// Lists the counted lines of a file, which are in order, with those between them. `text` is the text of the file.
@@ -71,10 +74,10 @@ pub fn columns<'a>(
     lines: impl Iterator<Item = &'a Counters> + Clone,
     total: &Counters,
 ) -> (Vec<[&'static str; 2]>, Vec<Vec<Option<String>>>) {
-    let shown: Vec<&Column> =
-        COLUMNS.iter().filter(|column| lines.clone().any(|counters| (column.cell)(counters, total).is_some())).collect();
-    let cells = lines.map(|counters| shown.iter().map(|column| (column.cell)(counters, total)).collect()).collect();
-    (shown.iter().map(|column| column.title).collect(), cells)
+    let is_shown = |(_, cell): &Column| lines.clone().any(|counters| cell(counters, total).is_some());
+    let shown: Vec<Column> = COLUMNS.into_iter().filter(is_shown).collect();
+    let cells = lines.clone().map(|counters| shown.iter().map(|(_, cell)| cell(counters, total)).collect()).collect();
+    (shown.iter().map(|(title, _)| *title).collect(), cells)
 }
 
 /// Returns the first characters of a text, with a mark if there are more.
@@ -87,37 +90,10 @@ fn depth(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }
 
-fn share(counters: &Counters, total: &Counters) -> Option<String> {
-    (counters.ptx_instructions > 0)
-        .then(|| percent_or_less(counters.ptx_instructions as f64 / total.ptx_instructions.max(1) as f64))
-}
-
-/// Writes a share; tiny ones are only reported as small.
-fn percent_or_less(share: f64) -> String {
-    if share < 0.001 { "< 0.1 %".to_owned() } else { percent(share) }
-}
-
-fn sectors(counters: &Counters, _: &Counters) -> Option<String> {
-    let c = counters;
-    per_request(
-        c.global_load_sectors + c.global_store_sectors,
-        c.global_load_sectors_ideal + c.global_store_sectors_ideal,
-        c.global_load_requests + c.global_store_requests,
-    )
-}
-
-fn wavefronts(counters: &Counters, _: &Counters) -> Option<String> {
-    let c = counters;
-    per_request(
-        c.shared_load_wavefronts + c.shared_store_wavefronts,
-        c.shared_load_wavefronts_ideal + c.shared_store_wavefronts_ideal,
-        c.shared_load_requests + c.shared_store_requests,
-    )
-}
-
-fn diverged(counters: &Counters, _: &Counters) -> Option<String> {
-    let (diverged, branches) = (counters.divergent_branches, counters.branches);
-    (diverged > 0).then(|| percent_or_less(diverged as f64 / branches as f64))
+/// Writes a share; tiny ones are only reported as small, and nothing is not reported.
+fn share(part: u64, whole: u64) -> Option<String> {
+    let share = part as f64 / whole.max(1) as f64;
+    (part > 0).then(|| if share < 0.001 { "< 0.1 %".to_owned() } else { percent(share) })
 }
 
 fn per_request(count: u64, ideal: u64, requests: u64) -> Option<String> {

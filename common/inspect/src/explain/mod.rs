@@ -34,7 +34,7 @@ use grid::Grid;
 use picture::{title, what};
 use style::put;
 
-pub use page::{ListedLine, Listing, Request};
+pub use page::{ListedLine, Listing};
 pub use style::Style;
 pub use working::{TITLES, Working};
 
@@ -98,19 +98,14 @@ impl<'a> Explanation<'a> {
     /// Returns the request to look at: the most expensive one, of all or of the lines that `line` names. `source` finds the text of a source
     /// file by its name. If the first warp made no such request there, the error names the possible lines.
     pub fn access(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<&'a AccessSample> {
-        let samples = || {
-            self.kernels.iter().flat_map(|kernel| {
-                kernel.samples.iter().filter_map(move |sample| {
-                    let at = sample.location.source.as_ref()?;
-                    let grid = Grid::of(sample, self.rules())?;
-                    Some((
-                        at,
-                        (kernel.lines.get(&sample.location.source).map_or(0, wavefronts), grid.cost.weight(), grid.bytes_wanted),
-                        sample,
-                    ))
-                })
-            })
+        let weighed = |(kernel, sample): (&Kernel<'a>, &'a AccessSample)| {
+            let at = sample.location.source.as_ref()?;
+            let grid = Grid::of(sample, self.rules())?;
+            let of_line = kernel.lines.get(&sample.location.source).map_or(0, wavefronts);
+            Some((at, (of_line, grid.cost.weight(), grid.bytes_wanted), sample))
         };
+        let pairs = || self.kernels.iter().flat_map(|kernel| kernel.samples.iter().map(move |sample| (kernel, sample)));
+        let samples = || pairs().filter_map(weighed);
         let candidates = samples().filter(|(at, ..)| line.is_none_or(|line| line.names(at, &source)));
         // The first of the most expensive ones: a later one has to cost more.
         let best = candidates.reduce(|best, other| if other.1 > best.1 { other } else { best });
@@ -119,24 +114,30 @@ impl<'a> Explanation<'a> {
             lines.sort_unstable();
             lines.dedup();
             let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            Error::NoAccess { stage: self.stage.to_owned(), line: line.cloned(), lines }
+            Error {
+                stage: self.stage.to_owned(),
+                line: line.map_or(String::new(), |line| format!(" {line}")),
+                expected: if lines.is_empty() {
+                    "no line has one".to_owned()
+                } else {
+                    format!("expected one of the lines {lines}")
+                },
+            }
         })
     }
 
     /// Returns the whole explanation as text. Without a `line`, a stage that accesses no memory has no picture.
     pub fn text(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>, style: Style) -> Result<String> {
-        let access = match (self.access(line, &source), line) {
-            (Ok(access), _) => Some(access),
-            (Err(error), Some(_)) => return Err(error),
-            (Err(_), None) => None,
+        let access = match self.access(line, &source) {
+            Err(error) if line.is_some() => return Err(error),
+            access => access.ok(),
         };
         let mut text = String::new();
         for kernel in &self.kernels {
             kernel.list(&mut text, &source, style);
         }
         let launches = self.kernels.iter().flat_map(|kernel| kernel.launches.iter().map(|config| (kernel.name, *config)));
-        let launches: Vec<(&str, LaunchConfig)> = launches.collect();
-        text.push_str(&working::show(&self.bound(), &launches, self.profile, style));
+        text.push_str(&working::show(&self.bound(), &launches.collect::<Vec<_>>(), self.profile, style));
         if let Some(access) = access {
             text.push('\n');
             put(&mut text, &style.bold(&title(access)));
@@ -169,9 +170,7 @@ impl<'a> Explanation<'a> {
             put(text, &format!("    {other}{times}"));
         }
     }
-}
 
-impl Explanation<'_> {
     /// Returns the picture of [`Explanation::access`] as an SVG.
     pub fn svg(&self, line: Option<&Line>, source: impl Fn(&str) -> Option<&'static str>) -> Result<String> {
         // `access` only returns requests that have a picture.
@@ -183,9 +182,7 @@ impl Kernel<'_> {
     /// Returns the counted lines of a file, in order.
     fn counted(&self, file: &str) -> Vec<(u32, &Counters)> {
         let lines = self.lines.iter().filter_map(|(line, counters)| Some((line.as_ref()?, counters)));
-        let mut counted: Vec<_> = lines.filter(|(at, _)| at.file == file).map(|(at, counters)| (at.line, counters)).collect();
-        counted.sort_by_key(|(line, _)| *line);
-        counted
+        lines.filter(|(at, _)| at.file == file).map(|(at, counters)| (at.line, counters)).collect()
     }
 
     /// Returns the files that its lines are in.
@@ -198,14 +195,9 @@ impl Kernel<'_> {
     /// Lists its launches, and each of its files.
     fn list(&self, text: &mut String, source: &impl Fn(&str) -> Option<&'static str>, style: Style) {
         let LaunchConfig { grid, block, dynamic_shared_bytes } = self.launches[0];
-        let times = match self.launches.len() {
-            0 | 1 => String::new(),
-            launches => format!(", the first of {launches} launches"),
-        };
-        let shared = match dynamic_shared_bytes {
-            0 => String::new(),
-            bytes => format!(" with {bytes} bytes of dynamic shared memory"),
-        };
+        let (launches, bytes) = (self.launches.len(), dynamic_shared_bytes);
+        let times = if launches > 1 { format!(", the first of {launches} launches") } else { String::new() };
+        let shared = if bytes > 0 { format!(" with {bytes} bytes of dynamic shared memory") } else { String::new() };
         put(text, &style.bold(&format!("kernel {}: grid {grid} of blocks {block}{shared}{times}", self.name)));
         let Counters { ptx_instructions, ptx_thread_instructions, .. } = self.counters;
         let lanes = significant(ptx_thread_instructions as f64 / ptx_instructions.max(1) as f64);

@@ -33,17 +33,6 @@ pub struct ListedLine {
     pub is_hottest: bool,
 }
 
-/// A request of the first warp, in words.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Request<'a> {
-    /// The request.
-    pub sample: &'a AccessSample,
-    /// Its cost.
-    pub cost: String,
-    /// A key to compare costs.
-    pub weight: (u32, u32),
-}
-
 impl Explanation<'_> {
     /// Returns each file of each kernel.
     pub fn listings(&self) -> Vec<Listing> {
@@ -75,12 +64,12 @@ impl Explanation<'_> {
         listings
     }
 
-    /// Returns the requests of the first warp of a kernel that have a picture.
-    pub fn requests(&self, kernel: &str) -> Vec<Request<'_>> {
+    /// Returns the requests of the first warp of a kernel that have a picture, each with its cost in words and a key to compare costs.
+    pub fn requests(&self, kernel: &str) -> Vec<(&AccessSample, String, (u32, u32))> {
         let kernel = self.kernels.iter().find(|known| known.name == kernel);
         let request = |sample| {
             let grid = Grid::of(sample, self.rules())?;
-            Some(Request { sample, cost: picture::summary(&grid, sample), weight: grid.cost.weight() })
+            Some((sample, picture::summary(&grid, sample), grid.cost.weight()))
         };
         kernel.into_iter().flat_map(|kernel| kernel.samples).filter_map(request).collect()
     }

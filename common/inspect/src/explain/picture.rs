@@ -15,30 +15,30 @@ const LABEL: usize = 9;
 /// The longest line: an offset, and a word for each lane with space between the sectors.
 const WIDTH: usize = LABEL + 2 + 2 * COLUMNS + COLUMNS / SECTOR_WORDS - 2;
 
-/// One character for each lane.
-const LANES: [char; 32] = [
-    '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', 'n', 'o',
-    'p', 'q', 'r', 's', 't', 'u', 'v',
-];
-
 /// Draws a sample; `None` for memory without sectors or banks.
 pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String> {
     let grid = Grid::of(sample, rules)?;
     if style.width < WIDTH {
         return Some(format!("  the picture of this request needs {WIDTH} columns\n\n  {}\n", summary(&grid, sample)));
     }
-    let mut text = header(&grid, style);
+    let width = if grid.space == Space::Global { 17 } else { 16 };
+    let groups: String = grid.groups().map(|(_, name)| format!("{name:<width$}")).collect();
+    let mut text = String::new();
+    put(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", groups.trim_end())));
     for row in grid.rows.iter().take(MAX_ROWS) {
         let mut cells = String::new();
         for (column, lanes) in row.lanes.iter().enumerate() {
             let cell = match lanes.count_ones() {
                 0 if grid.space == Space::Shared || row.is_moved(column) => '·',
                 0 => ' ',
-                1 => LANES[lanes.trailing_zeros() as usize],
+                // A lane's number is a digit to base 32.
+                1 => char::from_digit(lanes.trailing_zeros(), 32).unwrap_or('*'),
                 _ => '*',
             };
             cells.push(cell);
-            cells.push_str(gap(&grid, column));
+            // Sectors are set apart, banks are not.
+            let is_last = grid.space == Space::Global && column % SECTOR_WORDS == SECTOR_WORDS - 1;
+            cells += if is_last { "  " } else { " " };
         }
         put(&mut text, &format!("{:>LABEL$}  {cells}", format!("+{}", row.offset)));
     }
@@ -59,23 +59,17 @@ pub fn draw(sample: &AccessSample, rules: Rules, style: Style) -> Option<String>
 
 /// Returns the cost of a request, in a sentence.
 pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
-    let lanes = sample.lanes.count_ones();
     let plural = |number: u32, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+    let lanes = plural(sample.lanes.count_ones(), "lane");
     match grid.cost {
         Cost::Global { sectors, ideal, l1_wavefronts, transactions } => {
             let verb = if sample.op == AccessOp::Load { "read" } else { "written" };
-            let moved = 32 * u64::from(sectors);
-            let l1 = l1_wavefronts.map(|wavefronts| format!("; {} in L1", plural(wavefronts, "wavefront")));
-            format!(
-                "{}{} {verb} for {}, {ideal} at best; {} of {} bytes used ({}){}",
-                plural(sectors, "sector"),
-                transactions.map_or(String::new(), |number| format!(" in {}", plural(number, "transaction"))),
-                plural(lanes, "lane"),
-                count(grid.bytes_wanted),
-                count(moved),
-                percent(grid.bytes_wanted as f64 / moved as f64),
-                l1.unwrap_or_default(),
-            )
+            let (wanted, moved) = (grid.bytes_wanted, 32 * u64::from(sectors));
+            let l1 = l1_wavefronts.map_or(String::new(), |number| format!("; {} in L1", plural(number, "wavefront")));
+            let transactions = transactions.map_or(String::new(), |number| format!(" in {}", plural(number, "transaction")));
+            let moves = format!("{}{transactions} {verb} for {lanes}, {ideal} at best", plural(sectors, "sector"));
+            let share = percent(wanted as f64 / moved as f64);
+            format!("{moves}; {} of {} bytes used ({share}){l1}", count(wanted), count(moved))
         }
         Cost::Shared { wavefronts, ideal } => {
             let conflicts = match (wavefronts == ideal, grid.is_broadcast()) {
@@ -83,7 +77,7 @@ pub fn summary(grid: &Grid, sample: &AccessSample) -> String {
                 (true, false) => "no bank conflicts",
                 (false, _) => "bank conflicts",
             };
-            format!("{} for {}, {ideal} at best: {conflicts}", plural(wavefronts, "wavefront"), plural(lanes, "lane"))
+            format!("{} for {lanes}, {ideal} at best: {conflicts}", plural(wavefronts, "wavefront"))
         }
     }
 }
@@ -100,22 +94,6 @@ pub fn what(sample: &AccessSample) -> String {
     let space = if sample.space == Space::Global { "global" } else { "shared" };
     let variable = sample.variable.as_ref().map_or(String::new(), |name| format!("{name} in "));
     format!("{op} {variable}{space} memory")
-}
-
-fn header(grid: &Grid, style: Style) -> String {
-    let group = |word: usize| match grid.space {
-        Space::Global => format!("{:<17}", format!("sector {}", word / SECTOR_WORDS)),
-        _ => format!("{:<16}", format!("bank {}", word % grid.banks)),
-    };
-    let titles: String = (0..COLUMNS).step_by(SECTOR_WORDS).map(group).collect();
-    let mut text = String::new();
-    put(&mut text, &style.dim(&format!("{:>LABEL$}  {}", "bytes", titles.trim_end())));
-    text
-}
-
-/// Returns the space between a word and the next one. Sectors are set apart, banks are not.
-fn gap(grid: &Grid, column: usize) -> &'static str {
-    if grid.space == Space::Global && column % SECTOR_WORDS == SECTOR_WORDS - 1 { "  " } else { " " }
 }
 
 #[cfg(test)]

@@ -60,28 +60,18 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
     let bottom = legend + CELL + MARGIN;
     let summary = picture::summary(&grid, sample);
     let clashes = grid.words_per_bank();
-    let mut svg = String::new();
-    // Writing to a string cannot fail.
-    let _ = write!(
-        svg,
+    let [title, description] = [heading.as_str(), &summary].map(escape);
+    let (panel_width, panel_height) = (width - 1, bottom - 1);
+    let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {bottom}\" width=\"{width}\" height=\"{bottom}\" role=\"img\" \
-         aria-labelledby=\"title desc\">\n<title id=\"title\">{}</title>\n<desc id=\"desc\">{}</desc>\n<style>{STYLE}</style>\n\
-         <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{}\" height=\"{}\" rx=\"6\"/>\n",
-        escape(&heading),
-        escape(&summary),
-        width - 1,
-        bottom - 1,
+         aria-labelledby=\"title desc\">\n<title id=\"title\">{title}</title>\n<desc id=\"desc\">{description}</desc>\n<style>{STYLE}</style>\n\
+         <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{panel_width}\" height=\"{panel_height}\" rx=\"6\"/>\n"
     );
     text(&mut svg, "title", MARGIN, 24, &heading);
     text(&mut svg, "small", MARGIN, 41, &summary);
     text(&mut svg, "small", MARGIN, TOP - 6, "bytes");
-    for group in (0..COLUMNS).step_by(SECTOR_WORDS) {
-        let name = if grid.space == Space::Global {
-            format!("sector {}", group / SECTOR_WORDS)
-        } else {
-            format!("bank {}", group % grid.banks)
-        };
-        text(&mut svg, "small", left(&grid, group), TOP - 6, &name);
+    for (column, name) in grid.groups() {
+        text(&mut svg, "small", left(&grid, column), TOP - 6, &name);
     }
     let mut y = TOP;
     for row in &grid.rows {
@@ -138,23 +128,20 @@ fn keys(svg: &mut String, grid: &Grid, clashes: bool, y: u32) {
         Some(2..=NAMED) => "requested, with the lanes",
         Some(_) => "requested, with the lane (\u{2217} many)",
     };
-    let mut keys = vec![("wanted", requested)];
-    if grid.space == Space::Global {
-        keys.extend([("moved", "moved, not requested"), ("idle", "not moved")]);
-    } else {
-        if clashes {
-            keys.push(("clash", "another word of its bank is requested too"));
-        }
-        keys.push(("idle", "not requested"));
-    }
+    let others: &[_] = match grid.space {
+        Space::Global => &[("moved", "moved, not requested"), ("idle", "not moved")],
+        _ if clashes => &[("clash", "another word of its bank is requested too"), ("idle", "not requested")],
+        _ => &[("idle", "not requested")],
+    };
     let mut x = MARGIN + LABEL;
-    for (class, meaning) in keys {
+    for (class, meaning) in [("wanted", requested)].iter().chain(others) {
         cell(svg, class, x, y, CELL);
         text(svg, "small", x + CELL + 6, y + 13, meaning);
         x += CELL + 30 + 6 * meaning.chars().count() as u32;
     }
 }
 
+// Writing to a string cannot fail.
 fn cell(svg: &mut String, class: &str, x: u32, y: u32, height: u32) {
     let _ = writeln!(svg, "<rect class=\"{class}\" x=\"{}.5\" y=\"{y}.5\" width=\"{}\" height=\"{}\"/>", x, CELL - 2, height - 1);
 }

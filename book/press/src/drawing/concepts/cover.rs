@@ -1,7 +1,6 @@
 //! The picture on the cover: a loop that unrolls. Its columns are the machine instructions of two kernels of chapter 03.
 
 use std::f64::consts::TAU;
-use std::fmt::Write;
 
 use anyhow::Result;
 
@@ -10,9 +9,7 @@ use super::shapes::Picture;
 use crate::archive::Archive;
 use crate::listings;
 
-/// The height of the picture.
 const HEIGHT: f64 = 268.0;
-/// Lanes of the ribbon.
 const LANES: usize = 4;
 /// Width and height of an instruction of a lane, with its gap.
 const CELL: (f64, f64) = (11.0, 7.0);
@@ -22,12 +19,10 @@ const MIDDLE: (f64, f64) = (140.0, 128.0);
 const RADIUS: f64 = 104.0;
 /// From one turn of the roll to the next.
 const PITCH: f64 = 36.0;
-/// The place of the name of the book.
 const NAME: (f64, f64) = (312.0, 98.0);
 /// Radius where the roll begins.
 const CORE: f64 = 14.0;
 
-/// Draws it.
 pub fn draw(archive: &Archive) -> Result<Picture> {
     let rolled = classes(&listings::read(archive, "03-unroll.shared")?);
     let unrolled = classes(&listings::read(archive, "03-unroll.unroll-4")?);
@@ -47,14 +42,11 @@ pub fn draw(archive: &Archive) -> Result<Picture> {
     svg.text("cover-name", NAME.0, NAME.1, "Unrolled");
     svg.text("cover-words", NAME.0 + 3.0, NAME.1 + 38.0, "CUDA kernels optimized from Rust,");
     svg.text("cover-words", NAME.0 + 3.0, NAME.1 + 66.0, "one measured stage at a time");
-    let of = |classes: &[usize], class| classes.iter().filter(|it| **it == class).count();
+    let products = |classes: &[usize]| format!("{} of {}", classes.iter().filter(|class| **class == 1).count(), classes.len());
+    let [before, after] = [&rolled[..], &unrolled].map(products);
     let caption = format!(
-        "A loop of chapter 03 in machine code, before and after it is unrolled: {} of {} instructions is a multiply-add (blue), then {} of {}; loads \
-         are orange.",
-        of(&rolled, 1),
-        rolled.len(),
-        of(&unrolled, 1),
-        unrolled.len()
+        "A loop of chapter 03 in machine code, before and after it is unrolled: {before} instructions is a multiply-add (blue), then {after}; loads are \
+         orange."
     );
     Ok(Picture { svg, caption })
 }
@@ -94,16 +86,9 @@ fn columns() -> Vec<(usize, (f64, f64), f64)> {
 /// Adds a lane's cell of a column to a path.
 fn quad(path: &mut String, middle: (f64, f64), angle: f64, out: f64) {
     let (sine, cosine) = angle.sin_cos();
-    // Along the ribbon, and outward.
-    let along = (cosine, sine);
-    let outward = (-sine, cosine);
+    // How far the corners are along the ribbon, and outward.
     let (half, low, high) = ((CELL.0 - GAP) / 2.0, out - (CELL.1 - GAP) / 2.0, out + (CELL.1 - GAP) / 2.0);
     let corners = [(-half, low), (half, low), (half, high), (-half, high)];
-    for (index, (x, y)) in corners.into_iter().enumerate() {
-        let letter = if index == 0 { 'M' } else { 'L' };
-        let point = (middle.0 + x * along.0 + y * outward.0, middle.1 + x * along.1 + y * outward.1);
-        // Writing to a string cannot fail.
-        let _ = write!(path, "{letter}{:.1} {:.1}", point.0, point.1);
-    }
-    path.push('z');
+    let turned = |(x, y)| format!("{:.1} {:.1}", middle.0 + x * cosine - y * sine, middle.1 + x * sine + y * cosine);
+    *path += &format!("M{}z", corners.map(turned).join("L"));
 }

@@ -1,34 +1,28 @@
 //! A warp whose lanes disagree at an `if`, and two warps whose lanes agree.
 
+use std::ops::Range;
+
 use super::super::svg::{MARGIN, Svg, width_of};
 use super::shapes::Picture;
 
-/// Lanes of a warp.
 const LANES: usize = 32;
 /// Lanes of the first warp that take the first path.
 const FIRST: usize = 16;
 /// Instructions of each path.
 const PATH: usize = 3;
-/// Width and height of a lane's instruction.
 const CELL: f64 = 9.0;
 const ROW: f64 = 16.0;
 
-/// An instruction of a warp: its class in each path, and the lanes that take part.
-struct Line {
-    words: &'static str,
-    class: &'static str,
-    lanes: std::ops::Range<usize>,
-}
+/// An instruction of a warp: its words, its class, and the lanes that take part.
+type Line = (&'static str, &'static str, Range<usize>);
 
-/// Draws it.
 pub fn draw() -> Picture {
     let mut svg = Svg::panel(258.0);
-    let line = |words, class, lanes| Line { words, class, lanes };
     let paths = |first: usize| {
-        let mut lines = vec![line("compare", "block", 0..LANES)];
-        lines.extend((0..PATH).filter(|_| first > 0).map(|_| line("path A", "wanted", 0..first)));
-        lines.extend((0..PATH).filter(|_| first < LANES).map(|_| line("path B", "moved", first..LANES)));
-        lines.push(line("go on", "block", 0..LANES));
+        let mut lines = vec![("compare", "block", 0..LANES)];
+        lines.extend((0..PATH).filter(|_| first > 0).map(|_| ("path A", "wanted", 0..first)));
+        lines.extend((0..PATH).filter(|_| first < LANES).map(|_| ("path B", "moved", first..LANES)));
+        lines.push(("go on", "block", 0..LANES));
         lines
     };
     let wide = LANES as f64 * CELL;
@@ -52,12 +46,12 @@ pub fn draw() -> Picture {
 
 /// Draws the instructions of a warp, one below the other, and returns where they end.
 fn warp(svg: &mut Svg, left: f64, top: f64, lines: &[Line]) -> f64 {
-    for (index, Line { words, class, lanes }) in lines.iter().enumerate() {
+    for (index, (words, class, lanes)) in lines.iter().enumerate() {
         let y = top + index as f64 * ROW;
         let cell = |lane: usize| (left + lane as f64 * CELL, y, CELL - 1.0, ROW - 2.0);
         svg.cells("idle", (0..LANES).filter(|lane| !lanes.contains(lane)).map(cell));
         svg.cells(class, lanes.clone().map(cell));
-        let is_first = index == 0 || lines[index - 1].words != *words;
+        let is_first = index == 0 || lines[index - 1].0 != *words;
         if is_first {
             debug_assert!(width_of(words) < 52.0);
             svg.text("small right", left - 6.0, y + 11.0, words);

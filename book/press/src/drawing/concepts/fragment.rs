@@ -15,14 +15,6 @@ const CELL: (f64, f64) = (26.0, 18.0);
 /// Classes of the registers of a lane.
 const REGISTERS: [&str; 4] = ["block", "other", "block", "other"];
 
-/// A matrix: its name, the letter of its registers, and where it is.
-struct Matrix {
-    part: MatrixPart,
-    name: &'static str,
-    letter: char,
-    at: (f64, f64),
-}
-
 /// Draws it, with the layout that the simulator has from the PTX ISA.
 pub fn draw() -> Result<Picture> {
     let (width, height) = (8.0 * CELL.0, 8.0 * CELL.1);
@@ -30,13 +22,14 @@ pub fn draw() -> Result<Picture> {
     let (right, below) = (left + width + 44.0, top + height + 40.0);
     let mut svg =
         Svg::titled(below + 2.0 * height + 18.0, &format!("mma.{SHAPE}, tf32: A x B + C, and the lane that holds each element"));
+    // The letter is that of its registers.
     let matrices = [
-        Matrix { part: MatrixPart::A, name: "A: 16 x 8", letter: 'a', at: (left, below) },
-        Matrix { part: MatrixPart::B, name: "B: 8 x 8", letter: 'b', at: (right, top) },
-        Matrix { part: MatrixPart::Accumulator, name: "C: 16 x 8", letter: 'c', at: (right, below) },
+        (MatrixPart::A, "A: 16 x 8", 'a', (left, below)),
+        (MatrixPart::B, "B: 8 x 8", 'b', (right, top)),
+        (MatrixPart::Accumulator, "C: 16 x 8", 'c', (right, below)),
     ];
     let mut held = Vec::new();
-    for Matrix { part, name, letter, at } in matrices {
+    for (part, name, letter, at) in matrices {
         let registers = places_of_words(part, SHAPE).context("the shape of a product")?;
         svg.text("", at.0, at.1 - 7.0, name);
         for (register, places) in registers.iter().enumerate() {
@@ -50,11 +43,11 @@ pub fn draw() -> Result<Picture> {
             let (row, column) = places[LANE];
             format!("{letter}{register}: row {row}, column {column}")
         };
-        held.push((name, registers.iter().enumerate().map(element).collect::<Vec<_>>()));
+        held.push(registers.iter().enumerate().map(element).collect::<Vec<_>>());
     }
     let mut y = top + 8.0;
     svg.text("", left, y, &format!("lane {LANE} holds"));
-    for (_, registers) in &held {
+    for registers in &held {
         y += 4.0;
         for register in registers {
             y += 14.0;

@@ -5,14 +5,11 @@ use super::shapes::{Area, INNER, Picture, area, block, enlarge};
 
 /// Outputs: not a multiple of a block's threads.
 const OUTPUTS: usize = 1000;
-/// Threads of a block.
 const BLOCK: usize = 256;
-/// Threads of a warp.
 const WARP: usize = 32;
 /// The lane of the last warp whose numbers are shown.
 const LANE: usize = 5;
 
-/// Draws it.
 pub fn draw() -> Picture {
     let blocks = OUTPUTS.div_ceil(BLOCK);
     let (last, warps) = (blocks - 1, BLOCK / WARP);

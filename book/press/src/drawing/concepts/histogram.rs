@@ -8,7 +8,6 @@ const VALUES: [usize; 16] = [2, 1, 2, 6, 2, 3, 5, 2, 0, 2, 3, 2, 7, 4, 2, 3];
 const BINS: usize = 8;
 const ROW: f64 = 22.0;
 
-/// Draws it.
 pub fn draw() -> Picture {
     let queues: Vec<Vec<usize>> =
         (0..BINS).map(|bin| (0..VALUES.len()).filter(|thread| VALUES[*thread] == bin).collect()).collect();

@@ -10,7 +10,6 @@ const WITH_PREFIX: usize = 3;
 /// The block that looks back.
 const LOOKS: usize = 5;
 
-/// Draws it.
 pub fn draw() -> Picture {
     let mut svg = Svg::titled(272.0, &format!("block {LOOKS} looks back for the sum of the blocks before it"));
     let left = MARGIN + 62.0;

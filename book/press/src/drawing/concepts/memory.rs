@@ -34,16 +34,11 @@ pub fn draw(profile: &Profile, facts: &Facts) -> Result<Picture> {
     let shared = u64::from(profile.shared_bytes_per_sm);
     let sizes = |bytes: u64| [format!("{} per SM", units::bytes(bytes)), all(bytes)];
     let device = [units::bytes(profile.memory_bytes), units::bandwidth(memory_bandwidth(profile))];
+    let l2 = [units::bytes(profile.l2_bytes), String::new()];
     let levels: [Level; 4] = [
         ("registers", "of a thread", sizes(registers), from_registers, "no wait".to_owned()),
         ("shared memory, L1", "of a block", sizes(shared), rates.wavefronts * 128.0, clocks("l1")?),
-        (
-            "L2 cache",
-            "of all blocks",
-            [units::bytes(profile.l2_bytes), String::new()],
-            rates.l2_bytes.unwrap_or_default(),
-            clocks("l2")?,
-        ),
+        ("L2 cache", "of all blocks", l2, rates.l2_bytes.unwrap_or_default(), clocks("l2")?),
         ("device memory", "of all blocks", device, from_device, clocks("device")?),
     ];
     let mut svg = Svg::titled(TOP + STEP * levels.len() as f64 + 34.0, profile.product);

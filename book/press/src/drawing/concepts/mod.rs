@@ -19,14 +19,13 @@ use simt::Profile;
 
 use super::svg::{escape, inline};
 use crate::archive::Archive;
-use crate::directive::{Arguments, nearest};
+use crate::directive::{Arguments, named};
 use crate::facts::Facts;
 use shapes::Picture;
 
 /// A function that draws a picture. Most pictures need nothing; others show records, facts, or what an option names.
 type Draw = fn(&Archive, &Facts, &mut Arguments) -> Result<Picture>;
 
-/// The pictures by name.
 const PICTURES: [(&str, Draw); 12] = [
     ("cover", |archive, _, _| cover::draw(archive)),
     ("grid", |_, _, _| Ok(grid::draw())),
@@ -54,9 +53,7 @@ fn h200() -> Result<&'static Profile> {
 /// Draws the picture that a directive names, with words for readers who do not see it, and its caption.
 pub fn figure(archive: &Archive, facts: &Facts, arguments: &mut Arguments) -> Result<String> {
     let name = arguments.word("the name of a picture")?;
-    let known = || PICTURES.map(|(name, _)| name);
-    let draw = PICTURES.into_iter().find(|(known, _)| *known == name);
-    let (_, draw) = draw.with_context(|| format!("there is no picture {name}{}", nearest(&name, known())))?;
+    let draw = named(format_args!("there is no picture {name}"), &name, PICTURES)?;
     let Picture { svg, caption } = draw(archive, facts, arguments)?;
     let drawing = inline(&svg.end(), &arguments.alternative()?);
     let class = if name == "cover" { "picture cover" } else { "picture" };

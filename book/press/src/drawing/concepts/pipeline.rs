@@ -3,14 +3,11 @@
 use super::super::svg::{MARGIN, Svg, WIDTH};
 use super::shapes::{Picture, Timeline};
 
-/// Buffers in shared memory.
 const BUFFERS: usize = 3;
-/// Tiles that the picture shows.
 const TILES: usize = 6;
 const ROW: f64 = 26.0;
 const STEP: f64 = 34.0;
 
-/// Draws it.
 pub fn draw() -> Picture {
     let time = Timeline { left: MARGIN + 70.0, right: WIDTH - MARGIN, length: (TILES + 2) as f64 };
     let mut svg = Svg::titled(232.0, "three buffers: while tile k is computed, the copy of tile k + 2 is under way");

@@ -6,7 +6,6 @@ use super::super::svg::{MARGIN, Svg, WIDTH, width_of};
 use super::shapes::{Picture, area, block};
 use kernels::{conv_shared, matmul};
 
-/// Draws the one that `of` names.
 pub fn draw(of: &str) -> Result<Picture> {
     match of {
         "signal" => Ok(signal()),
@@ -15,7 +14,6 @@ pub fn draw(of: &str) -> Result<Picture> {
     }
 }
 
-/// Steps of the picture.
 const STEPS: u32 = 4;
 
 /// Returns the tile of `shared` in chapter 02.

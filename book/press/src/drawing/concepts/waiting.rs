@@ -11,7 +11,6 @@ use crate::facts::Facts;
 const WORK: f64 = 100.0;
 /// The warps of the second picture: as many as fill the time that one of them waits.
 const WARPS: u32 = 8;
-/// Height of a warp's row.
 const ROW: f64 = 15.0;
 const STEP: f64 = 18.0;
 

@@ -11,7 +11,7 @@ use super::*;
 
 static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
 
-const AROUND: Who = Who { thread: 100, beside: Beside::Around };
+const AROUND: Who = Who { thread: 100, only_before: false };
 
 /// Traces on the simulator, for one test at a time: what it records is one list for all.
 fn try_traced<W: Arrays>(stage: &Stage<W>, workload: &W, who: &Who) -> Result<Vec<Footprint>> {
@@ -57,7 +57,7 @@ fn a_thread_of_naive_reads_its_window() {
 #[test]
 fn copies_and_vectors_are_traced_as_loads_are() {
     let product = Matmul::random(matmul::Size { m: 256, n: 512, k: 16 }, 13).unwrap();
-    let who = Who { beside: Beside::Before, ..AROUND };
+    let who = Who { only_before: true, ..AROUND };
     let footprints = traced(&stage(&matmul_tiled::CHAPTER, "double-buffered"), &product, &who);
     let [a, b, c] = footprints.as_slice() else { panic!("three matrices") };
     assert_eq!(a.block, part(rectangle(128..256, 0..16, 16), []));
