@@ -113,19 +113,26 @@ pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Result
     attempt.run(&attempt.cases.timed, 13, 0, Way::Optimized(WarpOrder::Ascending))
 }
 
+/// Compiles a form of the learner's text.
+fn compile<P: Problem, D: Device<P>>(device: &D, form: Form) -> Result<Compiled, Stop<D::Error>> {
+    device.compile(form).map_err(|uncompiled| match uncompiled {
+        Uncompiled::Refused(log) => Rejection::DoesNotCompile(log).into(),
+        Uncompiled::Error(error) => Stop::Device(error),
+    })
+}
+
 /// Rejects a kernel that cannot be launched as the exercise launches it.
 fn cannot_be_launched<E>(reason: impl Into<String>) -> Stop<E> {
     Rejection::CannotBeLaunched(reason.into()).into()
 }
 
-#[derive(Clone, Copy)]
-enum Way {
+enum Way<'a, F> {
     /// As the compiler makes it, with the warps of a block in an order.
     Optimized(WarpOrder),
     /// Without optimization, which turns what C++ leaves undefined into anything, with a word in each register that is not set.
-    Plain(u32),
+    Plain(&'a F, u32),
     /// Without what it prints.
-    Quiet,
+    Quiet(&'a F),
 }
 
 struct Attempt<'a, P: Problem, D: Device<P>> {
@@ -135,10 +142,6 @@ struct Attempt<'a, P: Problem, D: Device<P>> {
     kernel: &'a Kernel,
     cases: &'a Cases,
     optimized: D::Function,
-    /// On the simulator only.
-    plain: Option<D::Function>,
-    /// For a kernel that prints: the same without that.
-    quiet: Option<D::Function>,
     /// Size in bytes of each of the kernel's parameters.
     parameters: Vec<u64>,
     /// The compiler's remarks about the text.
@@ -156,13 +159,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         {
             return Err(Rejection::NotByHand { line }.into());
         }
-        let compile = |form| {
-            device.compile(form).map_err(|uncompiled| match uncompiled {
-                Uncompiled::Refused(log) => Rejection::DoesNotCompile(log).into(),
-                Uncompiled::Error(error) => Stop::Device(error),
-            })
-        };
-        let Compiled { ptx, remarks } = compile(Form::Optimized)?;
+        let Compiled { ptx, remarks } = compile(device, Form::Optimized)?;
         let parameters = {
             let module = ptx::parse(&ptx).map_err(|error| cannot_be_launched(error.to_string()))?;
             let Some(compiled) = module.kernel(&kernel.name) else {
@@ -171,16 +168,13 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             };
             compiled.params.iter().filter_map(|parameter| parameter.bytes).collect()
         };
-        let load = |ptx: &str| device.load(ptx, &kernel.name).map_err(cannot_be_launched);
-        let optimized = load(&ptx)?;
-        let (mut plain, mut quiet) = (None, None);
-        if device.is_simulated() {
-            plain = Some(load(&compile(Form::Plain)?.ptx)?);
-            if text.contains("printf") {
-                quiet = Some(load(&compile(Form::Quiet)?.ptx)?);
-            }
-        }
-        Ok(Self { device, manifest, text, kernel, cases, optimized, plain, quiet, parameters, remarks })
+        let optimized = device.load(&ptx, &kernel.name).map_err(cannot_be_launched)?;
+        Ok(Self { device, manifest, text, kernel, cases, optimized, parameters, remarks })
+    }
+
+    /// Compiles another form of the kernel. Most wrong kernels are rejected before one is needed.
+    fn function(&self, form: Form) -> Result<D::Function, Stop<D::Error>> {
+        self.device.load(&compile(self.device, form)?.ptx, &self.kernel.name).map_err(cannot_be_launched)
     }
 
     fn run_all(&self, seed: u64) -> Result<Passed, Stop<D::Error>> {
@@ -196,12 +190,16 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             }
             right += 1;
         }
-        for case in small.into_iter().filter(|_| self.plain.is_some()) {
-            self.run_plain(case, seed, right)?;
+        if self.device.is_simulated() {
+            let plain = self.function(Form::Plain)?;
+            for case in small {
+                self.run_plain(&plain, case, seed, right)?;
+            }
         }
         let (problem, mut ran) = self.run_in_orders(&self.cases.counted, seed, right)?;
-        if self.quiet.is_some() {
-            ran = self.run(&self.cases.counted, seed, right, Way::Quiet)?.1;
+        // What a kernel prints does not count.
+        if self.device.is_simulated() && self.text.contains("printf") {
+            ran = self.run(&self.cases.counted, seed, right, Way::Quiet(&self.function(Form::Quiet)?))?.1;
         }
         right += 1;
         let arithmetic = problem.work().arithmetic;
@@ -239,10 +237,10 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
     }
 
     /// Runs without optimization at one size, with zeros and with garbage in what is not set.
-    fn run_plain(&self, case: &str, seed: u64, right: usize) -> Result<(), Stop<D::Error>> {
+    fn run_plain(&self, plain: &D::Function, case: &str, seed: u64, right: usize) -> Result<(), Stop<D::Error>> {
         let is_of_absent_lane = |finding: &Finding| matches!(finding.kind, FindingKind::AbsentLane { .. });
         for garbage in [0, GARBAGE] {
-            match self.run(case, seed, right, Way::Plain(garbage)) {
+            match self.run(case, seed, right, Way::Plain(plain, garbage)) {
                 Ok(_) => {}
                 Err(Stop::Rejected(rejection)) => match *rejection {
                     // Each value goes through memory here, also one that is then used nowhere.
@@ -257,19 +255,19 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
     }
 
     /// Runs at one size, after `right` sizes at which the kernel was right. Returns the workload, too.
-    fn run(&self, case: &str, seed: u64, right: usize, way: Way) -> Result<(P, Ran), Stop<D::Error>> {
+    fn run(&self, case: &str, seed: u64, right: usize, way: Way<'_, D::Function>) -> Result<(P, Ran), Stop<D::Error>> {
         let problem = P::of_case(case, seed).map_err(|reason| Stop::Unusable(format!("case `{case}`: {reason}")))?;
         let [grid, block] = self.shape(&problem)?;
         let blocks = grid.iter().map(|&extent| u64::from(extent).max(1)).product::<u64>();
         let share = FUEL[0] + FUEL[1] * problem.work().multiply_adds / (32 * blocks);
         let (order, garbage, fuel, function) = match way {
-            Way::Optimized(order) => (order, 0, share, None),
-            Way::Plain(garbage) => (WarpOrder::Ascending, garbage, PLAIN * share, self.plain.as_ref()),
-            Way::Quiet => (WarpOrder::Ascending, 0, share, self.quiet.as_ref()),
+            Way::Optimized(order) => (order, 0, share, &self.optimized),
+            Way::Plain(plain, garbage) => (WarpOrder::Ascending, garbage, PLAIN * share, plain),
+            Way::Quiet(quiet) => (WarpOrder::Ascending, 0, share, quiet),
         };
         let (values, shared_bytes) = (self.values(&problem)?, self.kernel.shared_bytes);
         let launch = Launch { grid, block, shared_bytes, values, order, garbage, fuel };
-        match self.device.run(function.unwrap_or(&self.optimized), &problem, &launch).map_err(Stop::Device)? {
+        match self.device.run(function, &problem, &launch).map_err(Stop::Device)? {
             // Volatile accesses, and lanes of a warp that run in step by chance, leave the outputs right on this run.
             Ok(ran) if !ran.warnings.iter().any(|finding| matches!(finding.kind, FindingKind::Race { .. })) => Ok((problem, ran)),
             outcome => {
