@@ -49,20 +49,20 @@ pub trait Kind: Any + Send + Sync {
     fn context(&self) -> Option<Handle>;
 }
 
-/// Implements [`Kind`] for types, each with its result for a bad handle. An object `of its context` is destroyed with that one.
-macro_rules! kinds {
-    ($($kind:ident: $bad_handle:ident $(, of its $context:ident)?;)*) => {
-        $(impl $crate::handles::Kind for $kind {
+/// Implements [`Kind`] for a type, with its result for a bad handle. An object `of its context` is destroyed with that one.
+macro_rules! kind {
+    ($kind:ident: $bad_handle:ident $(, of its $context:ident)?) => {
+        impl $crate::handles::Kind for $kind {
             const BAD_HANDLE: $crate::result::CuResult = $crate::result::CuResult::$bad_handle;
 
             fn context(&self) -> Option<$crate::handles::Handle> {
                 None$(.or(Some(self.$context.handle)))?
             }
-        })*
+        }
     };
 }
 
-pub(crate) use kinds;
+pub(crate) use kind;
 
 /// A live object of any kind.
 struct Object {

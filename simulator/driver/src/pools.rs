@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 
-use crate::handles::{Handle, Handles, kinds};
+use crate::handles::{Handle, Handles, kind};
 use crate::result::{Result, refuse};
 use crate::shared_memory::SharedMemory;
 
@@ -32,10 +32,8 @@ pub struct Pool {
     pub shared: Mutex<Option<SharedMemory>>,
 }
 
-kinds! {
-    // A pool belongs to the device and outlives every context.
-    Pool: INVALID_VALUE;
-}
+// A pool belongs to the device and outlives every context.
+kind!(Pool: INVALID_VALUE);
 
 impl Pool {
     pub fn new(handle: Handle) -> Self {

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use simt::{Mapped, Memory, Rights};
 
 use crate::allocations::Lease;
-use crate::handles::{Handle, Handles, kinds};
+use crate::handles::{Handle, Handles, kind};
 use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Range, SharedMemory};
 
@@ -34,10 +34,8 @@ pub struct Physical {
 /// The object of a handle of memory until the program releases it.
 pub struct Retained(pub Arc<Physical>);
 
-kinds! {
-    // Memory belongs to the device and outlives every context.
-    Retained: INVALID_VALUE;
-}
+// Memory belongs to the device and outlives every context.
+kind!(Retained: INVALID_VALUE);
 
 impl Physical {
     /// Makes memory.

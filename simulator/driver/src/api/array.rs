@@ -37,10 +37,8 @@ pub struct Mipmapped {
     pub views: Vec<ImageView>,
 }
 
-kinds! {
-    Mipmapped: INVALID_HANDLE, of its context;
-    Array: INVALID_HANDLE, of its context;
-}
+kind!(Mipmapped: INVALID_HANDLE, of its context);
+kind!(Array: INVALID_HANDLE, of its context);
 
 /// Returns the format that a `CUarray_format` means.
 pub fn format(number: u32) -> Result<Format> {

@@ -71,9 +71,7 @@ pub struct Context {
 /// The longest value of a stream's attribute.
 pub const STREAM_ATTRIBUTE_BYTES: usize = 32;
 
-kinds! {
-    Context: INVALID_CONTEXT;
-}
+kind!(Context: INVALID_CONTEXT);
 
 impl Context {
     pub fn new(handle: Handle, flags: u32) -> Self {

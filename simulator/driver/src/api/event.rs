@@ -55,9 +55,7 @@ enum Recorded {
     In(Captured),
 }
 
-kinds! {
-    Event: INVALID_HANDLE, of its context;
-}
+kind!(Event: INVALID_HANDLE, of its context);
 
 impl Event {
     fn new(handle: Handle, context: Arc<Context>, flags: u32) -> Self {

@@ -69,9 +69,7 @@ pub const PARAMETER_BYTES: usize = 4096;
 /// this number still works.
 const UNKNOWN_REGISTERS: u32 = 32;
 
-kinds! {
-    Function: INVALID_HANDLE, of its context;
-}
+kind!(Function: INVALID_HANDLE, of its context);
 
 impl Function {
     pub fn new(handle: Handle, module: Handle, context: Arc<Context>, image: Arc<LoadedImage>, name: String) -> Self {

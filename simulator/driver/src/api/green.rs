@@ -31,10 +31,8 @@ struct Description {
     multiprocessors: u32,
 }
 
-kinds! {
-    Green: INVALID_HANDLE;
-    Description: INVALID_VALUE;
-}
+kind!(Green: INVALID_HANDLE);
+kind!(Description: INVALID_VALUE);
 
 fn resource(multiprocessors: u32) -> Resource {
     Resource { kind: MULTIPROCESSORS, padding: [0; 92], multiprocessors, rest: [0; 11] }

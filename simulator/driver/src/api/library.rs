@@ -33,10 +33,8 @@ struct Kernel {
     name: CString,
 }
 
-kinds! {
-    Library: INVALID_HANDLE;
-    Kernel: INVALID_HANDLE;
-}
+kind!(Library: INVALID_HANDLE);
+kind!(Kernel: INVALID_HANDLE);
 
 impl Library {
     /// Returns the library's module in a context, loaded if necessary.

@@ -28,9 +28,7 @@ struct Link {
     linked: OnceLock<Vec<u8>>,
 }
 
-kinds! {
-    Link: INVALID_HANDLE, of its context;
-}
+kind!(Link: INVALID_HANDLE, of its context);
 
 /// Adds an input. Its kind does not matter, because PTX is told by its first bytes.
 fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {

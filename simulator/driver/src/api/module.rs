@@ -23,9 +23,7 @@ pub struct Module {
     functions: Mutex<BTreeMap<String, Handle>>,
 }
 
-kinds! {
-    Module: INVALID_HANDLE, of its context;
-}
+kind!(Module: INVALID_HANDLE, of its context);
 
 impl Module {
     /// Places an image in the memory of a context. `library` is the library that it is part of, if any.

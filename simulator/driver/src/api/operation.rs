@@ -226,10 +226,8 @@ pub struct Graph {
     pub executables: Arc<()>,
 }
 
-kinds! {
-    Graph: INVALID_VALUE;
-    NodeRef: INVALID_VALUE;
-}
+kind!(Graph: INVALID_VALUE);
+kind!(NodeRef: INVALID_VALUE);
 
 /// Who a copy of a graph is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,5 +3,5 @@
 pub(super) use crate::driver::{Driver, driver, driver_of, find};
 pub(super) use crate::export::exports;
 pub(super) use crate::ffi::{DeviceId, DevicePtr, HostBytes, In, Out, Text};
-pub(super) use crate::handles::{Handle, kinds};
+pub(super) use crate::handles::{Handle, kind};
 pub(super) use crate::result::{CuResult, Failure, Result, refuse};

@@ -49,10 +49,8 @@ struct SurfaceReference {
     array: Mutex<Handle>,
 }
 
-kinds! {
-    TextureReference: INVALID_HANDLE, of its context;
-    SurfaceReference: INVALID_HANDLE, of its context;
-}
+kind!(TextureReference: INVALID_HANDLE, of its context);
+kind!(SurfaceReference: INVALID_HANDLE, of its context);
 
 impl TextureReference {
     fn new(context: Arc<Context>) -> Self {

@@ -53,9 +53,7 @@ pub struct Stream {
     priority: i32,
 }
 
-kinds! {
-    Stream: INVALID_HANDLE, of its context;
-}
+kind!(Stream: INVALID_HANDLE, of its context);
 
 /// Returns the stream with this handle, in any context; `None` for the streams that always exist.
 pub fn any(handle: Handle) -> Result<Option<Arc<Stream>>> {

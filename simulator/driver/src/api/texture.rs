@@ -38,9 +38,7 @@ struct Object {
     view: Option<ResourceViewDescriptor>,
 }
 
-kinds! {
-    Object: INVALID_VALUE, of its context;
-}
+kind!(Object: INVALID_VALUE, of its context);
 
 /// Returns the image that a resource is, without its smaller copies.
 pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {

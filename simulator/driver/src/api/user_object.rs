@@ -20,9 +20,7 @@ pub struct UserObject {
     references: Mutex<u64>,
 }
 
-kinds! {
-    UserObject: INVALID_VALUE;
-}
+kind!(UserObject: INVALID_VALUE);
 
 impl UserObject {
     fn retain(&self, count: u64) {

@@ -9,10 +9,6 @@ use crate::api::pool;
 use crate::api::prelude::*;
 use crate::ffi::{BatchNode, HostNode, KernelNode, KernelNodeV1, MemAccess, MemAllocNode, Memcpy3D, MemsetNode, ValueOperation};
 
-fn kernel_parameters(node: Handle) -> Result<KernelNode<*const usize>> {
-    find::<NodeRef>(node)?.with(|node| parameters::describe_kernel(&mut node.operation))
-}
-
 /// Returns a node's context, which a change of its parameters keeps.
 fn context_of(node: Handle) -> Result<Handle> {
     get(node, |operation| operation.context().map(|context| context.handle))
@@ -58,7 +54,8 @@ macro_rules! by_type {
 by_type! {
     all {
         cuGraphAddKernelNode cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(kernel: In<KernelNodeV1>) {
-            parameters::kernel(&parameters::from_v1(kernel.read()?))
+            // The structure of CUDA 11 lacks the last two fields.
+            parameters::kernel(&KernelNode { base: kernel.read()?, kernel: Handle::NULL, context: Handle::NULL })
         }
 
         cuGraphAddKernelNode_v2 cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(kernel: In<KernelNode>) {
@@ -105,6 +102,14 @@ by_type! {
     }
 
     get {
+        cuGraphKernelNodeGetParams(kernel: Out<KernelNodeV1<*const usize>>) of Operation::Kernel(launch) => {
+            parameters::describe_kernel(launch).base
+        }
+
+        cuGraphKernelNodeGetParams_v2(kernel: Out<KernelNode<*const usize>>) of Operation::Kernel(launch) => {
+            parameters::describe_kernel(launch)
+        }
+
         cuGraphMemcpyNodeGetParams(copy: Out<Memcpy3D<u64>>) of Operation::Copy(copy, _) => {
             copy.to_parameters()
         }
@@ -143,14 +148,6 @@ by_type! {
         cuGraphChildGraphNodeGetGraph(graph: Out<Handle>) of Operation::Graph(inside) => {
             inside.handle
         }
-    }
-
-    fn cuGraphKernelNodeGetParams(node: Handle, kernel: Out<KernelNodeV1<*const usize>>) {
-        kernel.put(kernel_parameters(node)?.base)
-    }
-
-    fn cuGraphKernelNodeGetParams_v2(node: Handle, kernel: Out<KernelNode<*const usize>>) {
-        kernel.put(kernel_parameters(node)?)
     }
 
     fn cuGraphMemcpyNodeSetParams(node: Handle, copy: In<Memcpy3D>) {

@@ -39,9 +39,7 @@ struct Executable {
     _counted: Weak<()>,
 }
 
-kinds! {
-    Executable: INVALID_VALUE;
-}
+kind!(Executable: INVALID_VALUE);
 
 /// Returns a node of a cycle in a graph or inside its nodes.
 fn node_of_cycle(graph: &Graph) -> Option<Handle> {
