@@ -147,9 +147,7 @@ fn update_dependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u
 }
 
 exports! {
-    fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) also "_ptsz" {
-        status.put(number_of(status_of(stream)?.as_ref()))
-    }
+    fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) also "_ptsz" => status.put(number_of(status_of(stream)?.as_ref()));
 
     fn cuStreamGetCaptureInfo(stream: Handle, status: Out<u32>, id: Out<u64>) also "_ptsz" {
         put_info(stream, status, &Info { id, graph: Out::NULL, dependencies: Out::NULL, data: Out::NULL, count: Out::NULL })
@@ -184,9 +182,7 @@ exports! {
         mode.put(captures::exchange_thread_mode(new) as u32)
     }
 
-    fn cuStreamBeginCapture_v2 | cuStreamBeginCapture(stream: Handle, mode: u32) also "_ptsz" {
-        begin(stream, mode, None)
-    }
+    fn cuStreamBeginCapture_v2 | cuStreamBeginCapture(stream: Handle, mode: u32) also "_ptsz" => begin(stream, mode, None);
 
     fn cuStreamBeginCaptureToGraph(
         stream: Handle,
@@ -203,9 +199,7 @@ exports! {
         begin(stream, mode, Some((graph, dependencies)))
     }
 
-    fn cuStreamEndCapture(stream: Handle, graph: Out<Handle>) also "_ptsz" {
-        end(stream, graph)
-    }
+    fn cuStreamEndCapture(stream: Handle, graph: Out<Handle>) also "_ptsz" => end(stream, graph);
 
     fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) also "_ptsz" {
         update_dependencies(stream, nodes, count, flags)

@@ -249,9 +249,7 @@ fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
 }
 
 exports! {
-    fn cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: DeviceId) {
-        create(context, flags, device)
-    }
+    fn cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: DeviceId) => create(context, flags, device);
 
     /// Refuses execution affinity, a share of the multiprocessors, which needs MPS.
     fn cuCtxCreate_v3(context: Out<Handle>, affinity: In<u64>, affinity_count: i32, flags: u32, device: DeviceId) {
@@ -376,23 +374,14 @@ exports! {
         drain(driver, &context)
     }
 
-    fn cuCtxGetCacheConfig(config: Out<u32>) {
-        put_setting(config, |context| &context.cache_config)
-    }
+    fn cuCtxGetCacheConfig(config: Out<u32>) => put_setting(config, |context| &context.cache_config);
 
     /// A preference, which a driver may ignore. This one does.
-    fn cuCtxSetCacheConfig(config: u32) {
-        store_setting(config, LAST_CACHE_CONFIG, |context| &context.cache_config)
-    }
-
-    fn cuCtxGetSharedMemConfig(config: Out<u32>) {
-        put_setting(config, |context| &context.shared_config)
-    }
+    fn cuCtxSetCacheConfig(config: u32) => store_setting(config, LAST_CACHE_CONFIG, |context| &context.cache_config);
+    fn cuCtxGetSharedMemConfig(config: Out<u32>) => put_setting(config, |context| &context.shared_config);
 
     /// Only Kepler could change the width of its banks. Elsewhere the setting is stored and has no effect.
-    fn cuCtxSetSharedMemConfig(config: u32) {
-        store_setting(config, LAST_SHARED_CONFIG, |context| &context.shared_config)
-    }
+    fn cuCtxSetSharedMemConfig(config: u32) => store_setting(config, LAST_SHARED_CONFIG, |context| &context.shared_config);
 
     fn cuCtxGetLimit(value: Out<usize>, limit: u32) {
         let (_, context) = current()?;
@@ -411,9 +400,7 @@ exports! {
         Ok(())
     }
 
-    fn cuCtxResetPersistingL2Cache() {
-        current().map(drop)
-    }
+    fn cuCtxResetPersistingL2Cache() => current().map(drop);
 
     fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) {
         let (driver, _) = current()?;

@@ -44,9 +44,7 @@ exports! {
         name.put_text(driver.profile.product, usize::try_from(capacity).unwrap_or(0))
     }
 
-    fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: DeviceId) {
-        uuid.put(self::uuid(driver_of(device)?.profile))
-    }
+    fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: DeviceId) => uuid.put(self::uuid(driver_of(device)?.profile));
 
     fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: DeviceId) {
         let driver = driver_of(device)?;

@@ -13,9 +13,7 @@ fn put_text(out: Out<*const c_char>, text: Option<&'static str>) -> Result<()> {
 }
 
 exports! {
-    fn cuGetErrorName(error: CuResult, text: Out<*const c_char>) {
-        put_text(text, error.texts().map(|(name, _)| name))
-    }
+    fn cuGetErrorName(error: CuResult, text: Out<*const c_char>) => put_text(text, error.texts().map(|(name, _)| name));
 
     fn cuGetErrorString(error: CuResult, text: Out<*const c_char>) {
         put_text(text, error.texts().map(|(_, description)| description))

@@ -229,17 +229,9 @@ exports! {
     }
 
     /// Destroys the event even if this returns a fault.
-    fn cuEventDestroy_v2 | cuEventDestroy(event: Handle) {
-        driver()?.handles.remove::<Event>(event)?.context.check()
-    }
-
-    fn cuEventQuery(event: Handle) {
-        wait(event, false)
-    }
-
-    fn cuEventSynchronize(event: Handle) {
-        wait(event, true)
-    }
+    fn cuEventDestroy_v2 | cuEventDestroy(event: Handle) => driver()?.handles.remove::<Event>(event)?.context.check();
+    fn cuEventQuery(event: Handle) => wait(event, false);
+    fn cuEventSynchronize(event: Handle) => wait(event, true);
 
     fn cuEventElapsedTime | cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
         elapsed(milliseconds, start, end)

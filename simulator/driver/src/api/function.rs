@@ -282,7 +282,5 @@ exports! {
         state.put(1)
     }
 
-    fn cuFuncLoad(function: Handle) {
-        get(function).map(drop)
-    }
+    fn cuFuncLoad(function: Handle) => get(function).map(drop);
 }

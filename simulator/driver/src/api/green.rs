@@ -142,9 +142,7 @@ exports! {
         primary::release(DEVICE)
     }
 
-    fn cuCtxFromGreenCtx(context: Out<Handle>, green: Handle) {
-        context.put(find::<Green>(green)?.alias)
-    }
+    fn cuCtxFromGreenCtx(context: Out<Handle>, green: Handle) => context.put(find::<Green>(green)?.alias);
 
     fn cuGreenCtxStreamCreate(stream: Out<Handle>, green: Handle, flags: u32, priority: i32) {
         let driver = driver()?;
@@ -176,19 +174,8 @@ exports! {
         }
     }
 
-    fn cuGreenCtxRecordEvent(green: Handle, event: Handle) {
-        stream::record_context(find::<Green>(green)?.alias, event)
-    }
-
-    fn cuGreenCtxWaitEvent(green: Handle, event: Handle) {
-        stream::wait_in_context(find::<Green>(green)?.alias, event)
-    }
-
-    fn cuCtxRecordEvent(context: Handle, event: Handle) {
-        stream::record_context(context, event)
-    }
-
-    fn cuCtxWaitEvent(context: Handle, event: Handle) {
-        stream::wait_in_context(context, event)
-    }
+    fn cuGreenCtxRecordEvent(green: Handle, event: Handle) => stream::record_context(find::<Green>(green)?.alias, event);
+    fn cuGreenCtxWaitEvent(green: Handle, event: Handle) => stream::wait_in_context(find::<Green>(green)?.alias, event);
+    fn cuCtxRecordEvent(context: Handle, event: Handle) => stream::record_context(context, event);
+    fn cuCtxWaitEvent(context: Handle, event: Handle) => stream::wait_in_context(context, event);
 }

@@ -16,11 +16,6 @@ exports! {
         version.put(driver::version()?)
     }
 
-    fn cuProfilerStart() {
-        context::current().map(drop)
-    }
-
-    fn cuProfilerStop() {
-        context::current().map(drop)
-    }
+    fn cuProfilerStart() => context::current().map(drop);
+    fn cuProfilerStop() => context::current().map(drop);
 }

@@ -197,14 +197,10 @@ exports! {
         function.put(kernel.function()?.handle)
     }
 
-    fn cuKernelGetLibrary(library: Out<Handle>, kernel: Handle) {
-        library.put(find::<Kernel>(kernel)?.library.handle)
-    }
+    fn cuKernelGetLibrary(library: Out<Handle>, kernel: Handle) => library.put(find::<Kernel>(kernel)?.library.handle);
 
     /// The text lives as long as the library.
-    fn cuKernelGetName(name: Out<*const c_char>, kernel: Handle) {
-        name.put(find::<Kernel>(kernel)?.name.as_ptr())
-    }
+    fn cuKernelGetName(name: Out<*const c_char>, kernel: Handle) => name.put(find::<Kernel>(kernel)?.name.as_ptr());
 
     fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
         let kernel = find::<Kernel>(kernel)?;
@@ -215,9 +211,7 @@ exports! {
         Ok(())
     }
 
-    fn cuKernelGetParamCount(kernel: Handle, count: Out<usize>) {
-        count.put(find::<Kernel>(kernel)?.simulated().params().len())
-    }
+    fn cuKernelGetParamCount(kernel: Handle, count: Out<usize>) => count.put(find::<Kernel>(kernel)?.simulated().params().len());
 
     fn cuKernelGetAttribute(value: Out<i32>, attribute: u32, kernel: Handle, device: DeviceId) {
         let driver = driver_of(device)?;

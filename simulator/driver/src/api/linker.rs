@@ -113,7 +113,5 @@ exports! {
         Ok(())
     }
 
-    fn cuLinkDestroy(link: Handle) {
-        driver()?.handles.remove::<Link>(link).map(drop)
-    }
+    fn cuLinkDestroy(link: Handle) => driver()?.handles.remove::<Link>(link).map(drop);
 }

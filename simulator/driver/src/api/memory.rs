@@ -173,13 +173,8 @@ exports! {
         free(address, |kind| matches!(kind, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::ImportedFromPool(_) | MemoryKind::Graph | MemoryKind::Managed))
     }
 
-    fn cuMemAllocHost_v2(address: Out<*mut c_void>, bytes: usize) {
-        allocate_host(address, bytes, 0)
-    }
-
-    fn cuMemHostAlloc(address: Out<*mut c_void>, bytes: usize, flags: u32) {
-        allocate_host(address, bytes, flags)
-    }
+    fn cuMemAllocHost_v2(address: Out<*mut c_void>, bytes: usize) => allocate_host(address, bytes, 0);
+    fn cuMemHostAlloc(address: Out<*mut c_void>, bytes: usize, flags: u32) => allocate_host(address, bytes, flags);
 
     /// Freeing null does nothing.
     fn cuMemFreeHost(address: HostBytes) {

@@ -93,9 +93,7 @@ exports! {
         loaded
     }
 
-    fn cuModuleLoad(module: Out<Handle>, path: Text) {
-        load(module, |driver| image::read_file(driver, path))
-    }
+    fn cuModuleLoad(module: Out<Handle>, path: Text) => load(module, |driver| image::read_file(driver, path));
 
     /// Unloads a module. The memory of its variables is freed when the last launch that uses it has ended.
     fn cuModuleUnload(module: Handle) {

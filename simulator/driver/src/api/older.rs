@@ -107,25 +107,15 @@ of_32_bits! {
         })
     }
 
-    fn cuParamSeti(function: Handle, offset: c_int, value: u32) {
-        set_parameter(function, offset, &value.to_ne_bytes())
-    }
-
-    fn cuParamSetf(function: Handle, offset: c_int, value: f32) {
-        set_parameter(function, offset, &value.to_ne_bytes())
-    }
+    fn cuParamSeti(function: Handle, offset: c_int, value: u32) => set_parameter(function, offset, &value.to_ne_bytes());
+    fn cuParamSetf(function: Handle, offset: c_int, value: f32) => set_parameter(function, offset, &value.to_ne_bytes());
 
     fn cuParamSetv(function: Handle, offset: c_int, value: HostBytes, bytes: u32) {
         value.with(bytes as usize, |bytes| set_parameter(function, offset, bytes))?
     }
 
-    fn cuLaunch(function: Handle) {
-        launch_grid(function, 1, 1, stream::DEFAULT)
-    }
-
-    fn cuLaunchGrid(function: Handle, width: c_int, height: c_int) {
-        launch_grid(function, width, height, stream::DEFAULT)
-    }
+    fn cuLaunch(function: Handle) => launch_grid(function, 1, 1, stream::DEFAULT);
+    fn cuLaunchGrid(function: Handle, width: c_int, height: c_int) => launch_grid(function, width, height, stream::DEFAULT);
 
     fn cuLaunchGridAsync(function: Handle, width: c_int, height: c_int, stream: Handle) {
         launch_grid(function, width, height, stream)

@@ -207,9 +207,7 @@ exports! {
         driver.pools.destroy(&driver.handles, pool)
     }
 
-    fn cuMemPoolTrimTo(pool: Handle, _bytes_to_keep: usize) {
-        find::<Pool>(pool).map(drop)
-    }
+    fn cuMemPoolTrimTo(pool: Handle, _bytes_to_keep: usize) => find::<Pool>(pool).map(drop);
 
     /// Attributes 1 to 3 are 32 bits wide, the others 64.
     fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Out<u64>) {

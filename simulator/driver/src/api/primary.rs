@@ -39,9 +39,7 @@ exports! {
         context.put(retain(driver)?.handle)
     }
 
-    fn cuDevicePrimaryCtxRelease_v2 | cuDevicePrimaryCtxRelease(device: DeviceId) {
-        release(device)
-    }
+    fn cuDevicePrimaryCtxRelease_v2 | cuDevicePrimaryCtxRelease(device: DeviceId) => release(device);
 
     /// The number of retains stays as it is. The next retain makes a new context, without the old one's objects and without its fault.
     fn cuDevicePrimaryCtxReset_v2 | cuDevicePrimaryCtxReset(device: DeviceId) {

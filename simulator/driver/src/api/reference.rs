@@ -229,26 +229,20 @@ exports! {
         })
     }
 
-    fn cuTexRefSetFilterMode(reference: Handle, mode: u32) {
-        change(reference, |state| set_mode(&mut state.texture.filter, mode))
-    }
+    fn cuTexRefSetFilterMode(reference: Handle, mode: u32) => change(reference, |state| set_mode(&mut state.texture.filter, mode));
 
     fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: u32) {
         change(reference, |state| set_mode(&mut state.texture.mipmap_filter, mode))
     }
 
-    fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) {
-        set(reference, |texture| texture.mipmap_level_bias = bias)
-    }
+    fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) => set(reference, |texture| texture.mipmap_level_bias = bias);
 
     fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) {
         set(reference, |texture| texture.mipmap_levels = [least, greatest])
     }
 
     /// Stored, without effect.
-    fn cuTexRefSetMaxAnisotropy(reference: Handle, ratio: u32) {
-        set(reference, |texture| texture.max_anisotropy = ratio)
-    }
+    fn cuTexRefSetMaxAnisotropy(reference: Handle, ratio: u32) => set(reference, |texture| texture.max_anisotropy = ratio);
 
     fn cuTexRefSetBorderColor(reference: Handle, color: In<[f32; 4]>) {
         change(reference, |state| {
@@ -273,13 +267,8 @@ exports! {
         })
     }
 
-    fn cuTexRefGetArray(array: Out<Handle>, reference: Handle) {
-        array.put(bound(reference, texture::ARRAY)?)
-    }
-
-    fn cuTexRefGetMipmappedArray(array: Out<Handle>, reference: Handle) {
-        array.put(bound(reference, texture::MIPMAPPED)?)
-    }
+    fn cuTexRefGetArray(array: Out<Handle>, reference: Handle) => array.put(bound(reference, texture::ARRAY)?);
+    fn cuTexRefGetMipmappedArray(array: Out<Handle>, reference: Handle) => array.put(bound(reference, texture::MIPMAPPED)?);
 
     fn cuTexRefGetAddressMode(mode: Out<u32>, reference: Handle, dimension: c_int) {
         look(reference, |state| {
@@ -288,9 +277,7 @@ exports! {
         })
     }
 
-    fn cuTexRefGetFilterMode(mode: Out<u32>, reference: Handle) {
-        look(reference, |state| mode.put(state.texture.filter))
-    }
+    fn cuTexRefGetFilterMode(mode: Out<u32>, reference: Handle) => look(reference, |state| mode.put(state.texture.filter));
 
     fn cuTexRefGetFormat(format: Out<u32>, channels: Out<c_int>, reference: Handle) {
         look(reference, |state| {
@@ -323,9 +310,7 @@ exports! {
         look(reference, |state| color.put(state.texture.border_color))
     }
 
-    fn cuTexRefGetFlags(flags: Out<u32>, reference: Handle) {
-        look(reference, |state| flags.put(state.texture.flags))
-    }
+    fn cuTexRefGetFlags(flags: Out<u32>, reference: Handle) => look(reference, |state| flags.put(state.texture.flags));
 
     fn cuSurfRefSetArray(reference: Handle, array: Handle, flags: u32) {
         let driver = driver()?;

@@ -362,13 +362,8 @@ exports! {
         Ok(())
     }
 
-    fn cuStreamCreate(stream: Out<Handle>, flags: u32) {
-        create(stream, flags, LEAST_PRIORITY)
-    }
-
-    fn cuStreamCreateWithPriority(stream: Out<Handle>, flags: u32, priority: i32) {
-        create(stream, flags, priority)
-    }
+    fn cuStreamCreate(stream: Out<Handle>, flags: u32) => create(stream, flags, LEAST_PRIORITY);
+    fn cuStreamCreateWithPriority(stream: Out<Handle>, flags: u32, priority: i32) => create(stream, flags, priority);
 
     /// Destroys the stream even if this returns a fault.
     fn cuStreamDestroy_v2 | cuStreamDestroy(stream: Handle) {
@@ -381,18 +376,11 @@ exports! {
         removed.context.check()
     }
 
-    fn cuStreamSynchronize(stream: Handle) also "_ptsz" {
-        wait_for(stream)
-    }
+    fn cuStreamSynchronize(stream: Handle) also "_ptsz" => wait_for(stream);
 
     /// Returns "not ready" only while something waits for a value in memory.
-    fn cuStreamQuery(stream: Handle) also "_ptsz" {
-        query(stream)
-    }
-
-    fn cuEventRecord(event: Handle, stream: Handle) also "_ptsz" {
-        record(event, stream, false)
-    }
+    fn cuStreamQuery(stream: Handle) also "_ptsz" => query(stream);
+    fn cuEventRecord(event: Handle, stream: Handle) also "_ptsz" => record(event, stream, false);
 
     fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) also "_ptsz" {
         if flags & !EXTERNAL != 0 {
@@ -408,9 +396,7 @@ exports! {
         wait(stream, event, flags == EXTERNAL)
     }
 
-    fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) also "_ptsz" {
-        context.put(usable(stream)?.handle)
-    }
+    fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) also "_ptsz" => context.put(usable(stream)?.handle);
 
     fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) also "_ptsz" {
         usable(stream)?;

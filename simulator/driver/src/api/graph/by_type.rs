@@ -4,7 +4,7 @@ use super::executable;
 use super::nodes::{Place, get, set};
 use super::parameters;
 use crate::api::event::Event;
-use crate::api::operation::{NodeRef, Operation};
+use crate::api::operation::Operation;
 use crate::api::pool;
 use crate::api::prelude::*;
 use crate::ffi::{BatchNode, HostNode, KernelNode, KernelNodeV1, MemAccess, MemAllocNode, Memcpy3D, MemsetNode, ValueOperation};

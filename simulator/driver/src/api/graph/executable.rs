@@ -289,13 +289,8 @@ exports! {
         executable.put(made?)
     }
 
-    fn cuGraphExecGetFlags(executable: Handle, flags: Out<u64>) {
-        flags.put(find::<Executable>(executable)?.flags)
-    }
-
-    fn cuGraphExecDestroy(executable: Handle) {
-        driver()?.handles.remove::<Executable>(executable).map(drop)
-    }
+    fn cuGraphExecGetFlags(executable: Handle, flags: Out<u64>) => flags.put(find::<Executable>(executable)?.flags);
+    fn cuGraphExecDestroy(executable: Handle) => driver()?.handles.remove::<Executable>(executable).map(drop);
 
     /// There is nothing to upload to.
     fn cuGraphUpload(executable: Handle, stream: Handle) also "_ptsz" {
@@ -304,9 +299,7 @@ exports! {
         stream::check_not_capturing(stream)
     }
 
-    fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" {
-        launch(&*find::<Executable>(executable)?, stream)
-    }
+    fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" => launch(&*find::<Executable>(executable)?, stream);
 
     fn cuGraphExecUpdate(executable: Handle, graph: Handle, error_node: Out<Handle>, result: Out<u32>) {
         update_all(executable, graph, |update| {

@@ -191,9 +191,7 @@ exports! {
         put_neighbors(node, nodes, data, count, |graph, id| graph.dependents(id).to_vec())
     }
 
-    fn cuGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
-        connect(graph, from, to, count)
-    }
+    fn cuGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) => connect(graph, from, to, count);
 
     fn cuGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) {
         check_edge_data(data, count)?;
