@@ -1,10 +1,7 @@
 //! Arrays: images that textures and surfaces read. They are stored row by row, layer by layer.
 
-use std::sync::Arc;
-
 use simt::texture::{Format, ImageView};
 
-use super::context::{self, Context};
 use super::prelude::*;
 use crate::allocations::MemoryKind;
 use crate::ffi::{Array3DDescriptor, ArrayDescriptor};

@@ -1,7 +1,6 @@
 //! Stream capture: the functions that begin and end one, and that ask about one. [`crate::captures`] has the rules, and [`stream::submit`]
 //! makes the nodes.
 
-use super::context;
 use super::graph::check_edge_data;
 use super::operation::Graph;
 use super::prelude::*;

@@ -8,13 +8,12 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use parking_lot::Mutex;
 use simt::Heap;
 
 use super::prelude::*;
-use crate::driver::{self, DEVICE};
+use crate::driver;
 use crate::position::Awaited;
 
 /// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.

@@ -1,9 +1,6 @@
 //! Copying and filling memory, in every direction and shape.
 
-use std::sync::Arc;
-
 use super::array::Array;
-use super::context::{self, Context};
 use super::operation::Operation;
 use super::prelude::*;
 use super::stream::{self, DEFAULT};

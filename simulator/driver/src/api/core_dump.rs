@@ -2,9 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use parking_lot::Mutex;
-
-use super::context;
 use super::prelude::*;
 
 /// `CU_COREDUMP_TRIGGER_HOST`, `_FILE`, `_PIPE`, `_GENERATION_FLAGS`

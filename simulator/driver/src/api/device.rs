@@ -6,7 +6,6 @@ use simt::Profile;
 
 use super::prelude::*;
 use crate::attributes;
-use crate::driver::DEVICE;
 use crate::ffi::{DeviceProperties, Uuid};
 use crate::occupancy::WARP_SIZE;
 

@@ -1,13 +1,9 @@
 //! Events. An event records **the host's clock**: the time between two events is how long the simulator took, which says nothing about a
 //! GPU. A program that does not know about the simulator may still print it as a GPU's time. Programs of this workspace never show it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use parking_lot::Mutex;
-
-use super::context::{self, Context};
 use super::prelude::*;
 use crate::captures::Captured;
 use crate::driver;

@@ -1,13 +1,10 @@
 //! Functions: the kernels of a module, and what a program can ask about them and set.
 
 use std::ffi::{CString, c_char};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-use parking_lot::Mutex;
 use simt::{ClusterBounds, Dim3, Kernel, Profile};
 
-use super::context::Context;
 use super::image::LoadedImage;
 use super::prelude::*;
 use crate::name::readable;

@@ -1,13 +1,9 @@
 //! Green contexts: names for the primary context, with a share of the multiprocessors each. The share is remembered and returned. It does
 //! not change where blocks run.
 
-use std::sync::Arc;
-
-use super::context::Context;
 use super::prelude::*;
 use super::primary;
 use super::stream;
-use crate::driver::DEVICE;
 use crate::ffi::Resource;
 
 /// `CU_DEV_RESOURCE_TYPE_SM`

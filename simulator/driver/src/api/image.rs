@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Once};
+use std::sync::Once;
 
 use ptx::{is_ptx, register_counts};
 use simt::{Image, LoadError, Memory, Module, Profile};

@@ -1,6 +1,5 @@
 //! Initialization, and what a program may ask before it.
 
-use super::context;
 use super::prelude::*;
 use crate::driver;
 

@@ -3,7 +3,6 @@
 //! Processes share the bytes of memory. What the simulator knows about them stays in each process: shared bytes count as written, and a
 //! race between two processes is not found.
 
-use super::context;
 use super::event::{self, Event};
 use super::prelude::*;
 use crate::allocations::MemoryKind;

@@ -4,13 +4,11 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::sync::Arc;
 
 use simt::cluster::{self, ClusterMisuse};
 use simt::{Call, Dim3, LaunchConfig, LaunchError, LaunchOptions, Profile};
 
 use super::argument;
-use super::context::Context;
 use super::function::Function;
 use super::prelude::*;
 use crate::driver;

@@ -7,7 +7,6 @@ use std::ffi::c_void;
 
 use simt::Dim3;
 
-use super::context;
 use super::function::Function;
 use super::kernel::{Grid, Launch, Shape, dim, pack, pack_each};
 use super::operation::Operation;

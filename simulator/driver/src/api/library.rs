@@ -4,11 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
-use std::sync::Arc;
 
-use parking_lot::Mutex;
-
-use super::context::{self, Context};
 use super::function::{self, Function, LAST_CACHE_CONFIG};
 use super::image::{self, ParsedImage};
 use super::jit_log::Logs;

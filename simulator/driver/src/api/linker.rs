@@ -1,11 +1,8 @@
 //! The linker as a program calls it. What a GPU's driver would return as machine code is PTX here, which this driver loads again.
 
 use std::ffi::c_void;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use parking_lot::Mutex;
-
-use super::context::{self, Context};
 use super::image::{self, NO_PTX};
 use super::jit_log::Logs;
 use super::prelude::*;

@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 
-use super::context;
 use super::pool;
 use super::prelude::*;
 use super::stream;

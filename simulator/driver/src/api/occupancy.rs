@@ -2,7 +2,6 @@
 
 use simt::{LaunchError, Profile, cluster};
 
-use super::context;
 use super::function::Function;
 use super::kernel::{code_of, dim};
 use super::launch::read_shape;

@@ -1,11 +1,6 @@
 //! Operations: what a program can ask a stream to do, and what the nodes of a graph are. A stream executes an operation at once, or records
 //! it while it is being captured.
 
-use std::sync::Arc;
-
-use parking_lot::Mutex;
-
-use super::context::Context;
 use super::event::Event;
 use super::kernel::Launch;
 use super::prelude::*;

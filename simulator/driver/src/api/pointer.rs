@@ -3,9 +3,8 @@
 use std::ffi::c_void;
 
 use super::prelude::*;
-use super::{context, virtual_memory};
+use super::virtual_memory;
 use crate::allocations::{MemoryKind, Owned};
-use crate::driver::DEVICE;
 
 /// `CU_MEMORYTYPE_HOST` and `_DEVICE`
 const HOST: u32 = 1;

@@ -2,16 +2,13 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use parking_lot::Mutex;
 use simt::{Accessed, Accesses};
 
-use super::context;
 use super::operation::{Block, Operation, free_graph_memory};
 use super::prelude::*;
 use super::stream;
 use crate::allocations::{MemoryKind, Owned};
 use crate::attributes;
-use crate::driver::DEVICE;
 use crate::ffi::{MemAccess, MemLocation, PoolProperties};
 use crate::pools::Pool;
 use crate::shared_memory::{Place, SharedMemory, Token};

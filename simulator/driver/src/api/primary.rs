@@ -1,9 +1,7 @@
 //! The part of the API that works on the [primary context](crate::primary).
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::context::{self, Context};
 use super::prelude::*;
 
 fn is_active(driver: &Driver) -> bool {

@@ -4,14 +4,11 @@
 //! The variable holds the handle of its reference, which kernels look up as that of an object.
 
 use std::ffi::c_int;
-use std::sync::Arc;
 
-use parking_lot::Mutex;
 use simt::Opaque;
 use simt::texture::Binding;
 
 use super::array::{self, Array, Mipmapped};
-use super::context::{self, Context};
 use super::module::Module;
 use super::prelude::*;
 use super::texture;

@@ -1,9 +1,7 @@
 //! How operations are executed, some of which may have to wait: what has been done of them, and how they go on.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use super::context::Context;
 use super::event::Record;
 use super::operation::{Graph, Operation, give_back};
 use super::prelude::*;

@@ -5,16 +5,15 @@
 //! Every function that enqueues an operation does so through [`submit`], which executes the operation, or makes a node of it while the stream
 //! is being captured.
 
-use std::sync::Arc;
 use std::thread;
 
-use super::context::{self, Context, STREAM_ATTRIBUTE_BYTES};
+use super::context::STREAM_ATTRIBUTE_BYTES;
 use super::event::Event;
 use super::operation::{Graph, Operation};
 use super::prelude::*;
 use super::run::Run;
 use crate::captures::StreamKey;
-use crate::driver::{self, DEVICE};
+use crate::driver;
 use crate::export::default_is_per_thread;
 use crate::ffi::{HostCall, HostFn, StreamCallback};
 use crate::position::{Awaited, Position};

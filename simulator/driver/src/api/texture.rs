@@ -2,12 +2,9 @@
 //!
 //! Anisotropic filtering is not done: what it reads is not specified, and differs between GPUs.
 
-use std::sync::Arc;
-
 use simt::texture::{Addressing, Binding, Format, ImageView, Mipmap, Texture};
 
 use super::array::{self, Array, Mipmapped};
-use super::context::{self, Context};
 use super::prelude::*;
 use crate::attributes;
 use crate::ffi::{ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor};

@@ -1,9 +1,6 @@
 //! User objects: something of the program's own that lives as long as the graphs that use it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use parking_lot::Mutex;
 
 use super::prelude::*;
 use crate::driver::driver_of_this_process;

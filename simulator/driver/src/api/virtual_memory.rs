@@ -3,7 +3,6 @@
 use simt::Rights;
 
 use super::prelude::*;
-use crate::driver::DEVICE;
 use crate::ffi::{MemAccess, MemLocation, MemoryProperties};
 use crate::virtual_memory::{GRANULARITY, Physical, Retained};
 

@@ -1,7 +1,7 @@
 //! Executable graphs: made of a graph, launched in a stream, changed without being made again.
 
 use std::ffi::c_char;
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 
 use super::nodes::replace;
 use super::parameters;

@@ -4,7 +4,7 @@ use super::parameters;
 use super::{check_edge_data, read_handles};
 use crate::api::operation::{Block, Graph, Node, NodeRef, Operation};
 use crate::api::prelude::*;
-use crate::api::{context, pool};
+use crate::api::pool;
 use crate::ffi::{EdgeData, MemAllocNode, NodeOfType};
 
 /// Where a new node goes: the graph, and the array of the nodes that it runs after.

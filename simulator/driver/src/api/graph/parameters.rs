@@ -1,10 +1,7 @@
 //! Parameters of nodes of graphs: operations from the program's structures, and structures from operations.
 
-use std::sync::Arc;
-
 use simt::Dim3;
 
-use crate::api::context::{self, Context};
 use crate::api::event::Event;
 use crate::api::kernel::{self, Launch, Shape};
 use crate::api::operation::{CopyFor, Graph, Operation, Values};
