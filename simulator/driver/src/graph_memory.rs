@@ -20,15 +20,10 @@ pub struct GraphMemory {
 #[derive(Debug, Default)]
 struct Table {
     blocks: BTreeMap<u64, Block>,
-    /// The bytes that graphs use, and those reserved for them. Here it reserves no more than they use.
-    levels: [Level; 2],
-}
-
-/// An amount of memory, and the most that it was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Level {
-    pub bytes: u64,
-    pub high: u64,
+    /// The bytes that graphs use, and that are reserved for them, because no more is reserved here.
+    bytes: u64,
+    /// The most bytes that they used, and the most that were reserved, since each was last reset.
+    high: [u64; 2],
 }
 
 /// The memory of one allocation node.
@@ -52,13 +47,6 @@ struct Block {
 pub enum Bytes {
     Kept,
     Unused,
-}
-
-impl Level {
-    fn add(&mut self, bytes: u64) {
-        self.bytes += bytes;
-        self.high = self.high.max(self.bytes);
-    }
 }
 
 impl GraphMemory {
@@ -109,9 +97,9 @@ impl GraphMemory {
         let block = table.blocks.get_mut(&address).filter(|block| !block.is_live).ok_or(CuResult::INVALID_VALUE)?;
         block.is_live = true;
         let is_first = !std::mem::replace(&mut block.is_used, true);
-        let bytes = block.bytes;
         if is_first {
-            table.levels.iter_mut().for_each(|level| level.add(bytes));
+            table.bytes += block.bytes;
+            table.high = table.high.map(|high| high.max(table.bytes));
         }
         Ok(())
     }
@@ -133,24 +121,25 @@ impl GraphMemory {
         self.free(address)
     }
 
-    /// Returns how much graphs use, and how much is reserved for them.
-    pub fn levels(&self) -> [Level; 2] {
-        self.table.lock().levels
+    /// Returns how many bytes are in use, now and at most, and how many are reserved, now and at most.
+    pub fn levels(&self) -> [u64; 4] {
+        let Table { bytes, high: [used, reserved], .. } = *self.table.lock();
+        [bytes, used, bytes, reserved]
     }
 
     /// Resets a high-water mark: of what is used (0) or of what is reserved (1).
     pub fn reset_high(&self, which: usize) {
-        let level = &mut self.table.lock().levels[which];
-        level.high = level.bytes;
+        let mut table = self.table.lock();
+        table.high[which] = table.bytes;
     }
 
     /// Stops counting what is only kept for the next launch.
     pub fn trim(&self) {
         let mut table = self.table.lock();
-        let Table { blocks, levels } = &mut *table;
+        let Table { blocks, bytes, .. } = &mut *table;
         for block in blocks.values_mut().filter(|block| block.is_used && !block.is_live) {
             block.is_used = false;
-            levels.iter_mut().for_each(|level| level.bytes -= block.bytes);
+            *bytes -= block.bytes;
         }
     }
 }
@@ -160,7 +149,7 @@ impl Table {
         match self.blocks.remove(&address) {
             Some(block) => {
                 if block.is_used {
-                    self.levels.iter_mut().for_each(|level| level.bytes -= block.bytes);
+                    self.bytes -= block.bytes;
                 }
                 Bytes::Unused
             }
@@ -182,14 +171,14 @@ mod tests {
         memory.allocate(512).unwrap();
         assert!(memory.allocate(512).is_err(), "still live");
         assert_eq!(memory.free_outside(512).unwrap(), Bytes::Kept, "for the next launch");
-        assert_eq!(memory.levels(), [Level { bytes: 100, high: 100 }; 2], "kept for the next launch");
+        assert_eq!(memory.levels(), [100; 4], "kept for the next launch");
         memory.trim();
         memory.reset_high(0);
-        assert_eq!(memory.levels(), [Level { bytes: 0, high: 0 }, Level { bytes: 0, high: 100 }]);
+        assert_eq!(memory.levels(), [0, 0, 0, 100]);
         memory.allocate(512).unwrap();
         assert_eq!(memory.free(512).unwrap(), Bytes::Kept);
         assert_eq!(memory.forget_node(512), Bytes::Unused);
-        assert_eq!(memory.levels()[0].bytes, 0);
+        assert_eq!(memory.levels()[0], 0);
     }
 
     #[test]

@@ -7,11 +7,12 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use simt::Heap;
 
+use super::attribute::Value;
 use super::prelude::*;
 use crate::driver;
 use crate::position::Awaited;
@@ -19,8 +20,8 @@ use crate::position::Awaited;
 /// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
 const KNOWN_FLAGS: u32 = 0xff;
 /// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
-const LAST_CACHE_CONFIG: u32 = 3;
-const LAST_SHARED_CONFIG: u32 = 2;
+pub const LAST_CACHE_CONFIG: u32 = 3;
+pub const LAST_SHARED_CONFIG: u32 = 2;
 
 /// `CU_LIMIT_STACK_SIZE`, `CU_LIMIT_PRINTF_FIFO_SIZE`, and `CU_LIMIT_MALLOC_HEAP_SIZE`
 const STACK_LIMIT: u32 = 0;
@@ -64,11 +65,8 @@ pub struct Context {
     /// The program's settings of core dumps of this context, by attribute number.
     pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
     /// Attributes of streams, by the stream's handle and the attribute's number.
-    pub stream_attributes: Mutex<BTreeMap<(u64, u32), [u8; STREAM_ATTRIBUTE_BYTES]>>,
+    pub stream_attributes: Mutex<BTreeMap<(u64, u32), Value>>,
 }
-
-/// The longest value of a stream's attribute.
-pub const STREAM_ATTRIBUTE_BYTES: usize = 32;
 
 kind!(Context: INVALID_CONTEXT);
 
@@ -145,14 +143,9 @@ fn check_nameable(driver: &Driver, handle: Handle) -> Result<()> {
 
 /// Returns the current context, even if a fault left it unusable.
 pub fn current_even_if_faulted() -> Result<(&'static Driver, Arc<Context>)> {
-    let driver = driver()?;
-    match current_handle() {
-        Handle::NULL => CuResult::INVALID_CONTEXT.err(),
-        handle => {
-            let context = driver.handles.get::<Context>(handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?;
-            Ok((driver, context))
-        }
-    }
+    let (driver, handle) = (driver()?, current_handle());
+    refuse!(INVALID_CONTEXT if handle == Handle::NULL);
+    Ok((driver, driver.handles.get(handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?))
 }
 
 /// Returns the current context, for a function that works in it.
@@ -168,11 +161,6 @@ pub fn destroy(driver: &Driver, context: Handle) {
     driver.queues.forget_context(context);
     driver.handles.remove_context(context);
     driver.allocations.free_context(context);
-}
-
-/// Waits for all work of a context.
-pub fn drain(driver: &Driver, context: &Context) -> Result<()> {
-    wait(driver, context, Awaited::Context(context.handle))
 }
 
 /// Waits for work of a context.
@@ -196,15 +184,6 @@ pub fn give_up(driver: &Driver, context: &Context, what: &str) -> Result<()> {
     context.fail(failure.clone());
     driver.queues.forget_context(context.handle);
     Err(failure)
-}
-
-fn set_current(handle: Handle) {
-    STACK.with_borrow_mut(|stack| {
-        stack.pop();
-        if handle != Handle::NULL {
-            stack.push(handle);
-        }
-    });
 }
 
 fn create(out: Out<Handle>, flags: u32, device: DeviceId) -> Result<()> {
@@ -245,6 +224,13 @@ fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
         Handle::NULL => Ok(current_even_if_faulted()?.1),
         handle => find(handle),
     }
+}
+
+fn synchronize(context: Handle) -> Result<()> {
+    let (driver, context) = (driver()?, context_or_current(context)?);
+    context.check()?;
+    driver.captures.use_context(context.handle)?;
+    wait(driver, &context, Awaited::Context(context.handle))
 }
 
 exports! {
@@ -316,7 +302,10 @@ exports! {
         if handle != Handle::NULL {
             check_nameable(driver, handle)?;
         }
-        set_current(handle);
+        STACK.with_borrow_mut(|stack| {
+            stack.pop();
+            stack.extend(Some(handle).filter(|&handle| handle != Handle::NULL));
+        });
         Ok(())
     }
 
@@ -359,20 +348,8 @@ exports! {
         version.put(3020)
     }
 
-    fn cuCtxSynchronize() {
-        let (driver, context) = current()?;
-        driver.captures.use_context(context.handle)?;
-        drain(driver, &context)
-    }
-
-    fn cuCtxSynchronize_v2(context: Handle) {
-        let context = context_or_current(context)?;
-        context.check()?;
-        let driver = driver()?;
-        driver.captures.use_context(context.handle)?;
-        drain(driver, &context)
-    }
-
+    fn cuCtxSynchronize() => synchronize(Handle::NULL);
+    fn cuCtxSynchronize_v2(context: Handle) => synchronize(context);
     fn cuCtxGetCacheConfig(config: Out<u32>) => put_setting(config, |context| &context.cache_config);
 
     /// A preference, which a driver may ignore. This one does.

@@ -142,13 +142,6 @@ fn part(array: Handle, offset: usize, bytes: usize) -> Result<Address> {
     Ok(Address::Array(array, found.view.address + offset as u64))
 }
 
-fn peer_3d(copy: In<Memcpy3D>, stream: Handle) -> Result<()> {
-    context::current()?;
-    let boxes = copy.read()?;
-    check_contexts([boxes.source.context, boxes.target.context], stream)?;
-    copy_3d(copy, stream)
-}
-
 fn copy_3d(copy: In<Memcpy3D>, stream: Handle) -> Result<()> {
     context::current()?;
     submit(Copy::from_parameters(&copy.read()?)?, stream)
@@ -176,11 +169,26 @@ fn batch(
     Ok(())
 }
 
-/// Exports copies, most of them twice: in the default stream, which the call waits for, and in any stream. The functions after those
-/// differ in more than that.
+/// Exports copies, most of them twice: in the default stream, which the call waits for, and in any stream. First those of whole rows
+/// between addresses, whose calls wait [as CUDA says](synchronous); last those that differ in more than that.
 macro_rules! copies {
-    ($(fn $($now:ident)|+ , $later:ident($($argument:ident: $type:ty),* ; $stream:ident) $body:block)* then $($rest:tt)*) => {
+    (
+        $(fn $row_now:ident, $row_later:ident($target:ident: $to:ty, $source:ident: $from:ty);)*
+        then
+        $(fn $($now:ident)|+ , $later:ident($($argument:ident: $type:ty),* ; $stream:ident) $body:block)*
+        then
+        $($rest:tt)*
+    ) => {
         exports! {
+            $(
+                fn $row_now(target: $to, source: $from, bytes: usize) also "_ptds" {
+                    synchronous(Address::$target(target), Address::$source(source), bytes)
+                }
+
+                fn $row_later(target: $to, source: $from, bytes: usize, stream: Handle) also "_ptsz" {
+                    row(Address::$target(target), Address::$source(source), bytes, stream)
+                }
+            )*
             $(
                 fn $($now)|+($($argument: $type),*) also "_ptds" {
                     let $stream = DEFAULT;
@@ -196,6 +204,12 @@ macro_rules! copies {
 }
 
 copies! {
+    fn cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2(Device: DevicePtr, Host: HostBytes);
+    fn cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2(Device: DevicePtr, Device: DevicePtr);
+    fn cuMemcpy, cuMemcpyAsync(Unified: UnifiedPtr, Unified: UnifiedPtr);
+
+    then
+
     fn cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize; stream) {
         row(Address::Host(target), Address::Device(source), bytes, stream)
     }
@@ -225,34 +239,13 @@ copies! {
     }
 
     fn cuMemcpy3DPeer, cuMemcpy3DPeerAsync(copy: In<Memcpy3D>; stream) {
-        peer_3d(copy, stream)
+        context::current()?;
+        let boxes = copy.read()?;
+        check_contexts([boxes.source.context, boxes.target.context], stream)?;
+        copy_3d(copy, stream)
     }
 
     then
-
-    fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) also "_ptds" {
-        synchronous(Address::Device(target), Address::Host(source), bytes)
-    }
-
-    fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) also "_ptsz" {
-        row(Address::Device(target), Address::Host(source), bytes, stream)
-    }
-
-    fn cuMemcpyDtoD_v2(target: DevicePtr, source: DevicePtr, bytes: usize) also "_ptds" {
-        synchronous(Address::Device(target), Address::Device(source), bytes)
-    }
-
-    fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) also "_ptsz" {
-        row(Address::Device(target), Address::Device(source), bytes, stream)
-    }
-
-    fn cuMemcpy(target: UnifiedPtr, source: UnifiedPtr, bytes: usize) also "_ptds" {
-        synchronous(Address::Unified(target), Address::Unified(source), bytes)
-    }
-
-    fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) also "_ptsz" {
-        row(Address::Unified(target), Address::Unified(source), bytes, stream)
-    }
 
     fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) also "_ptds" {
         row(Address::Device(target), part(array, offset, bytes)?, bytes, DEFAULT)?;

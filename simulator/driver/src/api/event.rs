@@ -29,7 +29,7 @@ pub struct Event {
     /// The memory by which other processes know the event.
     shared: Mutex<Option<SharedMemory>>,
     /// When it was last recorded, where races between streams are looked for.
-    moment: Mutex<Option<Arc<Moment>>>,
+    pub moment: Mutex<Option<Arc<Moment>>>,
 }
 
 /// One record of an event.
@@ -38,7 +38,7 @@ pub struct Record {
     /// How many records there were up to this one.
     number: u64,
     /// Its place in time, where races between streams are looked for.
-    moment: Option<Arc<Moment>>,
+    pub moment: Option<Arc<Moment>>,
 }
 
 /// The last record of an event.
@@ -72,24 +72,9 @@ impl Event {
         self.submitted.fetch_add(1, Relaxed);
     }
 
-    /// Notes when a stream will record the event.
-    pub fn note_moment(&self, moment: Option<Arc<Moment>>) {
-        *self.moment.lock() = moment;
-    }
-
-    /// Returns when a stream last recorded the event.
-    pub fn moment(&self) -> Option<Arc<Moment>> {
-        self.moment.lock().clone()
-    }
-
-    /// Returns the number of the last record that a stream will execute.
-    fn submitted(&self) -> u64 {
-        self.submitted.load(Relaxed)
-    }
-
-    /// Returns the last record, for those who wait for it.
+    /// Returns the last record that a stream will execute.
     pub fn last(&self) -> Record {
-        Record { number: self.submitted(), moment: self.moment() }
+        Record { number: self.submitted.load(Relaxed), moment: self.moment.lock().clone() }
     }
 
     /// Returns true if this record was executed.
@@ -124,12 +109,10 @@ impl Event {
         *self.recorded.lock() = Recorded::At(Instant::now());
     }
 
-    /// Records the event in a stream that is being captured.
     pub fn record_captured(&self, captured: Captured) {
         *self.recorded.lock() = Recorded::In(captured);
     }
 
-    /// Returns what the event captured, if its last record was in a capture.
     pub fn captured(&self) -> Option<Captured> {
         match &*self.recorded.lock() {
             Recorded::In(captured) => Some(captured.clone()),
@@ -180,12 +163,9 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
     }
     refuse!(NOT_READY if !may_block);
     let record = event.last();
-    driver
-        .queues
-        .wait_until(driver::patience(), event.moment().map(|moment| Awaited::Before(moment.position)), || {
-            event.has_recorded(&record)
-        })
-        .map_or(Ok(()), |what| context::give_up(driver, &event.context, &what))?;
+    let awaited = record.moment.as_ref().map(|moment| Awaited::Before(moment.position));
+    let in_vain = driver.queues.wait_until(driver::patience(), awaited, || event.has_recorded(&record));
+    in_vain.map_or(Ok(()), |what| context::give_up(driver, &event.context, &what))?;
     learn(driver, &event);
     event.context.check()?;
     driver.queues.take_failure(event.context.handle)
@@ -193,25 +173,9 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
 
 /// The host knows now that the event was recorded.
 fn learn(driver: &Driver, event: &Event) {
-    if let Some((timeline, moment)) = driver.queues.timeline.as_ref().zip(event.moment()) {
+    if let Some((timeline, moment)) = driver.queues.timeline.as_ref().zip(event.last().moment) {
         timeline.wait_for(&moment);
     }
-}
-
-fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
-    let (start, end) = (find::<Event>(start)?, find::<Event>(end)?);
-    milliseconds.check()?;
-    start.context.check()?;
-    start.check_not_captured()?;
-    end.check_not_captured()?;
-    refuse!(NOT_READY if !start.is_complete() || !end.is_complete());
-    let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*event.recorded.lock()) {
-        (0, Recorded::At(time)) => Ok(*time),
-        _ => Err(CuResult::INVALID_HANDLE),
-    };
-    let (start, end) = (time(&start)?, time(&end)?);
-    let seconds = if end >= start { (end - start).as_secs_f64() } else { -(start - end).as_secs_f64() };
-    milliseconds.put((seconds * 1e3) as f32)
 }
 
 exports! {
@@ -230,6 +194,18 @@ exports! {
     fn cuEventSynchronize(event: Handle) => wait(event, true);
 
     fn cuEventElapsedTime | cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
-        elapsed(milliseconds, start, end)
+        let (start, end) = (find::<Event>(start)?, find::<Event>(end)?);
+        milliseconds.check()?;
+        start.context.check()?;
+        start.check_not_captured()?;
+        end.check_not_captured()?;
+        refuse!(NOT_READY if !start.is_complete() || !end.is_complete());
+        let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*event.recorded.lock()) {
+            (0, Recorded::At(time)) => Ok(*time),
+            _ => Err(CuResult::INVALID_HANDLE),
+        };
+        let (start, end) = (time(&start)?, time(&end)?);
+        let seconds = if end >= start { (end - start).as_secs_f64() } else { -(start - end).as_secs_f64() };
+        milliseconds.put((seconds * 1e3) as f32)
     }
 }

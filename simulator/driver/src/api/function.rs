@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use simt::{ClusterBounds, Dim3, Kernel, Profile};
 
+use super::context::{LAST_CACHE_CONFIG, LAST_SHARED_CONFIG};
 use super::image::LoadedImage;
 use super::prelude::*;
 use crate::name::readable;
@@ -20,9 +21,6 @@ const REQUIRED_CLUSTER: u32 = 11;
 const LAST_REQUIRED_CLUSTER: u32 = 13;
 const NON_PORTABLE_CLUSTER: u32 = 14;
 const CLUSTER_POLICY: u32 = 15;
-/// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
-pub const LAST_CACHE_CONFIG: u32 = 3;
-const LAST_SHARED_CONFIG: u32 = 2;
 /// `CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING`
 const LAST_CLUSTER_POLICY: i32 = 2;
 
@@ -184,36 +182,24 @@ impl Function {
         match attribute {
             MAX_DYNAMIC_SHARED => {
                 let limit = profile.shared_bytes_per_block_optin.saturating_sub(self.kernel().static_shared_bytes());
-                if u32::try_from(value).is_ok_and(|value| value <= limit) {
-                    self.opted_in_shared.store(value, Relaxed);
-                    return Ok(());
-                }
-                let kernel = readable(self.name());
                 refuse!(
-                    INVALID_VALUE,
-                    "kernel {kernel}: {value} bytes of dynamic shared memory requested, at most {limit} are possible"
-                )
+                    INVALID_VALUE if !u32::try_from(value).is_ok_and(|value| value <= limit),
+                    "kernel {}: {value} bytes of dynamic shared memory requested, at most {limit} are possible",
+                    readable(self.name())
+                );
+                self.opted_in_shared.store(value, Relaxed);
             }
-            CARVEOUT if (-1..=100).contains(&value) => {
-                self.carveout.store(value, Relaxed);
-                Ok(())
-            }
-            NON_PORTABLE_CLUSTER => {
-                self.large_clusters.store(i32::from(value != 0), Relaxed);
-                Ok(())
-            }
+            CARVEOUT if (-1..=100).contains(&value) => self.carveout.store(value, Relaxed),
+            NON_PORTABLE_CLUSTER => self.large_clusters.store(i32::from(value != 0), Relaxed),
             // A preference for where blocks run, which has no effect here.
-            CLUSTER_POLICY if (0..=LAST_CLUSTER_POLICY).contains(&value) => {
-                self.cluster_policy.store(value, Relaxed);
-                Ok(())
-            }
+            CLUSTER_POLICY if (0..=LAST_CLUSTER_POLICY).contains(&value) => self.cluster_policy.store(value, Relaxed),
             // What the kernel's text requires cannot be changed.
             REQUIRED_CLUSTER..=LAST_REQUIRED_CLUSTER if self.kernel().cluster().required.is_none() && value >= 0 => {
                 self.required_cluster[(attribute - REQUIRED_CLUSTER) as usize].store(value, Relaxed);
-                Ok(())
             }
-            _ => CuResult::INVALID_VALUE.err(),
+            _ => refuse!(INVALID_VALUE),
         }
+        Ok(())
     }
 }
 
@@ -223,6 +209,14 @@ pub fn get(handle: Handle) -> Result<(&'static Driver, Arc<Function>)> {
     let function: Arc<Function> = driver.handles.get(handle)?;
     function.context.check()?;
     Ok((driver, function))
+}
+
+/// Writes where a parameter of a kernel is, and how many bytes it has.
+pub fn put_parameter(kernel: &Kernel, index: usize, offset: Out<usize>, bytes: Out<usize>) -> Result<()> {
+    offset.check()?;
+    let parameter = kernel.params().get(index).ok_or(CuResult::INVALID_VALUE)?;
+    bytes.put_if_asked(parameter.bytes);
+    offset.put(parameter.offset)
 }
 
 exports! {
@@ -261,11 +255,7 @@ exports! {
 
     fn cuFuncGetParamInfo(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
         let (_, function) = get(function)?;
-        offset.check()?;
-        let parameter = function.kernel().params().get(index).copied().ok_or(CuResult::INVALID_VALUE)?;
-        offset.put(parameter.offset)?;
-        bytes.put_if_asked(parameter.bytes);
-        Ok(())
+        put_parameter(function.kernel(), index, offset, bytes)
     }
 
     fn cuFuncGetParamCount(function: Handle, count: Out<usize>) {

@@ -24,10 +24,9 @@ fn place(token: &Token, kind: u32) -> Result<Place> {
 
 /// Refuses a profile without unified addresses, as CUDA does.
 fn check_supported(driver: &Driver) -> Result<()> {
-    if driver.profile.compute_capability >= (2, 0) {
-        return Ok(());
-    }
-    Err(CuResult::NOT_SUPPORTED.because(format!("the profile {} cannot share memory between processes", driver.profile.name)))
+    let profile = driver.profile;
+    refuse!(NOT_SUPPORTED if profile.compute_capability < (2, 0), "the profile {} cannot share memory between processes", profile.name);
+    Ok(())
 }
 
 exports! {

@@ -7,22 +7,13 @@ use std::ffi::c_void;
 
 use simt::Dim3;
 
+use super::attribute::{self, *};
 use super::function::Function;
 use super::kernel::{Grid, Launch, Shape, dim, pack, pack_each};
 use super::operation::Operation;
 use super::prelude::*;
 use super::{library, stream};
 use crate::ffi::{LaunchAttribute, LaunchConfigEx};
-
-/// `CU_LAUNCH_ATTRIBUTE_…`
-const COOPERATIVE: u32 = 2;
-const SYNCHRONIZATION_POLICY: u32 = 3;
-const CLUSTER_DIMENSION: u32 = 4;
-const PROGRAMMATIC_EVENT: u32 = 7;
-const PREFERRED_CLUSTER_DIMENSION: u32 = 11;
-const COMPLETION_EVENT: u32 = 12;
-const DEVICE_UPDATABLE: u32 = 13;
-const LAST_ATTRIBUTE: u32 = 14;
 
 /// Launches a kernel in a stream. `pack` returns its parameters, laid out as the kernel expects them.
 pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&Function) -> Result<Vec<u8>>) -> Result<()> {
@@ -56,7 +47,7 @@ pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
             DEVICE_UPDATABLE => return unsupported("nodes that the device updates"),
             // A policy of streams, not an attribute of launches.
             SYNCHRONIZATION_POLICY => refuse!(INVALID_VALUE),
-            0..=LAST_ATTRIBUTE => {}
+            0..=attribute::LAST => {}
             id => return Err(CuResult::INVALID_VALUE.because(format!("launches have no attribute {id}"))),
         }
     }

@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
 
-use super::function::{self, Function, LAST_CACHE_CONFIG};
+use super::context::LAST_CACHE_CONFIG;
+use super::function::{self, Function};
 use super::image::{self, ParsedImage};
 use super::jit_log::Logs;
 use super::module::{self, Module};
@@ -200,11 +201,7 @@ exports! {
 
     fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
         let kernel = find::<Kernel>(kernel)?;
-        offset.check()?;
-        let parameter = kernel.simulated().params().get(index).copied().ok_or(CuResult::INVALID_VALUE)?;
-        offset.put(parameter.offset)?;
-        bytes.put_if_asked(parameter.bytes);
-        Ok(())
+        function::put_parameter(kernel.simulated(), index, offset, bytes)
     }
 
     fn cuKernelGetParamCount(kernel: Handle, count: Out<usize>) => count.put(find::<Kernel>(kernel)?.simulated().params().len());

@@ -36,24 +36,25 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
     if kind == LIBRARY && name.contains(DEVICE_RUNTIME) {
         return Ok(());
     }
-    let refused = |failure: &Failure| driver.note_refusal(failure);
-    if kind == LIBRARY {
-        return Err(CuResult::NO_BINARY_FOR_GPU.because(format!("{name}: {NO_PTX}"))).inspect_err(refused);
-    }
-    let ptx = image::ptx_of(driver, &bytes).inspect_err(refused)?;
-    let text = ptx.split(|&byte| byte == 0).next().unwrap_or_default();
-    let input = Input { name, text: String::from_utf8_lossy(text).into_owned() };
-    if !ptx::is_ptx(&input.text) {
-        // Neither PTX nor anything else.
-        return Err(CuResult::INVALID_IMAGE.because(format!("{}: it is not PTX", input.name))).inspect_err(refused);
-    }
-    link::check(&input).map_err(code_of).inspect_err(refused)?;
     let mut inputs = link.inputs.lock();
-    let together = [inputs.as_slice(), std::slice::from_ref(&input)].concat();
-    // What is defined twice is refused here, not when the link is completed: so does the driver of an H200 (580.159).
-    link::link(&together).map_err(code_of).inspect_err(refused)?;
+    let input = check(driver, kind, name, &bytes, &inputs).inspect_err(|failure| driver.note_refusal(failure))?;
     inputs.push(input);
     Ok(())
+}
+
+/// Refuses what cannot be linked with the other inputs.
+fn check(driver: &Driver, kind: u32, name: String, bytes: &[u8], others: &[Input]) -> Result<Input> {
+    if kind == LIBRARY {
+        return Err(CuResult::NO_BINARY_FOR_GPU.because(format!("{name}: {NO_PTX}")));
+    }
+    let ptx = image::ptx_of(driver, bytes)?;
+    let input = Input { name, text: String::from_utf8_lossy(image::until_nul(&ptx)).into_owned() };
+    // Neither PTX nor anything else.
+    refuse!(INVALID_IMAGE if !ptx::is_ptx(&input.text), "{}: it is not PTX", input.name);
+    link::check(&input).map_err(code_of)?;
+    // What is defined twice is refused here, not when the link is completed: so does the driver of an H200 (580.159).
+    link::link(&[others, std::slice::from_ref(&input)].concat()).map_err(code_of)?;
+    Ok(input)
 }
 
 /// Returns what a GPU's driver returns in this case.

@@ -9,6 +9,7 @@ use crate::advice::{Advice, HOST, NOWHERE};
 use crate::allocations::{MemoryKind, Owned};
 use crate::ffi::MemLocation;
 use crate::host_memory;
+use crate::position::Awaited;
 
 /// The alignment of rows in pitched memory, as of every allocation.
 const PITCH_ALIGNMENT: usize = 512;
@@ -34,7 +35,7 @@ fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
 fn free(address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
     let (driver, context) = context::current()?;
     driver.captures.check_safe()?;
-    context::drain(driver, &context)?;
+    context::wait(driver, &context, Awaited::Context(context.handle))?;
     pool::free(driver, address, frees)
 }
 

@@ -83,6 +83,11 @@ impl Operation {
         }
     }
 
+    /// Returns the graph whose nodes this executes.
+    pub fn graph(&self) -> Option<&Arc<Graph>> {
+        if let Operation::Graph(graph) = self { Some(graph) } else { None }
+    }
+
     /// Refuses what a call refuses at once although the work runs later: copies of memory that is not there.
     pub fn check(&self, driver: &Driver) -> Result<()> {
         match self {
@@ -108,16 +113,12 @@ impl Operation {
             Operation::Free(_) => "a free".to_owned(),
             Operation::Values(_) => "an operation on values".to_owned(),
         };
-        let mut after = Vec::new();
-        self.each(&mut |operation| {
-            if let Operation::Wait(event) = operation {
-                after.extend(event.moment());
-            }
-        });
-        let (mut is_told, mut tells) = (false, false);
-        self.each(&mut |operation| {
-            is_told |= matches!(operation, Operation::Values(_));
-            tells |= matches!(operation, Operation::Values(_) | Operation::Host(_));
+        let (mut after, mut is_told, mut tells) = (Vec::new(), false, false);
+        self.each(&mut |operation| match operation {
+            Operation::Wait(event) => after.extend(event.last().moment),
+            Operation::Values(_) => (is_told, tells) = (true, true),
+            Operation::Host(_) => tells = true,
+            _ => {}
         });
         Task { what, kernel, after, is_told, tells }
     }
@@ -334,25 +335,13 @@ impl Graph {
         Ok(graph)
     }
 
-    /// Calls `look` with the copy of a node, here or inside of nodes.
-    pub fn with_copy_of<T>(&self, original: Handle, look: &mut dyn FnMut(&mut Node) -> Result<T>) -> Result<T> {
+    /// Calls `look` with the copy of a node, here or inside of nodes, if there is one.
+    pub fn with_copy_of<T>(&self, original: Handle, look: &mut dyn FnMut(&mut Node) -> T) -> Option<T> {
         let mut nodes = self.nodes.lock();
         if let Some((_, node)) = nodes.nodes_mut().find(|(_, node)| node.original == Some(original)) {
-            return look(node);
+            return Some(look(node));
         }
-        let inside: Vec<Arc<Graph>> = nodes
-            .nodes()
-            .filter_map(|(_, node)| if let Operation::Graph(graph) = &node.operation { Some(graph.clone()) } else { None })
-            .collect();
-        drop(nodes);
-        inside
-            .iter()
-            .find(|graph| graph.has_copy_of(original))
-            .map_or(CuResult::INVALID_VALUE.err(), |graph| graph.with_copy_of(original, look))
-    }
-
-    fn has_copy_of(&self, original: Handle) -> bool {
-        self.with_copy_of(original, &mut |_| Ok(())).is_ok()
+        nodes.nodes().filter_map(|(_, node)| node.operation.graph()).find_map(|graph| graph.with_copy_of(original, look))
     }
 
     /// Removes the handles of the graph and of everything in it. What is executable of it stays.
@@ -370,7 +359,7 @@ impl Node {
     /// Removes the handles of the node and of the graph in it.
     pub fn unregister(&self, driver: &Driver) {
         let _ = driver.handles.remove::<NodeRef>(self.handle);
-        if let Operation::Graph(graph) = &self.operation {
+        if let Some(graph) = self.operation.graph() {
             graph.unregister(driver);
         }
     }

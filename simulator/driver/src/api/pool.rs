@@ -16,26 +16,22 @@ use crate::timeline::Task;
 
 /// `CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED`
 const POOLS_SUPPORTED: u32 = 115;
-/// `CU_MEM_ALLOCATION_TYPE_PINNED`, the only type of memory that a pool can have here.
-const PINNED: u32 = 1;
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`, the only type of memory that can be asked for here.
+pub const PINNED: u32 = 1;
 /// `CU_MEM_LOCATION_TYPE_DEVICE`
-const ON_DEVICE: u32 = 1;
+pub const ON_DEVICE: u32 = 1;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`
 const READ_WRITE: u32 = 3;
-
 /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
-const FILE_DESCRIPTOR: u32 = 1;
+pub const FILE_DESCRIPTOR: u32 = 1;
 /// The kind of data of an exported address.
 const POOLED: u32 = 3;
 
 /// Refuses a device that has no memory pools.
 fn check_supported(driver: &Driver) -> Result<()> {
-    match attributes::attribute(driver.profile, POOLS_SUPPORTED) {
-        Some(1) => Ok(()),
-        _ => {
-            Err(CuResult::NOT_SUPPORTED.because(format!("the profile {} has no memory pools; use cuMemAlloc", driver.profile.name)))
-        }
-    }
+    let is_supported = attributes::attribute(driver.profile, POOLS_SUPPORTED) == Some(1);
+    refuse!(NOT_SUPPORTED if !is_supported, "the profile {} has no memory pools; use cuMemAlloc", driver.profile.name);
+    Ok(())
 }
 
 fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Handle) -> Result<()> {
@@ -272,8 +268,7 @@ exports! {
 
     /// Returns bytes in use, now and at most, or reserved, now and at most.
     fn cuDeviceGetGraphMemAttribute(device: DeviceId, attribute: u32, value: Out<u64>) {
-        let [used, reserved] = driver_of(device)?.graph_memory.levels();
-        let levels = [used.bytes, used.high, reserved.bytes, reserved.high];
+        let levels = driver_of(device)?.graph_memory.levels();
         value.put(*levels.get(attribute as usize).ok_or(CuResult::INVALID_VALUE)?)
     }
 

@@ -7,7 +7,7 @@
 
 use std::thread;
 
-use super::context::STREAM_ATTRIBUTE_BYTES;
+use super::attribute::{self, *};
 use super::event::Event;
 use super::operation::{Graph, Operation};
 use super::prelude::*;
@@ -33,13 +33,8 @@ const EXTERNAL: u32 = 1;
 /// `CU_STREAM_NON_BLOCKING`
 pub const NON_BLOCKING: u32 = 1;
 
-/// `CU_LAUNCH_ATTRIBUTE_…`, as far as streams have them
-const ACCESS_POLICY_WINDOW: u32 = 1;
-const SYNCHRONIZATION_POLICY: u32 = 3;
-const LAST_SYNCHRONIZATION_POLICY: u32 = 4;
-const PRIORITY: u32 = 8;
-const MEMORY_DOMAIN_MAP: u32 = 9;
-const MEMORY_DOMAIN: u32 = 10;
+/// The last `CUsynchronizationPolicy`.
+const LAST_SYNCHRONIZATION_POLICY: i32 = 4;
 
 /// A stream that the program made.
 #[derive(Debug)]
@@ -117,7 +112,7 @@ pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
 }
 
 /// Gives a stream something to do, and does `then` right after it. No one can know before `then` that it is done. A capture does not do
-/// `then`. A capture does not do that.
+/// `then`.
 pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let record = |graph, dependencies: &[_]| find::<Graph>(graph)?.add(driver, operation.clone(), dependencies);
@@ -148,7 +143,7 @@ pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + S
         return Ok(());
     }
     let moment = driver.queues.push(position(stream, key)?, task, Box::new(work))?;
-    events.iter().for_each(|event| event.note_moment(moment.clone()));
+    events.iter().for_each(|event| event.moment.lock().clone_from(&moment));
     Ok(())
 }
 
@@ -232,27 +227,6 @@ fn wait(stream: Handle, event: Handle, is_external: bool) -> Result<()> {
     }
 }
 
-/// Waits for a stream. There is nothing to wait for while it is being captured.
-fn wait_for(stream: Handle) -> Result<()> {
-    usable(stream)?;
-    check_not_capturing(stream)?;
-    finish(stream)
-}
-
-/// Asks whether a stream is idle.
-fn query(stream: Handle) -> Result<()> {
-    usable(stream)?;
-    check_not_capturing(stream)?;
-    let driver = driver()?;
-    driver.queues.before_answer()?;
-    let position = position(stream, key(stream)?)?;
-    refuse!(NOT_READY if driver.queues.is_busy(&position));
-    if let Some(timeline) = &driver.queues.timeline {
-        timeline.waited(Awaited::Before(position));
-    }
-    usable(stream).map(drop)
-}
-
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
     let (driver, context) = context::current()?;
     out.check()?;
@@ -287,7 +261,7 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
         Ok(Progress::Done)
     });
     let moment = driver.queues.push(position, Task::of("the record of an event"), work)?;
-    recorded.note_moment(moment);
+    *recorded.moment.lock() = moment;
     Ok(())
 }
 
@@ -316,47 +290,37 @@ pub fn priority(stream: Handle) -> Result<i32> {
     Ok(any(stream)?.map_or(LEAST_PRIORITY, |stream| stream.priority))
 }
 
-/// Returns how many bytes an attribute of streams has.
-fn attribute_bytes(attribute: u32) -> Result<usize> {
-    match attribute {
-        ACCESS_POLICY_WINDOW => Ok(STREAM_ATTRIBUTE_BYTES),
-        SYNCHRONIZATION_POLICY | PRIORITY | MEMORY_DOMAIN => Ok(4),
-        MEMORY_DOMAIN_MAP => Ok(2),
-        _ => CuResult::INVALID_VALUE.err(),
-    }
+/// Refuses an attribute of launches that streams do not have.
+fn check_attribute(attribute: u32) -> Result<()> {
+    refuse!(INVALID_VALUE if matches!(attribute, COOPERATIVE | CLUSTER_DIMENSION | CLUSTER_POLICY));
+    Ok(())
 }
 
 /// Returns an attribute's initial value, as CUDA 13.0 returned it on an H100.
-fn initial(stream: Handle, attribute: u32) -> Result<[u8; STREAM_ATTRIBUTE_BYTES]> {
-    let mut value = [0; STREAM_ATTRIBUTE_BYTES];
-    let number = match attribute {
+fn initial(stream: Handle, attribute: u32) -> Result<Value> {
+    Ok(attribute::of_number(match attribute {
         SYNCHRONIZATION_POLICY => -1,
         PRIORITY => priority(stream)?,
         MEMORY_DOMAIN_MAP => 0x100,
         _ => 0,
-    };
-    value[..4].copy_from_slice(&number.to_ne_bytes());
-    Ok(value)
+    }))
 }
 
 exports! {
     fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: HostBytes) also "_ptsz" {
         let context = usable(stream)?;
-        let bytes = attribute_bytes(attribute)?;
+        check_attribute(attribute)?;
         let set = context.stream_attributes.lock().get(&(stream.number(), attribute)).copied();
-        let found = set.map_or_else(|| initial(stream, attribute), Ok)?;
-        value.with_mut(bytes, |value| value.copy_from_slice(&found[..bytes]))
+        attribute::write(attribute, value, &set.map_or_else(|| initial(stream, attribute), Ok)?)
     }
 
     /// Attributes are stored and returned. They only affect speed, and how the host waits, so they have no effect here.
     fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: HostBytes) also "_ptsz" {
         let context = usable(stream)?;
-        let bytes = attribute_bytes(attribute)?;
-        let mut given = [0; STREAM_ATTRIBUTE_BYTES];
-        value.with(bytes, |value| given[..bytes].copy_from_slice(value))?;
-        if attribute == SYNCHRONIZATION_POLICY && !(1..=LAST_SYNCHRONIZATION_POLICY).contains(&u32::from_ne_bytes([given[0], given[1], given[2], given[3]])) {
-            refuse!(INVALID_VALUE);
-        }
+        check_attribute(attribute)?;
+        let given = attribute::read(attribute, value)?;
+        let is_policy = (1..=LAST_SYNCHRONIZATION_POLICY).any(|policy| given == attribute::of_number(policy));
+        refuse!(INVALID_VALUE if attribute == SYNCHRONIZATION_POLICY && !is_policy);
         context.stream_attributes.lock().insert((stream.number(), attribute), given);
         Ok(())
     }
@@ -375,10 +339,27 @@ exports! {
         removed.context.check()
     }
 
-    fn cuStreamSynchronize(stream: Handle) also "_ptsz" => wait_for(stream);
+    /// There is nothing to wait for while the stream is being captured.
+    fn cuStreamSynchronize(stream: Handle) also "_ptsz" {
+        usable(stream)?;
+        check_not_capturing(stream)?;
+        finish(stream)
+    }
 
     /// Returns "not ready" only while something waits for a value in memory.
-    fn cuStreamQuery(stream: Handle) also "_ptsz" => query(stream);
+    fn cuStreamQuery(stream: Handle) also "_ptsz" {
+        usable(stream)?;
+        check_not_capturing(stream)?;
+        let driver = driver()?;
+        driver.queues.before_answer()?;
+        let position = position(stream, key(stream)?)?;
+        refuse!(NOT_READY if driver.queues.is_busy(&position));
+        if let Some(timeline) = &driver.queues.timeline {
+            timeline.waited(Awaited::Before(position));
+        }
+        usable(stream).map(drop)
+    }
+
     fn cuEventRecord(event: Handle, stream: Handle) also "_ptsz" => record(event, stream, false);
 
     fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) also "_ptsz" {

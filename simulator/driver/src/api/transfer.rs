@@ -134,6 +134,16 @@ impl End {
         let offset = z.checked_mul(layer).zip(y.checked_mul(pitch)).and_then(|(z, y)| z.checked_add(y)?.checked_add(x));
         Ok((offset.ok_or(CuResult::INVALID_VALUE)?, pitch, layer))
     }
+
+    /// Returns the offset of each row of the box.
+    fn rows(&self, extent: Extent) -> Result<impl Iterator<Item = usize> + use<>> {
+        let (offset, pitch, layer_bytes) = self.offsets(extent)?;
+        let [_, rows, layers] = extent;
+        let row = move |layer: usize, row: usize| {
+            offset.wrapping_add(layer.wrapping_mul(layer_bytes)).wrapping_add(row.wrapping_mul(pitch))
+        };
+        Ok((0..layers).flat_map(move |layer| (0..rows).map(move |index| row(layer, index))))
+    }
 }
 
 /// A copy of a box of bytes. A copy of a row of bytes is one of a box with one row.
@@ -226,36 +236,22 @@ impl Copy {
             return Vec::new();
         }
         let rows = |end: &End, accesses| {
-            let Ok((offset, pitch, layer)) = end.offsets(self.extent) else { return Vec::new() };
-            let [width, rows, layers] = self.extent;
-            let row = move |layer_index: usize, row_index: usize| Accessed {
-                address: end.address.number().wrapping_add((offset + layer_index * layer + row_index * pitch) as u64),
-                bytes: width as u64,
-                accesses,
-            };
-            (0..layers).flat_map(|layer_index| (0..rows).map(move |row_index| row(layer_index, row_index))).collect()
+            let (start, bytes) = (end.address.number(), self.extent[0] as u64);
+            let rows = end.rows(self.extent).into_iter().flatten();
+            rows.map(move |offset| Accessed { address: start.wrapping_add(offset as u64), bytes, accesses })
         };
-        let mut accesses = rows(&self.source, Accesses::READ);
-        accesses.extend(rows(&self.target, Accesses::WRITTEN));
+        let mut accesses: Vec<Accessed> = rows(&self.source, Accesses::READ).chain(rows(&self.target, Accesses::WRITTEN)).collect();
         accesses.sort_by_key(|accessed| accessed.address);
         accesses
     }
 
     pub fn run(&self, driver: &Driver) -> Result<()> {
-        let [width, rows, layers] = self.extent;
         if self.extent.contains(&0) {
             return Ok(());
         }
-        let (to_offset, to_pitch, to_layer) = self.target.offsets(self.extent)?;
-        let (from_offset, from_pitch, from_layer) = self.source.offsets(self.extent)?;
-        let to = self.target.address.resolve(driver).offset(to_offset);
-        let from = self.source.address.resolve(driver).offset(from_offset);
-        for layer in 0..layers {
-            for row in 0..rows {
-                let target = to.offset(layer.wrapping_mul(to_layer).wrapping_add(row.wrapping_mul(to_pitch)));
-                let source = from.offset(layer.wrapping_mul(from_layer).wrapping_add(row.wrapping_mul(from_pitch)));
-                copy(driver, target, source, width)?;
-            }
+        let [to, from] = [self.target, self.source].map(|end| end.address.resolve(driver));
+        for (target, source) in self.target.rows(self.extent)?.zip(self.source.rows(self.extent)?) {
+            copy(driver, to.offset(target), from.offset(source), self.extent[0])?;
         }
         Ok(())
     }

@@ -2,28 +2,21 @@
 
 use simt::Rights;
 
+use super::pool::{FILE_DESCRIPTOR, ON_DEVICE, PINNED};
 use super::prelude::*;
 use crate::ffi::{MemAccess, MemLocation, MemoryProperties};
 use crate::virtual_memory::{GRANULARITY, Physical, Retained};
 
-/// `CU_MEM_ALLOCATION_TYPE_PINNED`
-const PINNED: u32 = 1;
-/// `CU_MEM_LOCATION_TYPE_DEVICE`
-const ON_DEVICE: u32 = 1;
-/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
-const FILE_DESCRIPTOR: u32 = 1;
 /// The page of the host, which reserved addresses are multiples of.
 const HOST_PAGE: u64 = 4096;
 
 /// Refuses a device without virtual memory management.
 fn check_supported(driver: &Driver) -> Result<()> {
-    match crate::attributes::attribute(driver.profile, 102) {
-        Some(1) => Ok(()),
-        _ => Err(CuResult::NOT_SUPPORTED.because(format!(
-            "the profile {} has no virtual memory management here; allocate with cuMemAlloc",
-            driver.profile.name
-        ))),
-    }
+    refuse!(
+        NOT_SUPPORTED if crate::attributes::attribute(driver.profile, 102) != Some(1),
+        "the profile {} has no virtual memory management here; allocate with cuMemAlloc", driver.profile.name
+    );
+    Ok(())
 }
 
 /// Refuses a location other than the device.

@@ -20,7 +20,7 @@ fn describe(graph: &Graph, name: &str, text: &mut String) {
         }
     }
     for (_, node) in nodes.nodes() {
-        if let Operation::Graph(inside) = &node.operation {
+        if let Some(inside) = node.operation.graph() {
             describe(inside, &format!("cluster_{}", id(node.handle)), text);
         }
     }

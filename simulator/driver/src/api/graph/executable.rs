@@ -47,7 +47,7 @@ fn node_of_cycle(graph: &Graph) -> Option<Handle> {
     if let Err(cycle) = nodes.order() {
         return nodes.get(cycle.0).map(|node| node.handle);
     }
-    nodes.nodes().find_map(|(_, node)| if let Operation::Graph(graph) = &node.operation { node_of_cycle(graph) } else { None })
+    nodes.nodes().filter_map(|(_, node)| node.operation.graph()).find_map(|graph| node_of_cycle(graph))
 }
 
 /// Makes an executable graph. `error` learns which node keeps it from being made.
@@ -75,40 +75,11 @@ fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> 
     Ok(executable)
 }
 
-/// Frees what an earlier launch left, or refuses the launch, as the program asked.
-fn prepare_memory(driver: &Driver, executable: &Executable) -> Result<()> {
-    for block in executable.nodes.blocks() {
-        if !driver.graph_memory.is_live(block.address) {
-            continue;
-        }
-        refuse!(
-            INVALID_VALUE if executable.flags & AUTO_FREE == 0,
-            "memory at {:#x}, which this graph allocates, is not free yet", block.address
-        );
-        operation::free_graph_memory(driver, block.address)?;
-    }
-    Ok(())
-}
-
-/// Launches an executable graph. A capture gets a copy of its nodes.
-fn launch(executable: &Executable, stream: Handle) -> Result<()> {
-    stream::usable(stream)?;
-    let driver = driver()?;
-    // The driver of an H200 (580.159) refuses it, too.
-    stream::check_not_capturing(stream)?;
-    if driver.queues.are_late() {
-        // Whether memory of the graph is free shows when earlier work has run.
-        stream::finish(stream)?;
-    }
-    prepare_memory(driver, executable)?;
-    stream::submit(stream, Operation::Graph(executable.nodes.clone()))
-}
-
 /// Calls `look` with the executable form of a node.
 fn with_node<T>(executable: Handle, node: Handle, mut look: impl FnMut(&mut Node) -> Result<T>) -> Result<T> {
     let executable = find::<Executable>(executable)?;
     find::<NodeRef>(node)?;
-    executable.nodes.with_copy_of(node, &mut look)
+    executable.nodes.with_copy_of(node, &mut look).unwrap_or(CuResult::INVALID_VALUE.err())
 }
 
 /// Changes what the executable form of a node does.
@@ -126,10 +97,7 @@ pub fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Opera
 /// Changes what the nodes of the graph in a node do.
 pub fn set_child(executable: Handle, node: Handle, child: Handle) -> Result<()> {
     let child = find::<Graph>(child)?;
-    let inside = with_node(executable, node, |node| match &node.operation {
-        Operation::Graph(graph) => Ok(graph.clone()),
-        _ => CuResult::INVALID_VALUE.err(),
-    })?;
+    let inside = with_node(executable, node, |node| Ok(node.operation.graph().cloned().ok_or(CuResult::INVALID_VALUE)?))?;
     update(&inside, &child).map_err(|bad| bad.failure)
 }
 
@@ -158,12 +126,8 @@ fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result
             let can_change = before.is_row() && after.is_row() && before.directions(driver) == after.directions(driver);
             if can_change || before == after { UPDATED } else { PARAMETERS_CHANGED }
         }
-        (Operation::Fill(before, _), Operation::Fill(after, _)) => {
-            if before.is_row() && after.is_row() || before == after {
-                UPDATED
-            } else {
-                PARAMETERS_CHANGED
-            }
+        (Operation::Fill(before, _), Operation::Fill(after, _)) if before != after && !(before.is_row() && after.is_row()) => {
+            PARAMETERS_CHANGED
         }
         (Operation::Values(before), Operation::Values(after)) if !before.are_like(after) => PARAMETERS_CHANGED,
         (Operation::Allocate(_) | Operation::Free(_), _) => PARAMETERS_CHANGED,
@@ -299,7 +263,27 @@ exports! {
         stream::check_not_capturing(stream)
     }
 
-    fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" => launch(&*find::<Executable>(executable)?, stream);
+    /// Frees what an earlier launch left, or refuses the launch because of it, as the program asked.
+    fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" {
+        let executable = find::<Executable>(executable)?;
+        stream::usable(stream)?;
+        let driver = driver()?;
+        // The driver of an H200 (580.159) refuses it, too.
+        stream::check_not_capturing(stream)?;
+        if driver.queues.are_late() {
+            // Whether memory of the graph is free shows when earlier work has run.
+            stream::finish(stream)?;
+        }
+        for block in executable.nodes.blocks().iter().filter(|block| driver.graph_memory.is_live(block.address)) {
+            refuse!(
+                INVALID_VALUE if executable.flags & AUTO_FREE == 0,
+                "memory at {:#x}, which this graph allocates, is not free yet", block.address
+            );
+            operation::free_graph_memory(driver, block.address)?;
+        }
+        stream::submit(stream, Operation::Graph(executable.nodes.clone()))
+    }
+
 
     fn cuGraphExecUpdate(executable: Handle, graph: Handle, error_node: Out<Handle>, result: Out<u32>) {
         update_all(executable, graph, |update| {

@@ -148,7 +148,7 @@ exports! {
         find::<NodeRef>(original)?;
         let clone = find::<Graph>(clone)?;
         refuse!(INVALID_VALUE if clone.original.is_none());
-        found.put(clone.with_copy_of(original, &mut |node| Ok(node.handle))?)
+        found.put(clone.with_copy_of(original, &mut |node| node.handle).ok_or(CuResult::INVALID_VALUE)?)
     }
 
     fn cuGraphNodeGetType(node: Handle, node_type: Out<u32>) {

@@ -3,8 +3,8 @@
 use super::parameters;
 use super::{check_edge_data, read_handles};
 use crate::api::operation::{Block, Graph, Node, NodeRef, Operation};
-use crate::api::prelude::*;
 use crate::api::pool;
+use crate::api::prelude::*;
 use crate::ffi::{EdgeData, MemAllocNode, NodeOfType};
 
 /// Where a new node goes: the graph, and the array of the nodes that it runs after.
