@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -26,7 +26,6 @@ use crate::launch_files::LaunchFiles;
 use crate::messages::say;
 use crate::mutants::Mutants;
 use crate::pools::Pools;
-use crate::primary::Primary;
 use crate::queues::Queues;
 use crate::records::{LaunchRecord, Records};
 use crate::report::Report;
@@ -67,7 +66,12 @@ pub struct Driver {
     pub virtual_memory: VirtualMemory,
     pub queues: Queues,
     pub handles: Handles,
-    pub primary: Primary,
+    /// The handle of the primary context, the same for the life of the process, however often the context is destroyed and made again.
+    pub primary: Handle,
+    /// How often the program retains the primary context. Without that, it does not exist.
+    pub primary_retains: Mutex<u32>,
+    /// The flags that the next primary context starts with.
+    pub primary_flags: AtomicU32,
     pub pools: Pools,
     pub captures: Captures,
     pub graph_memory: GraphMemory,
@@ -125,17 +129,47 @@ pub fn initialize() -> Result<()> {
     if let Some(driver) = DRIVER.get() {
         return driver.check_process();
     }
-    let refuse = |error: &Error| print_and_refuse(CuResult::INVALID_VALUE, error);
+    let refuse = |error| print_and_refuse(CuResult::INVALID_VALUE, &error);
     let name = settings()?.profile;
     let profile = settings::profile_named(name.as_deref().unwrap_or(settings::DEFAULT_PROFILE));
     let profile = profile.map_err(|error| print_and_refuse(CuResult::NO_DEVICE, &error))?;
-    let reporting = Reporting::from_environment(variable).map_err(|error| refuse(&error))?;
-    let mutants = Mutants::from_environment(variable).map_err(|error| refuse(&error))?;
+    let reporting = Reporting::from_environment(variable).map_err(refuse)?;
+    let mutants = Mutants::from_environment(variable).map_err(refuse)?;
     version()?;
-    let schedule = settings::schedule(variable).map_err(|error| refuse(&error))?;
-    let debugged = Debugged::from_environment(variable).map_err(|error| refuse(&error))?;
+    let schedule = settings::schedule(variable).map_err(refuse)?;
+    let debugged = Debugged::from_environment(variable).map_err(refuse)?;
     let launch_files = LaunchFiles::from_environment(variable);
-    DRIVER.get_or_init(|| Driver { mutants, debugged, launch_files, ..Driver::new(profile, reporting, schedule) });
+    DRIVER.get_or_init(|| {
+        let handles = Handles::default();
+        // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
+        let memory = Arc::new(Memory::new(u64::MAX));
+        Driver {
+            profile,
+            allocations: Allocations::new(memory.clone(), profile.memory_bytes),
+            virtual_memory: VirtualMemory::new(memory.clone()),
+            memory,
+            queues: schedule.map(Queues::scheduled).unwrap_or_default(),
+            primary: handles.reserve(),
+            primary_retains: Mutex::default(),
+            primary_flags: AtomicU32::default(),
+            pools: Pools::new(&handles),
+            captures: Captures::default(),
+            graph_memory: GraphMemory::default(),
+            handles,
+            coverage: reporting.coverage.clone().map(Collector::new),
+            reporter: Reporter::new(profile.name, reporting),
+            mutants,
+            debugged,
+            launch_files,
+            green_contexts: Mutex::default(),
+            core_dumps: Mutex::default(),
+            advice: Pages::default(),
+            textures: Mutex::default(),
+            launches: AtomicU64::new(0),
+            records: Mutex::default(),
+            process: std::process::id(),
+        }
+    });
     Ok(())
 }
 
@@ -206,36 +240,6 @@ fn take_shared_records() -> Records {
 }
 
 impl Driver {
-    fn new(profile: &'static Profile, reporting: Reporting, schedule: Option<u64>) -> Self {
-        let handles = Handles::default();
-        // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
-        let memory = Arc::new(Memory::new(u64::MAX));
-        Self {
-            profile,
-            allocations: Allocations::new(memory.clone(), profile.memory_bytes),
-            virtual_memory: VirtualMemory::new(memory.clone()),
-            memory,
-            queues: schedule.map(Queues::scheduled).unwrap_or_default(),
-            primary: Primary::new(&handles),
-            pools: Pools::new(&handles),
-            captures: Captures::default(),
-            graph_memory: GraphMemory::default(),
-            handles,
-            coverage: reporting.coverage.clone().map(Collector::new),
-            reporter: Reporter::new(profile.name, reporting),
-            mutants: Mutants::default(),
-            debugged: None,
-            launch_files: None,
-            green_contexts: Mutex::default(),
-            core_dumps: Mutex::default(),
-            advice: Pages::default(),
-            textures: Mutex::default(),
-            launches: AtomicU64::new(0),
-            records: Mutex::default(),
-            process: std::process::id(),
-        }
-    }
-
     /// Refuses a child of the process that initialized the driver. The child has none of the threads that execute blocks, and a lock that
     /// another thread held at the fork stays locked in it. A GPU's driver does not work there either.
     fn check_process(&self) -> Result<()> {

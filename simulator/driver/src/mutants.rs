@@ -73,10 +73,6 @@ struct Launched {
 
 impl Mutants {
     /// Reads from the environment what to do.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`]
     pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let is_folder = |text: &str| std::path::absolute(text).ok().filter(|folder| folder.is_dir());
         let folder = MUTANTS.parsed(&variable, "a folder that exists", is_folder)?;

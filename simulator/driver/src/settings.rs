@@ -143,10 +143,6 @@ fn coverage_folder(folder: &str) -> Result<PathBuf, Error> {
 
 /// Reads from the environment which version of CUDA the driver says it has, as `cuDriverGetVersion` returns it: 12040 for `12.4`. Some
 /// programs refuse an old driver although they need nothing new.
-///
-/// # Errors
-///
-/// [`Error::Variable`]
 pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Result<i32, Error> {
     let number = |text: &str| text.parse::<u8>().ok().filter(|&number| number < 100).map(i32::from);
     let version = |text: &str| {
@@ -159,10 +155,6 @@ pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Resul
 }
 
 /// Reads from the environment the number of the schedule, if there is one.
-///
-/// # Errors
-///
-/// [`Error::Variable`]
 pub(crate) fn schedule(variable: impl Fn(&str) -> Option<String>) -> Result<Option<u64>, Error> {
     variables::SCHEDULE.parsed(variable, "the number of a schedule", number)
 }

@@ -136,10 +136,6 @@ pub(crate) struct Debugged {
 
 impl Debugged {
     /// Reads from the environment what to do.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`]
     pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, Error> {
         let request = |path: &str| serde_json::from_slice(&fs::read(path).ok()?).ok();
         let request = DEBUG.parsed(variable, "a file that `simcuda debug` wrote", request)?;

@@ -53,10 +53,8 @@ pub struct Moment {
     /// Its stream, by order of first use, and its number there.
     stream: u32,
     number: u32,
-    what: String,
-    kernel: Option<String>,
-    is_told: bool,
-    tells: bool,
+    /// Without what it waits for, which is in `after`.
+    task: Task,
     /// The moments before it, and what the host knew when it enqueued it.
     after: Mutex<Vec<Arc<Moment>>>,
     known: VClock,
@@ -83,8 +81,8 @@ impl Moment {
     fn describe(&self, nodes: &[GraphNode]) -> String {
         let node = nodes.last().map(|node| format!("{} in ", node.what)).unwrap_or_default();
         match self.stream {
-            _ if self.position.is_legacy => format!("{node}{} on the default stream", self.what),
-            stream => format!("{node}{} on stream {stream}", self.what),
+            _ if self.position.is_legacy => format!("{node}{} on the default stream", self.task.what),
+            stream => format!("{node}{} on stream {stream}", self.task.what),
         }
     }
 }
@@ -137,7 +135,7 @@ impl Done {
     }
 
     fn kernel(&self) -> Option<String> {
-        self.nodes.last().map_or(&self.moment.kernel, |node| &node.kernel).clone()
+        self.nodes.last().map_or(&self.moment.task.kernel, |node| &node.kernel).clone()
     }
 
     /// Returns true if a clock or a graph orders it with another one.
@@ -166,11 +164,11 @@ pub fn in_node<T>(node: GraphNode, run: impl FnOnce() -> T) -> T {
 
 impl Timeline {
     /// Adds work to a stream.
-    pub fn enqueue(&self, position: Position, Task { what, kernel, after: extra, is_told, tells }: Task) -> Arc<Moment> {
+    pub fn enqueue(&self, position: Position, mut task: Task) -> Arc<Moment> {
         let mut state = self.state.lock();
         let mut after: Vec<_> =
             state.last.iter().filter(|(other, _)| position.is_after(other)).map(|(_, moment)| moment.clone()).collect();
-        after.extend(extra);
+        after.append(&mut task.after);
         let own = state.last.iter().position(|(other, _)| other.stream == position.stream);
         let (stream, number) = match own {
             Some(own) => (state.last[own].1.stream, state.last[own].1.number + 1),
@@ -182,10 +180,7 @@ impl Timeline {
             position,
             stream,
             number,
-            what,
-            kernel,
-            is_told,
-            tells,
+            task,
             after: after.into(),
             known: state.host.clone(),
             clock: Mutex::default(),
@@ -205,7 +200,7 @@ impl Timeline {
         let mut state = self.state.lock();
         let mut clock = moment.known.clone();
         moment.after.lock().iter().filter_map(|earlier| earlier.clock()).for_each(|earlier| clock.join(&earlier));
-        if moment.is_told {
+        if moment.task.is_told {
             clock.join(&state.told);
         }
         clock.advance(moment.stream, moment.number);
@@ -223,7 +218,7 @@ impl Timeline {
         }
         moment.after.lock().clear();
         moment.is_over.store(true, Release);
-        if moment.tells
+        if moment.task.tells
             && let Some(clock) = moment.clock()
         {
             let mut state = self.state.lock();

@@ -38,17 +38,8 @@ pub struct Retained(pub Arc<Physical>);
 kind!(Retained: INVALID_VALUE);
 
 impl Physical {
-    /// Makes memory.
-    pub fn create(handles: &Handles, lease: Lease, bytes: u64, handle_types: u32) -> Result<Handle> {
-        Ok(Self::register(handles, SharedMemory::create(bytes)?, handle_types, Some(lease)))
-    }
-
-    /// Makes memory known that another process, or this one, shares.
-    pub fn import(handles: &Handles, descriptor: i32, handle_types: u32) -> Result<Handle> {
-        Ok(Self::register(handles, SharedMemory::import(descriptor)?, handle_types, None))
-    }
-
-    fn register(handles: &Handles, memory: SharedMemory, handle_types: u32, lease: Option<Lease>) -> Handle {
+    /// Makes memory known to the program.
+    pub fn register(handles: &Handles, memory: SharedMemory, handle_types: u32, lease: Option<Lease>) -> Handle {
         let handle = handles.reserve();
         let physical = Self { handle, memory, handle_types, _lease: lease, references: Mutex::new(1) };
         handles.insert_at(handle, Retained(Arc::new(physical)));

@@ -153,24 +153,14 @@ exports! {
     }
 
     fn cuStreamGetCaptureInfo_v2(
-        stream: Handle,
-        status: Out<u32>,
-        id: Out<u64>,
-        graph: Out<Handle>,
-        dependencies: Out<*const Handle>,
-        count: Out<usize>,
+        stream: Handle, status: Out<u32>, id: Out<u64>, graph: Out<Handle>, dependencies: Out<*const Handle>, count: Out<usize>,
     ) also "_ptsz" {
         put_info(stream, status, &Info { id, graph, dependencies, data: Out::NULL, count })
     }
 
     fn cuStreamGetCaptureInfo_v3(
-        stream: Handle,
-        status: Out<u32>,
-        id: Out<u64>,
-        graph: Out<Handle>,
-        dependencies: Out<*const Handle>,
-        data: Out<*const EdgeData>,
-        count: Out<usize>,
+        stream: Handle, status: Out<u32>, id: Out<u64>, graph: Out<Handle>, dependencies: Out<*const Handle>,
+        data: Out<*const EdgeData>, count: Out<usize>,
     ) also "_ptsz" {
         put_info(stream, status, &Info { id, graph, dependencies, data, count })
     }
@@ -184,12 +174,7 @@ exports! {
     fn cuStreamBeginCapture_v2 | cuStreamBeginCapture(stream: Handle, mode: u32) also "_ptsz" => begin(stream, mode, None);
 
     fn cuStreamBeginCaptureToGraph(
-        stream: Handle,
-        graph: Handle,
-        dependencies: In<Handle>,
-        data: In<EdgeData>,
-        count: usize,
-        mode: u32,
+        stream: Handle, graph: Handle, dependencies: In<Handle>, data: In<EdgeData>, count: usize, mode: u32,
     ) also "_ptsz" {
         check_edge_data(data, count)?;
         let target = find::<Graph>(graph)?;

@@ -136,7 +136,7 @@ pub fn current_handle() -> Handle {
 fn check_nameable(driver: &Driver, handle: Handle) -> Result<()> {
     match handle {
         Handle::NULL => CuResult::INVALID_VALUE.err(),
-        handle if handle == driver.primary.handle => Ok(()),
+        handle if handle == driver.primary => Ok(()),
         handle => driver.handles.get::<Context>(handle).map(drop),
     }
 }
@@ -256,7 +256,7 @@ exports! {
     fn cuCtxDestroy_v2 | cuCtxDestroy(handle: Handle) {
         let driver = driver()?;
         check_nameable(driver, handle)?;
-        refuse!(INVALID_CONTEXT if handle == driver.primary.handle, "the primary context cannot be destroyed; release it instead");
+        refuse!(INVALID_CONTEXT if handle == driver.primary, "the primary context cannot be destroyed; release it instead");
         destroy(driver, handle);
         if current_handle() == handle {
             STACK.with_borrow_mut(Vec::pop);
@@ -276,7 +276,7 @@ exports! {
     /// Destroys the context that was attached last. It must be current.
     fn cuCtxDetach(context: Handle) {
         let (driver, found) = current_even_if_faulted()?;
-        refuse!(INVALID_CONTEXT if context != current_handle() || context == driver.primary.handle);
+        refuse!(INVALID_CONTEXT if context != current_handle() || context == driver.primary);
         if found.attached.fetch_sub(1, Relaxed) == 1 {
             destroy(driver, context);
             STACK.with_borrow_mut(Vec::pop);
@@ -316,7 +316,7 @@ exports! {
 
     /// The device is also known for a primary context that is not retained.
     fn cuCtxGetDevice(device: Out<DeviceId>) {
-        if current_handle() != driver()?.primary.handle {
+        if current_handle() != driver()?.primary {
             current_even_if_faulted()?;
         }
         device.put(DEVICE)

@@ -263,15 +263,8 @@ copies! {
     }
 
     fn cuMemcpyBatchAsync(
-        targets: In<UnifiedPtr>,
-        sources: In<UnifiedPtr>,
-        sizes: In<usize>,
-        count: usize,
-        _attributes: HostBytes,
-        _attribute_indices: In<usize>,
-        attribute_count: usize,
-        failed: Out<usize>,
-        stream: Handle,
+        targets: In<UnifiedPtr>, sources: In<UnifiedPtr>, sizes: In<usize>, count: usize, _attributes: HostBytes,
+        _attribute_indices: In<usize>, attribute_count: usize, failed: Out<usize>, stream: Handle,
     ) also "_ptsz" {
         if attribute_count == 0 || attribute_count > count {
             context::current()?;

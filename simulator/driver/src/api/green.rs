@@ -80,12 +80,7 @@ exports! {
     }
 
     fn cuDevSmResourceSplitByCount(
-        result: Out<Resource>,
-        groups: Out<u32>,
-        input: In<Resource>,
-        remaining: Out<Resource>,
-        flags: u32,
-        least: u32,
+        result: Out<Resource>, groups: Out<u32>, input: In<Resource>, remaining: Out<Resource>, flags: u32, least: u32,
     ) {
         let driver = driver()?;
         groups.check()?;

@@ -66,17 +66,8 @@ pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
 
 exports! {
     fn cuLaunchKernel(
-        function: Handle,
-        grid_x: u32,
-        grid_y: u32,
-        grid_z: u32,
-        block_x: u32,
-        block_y: u32,
-        block_z: u32,
-        dynamic_shared_bytes: u32,
-        stream: Handle,
-        values: In<HostBytes>,
-        extra: In<HostBytes>,
+        function: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        dynamic_shared_bytes: u32, stream: Handle, values: In<HostBytes>, extra: In<HostBytes>,
     ) also "_ptsz" {
         let shape = Shape::of([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared_bytes);
         launch(function, shape, stream, |function| pack(function, values, extra))
@@ -89,16 +80,8 @@ exports! {
     }
 
     fn cuLaunchCooperativeKernel(
-        function: Handle,
-        grid_x: u32,
-        grid_y: u32,
-        grid_z: u32,
-        block_x: u32,
-        block_y: u32,
-        block_z: u32,
-        dynamic_shared_bytes: u32,
-        stream: Handle,
-        values: In<HostBytes>,
+        function: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        dynamic_shared_bytes: u32, stream: Handle, values: In<HostBytes>,
     ) also "_ptsz" {
         let shape = Shape::of([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared_bytes);
         launch(function, Shape { grid: Grid::Cooperative, ..shape }, stream, |function| pack_each(function, values))

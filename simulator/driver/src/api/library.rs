@@ -94,28 +94,16 @@ fn load(out: Out<Handle>, logs: &Logs, read: impl FnOnce(&Driver) -> Result<Pars
 exports! {
     /// Loads a library. Its options say when it is loaded and who owns the image, which makes no difference here.
     fn cuLibraryLoadData(
-        library: Out<Handle>,
-        image: HostBytes,
-        options: In<u32>,
-        values: Out<usize>,
-        option_count: u32,
-        _library_options: In<u32>,
-        _library_values: Out<usize>,
-        _library_option_count: u32,
+        library: Out<Handle>, image: HostBytes, options: In<u32>, values: Out<usize>, option_count: u32, _library_options: In<u32>,
+        _library_values: Out<usize>, _library_option_count: u32,
     ) {
         driver()?;
         load(library, &Logs::read(option_count, options, values)?, |driver| image::read_library(driver, image))
     }
 
     fn cuLibraryLoadFromFile(
-        library: Out<Handle>,
-        path: Text,
-        options: In<u32>,
-        values: Out<usize>,
-        option_count: u32,
-        _library_options: In<u32>,
-        _library_values: Out<usize>,
-        _library_option_count: u32,
+        library: Out<Handle>, path: Text, options: In<u32>, values: Out<usize>, option_count: u32, _library_options: In<u32>,
+        _library_values: Out<usize>, _library_option_count: u32,
     ) {
         driver()?;
         load(library, &Logs::read(option_count, options, values)?, |driver| image::read_file(driver, path))

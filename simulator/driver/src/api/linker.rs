@@ -78,14 +78,7 @@ exports! {
     }
 
     fn cuLinkAddData_v2 | cuLinkAddData(
-        link: Handle,
-        kind: u32,
-        data: HostBytes,
-        bytes: usize,
-        name: Text,
-        _count: u32,
-        _options: In<u32>,
-        _values: Out<usize>,
+        link: Handle, kind: u32, data: HostBytes, bytes: usize, name: Text, _count: u32, _options: In<u32>, _values: Out<usize>,
     ) {
         let name = if name.is_null() { "unnamed input".to_owned() } else { name.read()? };
         add(link, kind, name, || data.read(bytes))

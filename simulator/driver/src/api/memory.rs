@@ -278,12 +278,7 @@ exports! {
     }
 
     fn cuMemRangeGetAttributes(
-        data: In<Out<i32>>,
-        data_bytes: In<usize>,
-        attributes: In<u32>,
-        count: usize,
-        address: DevicePtr,
-        bytes: usize,
+        data: In<Out<i32>>, data_bytes: In<usize>, attributes: In<u32>, count: usize, address: DevicePtr, bytes: usize,
     ) {
         refuse!(INVALID_VALUE if count == 0);
         for index in 0..count {

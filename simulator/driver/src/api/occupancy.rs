@@ -35,9 +35,15 @@ fn put_potential_block(
     min_grid: Out<i32>,
     block: Out<i32>,
     handle: Handle,
-    shared_of: impl Fn(i32) -> usize,
+    shared_of_block: Option<SharedBytesOfBlock>,
+    shared: usize,
     limit: i32,
 ) -> Result<()> {
+    let shared_of = |threads| match shared_of_block {
+        // SAFETY: the C caller passed the function to be called like this, with a block size.
+        Some(shared_of_block) => unsafe { shared_of_block(threads) },
+        None => shared,
+    };
     let driver = driver()?;
     let function = library::function(handle)?;
     min_grid.check()?;
@@ -64,22 +70,6 @@ fn put_potential_block(
 fn check_flags(flags: u32) -> Result<()> {
     context::current()?;
     if flags & !1 == 0 { Ok(()) } else { CuResult::INVALID_VALUE.err() }
-}
-
-fn potential_block(
-    min_grid: Out<i32>,
-    block: Out<i32>,
-    function: Handle,
-    shared_of_block: Option<SharedBytesOfBlock>,
-    shared: usize,
-    limit: i32,
-) -> Result<()> {
-    let shared_of = |threads| match shared_of_block {
-        // SAFETY: the C caller passed the function to be called like this, with a block size.
-        Some(shared_of_block) => unsafe { shared_of_block(threads) },
-        None => shared,
-    };
-    put_potential_block(min_grid, block, function, shared_of, limit)
 }
 
 /// The most blocks of a multiprocessor that are in clusters. An H200 answers as if it were this number, however small the blocks are.
@@ -110,38 +100,25 @@ exports! {
     }
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        blocks: Out<i32>,
-        function: Handle,
-        block: i32,
-        dynamic_shared: usize,
-        flags: u32,
+        blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize, flags: u32,
     ) {
         check_flags(flags)?;
         put_blocks(blocks, function, block, dynamic_shared)
     }
 
     fn cuOccupancyMaxPotentialBlockSize(
-        min_grid: Out<i32>,
-        block: Out<i32>,
-        function: Handle,
-        shared_of_block: Option<SharedBytesOfBlock>,
-        dynamic_shared: usize,
+        min_grid: Out<i32>, block: Out<i32>, function: Handle, shared_of_block: Option<SharedBytesOfBlock>, dynamic_shared: usize,
         limit: i32,
     ) {
-        potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
+        put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
     }
 
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(
-        min_grid: Out<i32>,
-        block: Out<i32>,
-        function: Handle,
-        shared_of_block: Option<SharedBytesOfBlock>,
-        dynamic_shared: usize,
-        limit: i32,
-        flags: u32,
+        min_grid: Out<i32>, block: Out<i32>, function: Handle, shared_of_block: Option<SharedBytesOfBlock>, dynamic_shared: usize,
+        limit: i32, flags: u32,
     ) {
         check_flags(flags)?;
-        potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
+        put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
     }
 
     /// Returns a block's share of shared memory if this many run at once. The kernel's static shared memory is subtracted. Like a GPU's

@@ -39,7 +39,7 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     check_supported(driver)?;
     out.check()?;
     stream::any(stream)?;
-    let pool = driver.handles.get::<Pool>(pool.unwrap_or(driver.pools.current()))?;
+    let pool = driver.handles.get::<Pool>(pool.unwrap_or(*driver.pools.current.lock()))?;
     refuse!(INVALID_VALUE if pool.is_imported, "a pool of another process allocates nothing here");
     // Unlike `cuMemAlloc`, this accepts a size of 0 and returns null, which can be freed.
     if bytes == 0 {
@@ -195,9 +195,16 @@ exports! {
         address.put(driver.allocations.map_imported(&place, kind, context.handle)?)
     }
 
+    /// Makes the default pool current if this one was. Memory from the pool lives until it is freed.
     fn cuMemPoolDestroy(pool: Handle) {
         let driver = driver()?;
-        driver.pools.destroy(&driver.handles, pool)
+        refuse!(INVALID_VALUE if pool == driver.pools.default);
+        driver.handles.remove::<Pool>(pool)?;
+        let mut current = driver.pools.current.lock();
+        if *current == pool {
+            *current = driver.pools.default;
+        }
+        Ok(())
     }
 
     fn cuMemPoolTrimTo(pool: Handle, _bytes_to_keep: usize) => find::<Pool>(pool).map(drop);
@@ -252,13 +259,15 @@ exports! {
     fn cuDeviceGetMemPool(pool: Out<Handle>, device: DeviceId) {
         let driver = driver_of(device)?;
         check_supported(driver)?;
-        pool.put(driver.pools.current())
+        pool.put(*driver.pools.current.lock())
     }
 
     fn cuDeviceSetMemPool(device: DeviceId, pool: Handle) {
         let driver = driver_of(device)?;
         check_supported(driver)?;
-        driver.pools.set_current(&driver.handles, pool)
+        refuse!(INVALID_VALUE if driver.handles.get::<Pool>(pool)?.is_imported);
+        *driver.pools.current.lock() = pool;
+        Ok(())
     }
 
     fn cuDeviceGraphMemTrim(device: DeviceId) {

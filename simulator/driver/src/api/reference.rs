@@ -79,17 +79,21 @@ fn change(handle: Handle, change: impl FnOnce(&mut State) -> Result<()>) -> Resu
     Ok(())
 }
 
-/// Sets something that no value is wrong for.
-fn set(reference: Handle, set: impl FnOnce(&mut TextureDescriptor)) -> Result<()> {
+/// Sets how textures are read, if the value is allowed.
+fn set(reference: Handle, is_allowed: bool, set: impl FnOnce(&mut TextureDescriptor)) -> Result<()> {
     change(reference, |state| {
+        refuse!(INVALID_VALUE if !is_allowed);
         set(&mut state.texture);
         Ok(())
     })
 }
 
 fn look<T>(reference: Handle, look: impl FnOnce(&State) -> Result<T>) -> Result<T> {
-    let reference = find::<TextureReference>(reference)?;
-    look(&reference.state.lock())
+    look(&find::<TextureReference>(reference)?.state.lock())
+}
+
+fn texture(reference: Handle) -> Result<TextureDescriptor> {
+    look(reference, |state| Ok(state.texture))
 }
 
 /// Finds or makes the reference that a variable of a module holds.
@@ -190,10 +194,7 @@ exports! {
     }
 
     fn cuTexRefSetAddress2D_v2 | cuTexRefSetAddress2D_v3(
-        reference: Handle,
-        descriptor: In<ArrayDescriptor>,
-        address: DevicePtr,
-        pitch: usize,
+        reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize,
     ) {
         let driver = driver()?;
         let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
@@ -216,44 +217,24 @@ exports! {
     }
 
     fn cuTexRefSetAddressMode(reference: Handle, dimension: c_int, mode: u32) {
-        change(reference, |state| {
-            let slot = usize::try_from(dimension).ok().and_then(|dimension| state.texture.addressing.get_mut(dimension));
-            match slot {
-                Some(slot) if mode <= 3 => *slot = mode,
-                _ => refuse!(INVALID_VALUE),
-            }
-            Ok(())
-        })
+        let is_allowed = (0..3).contains(&dimension) && mode <= 3;
+        set(reference, is_allowed, |texture| texture.addressing[dimension as usize] = mode)
     }
 
-    fn cuTexRefSetFilterMode(reference: Handle, mode: u32) => change(reference, |state| set_mode(&mut state.texture.filter, mode));
-
-    fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: u32) {
-        change(reference, |state| set_mode(&mut state.texture.mipmap_filter, mode))
-    }
-
-    fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) => set(reference, |texture| texture.mipmap_level_bias = bias);
+    fn cuTexRefSetFilterMode(reference: Handle, mode: u32) => set(reference, mode <= 1, |texture| texture.filter = mode);
+    fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: u32) => set(reference, mode <= 1, |texture| texture.mipmap_filter = mode);
+    fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) => set(reference, true, |texture| texture.mipmap_level_bias = bias);
 
     fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) {
-        set(reference, |texture| texture.mipmap_levels = [least, greatest])
+        set(reference, true, |texture| texture.mipmap_levels = [least, greatest])
     }
 
     /// Stored, without effect.
-    fn cuTexRefSetMaxAnisotropy(reference: Handle, ratio: u32) => set(reference, |texture| texture.max_anisotropy = ratio);
+    fn cuTexRefSetMaxAnisotropy(reference: Handle, ratio: u32) => set(reference, true, |texture| texture.max_anisotropy = ratio);
+    fn cuTexRefSetFlags(reference: Handle, flags: u32) => set(reference, flags & !FLAGS == 0, |texture| texture.flags = flags);
 
     fn cuTexRefSetBorderColor(reference: Handle, color: In<[f32; 4]>) {
-        change(reference, |state| {
-            state.texture.border_color = color.read()?;
-            Ok(())
-        })
-    }
-
-    fn cuTexRefSetFlags(reference: Handle, flags: u32) {
-        change(reference, |state| {
-            refuse!(INVALID_VALUE if flags & !FLAGS != 0);
-            state.texture.flags = flags;
-            Ok(())
-        })
+        change(reference, |state| color.read().map(|color| state.texture.border_color = color))
     }
 
     fn cuTexRefGetAddress_v2(address: Out<DevicePtr>, reference: Handle) {
@@ -268,46 +249,30 @@ exports! {
     fn cuTexRefGetMipmappedArray(array: Out<Handle>, reference: Handle) => array.put(bound(reference, texture::MIPMAPPED)?);
 
     fn cuTexRefGetAddressMode(mode: Out<u32>, reference: Handle, dimension: c_int) {
-        look(reference, |state| {
-            let found = usize::try_from(dimension).ok().and_then(|dimension| state.texture.addressing.get(dimension));
-            mode.put(*found.ok_or(CuResult::INVALID_VALUE)?)
-        })
+        let modes = texture(reference)?.addressing;
+        let found = usize::try_from(dimension).ok().and_then(|dimension| modes.get(dimension));
+        mode.put(*found.ok_or(CuResult::INVALID_VALUE)?)
     }
-
-    fn cuTexRefGetFilterMode(mode: Out<u32>, reference: Handle) => look(reference, |state| mode.put(state.texture.filter));
 
     fn cuTexRefGetFormat(format: Out<u32>, channels: Out<c_int>, reference: Handle) {
-        look(reference, |state| {
-            format.put_if_asked(state.format.0);
-            channels.put_if_asked(state.format.1 as c_int);
-            Ok(())
-        })
-    }
-
-    fn cuTexRefGetMipmapFilterMode(mode: Out<u32>, reference: Handle) {
-        look(reference, |state| mode.put(state.texture.mipmap_filter))
-    }
-
-    fn cuTexRefGetMipmapLevelBias(bias: Out<f32>, reference: Handle) {
-        look(reference, |state| bias.put(state.texture.mipmap_level_bias))
+        let found = look(reference, |state| Ok(state.format))?;
+        format.put_if_asked(found.0);
+        channels.put_if_asked(found.1 as c_int);
+        Ok(())
     }
 
     fn cuTexRefGetMipmapLevelClamp(least: Out<f32>, greatest: Out<f32>, reference: Handle) {
-        look(reference, |state| {
-            least.put(state.texture.mipmap_levels[0])?;
-            greatest.put(state.texture.mipmap_levels[1])
-        })
+        let levels = texture(reference)?.mipmap_levels;
+        least.put(levels[0])?;
+        greatest.put(levels[1])
     }
 
-    fn cuTexRefGetMaxAnisotropy(ratio: Out<c_int>, reference: Handle) {
-        look(reference, |state| ratio.put(state.texture.max_anisotropy as c_int))
-    }
-
-    fn cuTexRefGetBorderColor(color: Out<[f32; 4]>, reference: Handle) {
-        look(reference, |state| color.put(state.texture.border_color))
-    }
-
-    fn cuTexRefGetFlags(flags: Out<u32>, reference: Handle) => look(reference, |state| flags.put(state.texture.flags));
+    fn cuTexRefGetFilterMode(mode: Out<u32>, reference: Handle) => mode.put(texture(reference)?.filter);
+    fn cuTexRefGetMipmapFilterMode(mode: Out<u32>, reference: Handle) => mode.put(texture(reference)?.mipmap_filter);
+    fn cuTexRefGetMipmapLevelBias(bias: Out<f32>, reference: Handle) => bias.put(texture(reference)?.mipmap_level_bias);
+    fn cuTexRefGetMaxAnisotropy(ratio: Out<c_int>, reference: Handle) => ratio.put(texture(reference)?.max_anisotropy as c_int);
+    fn cuTexRefGetBorderColor(color: Out<[f32; 4]>, reference: Handle) => color.put(texture(reference)?.border_color);
+    fn cuTexRefGetFlags(flags: Out<u32>, reference: Handle) => flags.put(texture(reference)?.flags);
 
     fn cuSurfRefSetArray(reference: Handle, array: Handle, flags: u32) {
         let driver = driver()?;
@@ -323,10 +288,4 @@ exports! {
         let reference = find::<SurfaceReference>(reference)?;
         array.put(*reference.array.lock())
     }
-}
-
-fn set_mode(mode: &mut u32, given: u32) -> Result<()> {
-    refuse!(INVALID_VALUE if given > 1);
-    *mode = given;
-    Ok(())
 }

@@ -47,18 +47,8 @@ fn check_gpu() -> Result<()> {
 
 exports! {
     fn cuTensorMapEncodeTiled(
-        map: Out<Bytes>,
-        element: u32,
-        rank: u32,
-        address: u64,
-        extents: In<u64>,
-        strides: In<u64>,
-        box_extents: In<u32>,
-        steps: In<u32>,
-        interleave: u32,
-        swizzle: u32,
-        promotion: u32,
-        fill: u32,
+        map: Out<Bytes>, element: u32, rank: u32, address: u64, extents: In<u64>, strides: In<u64>, box_extents: In<u32>,
+        steps: In<u32>, interleave: u32, swizzle: u32, promotion: u32, fill: u32,
     ) {
         check_gpu()?;
         map.check()?;

@@ -174,10 +174,7 @@ fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view
 
 exports! {
     fn cuTexObjectCreate(
-        object: Out<u64>,
-        resource: In<ResourceDescriptor>,
-        texture: In<TextureDescriptor>,
-        view: In<ResourceViewDescriptor>,
+        object: Out<u64>, resource: In<ResourceDescriptor>, texture: In<TextureDescriptor>, view: In<ResourceViewDescriptor>,
     ) {
         object.check()?;
         let view = if view.is_null() { None } else { Some(view.read()?) };

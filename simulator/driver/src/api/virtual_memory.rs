@@ -5,6 +5,7 @@ use simt::Rights;
 use super::pool::{FILE_DESCRIPTOR, ON_DEVICE, PINNED};
 use super::prelude::*;
 use crate::ffi::{MemAccess, MemLocation, MemoryProperties};
+use crate::shared_memory::SharedMemory;
 use crate::virtual_memory::{GRANULARITY, Physical, Retained};
 
 /// The page of the host, which reserved addresses are multiples of.
@@ -80,7 +81,8 @@ exports! {
             "the length must be a multiple of {GRANULARITY}"
         );
         let lease = driver.allocations.take_bytes(bytes as u64)?;
-        handle.put(Physical::create(&driver.handles, lease, bytes as u64, properties.handle_types)?.number())
+        let memory = SharedMemory::create(bytes as u64)?;
+        handle.put(Physical::register(&driver.handles, memory, properties.handle_types, Some(lease)).number())
     }
 
     fn cuMemRelease(handle: u64) {
@@ -165,8 +167,8 @@ exports! {
         let driver = check_flags(0)?;
         handle.check()?;
         refuse!(NOT_SUPPORTED if handle_type != FILE_DESCRIPTOR, "memory can be shared by file descriptors only");
-        let descriptor = shareable.descriptor()?;
-        handle.put(Physical::import(&driver.handles, descriptor, FILE_DESCRIPTOR)?.number())
+        let memory = SharedMemory::import(shareable.descriptor()?)?;
+        handle.put(Physical::register(&driver.handles, memory, FILE_DESCRIPTOR, None).number())
     }
 }
 

@@ -119,7 +119,7 @@ by_type! {
         }
 
         cuGraphHostNodeGetParams(host: Out<HostNode>) of Operation::Host(call) => {
-            HostNode { function: Some(call.function()), data: call.data() }
+            HostNode { function: Some(call.function), data: call.data }
         }
 
         cuGraphBatchMemOpNodeGetParams(values: Out<BatchNode<*const ValueOperation>>) of Operation::Values(found) => {
@@ -193,11 +193,7 @@ by_type! {
     }
 
     fn cuGraphAddMemAllocNode(
-        node: Out<Handle>,
-        graph: Handle,
-        dependencies: In<Handle>,
-        count: usize,
-        allocation: Out<MemAllocNode>,
+        node: Out<Handle>, graph: Handle, dependencies: In<Handle>, count: usize, allocation: Out<MemAllocNode>,
     ) {
         let mut given = allocation.as_in().read()?;
         given.address = Place { graph, dependencies, count }.add_allocation(node, &given)?;

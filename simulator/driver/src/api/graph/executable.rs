@@ -213,11 +213,7 @@ fn check_can_disable(node: &Node) -> Result<()> {
 exports! {
     /// Instantiates as in CUDA 11, where a text says what is wrong.
     fn cuGraphInstantiate_v2 | cuGraphInstantiate(
-        executable: Out<Handle>,
-        graph: Handle,
-        error_node: Out<Handle>,
-        log: Out<c_char>,
-        capacity: usize,
+        executable: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, capacity: usize,
     ) {
         driver()?;
         executable.check()?;

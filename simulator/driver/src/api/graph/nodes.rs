@@ -76,11 +76,7 @@ exports! {
     }
 
     fn cuGraphAddNode_v2(
-        node: Out<Handle>,
-        graph: Handle,
-        dependencies: In<Handle>,
-        data: In<EdgeData>,
-        count: usize,
+        node: Out<Handle>, graph: Handle, dependencies: In<Handle>, data: In<EdgeData>, count: usize,
         parameters: Out<NodeOfType<u8>>,
     ) {
         check_edge_data(data, count)?;
