@@ -15,7 +15,6 @@ pub const HOST: i32 = -1;
 /// No location.
 pub const NOWHERE: i32 = -2;
 
-/// The advice about a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     pub read_mostly: bool,
@@ -47,7 +46,6 @@ impl Pages {
         self.pages.lock().retain(|page, _| !range.contains(page));
     }
 
-    /// Changes what is said about a range.
     pub fn change(&self, address: u64, bytes: u64, change: impl Fn(&mut Advice)) {
         let mut table = self.pages.lock();
         pages(address, bytes).for_each(|page| change(table.entry(page).or_default()));

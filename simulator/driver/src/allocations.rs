@@ -11,11 +11,9 @@ use crate::handles::Handle;
 use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Mapping, Place, SharedMemory, Token};
 
-/// All live allocations of the program.
 #[derive(Debug)]
 pub struct Allocations {
     memory: Arc<Memory>,
-    /// Bytes of the device in total.
     capacity: u64,
     table: Mutex<Table>,
 }
@@ -60,7 +58,6 @@ struct Shared {
     opened: u32,
 }
 
-/// One allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Owned {
     pub base: u64,
@@ -111,7 +108,6 @@ impl Allocations {
         Self { memory, capacity, table: Mutex::default() }
     }
 
-    /// Allocates `bytes` bytes.
     pub fn allocate(&self, bytes: usize, kind: MemoryKind, context: Handle) -> Result<u64> {
         let bytes = bytes as u64;
         refuse!(INVALID_VALUE if bytes == 0);
@@ -225,7 +221,6 @@ impl Allocations {
         Ok(owned)
     }
 
-    /// Frees everything that belongs to a context.
     pub fn free_context(&self, context: Handle) {
         let mut table = self.table.lock();
         let gone: Vec<Owned> = table.owned.values().copied().filter(|owned| owned.context == context).collect();
@@ -234,7 +229,6 @@ impl Allocations {
         }
     }
 
-    /// Finds the allocation that contains an address.
     pub fn containing(&self, address: u64) -> Option<Owned> {
         let table = self.table.lock();
         let (_, owned) = table.owned.range(..=address).next_back()?;
@@ -246,7 +240,6 @@ impl Allocations {
         self.table.lock().synchronous.get(&base).copied()
     }
 
-    /// Remembers `CU_POINTER_ATTRIBUTE_SYNC_MEMOPS` of the allocation that starts at `base`.
     pub fn set_synchronous(&self, base: u64, synchronous: bool) {
         self.table.lock().synchronous.insert(base, synchronous);
     }
@@ -259,7 +252,6 @@ impl Allocations {
         Ok(Lease { bytes, leased: table.leased.clone() })
     }
 
-    /// Returns how many bytes of the device are allocated.
     pub fn device_bytes(&self) -> u64 {
         self.table.lock().all_bytes()
     }
@@ -291,7 +283,6 @@ impl Table {
         Err(CuResult::OUT_OF_MEMORY.because(format!("{bytes} bytes requested, {free} of the device's {capacity} bytes are free")))
     }
 
-    /// Bytes of the device that are in use.
     fn all_bytes(&self) -> u64 {
         self.device_bytes + self.leased.load(Relaxed)
     }

@@ -67,7 +67,6 @@ fn wait_for<'a, T>(what: &str, held: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> 
     locked
 }
 
-/// Writes which lines were executed, if the process loaded a kernel.
 fn write_coverage(collector: &Collector) {
     let Some(modules) = wait_for("coverage", &collector.modules) else { return };
     let covered = modules.covered();

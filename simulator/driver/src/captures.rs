@@ -68,7 +68,6 @@ pub struct Status {
     pub dependencies: Vec<NodeId>,
 }
 
-/// How a capture begins.
 pub struct Start {
     pub stream: StreamKey,
     /// True if the legacy stream waits for this stream.
@@ -81,7 +80,6 @@ pub struct Start {
     pub dependencies: Vec<NodeId>,
 }
 
-/// The result of a capture that has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ended {
     pub graph: Handle,
@@ -90,7 +88,6 @@ pub struct Ended {
     pub failure: Option<CuResult>,
 }
 
-/// All captures of the process.
 #[derive(Default)]
 pub struct Captures {
     table: Mutex<Table>,
@@ -118,7 +115,6 @@ struct Member {
 }
 
 impl Captures {
-    /// Begins a sequence.
     pub fn begin(&self, start: Start) -> Result<()> {
         let mut table = self.table.lock();
         let Start { stream, is_blocking, .. } = start;
@@ -161,7 +157,6 @@ impl Captures {
         Ok(ended)
     }
 
-    /// Returns what is known about a stream, if it is capturing.
     pub fn status(&self, stream: StreamKey) -> Option<Status> {
         let table = self.table.lock();
         let member = table.members.get(&stream)?;
@@ -232,7 +227,6 @@ impl Captures {
         }
     }
 
-    /// Replaces the nodes that the next captured node will depend on.
     pub fn set_dependencies(&self, stream: StreamKey, dependencies: Vec<NodeId>) -> Result<()> {
         let mut table = self.table.lock();
         let member = table.members.get_mut(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
@@ -259,7 +253,6 @@ impl Captures {
         sequence.is_some()
     }
 
-    /// Invalidates the sequence that an event is part of.
     pub fn invalidate_sequence(&self, sequence: u64) {
         self.table.lock().invalidate([sequence]);
     }

@@ -42,7 +42,6 @@ const PATIENCE_S: u64 = 60;
 /// The one device.
 pub const DEVICE: DeviceId = 0;
 
-/// The records of a thread.
 pub type OwnRecords = Arc<Mutex<Records>>;
 
 thread_local! {
@@ -57,7 +56,6 @@ static DRIVER: OnceLock<Driver> = OnceLock::new();
 /// them before `cuInit`.
 static SETTINGS: Mutex<Option<Settings>> = Mutex::new(None);
 
-/// The device, everything that exists on it, and its launches.
 pub struct Driver {
     pub profile: &'static Profile,
     /// The memory of the device. All contexts share it, so that an address means the same in each, as in unified addressing.
@@ -75,11 +73,9 @@ pub struct Driver {
     pub pools: Pools,
     pub captures: Captures,
     pub graph_memory: GraphMemory,
-    /// The report of this process.
     pub reporter: Reporter,
     /// The mistakes that its kernels are to have, or could have.
     pub mutants: Mutants,
-    /// The request of `simcuda debug`.
     pub debugged: Option<Debugged>,
     /// The folder that each launch is written to.
     pub launch_files: Option<LaunchFiles>,
@@ -87,7 +83,6 @@ pub struct Driver {
     pub green_contexts: Mutex<Vec<(Handle, Handle)>>,
     /// The program's settings of core dumps of all contexts, by attribute number.
     pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
-    /// The program's advice about managed memory.
     pub advice: Pages,
     /// The texture and surface objects, for kernels.
     pub textures: Mutex<Arc<Bindings>>,
@@ -183,7 +178,6 @@ pub fn patience() -> Duration {
     Duration::from_secs(settings().ok().and_then(|settings| settings.patience_s).unwrap_or(PATIENCE_S))
 }
 
-/// Returns the settings in force.
 pub fn settings() -> Result<Settings> {
     with_settings(|settings| settings.clone())
 }
@@ -230,7 +224,6 @@ pub fn recording_in<T>(records: Option<OwnRecords>, work: impl FnOnce() -> T) ->
     done
 }
 
-/// Returns what happened since the process started.
 pub fn report() -> Report {
     driver_of_this_process().map(|driver| driver.reporter.report.lock().clone()).unwrap_or_default()
 }
@@ -294,7 +287,6 @@ impl Driver {
     }
 }
 
-/// Calls `look` with the settings in force.
 fn with_settings<T>(look: impl FnOnce(&mut Settings) -> T) -> Result<T> {
     let mut in_force = SETTINGS.lock();
     let settings = match &mut *in_force {
@@ -307,7 +299,6 @@ fn with_settings<T>(look: impl FnOnce(&mut Settings) -> T) -> Result<T> {
     Ok(look(settings))
 }
 
-/// Reads an environment variable.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::driver;
 use crate::result::{CuResult, Failure, Result};
 
-/// An exported function.
 pub struct Export {
     pub name: &'static str,
     pub address: *const (),
@@ -31,7 +30,6 @@ pub fn with_per_thread_default(call: impl FnOnce() -> CuResult) -> CuResult {
     result
 }
 
-/// Returns true if the default stream is that of this thread.
 pub fn default_is_per_thread() -> bool {
     DEFAULT_IS_PER_THREAD.get()
 }
@@ -92,14 +90,12 @@ macro_rules! exports {
     };
 }
 
-/// Defines the functions of one body.
 macro_rules! functions {
     ($meta:tt [$($name:ident)+] $arguments:tt $body:tt) => {
         $($crate::export::function! { $meta $name $arguments $body })+
     };
 }
 
-/// Defines one function.
 macro_rules! function {
     ({ $($meta:tt)* } $name:ident($($argument:ident: $type:ty),* $(,)?) ($body:expr)) => {
         $($meta)*
@@ -111,7 +107,6 @@ macro_rules! function {
     };
 }
 
-/// Lists the functions of one body.
 macro_rules! entries {
     ([$($name:ident)+] $arguments:tt $suffix:tt) => {
         &[$($crate::export::Export {

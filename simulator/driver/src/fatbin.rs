@@ -41,7 +41,6 @@ const ZSTD: u64 = 0x8000;
 /// The longest image that is decompressed. A damaged header must not take all memory.
 const LONGEST_IMAGE: u64 = 1 << 30;
 
-/// A compute capability.
 type Capability = (u32, u32);
 
 /// Why a fat binary has nothing to execute.
@@ -63,14 +62,12 @@ pub enum FatbinError {
     TooNew { found: String, has: Capability },
 }
 
-/// One image of a fat binary.
 struct Entry<'a> {
     kind: u16,
     capability: Capability,
     flags: u64,
     /// The bytes after decompression, as the header states them.
     decompressed_bytes: u64,
-    /// The image as it is stored.
     stored: &'a [u8],
 }
 

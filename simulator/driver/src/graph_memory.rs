@@ -11,7 +11,6 @@ use parking_lot::Mutex;
 use crate::handles::Handle;
 use crate::result::{CuResult, Result, refuse};
 
-/// The memory of all graphs, by address.
 #[derive(Debug, Default)]
 pub struct GraphMemory {
     table: Mutex<Table>,
@@ -26,7 +25,6 @@ struct Table {
     high: [u64; 2],
 }
 
-/// The memory of one allocation node.
 #[derive(Debug)]
 struct Block {
     bytes: u64,
@@ -50,7 +48,6 @@ pub enum Bytes {
 }
 
 impl GraphMemory {
-    /// Adds the memory of a node.
     pub fn reserve(&self, address: u64, bytes: u64, graph: Handle) {
         let mut table = self.table.lock();
         let block = Block { bytes, is_live: false, is_used: false, has_node: true, allocated_in: graph, freed_in: None };

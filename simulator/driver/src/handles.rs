@@ -64,7 +64,6 @@ macro_rules! kind {
 
 pub(crate) use kind;
 
-/// A live object of any kind.
 struct Object {
     context: Option<Handle>,
     object: Arc<dyn Any + Send + Sync>,
@@ -76,7 +75,6 @@ impl Object {
     }
 }
 
-/// Every live object, by its handle.
 pub struct Handles {
     next: AtomicUsize,
     table: RwLock<HashMap<Handle, Object>>,
@@ -113,7 +111,6 @@ impl Handles {
         self.table.write().insert(handle, Object { context, object: object.clone() });
     }
 
-    /// Looks up the object with this handle.
     pub fn get<T: Kind>(&self, handle: Handle) -> Result<Arc<T>> {
         self.table.read().get(&handle).and_then(Object::downcast).ok_or(T::BAD_HANDLE.into())
     }

@@ -9,9 +9,7 @@ use crate::error::Error;
 use crate::files::put;
 use crate::interface;
 
-/// A library to install.
 struct Installed {
-    /// Its file name in the folder.
     name: &'static str,
     /// Its other names, as links: a program that asks for two names must get one library and not two.
     links: &'static [&'static str],
@@ -41,7 +39,6 @@ const COMPILER: Installed = Installed {
 const RUNTIME_FILE: &str = "libsimcudart.so";
 const COMPILER_FILE: &str = "libsimnvrtc.so";
 
-/// The file name of the CUDA driver.
 const DRIVER_NAME: &str = if cfg!(windows) {
     "nvcuda.dll"
 } else if cfg!(target_os = "macos") {

@@ -48,7 +48,6 @@ impl fmt::Display for Prototype {
     }
 }
 
-/// How a module has a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Linkage {
     /// It needs someone else to define it.
@@ -61,7 +60,6 @@ enum Linkage {
     Private,
 }
 
-/// A function or a variable of a module.
 struct Symbol {
     name: String,
     linkage: Linkage,
@@ -72,7 +70,6 @@ struct Symbol {
     prototype: Option<Prototype>,
 }
 
-/// Links modules into one.
 pub fn link(inputs: &[Input]) -> Result<String, LinkError> {
     if let [only] = inputs {
         return Ok(only.text.clone());

@@ -10,7 +10,6 @@ pub fn say(message: Arguments<'_>) {
     print(format_args!("simcuda: {message}\n"));
 }
 
-/// Prints a text.
 pub fn print(text: Arguments<'_>) {
     // If this fails, there is no other place to say so.
     let _ = stderr().lock().write_fmt(text);

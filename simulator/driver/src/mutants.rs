@@ -105,7 +105,6 @@ impl Mutants {
         }
     }
 
-    /// Leaves a message for `simcuda mutate`.
     fn leave(&self, name: &str, text: &str) {
         let Some(folder) = &self.folder else { return };
         if let Err(error) = fs::write(folder.join(name), text) {

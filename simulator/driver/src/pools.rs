@@ -8,7 +8,6 @@ use crate::handles::{Handle, Handles, kind};
 use crate::result::Result;
 use crate::shared_memory::SharedMemory;
 
-/// The pools of the device.
 pub struct Pools {
     /// The pool that exists from the start and cannot be destroyed.
     pub default: Handle,
@@ -16,7 +15,6 @@ pub struct Pools {
     pub current: Mutex<Handle>,
 }
 
-/// A pool.
 pub struct Pool {
     pub handle: Handle,
     /// Values of attributes 1 to 4: three reuse policies, and how many bytes to hold before releasing memory. They have no effect in a
@@ -68,7 +66,6 @@ impl Pool {
 }
 
 impl Pools {
-    /// Makes the default pool.
     pub fn new(handles: &Handles) -> Self {
         let default = handles.insert(Pool::new).handle;
         Self { default, current: Mutex::new(default) }

@@ -46,7 +46,6 @@ pub struct Queues {
     jobs: Mutex<Vec<Job>>,
     /// True if a thread looks at the work.
     is_watched: AtomicBool,
-    /// The order of work.
     schedule: Mutex<Schedule>,
     /// True if work may wait although it could be done.
     is_late: bool,
@@ -189,7 +188,6 @@ impl Queues {
         None
     }
 
-    /// Forgets the work of a context.
     pub fn forget_context(&self, context: Handle) {
         if !self.is_empty() {
             let mut jobs = self.jobs.lock();

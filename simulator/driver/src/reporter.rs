@@ -23,7 +23,6 @@ pub fn client_reads() {
 /// The report of the process, and where its parts are told.
 pub struct Reporter {
     pub settings: Reporting,
-    /// The report since the process started.
     pub report: Mutex<Report>,
 }
 

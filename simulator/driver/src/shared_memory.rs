@@ -16,7 +16,6 @@ pub const TOKEN_BYTES: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token([u8; TOKEN_BYTES]);
 
-/// The contents of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The kind of what is shared: a number that the caller chose.
@@ -31,7 +30,6 @@ pub struct Place {
     pub bytes: u64,
 }
 
-/// The first bytes of each token.
 const MAGIC: [u8; 8] = *b"simcuda\x01";
 
 impl Place {
@@ -78,7 +76,6 @@ mod linux {
         code.because(format!("cannot {what}: {error}"))
     }
 
-    /// Memory that can be shared.
     #[derive(Debug)]
     pub struct SharedMemory {
         file: File,

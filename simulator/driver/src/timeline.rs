@@ -46,7 +46,6 @@ impl Task {
     }
 }
 
-/// One piece of work.
 #[derive(Debug)]
 pub struct Moment {
     pub position: Position,
@@ -72,7 +71,6 @@ impl Moment {
         self.clock.lock().clone()
     }
 
-    /// Returns true if it has run.
     pub fn is_over(&self) -> bool {
         self.is_over.load(Acquire)
     }
@@ -100,7 +98,6 @@ pub struct StreamRace {
     pub bytes: u64,
 }
 
-/// All moments that can still race.
 #[derive(Debug, Default)]
 pub struct Timeline {
     state: Mutex<State>,
@@ -163,7 +160,6 @@ pub fn in_node<T>(node: GraphNode, run: impl FnOnce() -> T) -> T {
 }
 
 impl Timeline {
-    /// Adds work to a stream.
     pub fn enqueue(&self, position: Position, mut task: Task) -> Arc<Moment> {
         let mut state = self.state.lock();
         let mut after: Vec<_> =

@@ -112,12 +112,10 @@ impl<T> Topology<T> {
         self.nodes.iter().map(|(&id, node)| (id, &node.value))
     }
 
-    /// Returns the same, to change the values.
     pub fn nodes_mut(&mut self) -> impl Iterator<Item = (NodeId, &mut T)> {
         self.nodes.iter_mut().map(|(&id, node)| (id, &mut node.value))
     }
 
-    /// Returns the nodes without dependencies.
     pub fn roots(&self) -> Vec<NodeId> {
         self.nodes.iter().filter(|(_, node)| node.dependencies.is_empty()).map(|(&id, _)| id).collect()
     }

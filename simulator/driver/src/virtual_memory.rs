@@ -82,7 +82,6 @@ struct Reserved {
     mappings: BTreeMap<u64, Mapping>,
 }
 
-/// The memory that is mapped to a part of a range.
 #[derive(Clone, Debug)]
 struct Mapping {
     bytes: u64,
@@ -93,7 +92,6 @@ struct Mapping {
 /// The facts about an address of a reserved range.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The reserved range.
     pub base: u64,
     pub bytes: u64,
     /// The mapping at the address: the memory, and where the mapping starts and how long it is.
@@ -106,7 +104,6 @@ impl VirtualMemory {
         Self { memory, ranges: Mutex::default() }
     }
 
-    /// Reserves addresses.
     pub fn reserve(&self, bytes: u64, alignment: u64) -> Result<u64> {
         let host = Range::reserve(bytes)?;
         let mut ranges = self.ranges.lock();
@@ -169,7 +166,6 @@ impl VirtualMemory {
         Ok(())
     }
 
-    /// Finds what is at an address.
     pub fn at(&self, address: u64) -> Option<Place> {
         let ranges = self.ranges.lock();
         let (&base, range) = ranges.range(..=address).next_back().filter(|(base, range)| address - **base < range.bytes)?;

@@ -13,7 +13,6 @@ use crate::host_memory;
 /// The greatest distance of an address from the argument it came from.
 const FARTHEST: u64 = 1 << 36;
 
-/// The target of an argument.
 enum Target {
     Null,
     /// An allocation, or its end.

@@ -14,7 +14,6 @@ const FLAGS: u32 = LAYERED | 2 | CUBEMAP | 8;
 /// Where each of the images of a mipmapped array begins.
 const LEVEL_ALIGNMENT: u64 = 512;
 
-/// An array.
 #[derive(Debug)]
 pub struct Array {
     context: Arc<Context>,
@@ -83,7 +82,6 @@ fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
     Ok(ImageView { address: 0, extent, layers: side(layers)?, pitch, slice, format, channels })
 }
 
-/// Returns the bytes of an image.
 fn bytes(view: &ImageView) -> Result<u64> {
     let planes = u64::from(view.extent[2]) * u64::from(view.layers);
     Ok(view.slice.checked_mul(planes).ok_or(CuResult::OUT_OF_MEMORY)?)

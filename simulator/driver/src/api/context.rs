@@ -48,7 +48,6 @@ const LIMITS: [(u32, usize); 7] = [
     (6, 0),       // L2 reserved for persisting accesses
 ];
 
-/// A context.
 #[derive(Debug)]
 pub struct Context {
     pub handle: Handle,
@@ -86,17 +85,14 @@ impl Context {
         }
     }
 
-    /// Returns the bytes that the stack of each thread may have.
     pub fn stack_bytes(&self) -> u32 {
         self.limits.lock().get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
     }
 
-    /// Returns the bytes of output that a launch keeps.
     pub fn printed_bytes(&self) -> usize {
         self.limits.lock().get(&PRINTED_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_PRINTED))
     }
 
-    /// Returns the heap of its kernels.
     pub fn heap(&self) -> Arc<Heap> {
         self.heap.lock().clone()
     }

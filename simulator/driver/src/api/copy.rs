@@ -64,7 +64,6 @@ impl Source {
         Ok(Some(Self { driver, address, bytes }))
     }
 
-    /// Reports bytes that have changed.
     fn compare(&self) {
         let mut now = vec![0; self.bytes.len()];
         // Without the allocation, there is nothing to compare.

@@ -15,7 +15,6 @@ const NAME_BYTES: usize = 1024;
 /// The program's settings, by the attribute's number.
 type Values = Mutex<BTreeMap<u32, Vec<u8>>>;
 
-/// Returns the value of an attribute that the program did not set.
 fn initial(attribute: u32) -> Result<Vec<u8>> {
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
     let name = |start: &str| {

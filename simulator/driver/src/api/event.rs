@@ -16,7 +16,6 @@ const BLOCKING_SYNC: u32 = 1;
 const DISABLE_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;
 
-/// An event.
 #[derive(Debug)]
 pub struct Event {
     pub handle: Handle,
@@ -77,7 +76,6 @@ impl Event {
         Record { number: self.submitted.load(Relaxed), moment: self.moment.lock().clone() }
     }
 
-    /// Returns true if this record was executed.
     pub fn has_recorded(&self, record: &Record) -> bool {
         match &record.moment {
             // With a schedule, a later record may be executed before an earlier one of another stream.

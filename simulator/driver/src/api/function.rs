@@ -103,7 +103,6 @@ impl Function {
         self.image.registers_per_thread(self.name())
     }
 
-    /// Returns what a block of this kernel needs.
     pub fn needs(&self, threads: u32, dynamic_shared_bytes: u64) -> BlockNeeds {
         let static_shared = u64::from(self.kernel().static_shared_bytes());
         BlockNeeds {
@@ -129,7 +128,6 @@ impl Function {
         occupancy::max_threads_by_registers(profile, self.registers_per_thread()?)
     }
 
-    /// Returns how many threads a block of this kernel may have.
     pub fn max_threads(&self, profile: &Profile) -> u32 {
         let by_bounds = self.max_threads_by_bounds(profile);
         self.max_threads_by_registers(profile).map_or(by_bounds, |threads| threads.min(by_bounds))

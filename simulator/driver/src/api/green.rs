@@ -14,7 +14,6 @@ const DEFAULT_STREAM: u32 = 1;
 const IGNORE_COSCHEDULING: u32 = 1;
 const SPLIT_FLAGS: u32 = IGNORE_COSCHEDULING | 2;
 
-/// A green context.
 pub struct Green {
     handle: Handle,
     /// The primary context's other name, which the program makes current.

@@ -83,7 +83,6 @@ impl LoadedImage {
         Ok(Self { image: Some(image), memory: driver.memory.clone(), parsed: parsed.clone() })
     }
 
-    /// Returns the registers per thread of a kernel, if stated.
     pub fn registers_per_thread(&self, kernel: &str) -> Option<u32> {
         self.parsed.registers.get(kernel).copied()
     }
@@ -158,7 +157,6 @@ fn read_wrapped(driver: &Driver, wrapper: HostBytes) -> Result<Vec<u8>> {
     Ok(linked.into_bytes())
 }
 
-/// Reads a whole fat binary from the caller's memory.
 fn read_fatbin(image: HostBytes) -> Result<Vec<u8>> {
     let header = image.read(fatbin::HEADER_BYTES)?;
     refuse!(INVALID_IMAGE if !header.starts_with(&fatbin::MAGIC), "the wrapper of a fat binary does not point to one");
@@ -170,7 +168,6 @@ pub fn until_nul(text: &[u8]) -> &[u8] {
     text.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
-/// Reads PTX from a file.
 pub fn read_file(driver: &Driver, path: Text) -> Result<ParsedImage> {
     let path = path.read()?;
     let bytes = std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")))?;

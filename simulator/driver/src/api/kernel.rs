@@ -31,7 +31,6 @@ pub enum Grid {
     Cooperative,
 }
 
-/// The shape of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub config: LaunchConfig,
@@ -53,7 +52,6 @@ pub fn dim([x, y, z]: [u32; 3]) -> Dim3 {
     Dim3::new(x, y, z)
 }
 
-/// A launch of a kernel.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The function or the kernel, as the program named it.

@@ -12,7 +12,6 @@ use super::jit_log::Logs;
 use super::module::{self, Module};
 use super::prelude::*;
 
-/// A library.
 #[derive(Debug)]
 struct Library {
     handle: Handle,
@@ -23,7 +22,6 @@ struct Library {
     kernels: Mutex<BTreeMap<String, Handle>>,
 }
 
-/// A kernel of a library.
 #[derive(Debug)]
 struct Kernel {
     library: Arc<Library>,

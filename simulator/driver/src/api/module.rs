@@ -35,7 +35,6 @@ impl Module {
         }
     }
 
-    /// Returns the handle of a kernel of this module.
     pub fn function(&self, driver: &Driver, name: &str) -> Result<Handle> {
         check_kernel(self.image.image().module(), name)?;
         let mut functions = self.functions.lock();

@@ -188,7 +188,6 @@ pub fn free_graph_memory(driver: &Driver, address: u64) -> Result<()> {
     Ok(())
 }
 
-/// A node of a graph.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Null for a node of an executable graph, which has no handle.
@@ -237,14 +236,12 @@ pub enum CopyFor {
 }
 
 impl NodeRef {
-    /// Calls `look` with the node.
     pub fn with<T>(&self, look: impl FnOnce(&mut Node) -> Result<T>) -> Result<T> {
         look(self.graph.nodes.lock().get_mut(self.id).ok_or(CuResult::INVALID_VALUE)?)
     }
 }
 
 impl Graph {
-    /// Makes an empty graph.
     pub fn create(driver: &Driver) -> Arc<Self> {
         driver.handles.insert(|handle| Self {
             handle,
@@ -256,7 +253,6 @@ impl Graph {
         })
     }
 
-    /// Adds a node that runs after `dependencies`.
     pub fn add(self: &Arc<Self>, driver: &Driver, operation: Operation, dependencies: &[NodeId]) -> Result<(NodeId, Handle)> {
         let mut nodes = self.nodes.lock();
         nodes.check_dependencies(dependencies).map_err(|_| CuResult::INVALID_VALUE)?;
@@ -283,7 +279,6 @@ impl Graph {
         nodes.iter().map(id).collect()
     }
 
-    /// Returns the handles of nodes.
     pub fn handles(&self, ids: &[NodeId]) -> Vec<Handle> {
         let nodes = self.nodes.lock();
         ids.iter().filter_map(|&id| nodes.get(id)).map(|node| node.handle).collect()

@@ -27,7 +27,6 @@ pub const FILE_DESCRIPTOR: u32 = 1;
 /// The kind of data of an exported address.
 const POOLED: u32 = 3;
 
-/// Refuses a device that has no memory pools.
 fn check_supported(driver: &Driver) -> Result<()> {
     let is_supported = attributes::attribute(driver.profile, POOLS_SUPPORTED) == Some(1);
     refuse!(NOT_SUPPORTED if !is_supported, "the profile {} has no memory pools; use cuMemAlloc", driver.profile.name);

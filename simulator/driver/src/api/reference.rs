@@ -26,13 +26,11 @@ const CLAMP: u32 = 1;
 /// `CU_PARAM_TR_DEFAULT`, the only unit that a reference can have.
 const DEFAULT_UNIT: c_int = -1;
 
-/// A texture reference.
 struct TextureReference {
     context: Arc<Context>,
     state: Mutex<State>,
 }
 
-/// The state of a texture reference, set by the host.
 struct State {
     resource: Option<ResourceDescriptor>,
     /// The format and the number of channels of memory.
@@ -40,7 +38,6 @@ struct State {
     texture: TextureDescriptor,
 }
 
-/// A surface reference.
 struct SurfaceReference {
     context: Arc<Context>,
     array: Mutex<Handle>,

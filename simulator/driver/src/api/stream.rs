@@ -147,7 +147,6 @@ pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + S
     Ok(())
 }
 
-/// Returns the position of the next work of a stream among all work.
 fn position(stream: Handle, key: StreamKey) -> Result<Position> {
     Ok(Position { stream: key, is_legacy: is_legacy(stream), is_blocking: is_blocking(stream)?, is_of_context: false })
 }
@@ -285,7 +284,6 @@ fn of_context(context: &Context) -> Position {
     Position { stream, is_legacy: true, is_blocking: true, is_of_context: true }
 }
 
-/// Returns the priority of a stream.
 pub fn priority(stream: Handle) -> Result<i32> {
     Ok(any(stream)?.map_or(LEAST_PRIORITY, |stream| stream.priority))
 }

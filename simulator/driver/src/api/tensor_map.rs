@@ -12,7 +12,6 @@ const LAST_PROMOTION: u32 = 3;
 /// The lowest compute capability that has tensor maps.
 const SINCE: (u32, u32) = (9, 0);
 
-/// A `CUtensorMap`.
 type Bytes = [u8; BYTES];
 
 /// Reads the first elements of the caller's array, with zeros after them.

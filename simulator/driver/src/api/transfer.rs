@@ -29,7 +29,6 @@ pub enum Address {
     Unified(UnifiedPtr),
 }
 
-/// Where an address is.
 #[derive(Clone, Copy, Debug)]
 enum Location {
     /// In memory that the device can access.
@@ -112,7 +111,6 @@ impl End {
         Ok(Self { address, start, pitch, height })
     }
 
-    /// Describes the end to the program.
     fn to_parameters(self) -> MemcpyEnd3D<u64> {
         let Self { address, start: [x_in_bytes, y, z], pitch, height } = self;
         let (memory_type, host, device, array) = match address {
@@ -168,7 +166,6 @@ impl Copy {
         Ok(copy)
     }
 
-    /// Describes the copy to the program.
     pub fn to_parameters(self) -> Memcpy3D<u64> {
         let [width_in_bytes, height, depth] = self.extent;
         Memcpy3D { source: self.source.to_parameters(), target: self.target.to_parameters(), width_in_bytes, height, depth }
@@ -219,7 +216,6 @@ impl Copy {
         })
     }
 
-    /// Describes the copy in a few words.
     pub fn what(&self) -> String {
         let side = |end: &End| match end.address {
             Address::Host(_) => "host",
@@ -294,7 +290,6 @@ impl Fill {
         Ok(fill)
     }
 
-    /// Describes the fill to the program.
     pub fn to_parameters(self) -> MemsetNode {
         let Self { target, pitch, value, element_bytes, width, rows } = self;
         MemsetNode { target, pitch, value, element_bytes: element_bytes as u32, width, height: rows }

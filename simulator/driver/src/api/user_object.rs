@@ -9,7 +9,6 @@ use crate::ffi::{HostCall, HostFn};
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires.
 const NO_DESTRUCTOR_SYNC: u32 = 1;
 
-/// A user object.
 #[derive(Debug)]
 pub struct UserObject {
     handle: Handle,

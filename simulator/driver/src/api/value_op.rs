@@ -22,7 +22,6 @@ const BARRIER: u32 = 6;
 /// The most operations of a batch, and one more.
 const BATCH_END: u32 = 256;
 
-/// An operation on a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueOp {
     Write {
@@ -139,21 +138,18 @@ fn check_address(driver: &Driver, address: u64, bytes: u32) -> Result<()> {
     Ok(())
 }
 
-/// Makes a write with the caller's flags.
 pub fn write(driver: &Driver, address: u64, bytes: u32, value: u64, flags: u32) -> Result<ValueOp> {
     refuse!(INVALID_VALUE if flags & !NO_MEMORY_BARRIER != 0);
     check_address(driver, address, bytes)?;
     Ok(ValueOp::Write { address, bytes, value })
 }
 
-/// Makes a wait with the caller's flags.
 pub fn wait(driver: &Driver, address: u64, bytes: u32, value: u64, flags: u32) -> Result<ValueOp> {
     let condition = Condition::from_flags(flags)?;
     check_address(driver, address, bytes)?;
     Ok(ValueOp::Wait { address, bytes, value, condition })
 }
 
-/// Reads an array of operations.
 pub fn batch(count: u32, operations: In<ValueOperation>, flags: u32) -> Result<Vec<ValueOp>> {
     let driver = driver()?;
     refuse!(INVALID_VALUE if flags != 0 || count >= BATCH_END);

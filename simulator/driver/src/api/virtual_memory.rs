@@ -11,7 +11,6 @@ use crate::virtual_memory::{GRANULARITY, Physical, Retained};
 /// The page of the host, which reserved addresses are multiples of.
 const HOST_PAGE: u64 = 4096;
 
-/// Refuses a device without virtual memory management.
 fn check_supported(driver: &Driver) -> Result<()> {
     refuse!(
         NOT_SUPPORTED if crate::attributes::attribute(driver.profile, 102) != Some(1),
@@ -20,7 +19,6 @@ fn check_supported(driver: &Driver) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a location other than the device.
 fn check_location(location: MemLocation) -> Result<()> {
     match location.kind {
         ON_DEVICE => driver_of(location.id).map(drop),

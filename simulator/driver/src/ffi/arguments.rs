@@ -53,7 +53,6 @@ impl<T> Out<T> {
         }
     }
 
-    /// Returns the `index`-th element of an array.
     pub fn nth(self, index: usize) -> Self {
         // Null stays null, so that it is still recognized.
         if self.0.is_null() { self } else { Self(self.0.wrapping_add(index)) }
@@ -117,7 +116,6 @@ impl<T: Copy> In<T> {
         self.read_nth(0)
     }
 
-    /// Reads the `index`-th element of the caller's array.
     pub fn read_nth(self, index: usize) -> Result<T> {
         refuse!(INVALID_VALUE if self.0.is_null());
         // SAFETY: the C caller promises that a pointer that is not null points to as many values as the API says, and only the C
@@ -181,7 +179,6 @@ impl HostBytes {
         }
     }
 
-    /// Moves `bytes` bytes forward.
     pub fn offset(self, bytes: usize) -> Self {
         Self(self.0.wrapping_byte_add(bytes))
     }

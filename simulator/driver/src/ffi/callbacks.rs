@@ -13,7 +13,6 @@ pub type StreamCallback = unsafe extern "C" fn(Handle, CuResult, *mut c_void);
 /// Dynamic shared memory as a function of the block size (`CUoccupancyB2DSize`).
 pub type SharedBytesOfBlock = unsafe extern "C" fn(c_int) -> usize;
 
-/// A call that the caller asks for: its function and what the function is given.
 #[derive(Clone, Copy, Debug)]
 pub struct HostCall {
     pub function: HostFn,

@@ -46,7 +46,6 @@ pub struct Suppression {
     pub matched: u64,
 }
 
-/// The file as a whole.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents {

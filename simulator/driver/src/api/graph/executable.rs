@@ -30,7 +30,6 @@ const PARAMETERS_CHANGED: u32 = 5;
 const FUNCTION_CHANGED: u32 = 7;
 const ATTRIBUTES_CHANGED: u32 = 8;
 
-/// An executable graph.
 #[derive(Debug)]
 struct Executable {
     flags: u64,

@@ -29,12 +29,10 @@ fn put_list<T: Copy>(out: Out<T>, count: Out<usize>, found: &[T], filler: T) -> 
     count.put(found.len().min(space))
 }
 
-/// Returns a list of nodes of a graph.
 fn put_nodes(out: Out<Handle>, count: Out<usize>, graph: &Graph, ids: &[NodeId]) -> Result<()> {
     put_list(out, count, &graph.handles(ids), Handle::NULL)
 }
 
-/// Reads an array of handles.
 fn read_handles(handles: In<Handle>, count: usize) -> Result<Vec<Handle>> {
     (0..count).map(|index| handles.read_nth(index)).collect()
 }
@@ -69,7 +67,6 @@ fn check_can_shrink(driver: &Driver, graph: &Graph) -> Result<()> {
     Ok(())
 }
 
-/// Reads edges from two arrays.
 fn read_edges(graph: &Graph, from: In<Handle>, to: In<Handle>, count: usize) -> Result<Vec<Edge>> {
     let [from, to] = [from, to].map(|ends| graph.ids(&read_handles(ends, count)?));
     Ok(from?.into_iter().zip(to?).collect())
@@ -104,7 +101,6 @@ fn put_edges(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeDa
     Ok(())
 }
 
-/// Returns the nodes on one side of a node.
 fn put_neighbors(
     node: Handle,
     out: Out<Handle>,

@@ -15,7 +15,6 @@ pub struct Place {
 }
 
 impl Place {
-    /// Adds a node.
     pub fn add(&self, out: Out<Handle>, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
         let driver = driver()?;
         out.check()?;
