@@ -280,11 +280,6 @@ impl Driver {
         );
         self.reporter.note_stream_race(None, "the host\na copy from pinned memory", message);
     }
-
-    /// Notes that a module or a launch is refused.
-    pub fn note_refusal(&self, failure: &Failure) {
-        self.reporter.note_refusal(failure);
-    }
 }
 
 fn with_settings<T>(look: impl FnOnce(&mut Settings) -> T) -> Result<T> {

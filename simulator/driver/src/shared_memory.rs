@@ -4,9 +4,11 @@
 //! file when it is exported. Memory that was made with `cuMemCreate` is one from the start, because it may be mapped more than once.
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Mapping, Range, SharedMemory};
+pub use elsewhere::{Range, SharedMemory};
 #[cfg(target_os = "linux")]
-pub use linux::{Mapping, Range, SharedMemory};
+pub use linux::{Range, SharedMemory};
+
+use crate::result::Result;
 
 /// The bytes of a handle that one process gives to another (`CU_IPC_HANDLE_SIZE`).
 pub const TOKEN_BYTES: usize = 64;
@@ -50,6 +52,23 @@ impl Place {
         let long = |at: usize| u64::from(number(at)) | u64::from(number(at + 4)) << 32;
         let place = Self { kind: number(8), process: number(12), descriptor: number(16) as i32, inode: long(24), bytes: long(32) };
         (place.to_token().0 == *token).then_some(place)
+    }
+}
+
+/// Addresses of this process where shared memory is.
+#[derive(Debug)]
+pub struct Mapping(Range);
+
+impl Mapping {
+    pub fn new(memory: &SharedMemory) -> Result<Self> {
+        let range = Range::reserve(memory.bytes)?;
+        range.map(0, memory)?;
+        Ok(Self(range))
+    }
+
+    /// Returns the first address, a multiple of 4096.
+    pub fn address(&self) -> u64 {
+        self.0.address()
     }
 }
 
@@ -137,23 +156,6 @@ mod linux {
         }
     }
 
-    /// Addresses of this process where shared memory is.
-    #[derive(Debug)]
-    pub struct Mapping(Range);
-
-    impl Mapping {
-        pub fn new(memory: &SharedMemory) -> Result<Self> {
-            let range = Range::reserve(memory.bytes)?;
-            range.map(0, memory)?;
-            Ok(Self(range))
-        }
-
-        /// Returns the first address, a multiple of 4096.
-        pub fn address(&self) -> u64 {
-            self.0.address()
-        }
-    }
-
     /// A reserved range of addresses of this process.
     #[derive(Debug)]
     pub struct Range {
@@ -225,10 +227,6 @@ mod elsewhere {
         pub bytes: u64,
     }
 
-    /// Addresses of this process where shared memory is.
-    #[derive(Debug)]
-    pub struct Mapping;
-
     /// A reserved range of addresses of this process.
     #[derive(Debug)]
     pub struct Range;
@@ -254,20 +252,10 @@ mod elsewhere {
             fn inode(&self) -> u64;
         }
 
-        Mapping {
-            fn new(_memory: &SharedMemory) -> Self;
-        }
-
         Range {
             fn reserve(_bytes: u64) -> Self;
             fn map(&self, _offset: u64, _memory: &SharedMemory) -> ();
             fn unmap(&self, _offset: u64, _bytes: u64) -> ();
-        }
-    }
-
-    impl Mapping {
-        pub fn address(&self) -> u64 {
-            0
         }
     }
 

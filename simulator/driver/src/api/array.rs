@@ -96,14 +96,7 @@ fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
     let (driver, context) = context::current()?;
     let shape = shape(&descriptor)?;
     let view = ImageView { address: allocate(driver, bytes(&shape)?, context.handle)?, ..shape };
-    let handle = driver.handles.add(Array { context, descriptor, view, is_level: false });
-    Ok(handle)
-}
-
-fn destroy(driver: &Driver, array: Handle) -> Result<()> {
-    refuse!(INVALID_HANDLE if find::<Array>(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
-    let array = driver.handles.remove::<Array>(array)?;
-    driver.allocations.free(array.view.address, |kind| kind == MemoryKind::Device).map(drop)
+    Ok(driver.handles.add(Array { context, descriptor, view, is_level: false }))
 }
 
 /// Makes an array with no more levels than it has sizes. Each level is half as large as the one before, rounded down.
@@ -125,21 +118,11 @@ fn create_mipmapped(descriptor: Array3DDescriptor, levels: u32) -> Result<Handle
     }
     let address = allocate(driver, end, context.handle)?;
     let level = |(descriptor, view): (Array3DDescriptor, ImageView)| {
-        let (handle, view) = (driver.handles.reserve(), ImageView { address: address + view.address, ..view });
-        driver.handles.insert_at(handle, Array { context: context.clone(), descriptor, view, is_level: true });
-        (handle, view)
+        let view = ImageView { address: address + view.address, ..view };
+        (driver.handles.add(Array { context: context.clone(), descriptor, view, is_level: true }), view)
     };
     let (levels, views): (Vec<Handle>, Vec<ImageView>) = shapes.into_iter().map(level).unzip();
-    let handle = driver.handles.add(Mipmapped { context, address, levels, views });
-    Ok(handle)
-}
-
-fn destroy_mipmapped(driver: &Driver, array: Handle) -> Result<()> {
-    let array = driver.handles.remove::<Mipmapped>(array)?;
-    for level in &array.levels {
-        driver.handles.remove::<Array>(*level)?;
-    }
-    driver.allocations.free(array.address, |kind| kind == MemoryKind::Device).map(drop)
+    Ok(driver.handles.add(Mipmapped { context, address, levels, views }))
 }
 
 exports! {
@@ -166,7 +149,9 @@ exports! {
     fn cuArrayDestroy(array: Handle) {
         let (driver, _) = context::current()?;
         driver.captures.check_safe()?;
-        destroy(driver, array)
+        refuse!(INVALID_HANDLE if find::<Array>(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
+        let array = driver.handles.remove::<Array>(array)?;
+        driver.allocations.free(array.view.address, |kind| kind == MemoryKind::Device).map(drop)
     }
 
     fn cuMipmappedArrayCreate(array: Out<Handle>, descriptor: In<Array3DDescriptor>, levels: u32) {
@@ -184,6 +169,10 @@ exports! {
     fn cuMipmappedArrayDestroy(array: Handle) {
         let (driver, _) = context::current()?;
         driver.captures.check_safe()?;
-        destroy_mipmapped(driver, array)
+        let array = driver.handles.remove::<Mipmapped>(array)?;
+        for level in &array.levels {
+            driver.handles.remove::<Array>(*level)?;
+        }
+        driver.allocations.free(array.address, |kind| kind == MemoryKind::Device).map(drop)
     }
 }

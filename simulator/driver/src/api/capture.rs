@@ -135,11 +135,9 @@ fn update_dependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u
         _ => refuse!(INVALID_VALUE),
     };
     let graph = find::<Graph>(status.graph)?;
-    for index in 0..count {
-        for id in graph.ids(&[nodes.read_nth(index)?])? {
-            if !dependencies.contains(&id) {
-                dependencies.push(id);
-            }
+    for id in graph.ids(&nodes.read_all(count)?)? {
+        if !dependencies.contains(&id) {
+            dependencies.push(id);
         }
     }
     driver.captures.set_dependencies(stream::key(stream)?, dependencies)
@@ -178,8 +176,7 @@ exports! {
     ) also "_ptsz" {
         check_edge_data(data, count)?;
         let target = find::<Graph>(graph)?;
-        let handles: Vec<Handle> = (0..count).map(|index| dependencies.read_nth(index)).collect::<Result<_>>()?;
-        let dependencies = target.ids(&handles)?;
+        let dependencies = target.ids(&dependencies.read_all(count)?)?;
         begin(stream, mode, Some((graph, dependencies)))
     }
 

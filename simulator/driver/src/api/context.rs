@@ -176,7 +176,7 @@ pub fn wait(driver: &Driver, context: &Context, awaited: Awaited) -> Result<()> 
 /// Makes a context unusable that waits in vain. A GPU would wait forever.
 pub fn give_up(driver: &Driver, context: &Context, what: &str) -> Result<()> {
     let failure = CuResult::LAUNCH_TIMEOUT.because(format!("a stream waits for {what}, and nothing changes that"));
-    driver.note_refusal(&failure);
+    driver.reporter.note_refusal(&failure);
     context.fail(failure.clone());
     driver.queues.forget_context(context.handle);
     Err(failure)

@@ -103,7 +103,7 @@ exports! {
         let driver = driver()?;
         description.check()?;
         refuse!(INVALID_VALUE if count == 0);
-        let shares = (0..count as usize).map(|index| self::count(&resources.read_nth(index)?)).collect::<Result<Vec<u32>>>()?;
+        let shares = resources.read_all(count as usize)?.iter().map(self::count).collect::<Result<Vec<u32>>>()?;
         let handle = driver.handles.add(Description { multiprocessors: shares.into_iter().fold(0, u32::saturating_add) });
         description.put(handle)
     }

@@ -64,7 +64,7 @@ impl ParsedImage {
         warn_of_version(driver, module.ptx_version());
         check_target(module.target(), driver.profile)?;
         for (name, reason) in module.refused() {
-            driver.note_refusal(&cannot_run(name, reason));
+            driver.reporter.note_refusal(&cannot_run(name, reason));
         }
         let registers = Arc::new(register_counts::read(&text, driver.profile.compute_capability));
         let module = Arc::new(module);
@@ -124,7 +124,7 @@ pub fn read_library(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
         _ => image.until_nul(LONGEST_PTX),
     };
     let parsed = bytes.and_then(|bytes| ParsedImage::parse(driver, &ptx_of(driver, &bytes)?));
-    parsed.inspect_err(|failure| driver.note_refusal(failure))
+    parsed.inspect_err(|failure| driver.reporter.note_refusal(failure))
 }
 
 /// Reads the fat binary that a wrapper points to. If it has parts, as after `nvcc -rdc=true`, the linked code is machine code, so the PTX of
@@ -172,7 +172,7 @@ pub fn read_file(driver: &Driver, path: Text) -> Result<ParsedImage> {
     let path = path.read()?;
     let bytes = std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")))?;
     let parsed = ptx_of(driver, &bytes).and_then(|ptx| ParsedImage::parse(driver, &ptx));
-    parsed.inspect_err(|failure| driver.note_refusal(failure))
+    parsed.inspect_err(|failure| driver.reporter.note_refusal(failure))
 }
 
 /// Returns the PTX of an image: the image itself, or the best text in a fat binary. Refuses machine code, by its first bytes.

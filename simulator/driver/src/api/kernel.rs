@@ -83,7 +83,7 @@ impl Launch {
             misuse.map_err(|misuse| refused(&function, &misuse.into()))?;
             Ok(Self { handle, function, shape, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
         };
-        checked().inspect_err(|failure| driver.note_refusal(failure))
+        checked().inspect_err(|failure| driver.reporter.note_refusal(failure))
     }
 
     pub fn context(&self) -> &Arc<Context> {
@@ -93,7 +93,7 @@ impl Launch {
     /// Changes whether the grid is cooperative, and which clusters it asks for.
     pub fn set_groups(&mut self, driver: &Driver, grid: Grid, cluster: Option<Dim3>) -> Result<()> {
         let shape = Shape { grid, cluster, ..self.shape };
-        check_groups(driver.profile, &self.function, shape).inspect_err(|failure| driver.note_refusal(failure))?;
+        check_groups(driver.profile, &self.function, shape).inspect_err(|failure| driver.reporter.note_refusal(failure))?;
         self.shape = shape;
         Ok(())
     }
@@ -113,7 +113,7 @@ impl Launch {
     /// Executes and records the launch, or refuses what no device could execute. No lock is held meanwhile, so other threads can launch and
     /// copy.
     pub fn run(&self, driver: &Driver) -> Result<()> {
-        self.execute(driver).inspect_err(|failure| driver.note_refusal(failure))
+        self.execute(driver).inspect_err(|failure| driver.reporter.note_refusal(failure))
     }
 
     fn execute(&self, driver: &Driver) -> Result<()> {

@@ -32,8 +32,7 @@ pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&F
 /// before the one in front of it has ended; here it never does.
 pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
     let (mut grid, mut cluster, mut preferred) = (Grid::Independent, None, None);
-    for index in 0..config.attribute_count as usize {
-        let LaunchAttribute { id, value, .. } = config.attributes.read_nth(index)?;
+    for LaunchAttribute { id, value, .. } in config.attributes.read_all(config.attribute_count as usize)? {
         let unsupported = |what: &str| {
             Err(CuResult::NOT_SUPPORTED.because(format!("{what} are not supported by the simulator; launch without them")))
         };

@@ -37,7 +37,7 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
         return Ok(());
     }
     let mut inputs = link.inputs.lock();
-    let input = check(driver, kind, name, &bytes, &inputs).inspect_err(|failure| driver.note_refusal(failure))?;
+    let input = check(driver, kind, name, &bytes, &inputs).inspect_err(|failure| driver.reporter.note_refusal(failure))?;
     inputs.push(input);
     Ok(())
 }
@@ -97,7 +97,7 @@ exports! {
         linked.check()?;
         let inputs = link.inputs.lock();
         refuse!(INVALID_VALUE if inputs.is_empty(), "nothing was added to this link");
-        let text = link::link(&inputs).map_err(code_of).inspect_err(|failure| driver.note_refusal(failure))?;
+        let text = link::link(&inputs).map_err(code_of).inspect_err(|failure| driver.reporter.note_refusal(failure))?;
         let result = link.linked.get_or_init(|| [text.as_bytes(), &[0]].concat());
         linked.put(result.as_ptr().cast())?;
         bytes.put_if_asked(result.len());

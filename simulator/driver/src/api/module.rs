@@ -24,7 +24,7 @@ kind!(Module: INVALID_HANDLE, of its context);
 impl Module {
     /// Places an image in the memory of a context. `library` is the library that it is part of, if any.
     pub fn load(driver: &Driver, context: Arc<Context>, parsed: &ParsedImage, library: Option<Handle>) -> Result<Arc<Self>> {
-        let image = Arc::new(LoadedImage::place(driver, parsed).inspect_err(|failure| driver.note_refusal(failure))?);
+        let image = Arc::new(LoadedImage::place(driver, parsed).inspect_err(|failure| driver.reporter.note_refusal(failure))?);
         Ok(driver.handles.insert(|handle| Self { handle, context, image, library, functions: Mutex::default() }))
     }
 

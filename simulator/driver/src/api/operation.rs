@@ -56,20 +56,20 @@ impl Values {
 }
 
 impl Operation {
-    /// Returns the number of this type of node in `CUgraphNodeType`.
-    pub fn node_type(&self) -> u32 {
+    /// Returns the number and the name of this type of node in `CUgraphNodeType`.
+    pub fn node_type(&self) -> (u32, &'static str) {
         match self {
-            Operation::Kernel(_) => 0,
-            Operation::Copy(..) => 1,
-            Operation::Fill(..) => 2,
-            Operation::Host(_) => 3,
-            Operation::Graph(_) => 4,
-            Operation::Empty => 5,
-            Operation::Wait(_) => 6,
-            Operation::Record(_) => 7,
-            Operation::Allocate(_) => 10,
-            Operation::Free(_) => 11,
-            Operation::Values(_) => 12,
+            Operation::Kernel(_) => (0, "KERNEL"),
+            Operation::Copy(..) => (1, "MEMCPY"),
+            Operation::Fill(..) => (2, "MEMSET"),
+            Operation::Host(_) => (3, "HOST"),
+            Operation::Graph(_) => (4, "GRAPH"),
+            Operation::Empty => (5, "EMPTY"),
+            Operation::Wait(_) => (6, "WAIT_EVENT"),
+            Operation::Record(_) => (7, "EVENT_RECORD"),
+            Operation::Allocate(_) => (10, "MEM_ALLOC"),
+            Operation::Free(_) => (11, "MEM_FREE"),
+            Operation::Values(_) => (12, "BATCH_MEM_OP"),
         }
     }
 

@@ -234,8 +234,7 @@ exports! {
 
     fn cuMemPoolSetAccess(pool: Handle, access: In<MemAccess>, count: usize) {
         find::<Pool>(pool)?;
-        for index in 0..count {
-            let access = access.read_nth(index)?;
+        for access in access.read_all(count)? {
             check_location(access.location)?;
             // The device that has a pool can always read and write it.
             refuse!(INVALID_VALUE if access.flags != READ_WRITE);

@@ -48,17 +48,7 @@ kind!(SurfaceReference: INVALID_HANDLE, of its context);
 
 impl TextureReference {
     fn new(context: Arc<Context>) -> Self {
-        let texture = TextureDescriptor {
-            addressing: [CLAMP; 3],
-            filter: 0,
-            flags: 0,
-            max_anisotropy: 0,
-            mipmap_filter: 0,
-            mipmap_level_bias: 0.0,
-            mipmap_levels: [0.0; 2],
-            border_color: [0.0; 4],
-            reserved: [0; 12],
-        };
+        let texture = TextureDescriptor { addressing: [CLAMP; 3], ..TextureDescriptor::default() };
         Self { context, state: Mutex::new(State { resource: None, format: (FLOAT, 1), texture }) }
     }
 }

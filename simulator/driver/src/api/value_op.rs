@@ -153,8 +153,7 @@ pub fn wait(driver: &Driver, address: u64, bytes: u32, value: u64, flags: u32) -
 pub fn batch(count: u32, operations: In<ValueOperation>, flags: u32) -> Result<Vec<ValueOp>> {
     let driver = driver()?;
     refuse!(INVALID_VALUE if flags != 0 || count >= BATCH_END);
-    let operation = |index| {
-        let ValueOperation { operation, address, value, flags, .. } = operations.read_nth(index)?;
+    let operation = |ValueOperation { operation, address, value, flags, .. }| {
         match operation {
             WAIT_32 => wait(driver, address, 4, value & u64::from(u32::MAX), flags),
             WAIT_64 => wait(driver, address, 8, value, flags),
@@ -166,7 +165,7 @@ pub fn batch(count: u32, operations: In<ValueOperation>, flags: u32) -> Result<V
             _ => CuResult::INVALID_VALUE.err(),
         }
     };
-    (0..count as usize).map(operation).collect()
+    operations.read_all(count as usize)?.into_iter().map(operation).collect()
 }
 
 #[cfg(test)]

@@ -103,8 +103,7 @@ exports! {
         let driver = check_flags(0)?;
         refuse!(INVALID_VALUE if count == 0);
         let mut rights = Rights::None;
-        for index in 0..count {
-            let MemAccess { location, flags } = access.read_nth(index)?;
+        for MemAccess { location, flags } in access.read_all(count)? {
             check_location(location)?;
             rights = match flags {
                 0 => Rights::None,

@@ -122,6 +122,11 @@ impl<T: Copy> In<T> {
         // caller's pointers get here, because the field is private.
         Ok(unsafe { self.0.add(index).read_unaligned() })
     }
+
+    /// Reads the elements of an array.
+    pub fn read_all(self, count: usize) -> Result<Vec<T>> {
+        (0..count).map(|index| self.read_nth(index)).collect()
+    }
 }
 
 /// The caller's NUL-terminated text.

@@ -33,21 +33,12 @@ fn put_nodes(out: Out<Handle>, count: Out<usize>, graph: &Graph, ids: &[NodeId])
     put_list(out, count, &graph.handles(ids), Handle::NULL)
 }
 
-fn read_handles(handles: In<Handle>, count: usize) -> Result<Vec<Handle>> {
-    (0..count).map(|index| handles.read_nth(index)).collect()
-}
-
 /// Refuses edges that are more than an order, such as programmatic ones. Null stands for plain edges.
 pub fn check_edge_data(data: In<EdgeData>, count: usize) -> Result<()> {
-    if data.is_null() {
-        return Ok(());
-    }
-    for index in 0..count {
-        refuse!(
-            NOT_SUPPORTED if data.read_nth(index)? != EdgeData::default(),
-            "edges with ports or of a type are not supported by the simulator; use edges without data"
-        );
-    }
+    refuse!(
+        NOT_SUPPORTED if !data.is_null() && data.read_all(count)?.iter().any(|data| *data != EdgeData::default()),
+        "edges with ports or of a type are not supported by the simulator; use edges without data"
+    );
     Ok(())
 }
 
@@ -68,7 +59,7 @@ fn check_can_shrink(driver: &Driver, graph: &Graph) -> Result<()> {
 }
 
 fn read_edges(graph: &Graph, from: In<Handle>, to: In<Handle>, count: usize) -> Result<Vec<Edge>> {
-    let [from, to] = [from, to].map(|ends| graph.ids(&read_handles(ends, count)?));
+    let [from, to] = [from, to].map(|ends| graph.ids(&ends.read_all(count)?));
     Ok(from?.into_iter().zip(to?).collect())
 }
 
@@ -148,7 +139,7 @@ exports! {
     }
 
     fn cuGraphNodeGetType(node: Handle, node_type: Out<u32>) {
-        node_type.put(find::<NodeRef>(node)?.with(|node| Ok(node.operation.node_type()))?)
+        node_type.put(find::<NodeRef>(node)?.with(|node| Ok(node.operation.node_type().0))?)
     }
 
     fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {

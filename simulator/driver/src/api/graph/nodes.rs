@@ -1,7 +1,7 @@
 //! The nodes of graphs, whatever their type: adding them, and reading and changing what they do.
 
+use super::check_edge_data;
 use super::parameters;
-use super::{check_edge_data, read_handles};
 use crate::api::operation::{Block, Graph, Node, NodeRef, Operation};
 use crate::api::pool;
 use crate::api::prelude::*;
@@ -19,7 +19,7 @@ impl Place {
         let driver = driver()?;
         out.check()?;
         let graph = find::<Graph>(self.graph)?;
-        let dependencies = graph.ids(&read_handles(self.dependencies, self.count)?)?;
+        let dependencies = graph.ids(&self.dependencies.read_all(self.count)?)?;
         let (_, node) = graph.add(driver, make()?, &dependencies)?;
         out.put(node)
     }
