@@ -6,7 +6,6 @@
 //!
 //! This module exists on Linux only. Elsewhere [`Reporting`](crate::settings::Reporting) refuses a report at exit.
 
-use std::ffi::{c_int, c_void};
 use std::io;
 use std::time::Duration;
 
@@ -28,17 +27,13 @@ const PATIENCE: Duration = Duration::from_secs(2);
 static DESTRUCTOR: extern "C" fn() = at_exit;
 
 extern "C" fn at_exit() {
-    // SAFETY: both declarations have the types of the C standard and of POSIX. `_exit` may be called with any status at any time.
-    unsafe extern "C" {
-        fn fflush(stream: *mut c_void) -> c_int;
-        safe fn _exit(status: c_int) -> !;
-    }
-
     let status = std::panic::catch_unwind(finish).unwrap_or_default();
     if let Some(status) = status {
-        // SAFETY: `fflush` accepts null, which means every open stream.
-        unsafe { fflush(std::ptr::null_mut()) };
-        _exit(status.into());
+        // SAFETY: `fflush` accepts null, which means every open stream, and `_exit` may be called with any status at any time.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(status.into());
+        }
     }
 }
 

@@ -58,11 +58,8 @@ impl Covered {
         self.ptx.extend(other.ptx);
     }
 
-    /// Reads the files of all processes in a folder, and adds them up.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`] if the folder or one of the files cannot be read, or if a file has another format.
+    /// Reads the files of all processes in a folder, and adds them up. Fails with [`Error::File`] if the folder or one of the files cannot
+    /// be read, or if a file has another format.
     pub fn read_folder(folder: &Path) -> Result<Self, Error> {
         let mut covered = Self::default();
         Spool::new(folder, KIND).read(Self::parse)?.into_iter().for_each(|other| covered.add(other));

@@ -208,7 +208,10 @@ pub fn record_apart() {
 /// Takes what is known about the launches since this was last called: those of this thread if it records them apart, or else those of all
 /// other threads.
 pub fn take_records() -> Records {
-    own_records().map_or_else(take_shared_records, |own| std::mem::take(&mut *own.lock()))
+    match own_records() {
+        Some(own) => std::mem::take(&mut *own.lock()),
+        None => driver_of_this_process().map(|driver| std::mem::take(&mut *driver.records.lock())).unwrap_or_default(),
+    }
 }
 
 /// Returns the records of what this thread enqueues, if they are apart.
@@ -226,10 +229,6 @@ pub fn recording_in<T>(records: Option<OwnRecords>, work: impl FnOnce() -> T) ->
 
 pub fn report() -> Report {
     driver_of_this_process().map(|driver| driver.reporter.report.lock().clone()).unwrap_or_default()
-}
-
-fn take_shared_records() -> Records {
-    driver_of_this_process().map(|driver| std::mem::take(&mut *driver.records.lock())).unwrap_or_default()
 }
 
 impl Driver {

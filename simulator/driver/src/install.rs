@@ -60,11 +60,8 @@ pub const LOADER_VARIABLE: &str = if cfg!(windows) {
 /// from the driver's folder. Returns the folder's absolute path, to be used as the value of [`LOADER_VARIABLE`].
 ///
 /// This replaces older copies, even while programs use them. It makes copies and not links, so that `cargo clean` does not remove them.
-///
-/// # Errors
-///
-/// [`Error::NotFound`] if a library is missing, [`Error::Foreign`] if a file with the name of one is not ours, and [`Error::File`] if the
-/// file system refuses.
+/// Fails with [`Error::NotFound`] if a library is missing, [`Error::Foreign`] if a file with the name of one is not ours, and
+/// [`Error::File`] if the file system refuses.
 pub fn install(folder: &Path) -> Result<PathBuf, Error> {
     let driver = client::find_library()?;
     let at = |path: &Path| {

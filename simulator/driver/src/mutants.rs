@@ -170,11 +170,8 @@ impl Launched {
     }
 }
 
-/// Reads what the processes of a run listed in a folder. A mutant that several processes listed is covered if one of them reached it.
-///
-/// # Errors
-///
-/// [`Error::File`] if a file cannot be read or is not such a list.
+/// Reads what the processes of a run listed in a folder. A mutant that several processes listed is covered if one of them reached it. Fails
+/// with [`Error::File`] if a file cannot be read or is not such a list.
 pub fn read(folder: &Path) -> Result<Vec<Listed>, Error> {
     let mut all: BTreeMap<String, Listed> = BTreeMap::new();
     let lists = Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice::<Vec<Listed>>(text)?))?;

@@ -53,11 +53,7 @@ pub enum Trace {
 }
 
 impl Settings {
-    /// Reads the settings from the environment.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`]
+    /// Reads the settings from the environment. Fails with [`Error::Variable`].
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let checks = |text: &str| match text {
             "on" => Some(true),
@@ -112,11 +108,8 @@ pub struct Reporting {
 }
 
 impl Reporting {
-    /// Reads from the environment what to report.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`], [`Error::ReportFile`], [`Error::NoReportAtExit`], [`Error::File`], [`Error::Suppressions`]
+    /// Reads from the environment what to report. Fails with [`Error::Variable`], [`Error::ReportFile`], [`Error::NoReportAtExit`],
+    /// [`Error::File`], or [`Error::Suppressions`].
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let exit_status = variables::EXITCODE
             .parsed(&variable, "a number from 1 to 255", |text| text.parse().ok().filter(|&status: &u8| status > 0))?;
@@ -163,11 +156,7 @@ fn number(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
-/// Finds a profile by its name.
-///
-/// # Errors
-///
-/// [`Error::UnknownProfile`], which lists all profiles.
+/// Finds a profile by its name. Fails with [`Error::UnknownProfile`], which lists all profiles.
 pub fn profile_named(name: &str) -> Result<&'static Profile, Error> {
     Profile::named(name).ok_or_else(|| Error::UnknownProfile { name: name.to_owned() })
 }

@@ -177,11 +177,8 @@ impl Observer for Debugged {
     }
 }
 
-/// Reads the launches that the processes have written, process by process.
-///
-/// # Errors
-///
-/// [`Error::File`] if the folder or a file cannot be read, or does not hold a launch.
+/// Reads the launches that the processes have written, process by process. Fails with [`Error::File`] if the folder or a file cannot be
+/// read, or does not hold a launch.
 pub fn read(folder: &Path) -> Result<Vec<Launched>, Error> {
     Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice(text)?))
 }

@@ -49,35 +49,6 @@ fn discard(driver: &Driver, graph: Handle, owns_graph: bool) {
     }
 }
 
-fn end(stream: Handle, out: Out<Handle>) -> Result<()> {
-    let (driver, _) = context::current()?;
-    let key = stream::key(stream)?;
-    out.put_if_asked(Handle::NULL);
-    let unjoined = |graph, others: &[NodeId], own: &[NodeId]| {
-        find::<Graph>(graph).is_ok_and(|graph| {
-            let nodes = graph.nodes.lock();
-            let joined = nodes.ancestors(own);
-            // A node that the program removed from the graph needs no joining.
-            others.iter().any(|&id| nodes.get(id).is_some() && !joined.contains(&id))
-        })
-    };
-    let Ended { graph, owns_graph, failure } = driver.captures.end(key, std::thread::current().id(), unjoined)?;
-    match failure {
-        Some(failure) => {
-            discard(driver, graph, owns_graph);
-            if failure == CuResult::STREAM_CAPTURE_UNJOINED {
-                let reason = "a stream that joined the capture has work that this stream does not wait for; record an event there and wait for it";
-                return Err(failure.because(reason));
-            }
-            failure.err()
-        }
-        None => {
-            out.put_if_asked(graph);
-            Ok(())
-        }
-    }
-}
-
 /// Returns what is known about a stream, if it is capturing. The legacy stream cannot be asked while it would have to wait for a capture.
 fn status_of(stream: Handle) -> Result<Option<Status>> {
     let driver = driver()?;
@@ -180,7 +151,35 @@ exports! {
         begin(stream, mode, Some((graph, dependencies)))
     }
 
-    fn cuStreamEndCapture(stream: Handle, graph: Out<Handle>) also "_ptsz" => end(stream, graph);
+    fn cuStreamEndCapture(stream: Handle, out: Out<Handle>) also "_ptsz" {
+        let (driver, _) = context::current()?;
+        let key = stream::key(stream)?;
+        out.put_if_asked(Handle::NULL);
+        let unjoined = |graph, others: &[NodeId], own: &[NodeId]| {
+            find::<Graph>(graph).is_ok_and(|graph| {
+                let nodes = graph.nodes.lock();
+                let joined = nodes.ancestors(own);
+                // A node that the program removed from the graph needs no joining.
+                others.iter().any(|&id| nodes.get(id).is_some() && !joined.contains(&id))
+            })
+        };
+        let Ended { graph, owns_graph, failure } = driver.captures.end(key, std::thread::current().id(), unjoined)?;
+        match failure {
+            Some(failure) => {
+                discard(driver, graph, owns_graph);
+                if failure == CuResult::STREAM_CAPTURE_UNJOINED {
+                    let reason = "a stream that joined the capture has work that this stream does not wait for; record an event there and wait for it";
+                    return Err(failure.because(reason));
+                }
+                failure.err()
+            }
+            None => {
+                out.put_if_asked(graph);
+                Ok(())
+            }
+        }
+    }
+
 
     fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) also "_ptsz" {
         update_dependencies(stream, nodes, count, flags)

@@ -86,11 +86,15 @@ impl Context {
     }
 
     pub fn stack_bytes(&self) -> u32 {
-        self.limits.lock().get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
+        self.limit(STACK_LIMIT, MOST_STACK) as u32
     }
 
     pub fn printed_bytes(&self) -> usize {
-        self.limits.lock().get(&PRINTED_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_PRINTED))
+        self.limit(PRINTED_LIMIT, MOST_PRINTED)
+    }
+
+    fn limit(&self, limit: u32, most: usize) -> usize {
+        self.limits.lock().get(&limit).map_or(0, |bytes| *bytes.min(&most))
     }
 
     pub fn heap(&self) -> Arc<Heap> {

@@ -19,8 +19,7 @@ use crate::ffi::{LaunchAttribute, LaunchConfigEx};
 pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&Function) -> Result<Vec<u8>>) -> Result<()> {
     let (driver, context) = context::current()?;
     let function = library::function(handle)?;
-    stream::check_current(stream, &context)?;
-    refuse!(INVALID_HANDLE if function.context.handle != context.handle);
+    refuse!(INVALID_HANDLE if stream::context_of(stream)?.handle != context.handle || function.context.handle != context.handle);
     let mut launch = Launch::new(driver, handle, function, shape, pack)?;
     if stream::is_capturing(stream)? {
         launch.set_priority(stream::priority(stream)?);

@@ -13,7 +13,6 @@ mod context;
 mod copy;
 mod core_dump;
 mod device;
-mod errors;
 mod event;
 mod extras;
 mod fill;

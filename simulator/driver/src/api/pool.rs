@@ -49,7 +49,7 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
         stream::submit(stream, Operation::Allocate(block.clone()))?;
         return out.put(block.address);
     }
-    stream::use_now(stream)?;
+    stream::admit(stream)?;
     let kind = MemoryKind::Pooled(pool.handle);
     let address = driver.allocations.allocate(bytes, kind, context.handle)?;
     pool.note_allocated(bytes as u64);
@@ -132,7 +132,7 @@ exports! {
         if stream::is_capturing(stream)? {
             return stream::submit(stream, Operation::Free(address));
         }
-        stream::use_now(stream)?;
+        stream::admit(stream)?;
         if driver.queues.are_late() && driver.allocations.containing(address).is_none_or(|owned| owned.base != address) {
             refuse!(INVALID_VALUE);
         }

@@ -47,7 +47,7 @@ macro_rules! exports_of {
 /// Returns every function that the library exports.
 pub fn every_export() -> impl Iterator<Item = &'static Export> {
     exports_of! {
-        array capture context copy core_dump device errors event fill function graph graph::attributes graph::by_type graph::dot graph::executable
+        array capture context copy core_dump device event fill function graph graph::attributes graph::by_type graph::dot graph::executable
         graph::nodes green init ipc launch library linker memory module occupancy older pointer pool primary reference refused stream
         tensor_map texture user_object value virtual_memory
     }

@@ -75,11 +75,6 @@ pub fn context_of(handle: Handle) -> Result<Arc<Context>> {
     }
 }
 
-/// Refuses a stream of another context than the current one.
-pub fn check_current(handle: Handle, current: &Context) -> Result<()> {
-    if context_of(handle)?.handle == current.handle { Ok(()) } else { CuResult::INVALID_HANDLE.err() }
-}
-
 /// Returns the context of a stream that is about to be used.
 pub fn usable(handle: Handle) -> Result<Arc<Context>> {
     driver()?;
@@ -174,17 +169,12 @@ pub fn finish(stream: Handle) -> Result<()> {
 }
 
 /// Refuses the legacy stream while it would wait for a capturing stream.
-fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
+pub fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
     let (driver, key) = (driver()?, key(stream)?);
     if is_legacy(stream) {
         driver.captures.use_legacy(key.context)?;
     }
     Ok((driver, key))
-}
-
-/// Refuses to use the legacy stream now while it would wait for a capture.
-pub fn use_now(stream: Handle) -> Result<()> {
-    admit(stream).map(drop)
 }
 
 /// Refuses what no graph can contain, and invalidates the capture.

@@ -92,16 +92,8 @@ fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) 
 
 /// Returns the format that a `CUresourceViewFormat` means; `None` for that of the resource.
 fn view_format(number: u32) -> Result<Option<(Format, u32)>> {
-    let formats = [
-        Format::Unsigned(8),
-        Format::Signed(8),
-        Format::Unsigned(16),
-        Format::Signed(16),
-        Format::Unsigned(32),
-        Format::Signed(32),
-        Format::Float(16),
-        Format::Float(32),
-    ];
+    use Format::{Float, Signed, Unsigned};
+    let formats = [Unsigned(8), Signed(8), Unsigned(16), Signed(16), Unsigned(32), Signed(32), Float(16), Float(32)];
     match number.checked_sub(1) {
         None => Ok(None),
         Some(index) if (index as usize) < 3 * formats.len() => {

@@ -32,11 +32,8 @@ pub enum Form {
 
 impl Destination {
     /// Reads a destination: `text`, `github`, `json:FILE`, `junit:FILE`, `sarif:FILE`, or just a `FILE` that ends with `.json`. In `FILE`,
-    /// `%p` stands for the process ID. `variable` is where the text is from, for messages.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`], [`Error::ReportFile`]
+    /// `%p` stands for the process ID. `variable` is where the text is from, for messages. Fails with [`Error::Variable`] or
+    /// [`Error::ReportFile`].
     pub fn parse(text: &str, variable: &'static str) -> Result<Self, Error> {
         let to_file = |form, path| file(path, variable).map(|path| Self::File(form, path));
         match (text, text.split_once(':')) {
@@ -54,11 +51,7 @@ impl Destination {
         }
     }
 
-    /// Writes a report.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`]
+    /// Writes a report. Fails with [`Error::File`].
     pub fn write(&self, report: &Report) -> Result<(), Error> {
         match self {
             Self::Text => print(format_args!("{report}")),

@@ -65,11 +65,7 @@ struct Entry {
     reason: Option<String>,
 }
 
-/// Reads a file.
-///
-/// # Errors
-///
-/// [`Error::File`] if it cannot be read, and [`Error::Suppressions`], with the line, if it is not as it must be.
+/// Reads a file. Fails with [`Error::File`] if it cannot be read, and [`Error::Suppressions`], with the line, if it is not as it must be.
 pub fn read(path: &Path) -> Result<Vec<Suppression>, Error> {
     let text = fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
     parse(path, &text)
