@@ -12,26 +12,20 @@ use crate::interface::{self, FILE_NAME};
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the comment on a variant, or its message, says what its fields are")]
 pub enum Error {
-    /// The library is in none of the usual places.
     #[error(
         "the simulator's library {FILE_NAME} was not found in {}; `cargo build -p simcuda` in the repository builds it: run the program with \
          `cargo run` there, or set SIMCUDA_LIBRARY to the path of the library",
         .searched.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     )]
     NotFound { searched: Vec<PathBuf> },
-    /// The library exists but cannot be opened.
     #[error("cannot open the simulator's library {}: {source}", .path.display())]
     Open { path: PathBuf, source: libloading::Error },
-    /// The library was built from another version of this package.
     #[error("{} has interface version {found}, but this program needs {}; rebuild both", .path.display(), interface::VERSION)]
     Version { path: PathBuf, found: u32 },
-    /// No profile has this name.
     #[error("there is no profile {name:?}; choose one of {}", profile_names())]
     UnknownProfile { name: String },
-    /// An environment variable has a value that the simulator does not understand.
     #[error("{variable} must be {expected}, got {got:?}")]
     Variable { variable: &'static str, expected: &'static str, got: String },
-    /// The report cannot be written to the file that the environment names.
     #[error("{variable}: cannot write {path:?}: {reason}")]
     ReportFile { variable: &'static str, path: PathBuf, reason: String },
     /// The file of suppressions is not as it must be.
@@ -43,10 +37,8 @@ pub enum Error {
     /// The simulator refuses a setting, for this reason.
     #[error("{0}")]
     Refused(String),
-    /// The library's answer does not have the expected form.
     #[error("cannot read the simulator's answer: {0}")]
     Answer(serde_json::Error),
-    /// Details of launches are gone, because too many ran before.
     #[error("the details of {dropped} of {launches} launches were dropped; take the records more often, or use their totals")]
     DetailsDropped { dropped: u64, launches: u64 },
     /// A file with a library's name is not ours: most likely it is NVIDIA's.

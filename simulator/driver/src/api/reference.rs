@@ -208,8 +208,11 @@ exports! {
         set(reference, is_allowed, |texture| texture.addressing[dimension as usize] = mode)
     }
 
+    fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: u32) {
+        set(reference, mode <= 1, |texture| texture.mipmap_filter = mode)
+    }
+
     fn cuTexRefSetFilterMode(reference: Handle, mode: u32) => set(reference, mode <= 1, |texture| texture.filter = mode);
-    fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: u32) => set(reference, mode <= 1, |texture| texture.mipmap_filter = mode);
     fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) => set(reference, true, |texture| texture.mipmap_level_bias = bias);
 
     fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) {
