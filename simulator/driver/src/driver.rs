@@ -60,8 +60,8 @@ pub struct Driver {
     pub profile: &'static Profile,
     /// The memory of the device. All contexts share it, so that an address means the same in each, as in unified addressing.
     pub memory: Arc<Memory>,
-    pub allocations: Allocations,
-    pub virtual_memory: VirtualMemory,
+    pub allocations: Mutex<Allocations>,
+    pub virtual_memory: Mutex<VirtualMemory>,
     pub queues: Queues,
     pub handles: Handles,
     /// The handle of the primary context, the same for the life of the process, however often the context is destroyed and made again.
@@ -71,8 +71,8 @@ pub struct Driver {
     /// The flags that the next primary context starts with.
     pub primary_flags: AtomicU32,
     pub pools: Pools,
-    pub captures: Captures,
-    pub graph_memory: GraphMemory,
+    pub captures: Mutex<Captures>,
+    pub graph_memory: Mutex<GraphMemory>,
     pub reporter: Reporter,
     /// The mistakes that its kernels are to have, or could have.
     pub mutants: Mutants,
@@ -83,7 +83,7 @@ pub struct Driver {
     pub green_contexts: Mutex<Vec<(Handle, Handle)>>,
     /// The program's settings of core dumps of all contexts, by attribute number.
     pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
-    pub advice: Pages,
+    pub advice: Mutex<Pages>,
     /// The texture and surface objects, for kernels.
     pub textures: Mutex<Arc<Bindings>>,
     /// The loaded kernels and executed instructions, if coverage is wanted.
@@ -140,16 +140,16 @@ pub fn initialize() -> Result<()> {
         let memory = Arc::new(Memory::new(u64::MAX));
         Driver {
             profile,
-            allocations: Allocations::new(memory.clone(), profile.memory_bytes),
-            virtual_memory: VirtualMemory::new(memory.clone()),
+            allocations: Mutex::new(Allocations::new(memory.clone(), profile.memory_bytes)),
+            virtual_memory: Mutex::new(VirtualMemory::new(memory.clone())),
             memory,
             queues: schedule.map(Queues::scheduled).unwrap_or_default(),
             primary: handles.reserve(),
             primary_retains: Mutex::default(),
             primary_flags: AtomicU32::default(),
             pools: Pools::new(&handles),
-            captures: Captures::default(),
-            graph_memory: GraphMemory::default(),
+            captures: Mutex::default(),
+            graph_memory: Mutex::default(),
             handles,
             coverage: reporting.coverage.clone().map(Collector::new),
             reporter: Reporter::new(profile.name, reporting),
@@ -158,7 +158,7 @@ pub fn initialize() -> Result<()> {
             launch_files,
             green_contexts: Mutex::default(),
             core_dumps: Mutex::default(),
-            advice: Pages::default(),
+            advice: Mutex::default(),
             textures: Mutex::default(),
             launches: AtomicU64::new(0),
             records: Mutex::default(),
@@ -260,7 +260,7 @@ impl Driver {
         let Some(timeline) = &self.queues.timeline else { return };
         for race in timeline.access(accesses()) {
             let StreamRace { kernel, work, message, address, bytes } = race;
-            let place = match self.allocations.containing(address) {
+            let place = match self.allocations.lock().containing(address) {
                 Some(owned) => {
                     let first = address - owned.base;
                     format!("bytes {first} to {} of an allocation of {} bytes", first + bytes - 1, owned.bytes)

@@ -71,7 +71,7 @@ impl Physical {
 #[derive(Debug)]
 pub struct VirtualMemory {
     memory: Arc<Memory>,
-    ranges: Mutex<BTreeMap<u64, Reserved>>,
+    ranges: BTreeMap<u64, Reserved>,
 }
 
 #[derive(Debug)]
@@ -101,38 +101,35 @@ pub struct Place {
 
 impl VirtualMemory {
     pub fn new(memory: Arc<Memory>) -> Self {
-        Self { memory, ranges: Mutex::default() }
+        Self { memory, ranges: BTreeMap::new() }
     }
 
-    pub fn reserve(&self, bytes: u64, alignment: u64) -> Result<u64> {
+    pub fn reserve(&mut self, bytes: u64, alignment: u64) -> Result<u64> {
         let host = Range::reserve(bytes)?;
-        let mut ranges = self.ranges.lock();
         let base = self.memory.reserve(bytes, alignment.max(GRANULARITY));
-        ranges.insert(base, Reserved { bytes, host, mappings: BTreeMap::new() });
+        self.ranges.insert(base, Reserved { bytes, host, mappings: BTreeMap::new() });
         Ok(base)
     }
 
     /// Gives addresses back. Nothing may be mapped there.
-    pub fn free(&self, base: u64, bytes: u64) -> Result<()> {
-        let mut ranges = self.ranges.lock();
-        let range = ranges.get(&base).filter(|range| range.bytes == bytes).ok_or_else(|| {
+    pub fn free(&mut self, base: u64, bytes: u64) -> Result<()> {
+        let range = self.ranges.get(&base).filter(|range| range.bytes == bytes).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{bytes} bytes at {base:#x} are not a range that cuMemAddressReserve returned"))
         })?;
         refuse!(INVALID_VALUE if !range.mappings.is_empty(), "the range still has mappings; unmap them first");
         self.memory.forget_reserved(base).wait();
-        ranges.remove(&base);
+        self.ranges.remove(&base);
         Ok(())
     }
 
     /// Maps memory. Nothing else may be mapped there. No access is allowed yet.
-    pub fn map(&self, address: u64, bytes: u64, physical: Arc<Physical>) -> Result<()> {
+    pub fn map(&mut self, address: u64, bytes: u64, physical: Arc<Physical>) -> Result<()> {
         refuse!(
             NOT_SUPPORTED if bytes != physical.memory.bytes,
             "memory is mapped as a whole, and this has {} bytes", physical.memory.bytes
         );
         refuse!(INVALID_VALUE if !address.is_multiple_of(GRANULARITY), "the address must be a multiple of {GRANULARITY}");
-        let mut ranges = self.ranges.lock();
-        let (base, range) = range_of(&mut ranges, address, bytes)?;
+        let (base, range) = range_of(&mut self.ranges, address, bytes)?;
         refuse!(INVALID_VALUE if !range.is_free(address, bytes), "something is mapped there already; unmap it first");
         range.host.map(address - base, &physical.memory)?;
         range.mappings.insert(address, Mapping { bytes, memory: physical, rights: Rights::None });
@@ -140,35 +137,31 @@ impl VirtualMemory {
     }
 
     /// Unmaps whole mappings, if there are any.
-    pub fn unmap(&self, address: u64, bytes: u64) -> Result<()> {
-        let mut ranges = self.ranges.lock();
-        let (base, range) = range_of(&mut ranges, address, bytes)?;
+    pub fn unmap(&mut self, address: u64, bytes: u64) -> Result<()> {
+        let (base, range) = range_of(&mut self.ranges, address, bytes)?;
         if range.is_free(address, bytes) {
             return Ok(());
         }
         let gone = range.whole_mappings(address, bytes)?;
         let mappings: Vec<_> = gone.iter().filter_map(|address| range.mappings.remove(address)).collect();
-        range.publish(&self.memory, base, true);
+        range.publish(&mut self.memory, base, true);
         range.host.unmap(address - base, bytes)?;
-        drop(ranges);
         drop(mappings);
         Ok(())
     }
 
     /// Says what kernels may do with whole mappings.
-    pub fn set_rights(&self, address: u64, bytes: u64, rights: Rights) -> Result<()> {
-        let mut ranges = self.ranges.lock();
-        let (base, range) = range_of(&mut ranges, address, bytes)?;
+    pub fn set_rights(&mut self, address: u64, bytes: u64, rights: Rights) -> Result<()> {
+        let (base, range) = range_of(&mut self.ranges, address, bytes)?;
         for address in range.whole_mappings(address, bytes)? {
             range.mappings.entry(address).and_modify(|mapping| mapping.rights = rights);
         }
-        range.publish(&self.memory, base, false);
+        range.publish(&mut self.memory, base, false);
         Ok(())
     }
 
     pub fn at(&self, address: u64) -> Option<Place> {
-        let ranges = self.ranges.lock();
-        let (&base, range) = ranges.range(..=address).next_back().filter(|(base, range)| address - **base < range.bytes)?;
+        let (&base, range) = self.ranges.range(..=address).next_back().filter(|(base, range)| address - **base < range.bytes)?;
         let mapping = range.mappings.range(..=address).next_back().filter(|(start, mapping)| address - **start < mapping.bytes);
         Some(Place {
             base,

@@ -89,7 +89,7 @@ fn bytes(view: &ImageView) -> Result<u64> {
 
 fn allocate(driver: &Driver, bytes: u64, context: Handle) -> Result<u64> {
     let bytes = usize::try_from(bytes).map_err(|_| CuResult::OUT_OF_MEMORY)?;
-    driver.allocations.allocate(bytes, MemoryKind::Device, context)
+    driver.allocations.lock().allocate(bytes, MemoryKind::Device, context)
 }
 
 fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
@@ -148,10 +148,10 @@ exports! {
 
     fn cuArrayDestroy(array: Handle) {
         let (driver, _) = context::current()?;
-        driver.captures.check_safe()?;
+        driver.captures.lock().check_safe()?;
         refuse!(INVALID_HANDLE if find::<Array>(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
         let array = driver.handles.remove::<Array>(array)?;
-        driver.allocations.free(array.view.address, |kind| kind == MemoryKind::Device).map(drop)
+        driver.allocations.lock().free(array.view.address, |kind| kind == MemoryKind::Device).map(drop)
     }
 
     fn cuMipmappedArrayCreate(array: Out<Handle>, descriptor: In<Array3DDescriptor>, levels: u32) {
@@ -168,11 +168,11 @@ exports! {
 
     fn cuMipmappedArrayDestroy(array: Handle) {
         let (driver, _) = context::current()?;
-        driver.captures.check_safe()?;
+        driver.captures.lock().check_safe()?;
         let array = driver.handles.remove::<Mipmapped>(array)?;
         for level in &array.levels {
             driver.handles.remove::<Array>(*level)?;
         }
-        driver.allocations.free(array.address, |kind| kind == MemoryKind::Device).map(drop)
+        driver.allocations.lock().free(array.address, |kind| kind == MemoryKind::Device).map(drop)
     }
 }

@@ -30,7 +30,7 @@ fn begin(stream: Handle, mode: u32, target: Option<(Handle, Vec<NodeId>)>) -> Re
     let mode = Mode::from_number(mode)?;
     let owns_graph = target.is_none();
     let (graph, dependencies) = target.unwrap_or_else(|| (Graph::create(driver).handle, Vec::new()));
-    let begun = driver.captures.begin(Start {
+    let begun = driver.captures.lock().begin(Start {
         stream: key,
         is_blocking: stream::is_blocking(stream)?,
         mode,
@@ -54,8 +54,8 @@ fn status_of(stream: Handle) -> Result<Option<Status>> {
     let driver = driver()?;
     stream::context_of(stream)?.check()?;
     let key = stream::key(stream)?;
-    refuse!(STREAM_CAPTURE_IMPLICIT if stream::is_legacy(stream) && driver.captures.blocks_legacy(key.context));
-    Ok(driver.captures.status(key))
+    refuse!(STREAM_CAPTURE_IMPLICIT if stream::is_legacy(stream) && driver.captures.lock().blocks_legacy(key.context));
+    Ok(driver.captures.lock().status(key))
 }
 
 fn number_of(status: Option<&Status>) -> u32 {
@@ -84,7 +84,7 @@ fn put_info(stream: Handle, out: Out<u32>, info: &Info) -> Result<()> {
     info.count.put_if_asked(status.dependencies.len());
     if !info.dependencies.is_null() {
         let handles = find::<Graph>(status.graph)?.handles(&status.dependencies);
-        info.dependencies.put(driver()?.captures.list(stream::key(stream)?, handles))?;
+        info.dependencies.put(driver()?.captures.lock().list(stream::key(stream)?, handles))?;
     }
     if !info.data.is_null() {
         refuse!(
@@ -111,7 +111,7 @@ fn update_dependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u
             dependencies.push(id);
         }
     }
-    driver.captures.set_dependencies(stream::key(stream)?, dependencies)
+    driver.captures.lock().set_dependencies(stream::key(stream)?, dependencies)
 }
 
 exports! {
@@ -163,7 +163,7 @@ exports! {
                 others.iter().any(|&id| nodes.get(id).is_some() && !joined.contains(&id))
             })
         };
-        let Ended { graph, owns_graph, failure } = driver.captures.end(key, std::thread::current().id(), unjoined)?;
+        let Ended { graph, owns_graph, failure } = driver.captures.lock().end(key, std::thread::current().id(), unjoined)?;
         match failure {
             Some(failure) => {
                 discard(driver, graph, owns_graph);

@@ -157,10 +157,10 @@ pub fn current() -> Result<(&'static Driver, Arc<Context>)> {
 
 /// Destroys a context and everything that belongs to it.
 pub fn destroy(driver: &Driver, context: Handle) {
-    driver.captures.forget_context(context);
+    driver.captures.lock().forget_context(context);
     driver.queues.forget_context(context);
     driver.handles.remove_context(context);
-    driver.allocations.free_context(context);
+    driver.allocations.lock().free_context(context);
 }
 
 /// Waits for work of a context.
@@ -229,7 +229,7 @@ fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
 fn synchronize(context: Handle) -> Result<()> {
     let (driver, context) = (driver()?, context_or_current(context)?);
     context.check()?;
-    driver.captures.use_context(context.handle)?;
+    driver.captures.lock().use_context(context.handle)?;
     wait(driver, &context, Awaited::Context(context.handle))
 }
 
@@ -327,20 +327,14 @@ exports! {
         device.put(DEVICE)
     }
 
-    fn cuCtxGetFlags(flags: Out<u32>) {
-        let (_, context) = current_even_if_faulted()?;
-        flags.put(context.flags.load(Relaxed))
-    }
+    fn cuCtxGetFlags(flags: Out<u32>) => flags.put(current_even_if_faulted()?.1.flags.load(Relaxed));
 
     fn cuCtxSetFlags(flags: u32) {
         check_flags(flags)?;
         store_setting(flags, KNOWN_FLAGS, |context| &context.flags)
     }
 
-    fn cuCtxGetId(context: Handle, id: Out<u64>) {
-        let context = context_or_current(context)?;
-        id.put(context.handle.number())
-    }
+    fn cuCtxGetId(context: Handle, id: Out<u64>) => id.put(context_or_current(context)?.handle.number());
 
     fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) {
         context_or_current(context)?;

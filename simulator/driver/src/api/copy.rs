@@ -56,7 +56,7 @@ impl Source {
         let bytes_from = |owned: Owned| owned.bytes - (address - owned.base);
         let is_pinned = |owned: Owned| owned.kind.is_on_host() && copy.extent[0] as u64 <= bytes_from(owned);
         let can_be_compared = driver.queues.are_late() && driver.queues.is_empty() && copy.is_row();
-        if !can_be_compared || !driver.allocations.containing(address).is_some_and(is_pinned) {
+        if !can_be_compared || !driver.allocations.lock().containing(address).is_some_and(is_pinned) {
             return Ok(None);
         }
         let mut bytes = vec![0; copy.extent[0]];
@@ -81,7 +81,7 @@ fn hide(driver: &'static Driver, copy: &Copy, stream: Handle) -> Result<Option<A
     let is_pinned = |kind| matches!(kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_));
     let hides = driver.queues.are_late()
         && copy.is_row()
-        && driver.allocations.containing(address).is_some_and(|owned| is_pinned(owned.kind))
+        && driver.allocations.lock().containing(address).is_some_and(|owned| is_pinned(owned.kind))
         && !stream::is_capturing(stream)?;
     Ok(hides.then(|| driver.queues.veils.hide(&driver.memory, address, copy.extent[0])))
 }

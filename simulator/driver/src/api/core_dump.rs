@@ -77,8 +77,7 @@ exports! {
     }
 
     fn cuCoredumpSetAttribute(attribute: u32, value: HostBytes, size: Out<usize>) {
-        let (_, context) = context::current_even_if_faulted()?;
-        set(&context.core_dumps, attribute, value, size)
+        set(&context::current_even_if_faulted()?.1.core_dumps, attribute, value, size)
     }
 
     fn cuCoredumpSetAttributeGlobal(attribute: u32, value: HostBytes, size: Out<usize>) {

@@ -123,7 +123,7 @@ impl Event {
         match self.captured() {
             None => Ok(()),
             Some(captured) => {
-                driver()?.captures.invalidate_sequence(captured.sequence);
+                driver()?.captures.lock().invalidate_all([captured.sequence]);
                 CuResult::CAPTURED_EVENT.err()
             }
         }
@@ -145,7 +145,7 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
     let event = find::<Event>(event)?;
     event.context.check()?;
     event.check_not_captured()?;
-    driver.captures.check_safe()?;
+    driver.captures.lock().check_safe()?;
     if driver.queues.is_empty() {
         learn(driver, &event);
         return Ok(());

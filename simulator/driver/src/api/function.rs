@@ -202,11 +202,10 @@ impl Function {
 }
 
 /// Returns the function with this handle. Refuses one in a context that a fault left unusable.
-pub fn get(handle: Handle) -> Result<(&'static Driver, Arc<Function>)> {
-    let driver = driver()?;
-    let function: Arc<Function> = driver.handles.get(handle)?;
+pub fn get(handle: Handle) -> Result<Arc<Function>> {
+    let function: Arc<Function> = find(handle)?;
     function.context.check()?;
-    Ok((driver, function))
+    Ok(function)
 }
 
 /// Writes where a parameter of a kernel is, and how many bytes it has.
@@ -219,14 +218,13 @@ pub fn put_parameter(kernel: &Kernel, index: usize, offset: Out<usize>, bytes: O
 
 exports! {
     fn cuFuncGetAttribute(value: Out<i32>, attribute: u32, function: Handle) {
-        let (driver, function) = get(function)?;
+        let function = get(function)?;
         value.check()?;
-        value.put(function.attribute(attribute, driver.profile).ok_or(CuResult::INVALID_VALUE)?)
+        value.put(function.attribute(attribute, driver()?.profile).ok_or(CuResult::INVALID_VALUE)?)
     }
 
     fn cuFuncSetAttribute(function: Handle, attribute: u32, value: i32) {
-        let (driver, function) = get(function)?;
-        function.set_attribute(attribute, value, driver.profile)
+        get(function)?.set_attribute(attribute, value, driver()?.profile)
     }
 
     /// A preference, which a driver may ignore. This one does.
@@ -240,26 +238,16 @@ exports! {
         if config <= LAST_SHARED_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
     }
 
-    fn cuFuncGetModule(module: Out<Handle>, function: Handle) {
-        let (_, function) = get(function)?;
-        module.put(function.module)
-    }
+    fn cuFuncGetModule(module: Out<Handle>, function: Handle) => module.put(get(function)?.module);
 
     /// The text lives as long as the module.
-    fn cuFuncGetName(name: Out<*const c_char>, function: Handle) {
-        let (_, function) = get(function)?;
-        name.put(function.name.as_ptr())
-    }
+    fn cuFuncGetName(name: Out<*const c_char>, function: Handle) => name.put(get(function)?.name.as_ptr());
 
     fn cuFuncGetParamInfo(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
-        let (_, function) = get(function)?;
-        put_parameter(function.kernel(), index, offset, bytes)
+        put_parameter(get(function)?.kernel(), index, offset, bytes)
     }
 
-    fn cuFuncGetParamCount(function: Handle, count: Out<usize>) {
-        let (_, function) = get(function)?;
-        count.put(function.kernel().params().len())
-    }
+    fn cuFuncGetParamCount(function: Handle, count: Out<usize>) => count.put(get(function)?.kernel().params().len());
 
     /// `CU_FUNCTION_LOADING_STATE_LOADED`
     fn cuFuncIsLoaded(state: Out<u32>, function: Handle) {

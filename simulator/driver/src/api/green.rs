@@ -63,8 +63,7 @@ fn of_alias(driver: &Driver, alias: Handle) -> Option<Arc<Green>> {
 
 exports! {
     fn cuDeviceGetDevResource(device: DeviceId, resource: Out<Resource>, kind: u32) {
-        let driver = driver_of(device)?;
-        put(resource, kind, driver.profile.multiprocessors)
+        put(resource, kind, driver_of(device)?.profile.multiprocessors)
     }
 
     fn cuCtxGetDevResource(context: Handle, resource: Out<Resource>, kind: u32) {
@@ -143,8 +142,7 @@ exports! {
     }
 
     fn cuStreamGetGreenCtx(stream: Handle, green: Out<Handle>) {
-        let driver = driver()?;
-        green.put(of_alias(driver, stream::made_in(stream)?).map_or(Handle::NULL, |green| green.handle))
+        green.put(of_alias(driver()?, stream::made_in(stream)?).map_or(Handle::NULL, |green| green.handle))
     }
 
     fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) also "_ptsz" {

@@ -34,8 +34,8 @@ exports! {
         let (driver, _) = context::current()?;
         check_supported(driver)?;
         handle.check()?;
-        driver.captures.check_safe()?;
-        handle.put(driver.allocations.export(address, MEMORY, |kind| kind == MemoryKind::Device)?)
+        driver.captures.lock().check_safe()?;
+        handle.put(driver.allocations.lock().export(address, MEMORY, |kind| kind == MemoryKind::Device)?)
     }
 
     /// The old name for the same: both take the flags.
@@ -45,14 +45,14 @@ exports! {
         address.check()?;
         refuse!(INVALID_VALUE if flags != LAZY_ENABLE_PEER_ACCESS);
         let place = place(&handle, MEMORY)?;
-        driver.captures.check_safe()?;
-        address.put(driver.allocations.open(&place, context.handle)?)
+        driver.captures.lock().check_safe()?;
+        address.put(driver.allocations.lock().open(&place, context.handle)?)
     }
 
     fn cuIpcCloseMemHandle(address: DevicePtr) {
         let (driver, _) = context::current()?;
-        driver.captures.check_safe()?;
-        driver.allocations.close(address)
+        driver.captures.lock().check_safe()?;
+        driver.allocations.lock().close(address)
     }
 
     fn cuIpcGetEventHandle(handle: Out<Token>, event: Handle) {

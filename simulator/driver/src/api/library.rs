@@ -74,7 +74,7 @@ impl Kernel {
 pub fn function(handle: Handle) -> Result<Arc<Function>> {
     match find::<Kernel>(handle) {
         Ok(kernel) => kernel.function(),
-        Err(_) => Ok(function::get(handle)?.1),
+        Err(_) => function::get(handle),
     }
 }
 
@@ -186,8 +186,7 @@ exports! {
     fn cuKernelGetName(name: Out<*const c_char>, kernel: Handle) => name.put(find::<Kernel>(kernel)?.name.as_ptr());
 
     fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
-        let kernel = find::<Kernel>(kernel)?;
-        function::put_parameter(kernel.simulated(), index, offset, bytes)
+        function::put_parameter(find::<Kernel>(kernel)?.simulated(), index, offset, bytes)
     }
 
     fn cuKernelGetParamCount(kernel: Handle, count: Out<usize>) => count.put(find::<Kernel>(kernel)?.simulated().params().len());

@@ -119,8 +119,7 @@ exports! {
     }
 
     fn cuModuleGetFunctionCount(count: Out<u32>, module: Handle) {
-        let module = find::<Module>(module)?;
-        count.put(module.image.image().module().kernels().len() as u32)
+        count.put(find::<Module>(module)?.image.image().module().kernels().len() as u32)
     }
 
     fn cuModuleGetGlobal_v2(address: Out<DevicePtr>, bytes: Out<usize>, module: Handle, name: Text) {

@@ -35,7 +35,7 @@ macro_rules! of_32_bits {
 
 /// Changes what the next old launch of a function is given.
 fn change(function: Handle, change: impl FnOnce(&Function, &mut function::OldLaunch) -> Result<()>) -> Result<()> {
-    let (_, function) = function::get(function)?;
+    let function = function::get(function)?;
     change(&function, &mut function.old_launch.lock())
 }
 
@@ -53,7 +53,7 @@ fn set_parameter(function: Handle, offset: c_int, bytes: &[u8]) -> Result<()> {
 
 /// Launches a function with what was stored for it. Parameters that the program left out are 0.
 fn launch_grid(function: Handle, width: c_int, height: c_int, stream: Handle) -> Result<()> {
-    let (_, found) = function::get(function)?;
+    let found = function::get(function)?;
     let old = found.old_launch.lock().clone();
     let extent = |extent: c_int| u32::try_from(extent).map_err(|_| CuResult::INVALID_VALUE);
     let shape = Shape::of([extent(width)?, extent(height)?, 1], old.block, old.shared_bytes);
@@ -74,8 +74,7 @@ of_32_bits! {
 
     /// Returns the memory in 32 bits, or the most that they can say.
     fn cuDeviceTotalMem(bytes: Out<u32>, device: DeviceId) {
-        let driver = driver_of(device)?;
-        bytes.put(driver.profile.memory_bytes.try_into().unwrap_or(u32::MAX))
+        bytes.put(driver_of(device)?.profile.memory_bytes.try_into().unwrap_or(u32::MAX))
     }
 
     fn cuFuncSetBlockShape(function: Handle, x: c_int, y: c_int, z: c_int) {

@@ -158,9 +158,9 @@ pub struct Block {
 impl Block {
     /// Makes memory that `graph` allocates.
     pub fn new(driver: &Driver, bytes: usize, context: Handle, graph: Handle) -> Result<Arc<Self>> {
-        let address = driver.allocations.allocate(bytes, MemoryKind::Graph, context)?;
+        let address = driver.allocations.lock().allocate(bytes, MemoryKind::Graph, context)?;
         let bytes = bytes as u64;
-        driver.graph_memory.reserve(address, bytes, graph);
+        driver.graph_memory.lock().reserve(address, bytes, graph);
         Ok(Arc::new(Self { address, bytes }))
     }
 }
@@ -168,7 +168,7 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         if let Some(driver) = driver_of_this_process() {
-            give_back(driver, self.address, driver.graph_memory.forget_node(self.address));
+            give_back(driver, self.address, driver.graph_memory.lock().forget_node(self.address));
         }
     }
 }
@@ -177,13 +177,13 @@ impl Drop for Block {
 pub fn give_back(driver: &Driver, address: u64, bytes: Bytes) {
     if bytes == Bytes::Unused {
         // Fails only if the context is gone, which took its memory along.
-        let _ = driver.allocations.free(address, |kind| kind == MemoryKind::Graph);
+        let _ = driver.allocations.lock().free(address, |kind| kind == MemoryKind::Graph);
     }
 }
 
 /// Frees live memory of a graph for the program.
 pub fn free_graph_memory(driver: &Driver, address: u64) -> Result<()> {
-    let bytes = driver.graph_memory.free_outside(address)?;
+    let bytes = driver.graph_memory.lock().free_outside(address)?;
     give_back(driver, address, bytes);
     Ok(())
 }
@@ -261,7 +261,7 @@ impl Graph {
             "the graph of a node cannot allocate or free memory"
         );
         if let Operation::Free(address) = operation {
-            driver.graph_memory.plan_free(address, self.handle)?;
+            driver.graph_memory.lock().plan_free(address, self.handle)?;
         }
         let handle = driver.handles.reserve();
         let node = Node { handle, original: None, operation, is_enabled: true };
@@ -342,7 +342,7 @@ impl Graph {
     /// Removes the handles of the graph and of everything in it. What is executable of it stays.
     pub fn unregister(&self, driver: &Driver) {
         let _ = driver.handles.remove::<Graph>(self.handle);
-        driver.graph_memory.forget_frees(self.handle);
+        driver.graph_memory.lock().forget_frees(self.handle);
         let nodes: Vec<Node> = self.nodes.lock().nodes().map(|(_, node)| node.clone()).collect();
         for node in nodes {
             node.unregister(driver);

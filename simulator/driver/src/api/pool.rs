@@ -44,14 +44,15 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
     if bytes == 0 {
         return out.put(0);
     }
-    if let Some(status) = driver.captures.status(stream::key(stream)?) {
+    let captured = driver.captures.lock().status(stream::key(stream)?);
+    if let Some(status) = captured {
         let block = Block::new(driver, bytes, context.handle, status.graph)?;
         stream::submit(stream, Operation::Allocate(block.clone()))?;
         return out.put(block.address);
     }
     stream::admit(stream)?;
     let kind = MemoryKind::Pooled(pool.handle);
-    let address = driver.allocations.allocate(bytes, kind, context.handle)?;
+    let address = driver.allocations.lock().allocate(bytes, kind, context.handle)?;
     pool.note_allocated(bytes as u64);
     if driver.queues.timeline.is_some() {
         // Work of another stream may use it only after the allocation.
@@ -66,10 +67,10 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
 /// Frees memory, and records that in its pool if it still exists.
 pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
     let is_of_graph = |owned: &Owned| owned.kind == MemoryKind::Graph && owned.base == address;
-    if driver.allocations.containing(address).as_ref().is_some_and(is_of_graph) && frees(MemoryKind::Graph) {
+    if driver.allocations.lock().containing(address).as_ref().is_some_and(is_of_graph) && frees(MemoryKind::Graph) {
         return free_graph_memory(driver, address);
     }
-    let freed = driver.allocations.free(address, frees)?;
+    let freed = driver.allocations.lock().free(address, frees)?;
     if let MemoryKind::Pooled(pool) = freed.kind
         && let Ok(pool) = driver.handles.get::<Pool>(pool)
     {
@@ -80,7 +81,7 @@ pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -
 
 /// Returns all bytes of an allocation, which nothing may use any more.
 fn whole(driver: &Driver, address: u64) -> Vec<Accessed> {
-    let owned = driver.allocations.containing(address);
+    let owned = driver.allocations.lock().containing(address);
     owned.map(|owned| Accessed { address: owned.base, bytes: owned.bytes, accesses: Accesses::WRITTEN }).into_iter().collect()
 }
 
@@ -133,7 +134,7 @@ exports! {
             return stream::submit(stream, Operation::Free(address));
         }
         stream::admit(stream)?;
-        if driver.queues.are_late() && driver.allocations.containing(address).is_none_or(|owned| owned.base != address) {
+        if driver.queues.are_late() && driver.allocations.lock().containing(address).is_none_or(|owned| owned.base != address) {
             refuse!(INVALID_VALUE);
         }
         // CUDA allows memory from cuMemAlloc here as well.
@@ -181,7 +182,7 @@ exports! {
             MemoryKind::Pooled(pool) => driver.handles.get::<Pool>(pool).is_ok_and(|pool| pool.handle_types != 0),
             _ => false,
         };
-        data.put(driver.allocations.export(address, POOLED, shares)?)
+        data.put(driver.allocations.lock().export(address, POOLED, shares)?)
     }
 
     /// Opens memory of another process. It is freed as if it came from a pool of this process.
@@ -191,7 +192,7 @@ exports! {
         refuse!(INVALID_VALUE if !driver.handles.get::<Pool>(pool)?.is_imported);
         let place = Place::from_token(&data.read()?).filter(|place| place.kind == POOLED).ok_or(CuResult::INVALID_VALUE)?;
         let kind = MemoryKind::ImportedFromPool(pool);
-        address.put(driver.allocations.map_imported(&place, kind, context.handle)?)
+        address.put(driver.allocations.lock().map_imported(&place, kind, context.handle)?)
     }
 
     /// Makes the default pool current if this one was. Memory from the pool lives until it is freed.
@@ -268,14 +269,11 @@ exports! {
         Ok(())
     }
 
-    fn cuDeviceGraphMemTrim(device: DeviceId) {
-        driver_of(device)?.graph_memory.trim();
-        Ok(())
-    }
+    fn cuDeviceGraphMemTrim(device: DeviceId) => driver_of(device).map(|driver| driver.graph_memory.lock().trim());
 
     /// Returns bytes in use, now and at most, or reserved, now and at most.
     fn cuDeviceGetGraphMemAttribute(device: DeviceId, attribute: u32, value: Out<u64>) {
-        let levels = driver_of(device)?.graph_memory.levels();
+        let levels = driver_of(device)?.graph_memory.lock().levels();
         value.put(*levels.get(attribute as usize).ok_or(CuResult::INVALID_VALUE)?)
     }
 
@@ -283,7 +281,7 @@ exports! {
     fn cuDeviceSetGraphMemAttribute(device: DeviceId, attribute: u32, value: In<u64>) {
         let driver = driver_of(device)?;
         match attribute {
-            1 | 3 if value.read()? == 0 => driver.graph_memory.reset_high(attribute as usize / 2),
+            1 | 3 if value.read()? == 0 => driver.graph_memory.lock().reset_high(attribute as usize / 2),
             _ => refuse!(INVALID_VALUE),
         }
         Ok(())

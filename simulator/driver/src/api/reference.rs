@@ -274,8 +274,5 @@ exports! {
         Ok(())
     }
 
-    fn cuSurfRefGetArray(array: Out<Handle>, reference: Handle) {
-        let reference = find::<SurfaceReference>(reference)?;
-        array.put(*reference.array.lock())
-    }
+    fn cuSurfRefGetArray(array: Out<Handle>, reference: Handle) => array.put(*find::<SurfaceReference>(reference)?.array.lock());
 }

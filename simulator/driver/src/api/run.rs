@@ -74,8 +74,8 @@ impl Run {
                 }
             }
             Operation::Record(event) => event.record_now(),
-            Operation::Allocate(block) => driver.graph_memory.allocate(block.address)?,
-            Operation::Free(address) => give_back(driver, *address, driver.graph_memory.free(*address)?),
+            Operation::Allocate(block) => driver.graph_memory.lock().allocate(block.address)?,
+            Operation::Free(address) => give_back(driver, *address, driver.graph_memory.lock().free(*address)?),
             Operation::Values(values) => {
                 while let Some(next) = values.operations.get(self.done) {
                     match next.run(driver)? {

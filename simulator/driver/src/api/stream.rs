@@ -98,7 +98,7 @@ pub fn is_blocking(handle: Handle) -> Result<bool> {
 
 /// Returns true if a stream is being captured, even without success.
 pub fn is_capturing(handle: Handle) -> Result<bool> {
-    Ok(driver()?.captures.status(key(handle)?).is_some())
+    Ok(driver()?.captures.lock().status(key(handle)?).is_some())
 }
 
 /// Gives a stream something to do. It is done when this returns, unless the stream is being captured, or waits for a value in memory.
@@ -111,7 +111,8 @@ pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
 pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let record = |graph, dependencies: &[_]| find::<Graph>(graph)?.add(driver, operation.clone(), dependencies);
-    if let Some(recorded) = driver.captures.add(key, record) {
+    let recorded = driver.captures.lock().add(key, record);
+    if let Some(recorded) = recorded {
         return recorded.map(drop);
     }
     if let Operation::Record(event) = &operation {
@@ -172,7 +173,7 @@ pub fn finish(stream: Handle) -> Result<()> {
 pub fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
     let (driver, key) = (driver()?, key(stream)?);
     if is_legacy(stream) {
-        driver.captures.use_legacy(key.context)?;
+        driver.captures.lock().use_legacy(key.context)?;
     }
     Ok((driver, key))
 }
@@ -180,7 +181,7 @@ pub fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
 /// Refuses what no graph can contain, and invalidates the capture.
 pub fn check_not_capturing(stream: Handle) -> Result<()> {
     let (driver, key) = admit(stream)?;
-    if driver.captures.invalidate(key) { CuResult::STREAM_CAPTURE_UNSUPPORTED.err() } else { Ok(()) }
+    if driver.captures.lock().invalidate(key) { CuResult::STREAM_CAPTURE_UNSUPPORTED.err() } else { Ok(()) }
 }
 
 /// Records an event: at once, or as what the stream's next captured node will depend on.
@@ -190,7 +191,8 @@ fn record(event: Handle, stream: Handle, is_external: bool) -> Result<()> {
     context.check()?;
     refuse!(INVALID_HANDLE if context.handle != event.context.handle);
     let (driver, key) = admit(stream)?;
-    match driver.captures.record(key)? {
+    let captured = driver.captures.lock().record(key)?;
+    match captured {
         Some(captured) if !is_external => {
             event.record_captured(captured);
             Ok(())
@@ -207,9 +209,9 @@ fn wait(stream: Handle, event: Handle, is_external: bool) -> Result<()> {
     refuse!(INVALID_VALUE if is_external && !is_capturing(stream)?);
     match event.captured() {
         Some(_) if is_legacy(stream) => CuResult::STREAM_CAPTURE_UNSUPPORTED.err(),
-        Some(captured) if !is_external => driver.captures.wait(key, is_blocking(stream)?, &captured),
+        Some(captured) if !is_external => driver.captures.lock().wait(key, is_blocking(stream)?, &captured),
         // Only the order inside the stream may cross the boundary of a capture.
-        None if !is_external && driver.captures.invalidate(key) => Err(CuResult::STREAM_CAPTURE_ISOLATION.because(
+        None if !is_external && driver.captures.lock().invalidate(key) => Err(CuResult::STREAM_CAPTURE_ISOLATION.because(
             "the event was not recorded in this capture; record it in a stream of the capture, or wait with CU_EVENT_WAIT_EXTERNAL",
         )),
         _ => submit(stream, Operation::Wait(event)),
@@ -241,7 +243,7 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     let event = find::<Event>(event)?;
     context.check()?;
     refuse!(INVALID_HANDLE if context.handle != event.context.handle);
-    driver.captures.use_context(context.handle)?;
+    driver.captures.lock().use_context(context.handle)?;
     event.note_submitted();
     let position = of_context(&context);
     let recorded = event.clone();
@@ -261,7 +263,7 @@ pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
     let event = find::<Event>(event)?;
     context.check()?;
     refuse!(STREAM_CAPTURE_ISOLATION if event.captured().is_some());
-    driver.captures.use_context(context.handle)?;
+    driver.captures.lock().use_context(context.handle)?;
     let wait = Operation::Wait(event);
     let task = wait.task();
     let mut run = Run::new(wait)?;
@@ -321,7 +323,8 @@ exports! {
         let driver = driver()?;
         let removed = driver.handles.remove::<Stream>(stream)?;
         let key = StreamKey { handle: stream, context: removed.context.handle, thread: None };
-        if let Some(graph) = driver.captures.forget_stream(key) {
+        let captured_to = driver.captures.lock().forget_stream(key);
+        if let Some(graph) = captured_to {
             find::<Graph>(graph)?.unregister(driver);
         }
         removed.context.check()

@@ -211,7 +211,7 @@ impl Copy {
     /// count.
     pub fn is_between_devices(&self, driver: &Driver) -> bool {
         [self.target, self.source].iter().all(|end| {
-            let owned = driver.allocations.containing(end.address.number());
+            let owned = driver.allocations.lock().containing(end.address.number());
             owned.is_none_or(|owned| !owned.kind.is_on_host()) && matches!(end.address.resolve(driver), Location::Device(_))
         })
     }

@@ -128,7 +128,7 @@ impl ValueOp {
 
 /// Refuses an address that no value can be at.
 fn check_address(driver: &Driver, address: u64, bytes: u32) -> Result<()> {
-    let is_managed = driver.allocations.containing(address).is_some_and(|owned| owned.kind == MemoryKind::Managed);
+    let is_managed = driver.allocations.lock().containing(address).is_some_and(|owned| owned.kind == MemoryKind::Managed);
     let is_aligned = address.is_multiple_of(bytes.into());
     let can_be_read = || driver.memory.read(address, &mut [0; 8][..bytes as usize]).is_ok();
     refuse!(

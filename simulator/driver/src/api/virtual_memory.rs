@@ -61,13 +61,10 @@ exports! {
         if bytes == 0 || !is_aligned || (alignment != 0 && !alignment.is_power_of_two()) || alignment > 1 << 40 {
             refuse!(INVALID_VALUE);
         }
-        address.put(driver.virtual_memory.reserve(bytes, alignment)?)
+        address.put(driver.virtual_memory.lock().reserve(bytes, alignment)?)
     }
 
-    fn cuMemAddressFree(address: DevicePtr, bytes: usize) {
-        let driver = check_flags(0)?;
-        driver.virtual_memory.free(address, bytes as u64)
-    }
+    fn cuMemAddressFree(address: DevicePtr, bytes: usize) => check_flags(0)?.virtual_memory.lock().free(address, bytes as u64);
 
     fn cuMemCreate(handle: Out<u64>, bytes: usize, properties: In<MemoryProperties>, flags: u64) {
         let driver = check_flags(flags)?;
@@ -78,7 +75,7 @@ exports! {
             INVALID_VALUE if bytes == 0 || !(bytes as u64).is_multiple_of(GRANULARITY),
             "the length must be a multiple of {GRANULARITY}"
         );
-        let lease = driver.allocations.take_bytes(bytes as u64)?;
+        let lease = driver.allocations.lock().take_bytes(bytes as u64)?;
         let memory = SharedMemory::create(bytes as u64)?;
         handle.put(Physical::register(&driver.handles, memory, properties.handle_types, Some(lease)).number())
     }
@@ -91,13 +88,10 @@ exports! {
     fn cuMemMap(address: DevicePtr, bytes: usize, offset: usize, handle: u64, flags: u64) {
         let driver = check_flags(flags)?;
         refuse!(NOT_SUPPORTED if offset != 0, "memory is mapped as a whole");
-        driver.virtual_memory.map(address, bytes as u64, memory(driver, handle)?)
+        driver.virtual_memory.lock().map(address, bytes as u64, memory(driver, handle)?)
     }
 
-    fn cuMemUnmap(address: DevicePtr, bytes: usize) {
-        let driver = check_flags(0)?;
-        driver.virtual_memory.unmap(address, bytes as u64)
-    }
+    fn cuMemUnmap(address: DevicePtr, bytes: usize) => check_flags(0)?.virtual_memory.lock().unmap(address, bytes as u64);
 
     fn cuMemSetAccess(address: DevicePtr, bytes: usize, access: In<MemAccess>, count: usize) {
         let driver = check_flags(0)?;
@@ -112,14 +106,14 @@ exports! {
                 _ => refuse!(INVALID_VALUE),
             };
         }
-        driver.virtual_memory.set_rights(address, bytes as u64, rights)
+        driver.virtual_memory.lock().set_rights(address, bytes as u64, rights)
     }
 
     fn cuMemGetAccess(flags: Out<u64>, location: In<MemLocation>, address: DevicePtr) {
         let driver = check_flags(0)?;
         flags.check()?;
         check_location(location.read()?)?;
-        let place = driver.virtual_memory.at(address).filter(|place| place.mapping.is_some());
+        let place = driver.virtual_memory.lock().at(address).filter(|place| place.mapping.is_some());
         flags.put(u64::from(number(place.ok_or(CuResult::INVALID_VALUE)?.rights)))
     }
 
@@ -142,7 +136,7 @@ exports! {
     fn cuMemRetainAllocationHandle(handle: Out<u64>, address: DevicePtr) {
         let driver = check_flags(0)?;
         handle.check()?;
-        let place = driver.virtual_memory.at(address).and_then(|place| place.mapping);
+        let place = driver.virtual_memory.lock().at(address).and_then(|place| place.mapping);
         let (memory, ..) = place.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("nothing is mapped at {address:#x}")))?;
         memory.retain(&driver.handles);
         handle.put(memory.handle.number())

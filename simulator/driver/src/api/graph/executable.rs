@@ -269,7 +269,7 @@ exports! {
             // Whether memory of the graph is free shows when earlier work has run.
             stream::finish(stream)?;
         }
-        for block in executable.nodes.blocks().iter().filter(|block| driver.graph_memory.is_live(block.address)) {
+        for block in executable.nodes.blocks().iter().filter(|block| driver.graph_memory.lock().is_live(block.address)) {
             refuse!(
                 INVALID_VALUE if executable.flags & AUTO_FREE == 0,
                 "memory at {:#x}, which this graph allocates, is not free yet", block.address

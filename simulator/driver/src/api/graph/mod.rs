@@ -54,7 +54,7 @@ fn put_edge_data(out: Out<EdgeData>, count: usize) -> Result<()> {
 
 /// Refuses to remove something from a graph that must stay as it is.
 fn check_can_shrink(driver: &Driver, graph: &Graph) -> Result<()> {
-    refuse!(INVALID_VALUE if graph.has_memory_nodes() || driver.captures.is_target(graph.handle));
+    refuse!(INVALID_VALUE if graph.has_memory_nodes() || driver.captures.lock().is_target(graph.handle));
     Ok(())
 }
 
@@ -117,7 +117,7 @@ exports! {
     fn cuGraphDestroy(graph: Handle) {
         let driver = driver()?;
         let graph = find::<Graph>(graph)?;
-        refuse!(INVALID_VALUE if graph.is_embedded || driver.captures.is_target(graph.handle));
+        refuse!(INVALID_VALUE if graph.is_embedded || driver.captures.lock().is_target(graph.handle));
         graph.unregister(driver);
         Ok(())
     }
