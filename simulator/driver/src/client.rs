@@ -308,25 +308,21 @@ mod windows {
         if path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(NAME)) {
             return Ok(path);
         }
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| Error::File { path, source }
-        };
-        let data = fs::metadata(&path).map_err(failed(&path))?;
+        let data = fs::metadata(&path).map_err(Error::at(&path))?;
         let age = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
         let folder = std::env::temp_dir().join(format!("simcuda-{:x}-{:x}", data.len(), age.as_nanos()));
         let copy = folder.join(NAME);
         if fs::metadata(&copy).is_ok_and(|copied| copied.len() == data.len()) {
             return Ok(copy);
         }
-        fs::create_dir_all(&folder).map_err(failed(&folder))?;
+        fs::create_dir_all(&folder).map_err(Error::at(&folder))?;
         // Another program may do the same now: the last one to rename wins, and none sees half of a copy.
         let unfinished = folder.join(format!("unfinished-{}", std::process::id()));
-        fs::copy(&path, &unfinished).map_err(failed(&unfinished))?;
+        fs::copy(&path, &unfinished).map_err(Error::at(&unfinished))?;
         match fs::rename(&unfinished, &copy) {
             // A copy that is in use cannot be replaced, and need not be.
             Err(_) if copy.is_file() => drop(fs::remove_file(&unfinished)),
-            renamed => renamed.map_err(failed(&copy))?,
+            renamed => renamed.map_err(Error::at(&copy))?,
         }
         Ok(copy)
     }

@@ -258,7 +258,9 @@ impl Driver {
     /// Notes accesses of this thread's work, and reports races with them.
     pub fn note_accesses(&self, accesses: impl FnOnce() -> Vec<Accessed>) {
         let Some(timeline) = &self.queues.timeline else { return };
-        for race in timeline.access(accesses()) {
+        let accesses = accesses();
+        let races = timeline.lock().access(accesses);
+        for race in races {
             let StreamRace { kernel, work, message, address, bytes } = race;
             let place = match self.allocations.lock().containing(address) {
                 Some(owned) => {

@@ -2,7 +2,7 @@
 //! [`CuResult`](crate::result::CuResult) instead.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -47,6 +47,14 @@ pub enum Error {
     /// The file system refuses.
     #[error("{}: {source}", .path.display())]
     File { path: PathBuf, source: io::Error },
+}
+
+impl Error {
+    /// Makes an error of what the file system says about a path.
+    pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
 }
 
 fn profile_names() -> String {

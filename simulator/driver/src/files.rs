@@ -72,7 +72,7 @@ impl Spool {
             name.starts_with(prefix) && name.ends_with(".json")
         };
         let paths = fs::read_dir(&self.folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
-        let mut paths: Vec<PathBuf> = paths.map_err(|source| Error::File { path: self.folder.clone(), source })?;
+        let mut paths: Vec<PathBuf> = paths.map_err(Error::at(&self.folder))?;
         paths.retain(is_ours);
         paths.sort();
         Ok(paths)
@@ -81,7 +81,7 @@ impl Spool {
     /// Reads what the processes have written, process by process. Fails with [`Error::File`] if the folder or a file cannot be read, or if
     /// `parse` refuses a file.
     pub fn read<T>(&self, parse: impl Fn(&[u8]) -> io::Result<T>) -> Result<Vec<T>, Error> {
-        let read = |path: PathBuf| fs::read(&path).and_then(|bytes| parse(&bytes)).map_err(|source| Error::File { path, source });
+        let read = |path: PathBuf| fs::read(&path).and_then(|bytes| parse(&bytes)).map_err(Error::at(&path));
         self.files()?.into_iter().map(read).collect()
     }
 }

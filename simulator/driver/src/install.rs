@@ -64,10 +64,6 @@ pub const LOADER_VARIABLE: &str = if cfg!(windows) {
 /// [`Error::File`] if the file system refuses.
 pub fn install(folder: &Path) -> Result<PathBuf, Error> {
     let driver = client::find_library()?;
-    let at = |path: &Path| {
-        let path = path.to_owned();
-        move |source| Error::File { path, source }
-    };
     let mut libraries = vec![(DRIVER, driver.clone())];
     if cfg!(target_os = "linux") {
         for (library, file) in [(RUNTIME, RUNTIME_FILE), (COMPILER, COMPILER_FILE)] {
@@ -78,20 +74,20 @@ pub fn install(folder: &Path) -> Result<PathBuf, Error> {
             libraries.push((library, built));
         }
     }
-    fs::create_dir_all(folder).map_err(at(folder))?;
-    let folder = folder.canonicalize().map_err(at(folder))?;
+    fs::create_dir_all(folder).map_err(Error::at(folder))?;
+    let folder = folder.canonicalize().map_err(Error::at(folder))?;
     for (library, _) in &libraries {
         library.check_not_foreign(&folder)?;
     }
     for (library, source) in &libraries {
         let path = folder.join(library.name);
         let parent = path.parent().unwrap_or(&folder);
-        fs::create_dir_all(parent).map_err(at(parent))?;
-        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).map_err(at(&path))?;
+        fs::create_dir_all(parent).map_err(Error::at(parent))?;
+        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).map_err(Error::at(&path))?;
         for name in library.links {
             let link_path = folder.join(name);
             put(&link_path, |unfinished| link(path.file_name().unwrap_or_default().as_ref(), unfinished))
-                .map_err(at(&link_path))?;
+                .map_err(Error::at(&link_path))?;
         }
     }
     Ok(folder)

@@ -52,7 +52,7 @@ pub struct Queues {
     /// Held while all work is done that can be, before the call returns.
     at_once: Mutex<()>,
     /// The order of the work in time, where races are looked for.
-    pub timeline: Option<Timeline>,
+    pub timeline: Option<Mutex<Timeline>>,
     /// The bytes that the host does not see while no work runs.
     pub veils: Veils,
     /// Calls that enqueued or waited.
@@ -92,7 +92,7 @@ impl Queues {
     pub fn scheduled(number: u64) -> Self {
         let schedule = Schedule::new(number);
         let is_late = !schedule.is_as_called();
-        Self { schedule: Mutex::new(schedule), is_late, timeline: Some(Timeline::default()), ..Self::default() }
+        Self { schedule: Mutex::new(schedule), is_late, timeline: Some(Mutex::default()), ..Self::default() }
     }
 
     /// Returns true if work may wait although it could be done.
@@ -103,12 +103,12 @@ impl Queues {
     /// Adds work behind all others, and goes on with what can. Returns its place in time, if races between streams are looked for.
     pub fn push(&'static self, position: Position, task: Task, mut work: Work) -> Result<Option<Arc<Moment>>> {
         let Some(timeline) = &self.timeline else { return self.push_work(position, work).map(|()| None) };
-        let moment = timeline.enqueue(position, task);
+        let moment = timeline.lock().enqueue(position, task);
         let of_work = moment.clone();
         let in_time = move || {
-            timeline.begin(&of_work);
+            timeline.lock().begin(&of_work);
             let progress = work();
-            timeline.end(&of_work, !matches!(progress, Ok(Progress::Waits(_))));
+            timeline.lock().end(&of_work, !matches!(progress, Ok(Progress::Waits(_))));
             progress
         };
         self.push_work(position, Box::new(in_time))?;

@@ -144,7 +144,7 @@ impl VirtualMemory {
         }
         let gone = range.whole_mappings(address, bytes)?;
         let mappings: Vec<_> = gone.iter().filter_map(|address| range.mappings.remove(address)).collect();
-        range.publish(&mut self.memory, base, true);
+        range.publish(&self.memory, base, true);
         range.host.unmap(address - base, bytes)?;
         drop(mappings);
         Ok(())
@@ -156,7 +156,7 @@ impl VirtualMemory {
         for address in range.whole_mappings(address, bytes)? {
             range.mappings.entry(address).and_modify(|mapping| mapping.rights = rights);
         }
-        range.publish(&mut self.memory, base, false);
+        range.publish(&self.memory, base, false);
         Ok(())
     }
 

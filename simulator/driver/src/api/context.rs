@@ -171,7 +171,7 @@ pub fn wait(driver: &Driver, context: &Context, awaited: Awaited) -> Result<()> 
     let in_vain = driver.queues.wait(driver::patience(), awaited);
     in_vain.map_or(Ok(()), |what| give_up(driver, context, &what))?;
     if let Some(timeline) = &driver.queues.timeline {
-        timeline.waited(awaited);
+        timeline.lock().waited(awaited);
     }
     context.check()?;
     driver.queues.take_failure(context.handle)

@@ -172,7 +172,7 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
 /// The host knows now that the event was recorded.
 fn learn(driver: &Driver, event: &Event) {
     if let Some((timeline, moment)) = driver.queues.timeline.as_ref().zip(event.last().moment) {
-        timeline.wait_for(&moment);
+        timeline.lock().wait_for(&moment);
     }
 }
 

@@ -346,7 +346,7 @@ exports! {
         let position = position(stream, key(stream)?)?;
         refuse!(NOT_READY if driver.queues.is_busy(&position));
         if let Some(timeline) = &driver.queues.timeline {
-            timeline.waited(Awaited::Before(position));
+            timeline.lock().waited(Awaited::Before(position));
         }
         usable(stream).map(drop)
     }

@@ -63,7 +63,7 @@ impl Destination {
                     Form::Sarif => serde_json::to_string_pretty(&report.sarif()).map(|text| text + "\n"),
                 };
                 let written = text.map_err(io::Error::from).and_then(|text| replace(path, &text));
-                written.map_err(|source| Error::File { path: path.clone(), source })?;
+                written.map_err(Error::at(path))?;
             }
         }
         Ok(())

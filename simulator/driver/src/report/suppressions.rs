@@ -67,7 +67,7 @@ struct Entry {
 
 /// Reads a file. Fails with [`Error::File`] if it cannot be read, and [`Error::Suppressions`], with the line, if it is not as it must be.
 pub fn read(path: &Path) -> Result<Vec<Suppression>, Error> {
-    let text = fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    let text = fs::read_to_string(path).map_err(Error::at(path))?;
     parse(path, &text)
 }
 
