@@ -15,7 +15,7 @@ use simt::Severity;
 use crate::coverage::Collector;
 use crate::driver;
 use crate::files::replace;
-use crate::messages::say;
+use crate::messages::{say, say_if_not_written};
 
 /// How long to wait for a thread that is recording a launch.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -40,14 +40,12 @@ extern "C" fn at_exit() {
 /// Writes the report. Returns the status that the process must end with instead of its own, if any.
 fn finish() -> Option<u8> {
     let driver = driver::driver_of_this_process()?;
-    if let Some(collector) = &driver.coverage {
-        write_coverage(collector);
+    if let Some(collector) = driver.coverage.as_ref().and_then(|collector| wait_for("coverage", collector)) {
+        write_coverage(&collector);
     }
     let report = wait_for("report", &driver.reporter.report)?;
     for destination in &driver.reporter.settings.destinations {
-        if let Err(error) = destination.write(&report) {
-            say(format_args!("cannot write the report: {error}"));
-        }
+        say_if_not_written(destination.write(&report), "the report");
     }
     driver.reporter.settings.exit_status.filter(|_| report.count(Severity::Error) > 0)
 }
@@ -63,14 +61,10 @@ fn wait_for<'a, T>(what: &str, held: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> 
 }
 
 fn write_coverage(collector: &Collector) {
-    let Some(modules) = wait_for("coverage", &collector.modules) else { return };
-    let covered = modules.covered();
-    if covered.kernels.is_empty() {
-        return;
-    }
-    let path = collector.spool.new_file();
-    let written = serde_json::to_vec(&covered).map_err(io::Error::from).and_then(|text| replace(&path, text));
-    if let Err(error) = written {
-        say(format_args!("cannot write the coverage to {}: {error}", path.display()));
+    let covered = collector.covered();
+    if !covered.kernels.is_empty() {
+        let path = collector.spool.new_file();
+        let written = serde_json::to_vec(&covered).map_err(io::Error::from).and_then(|text| replace(&path, text));
+        say_if_not_written(written, format_args!("the coverage to {}", path.display()));
     }
 }

@@ -87,7 +87,7 @@ pub struct Driver {
     /// The texture and surface objects, for kernels.
     pub textures: Mutex<Arc<Bindings>>,
     /// The loaded kernels and executed instructions, if coverage is wanted.
-    pub coverage: Option<Collector>,
+    pub coverage: Option<Mutex<Collector>>,
     /// Launches that have begun.
     launches: AtomicU64,
     /// The launches since the client last took them, without those recorded apart.
@@ -151,7 +151,7 @@ pub fn initialize() -> Result<()> {
             captures: Mutex::default(),
             graph_memory: Mutex::default(),
             handles,
-            coverage: reporting.coverage.clone().map(Collector::new),
+            coverage: reporting.coverage.clone().map(|folder| Mutex::new(Collector::new(folder))),
             reporter: Reporter::new(profile.name, reporting),
             mutants,
             debugged,

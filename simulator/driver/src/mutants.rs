@@ -21,7 +21,7 @@ use simt::{LaunchOptions, Module, SourceLine};
 
 use crate::error::Error;
 use crate::files::{self, Spool};
-use crate::messages::say;
+use crate::messages::say_if_not_written;
 use crate::name::readable;
 use crate::observer::{Begun, Ended, Observer};
 use crate::variables::{MUTANT, MUTANTS};
@@ -107,9 +107,7 @@ impl Mutants {
 
     fn leave(&self, name: &str, text: &str) {
         let Some(folder) = &self.folder else { return };
-        if let Err(error) = fs::write(folder.join(name), text) {
-            say(format_args!("cannot write {name} ({MUTANTS}): {error}"));
-        }
+        say_if_not_written(fs::write(folder.join(name), text), format_args!("{name} ({MUTANTS})"));
     }
 }
 
@@ -133,10 +131,8 @@ impl Observer for Mutants {
         });
         let before = known.lines.len();
         known.lines.extend(executed.lines());
-        if known.lines.len() > before
-            && let Err(error) = known.write()
-        {
-            say(format_args!("cannot write the mutants of {} ({MUTANTS}): {error}", launch.kernel));
+        if known.lines.len() > before {
+            say_if_not_written(known.write(), format_args!("the mutants of {} ({MUTANTS})", launch.kernel));
         }
     }
 }

@@ -17,7 +17,7 @@ use simt::{Dim3, Finding, LaunchConfig, LaunchOptions, Location, Module};
 
 use crate::error::Error;
 use crate::files::Spool;
-use crate::messages::say;
+use crate::messages::say_if_not_written;
 use crate::name::readable;
 use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, Outcome};
@@ -171,9 +171,8 @@ impl Observer for Debugged {
         }
         let warp = options.steps.as_ref().map(|record| Warp::from((record.take(), launch.image.module())));
         let launched = Launched { number: launch.number, kernel, config: launch.config, failure, findings, warp };
-        if let Err(error) = Spool::new(&self.request.folder, KIND).add(&launched) {
-            say(format_args!("cannot write the launch of {} ({DEBUG}): {error}", launched.kernel));
-        }
+        let written = Spool::new(&self.request.folder, KIND).add(&launched);
+        say_if_not_written(written, format_args!("the launch of {} ({DEBUG})", launched.kernel));
     }
 }
 

@@ -68,7 +68,7 @@ impl ParsedImage {
         }
         let registers = Arc::new(register_counts::read(&text, driver.profile.compute_capability));
         let module = Arc::new(module);
-        let coverage = driver.coverage.as_ref().map(|collector| collector.modules.lock().counts_of(&module));
+        let coverage = driver.coverage.as_ref().map(|collector| collector.lock().counts_of(&module));
         Ok(Self { module, registers, coverage })
     }
 
