@@ -19,7 +19,7 @@ const FIRST_TOKEN: usize = 0x5100_0000_0000_0000;
 
 /// An opaque handle (`CUcontext`, `CUstream`, …). Only [`Handles`] makes new ones.
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Handle(usize);
 
 impl Handle {

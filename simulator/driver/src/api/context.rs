@@ -48,7 +48,7 @@ const LIMITS: [(u32, usize); 7] = [
     (6, 0),       // L2 reserved for persisting accesses
 ];
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Context {
     pub handle: Handle,
     pub flags: AtomicU32,
@@ -71,18 +71,7 @@ kind!(Context: INVALID_CONTEXT);
 
 impl Context {
     pub fn new(handle: Handle, flags: u32) -> Self {
-        Self {
-            handle,
-            flags: AtomicU32::new(flags),
-            fault: OnceLock::new(),
-            limits: Mutex::new(LIMITS.into()),
-            heap: Mutex::default(),
-            cache_config: AtomicU32::new(0),
-            shared_config: AtomicU32::new(0),
-            attached: AtomicU32::new(1),
-            core_dumps: Mutex::default(),
-            stream_attributes: Mutex::default(),
-        }
+        Self { handle, flags: flags.into(), limits: Mutex::new(LIMITS.into()), attached: 1.into(), ..Self::default() }
     }
 
     pub fn stack_bytes(&self) -> u32 {

@@ -149,17 +149,11 @@ exports! {
         let driver = driver()?;
         context.check()?;
         green.check()?;
-        let primary_or_other = stream::usable(stream)?.handle;
-        match of_alias(driver, stream::made_in(stream)?) {
-            Some(found) => {
-                context.put(Handle::NULL)?;
-                green.put(found.handle)
-            }
-            None => {
-                context.put(primary_or_other)?;
-                green.put(Handle::NULL)
-            }
-        }
+        let of_stream = stream::usable(stream)?.handle;
+        let found = of_alias(driver, stream::made_in(stream)?);
+        let (ordinary, green_one) = found.map_or((of_stream, Handle::NULL), |green| (Handle::NULL, green.handle));
+        context.put(ordinary)?;
+        green.put(green_one)
     }
 
     fn cuGreenCtxRecordEvent(green: Handle, event: Handle) => stream::record_context(find::<Green>(green)?.alias, event);

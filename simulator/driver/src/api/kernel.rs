@@ -24,17 +24,11 @@ const PARAM_BUFFER: u64 = 1;
 const PARAM_BUFFER_SIZE: u64 = 2;
 const PARAM_END: u64 = 0;
 
-/// The way in which blocks depend on each other. Those of a cooperative grid must all run at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grid {
-    Independent,
-    Cooperative,
-}
-
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub config: LaunchConfig,
-    pub grid: Grid,
+    /// True if all blocks must run at once.
+    pub is_cooperative: bool,
     /// The clusters that it asks for.
     pub cluster: Option<Dim3>,
 }
@@ -43,7 +37,7 @@ impl Shape {
     /// Makes the shape of a launch of independent blocks.
     pub fn of(grid: [u32; 3], block: [u32; 3], dynamic_shared_bytes: u32) -> Self {
         let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes };
-        Self { config, grid: Grid::Independent, cluster: None }
+        Self { config, is_cooperative: false, cluster: None }
     }
 }
 
@@ -91,8 +85,8 @@ impl Launch {
     }
 
     /// Changes whether the grid is cooperative, and which clusters it asks for.
-    pub fn set_groups(&mut self, driver: &Driver, grid: Grid, cluster: Option<Dim3>) -> Result<()> {
-        let shape = Shape { grid, cluster, ..self.shape };
+    pub fn set_groups(&mut self, driver: &Driver, is_cooperative: bool, cluster: Option<Dim3>) -> Result<()> {
+        let shape = Shape { is_cooperative, cluster, ..self.shape };
         check_groups(driver.profile, &self.function, shape).inspect_err(|failure| driver.reporter.note_refusal(failure))?;
         self.shape = shape;
         Ok(())
@@ -176,9 +170,9 @@ fn refused(function: &Function, misuse: &LaunchError) -> Failure {
 }
 
 /// Refuses a cooperative launch of more blocks than the device can hold, and clusters that the device, the kernel or the grid forbids.
-fn check_groups(profile: &Profile, function: &Function, Shape { config, grid, cluster: asked }: Shape) -> Result<()> {
-    let kernel = readable(function.name());
-    if grid == Grid::Cooperative {
+fn check_groups(profile: &Profile, function: &Function, Shape { config, is_cooperative, cluster: asked }: Shape) -> Result<()> {
+    if is_cooperative {
+        let kernel = readable(function.name());
         refuse!(NOT_SUPPORTED if profile.compute_capability < (6, 0), "kernel {kernel}: {} has no cooperative launches", profile.name);
         let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
         let each = function.occupancy(profile, threads, config.dynamic_shared_bytes.into()).blocks_per_multiprocessor;
@@ -234,7 +228,7 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         checks: settings.checks.unwrap_or(defaults.checks),
         warp_order: settings.warp_order.unwrap_or(defaults.warp_order),
         garbage: settings.garbage.unwrap_or(defaults.garbage),
-        cooperative: launch.shape.grid == Grid::Cooperative,
+        cooperative: launch.shape.is_cooperative,
         cluster: launch.shape.cluster.or(function.cluster_bounds().required),
         large_clusters: function.allows_large_clusters(),
         registers_per_thread: function.registers_per_thread(),

@@ -9,7 +9,7 @@ use simt::Dim3;
 
 use super::attribute::{self, *};
 use super::function::Function;
-use super::kernel::{Grid, Launch, Shape, dim, pack, pack_each};
+use super::kernel::{Launch, Shape, dim, pack, pack_each};
 use super::operation::Operation;
 use super::prelude::*;
 use super::{library, stream};
@@ -30,13 +30,13 @@ pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&F
 /// Reads the shape of a launch, and ignores attributes without effect here. A launch with programmatic stream serialization may begin
 /// before the one in front of it has ended; here it never does.
 pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
-    let (mut grid, mut cluster, mut preferred) = (Grid::Independent, None, None);
+    let (mut is_cooperative, mut cluster, mut preferred) = (false, None, None);
     for LaunchAttribute { id, value, .. } in config.attributes.read_all(config.attribute_count as usize)? {
         let unsupported = |what: &str| {
             Err(CuResult::NOT_SUPPORTED.because(format!("{what} are not supported by the simulator; launch without them")))
         };
         match id {
-            COOPERATIVE if value[0] != 0 => grid = Grid::Cooperative,
+            COOPERATIVE if value[0] != 0 => is_cooperative = true,
             // Zeros ask for nothing.
             CLUSTER_DIMENSION if value[..3] != [0; 3] => cluster = Some(dim([value[0], value[1], value[2]])),
             // A larger size that the GPU may take instead, and need not.
@@ -59,7 +59,7 @@ pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
         (Some(_), _) => return Err(CuResult::INVALID_CLUSTER_SIZE.because("a preferred cluster must be a multiple of the cluster")),
         (None, _) => {}
     }
-    Ok(Shape { grid, cluster, ..Shape::of(config.grid, config.block, config.shared_mem_bytes) })
+    Ok(Shape { is_cooperative, cluster, ..Shape::of(config.grid, config.block, config.shared_mem_bytes) })
 }
 
 exports! {
@@ -82,7 +82,7 @@ exports! {
         dynamic_shared_bytes: u32, stream: Handle, values: In<HostBytes>,
     ) also "_ptsz" {
         let shape = Shape::of([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared_bytes);
-        launch(function, Shape { grid: Grid::Cooperative, ..shape }, stream, |function| pack_each(function, values))
+        launch(function, Shape { is_cooperative: true, ..shape }, stream, |function| pack_each(function, values))
     }
 
     fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) {

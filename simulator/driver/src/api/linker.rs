@@ -18,7 +18,6 @@ const DEVICE_RUNTIME: &str = "cudadevrt";
 /// Modules that are being linked.
 #[derive(Debug)]
 struct Link {
-    handle: Handle,
     context: Arc<Context>,
     inputs: Mutex<Vec<Input>>,
     /// The result with a NUL, which the program may read meanwhile.
@@ -73,8 +72,7 @@ exports! {
         link.check()?;
         // A link that fails says why when it fails, so the buffers stay empty.
         Logs::read(count, options, values)?.write("");
-        let make = |handle| Link { handle, context, inputs: Mutex::default(), linked: OnceLock::new() };
-        link.put(driver.handles.insert(make).handle)
+        link.put(driver.handles.add(Link { context, inputs: Mutex::default(), linked: OnceLock::new() }))
     }
 
     fn cuLinkAddData_v2 | cuLinkAddData(

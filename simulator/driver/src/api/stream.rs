@@ -18,7 +18,7 @@ use crate::export::default_is_per_thread;
 use crate::ffi::{HostCall, HostFn, StreamCallback};
 use crate::position::{Awaited, Position};
 use crate::queues::Progress;
-use crate::timeline::Task;
+use crate::timeline::{Moment, Task};
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
 pub const DEFAULT: Handle = Handle::NULL;
@@ -39,7 +39,6 @@ const LAST_SYNCHRONIZATION_POLICY: i32 = 4;
 /// A stream that the program made.
 #[derive(Debug)]
 pub struct Stream {
-    pub handle: Handle,
     pub context: Arc<Context>,
     /// The handle of the context by which the stream was made.
     made_in: Handle,
@@ -228,7 +227,7 @@ fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
 /// Makes a stream in a context that the program calls `made_in`.
 pub fn make(driver: &Driver, context: Arc<Context>, made_in: Handle, flags: u32, priority: i32) -> Handle {
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
-    driver.handles.insert(|handle| Stream { handle, context, made_in, flags, priority }).handle
+    driver.handles.add(Stream { context, made_in, flags, priority })
 }
 
 /// Returns what the program calls the context of a stream.
@@ -245,14 +244,8 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     refuse!(INVALID_HANDLE if context.handle != event.context.handle);
     driver.captures.lock().use_context(context.handle)?;
     event.note_submitted();
-    let position = of_context(&context);
-    let recorded = event.clone();
-    let work = Box::new(move || {
-        event.record_now();
-        Ok(Progress::Done)
-    });
-    let moment = driver.queues.push(position, Task::of("the record of an event"), work)?;
-    *recorded.moment.lock() = moment;
+    let moment = submit_in_context(driver, &context, Operation::Record(event.clone()))?;
+    *event.moment.lock() = moment;
     Ok(())
 }
 
@@ -264,16 +257,16 @@ pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
     context.check()?;
     refuse!(STREAM_CAPTURE_ISOLATION if event.captured().is_some());
     driver.captures.lock().use_context(context.handle)?;
-    let wait = Operation::Wait(event);
-    let task = wait.task();
-    let mut run = Run::new(wait)?;
-    driver.queues.push(of_context(&context), task, Box::new(move || run.advance(driver))).map(drop)
+    submit_in_context(driver, &context, Operation::Wait(event)).map(drop)
 }
 
-/// Returns the position after all earlier and before all later work of a context.
-fn of_context(context: &Context) -> Position {
+/// Does something after all earlier and before all later work of a context.
+fn submit_in_context(driver: &'static Driver, context: &Context, operation: Operation) -> Result<Option<Arc<Moment>>> {
     let stream = StreamKey { handle: DEFAULT, context: context.handle, thread: None };
-    Position { stream, is_legacy: true, is_blocking: true, is_of_context: true }
+    let position = Position { stream, is_legacy: true, is_blocking: true, is_of_context: true };
+    let task = operation.task();
+    let mut run = Run::new(operation)?;
+    driver.queues.push(position, task, Box::new(move || run.advance(driver)))
 }
 
 pub fn priority(stream: Handle) -> Result<i32> {

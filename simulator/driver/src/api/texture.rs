@@ -27,7 +27,6 @@ const MAXIMUM_TEXTURE1D_LINEAR_WIDTH: u32 = 69;
 /// A texture object or a surface object.
 #[derive(Debug)]
 struct Object {
-    handle: Handle,
     context: Arc<Context>,
     resource: ResourceDescriptor,
     /// `None` for a surface.
@@ -158,8 +157,7 @@ fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view
         None if resource.kind == ARRAY => Binding::Surface(image(&resource)?),
         None => refuse!(INVALID_VALUE),
     };
-    let object = driver.handles.insert(|handle| Object { handle, context, resource, texture, view });
-    let number = object.handle.number();
+    let number = driver.handles.add(Object { context, resource, texture, view }).number();
     Arc::make_mut(&mut driver.textures.lock()).insert(number, binding);
     Ok(number)
 }

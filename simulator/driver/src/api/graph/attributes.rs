@@ -3,7 +3,7 @@
 use simt::Dim3;
 
 use crate::api::attribute::{self, CLUSTER_DIMENSION, COOPERATIVE, SYNCHRONIZATION_POLICY, Value};
-use crate::api::kernel::{Grid, Launch};
+use crate::api::kernel::Launch;
 use crate::api::operation::{NodeRef, Operation};
 use crate::api::prelude::*;
 
@@ -23,7 +23,7 @@ fn value_of(launch: &Launch, attribute: u32) -> Value {
         }
     }
     if attribute == COOPERATIVE {
-        value[0] = u8::from(launch.shape.grid == Grid::Cooperative);
+        value[0] = u8::from(launch.shape.is_cooperative);
     }
     value
 }
@@ -31,14 +31,11 @@ fn value_of(launch: &Launch, attribute: u32) -> Value {
 fn set(launch: &mut Launch, attribute: u32, value: Value) -> Result<()> {
     let is_zero = value == [0; 64];
     match attribute {
-        COOPERATIVE => {
-            let grid = if is_zero { Grid::Independent } else { Grid::Cooperative };
-            return launch.set_groups(driver()?, grid, launch.shape.cluster);
-        }
+        COOPERATIVE => return launch.set_groups(driver()?, !is_zero, launch.shape.cluster),
         CLUSTER_DIMENSION => {
             let extent = |at: usize| value[at..at + 4].try_into().map_or(0, u32::from_ne_bytes);
             let cluster = (!is_zero).then(|| Dim3::new(extent(0), extent(4), extent(8)));
-            launch.set_groups(driver()?, launch.shape.grid, cluster)?;
+            launch.set_groups(driver()?, launch.shape.is_cooperative, cluster)?;
         }
         _ => {}
     }
@@ -62,7 +59,7 @@ exports! {
     fn cuGraphKernelNodeCopyAttributes(target: Handle, source: Handle) {
         let (shape, attributes) = with_launch(source, |launch| Ok((launch.shape, launch.attributes.clone())))?;
         with_launch(target, |launch| {
-            launch.set_groups(driver()?, shape.grid, shape.cluster)?;
+            launch.set_groups(driver()?, shape.is_cooperative, shape.cluster)?;
             launch.attributes = attributes;
             Ok(())
         })

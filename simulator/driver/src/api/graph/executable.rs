@@ -119,7 +119,9 @@ fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result
     let result = match (&*old, &new) {
         (Operation::Graph(old), Operation::Graph(new)) => return update_in_place(old, new),
         (Operation::Kernel(old), Operation::Kernel(new)) if old.context().handle != new.context().handle => FUNCTION_CHANGED,
-        (Operation::Kernel(old), Operation::Kernel(new)) if old.shape.grid != new.shape.grid => ATTRIBUTES_CHANGED,
+        (Operation::Kernel(old), Operation::Kernel(new)) if old.shape.is_cooperative != new.shape.is_cooperative => {
+            ATTRIBUTES_CHANGED
+        }
         (Operation::Copy(before, _), Operation::Copy(after, _)) => {
             let driver = driver().map_err(|failure| BadUpdate { failure, ..BadUpdate::new(UPDATE_ERROR, node) })?;
             let can_change = before.is_row() && after.is_row() && before.directions(driver) == after.directions(driver);

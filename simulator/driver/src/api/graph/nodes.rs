@@ -46,7 +46,7 @@ pub fn set(node: Handle, make: impl FnOnce() -> Result<Operation>) -> Result<()>
 pub fn replace(old: &mut Operation, mut new: Operation) -> Result<()> {
     refuse!(INVALID_VALUE if old.node_type() != new.node_type() || matches!(new, Operation::Allocate(_) | Operation::Free(_)));
     if let (Operation::Kernel(old), Operation::Kernel(new)) = (&*old, &mut new) {
-        new.set_groups(driver()?, old.shape.grid, old.shape.cluster)?;
+        new.set_groups(driver()?, old.shape.is_cooperative, old.shape.cluster)?;
         new.attributes.clone_from(&old.attributes);
     }
     *old = new;
