@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ pub struct Driver {
     /// The loaded kernels and executed instructions, if coverage is wanted.
     pub coverage: Option<Mutex<Collector>>,
     /// Launches that have begun.
-    launches: AtomicU64,
+    pub launches: AtomicU64,
     /// The launches since the client last took them, without those recorded apart.
     records: Mutex<Records>,
     /// The process that initialized the driver. A forked child has a copy of everything but can use none of it.
@@ -240,11 +240,6 @@ impl Driver {
         }
         Err(CuResult::NOT_INITIALIZED
             .because("the parent of this forked process has initialized CUDA; initialize it after the fork"))
-    }
-
-    /// Returns the number of a launch that begins, from 1.
-    pub fn next_launch(&self) -> u64 {
-        self.launches.fetch_add(1, Relaxed) + 1
     }
 
     /// Keeps the record of a launch that its observers have seen.

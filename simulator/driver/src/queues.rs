@@ -48,7 +48,7 @@ pub struct Queues {
     is_watched: AtomicBool,
     schedule: Mutex<Schedule>,
     /// True if work may wait although it could be done.
-    is_late: bool,
+    pub is_late: bool,
     /// Held while all work is done that can be, before the call returns.
     at_once: Mutex<()>,
     /// The order of the work in time, where races are looked for.
@@ -93,11 +93,6 @@ impl Queues {
         let schedule = Schedule::new(number);
         let is_late = !schedule.is_as_called();
         Self { schedule: Mutex::new(schedule), is_late, timeline: Some(Mutex::default()), ..Self::default() }
-    }
-
-    /// Returns true if work may wait although it could be done.
-    pub fn are_late(&self) -> bool {
-        self.is_late
     }
 
     /// Adds work behind all others, and goes on with what can. Returns its place in time, if races between streams are looked for.
@@ -153,7 +148,7 @@ impl Queues {
     /// that asks once must expect that nothing is done, and one that keeps asking gets an answer.
     pub fn before_answer(&self) -> Result<()> {
         let is_first = self.questions.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
-        if self.are_late() && is_first { Ok(()) } else { self.advance().map(drop) }
+        if self.is_late && is_first { Ok(()) } else { self.advance().map(drop) }
     }
 
     /// Waits for work. Returns what it waits for if that does not come.
@@ -166,14 +161,14 @@ impl Queues {
     pub fn wait_until(&self, patience: Duration, awaited: Option<Awaited>, mut is_done: impl FnMut() -> bool) -> Option<String> {
         let mut deadline = Instant::now() + patience;
         while !self.is_empty() {
-            if self.are_late() && is_done() {
+            if self.is_late && is_done() {
                 break;
             }
-            let advanced = if self.are_late() { self.step(awaited) } else { self.advance() };
+            let advanced = if self.is_late { self.step(awaited) } else { self.advance() };
             // A failure is the context's by then.
             if advanced.unwrap_or(true) {
                 deadline = Instant::now() + patience;
-                if self.are_late() {
+                if self.is_late {
                     continue;
                 }
             }
@@ -243,7 +238,7 @@ impl Queues {
             if now != calls {
                 (calls, since) = (now, Instant::now());
             }
-            if !self.are_late() {
+            if !self.is_late {
                 let _ = self.advance();
             } else if since.elapsed() > SILENCE {
                 let _ = self.step(None);

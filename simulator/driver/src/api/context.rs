@@ -90,15 +90,6 @@ impl Context {
         self.heap.lock().clone()
     }
 
-    /// Sets the size of the heap, until a kernel has used it.
-    fn set_heap_bytes(&self, driver: &Driver, bytes: usize) -> Result<()> {
-        let mut heap = self.heap.lock();
-        refuse!(INVALID_VALUE if heap.is_used(), "a kernel has used the heap already, so that its size is fixed");
-        refuse!(OUT_OF_MEMORY if bytes as u64 > driver.profile.memory_bytes);
-        *heap = Arc::new(Heap::new(bytes as u64));
-        Ok(())
-    }
-
     /// Makes the context unusable. It keeps its first fault, because a later one may be a consequence.
     pub fn fail(&self, failure: Failure) {
         let _ = self.fault.set(failure);
@@ -353,7 +344,10 @@ exports! {
     fn cuCtxSetLimit(limit: u32, value: usize) {
         let (driver, context) = current()?;
         if limit == HEAP_LIMIT {
-            context.set_heap_bytes(driver, value)?;
+            let mut heap = context.heap.lock();
+            refuse!(INVALID_VALUE if heap.is_used(), "a kernel has used the heap already, so that its size is fixed");
+            refuse!(OUT_OF_MEMORY if value as u64 > driver.profile.memory_bytes);
+            *heap = Arc::new(Heap::new(value as u64));
         }
         *context.limits.lock().get_mut(&limit).ok_or(no_limit(limit))? = value;
         Ok(())

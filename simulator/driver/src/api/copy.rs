@@ -55,7 +55,7 @@ impl Source {
         // A copy of more than is there is refused when it is enqueued.
         let bytes_from = |owned: Owned| owned.bytes - (address - owned.base);
         let is_pinned = |owned: Owned| owned.kind.is_on_host() && copy.extent[0] as u64 <= bytes_from(owned);
-        let can_be_compared = driver.queues.are_late() && driver.queues.is_empty() && copy.is_row();
+        let can_be_compared = driver.queues.is_late && driver.queues.is_empty() && copy.is_row();
         if !can_be_compared || !driver.allocations.lock().containing(address).is_some_and(is_pinned) {
             return Ok(None);
         }
@@ -79,7 +79,7 @@ impl Source {
 fn hide(driver: &'static Driver, copy: &Copy, stream: Handle) -> Result<Option<Arc<Veil>>> {
     let address = copy.target.address.number();
     let is_pinned = |kind| matches!(kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_));
-    let hides = driver.queues.are_late()
+    let hides = driver.queues.is_late
         && copy.is_row()
         && driver.allocations.lock().containing(address).is_some_and(|owned| is_pinned(owned.kind))
         && !stream::is_capturing(stream)?;

@@ -22,17 +22,16 @@ pub struct Event {
     pub context: Arc<Context>,
     flags: u32,
     recorded: Mutex<Recorded>,
-    /// The numbers of records enqueued and executed. They differ while a stream waits.
-    submitted: AtomicU64,
+    /// The last record that a stream will execute.
+    pub last: Mutex<Record>,
+    /// How many records were executed: not all while a stream waits.
     executed: AtomicU64,
     /// The memory by which other processes know the event.
     shared: Mutex<Option<SharedMemory>>,
-    /// When it was last recorded, where races between streams are looked for.
-    pub moment: Mutex<Option<Arc<Moment>>>,
 }
 
 /// One record of an event.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Record {
     /// How many records there were up to this one.
     number: u64,
@@ -54,26 +53,17 @@ kind!(Event: INVALID_HANDLE, of its context);
 
 impl Event {
     fn new(handle: Handle, context: Arc<Context>, flags: u32) -> Self {
-        Self {
-            handle,
-            context,
-            flags,
-            recorded: Mutex::default(),
-            submitted: AtomicU64::new(0),
-            executed: AtomicU64::new(0),
-            shared: Mutex::default(),
-            moment: Mutex::default(),
-        }
+        let (recorded, last, executed, shared) = Default::default();
+        Self { handle, context, flags, recorded, last, executed, shared }
     }
 
     /// Notes that a stream will record the event.
     pub fn note_submitted(&self) {
-        self.submitted.fetch_add(1, Relaxed);
+        self.last.lock().number += 1;
     }
 
-    /// Returns the last record that a stream will execute.
     pub fn last(&self) -> Record {
-        Record { number: self.submitted.load(Relaxed), moment: self.moment.lock().clone() }
+        self.last.lock().clone()
     }
 
     pub fn has_recorded(&self, record: &Record) -> bool {
@@ -103,7 +93,8 @@ impl Event {
     pub fn record_now(&self) {
         // A record of a graph's node was not announced.
         let executed = self.executed.fetch_add(1, Relaxed) + 1;
-        self.submitted.fetch_max(executed, Relaxed);
+        let mut last = self.last.lock();
+        last.number = last.number.max(executed);
         *self.recorded.lock() = Recorded::At(Instant::now());
     }
 
@@ -152,7 +143,7 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
     }
     if !may_block {
         driver.queues.before_answer()?;
-    } else if !driver.queues.are_late() {
+    } else if !driver.queues.is_late {
         driver.queues.advance()?;
     }
     if event.is_complete() {

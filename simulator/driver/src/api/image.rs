@@ -44,7 +44,7 @@ pub struct LoadedImage {
 /// Checked and parsed PTX, to be placed in memory for each context.
 #[derive(Clone, Debug)]
 pub struct ParsedImage {
-    module: Arc<Module>,
+    pub module: Arc<Module>,
     /// Registers per thread, by the kernel's name.
     registers: Arc<BTreeMap<String, u32>>,
     /// Where its launches are counted, if the environment asks for coverage.
@@ -70,10 +70,6 @@ impl ParsedImage {
         let module = Arc::new(module);
         let coverage = driver.coverage.as_ref().map(|collector| collector.lock().counts_of(&module));
         Ok(Self { module, registers, coverage })
-    }
-
-    pub fn module(&self) -> &Module {
-        &self.module
     }
 }
 

@@ -4,6 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::sync::atomic::Ordering::Relaxed;
 
 use simt::cluster;
 use simt::{Call, Dim3, LaunchConfig, LaunchError, LaunchOptions, Profile};
@@ -113,7 +114,7 @@ impl Launch {
     fn execute(&self, driver: &Driver) -> Result<()> {
         let (function, config, profile) = (&self.function, self.shape.config, driver.profile);
         let (image, kernel, mut options) = (function.image.image(), function.name(), options(driver, self)?);
-        let (memory, parameters, number) = (&*driver.memory, &self.parameters, driver.next_launch());
+        let (memory, parameters, number) = (&*driver.memory, &self.parameters, driver.launches.fetch_add(1, Relaxed) + 1);
         let begun = Begun { number, image, kernel, config, parameters, memory, profile };
         let observers: [&dyn Observer; 5] =
             [function.image.coverage(), &driver.mutants, &driver.debugged, &driver.launch_files, &driver.reporter];

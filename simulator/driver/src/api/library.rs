@@ -66,7 +66,7 @@ impl Kernel {
     }
 
     fn simulated(&self) -> &simt::Kernel {
-        self.library.image.module().kernel(self.name()).expect("a kernel is only made for one of its library")
+        self.library.image.module.kernel(self.name()).expect("a kernel is only made for one of its library")
     }
 }
 
@@ -125,18 +125,18 @@ exports! {
         let library = find::<Library>(library)?;
         kernel.check()?;
         let name = name.read()?;
-        module::check_kernel(library.image.module(), &name)?;
+        module::check_kernel(&library.image.module, &name)?;
         kernel.put(library.kernel(driver()?, &name))
     }
 
     fn cuLibraryGetKernelCount(count: Out<u32>, library: Handle) {
-        count.put(find::<Library>(library)?.image.module().kernels().len() as u32)
+        count.put(find::<Library>(library)?.image.module.kernels().len() as u32)
     }
 
     /// Returns no more kernels than the library has.
     fn cuLibraryEnumerateKernels(kernels: Out<Handle>, count: u32, library: Handle) {
         let library = find::<Library>(library)?;
-        for (index, kernel) in library.image.module().kernels().iter().take(count as usize).enumerate() {
+        for (index, kernel) in library.image.module.kernels().iter().take(count as usize).enumerate() {
             kernels.nth(index).put(library.kernel(driver()?, kernel.name()))?;
         }
         Ok(())
@@ -161,7 +161,7 @@ exports! {
         let library = find::<Library>(library)?;
         let name = name.read()?;
         refuse!(
-            NOT_FOUND if !library.image.module().variables().iter().any(|variable| variable.is_managed && variable.name == name),
+            NOT_FOUND if !library.image.module.variables().iter().any(|variable| variable.is_managed && variable.name == name),
             "no managed variable {name:?} in this library"
         );
         let (driver, context) = context::current()?;

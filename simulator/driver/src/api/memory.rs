@@ -80,16 +80,12 @@ fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) 
         check_location(location)?;
     }
     let place = place_of(location);
-    let change = |advice_of_page: &mut Advice| match advice {
-        1 | 2 => advice_of_page.read_mostly = advice == 1,
-        3 => advice_of_page.preferred = place,
-        4 => advice_of_page.preferred = NOWHERE,
-        5 => {
-            advice_of_page.accessed_by.insert(place);
-        }
-        _ => {
-            advice_of_page.accessed_by.remove(&place);
-        }
+    let change = |page: &mut Advice| match advice {
+        1 | 2 => page.read_mostly = advice == 1,
+        3 => page.preferred = place,
+        4 => page.preferred = NOWHERE,
+        5 => _ = page.accessed_by.insert(place),
+        _ => _ = page.accessed_by.remove(&place),
     };
     refuse!(INVALID_VALUE if !matches!(advice, 1..=6));
     driver.advice.lock().change(address, bytes as u64, change);

@@ -134,7 +134,7 @@ exports! {
             return stream::submit(stream, Operation::Free(address));
         }
         stream::admit(stream)?;
-        if driver.queues.are_late() && driver.allocations.lock().containing(address).is_none_or(|owned| owned.base != address) {
+        if driver.queues.is_late && driver.allocations.lock().containing(address).is_none_or(|owned| owned.base != address) {
             refuse!(INVALID_VALUE);
         }
         // CUDA allows memory from cuMemAlloc here as well.

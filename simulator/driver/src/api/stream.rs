@@ -117,7 +117,7 @@ pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + S
     if let Operation::Record(event) = &operation {
         event.note_submitted();
     }
-    if driver.queues.are_late() {
+    if driver.queues.is_late {
         operation.check(driver)?;
     }
     let is_timed = driver.queues.timeline.is_some();
@@ -138,7 +138,7 @@ pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + S
         return Ok(());
     }
     let moment = driver.queues.push(position(stream, key)?, task, Box::new(work))?;
-    events.iter().for_each(|event| event.moment.lock().clone_from(&moment));
+    events.iter().for_each(|event| event.last.lock().moment.clone_from(&moment));
     Ok(())
 }
 
@@ -245,7 +245,7 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     driver.captures.lock().use_context(context.handle)?;
     event.note_submitted();
     let moment = submit_in_context(driver, &context, Operation::Record(event.clone()))?;
-    *event.moment.lock() = moment;
+    event.last.lock().moment = moment;
     Ok(())
 }
 

@@ -267,7 +267,7 @@ exports! {
         let driver = driver()?;
         // The driver of an H200 (580.159) refuses it, too.
         stream::check_not_capturing(stream)?;
-        if driver.queues.are_late() {
+        if driver.queues.is_late {
             // Whether memory of the graph is free shows when earlier work has run.
             stream::finish(stream)?;
         }
