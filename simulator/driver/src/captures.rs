@@ -71,7 +71,6 @@ pub struct Start {
     /// True if the legacy stream waits for this stream.
     pub is_blocking: bool,
     pub mode: Mode,
-    pub thread: ThreadId,
     pub graph: Handle,
     /// True if the graph goes if the capture fails, because it was made for it.
     pub owns_graph: bool,
@@ -96,6 +95,7 @@ pub struct Captures {
 struct Sequence {
     start: Start,
     invalidated: bool,
+    thread: ThreadId,
 }
 
 /// A stream that is being captured.
@@ -115,17 +115,12 @@ impl Captures {
         let id = self.begun;
         let dependencies = start.dependencies.clone();
         self.members.insert(stream, Member { sequence: id, is_blocking, dependencies, listed: Vec::new() });
-        self.sequences.insert(id, Sequence { start, invalidated: false });
+        self.sequences.insert(id, Sequence { start, invalidated: false, thread: thread::current().id() });
         Ok(())
     }
 
     /// Ends the sequence that began in this stream. `unjoined` says whether some of the first nodes do not run before any of the second.
-    pub fn end(
-        &mut self,
-        stream: StreamKey,
-        thread: ThreadId,
-        unjoined: impl FnOnce(Handle, &[NodeId], &[NodeId]) -> bool,
-    ) -> Result<Ended> {
+    pub fn end(&mut self, stream: StreamKey, unjoined: impl FnOnce(Handle, &[NodeId], &[NodeId]) -> bool) -> Result<Ended> {
         let member = self.members.get(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
         let id = member.sequence;
         let sequence = &self.sequences[&id];
@@ -133,7 +128,7 @@ impl Captures {
         let own = member.dependencies.clone();
         let others = self.members.iter().filter(|(key, other)| other.sequence == id && **key != stream);
         let others: Vec<NodeId> = others.flat_map(|(_, other)| other.dependencies.iter().copied()).collect();
-        let failure = if sequence.start.mode != Mode::Relaxed && sequence.start.thread != thread {
+        let failure = if sequence.start.mode != Mode::Relaxed && sequence.thread != thread::current().id() {
             // It is over all the same, as with the driver of an H200 (580.159).
             Some(CuResult::STREAM_CAPTURE_WRONG_THREAD)
         } else if sequence.invalidated {
@@ -258,17 +253,13 @@ impl Captures {
         self.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
     }
 
-    /// Refuses a call that no capture sees, if forbidden to this thread.
+    /// Refuses a call that no capture sees, if a sequence forbids it to this thread, and invalidates the sequence.
     pub fn check_safe(&mut self) -> Result<()> {
-        self.use_unsafe(thread::current().id(), THREAD_MODE.get())
-    }
-
-    /// Refuses a call that a sequence forbids, and invalidates the sequence.
-    fn use_unsafe(&mut self, thread: ThreadId, mode: Mode) -> Result<()> {
+        let (thread, mode) = (thread::current().id(), THREAD_MODE.get());
         let forbids = |sequence: &Sequence| match (mode, sequence.start.mode) {
             (Mode::Relaxed, _) | (_, Mode::Relaxed) => false,
             (Mode::Global, Mode::Global) => true,
-            (_, Mode::Global | Mode::ThreadLocal) => sequence.start.thread == thread,
+            (_, Mode::Global | Mode::ThreadLocal) => sequence.thread == thread,
         };
         let sequences: Vec<u64> = self.sequences.iter().filter(|(_, sequence)| forbids(sequence)).map(|(&id, _)| id).collect();
         let reason = "a capture does not see this call and forbids it by its mode; make the call before the capture begins";
@@ -352,7 +343,6 @@ mod tests {
                 stream: self.streams[stream],
                 is_blocking: stream == 0,
                 mode,
-                thread: std::thread::current().id(),
                 graph: self.handle,
                 owns_graph: true,
                 dependencies: Vec::new(),
@@ -377,7 +367,7 @@ mod tests {
                 let joined = self.graph.ancestors(own);
                 others.iter().any(|node| !joined.contains(node))
             };
-            self.captures.lock().end(self.streams[stream], std::thread::current().id(), unjoined).map(|ended| ended.failure)
+            self.captures.lock().end(self.streams[stream], unjoined).map(|ended| ended.failure)
         }
     }
 
@@ -438,7 +428,12 @@ mod tests {
         let refused = |sequence, thread, same_thread: bool| {
             let bench = bench();
             bench.begin(0, sequence).unwrap();
-            let check = || code(bench.captures.lock().use_unsafe(std::thread::current().id(), thread)) != CuResult::SUCCESS;
+            let check = || {
+                let before = exchange_thread_mode(thread);
+                let checked = bench.captures.lock().check_safe();
+                exchange_thread_mode(before);
+                code(checked) != CuResult::SUCCESS
+            };
             let refused = if same_thread { check() } else { std::thread::scope(|scope| scope.spawn(check).join().unwrap()) };
             assert_eq!(bench.end(0).unwrap().is_some(), refused, "a refused call invalidates");
             refused

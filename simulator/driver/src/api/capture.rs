@@ -34,7 +34,6 @@ fn begin(stream: Handle, mode: u32, target: Option<(Handle, Vec<NodeId>)>) -> Re
         stream: key,
         is_blocking: stream::is_blocking(stream)?,
         mode,
-        thread: std::thread::current().id(),
         graph,
         owns_graph,
         dependencies,
@@ -163,7 +162,7 @@ exports! {
                 others.iter().any(|&id| nodes.get(id).is_some() && !joined.contains(&id))
             })
         };
-        let Ended { graph, owns_graph, failure } = driver.captures.lock().end(key, std::thread::current().id(), unjoined)?;
+        let Ended { graph, owns_graph, failure } = driver.captures.lock().end(key, unjoined)?;
         match failure {
             Some(failure) => {
                 discard(driver, graph, owns_graph);
