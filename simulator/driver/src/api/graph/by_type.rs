@@ -18,9 +18,9 @@ fn context_of(node: Handle) -> Result<Handle> {
 /// functions for that; for other types, the one that adds a node; those that read a node; and the rest.
 macro_rules! by_type {
     (
-        all { $($add_one:ident $set:ident $update:ident($parameters:ident: $type:ty) $made:block)* }
-        add { $($add:ident($($argument:ident: $argument_type:ty),*) $operation:block)* }
-        get { $($get:ident($out:ident: $out_type:ty) of $pattern:pat => $found:block)* }
+        all { $($add_one:ident $set:ident $update:ident($parameters:ident: $type:ty) => $made:expr;)* }
+        add { $($add:ident($($argument:ident: $argument_type:ty),*) => $operation:expr;)* }
+        get { $($get:ident($out:ident: $out_type:ty) of $pattern:pat => $found:expr;)* }
         $($rest:tt)*
     ) => {
         exports! {
@@ -29,13 +29,8 @@ macro_rules! by_type {
                     Place { graph, dependencies, count }.add(node, || $made)
                 }
 
-                fn $set(node: Handle, $parameters: $type) {
-                    set(node, || $made)
-                }
-
-                fn $update(executable: Handle, node: Handle, $parameters: $type) {
-                    executable::set(executable, node, || $made)
-                }
+                fn $set(node: Handle, $parameters: $type) => set(node, || $made);
+                fn $update(executable: Handle, node: Handle, $parameters: $type) => executable::set(executable, node, || $made);
             )*
 
             $(fn $add(node: Out<Handle>, graph: Handle, dependencies: In<Handle>, count: usize, $($argument: $argument_type),*) {
@@ -53,101 +48,49 @@ macro_rules! by_type {
 
 by_type! {
     all {
-        cuGraphAddKernelNode cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(kernel: In<KernelNodeV1>) {
-            // The structure of CUDA 11 lacks the last two fields.
-            parameters::kernel(&KernelNode { base: kernel.read()?, kernel: Handle::NULL, context: Handle::NULL })
-        }
-
-        cuGraphAddKernelNode_v2 cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(kernel: In<KernelNode>) {
-            parameters::kernel(&kernel.read()?)
-        }
-
-        cuGraphAddHostNode cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(host: In<HostNode>) {
-            parameters::host(&host.read()?)
-        }
-
-        cuGraphAddBatchMemOpNode cuGraphBatchMemOpNodeSetParams cuGraphExecBatchMemOpNodeSetParams(values: In<BatchNode>) {
-            parameters::values(&values.read()?)
-        }
+        // The structure of CUDA 11 lacks the last two fields.
+        cuGraphAddKernelNode cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(kernel: In<KernelNodeV1>) =>
+            parameters::kernel(&KernelNode { base: kernel.read()?, kernel: Handle::NULL, context: Handle::NULL });
+        cuGraphAddKernelNode_v2 cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(kernel: In<KernelNode>) =>
+            parameters::kernel(&kernel.read()?);
+        cuGraphAddHostNode cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(host: In<HostNode>) =>
+            parameters::host(&host.read()?);
+        cuGraphAddBatchMemOpNode cuGraphBatchMemOpNodeSetParams cuGraphExecBatchMemOpNodeSetParams(values: In<BatchNode>) =>
+            parameters::values(&values.read()?);
     }
 
     add {
-        cuGraphAddMemcpyNode(copy: In<Memcpy3D>, context: Handle) {
-            parameters::memcpy(copy, context)
-        }
-
-        cuGraphAddMemsetNode(memset: In<MemsetNode>, context: Handle) {
-            parameters::memset(memset, context)
-        }
-
-        cuGraphAddChildGraphNode(child: Handle) {
-            parameters::child(child)
-        }
-
-        cuGraphAddEmptyNode() {
-            Ok(Operation::Empty)
-        }
-
-        cuGraphAddEventRecordNode(event: Handle) {
-            parameters::record(event)
-        }
-
-        cuGraphAddEventWaitNode(event: Handle) {
-            parameters::wait(event)
-        }
-
-        cuGraphAddMemFreeNode(address: DevicePtr) {
-            Ok(Operation::Free(address))
-        }
+        cuGraphAddMemcpyNode(copy: In<Memcpy3D>, context: Handle) => parameters::memcpy(copy, context);
+        cuGraphAddMemsetNode(memset: In<MemsetNode>, context: Handle) => parameters::memset(memset, context);
+        cuGraphAddChildGraphNode(child: Handle) => parameters::child(child);
+        cuGraphAddEmptyNode() => Ok(Operation::Empty);
+        cuGraphAddEventRecordNode(event: Handle) => parameters::record(event);
+        cuGraphAddEventWaitNode(event: Handle) => parameters::wait(event);
+        cuGraphAddMemFreeNode(address: DevicePtr) => Ok(Operation::Free(address));
     }
 
     get {
-        cuGraphKernelNodeGetParams(kernel: Out<KernelNodeV1<*const usize>>) of Operation::Kernel(launch) => {
-            parameters::describe_kernel(launch).base
-        }
-
-        cuGraphKernelNodeGetParams_v2(kernel: Out<KernelNode<*const usize>>) of Operation::Kernel(launch) => {
-            parameters::describe_kernel(launch)
-        }
-
-        cuGraphMemcpyNodeGetParams(copy: Out<Memcpy3D<u64>>) of Operation::Copy(copy, _) => {
-            copy.to_parameters()
-        }
-
-        cuGraphMemsetNodeGetParams(memset: Out<MemsetNode>) of Operation::Fill(fill, _) => {
-            fill.to_parameters()
-        }
-
-        cuGraphHostNodeGetParams(host: Out<HostNode>) of Operation::Host(call) => {
-            HostNode { function: Some(call.function), data: call.data }
-        }
-
+        cuGraphKernelNodeGetParams(kernel: Out<KernelNodeV1<*const usize>>) of Operation::Kernel(launch) =>
+            parameters::describe_kernel(launch).base;
+        cuGraphKernelNodeGetParams_v2(kernel: Out<KernelNode<*const usize>>) of Operation::Kernel(launch) =>
+            parameters::describe_kernel(launch);
+        cuGraphMemcpyNodeGetParams(copy: Out<Memcpy3D<u64>>) of Operation::Copy(copy, _) => copy.to_parameters();
+        cuGraphMemsetNodeGetParams(memset: Out<MemsetNode>) of Operation::Fill(fill, _) => fill.to_parameters();
+        cuGraphHostNodeGetParams(host: Out<HostNode>) of Operation::Host(call) =>
+            HostNode { function: Some(call.function), data: call.data };
         cuGraphBatchMemOpNodeGetParams(values: Out<BatchNode<*const ValueOperation>>) of Operation::Values(found) => {
             let (context, listed) = (found.context.handle, &found.listed);
             BatchNode { context, count: listed.len() as u32, operations: listed.as_ptr(), flags: 0 }
-        }
-
-        cuGraphEventRecordNodeGetEvent(event: Out<Handle>) of Operation::Record(found) => {
-            found.handle
-        }
-
-        cuGraphEventWaitNodeGetEvent(event: Out<Handle>) of Operation::Wait(found) => {
-            found.handle
-        }
-
+        };
+        cuGraphEventRecordNodeGetEvent(event: Out<Handle>) of Operation::Record(found) => found.handle;
+        cuGraphEventWaitNodeGetEvent(event: Out<Handle>) of Operation::Wait(found) => found.handle;
         // The properties of the pool are those of memory on the device.
         cuGraphMemAllocNodeGetParams(allocation: Out<MemAllocNode<*const MemAccess>>) of Operation::Allocate(block) => {
             let (bytes, address) = (block.bytes as usize, block.address);
             MemAllocNode { pool: pool::properties(), access: std::ptr::null(), access_count: 0, bytes, address }
-        }
-
-        cuGraphMemFreeNodeGetParams(address: Out<DevicePtr>) of Operation::Free(found) => {
-            *found
-        }
-
-        cuGraphChildGraphNodeGetGraph(graph: Out<Handle>) of Operation::Graph(inside) => {
-            inside.handle
-        }
+        };
+        cuGraphMemFreeNodeGetParams(address: Out<DevicePtr>) of Operation::Free(found) => *found;
+        cuGraphChildGraphNodeGetGraph(graph: Out<Handle>) of Operation::Graph(inside) => inside.handle;
     }
 
     fn cuGraphMemcpyNodeSetParams(node: Handle, copy: In<Memcpy3D>) {
