@@ -142,9 +142,8 @@ exports! {
         descriptor.put(ArrayDescriptor { width, height, format, channels })
     }
 
-    fn cuArray3DGetDescriptor_v2(descriptor: Out<Array3DDescriptor>, array: Handle) {
-        descriptor.put(find::<Array>(array)?.descriptor)
-    }
+    fn cuArray3DGetDescriptor_v2(descriptor: Out<Array3DDescriptor>, array: Handle) =>
+        descriptor.put(find::<Array>(array)?.descriptor);
 
     fn cuArrayDestroy(array: Handle) {
         let (driver, _) = context::current()?;

@@ -115,23 +115,19 @@ fn update_dependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u
 
 exports! {
     fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) also "_ptsz" => status.put(number_of(status_of(stream)?.as_ref()));
-
-    fn cuStreamGetCaptureInfo(stream: Handle, status: Out<u32>, id: Out<u64>) also "_ptsz" {
-        put_info(stream, status, &Info { id, graph: Out::NULL, dependencies: Out::NULL, data: Out::NULL, count: Out::NULL })
-    }
+    fn cuStreamGetCaptureInfo(stream: Handle, status: Out<u32>, id: Out<u64>) also "_ptsz" =>
+        put_info(stream, status, &Info { id, graph: Out::NULL, dependencies: Out::NULL, data: Out::NULL, count: Out::NULL });
 
     fn cuStreamGetCaptureInfo_v2(
         stream: Handle, status: Out<u32>, id: Out<u64>, graph: Out<Handle>, dependencies: Out<*const Handle>, count: Out<usize>,
-    ) also "_ptsz" {
-        put_info(stream, status, &Info { id, graph, dependencies, data: Out::NULL, count })
-    }
+    ) also "_ptsz" =>
+        put_info(stream, status, &Info { id, graph, dependencies, data: Out::NULL, count });
 
     fn cuStreamGetCaptureInfo_v3(
         stream: Handle, status: Out<u32>, id: Out<u64>, graph: Out<Handle>, dependencies: Out<*const Handle>,
         data: Out<*const EdgeData>, count: Out<usize>,
-    ) also "_ptsz" {
-        put_info(stream, status, &Info { id, graph, dependencies, data, count })
-    }
+    ) also "_ptsz" =>
+        put_info(stream, status, &Info { id, graph, dependencies, data, count });
 
     fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {
         driver()?;
@@ -180,9 +176,8 @@ exports! {
     }
 
 
-    fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) also "_ptsz" {
-        update_dependencies(stream, nodes, count, flags)
-    }
+    fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) also "_ptsz" =>
+        update_dependencies(stream, nodes, count, flags);
 
     fn cuStreamUpdateCaptureDependencies_v2(stream: Handle, nodes: In<Handle>, data: In<EdgeData>, count: usize, flags: u32) also "_ptsz" {
         check_edge_data(data, count)?;

@@ -72,15 +72,10 @@ exports! {
         get(&[&context.core_dumps, &driver.core_dumps], attribute, value, size)
     }
 
-    fn cuCoredumpGetAttributeGlobal(attribute: u32, value: HostBytes, size: Out<usize>) {
-        get(&[&driver()?.core_dumps], attribute, value, size)
-    }
-
-    fn cuCoredumpSetAttribute(attribute: u32, value: HostBytes, size: Out<usize>) {
-        set(&context::current_even_if_faulted()?.1.core_dumps, attribute, value, size)
-    }
-
-    fn cuCoredumpSetAttributeGlobal(attribute: u32, value: HostBytes, size: Out<usize>) {
-        set(&driver()?.core_dumps, attribute, value, size)
-    }
+    fn cuCoredumpGetAttributeGlobal(attribute: u32, value: HostBytes, size: Out<usize>) =>
+        get(&[&driver()?.core_dumps], attribute, value, size);
+    fn cuCoredumpSetAttribute(attribute: u32, value: HostBytes, size: Out<usize>) =>
+        set(&context::current_even_if_faulted()?.1.core_dumps, attribute, value, size);
+    fn cuCoredumpSetAttributeGlobal(attribute: u32, value: HostBytes, size: Out<usize>) =>
+        set(&driver()?.core_dumps, attribute, value, size);
 }

@@ -38,12 +38,9 @@ exports! {
         count.put(1)
     }
 
-    fn cuDeviceGetName(name: Out<c_char>, capacity: i32, device: DeviceId) {
-        name.put_text(driver_of(device)?.profile.product, usize::try_from(capacity).unwrap_or(0))
-    }
-
+    fn cuDeviceGetName(name: Out<c_char>, capacity: i32, device: DeviceId) =>
+        name.put_text(driver_of(device)?.profile.product, usize::try_from(capacity).unwrap_or(0));
     fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: DeviceId) => uuid.put(self::uuid(driver_of(device)?.profile));
-
     fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: DeviceId) => bytes.put(driver_of(device)?.profile.memory_bytes as usize);
 
     fn cuDeviceGetAttribute(value: Out<i32>, attribute: u32, device: DeviceId) {

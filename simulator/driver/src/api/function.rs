@@ -223,9 +223,8 @@ exports! {
         value.put(function.attribute(attribute, driver()?.profile).ok_or(CuResult::INVALID_VALUE)?)
     }
 
-    fn cuFuncSetAttribute(function: Handle, attribute: u32, value: i32) {
-        get(function)?.set_attribute(attribute, value, driver()?.profile)
-    }
+    fn cuFuncSetAttribute(function: Handle, attribute: u32, value: i32) =>
+        get(function)?.set_attribute(attribute, value, driver()?.profile);
 
     /// A preference, which a driver may ignore. This one does.
     fn cuFuncSetCacheConfig(function: Handle, config: u32) {
@@ -242,11 +241,8 @@ exports! {
 
     /// The text lives as long as the module.
     fn cuFuncGetName(name: Out<*const c_char>, function: Handle) => name.put(get(function)?.name.as_ptr());
-
-    fn cuFuncGetParamInfo(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
-        put_parameter(get(function)?.kernel(), index, offset, bytes)
-    }
-
+    fn cuFuncGetParamInfo(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) =>
+        put_parameter(get(function)?.kernel(), index, offset, bytes);
     fn cuFuncGetParamCount(function: Handle, count: Out<usize>) => count.put(get(function)?.kernel().params().len());
 
     /// `CU_FUNCTION_LOADING_STATE_LOADED`

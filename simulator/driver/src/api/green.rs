@@ -62,9 +62,8 @@ fn of_alias(driver: &Driver, alias: Handle) -> Option<Arc<Green>> {
 }
 
 exports! {
-    fn cuDeviceGetDevResource(device: DeviceId, resource: Out<Resource>, kind: u32) {
-        put(resource, kind, driver_of(device)?.profile.multiprocessors)
-    }
+    fn cuDeviceGetDevResource(device: DeviceId, resource: Out<Resource>, kind: u32) =>
+        put(resource, kind, driver_of(device)?.profile.multiprocessors);
 
     fn cuCtxGetDevResource(context: Handle, resource: Out<Resource>, kind: u32) {
         let driver = driver()?;
@@ -73,9 +72,8 @@ exports! {
         put(resource, kind, share)
     }
 
-    fn cuGreenCtxGetDevResource(green: Handle, resource: Out<Resource>, kind: u32) {
-        put(resource, kind, find::<Green>(green)?.multiprocessors)
-    }
+    fn cuGreenCtxGetDevResource(green: Handle, resource: Out<Resource>, kind: u32) =>
+        put(resource, kind, find::<Green>(green)?.multiprocessors);
 
     fn cuDevSmResourceSplitByCount(
         result: Out<Resource>, groups: Out<u32>, input: In<Resource>, remaining: Out<Resource>, flags: u32, least: u32,
@@ -141,9 +139,8 @@ exports! {
         stream.put(stream::make(driver, driver.handles.get(green.alias)?, green.alias, flags, priority))
     }
 
-    fn cuStreamGetGreenCtx(stream: Handle, green: Out<Handle>) {
-        green.put(of_alias(driver()?, stream::made_in(stream)?).map_or(Handle::NULL, |green| green.handle))
-    }
+    fn cuStreamGetGreenCtx(stream: Handle, green: Out<Handle>) =>
+        green.put(of_alias(driver()?, stream::made_in(stream)?).map_or(Handle::NULL, |green| green.handle));
 
     fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) also "_ptsz" {
         let driver = driver()?;

@@ -129,9 +129,8 @@ exports! {
         kernel.put(library.kernel(driver()?, &name))
     }
 
-    fn cuLibraryGetKernelCount(count: Out<u32>, library: Handle) {
-        count.put(find::<Library>(library)?.image.module.kernels().len() as u32)
-    }
+    fn cuLibraryGetKernelCount(count: Out<u32>, library: Handle) =>
+        count.put(find::<Library>(library)?.image.module.kernels().len() as u32);
 
     /// Returns no more kernels than the library has.
     fn cuLibraryEnumerateKernels(kernels: Out<Handle>, count: u32, library: Handle) {
@@ -184,11 +183,8 @@ exports! {
 
     /// The text lives as long as the library.
     fn cuKernelGetName(name: Out<*const c_char>, kernel: Handle) => name.put(find::<Kernel>(kernel)?.name.as_ptr());
-
-    fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
-        function::put_parameter(find::<Kernel>(kernel)?.simulated(), index, offset, bytes)
-    }
-
+    fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) =>
+        function::put_parameter(find::<Kernel>(kernel)?.simulated(), index, offset, bytes);
     fn cuKernelGetParamCount(kernel: Handle, count: Out<usize>) => count.put(find::<Kernel>(kernel)?.simulated().params().len());
 
     fn cuKernelGetAttribute(value: Out<i32>, attribute: u32, kernel: Handle, device: DeviceId) {

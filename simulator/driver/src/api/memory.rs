@@ -261,17 +261,12 @@ exports! {
         }
     }
 
-    fn cuMemAdvise(address: DevicePtr, bytes: usize, advice: u32, device: DeviceId) {
-        advise(address, bytes, advice, location_of(device))
-    }
-
-    fn cuMemAdvise_v2(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) {
-        advise(address, bytes, advice, location)
-    }
-
-    fn cuMemRangeGetAttribute(data: Out<i32>, data_bytes: usize, attribute: u32, address: DevicePtr, bytes: usize) {
-        range_attribute(data, data_bytes, attribute, address, bytes)
-    }
+    fn cuMemAdvise(address: DevicePtr, bytes: usize, advice: u32, device: DeviceId) =>
+        advise(address, bytes, advice, location_of(device));
+    fn cuMemAdvise_v2(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) =>
+        advise(address, bytes, advice, location);
+    fn cuMemRangeGetAttribute(data: Out<i32>, data_bytes: usize, attribute: u32, address: DevicePtr, bytes: usize) =>
+        range_attribute(data, data_bytes, attribute, address, bytes);
 
     fn cuMemRangeGetAttributes(
         data: In<Out<i32>>, data_bytes: In<usize>, attributes: In<u32>, count: usize, address: DevicePtr, bytes: usize,
@@ -284,9 +279,8 @@ exports! {
         Ok(())
     }
 
-    fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, stream: Handle) also "_ptsz" {
-        prefetch(address, bytes, location_of(device), stream)
-    }
+    fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, stream: Handle) also "_ptsz" =>
+        prefetch(address, bytes, location_of(device), stream);
 
     fn cuMemPrefetchAsync_v2(address: DevicePtr, bytes: usize, location: MemLocation, flags: u32, stream: Handle) also "_ptsz" {
         if flags != 0 {

@@ -76,9 +76,8 @@ fn load(out: Out<Handle>, read: impl FnOnce(&Driver) -> Result<ParsedImage>) -> 
 }
 
 exports! {
-    fn cuModuleLoadData | cuModuleLoadFatBinary(module: Out<Handle>, image: HostBytes) {
-        load(module, |driver| image::read(driver, image))
-    }
+    fn cuModuleLoadData | cuModuleLoadFatBinary(module: Out<Handle>, image: HostBytes) =>
+        load(module, |driver| image::read(driver, image));
 
     fn cuModuleLoadDataEx(module: Out<Handle>, image: HostBytes, option_count: u32, options: In<u32>, values: Out<usize>) {
         context::current()?;
@@ -118,9 +117,8 @@ exports! {
         Ok(())
     }
 
-    fn cuModuleGetFunctionCount(count: Out<u32>, module: Handle) {
-        count.put(find::<Module>(module)?.image.image().module().kernels().len() as u32)
-    }
+    fn cuModuleGetFunctionCount(count: Out<u32>, module: Handle) =>
+        count.put(find::<Module>(module)?.image.image().module().kernels().len() as u32);
 
     fn cuModuleGetGlobal_v2(address: Out<DevicePtr>, bytes: Out<usize>, module: Handle, name: Text) {
         let (driver, _) = context::current()?;

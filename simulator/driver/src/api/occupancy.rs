@@ -95,9 +95,8 @@ fn active_clusters(function: &Function, profile: &Profile, config: &LaunchConfig
 }
 
 exports! {
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) {
-        put_blocks(blocks, function, block, dynamic_shared)
-    }
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) =>
+        put_blocks(blocks, function, block, dynamic_shared);
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize, flags: u32,
@@ -109,9 +108,8 @@ exports! {
     fn cuOccupancyMaxPotentialBlockSize(
         min_grid: Out<i32>, block: Out<i32>, function: Handle, shared_of_block: Option<SharedBytesOfBlock>, dynamic_shared: usize,
         limit: i32,
-    ) {
-        put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
-    }
+    ) =>
+        put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit);
 
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(
         min_grid: Out<i32>, block: Out<i32>, function: Handle, shared_of_block: Option<SharedBytesOfBlock>, dynamic_shared: usize,

@@ -73,9 +73,8 @@ of_32_bits! {
     cuMemcpyHtoDAsync cuMemsetD16 cuMemsetD2D16 cuMemsetD2D32 cuMemsetD2D8 cuMemsetD32 cuMemsetD8 cuModuleGetGlobal;
 
     /// Returns the memory in 32 bits, or the most that they can say.
-    fn cuDeviceTotalMem(bytes: Out<u32>, device: DeviceId) {
-        bytes.put(driver_of(device)?.profile.memory_bytes.try_into().unwrap_or(u32::MAX))
-    }
+    fn cuDeviceTotalMem(bytes: Out<u32>, device: DeviceId) =>
+        bytes.put(driver_of(device)?.profile.memory_bytes.try_into().unwrap_or(u32::MAX));
 
     fn cuFuncSetBlockShape(function: Handle, x: c_int, y: c_int, z: c_int) {
         let limit = driver()?.profile.max_threads_per_block;
@@ -97,26 +96,19 @@ of_32_bits! {
         })
     }
 
-    fn cuParamSetSize(function: Handle, bytes: u32) {
-        change(function, |_, old| {
-            let bytes = bytes as usize;
-            refuse!(INVALID_VALUE if bytes > PARAMETER_BYTES);
-            old.parameters.resize(bytes, 0);
-            Ok(())
-        })
-    }
+    fn cuParamSetSize(function: Handle, bytes: u32) => change(function, |_, old| {
+        let bytes = bytes as usize;
+        refuse!(INVALID_VALUE if bytes > PARAMETER_BYTES);
+        old.parameters.resize(bytes, 0);
+        Ok(())
+    });
 
     fn cuParamSeti(function: Handle, offset: c_int, value: u32) => set_parameter(function, offset, &value.to_ne_bytes());
     fn cuParamSetf(function: Handle, offset: c_int, value: f32) => set_parameter(function, offset, &value.to_ne_bytes());
-
-    fn cuParamSetv(function: Handle, offset: c_int, value: HostBytes, bytes: u32) {
-        value.with(bytes as usize, |bytes| set_parameter(function, offset, bytes))?
-    }
-
+    fn cuParamSetv(function: Handle, offset: c_int, value: HostBytes, bytes: u32) =>
+        value.with(bytes as usize, |bytes| set_parameter(function, offset, bytes))?;
     fn cuLaunch(function: Handle) => launch_grid(function, 1, 1, stream::DEFAULT);
     fn cuLaunchGrid(function: Handle, width: c_int, height: c_int) => launch_grid(function, width, height, stream::DEFAULT);
-
-    fn cuLaunchGridAsync(function: Handle, width: c_int, height: c_int, stream: Handle) {
-        launch_grid(function, width, height, stream)
-    }
+    fn cuLaunchGridAsync(function: Handle, width: c_int, height: c_int, stream: Handle) =>
+        launch_grid(function, width, height, stream);
 }

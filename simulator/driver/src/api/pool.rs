@@ -115,13 +115,10 @@ pub fn properties() -> PoolProperties {
 }
 
 exports! {
-    fn cuMemAllocAsync(address: Out<DevicePtr>, bytes: usize, stream: Handle) also "_ptsz" {
-        allocate(address, bytes, None, stream)
-    }
-
-    fn cuMemAllocFromPoolAsync(address: Out<DevicePtr>, bytes: usize, pool: Handle, stream: Handle) also "_ptsz" {
-        allocate(address, bytes, Some(pool), stream)
-    }
+    fn cuMemAllocAsync(address: Out<DevicePtr>, bytes: usize, stream: Handle) also "_ptsz" =>
+        allocate(address, bytes, None, stream);
+    fn cuMemAllocFromPoolAsync(address: Out<DevicePtr>, bytes: usize, pool: Handle, stream: Handle) also "_ptsz" =>
+        allocate(address, bytes, Some(pool), stream);
 
     fn cuMemFreeAsync(address: DevicePtr, stream: Handle) also "_ptsz" {
         let (driver, _) = context::current()?;

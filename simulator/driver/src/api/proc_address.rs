@@ -92,14 +92,12 @@ fn get(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, statu
 }
 
 exports! {
-    fn cuGetProcAddress(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64) {
-        get(symbol, function, version, flags, None)
-    }
+    fn cuGetProcAddress(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64) =>
+        get(symbol, function, version, flags, None);
 
     /// Succeeds for an unknown name, which the status says.
-    fn cuGetProcAddress_v2(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, status: Out<u32>) {
-        get(symbol, function, version, flags, Some(status))
-    }
+    fn cuGetProcAddress_v2(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, status: Out<u32>) =>
+        get(symbol, function, version, flags, Some(status));
 }
 
 #[cfg(test)]

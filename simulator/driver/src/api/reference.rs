@@ -153,24 +153,20 @@ exports! {
         look(reference, |_| if unit == DEFAULT_UNIT { Ok(()) } else { CuResult::INVALID_VALUE.err() })
     }
 
-    fn cuTexRefSetArray(reference: Handle, array: Handle, flags: u32) {
-        change(reference, |state| {
-            let found = find::<Array>(array)?;
-            refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
-            state.format = (found.descriptor.format, found.descriptor.channels);
-            state.resource = Some(ResourceDescriptor::of_array(texture::ARRAY, array));
-            Ok(())
-        })
-    }
+    fn cuTexRefSetArray(reference: Handle, array: Handle, flags: u32) => change(reference, |state| {
+        let found = find::<Array>(array)?;
+        refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
+        state.format = (found.descriptor.format, found.descriptor.channels);
+        state.resource = Some(ResourceDescriptor::of_array(texture::ARRAY, array));
+        Ok(())
+    });
 
-    fn cuTexRefSetMipmappedArray(reference: Handle, array: Handle, flags: u32) {
-        change(reference, |state| {
-            find::<Mipmapped>(array)?;
-            refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
-            state.resource = Some(ResourceDescriptor::of_array(texture::MIPMAPPED, array));
-            Ok(())
-        })
-    }
+    fn cuTexRefSetMipmappedArray(reference: Handle, array: Handle, flags: u32) => change(reference, |state| {
+        find::<Mipmapped>(array)?;
+        refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
+        state.resource = Some(ResourceDescriptor::of_array(texture::MIPMAPPED, array));
+        Ok(())
+    });
 
     /// Binds memory. Every address of an allocation is aligned well enough here, so the offset is 0.
     fn cuTexRefSetAddress_v2(offset: Out<usize>, reference: Handle, address: DevicePtr, bytes: usize) {
@@ -194,46 +190,36 @@ exports! {
         })
     }
 
-    fn cuTexRefSetFormat(reference: Handle, format: u32, channels: c_int) {
-        change(reference, |state| {
-            array::format(format)?;
-            refuse!(INVALID_VALUE if !matches!(channels, 1 | 2 | 4));
-            state.format = (format, channels as u32);
-            Ok(())
-        })
-    }
+    fn cuTexRefSetFormat(reference: Handle, format: u32, channels: c_int) => change(reference, |state| {
+        array::format(format)?;
+        refuse!(INVALID_VALUE if !matches!(channels, 1 | 2 | 4));
+        state.format = (format, channels as u32);
+        Ok(())
+    });
 
     fn cuTexRefSetAddressMode(reference: Handle, dimension: c_int, mode: u32) {
         let is_allowed = (0..3).contains(&dimension) && mode <= 3;
         set(reference, is_allowed, |texture| texture.addressing[dimension as usize] = mode)
     }
 
-    fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: u32) {
-        set(reference, mode <= 1, |texture| texture.mipmap_filter = mode)
-    }
-
+    fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: u32) =>
+        set(reference, mode <= 1, |texture| texture.mipmap_filter = mode);
     fn cuTexRefSetFilterMode(reference: Handle, mode: u32) => set(reference, mode <= 1, |texture| texture.filter = mode);
     fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) => set(reference, true, |texture| texture.mipmap_level_bias = bias);
-
-    fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) {
-        set(reference, true, |texture| texture.mipmap_levels = [least, greatest])
-    }
+    fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) =>
+        set(reference, true, |texture| texture.mipmap_levels = [least, greatest]);
 
     /// Stored, without effect.
     fn cuTexRefSetMaxAnisotropy(reference: Handle, ratio: u32) => set(reference, true, |texture| texture.max_anisotropy = ratio);
     fn cuTexRefSetFlags(reference: Handle, flags: u32) => set(reference, flags & !FLAGS == 0, |texture| texture.flags = flags);
+    fn cuTexRefSetBorderColor(reference: Handle, color: In<[f32; 4]>) =>
+        change(reference, |state| color.read().map(|color| state.texture.border_color = color));
 
-    fn cuTexRefSetBorderColor(reference: Handle, color: In<[f32; 4]>) {
-        change(reference, |state| color.read().map(|color| state.texture.border_color = color))
-    }
-
-    fn cuTexRefGetAddress_v2(address: Out<DevicePtr>, reference: Handle) {
-        look(reference, |state| {
-            let of_memory = |resource: &ResourceDescriptor| matches!(resource.kind, texture::LINEAR | texture::PITCHED);
-            let resource = state.resource.filter(of_memory).ok_or(CuResult::INVALID_VALUE)?;
-            address.put(resource.memory().0)
-        })
-    }
+    fn cuTexRefGetAddress_v2(address: Out<DevicePtr>, reference: Handle) => look(reference, |state| {
+        let of_memory = |resource: &ResourceDescriptor| matches!(resource.kind, texture::LINEAR | texture::PITCHED);
+        let resource = state.resource.filter(of_memory).ok_or(CuResult::INVALID_VALUE)?;
+        address.put(resource.memory().0)
+    });
 
     fn cuTexRefGetArray(array: Out<Handle>, reference: Handle) => array.put(bound(reference, texture::ARRAY)?);
     fn cuTexRefGetMipmappedArray(array: Out<Handle>, reference: Handle) => array.put(bound(reference, texture::MIPMAPPED)?);

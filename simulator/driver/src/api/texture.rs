@@ -178,17 +178,12 @@ exports! {
         Ok(())
     }
 
-    fn cuTexObjectGetResourceDesc | cuSurfObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
-        resource.put(find::<Object>(Handle::from_number(object))?.resource)
-    }
-
-    fn cuTexObjectGetTextureDesc(texture: Out<TextureDescriptor>, object: u64) {
-        texture.put(find::<Object>(Handle::from_number(object))?.texture.ok_or(CuResult::INVALID_VALUE)?)
-    }
-
-    fn cuTexObjectGetResourceViewDesc(view: Out<ResourceViewDescriptor>, object: u64) {
-        view.put(find::<Object>(Handle::from_number(object))?.view.ok_or(CuResult::INVALID_VALUE)?)
-    }
+    fn cuTexObjectGetResourceDesc | cuSurfObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) =>
+        resource.put(find::<Object>(Handle::from_number(object))?.resource);
+    fn cuTexObjectGetTextureDesc(texture: Out<TextureDescriptor>, object: u64) =>
+        texture.put(find::<Object>(Handle::from_number(object))?.texture.ok_or(CuResult::INVALID_VALUE)?);
+    fn cuTexObjectGetResourceViewDesc(view: Out<ResourceViewDescriptor>, object: u64) =>
+        view.put(find::<Object>(Handle::from_number(object))?.view.ok_or(CuResult::INVALID_VALUE)?);
 
     fn cuSurfObjectCreate(object: Out<u64>, resource: In<ResourceDescriptor>) {
         object.check()?;

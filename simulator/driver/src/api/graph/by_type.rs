@@ -98,22 +98,18 @@ by_type! {
         set(node, || parameters::memcpy(copy, context))
     }
 
-    fn cuGraphExecMemcpyNodeSetParams(executable: Handle, node: Handle, copy: In<Memcpy3D>, context: Handle) {
-        executable::set(executable, node, || parameters::memcpy(copy, context))
-    }
+    fn cuGraphExecMemcpyNodeSetParams(executable: Handle, node: Handle, copy: In<Memcpy3D>, context: Handle) =>
+        executable::set(executable, node, || parameters::memcpy(copy, context));
 
     fn cuGraphMemsetNodeSetParams(node: Handle, memset: In<MemsetNode>) {
         let context = context_of(node)?;
         set(node, || parameters::memset(memset, context))
     }
 
-    fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, memset: In<MemsetNode>, context: Handle) {
-        executable::set(executable, node, || parameters::memset(memset, context))
-    }
-
-    fn cuGraphExecChildGraphNodeSetParams(executable: Handle, node: Handle, child: Handle) {
-        executable::set_child(executable, node, child)
-    }
+    fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, memset: In<MemsetNode>, context: Handle) =>
+        executable::set(executable, node, || parameters::memset(memset, context));
+    fn cuGraphExecChildGraphNodeSetParams(executable: Handle, node: Handle, child: Handle) =>
+        executable::set_child(executable, node, child);
 
     fn cuGraphEventRecordNodeSetEvent(node: Handle, event: Handle) {
         find::<Event>(event)?;

@@ -289,17 +289,14 @@ exports! {
         })
     }
 
-    fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: Out<UpdateResult>) {
-        update_all(executable, graph, |update| result.put(update))
-    }
+    fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: Out<UpdateResult>) =>
+        update_all(executable, graph, |update| result.put(update));
 
-    fn cuGraphNodeSetEnabled(executable: Handle, node: Handle, is_enabled: u32) {
-        with_node(executable, node, |node| {
-            check_can_disable(node)?;
-            node.is_enabled = is_enabled != 0;
-            Ok(())
-        })
-    }
+    fn cuGraphNodeSetEnabled(executable: Handle, node: Handle, is_enabled: u32) => with_node(executable, node, |node| {
+        check_can_disable(node)?;
+        node.is_enabled = is_enabled != 0;
+        Ok(())
+    });
 
     fn cuGraphNodeGetEnabled(executable: Handle, node: Handle, is_enabled: Out<u32>) {
         is_enabled.put(with_node(executable, node, |node| {

@@ -138,9 +138,8 @@ exports! {
         found.put(clone.with_copy_of(original, &mut |node| node.handle).ok_or(CuResult::INVALID_VALUE)?)
     }
 
-    fn cuGraphNodeGetType(node: Handle, node_type: Out<u32>) {
-        node_type.put(find::<NodeRef>(node)?.with(|node| Ok(node.operation.node_type().0))?)
-    }
+    fn cuGraphNodeGetType(node: Handle, node_type: Out<u32>) =>
+        node_type.put(find::<NodeRef>(node)?.with(|node| Ok(node.operation.node_type().0))?);
 
     fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
         let graph = find::<Graph>(graph)?;
@@ -154,30 +153,18 @@ exports! {
         put_nodes(nodes, count, &graph, &ids)
     }
 
-    fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) {
-        put_edges(graph, from, to, Out::NULL, count)
-    }
-
-    fn cuGraphGetEdges_v2(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) {
-        put_edges(graph, from, to, data, count)
-    }
-
-    fn cuGraphNodeGetDependencies(node: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        put_neighbors(node, nodes, Out::NULL, count, |graph, id| graph.dependencies(id).to_vec())
-    }
-
-    fn cuGraphNodeGetDependencies_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) {
-        put_neighbors(node, nodes, data, count, |graph, id| graph.dependencies(id).to_vec())
-    }
-
-    fn cuGraphNodeGetDependentNodes(node: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        put_neighbors(node, nodes, Out::NULL, count, |graph, id| graph.dependents(id).to_vec())
-    }
-
-    fn cuGraphNodeGetDependentNodes_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) {
-        put_neighbors(node, nodes, data, count, |graph, id| graph.dependents(id).to_vec())
-    }
-
+    fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) =>
+        put_edges(graph, from, to, Out::NULL, count);
+    fn cuGraphGetEdges_v2(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) =>
+        put_edges(graph, from, to, data, count);
+    fn cuGraphNodeGetDependencies(node: Handle, nodes: Out<Handle>, count: Out<usize>) =>
+        put_neighbors(node, nodes, Out::NULL, count, |graph, id| graph.dependencies(id).to_vec());
+    fn cuGraphNodeGetDependencies_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) =>
+        put_neighbors(node, nodes, data, count, |graph, id| graph.dependencies(id).to_vec());
+    fn cuGraphNodeGetDependentNodes(node: Handle, nodes: Out<Handle>, count: Out<usize>) =>
+        put_neighbors(node, nodes, Out::NULL, count, |graph, id| graph.dependents(id).to_vec());
+    fn cuGraphNodeGetDependentNodes_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) =>
+        put_neighbors(node, nodes, data, count, |graph, id| graph.dependents(id).to_vec());
     fn cuGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) => connect(graph, from, to, count);
 
     fn cuGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) {
@@ -185,9 +172,8 @@ exports! {
         connect(graph, from, to, count)
     }
 
-    fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
-        disconnect(graph, from, to, count)
-    }
+    fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) =>
+        disconnect(graph, from, to, count);
 
     fn cuGraphRemoveDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) {
         check_edge_data(data, count)?;

@@ -70,9 +70,8 @@ fn add_any(place: &Place, out: Out<Handle>, node: Out<NodeOfType<u8>>) -> Result
 }
 
 exports! {
-    fn cuGraphAddNode(node: Out<Handle>, graph: Handle, dependencies: In<Handle>, count: usize, parameters: Out<NodeOfType<u8>>) {
-        add_any(&Place { graph, dependencies, count }, node, parameters)
-    }
+    fn cuGraphAddNode(node: Out<Handle>, graph: Handle, dependencies: In<Handle>, count: usize, parameters: Out<NodeOfType<u8>>) =>
+        add_any(&Place { graph, dependencies, count }, node, parameters);
 
     fn cuGraphAddNode_v2(
         node: Out<Handle>, graph: Handle, dependencies: In<Handle>, data: In<EdgeData>, count: usize,
