@@ -175,7 +175,6 @@ exports! {
         }
     }
 
-
     fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) also "_ptsz" =>
         update_dependencies(stream, nodes, count, flags);
 

@@ -174,7 +174,7 @@ macro_rules! copies {
     (
         $(fn $row_now:ident, $row_later:ident($target:ident: $to:ty, $source:ident: $from:ty);)*
         then
-        $(fn $($now:ident)|+ , $later:ident($($argument:ident: $type:ty),* ; $stream:ident) $body:block)*
+        $(fn $($now:ident)|+ , $later:ident($($argument:ident: $type:ty),* ; $stream:ident) => $body:expr;)*
         then
         $($rest:tt)*
     ) => {
@@ -195,7 +195,7 @@ macro_rules! copies {
                     stream::finish(DEFAULT)
                 }
 
-                fn $later($($argument: $type,)* $stream: Handle) also "_ptsz" $body
+                fn $later($($argument: $type,)* $stream: Handle) also "_ptsz" => $body;
             )*
             $($rest)*
         }
@@ -209,40 +209,29 @@ copies! {
 
     then
 
-    fn cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize; stream) {
-        row(Address::Host(target), Address::Device(source), bytes, stream)
-    }
-
-    fn cuMemcpyPeer, cuMemcpyPeerAsync(target: DevicePtr, to: Handle, source: DevicePtr, from: Handle, bytes: usize; stream) {
+    fn cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize; stream) =>
+        row(Address::Host(target), Address::Device(source), bytes, stream);
+    fn cuMemcpyPeer, cuMemcpyPeerAsync(target: DevicePtr, to: Handle, source: DevicePtr, from: Handle, bytes: usize; stream) => {
         context::current()?;
         check_contexts([to, from], stream)?;
         row(Address::Device(target), Address::Device(source), bytes, stream)
-    }
-
-    fn cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize; stream) {
-        row(Address::Host(target), part(array, offset, bytes)?, bytes, stream)
-    }
-
-    fn cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize; stream) {
-        row(part(array, offset, bytes)?, Address::Host(source), bytes, stream)
-    }
-
-    fn cuMemcpy2D_v2 | cuMemcpy2DUnaligned_v2, cuMemcpy2DAsync_v2(copy: In<Memcpy2D>; stream) {
+    };
+    fn cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize; stream) =>
+        row(Address::Host(target), part(array, offset, bytes)?, bytes, stream);
+    fn cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize; stream) =>
+        row(part(array, offset, bytes)?, Address::Host(source), bytes, stream);
+    fn cuMemcpy2D_v2 | cuMemcpy2DUnaligned_v2, cuMemcpy2DAsync_v2(copy: In<Memcpy2D>; stream) => {
         context::current()?;
         // A copy of rows is one of a box with one layer.
         submit(Copy::from_parameters(&Memcpy3D::from(copy.read()?))?, stream)
-    }
-
-    fn cuMemcpy3D_v2, cuMemcpy3DAsync_v2(copy: In<Memcpy3D>; stream) {
-        copy_3d(copy, stream)
-    }
-
-    fn cuMemcpy3DPeer, cuMemcpy3DPeerAsync(copy: In<Memcpy3D>; stream) {
+    };
+    fn cuMemcpy3D_v2, cuMemcpy3DAsync_v2(copy: In<Memcpy3D>; stream) => copy_3d(copy, stream);
+    fn cuMemcpy3DPeer, cuMemcpy3DPeerAsync(copy: In<Memcpy3D>; stream) => {
         context::current()?;
         let boxes = copy.read()?;
         check_contexts([boxes.source.context, boxes.target.context], stream)?;
         copy_3d(copy, stream)
-    }
+    };
 
     then
 

@@ -230,7 +230,7 @@ exports! {
     fn cuGraphInstantiateWithFlags(executable: Out<Handle>, graph: Handle, flags: u64) {
         driver()?;
         executable.check()?;
-        executable.put(instantiate(graph, flags, &mut Handle::NULL.clone())?)
+        executable.put(instantiate(graph, flags, &mut Handle::default())?)
     }
 
     fn cuGraphInstantiateWithParams(executable: Out<Handle>, graph: Handle, parameters: Out<InstantiateParams>) also "_ptsz" {
@@ -280,7 +280,6 @@ exports! {
         }
         stream::submit(stream, Operation::Graph(executable.nodes.clone()))
     }
-
 
     fn cuGraphExecUpdate(executable: Handle, graph: Handle, error_node: Out<Handle>, result: Out<u32>) {
         update_all(executable, graph, |update| {
