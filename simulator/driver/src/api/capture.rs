@@ -177,9 +177,6 @@ exports! {
 
     fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) also "_ptsz" =>
         update_dependencies(stream, nodes, count, flags);
-
-    fn cuStreamUpdateCaptureDependencies_v2(stream: Handle, nodes: In<Handle>, data: In<EdgeData>, count: usize, flags: u32) also "_ptsz" {
-        check_edge_data(data, count)?;
-        update_dependencies(stream, nodes, count, flags)
-    }
+    fn cuStreamUpdateCaptureDependencies_v2(stream: Handle, nodes: In<Handle>, data: In<EdgeData>, count: usize, flags: u32) also "_ptsz" =>
+        check_edge_data(data, count).and_then(|()| update_dependencies(stream, nodes, count, flags));
 }

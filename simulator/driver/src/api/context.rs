@@ -289,10 +289,7 @@ exports! {
         Ok(())
     }
 
-    fn cuCtxGetCurrent(handle: Out<Handle>) {
-        driver()?;
-        handle.put(current_handle())
-    }
+    fn cuCtxGetCurrent(handle: Out<Handle>) => driver().and_then(|_| handle.put(current_handle()));
 
     /// The device is also known for a primary context that is not retained.
     fn cuCtxGetDevice(device: Out<DeviceId>) {
@@ -302,18 +299,9 @@ exports! {
         device.put(DEVICE)
     }
 
-    fn cuCtxGetDevice_v2(device: Out<DeviceId>, context: Handle) {
-        context_or_current(context)?;
-        device.put(DEVICE)
-    }
-
+    fn cuCtxGetDevice_v2(device: Out<DeviceId>, context: Handle) => context_or_current(context).and_then(|_| device.put(DEVICE));
     fn cuCtxGetFlags(flags: Out<u32>) => flags.put(current_even_if_faulted()?.1.flags.load(Relaxed));
-
-    fn cuCtxSetFlags(flags: u32) {
-        check_flags(flags)?;
-        store_setting(flags, KNOWN_FLAGS, |context| &context.flags)
-    }
-
+    fn cuCtxSetFlags(flags: u32) => check_flags(flags).and_then(|()| store_setting(flags, KNOWN_FLAGS, |context| &context.flags));
     fn cuCtxGetId(context: Handle, id: Out<u64>) => id.put(context_or_current(context)?.handle.number());
 
     fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) {

@@ -235,15 +235,10 @@ copies! {
 
     then
 
-    fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) also "_ptds" {
-        row(Address::Device(target), part(array, offset, bytes)?, bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, source: DevicePtr, bytes: usize) also "_ptds" {
-        row(part(array, offset, bytes)?, Address::Device(source), bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
+    fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) also "_ptds" =>
+        row(Address::Device(target), part(array, offset, bytes)?, bytes, DEFAULT).and_then(|()| stream::finish(DEFAULT));
+    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, source: DevicePtr, bytes: usize) also "_ptds" =>
+        row(part(array, offset, bytes)?, Address::Device(source), bytes, DEFAULT).and_then(|()| stream::finish(DEFAULT));
 
     fn cuMemcpyAtoA_v2(target: Handle, target_offset: usize, source: Handle, source_offset: usize, bytes: usize) also "_ptds" {
         row(part(target, target_offset, bytes)?, part(source, source_offset, bytes)?, bytes, DEFAULT)?;

@@ -33,11 +33,7 @@ exports! {
         if ordinal == DEVICE { device.put(DEVICE) } else { CuResult::INVALID_DEVICE.err() }
     }
 
-    fn cuDeviceGetCount(count: Out<i32>) {
-        driver()?;
-        count.put(1)
-    }
-
+    fn cuDeviceGetCount(count: Out<i32>) => driver().and_then(|_| count.put(1));
     fn cuDeviceGetName(name: Out<c_char>, capacity: i32, device: DeviceId) =>
         name.put_text(driver_of(device)?.profile.product, usize::try_from(capacity).unwrap_or(0));
     fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: DeviceId) => uuid.put(self::uuid(driver_of(device)?.profile));

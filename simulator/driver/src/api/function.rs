@@ -246,10 +246,6 @@ exports! {
     fn cuFuncGetParamCount(function: Handle, count: Out<usize>) => count.put(get(function)?.kernel().params().len());
 
     /// `CU_FUNCTION_LOADING_STATE_LOADED`
-    fn cuFuncIsLoaded(state: Out<u32>, function: Handle) {
-        get(function)?;
-        state.put(1)
-    }
-
+    fn cuFuncIsLoaded(state: Out<u32>, function: Handle) => get(function).and_then(|_| state.put(1));
     fn cuFuncLoad(function: Handle) => get(function).map(drop);
 }

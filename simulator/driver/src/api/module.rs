@@ -127,8 +127,5 @@ exports! {
     }
 
     /// `CU_MODULE_EAGER_LOADING`: every instruction is decoded when the module is loaded.
-    fn cuModuleGetLoadingMode(mode: Out<u32>) {
-        driver()?;
-        mode.put(1)
-    }
+    fn cuModuleGetLoadingMode(mode: Out<u32>) => driver().and_then(|_| mode.put(1));
 }

@@ -361,26 +361,12 @@ exports! {
     }
 
     fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) also "_ptsz" => context.put(usable(stream)?.handle);
-
-    fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) also "_ptsz" {
-        usable(stream)?;
-        device.put(DEVICE)
-    }
-
-    fn cuStreamGetId(stream: Handle, id: Out<u64>) also "_ptsz" {
-        usable(stream)?;
-        id.put(stream.number())
-    }
-
-    fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) also "_ptsz" {
-        usable(stream)?;
-        flags.put(any(stream)?.map_or(0, |stream| stream.flags))
-    }
-
-    fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) also "_ptsz" {
-        usable(stream)?;
-        priority.put(self::priority(stream)?)
-    }
+    fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) also "_ptsz" => usable(stream).and_then(|_| device.put(DEVICE));
+    fn cuStreamGetId(stream: Handle, id: Out<u64>) also "_ptsz" => usable(stream).and_then(|_| id.put(stream.number()));
+    fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) also "_ptsz" =>
+        usable(stream).and_then(|_| flags.put(any(stream)?.map_or(0, |stream| stream.flags)));
+    fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) also "_ptsz" =>
+        usable(stream).and_then(|_| priority.put(self::priority(stream)?));
 
     fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
         context::current()?;

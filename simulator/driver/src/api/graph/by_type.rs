@@ -93,43 +93,24 @@ by_type! {
         cuGraphChildGraphNodeGetGraph(graph: Out<Handle>) of Operation::Graph(inside) => inside.handle;
     }
 
-    fn cuGraphMemcpyNodeSetParams(node: Handle, copy: In<Memcpy3D>) {
-        let context = context_of(node)?;
-        set(node, || parameters::memcpy(copy, context))
-    }
-
+    fn cuGraphMemcpyNodeSetParams(node: Handle, copy: In<Memcpy3D>) =>
+        context_of(node).and_then(|context| set(node, || parameters::memcpy(copy, context)));
     fn cuGraphExecMemcpyNodeSetParams(executable: Handle, node: Handle, copy: In<Memcpy3D>, context: Handle) =>
         executable::set(executable, node, || parameters::memcpy(copy, context));
-
-    fn cuGraphMemsetNodeSetParams(node: Handle, memset: In<MemsetNode>) {
-        let context = context_of(node)?;
-        set(node, || parameters::memset(memset, context))
-    }
-
+    fn cuGraphMemsetNodeSetParams(node: Handle, memset: In<MemsetNode>) =>
+        context_of(node).and_then(|context| set(node, || parameters::memset(memset, context)));
     fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, memset: In<MemsetNode>, context: Handle) =>
         executable::set(executable, node, || parameters::memset(memset, context));
     fn cuGraphExecChildGraphNodeSetParams(executable: Handle, node: Handle, child: Handle) =>
         executable::set_child(executable, node, child);
-
-    fn cuGraphEventRecordNodeSetEvent(node: Handle, event: Handle) {
-        find::<Event>(event)?;
-        set(node, || parameters::record(event))
-    }
-
-    fn cuGraphExecEventRecordNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
-        find::<Event>(event)?;
-        executable::set(executable, node, || parameters::record(event))
-    }
-
-    fn cuGraphEventWaitNodeSetEvent(node: Handle, event: Handle) {
-        find::<Event>(event)?;
-        set(node, || parameters::wait(event))
-    }
-
-    fn cuGraphExecEventWaitNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
-        find::<Event>(event)?;
-        executable::set(executable, node, || parameters::wait(event))
-    }
+    fn cuGraphEventRecordNodeSetEvent(node: Handle, event: Handle) =>
+        find::<Event>(event).and_then(|_| set(node, || parameters::record(event)));
+    fn cuGraphExecEventRecordNodeSetEvent(executable: Handle, node: Handle, event: Handle) =>
+        find::<Event>(event).and_then(|_| executable::set(executable, node, || parameters::record(event)));
+    fn cuGraphEventWaitNodeSetEvent(node: Handle, event: Handle) =>
+        find::<Event>(event).and_then(|_| set(node, || parameters::wait(event)));
+    fn cuGraphExecEventWaitNodeSetEvent(executable: Handle, node: Handle, event: Handle) =>
+        find::<Event>(event).and_then(|_| executable::set(executable, node, || parameters::wait(event)));
 
     fn cuGraphAddMemAllocNode(
         node: Out<Handle>, graph: Handle, dependencies: In<Handle>, count: usize, allocation: Out<MemAllocNode>,

@@ -166,19 +166,12 @@ exports! {
     fn cuGraphNodeGetDependentNodes_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) =>
         put_neighbors(node, nodes, data, count, |graph, id| graph.dependents(id).to_vec());
     fn cuGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) => connect(graph, from, to, count);
-
-    fn cuGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) {
-        check_edge_data(data, count)?;
-        connect(graph, from, to, count)
-    }
-
+    fn cuGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) =>
+        check_edge_data(data, count).and_then(|()| connect(graph, from, to, count));
     fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) =>
         disconnect(graph, from, to, count);
-
-    fn cuGraphRemoveDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) {
-        check_edge_data(data, count)?;
-        disconnect(graph, from, to, count)
-    }
+    fn cuGraphRemoveDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) =>
+        check_edge_data(data, count).and_then(|()| disconnect(graph, from, to, count));
 
     fn cuGraphDestroyNode(node: Handle) {
         let driver = driver()?;
