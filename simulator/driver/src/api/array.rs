@@ -126,16 +126,13 @@ fn create_mipmapped(descriptor: Array3DDescriptor, levels: u32) -> Result<Handle
 }
 
 exports! {
-    fn cuArrayCreate_v2(array: Out<Handle>, descriptor: In<ArrayDescriptor>) {
-        array.check()?;
+    fn cuArrayCreate_v2(array: Out<Handle>, descriptor: In<ArrayDescriptor>) =>
+        array.put_made(|| {
         let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
-        array.put(create(Array3DDescriptor { width, height, depth: 0, format, channels, flags: 0 })?)
-    }
+        create(Array3DDescriptor { width, height, depth: 0, format, channels, flags: 0 })
+    });
 
-    fn cuArray3DCreate_v2(array: Out<Handle>, descriptor: In<Array3DDescriptor>) {
-        array.check()?;
-        array.put(create(descriptor.read()?)?)
-    }
+    fn cuArray3DCreate_v2(array: Out<Handle>, descriptor: In<Array3DDescriptor>) => array.put_made(|| create(descriptor.read()?));
 
     fn cuArrayGetDescriptor_v2(descriptor: Out<ArrayDescriptor>, array: Handle) {
         let Array3DDescriptor { width, height, format, channels, .. } = find::<Array>(array)?.descriptor;
@@ -153,10 +150,8 @@ exports! {
         driver.allocations.lock().free(array.view.address, |kind| kind == MemoryKind::Device).map(drop)
     }
 
-    fn cuMipmappedArrayCreate(array: Out<Handle>, descriptor: In<Array3DDescriptor>, levels: u32) {
-        array.check()?;
-        array.put(create_mipmapped(descriptor.read()?, levels)?)
-    }
+    fn cuMipmappedArrayCreate(array: Out<Handle>, descriptor: In<Array3DDescriptor>, levels: u32) =>
+        array.put_made(|| create_mipmapped(descriptor.read()?, levels));
 
     fn cuMipmappedArrayGetLevel(level: Out<Handle>, array: Handle, number: u32) {
         context::current()?;

@@ -191,9 +191,14 @@ fn put_setting(out: Out<u32>, setting: impl FnOnce(&Context) -> &AtomicU32) -> R
     out.put(setting(&context).load(Relaxed))
 }
 
+/// Refuses a value beyond the last one of an enumeration.
+pub fn check_config(value: u32, last: u32) -> Result<()> {
+    if value <= last { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+}
+
 fn store_setting(value: u32, last: u32, setting: impl FnOnce(&Context) -> &AtomicU32) -> Result<()> {
     let (_, context) = current()?;
-    refuse!(INVALID_VALUE if value > last);
+    check_config(value, last)?;
     setting(&context).store(value, Relaxed);
     Ok(())
 }

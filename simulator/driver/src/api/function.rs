@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use simt::{ClusterBounds, Dim3, Kernel, Profile};
 
-use super::context::{LAST_CACHE_CONFIG, LAST_SHARED_CONFIG};
+use super::context::{LAST_CACHE_CONFIG, LAST_SHARED_CONFIG, check_config};
 use super::image::LoadedImage;
 use super::prelude::*;
 use crate::name::readable;
@@ -219,24 +219,16 @@ pub fn put_parameter(kernel: &Kernel, index: usize, offset: Out<usize>, bytes: O
 exports! {
     fn cuFuncGetAttribute(value: Out<i32>, attribute: u32, function: Handle) {
         let function = get(function)?;
-        value.check()?;
-        value.put(function.attribute(attribute, driver()?.profile).ok_or(CuResult::INVALID_VALUE)?)
+        value.put_made(|| Ok(function.attribute(attribute, driver()?.profile).ok_or(CuResult::INVALID_VALUE)?))
     }
 
     fn cuFuncSetAttribute(function: Handle, attribute: u32, value: i32) =>
         get(function)?.set_attribute(attribute, value, driver()?.profile);
 
     /// A preference, which a driver may ignore. This one does.
-    fn cuFuncSetCacheConfig(function: Handle, config: u32) {
-        get(function)?;
-        if config <= LAST_CACHE_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
-    }
-
-    fn cuFuncSetSharedMemConfig(function: Handle, config: u32) {
-        get(function)?;
-        if config <= LAST_SHARED_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
-    }
-
+    fn cuFuncSetCacheConfig(function: Handle, config: u32) => get(function).and_then(|_| check_config(config, LAST_CACHE_CONFIG));
+    fn cuFuncSetSharedMemConfig(function: Handle, config: u32) =>
+        get(function).and_then(|_| check_config(config, LAST_SHARED_CONFIG));
     fn cuFuncGetModule(module: Out<Handle>, function: Handle) => module.put(get(function)?.module);
 
     /// The text lives as long as the module.

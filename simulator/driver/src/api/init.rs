@@ -23,10 +23,7 @@ exports! {
     }
 
     /// Works before `cuInit` too.
-    fn cuDriverGetVersion(version: Out<i32>) {
-        version.check()?;
-        version.put(driver::version()?)
-    }
+    fn cuDriverGetVersion(version: Out<i32>) => version.put_made(driver::version);
 
     fn cuProfilerStart() => context::current().map(drop);
     fn cuProfilerStop() => context::current().map(drop);

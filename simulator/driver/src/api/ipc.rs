@@ -55,16 +55,11 @@ exports! {
         driver.allocations.lock().close(address)
     }
 
-    fn cuIpcGetEventHandle(handle: Out<Token>, event: Handle) {
-        driver()?;
-        handle.check()?;
-        handle.put(find::<Event>(event)?.export(EVENT)?)
-    }
+    fn cuIpcGetEventHandle(handle: Out<Token>, event: Handle) =>
+        driver().and_then(|_| handle.put_made(|| find::<Event>(event)?.export(EVENT)));
 
     fn cuIpcOpenEventHandle(event: Out<Handle>, handle: Token) {
         let (driver, context) = context::current()?;
-        event.check()?;
-        let opened = event::open(driver, context, &place(&handle, EVENT)?)?;
-        event.put(opened)
+        event.put_made(|| event::open(driver, context, &place(&handle, EVENT)?))
     }
 }

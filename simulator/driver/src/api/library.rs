@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
 
-use super::context::LAST_CACHE_CONFIG;
+use super::context::{LAST_CACHE_CONFIG, check_config};
 use super::function::{self, Function};
 use super::image::{self, ParsedImage};
 use super::jit_log::Logs;
@@ -175,8 +175,7 @@ exports! {
 
     fn cuKernelGetFunction(function: Out<Handle>, kernel: Handle) {
         let kernel = find::<Kernel>(kernel)?;
-        function.check()?;
-        function.put(kernel.function()?.handle)
+        function.put_made(|| Ok(kernel.function()?.handle))
     }
 
     fn cuKernelGetLibrary(library: Out<Handle>, kernel: Handle) => library.put(find::<Kernel>(kernel)?.library.handle);
@@ -203,6 +202,6 @@ exports! {
     fn cuKernelSetCacheConfig(kernel: Handle, config: u32, device: DeviceId) {
         driver_of(device)?;
         find::<Kernel>(kernel)?;
-        if config <= LAST_CACHE_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
+        check_config(config, LAST_CACHE_CONFIG)
     }
 }

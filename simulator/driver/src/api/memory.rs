@@ -144,11 +144,8 @@ exports! {
         free.put(bytes.saturating_sub(driver.allocations.lock().all_bytes()) as usize)
     }
 
-    fn cuMemAlloc_v2(address: Out<DevicePtr>, bytes: usize) {
-        context::current()?;
-        address.check()?;
-        address.put(allocate(bytes, MemoryKind::Device)?)
-    }
+    fn cuMemAlloc_v2(address: Out<DevicePtr>, bytes: usize) =>
+        context::current().and_then(|_| address.put_made(|| allocate(bytes, MemoryKind::Device)));
 
     fn cuMemAllocPitch_v2(address: Out<DevicePtr>, pitch: Out<usize>, width: usize, height: usize, element_bytes: u32) {
         context::current()?;

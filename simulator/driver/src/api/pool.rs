@@ -27,15 +27,15 @@ pub const FILE_DESCRIPTOR: u32 = 1;
 /// The kind of data of an exported address.
 const POOLED: u32 = 3;
 
-fn check_supported(driver: &Driver) -> Result<()> {
+fn supported(driver: &'static Driver) -> Result<&'static Driver> {
     let is_supported = attributes::attribute(driver.profile, POOLS_SUPPORTED) == Some(1);
     refuse!(NOT_SUPPORTED if !is_supported, "the profile {} has no memory pools; use cuMemAlloc", driver.profile.name);
-    Ok(())
+    Ok(driver)
 }
 
 fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Handle) -> Result<()> {
     let (driver, context) = context::current()?;
-    check_supported(driver)?;
+    supported(driver)?;
     out.check()?;
     stream::any(stream)?;
     let pool = driver.handles.get::<Pool>(pool.unwrap_or(*driver.pools.current.lock()))?;
@@ -92,8 +92,8 @@ fn check_location(location: MemLocation) -> Result<()> {
 }
 
 /// Refuses memory of a kind that no pool can have here.
-pub fn check_properties(driver: &Driver, properties: &PoolProperties) -> Result<()> {
-    check_supported(driver)?;
+pub fn check_properties(driver: &'static Driver, properties: &PoolProperties) -> Result<()> {
+    supported(driver)?;
     refuse!(INVALID_VALUE if properties.alloc_type != PINNED);
     refuse!(
         NOT_SUPPORTED if properties.handle_types & !FILE_DESCRIPTOR != 0,
@@ -122,7 +122,7 @@ exports! {
 
     fn cuMemFreeAsync(address: DevicePtr, stream: Handle) also "_ptsz" {
         let (driver, _) = context::current()?;
-        check_supported(driver)?;
+        supported(driver)?;
         stream::any(stream)?;
         if address == 0 {
             return Ok(());
@@ -162,8 +162,7 @@ exports! {
 
     /// The program keeps the file descriptor, and closes it.
     fn cuMemPoolImportFromShareableHandle(pool: Out<Handle>, shareable: HostBytes, handle_type: u32, flags: u64) {
-        let driver = driver()?;
-        check_supported(driver)?;
+        let driver = supported(driver()?)?;
         pool.check()?;
         refuse!(INVALID_VALUE if flags != 0 || handle_type != FILE_DESCRIPTOR);
         let descriptor = shareable.descriptor()?;
@@ -246,21 +245,11 @@ exports! {
         flags.put(READ_WRITE)
     }
 
-    fn cuDeviceGetDefaultMemPool(pool: Out<Handle>, device: DeviceId) {
-        let driver = driver_of(device)?;
-        check_supported(driver)?;
-        pool.put(driver.pools.default)
-    }
-
-    fn cuDeviceGetMemPool(pool: Out<Handle>, device: DeviceId) {
-        let driver = driver_of(device)?;
-        check_supported(driver)?;
-        pool.put(*driver.pools.current.lock())
-    }
+    fn cuDeviceGetDefaultMemPool(pool: Out<Handle>, device: DeviceId) => pool.put(supported(driver_of(device)?)?.pools.default);
+    fn cuDeviceGetMemPool(pool: Out<Handle>, device: DeviceId) => pool.put(*supported(driver_of(device)?)?.pools.current.lock());
 
     fn cuDeviceSetMemPool(device: DeviceId, pool: Handle) {
-        let driver = driver_of(device)?;
-        check_supported(driver)?;
+        let driver = supported(driver_of(device)?)?;
         refuse!(INVALID_VALUE if driver.handles.get::<Pool>(pool)?.is_imported);
         *driver.pools.current.lock() = pool;
         Ok(())

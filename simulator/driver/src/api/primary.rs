@@ -33,8 +33,7 @@ pub fn retain(driver: &Driver) -> Result<Arc<Context>> {
 exports! {
     fn cuDevicePrimaryCtxRetain(context: Out<Handle>, device: DeviceId) {
         let driver = driver_of(device)?;
-        context.check()?;
-        context.put(retain(driver)?.handle)
+        context.put_made(|| Ok(retain(driver)?.handle))
     }
 
     fn cuDevicePrimaryCtxRelease_v2 | cuDevicePrimaryCtxRelease(device: DeviceId) => release(device);

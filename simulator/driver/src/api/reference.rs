@@ -121,23 +121,18 @@ fn bound(reference: Handle, kind: u32) -> Result<Handle> {
 }
 
 exports! {
-    fn cuModuleGetTexRef(reference: Out<Handle>, module: Handle, name: Text) {
-        reference.check()?;
-        reference.put(of_variable(module, &name.read()?, Opaque::Texture, TextureReference::new)?)
-    }
+    fn cuModuleGetTexRef(reference: Out<Handle>, module: Handle, name: Text) =>
+        reference.put_made(|| of_variable(module, &name.read()?, Opaque::Texture, TextureReference::new));
 
     fn cuModuleGetSurfRef(reference: Out<Handle>, module: Handle, name: Text) {
-        reference.check()?;
         let make = |context| SurfaceReference { context, array: Mutex::new(Handle::NULL) };
-        reference.put(of_variable(module, &name.read()?, Opaque::Surface, make)?)
+        reference.put_made(|| of_variable(module, &name.read()?, Opaque::Surface, make))
     }
 
     /// Makes a reference that no kernel knows.
     fn cuTexRefCreate(reference: Out<Handle>) {
         let (driver, context) = context::current()?;
-        reference.check()?;
-        let handle = driver.handles.add(TextureReference::new(context));
-        reference.put(handle)
+        reference.put_made(|| Ok(driver.handles.add(TextureReference::new(context))))
     }
 
     fn cuTexRefDestroy(reference: Handle) {

@@ -386,10 +386,8 @@ exports! {
     }
 
     /// Runs a function of the host when all earlier work is done. CUDA forbids it to call CUDA functions.
-    fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) also "_ptsz" {
-        usable(stream)?;
-        submit(stream, Operation::Host(HostCall::new(function, data)?))
-    }
+    fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) also "_ptsz" =>
+        usable(stream).and_then(|_| submit(stream, Operation::Host(HostCall::new(function, data)?)));
 
     fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: HostBytes, flags: u32) also "_ptsz" {
         usable(stream)?;

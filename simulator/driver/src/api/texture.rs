@@ -185,10 +185,8 @@ exports! {
     fn cuTexObjectGetResourceViewDesc(view: Out<ResourceViewDescriptor>, object: u64) =>
         view.put(find::<Object>(Handle::from_number(object))?.view.ok_or(CuResult::INVALID_VALUE)?);
 
-    fn cuSurfObjectCreate(object: Out<u64>, resource: In<ResourceDescriptor>) {
-        object.check()?;
-        object.put(create(resource.read()?, None, None)?)
-    }
+    fn cuSurfObjectCreate(object: Out<u64>, resource: In<ResourceDescriptor>) =>
+        object.put_made(|| create(resource.read()?, None, None));
 
     fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: DeviceId) {
         let driver = driver_of(device)?;

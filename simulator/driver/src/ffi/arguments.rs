@@ -44,6 +44,12 @@ impl<T> Out<T> {
         Ok(())
     }
 
+    /// Refuses null, and then makes and writes a result. Making it may have an effect.
+    pub fn put_made(self, make: impl FnOnce() -> Result<T>) -> Result<()> {
+        self.check()?;
+        self.put(make()?)
+    }
+
     /// Writes a result that the caller may leave out by passing null.
     pub fn put_if_asked(self, value: T) {
         if !self.0.is_null() {

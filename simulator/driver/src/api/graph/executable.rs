@@ -227,11 +227,8 @@ exports! {
         executable.put(made?)
     }
 
-    fn cuGraphInstantiateWithFlags(executable: Out<Handle>, graph: Handle, flags: u64) {
-        driver()?;
-        executable.check()?;
-        executable.put(instantiate(graph, flags, &mut Handle::default())?)
-    }
+    fn cuGraphInstantiateWithFlags(executable: Out<Handle>, graph: Handle, flags: u64) =>
+        driver().and_then(|_| executable.put_made(|| instantiate(graph, flags, &mut Handle::default())));
 
     fn cuGraphInstantiateWithParams(executable: Out<Handle>, graph: Handle, parameters: Out<InstantiateParams>) also "_ptsz" {
         driver()?;
