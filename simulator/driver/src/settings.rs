@@ -165,7 +165,6 @@ pub fn profile_named(name: &str) -> Result<&'static Profile, Error> {
 mod tests {
     use super::*;
     #[cfg(target_os = "linux")]
-    use crate::report::Form;
     use crate::variables::{CHECKS, DRIVER_VERSION, EXITCODE, FUEL, PROFILE, Variable, WARP_ORDER};
 
     #[test]
@@ -212,14 +211,13 @@ mod tests {
         assert!(reporting(REPORT, "off").unwrap().quiet);
         let process = std::process::id();
         let several = reporting(REPORT, "text,json:/tmp/r-%p,github,/tmp/r.json,junit:/tmp/r.xml,sarif:/tmp/r.sarif").unwrap();
-        let file = |form, path: &str| Destination::File(form, path.into());
         let expected = [
             Destination::Text,
-            file(Form::Json, &format!("/tmp/r-{process}")),
+            Destination::Json(format!("/tmp/r-{process}").into()),
             Destination::Github,
-            file(Form::Json, "/tmp/r.json"),
-            file(Form::Junit, "/tmp/r.xml"),
-            file(Form::Sarif, "/tmp/r.sarif"),
+            Destination::Json("/tmp/r.json".into()),
+            Destination::Junit("/tmp/r.xml".into()),
+            Destination::Sarif("/tmp/r.sarif".into()),
         ];
         assert_eq!((several.quiet, several.destinations), (false, expected.to_vec()));
         assert_eq!(reporting(EXITCODE, "3").unwrap().exit_status, Some(3));

@@ -71,8 +71,7 @@ pub fn check_kernel(module: &simt::Module, name: &str) -> Result<()> {
 /// Loads an image into the current context.
 fn load(out: Out<Handle>, read: impl FnOnce(&Driver) -> Result<ParsedImage>) -> Result<()> {
     let (driver, context) = context::current()?;
-    out.check()?;
-    out.put(Module::load(driver, context, &read(driver)?, None)?.handle)
+    out.put_made(|| Ok(Module::load(driver, context, &read(driver)?, None)?.handle))
 }
 
 exports! {

@@ -138,8 +138,7 @@ exports! {
     fn cuOccupancyMaxActiveClusters(clusters: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {
         let driver = driver()?;
         let function = library::function(function)?;
-        clusters.check()?;
-        clusters.put(active_clusters(&function, driver.profile, &config.read()?)? as i32)
+        clusters.put_made(|| Ok(active_clusters(&function, driver.profile, &config.read()?)? as i32))
     }
 
     fn cuOccupancyMaxPotentialClusterSize(size: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {

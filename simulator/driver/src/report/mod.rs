@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use simt::Severity;
 use simt::{Counters, Finding, Location};
 
-pub use self::destination::{Destination, Form};
+pub use self::destination::Destination;
 pub use self::places::Place;
 pub use self::rules::{RULES, Rule};
 pub use self::sources::Sources;
