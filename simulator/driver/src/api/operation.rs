@@ -298,20 +298,20 @@ impl Graph {
     }
 
     /// Copies the graph, its nodes, and the graphs inside them.
-    pub fn copy(&self, driver: &Driver, copy_for: CopyFor) -> Result<Arc<Self>> {
+    pub fn copy(&self, driver: &Driver, copy_for: CopyFor) -> Arc<Self> {
         let is_registered = copy_for != CopyFor::Executable;
         let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
         let inside = if is_registered { CopyFor::Node } else { CopyFor::Executable };
-        let nodes = self.nodes.lock().map(|_, node| -> Result<Node> {
+        let nodes = self.nodes.lock().map(|_, node| {
             let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
             let operation = match &node.operation {
-                Operation::Graph(graph) => Operation::Graph(graph.copy(driver, inside)?),
+                Operation::Graph(graph) => Operation::Graph(graph.copy(driver, inside)),
                 other => other.clone(),
             };
             // The nodes of an executable graph have no handles, so a copy of them is a copy of what they were made from.
             let original = if node.handle == Handle::NULL { node.original } else { Some(node.handle) };
-            Ok(Node { handle, original, operation, is_enabled: node.is_enabled })
-        })?;
+            Node { handle, original, operation, is_enabled: node.is_enabled }
+        });
         let graph = Self {
             handle,
             original: (copy_for == CopyFor::Program).then_some(self.handle),
@@ -321,13 +321,13 @@ impl Graph {
             executables: Arc::default(),
         };
         if !is_registered {
-            return Ok(Arc::new(graph));
+            return Arc::new(graph);
         }
         let graph = driver.handles.insert_at(handle, graph);
         for (id, node) in graph.nodes.lock().nodes() {
             driver.handles.insert_at(node.handle, NodeRef { graph: graph.clone(), id });
         }
-        Ok(graph)
+        graph
     }
 
     /// Calls `look` with the copy of a node, here or inside of nodes, if there is one.

@@ -23,7 +23,6 @@ const INVALID_STRUCTURE: u32 = 2;
 
 /// `CU_GRAPH_EXEC_UPDATE_…`
 const UPDATED: u32 = 0;
-const UPDATE_ERROR: u32 = 1;
 const TOPOLOGY_CHANGED: u32 = 2;
 const NODE_TYPE_CHANGED: u32 = 3;
 const PARAMETERS_CHANGED: u32 = 5;
@@ -68,10 +67,9 @@ fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> 
         NOT_SUPPORTED if graph.has_memory_nodes() && Arc::weak_count(&graph.executables) > 0,
         "a graph that allocates or frees memory has one executable graph at a time; destroy the other one first"
     );
-    let nodes = graph.copy(driver, CopyFor::Executable)?;
-    let counted = Arc::downgrade(&graph.executables);
-    let executable = driver.handles.add(Executable { flags: flags & !(UPLOAD | NODE_PRIORITY), nodes, _counted: counted });
-    Ok(executable)
+    let nodes = graph.copy(driver, CopyFor::Executable);
+    let _counted = Arc::downgrade(&graph.executables);
+    Ok(driver.handles.add(Executable { flags: flags & !(UPLOAD | NODE_PRIORITY), nodes, _counted }))
 }
 
 /// Calls `look` with the executable form of a node.
@@ -89,7 +87,7 @@ pub fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Opera
         let new = new.take().ok_or(CuResult::INVALID_VALUE)?;
         let mut changed = node.operation.clone();
         replace(&mut changed, new)?;
-        update_operation(&mut node.operation, changed, Handle::NULL).map_err(|bad| bad.failure)
+        Ok(update_operation(driver()?, &mut node.operation, changed, Handle::NULL).map_err(|_| CuResult::INVALID_VALUE)?)
     })
 }
 
@@ -97,7 +95,7 @@ pub fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Opera
 pub fn set_child(executable: Handle, node: Handle, child: Handle) -> Result<()> {
     let child = find::<Graph>(child)?;
     let inside = with_node(executable, node, |node| Ok(node.operation.graph().cloned().ok_or(CuResult::INVALID_VALUE)?))?;
-    update(&inside, &child).map_err(|bad| bad.failure)
+    Ok(update(driver()?, &inside, &child).map_err(|_| CuResult::INVALID_VALUE)?)
 }
 
 /// Why an executable graph cannot be updated.
@@ -105,25 +103,17 @@ struct BadUpdate {
     result: u32,
     /// The node of the new graph that does not fit.
     node: Handle,
-    failure: Failure,
-}
-
-impl BadUpdate {
-    fn new(result: u32, node: Handle) -> Self {
-        Self { result, node, failure: CuResult::INVALID_VALUE.into() }
-    }
 }
 
 /// Replaces an operation, as far as that needs no new executable graph. `node` is the node that the new one is from.
-fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result<(), BadUpdate> {
+fn update_operation(driver: &Driver, old: &mut Operation, new: Operation, node: Handle) -> Result<(), BadUpdate> {
     let result = match (&*old, &new) {
-        (Operation::Graph(old), Operation::Graph(new)) => return update_in_place(old, new),
+        (Operation::Graph(old), Operation::Graph(new)) => return update_in_place(driver, old, new),
         (Operation::Kernel(old), Operation::Kernel(new)) if old.context().handle != new.context().handle => FUNCTION_CHANGED,
         (Operation::Kernel(old), Operation::Kernel(new)) if old.shape.is_cooperative != new.shape.is_cooperative => {
             ATTRIBUTES_CHANGED
         }
         (Operation::Copy(before, _), Operation::Copy(after, _)) => {
-            let driver = driver().map_err(|failure| BadUpdate { failure, ..BadUpdate::new(UPDATE_ERROR, node) })?;
             let can_change = before.is_row() && after.is_row() && before.directions(driver) == after.directions(driver);
             if can_change || before == after { UPDATED } else { PARAMETERS_CHANGED }
         }
@@ -132,13 +122,12 @@ fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result
         }
         (Operation::Values(before), Operation::Values(after)) if !before.are_like(after) => PARAMETERS_CHANGED,
         (Operation::Allocate(_) | Operation::Free(_), _) => PARAMETERS_CHANGED,
-        (old, new) if old.node_type() != new.node_type() => NODE_TYPE_CHANGED,
         _ => UPDATED,
     };
     let moves = old.context().map(|context| context.handle) != new.context().map(|context| context.handle);
     let result = if result == UPDATED && moves { PARAMETERS_CHANGED } else { result };
     if result != UPDATED {
-        return Err(BadUpdate::new(result, node));
+        return Err(BadUpdate { result, node });
     }
     *old = new;
     Ok(())
@@ -146,30 +135,29 @@ fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result
 
 /// Gives an executable graph the parameters of another graph. Its nodes must be the same in the same order of adding. Nothing changes
 /// unless everything can.
-fn update(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
-    let copy = driver().and_then(|driver| executable.copy(driver, CopyFor::Executable));
-    let copy = copy.map_err(|failure| BadUpdate { failure, ..BadUpdate::new(UPDATE_ERROR, Handle::NULL) })?;
-    update_in_place(&copy, graph)?;
+fn update(driver: &Driver, executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
+    let copy = executable.copy(driver, CopyFor::Executable);
+    update_in_place(driver, &copy, graph)?;
     std::mem::swap(&mut *executable.nodes.lock(), &mut *copy.nodes.lock());
     Ok(())
 }
 
-fn update_in_place(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
+fn update_in_place(driver: &Driver, executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
     let new: Vec<(Node, Vec<usize>)> = in_order(graph);
     let old: Vec<(Node, Vec<usize>)> = in_order(executable);
     if old.len() != new.len() {
-        return Err(BadUpdate::new(TOPOLOGY_CHANGED, Handle::NULL));
+        return Err(BadUpdate { result: TOPOLOGY_CHANGED, node: Handle::NULL });
     }
     let mut updated = Vec::with_capacity(old.len());
     for ((old, before), (new, after)) in old.into_iter().zip(&new) {
         if before != *after {
-            return Err(BadUpdate::new(TOPOLOGY_CHANGED, new.handle));
+            return Err(BadUpdate { result: TOPOLOGY_CHANGED, node: new.handle });
         }
         if old.operation.node_type() != new.operation.node_type() {
-            return Err(BadUpdate::new(NODE_TYPE_CHANGED, new.handle));
+            return Err(BadUpdate { result: NODE_TYPE_CHANGED, node: new.handle });
         }
         let mut operation = old.operation;
-        update_operation(&mut operation, new.operation.clone(), new.handle)?;
+        update_operation(driver, &mut operation, new.operation.clone(), new.handle)?;
         updated.push(operation);
     }
     for ((_, node), operation) in executable.nodes.lock().nodes_mut().zip(updated) {
@@ -195,8 +183,8 @@ fn in_order(graph: &Graph) -> Vec<(Node, Vec<usize>)> {
 fn update_all(executable: Handle, graph: Handle, put: impl FnOnce(UpdateResult) -> Result<()>) -> Result<()> {
     let executable = find::<Executable>(executable)?;
     let graph = find::<Graph>(graph)?;
-    let (result, bad) = match update(&executable.nodes, &graph) {
-        Ok(()) => (Ok(()), BadUpdate::new(UPDATED, Handle::NULL)),
+    let (result, bad) = match update(driver()?, &executable.nodes, &graph) {
+        Ok(()) => (Ok(()), BadUpdate { result: UPDATED, node: Handle::NULL }),
         Err(bad) => (CuResult::GRAPH_EXEC_UPDATE_FAILURE.err(), bad),
     };
     put(UpdateResult { result: bad.result, error_node: bad.node, error_from_node: Handle::NULL })?;

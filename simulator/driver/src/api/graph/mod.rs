@@ -127,7 +127,7 @@ exports! {
         clone.check()?;
         let graph = find::<Graph>(graph)?;
         refuse!(NOT_SUPPORTED if graph.has_memory_nodes(), "CUDA does not clone a graph that allocates or frees memory");
-        clone.put(graph.copy(driver, CopyFor::Program)?.handle)
+        clone.put(graph.copy(driver, CopyFor::Program).handle)
     }
 
     fn cuGraphNodeFindInClone(found: Out<Handle>, original: Handle, clone: Handle) {

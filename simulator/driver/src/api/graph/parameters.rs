@@ -70,7 +70,7 @@ pub fn host(node: &HostNode) -> Result<Operation> {
 pub fn child(graph: Handle) -> Result<Operation> {
     let graph = find::<Graph>(graph)?;
     refuse!(NOT_SUPPORTED if graph.has_memory_nodes(), "a graph that allocates or frees memory cannot be part of another graph");
-    Ok(Operation::Graph(graph.copy(driver()?, CopyFor::Node)?))
+    Ok(Operation::Graph(graph.copy(driver()?, CopyFor::Node)))
 }
 
 pub fn wait(event: Handle) -> Result<Operation> {
