@@ -67,9 +67,7 @@ macro_rules! setters {
         $(
             $(#[$doc])*
             ///
-            /// # Errors
-            ///
-            /// [`Error::Refused`]
+            /// Fails with [`Error::Refused`].
             pub fn $name(&self, $argument: $type) -> Result<(), Error> {
                 self.configure(&Settings { $setting: Some($value), ..Settings::default() })
             }

@@ -1,7 +1,5 @@
 //! The device, as its profile describes it.
 
-use std::ffi::c_char;
-
 use simt::Profile;
 
 use super::prelude::*;

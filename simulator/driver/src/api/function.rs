@@ -1,6 +1,6 @@
 //! Functions: the kernels of a module, and what a program can ask about them and set.
 
-use std::ffi::{CString, c_char};
+use std::ffi::CString;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use simt::{ClusterBounds, Dim3, Kernel, Profile};

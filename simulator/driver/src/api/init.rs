@@ -1,7 +1,5 @@
 //! Initialization, and what a program may ask before it: the version, and what results mean.
 
-use std::ffi::c_char;
-
 use super::prelude::*;
 use crate::driver;
 

@@ -3,8 +3,6 @@
 //! A launch returns what is wrong with the launch itself. It does not return what the kernel does wrong: by then the launch has succeeded,
 //! and the fault sticks to the [context](super::context).
 
-use std::ffi::c_void;
-
 use simt::Dim3;
 
 use super::attribute::{self, *};

@@ -3,7 +3,7 @@
 //! A library has one module for each context that uses it. The module is placed in memory when the context first needs it.
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_char};
+use std::ffi::CString;
 
 use super::context::{LAST_CACHE_CONFIG, check_config};
 use super::function::{self, Function};

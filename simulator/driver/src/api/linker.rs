@@ -1,6 +1,5 @@
 //! The linker as a program calls it. What a GPU's driver would return as machine code is PTX here, which this driver loads again.
 
-use std::ffi::c_void;
 use std::sync::OnceLock;
 
 use super::image::{self, NO_PTX};

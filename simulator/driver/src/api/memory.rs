@@ -1,7 +1,5 @@
 //! Allocating and freeing device memory, and host memory that the device can access.
 
-use std::ffi::c_void;
-
 use super::pool;
 use super::prelude::*;
 use super::stream;

@@ -3,8 +3,6 @@
 //! A program that looks a name up with `dlsym` and leaves out the suffix `_v2` gets these. Their results were compared with those of NVIDIA's
 //! driver for CUDA 13.0 on an H100.
 
-use std::ffi::c_int;
-
 use super::function::{self, Function, PARAMETER_BYTES};
 use super::kernel::Shape;
 use super::launch;

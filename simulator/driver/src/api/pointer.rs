@@ -1,7 +1,5 @@
 //! Asking about an address: which allocation contains it, and what is known about that allocation.
 
-use std::ffi::c_void;
-
 use super::prelude::*;
 use super::virtual_memory;
 use crate::allocations::{MemoryKind, Owned};

@@ -1,5 +1,6 @@
 //! The vocabulary of every module with exported functions: how one is defined, what it is given and works on, and what it returns.
 
+pub(super) use std::ffi::{c_char, c_int, c_void};
 pub(super) use std::sync::Arc;
 
 pub(super) use parking_lot::Mutex;

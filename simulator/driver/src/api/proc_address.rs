@@ -1,7 +1,5 @@
 //! Looking up exports by name, for programs that do not link against the driver.
 
-use std::ffi::c_void;
-
 use super::prelude::*;
 use crate::export::Export;
 

@@ -3,8 +3,6 @@
 //!
 //! The variable holds the handle of its reference, which kernels look up as that of an object.
 
-use std::ffi::c_int;
-
 use simt::Opaque;
 use simt::texture::Binding;
 

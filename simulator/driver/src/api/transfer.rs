@@ -161,23 +161,18 @@ impl Copy {
     pub fn from_parameters(copy: &Memcpy3D) -> Result<Self> {
         let target = End::from_parameters(&copy.target)?;
         let source = End::from_parameters(&copy.source)?;
-        let copy = Self { target, source, extent: [copy.width_in_bytes, copy.height, copy.depth] };
-        copy.check()?;
-        Ok(copy)
+        let extent = [copy.width_in_bytes, copy.height, copy.depth];
+        if !extent.contains(&0) {
+            // The box must fit its rows and layers.
+            target.offsets(extent)?;
+            source.offsets(extent)?;
+        }
+        Ok(Self { target, source, extent })
     }
 
     pub fn to_parameters(self) -> Memcpy3D<u64> {
         let [width_in_bytes, height, depth] = self.extent;
         Memcpy3D { source: self.source.to_parameters(), target: self.target.to_parameters(), width_in_bytes, height, depth }
-    }
-
-    /// Refuses a box that does not fit its rows and layers.
-    pub fn check(&self) -> Result<()> {
-        if !self.extent.contains(&0) {
-            self.target.offsets(self.extent)?;
-            self.source.offsets(self.extent)?;
-        }
-        Ok(())
     }
 
     /// Returns true for a copy of one row of at least one byte.

@@ -1,6 +1,5 @@
 //! Executable graphs: made of a graph, launched in a stream, changed without being made again.
 
-use std::ffi::c_char;
 use std::sync::Weak;
 
 use super::nodes::replace;
