@@ -153,12 +153,8 @@ exports! {
     fn cuMipmappedArrayCreate(array: Out<Handle>, descriptor: In<Array3DDescriptor>, levels: u32) =>
         array.put_made(|| create_mipmapped(descriptor.read()?, levels));
 
-    fn cuMipmappedArrayGetLevel(level: Out<Handle>, array: Handle, number: u32) {
-        context::current()?;
-        level.check()?;
-        let found = find::<Mipmapped>(array)?.levels.get(number as usize).copied();
-        level.put(found.ok_or(CuResult::INVALID_VALUE)?)
-    }
+    fn cuMipmappedArrayGetLevel(level: Out<Handle>, array: Handle, number: u32) => context::current()
+        .and_then(|_| level.put_made(|| Ok(*find::<Mipmapped>(array)?.levels.get(number as usize).ok_or(CuResult::INVALID_VALUE)?)));
 
     fn cuMipmappedArrayDestroy(array: Handle) {
         let (driver, _) = context::current()?;

@@ -187,8 +187,7 @@ fn no_limit(limit: u32) -> CuResult {
 }
 
 fn put_setting(out: Out<u32>, setting: impl FnOnce(&Context) -> &AtomicU32) -> Result<()> {
-    let (_, context) = current()?;
-    out.put(setting(&context).load(Relaxed))
+    out.put(setting(&current()?.1).load(Relaxed))
 }
 
 /// Refuses a value beyond the last one of an enumeration.
@@ -205,10 +204,7 @@ fn store_setting(value: u32, last: u32, setting: impl FnOnce(&Context) -> &Atomi
 
 /// Resolves a context argument for which null means the current context.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
-    match handle {
-        Handle::NULL => Ok(current_even_if_faulted()?.1),
-        handle => find(handle),
-    }
+    if handle == Handle::NULL { Ok(current_even_if_faulted()?.1) } else { find(handle) }
 }
 
 fn synchronize(context: Handle) -> Result<()> {
@@ -269,11 +265,8 @@ exports! {
         Ok(())
     }
 
-    fn cuCtxPushCurrent_v2 | cuCtxPushCurrent(handle: Handle) {
-        check_nameable(driver()?, handle)?;
-        STACK.with_borrow_mut(|stack| stack.push(handle));
-        Ok(())
-    }
+    fn cuCtxPushCurrent_v2 | cuCtxPushCurrent(handle: Handle) =>
+        check_nameable(driver()?, handle).map(|()| STACK.with_borrow_mut(|stack| stack.push(handle)));
 
     fn cuCtxPopCurrent_v2 | cuCtxPopCurrent(popped: Out<Handle>) {
         driver()?;
@@ -309,11 +302,8 @@ exports! {
     fn cuCtxSetFlags(flags: u32) => check_flags(flags).and_then(|()| store_setting(flags, KNOWN_FLAGS, |context| &context.flags));
     fn cuCtxGetId(context: Handle, id: Out<u64>) => id.put(context_or_current(context)?.handle.number());
 
-    fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) {
-        context_or_current(context)?;
-        // The version of the context interface, which is not the driver's.
-        version.put(3020)
-    }
+    /// Returns the version of the context interface, which is not the driver's.
+    fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) => context_or_current(context).and_then(|_| version.put(3020));
 
     fn cuCtxSynchronize() => synchronize(Handle::NULL);
     fn cuCtxSynchronize_v2(context: Handle) => synchronize(context);
@@ -348,15 +338,11 @@ exports! {
 
     fn cuCtxResetPersistingL2Cache() => current().map(drop);
 
-    fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) {
-        let (driver, _) = current()?;
-        driver.handles.get::<Context>(peer)?;
-        if flags != 0 { CuResult::INVALID_VALUE.err() } else { CuResult::PEER_ACCESS_UNSUPPORTED.err() }
-    }
-
-    fn cuCtxDisablePeerAccess(peer: Handle) {
-        let (driver, _) = current()?;
-        driver.handles.get::<Context>(peer)?;
-        CuResult::PEER_ACCESS_NOT_ENABLED.err()
-    }
+    fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) =>
+        current().and_then(|_| find::<Context>(peer)).and_then(|_| match flags {
+            0 => CuResult::PEER_ACCESS_UNSUPPORTED.err(),
+            _ => CuResult::INVALID_VALUE.err(),
+        });
+    fn cuCtxDisablePeerAccess(peer: Handle) =>
+        current().and_then(|_| find::<Context>(peer)).and(CuResult::PEER_ACCESS_NOT_ENABLED.err());
 }

@@ -87,23 +87,14 @@ exports! {
     }
 
     /// Answers no: a device is not its own peer, and there is no other.
-    fn cuDeviceCanAccessPeer(can: Out<i32>, device: DeviceId, peer: DeviceId) {
-        driver_of(device)?;
-        driver_of(peer)?;
-        can.put(0)
-    }
+    fn cuDeviceCanAccessPeer(can: Out<i32>, device: DeviceId, peer: DeviceId) =>
+        driver_of(device).and(driver_of(peer)).and_then(|_| can.put(0));
 
-    fn cuDeviceGetP2PAttribute(value: Out<i32>, _attribute: u32, source: DeviceId, target: DeviceId) {
-        driver_of(source)?;
-        driver_of(target)?;
-        value.check()?;
-        // With one device, both are the same, and that is not a pair.
-        CuResult::INVALID_DEVICE.err()
-    }
+    /// Refuses the devices: with one device, both are the same, and that is not a pair.
+    fn cuDeviceGetP2PAttribute(value: Out<i32>, _attribute: u32, source: DeviceId, target: DeviceId) =>
+        driver_of(source).and(driver_of(target)).and(value.check()).and(CuResult::INVALID_DEVICE.err());
 
     /// Execution affinity (type 0: a number of multiprocessors) needs MPS.
-    fn cuDeviceGetExecAffinitySupport(supported: Out<i32>, kind: u32, device: DeviceId) {
-        driver_of(device)?;
-        if kind == 0 { supported.put(0) } else { CuResult::INVALID_VALUE.err() }
-    }
+    fn cuDeviceGetExecAffinitySupport(supported: Out<i32>, kind: u32, device: DeviceId) =>
+        driver_of(device).and_then(|_| if kind == 0 { supported.put(0) } else { CuResult::INVALID_VALUE.err() });
 }

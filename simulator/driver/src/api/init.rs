@@ -15,10 +15,7 @@ exports! {
     fn cuGetErrorName(error: CuResult, text: Out<*const c_char>) => put_text(text, error.texts().map(|(name, _)| name));
     fn cuGetErrorString(error: CuResult, text: Out<*const c_char>) => put_text(text, error.texts().map(|(_, string)| string));
 
-    fn cuInit(flags: u32) {
-        refuse!(INVALID_VALUE if flags != 0);
-        driver::initialize()
-    }
+    fn cuInit(flags: u32) => if flags == 0 { driver::initialize() } else { CuResult::INVALID_VALUE.err() };
 
     /// Works before `cuInit` too.
     fn cuDriverGetVersion(version: Out<i32>) => version.put_made(driver::version);

@@ -83,8 +83,6 @@ exports! {
         launch(function, Shape { is_cooperative: true, ..shape }, stream, |function| pack_each(function, values))
     }
 
-    fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) {
-        context::current()?;
-        Err(CuResult::NOT_SUPPORTED.because("the simulator has one device; launch on that one"))
-    }
+    fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) =>
+        context::current().and(Err(CuResult::NOT_SUPPORTED.because("the simulator has one device; launch on that one")));
 }

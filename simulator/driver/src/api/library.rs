@@ -168,10 +168,8 @@ exports! {
     }
 
     /// Finds nothing: no function has one address for host and device.
-    fn cuLibraryGetUnifiedFunction(_function: Out<Handle>, library: Handle, _name: Text) {
-        find::<Library>(library)?;
-        CuResult::INVALID_VALUE.err()
-    }
+    fn cuLibraryGetUnifiedFunction(_function: Out<Handle>, library: Handle, _name: Text) =>
+        find::<Library>(library).and(CuResult::INVALID_VALUE.err());
 
     fn cuKernelGetFunction(function: Out<Handle>, kernel: Handle) {
         let kernel = find::<Kernel>(kernel)?;
@@ -193,15 +191,10 @@ exports! {
     }
 
     /// Sets the attribute of the kernel's function in the current context.
-    fn cuKernelSetAttribute(attribute: u32, value: i32, kernel: Handle, device: DeviceId) {
-        let driver = driver_of(device)?;
-        find::<Kernel>(kernel)?.function()?.set_attribute(attribute, value, driver.profile)
-    }
+    fn cuKernelSetAttribute(attribute: u32, value: i32, kernel: Handle, device: DeviceId) =>
+        driver_of(device).and_then(|driver| find::<Kernel>(kernel)?.function()?.set_attribute(attribute, value, driver.profile));
 
     /// A preference, which a driver may ignore. This one does.
-    fn cuKernelSetCacheConfig(kernel: Handle, config: u32, device: DeviceId) {
-        driver_of(device)?;
-        find::<Kernel>(kernel)?;
-        check_config(config, LAST_CACHE_CONFIG)
-    }
+    fn cuKernelSetCacheConfig(kernel: Handle, config: u32, device: DeviceId) =>
+        driver_of(device).and(find::<Kernel>(kernel)).and_then(|_| check_config(config, LAST_CACHE_CONFIG));
 }

@@ -100,10 +100,8 @@ exports! {
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize, flags: u32,
-    ) {
-        check_flags(flags)?;
-        put_blocks(blocks, function, block, dynamic_shared)
-    }
+    ) =>
+        check_flags(flags).and_then(|()| put_blocks(blocks, function, block, dynamic_shared));
 
     fn cuOccupancyMaxPotentialBlockSize(
         min_grid: Out<i32>, block: Out<i32>, function: Handle, shared_of_block: Option<SharedBytesOfBlock>, dynamic_shared: usize,
@@ -114,10 +112,9 @@ exports! {
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(
         min_grid: Out<i32>, block: Out<i32>, function: Handle, shared_of_block: Option<SharedBytesOfBlock>, dynamic_shared: usize,
         limit: i32, flags: u32,
-    ) {
-        check_flags(flags)?;
-        put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
-    }
+    ) =>
+        check_flags(flags)
+            .and_then(|()| put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit));
 
     /// Returns a block's share of shared memory if this many run at once. The kernel's static shared memory is subtracted. Like a GPU's
     /// driver, this does not subtract the part of each block that the system reserves.

@@ -165,11 +165,11 @@ fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view
 exports! {
     fn cuTexObjectCreate(
         object: Out<u64>, resource: In<ResourceDescriptor>, texture: In<TextureDescriptor>, view: In<ResourceViewDescriptor>,
-    ) {
-        object.check()?;
-        let view = if view.is_null() { None } else { Some(view.read()?) };
-        object.put(create(resource.read()?, Some(texture.read()?), view)?)
-    }
+    ) =>
+        object.put_made(|| {
+            let view = if view.is_null() { None } else { Some(view.read()?) };
+            create(resource.read()?, Some(texture.read()?), view)
+        });
 
     fn cuTexObjectDestroy | cuSurfObjectDestroy(object: u64) {
         let (driver, _) = context::current()?;

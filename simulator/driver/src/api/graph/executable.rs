@@ -238,11 +238,8 @@ exports! {
     fn cuGraphExecDestroy(executable: Handle) => driver()?.handles.remove::<Executable>(executable).map(drop);
 
     /// There is nothing to upload to.
-    fn cuGraphUpload(executable: Handle, stream: Handle) also "_ptsz" {
-        find::<Executable>(executable)?;
-        stream::usable(stream)?;
-        stream::check_not_capturing(stream)
-    }
+    fn cuGraphUpload(executable: Handle, stream: Handle) also "_ptsz" =>
+        find::<Executable>(executable).and(stream::usable(stream)).and_then(|_| stream::check_not_capturing(stream));
 
     /// Frees what an earlier launch left, or refuses the launch because of it, as the program asked.
     fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" {
