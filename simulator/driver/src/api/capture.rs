@@ -120,14 +120,12 @@ exports! {
 
     fn cuStreamGetCaptureInfo_v2(
         stream: Handle, status: Out<u32>, id: Out<u64>, graph: Out<Handle>, dependencies: Out<*const Handle>, count: Out<usize>,
-    ) also "_ptsz" =>
-        put_info(stream, status, &Info { id, graph, dependencies, data: Out::NULL, count });
+    ) also "_ptsz" => put_info(stream, status, &Info { id, graph, dependencies, data: Out::NULL, count });
 
     fn cuStreamGetCaptureInfo_v3(
         stream: Handle, status: Out<u32>, id: Out<u64>, graph: Out<Handle>, dependencies: Out<*const Handle>,
         data: Out<*const EdgeData>, count: Out<usize>,
-    ) also "_ptsz" =>
-        put_info(stream, status, &Info { id, graph, dependencies, data, count });
+    ) also "_ptsz" => put_info(stream, status, &Info { id, graph, dependencies, data, count });
 
     fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {
         driver()?;

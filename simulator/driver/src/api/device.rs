@@ -25,11 +25,8 @@ fn uuid(profile: &Profile) -> Uuid {
 }
 
 exports! {
-    fn cuDeviceGet(device: Out<DeviceId>, ordinal: i32) {
-        driver()?;
-        device.check()?;
-        if ordinal == DEVICE { device.put(DEVICE) } else { CuResult::INVALID_DEVICE.err() }
-    }
+    fn cuDeviceGet(device: Out<DeviceId>, ordinal: i32) =>
+        driver().and_then(|_| device.put_made(|| if ordinal == DEVICE { Ok(DEVICE) } else { CuResult::INVALID_DEVICE.err() }));
 
     fn cuDeviceGetCount(count: Out<i32>) => driver().and_then(|_| count.put(1));
     fn cuDeviceGetName(name: Out<c_char>, capacity: i32, device: DeviceId) =>

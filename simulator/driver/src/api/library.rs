@@ -79,8 +79,9 @@ pub fn function(handle: Handle) -> Result<Arc<Function>> {
 }
 
 /// Loads a library. CUDA needs no current context for it.
-fn load(out: Out<Handle>, logs: &Logs, read: impl FnOnce(&Driver) -> Result<ParsedImage>) -> Result<()> {
+fn load(out: Out<Handle>, options: (u32, In<u32>, Out<usize>), read: impl FnOnce(&Driver) -> Result<ParsedImage>) -> Result<()> {
     let driver = driver()?;
+    let logs = Logs::read(options.0, options.1, options.2)?;
     out.check()?;
     let image = read(driver);
     logs.write(image.as_ref().err().and_then(|failure| failure.reason.as_deref()).unwrap_or_default());
@@ -94,18 +95,12 @@ exports! {
     fn cuLibraryLoadData(
         library: Out<Handle>, image: HostBytes, options: In<u32>, values: Out<usize>, option_count: u32, _library_options: In<u32>,
         _library_values: Out<usize>, _library_option_count: u32,
-    ) {
-        driver()?;
-        load(library, &Logs::read(option_count, options, values)?, |driver| image::read_library(driver, image))
-    }
+    ) => load(library, (option_count, options, values), |driver| image::read_library(driver, image));
 
     fn cuLibraryLoadFromFile(
         library: Out<Handle>, path: Text, options: In<u32>, values: Out<usize>, option_count: u32, _library_options: In<u32>,
         _library_values: Out<usize>, _library_option_count: u32,
-    ) {
-        driver()?;
-        load(library, &Logs::read(option_count, options, values)?, |driver| image::read_file(driver, path))
-    }
+    ) => load(library, (option_count, options, values), |driver| image::read_file(driver, path));
 
     fn cuLibraryUnload(library: Handle) {
         let driver = driver()?;

@@ -76,8 +76,7 @@ exports! {
 
     fn cuLinkAddData_v2 | cuLinkAddData(
         link: Handle, kind: u32, data: HostBytes, bytes: usize, name: Text, _count: u32, _options: In<u32>, _values: Out<usize>,
-    ) =>
-        add(link, kind, if name.is_null() { "unnamed input".to_owned() } else { name.read()? }, || data.read(bytes));
+    ) => add(link, kind, if name.is_null() { "unnamed input".to_owned() } else { name.read()? }, || data.read(bytes));
 
     fn cuLinkAddFile_v2 | cuLinkAddFile(link: Handle, kind: u32, path: Text, _count: u32, _options: In<u32>, _values: Out<usize>) {
         let path = path.read()?;

@@ -278,10 +278,8 @@ exports! {
         prefetch(address, bytes, location_of(device), stream);
 
     fn cuMemPrefetchAsync_v2(address: DevicePtr, bytes: usize, location: MemLocation, flags: u32, stream: Handle) also "_ptsz" {
-        if flags != 0 {
-            driver()?;
-            refuse!(INVALID_VALUE);
-        }
+        driver()?;
+        refuse!(INVALID_VALUE if flags != 0);
         prefetch(address, bytes, location, stream)
     }
 }

@@ -100,14 +100,12 @@ exports! {
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize, flags: u32,
-    ) =>
-        check_flags(flags).and_then(|()| put_blocks(blocks, function, block, dynamic_shared));
+    ) => check_flags(flags).and_then(|()| put_blocks(blocks, function, block, dynamic_shared));
 
     fn cuOccupancyMaxPotentialBlockSize(
         min_grid: Out<i32>, block: Out<i32>, function: Handle, shared_of_block: Option<SharedBytesOfBlock>, dynamic_shared: usize,
         limit: i32,
-    ) =>
-        put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit);
+    ) => put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit);
 
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(
         min_grid: Out<i32>, block: Out<i32>, function: Handle, shared_of_block: Option<SharedBytesOfBlock>, dynamic_shared: usize,

@@ -347,10 +347,8 @@ exports! {
     fn cuEventRecord(event: Handle, stream: Handle) also "_ptsz" => record(event, stream, false);
 
     fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) also "_ptsz" {
-        if flags & !EXTERNAL != 0 {
-            driver()?;
-            refuse!(INVALID_VALUE);
-        }
+        driver()?;
+        refuse!(INVALID_VALUE if flags & !EXTERNAL != 0);
         record(event, stream, flags == EXTERNAL)
     }
 

@@ -76,8 +76,7 @@ exports! {
     fn cuGraphAddNode_v2(
         node: Out<Handle>, graph: Handle, dependencies: In<Handle>, data: In<EdgeData>, count: usize,
         parameters: Out<NodeOfType<u8>>,
-    ) =>
-        check_edge_data(data, count).and_then(|()| add_any(&Place { graph, dependencies, count }, node, parameters));
+    ) => check_edge_data(data, count).and_then(|()| add_any(&Place { graph, dependencies, count }, node, parameters));
 
     fn cuGraphNodeSetParams(node: Handle, parameters: Out<NodeOfType<u8>>) {
         refuse!(
