@@ -4,8 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use parking_lot::Mutex;
-
 /// Bytes of a page.
 const PAGE: u64 = 4096;
 
@@ -15,7 +13,6 @@ pub const HOST: i32 = -1;
 /// No location.
 pub const NOWHERE: i32 = -2;
 
-/// The advice about a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     pub read_mostly: bool,
@@ -32,9 +29,7 @@ impl Default for Advice {
 
 /// The pages about which something was said.
 #[derive(Debug, Default)]
-pub struct Pages {
-    pages: Mutex<BTreeMap<u64, Advice>>,
-}
+pub struct Pages(BTreeMap<u64, Advice>);
 
 fn pages(address: u64, bytes: u64) -> Range<u64> {
     address / PAGE..(address + bytes).div_ceil(PAGE)
@@ -42,21 +37,18 @@ fn pages(address: u64, bytes: u64) -> Range<u64> {
 
 impl Pages {
     /// Forgets what was said about memory that has become something else.
-    pub fn forget(&self, address: u64, bytes: u64) {
+    pub fn forget(&mut self, address: u64, bytes: u64) {
         let range = pages(address, bytes);
-        self.pages.lock().retain(|page, _| !range.contains(page));
+        self.0.retain(|page, _| !range.contains(page));
     }
 
-    /// Changes what is said about a range.
-    pub fn change(&self, address: u64, bytes: u64, change: impl Fn(&mut Advice)) {
-        let mut table = self.pages.lock();
-        pages(address, bytes).for_each(|page| change(table.entry(page).or_default()));
+    pub fn change(&mut self, address: u64, bytes: u64, change: impl Fn(&mut Advice)) {
+        pages(address, bytes).for_each(|page| change(self.0.entry(page).or_default()));
     }
 
     /// Returns the advice that holds for a whole range: where its pages differ, none does.
     pub fn of(&self, address: u64, bytes: u64) -> Advice {
-        let table = self.pages.lock();
-        let of_page = |page| table.get(&page).cloned().unwrap_or_default();
+        let of_page = |page| self.0.get(&page).cloned().unwrap_or_default();
         let range = pages(address, bytes);
         let first = of_page(range.start);
         range.skip(1).map(of_page).fold(first, |all, page| Advice {
@@ -74,18 +66,18 @@ mod tests {
 
     #[test]
     fn what_holds_for_a_range_holds_for_all_its_pages() {
-        let said = Pages::default();
-        said.change(0x10_0000, 3 * PAGE, |advice| advice.read_mostly = true);
-        said.change(0x10_0000, PAGE, |advice| advice.preferred = HOST);
-        said.change(0x10_0000, PAGE + 1, |advice| {
+        let said = parking_lot::Mutex::new(Pages::default());
+        said.lock().change(0x10_0000, 3 * PAGE, |advice| advice.read_mostly = true);
+        said.lock().change(0x10_0000, PAGE, |advice| advice.preferred = HOST);
+        said.lock().change(0x10_0000, PAGE + 1, |advice| {
             advice.accessed_by.insert(0);
         });
-        let of = |first: u64, count: u64| said.of(0x10_0000 + first * PAGE, count * PAGE);
+        let of = |first: u64, count: u64| said.lock().of(0x10_0000 + first * PAGE, count * PAGE);
         assert_eq!(of(0, 1), Advice { read_mostly: true, preferred: HOST, accessed_by: [0].into(), prefetched: NOWHERE });
         assert_eq!(of(0, 2), Advice { read_mostly: true, preferred: NOWHERE, accessed_by: [0].into(), prefetched: NOWHERE });
         assert_eq!(of(0, 3).accessed_by, [].into());
         assert_eq!(of(2, 2), Advice::default());
-        said.forget(0x10_0000, 3 * PAGE);
+        said.lock().forget(0x10_0000, 3 * PAGE);
         assert_eq!(of(0, 1), Advice::default());
     }
 }

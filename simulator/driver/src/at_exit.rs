@@ -6,7 +6,6 @@
 //!
 //! This module exists on Linux only. Elsewhere [`Reporting`](crate::settings::Reporting) refuses a report at exit.
 
-use std::ffi::{c_int, c_void};
 use std::io;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use simt::Severity;
 use crate::coverage::Collector;
 use crate::driver;
 use crate::files::replace;
-use crate::messages::say;
+use crate::messages::{say, say_if_not_written};
 
 /// How long to wait for a thread that is recording a launch.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -28,31 +27,25 @@ const PATIENCE: Duration = Duration::from_secs(2);
 static DESTRUCTOR: extern "C" fn() = at_exit;
 
 extern "C" fn at_exit() {
-    // SAFETY: both declarations have the types of the C standard and of POSIX. `_exit` may be called with any status at any time.
-    unsafe extern "C" {
-        fn fflush(stream: *mut c_void) -> c_int;
-        safe fn _exit(status: c_int) -> !;
-    }
-
     let status = std::panic::catch_unwind(finish).unwrap_or_default();
     if let Some(status) = status {
-        // SAFETY: `fflush` accepts null, which means every open stream.
-        unsafe { fflush(std::ptr::null_mut()) };
-        _exit(status.into());
+        // SAFETY: `fflush` accepts null, which means every open stream, and `_exit` may be called with any status at any time.
+        unsafe {
+            libc::fflush(std::ptr::null_mut());
+            libc::_exit(status.into());
+        }
     }
 }
 
 /// Writes the report. Returns the status that the process must end with instead of its own, if any.
 fn finish() -> Option<u8> {
     let driver = driver::driver_of_this_process()?;
-    if let Some(collector) = &driver.coverage {
-        write_coverage(collector);
+    if let Some(collector) = driver.coverage.as_ref().and_then(|collector| wait_for("coverage", collector)) {
+        write_coverage(&collector);
     }
     let report = wait_for("report", &driver.reporter.report)?;
     for destination in &driver.reporter.settings.destinations {
-        if let Err(error) = destination.write(&report) {
-            say(format_args!("cannot write the report: {error}"));
-        }
+        say_if_not_written(destination.write(&report), "the report");
     }
     driver.reporter.settings.exit_status.filter(|_| report.count(Severity::Error) > 0)
 }
@@ -67,16 +60,11 @@ fn wait_for<'a, T>(what: &str, held: &'a Mutex<T>) -> Option<MutexGuard<'a, T>> 
     locked
 }
 
-/// Writes which lines were executed, if the process loaded a kernel.
 fn write_coverage(collector: &Collector) {
-    let Some(modules) = wait_for("coverage", &collector.modules) else { return };
-    let covered = modules.covered();
-    if covered.kernels.is_empty() {
-        return;
-    }
-    let path = collector.spool.new_file();
-    let written = serde_json::to_vec(&covered).map_err(io::Error::from).and_then(|text| replace(&path, text));
-    if let Err(error) = written {
-        say(format_args!("cannot write the coverage to {}: {error}", path.display()));
+    let covered = collector.covered();
+    if !covered.kernels.is_empty() {
+        let path = collector.spool.new_file();
+        let written = serde_json::to_vec(&covered).map_err(io::Error::from).and_then(|text| replace(&path, text));
+        say_if_not_written(written, format_args!("the coverage to {}", path.display()));
     }
 }

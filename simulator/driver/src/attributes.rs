@@ -163,7 +163,6 @@ fn texture(profile: &Profile, attribute: u32) -> i32 {
     limits[column]
 }
 
-/// Returns the ratio of f32 to f64 throughput.
 fn f32_per_f64(profile: &Profile) -> i32 {
     match profile.compute_capability {
         (1, 3) => 8,

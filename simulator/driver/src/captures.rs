@@ -7,8 +7,6 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::thread::{self, ThreadId};
 
-use parking_lot::Mutex;
-
 use crate::handles::Handle;
 use crate::result::{CuResult, Result, refuse};
 use crate::topology::NodeId;
@@ -68,20 +66,17 @@ pub struct Status {
     pub dependencies: Vec<NodeId>,
 }
 
-/// How a capture begins.
 pub struct Start {
     pub stream: StreamKey,
     /// True if the legacy stream waits for this stream.
     pub is_blocking: bool,
     pub mode: Mode,
-    pub thread: ThreadId,
     pub graph: Handle,
     /// True if the graph goes if the capture fails, because it was made for it.
     pub owns_graph: bool,
     pub dependencies: Vec<NodeId>,
 }
 
-/// The result of a capture that has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ended {
     pub graph: Handle,
@@ -90,14 +85,8 @@ pub struct Ended {
     pub failure: Option<CuResult>,
 }
 
-/// All captures of the process.
 #[derive(Default)]
 pub struct Captures {
-    table: Mutex<Table>,
-}
-
-#[derive(Default)]
-struct Table {
     begun: u64,
     sequences: BTreeMap<u64, Sequence>,
     members: HashMap<StreamKey, Member>,
@@ -106,6 +95,7 @@ struct Table {
 struct Sequence {
     start: Start,
     invalidated: bool,
+    thread: ThreadId,
 }
 
 /// A stream that is being captured.
@@ -118,35 +108,27 @@ struct Member {
 }
 
 impl Captures {
-    /// Begins a sequence.
-    pub fn begin(&self, start: Start) -> Result<()> {
-        let mut table = self.table.lock();
+    pub fn begin(&mut self, start: Start) -> Result<()> {
         let Start { stream, is_blocking, .. } = start;
-        refuse!(ILLEGAL_STATE if table.members.contains_key(&stream));
-        table.begun += 1;
-        let id = table.begun;
+        refuse!(ILLEGAL_STATE if self.members.contains_key(&stream));
+        self.begun += 1;
+        let id = self.begun;
         let dependencies = start.dependencies.clone();
-        table.members.insert(stream, Member { sequence: id, is_blocking, dependencies, listed: Vec::new() });
-        table.sequences.insert(id, Sequence { start, invalidated: false });
+        self.members.insert(stream, Member { sequence: id, is_blocking, dependencies, listed: Vec::new() });
+        self.sequences.insert(id, Sequence { start, invalidated: false, thread: thread::current().id() });
         Ok(())
     }
 
     /// Ends the sequence that began in this stream. `unjoined` says whether some of the first nodes do not run before any of the second.
-    pub fn end(
-        &self,
-        stream: StreamKey,
-        thread: ThreadId,
-        unjoined: impl FnOnce(Handle, &[NodeId], &[NodeId]) -> bool,
-    ) -> Result<Ended> {
-        let mut table = self.table.lock();
-        let member = table.members.get(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
+    pub fn end(&mut self, stream: StreamKey, unjoined: impl FnOnce(Handle, &[NodeId], &[NodeId]) -> bool) -> Result<Ended> {
+        let member = self.members.get(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
         let id = member.sequence;
-        let sequence = &table.sequences[&id];
+        let sequence = &self.sequences[&id];
         refuse!(STREAM_CAPTURE_UNMATCHED if sequence.start.stream != stream);
         let own = member.dependencies.clone();
-        let others = table.members.iter().filter(|(key, other)| other.sequence == id && **key != stream);
+        let others = self.members.iter().filter(|(key, other)| other.sequence == id && **key != stream);
         let others: Vec<NodeId> = others.flat_map(|(_, other)| other.dependencies.iter().copied()).collect();
-        let failure = if sequence.start.mode != Mode::Relaxed && sequence.start.thread != thread {
+        let failure = if sequence.start.mode != Mode::Relaxed && sequence.thread != thread::current().id() {
             // It is over all the same, as with the driver of an H200 (580.159).
             Some(CuResult::STREAM_CAPTURE_WRONG_THREAD)
         } else if sequence.invalidated {
@@ -157,15 +139,13 @@ impl Captures {
             None
         };
         let ended = Ended { graph: sequence.start.graph, owns_graph: sequence.start.owns_graph, failure };
-        table.drop_sequence(id);
+        self.drop_sequence(id);
         Ok(ended)
     }
 
-    /// Returns what is known about a stream, if it is capturing.
     pub fn status(&self, stream: StreamKey) -> Option<Status> {
-        let table = self.table.lock();
-        let member = table.members.get(&stream)?;
-        let sequence = &table.sequences[&member.sequence];
+        let member = self.members.get(&stream)?;
+        let sequence = &self.sequences[&member.sequence];
         Some(Status {
             sequence: member.sequence,
             invalidated: sequence.invalidated,
@@ -176,9 +156,8 @@ impl Captures {
 
     /// Adds a node to the graph of a capturing stream. `add` makes the node, after the nodes that it is given. Returns `None` if the stream
     /// is not capturing.
-    pub fn add<T>(&self, stream: StreamKey, add: impl FnOnce(Handle, &[NodeId]) -> Result<(NodeId, T)>) -> Option<Result<T>> {
-        let mut table = self.table.lock();
-        let Table { sequences, members, .. } = &mut *table;
+    pub fn add<T>(&mut self, stream: StreamKey, add: impl FnOnce(Handle, &[NodeId]) -> Result<(NodeId, T)>) -> Option<Result<T>> {
+        let Self { sequences, members, .. } = self;
         let member = members.get_mut(&stream)?;
         let sequence = &sequences[&member.sequence];
         if sequence.invalidated {
@@ -192,7 +171,7 @@ impl Captures {
 
     /// Returns true if a capture adds nodes to this graph.
     pub fn is_target(&self, graph: Handle) -> bool {
-        self.table.lock().sequences.values().any(|sequence| sequence.start.graph == graph)
+        self.sequences.values().any(|sequence| sequence.start.graph == graph)
     }
 
     /// Returns what an event captures that is recorded in this stream; `None` if the stream is not capturing.
@@ -205,15 +184,14 @@ impl Captures {
     }
 
     /// Makes a stream wait for an event of a sequence. A stream that is not capturing joins the sequence.
-    pub fn wait(&self, stream: StreamKey, is_blocking: bool, event: &Captured) -> Result<()> {
-        let mut table = self.table.lock();
+    pub fn wait(&mut self, stream: StreamKey, is_blocking: bool, event: &Captured) -> Result<()> {
         // The event is left over from a sequence that has ended.
-        let sequence = table.sequences.get(&event.sequence).ok_or(CuResult::CAPTURED_EVENT)?;
+        let sequence = self.sequences.get(&event.sequence).ok_or(CuResult::CAPTURED_EVENT)?;
         let is_valid = !sequence.invalidated;
-        match table.members.get_mut(&stream) {
+        match self.members.get_mut(&stream) {
             Some(member) if member.sequence != event.sequence => {
                 let other = member.sequence;
-                table.invalidate([other, event.sequence]);
+                self.invalidate_all([other, event.sequence]);
                 CuResult::STREAM_CAPTURE_MERGE.err()
             }
             _ if !is_valid => CuResult::STREAM_CAPTURE_INVALIDATED.err(),
@@ -226,23 +204,21 @@ impl Captures {
             None => {
                 let dependencies = event.nodes.clone();
                 let member = Member { sequence: event.sequence, is_blocking, dependencies, listed: Vec::new() };
-                table.members.insert(stream, member);
+                self.members.insert(stream, member);
                 Ok(())
             }
         }
     }
 
-    /// Replaces the nodes that the next captured node will depend on.
-    pub fn set_dependencies(&self, stream: StreamKey, dependencies: Vec<NodeId>) -> Result<()> {
-        let mut table = self.table.lock();
-        let member = table.members.get_mut(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
+    pub fn set_dependencies(&mut self, stream: StreamKey, dependencies: Vec<NodeId>) -> Result<()> {
+        let member = self.members.get_mut(&stream).ok_or(CuResult::ILLEGAL_STATE)?;
         member.dependencies = dependencies;
         Ok(())
     }
 
     /// Keeps a list of handles for the program, and returns its address. The list stays until the next one.
-    pub fn list(&self, stream: StreamKey, handles: Vec<Handle>) -> *const Handle {
-        match self.table.lock().members.get_mut(&stream) {
+    pub fn list(&mut self, stream: StreamKey, handles: Vec<Handle>) -> *const Handle {
+        match self.members.get_mut(&stream) {
             Some(member) => {
                 member.listed = handles;
                 member.listed.as_ptr()
@@ -252,83 +228,67 @@ impl Captures {
     }
 
     /// Invalidates the sequence of a stream, if it is capturing. Returns whether it is.
-    pub fn invalidate(&self, stream: StreamKey) -> bool {
-        let mut table = self.table.lock();
-        let sequence = table.members.get(&stream).map(|member| member.sequence);
-        table.invalidate(sequence);
+    pub fn invalidate(&mut self, stream: StreamKey) -> bool {
+        let sequence = self.members.get(&stream).map(|member| member.sequence);
+        self.invalidate_all(sequence);
         sequence.is_some()
-    }
-
-    /// Invalidates the sequence that an event is part of.
-    pub fn invalidate_sequence(&self, sequence: u64) {
-        self.table.lock().invalidate([sequence]);
     }
 
     /// Returns true if the legacy stream would have to wait for a capture.
     pub fn blocks_legacy(&self, context: Handle) -> bool {
-        !self.table.lock().of_context(context, true).is_empty()
+        !self.of_context(context, true).is_empty()
     }
 
     /// Refuses the legacy stream while it would wait for a capture, and invalidates that.
-    pub fn use_legacy(&self, context: Handle) -> Result<()> {
-        let mut table = self.table.lock();
-        let sequences = table.of_context(context, true);
+    pub fn use_legacy(&mut self, context: Handle) -> Result<()> {
+        let sequences = self.of_context(context, true);
         let reason = "the default stream waits for the capturing stream; use another stream, or capture one made with CU_STREAM_NON_BLOCKING";
-        table.refuse(sequences, CuResult::STREAM_CAPTURE_IMPLICIT, reason)
+        self.refuse(sequences, CuResult::STREAM_CAPTURE_IMPLICIT, reason)
     }
 
     /// Refuses to wait for a context while it is capturing, and invalidates the capture.
-    pub fn use_context(&self, context: Handle) -> Result<()> {
-        let mut table = self.table.lock();
-        let sequences = table.of_context(context, false);
+    pub fn use_context(&mut self, context: Handle) -> Result<()> {
+        let sequences = self.of_context(context, false);
         let reason = "a stream of this context is being captured, and nothing of it has run; end the capture first";
-        table.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
+        self.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
     }
 
-    /// Refuses a call that no capture sees, if forbidden to this thread.
-    pub fn check_safe(&self) -> Result<()> {
-        self.use_unsafe(thread::current().id(), THREAD_MODE.get())
-    }
-
-    /// Refuses a call that a sequence forbids, and invalidates the sequence.
-    fn use_unsafe(&self, thread: ThreadId, mode: Mode) -> Result<()> {
-        let mut table = self.table.lock();
+    /// Refuses a call that no capture sees, if a sequence forbids it to this thread, and invalidates the sequence.
+    pub fn check_safe(&mut self) -> Result<()> {
+        let (thread, mode) = (thread::current().id(), THREAD_MODE.get());
         let forbids = |sequence: &Sequence| match (mode, sequence.start.mode) {
             (Mode::Relaxed, _) | (_, Mode::Relaxed) => false,
             (Mode::Global, Mode::Global) => true,
-            (_, Mode::Global | Mode::ThreadLocal) => sequence.start.thread == thread,
+            (_, Mode::Global | Mode::ThreadLocal) => sequence.thread == thread,
         };
-        let sequences: Vec<u64> = table.sequences.iter().filter(|(_, sequence)| forbids(sequence)).map(|(&id, _)| id).collect();
+        let sequences: Vec<u64> = self.sequences.iter().filter(|(_, sequence)| forbids(sequence)).map(|(&id, _)| id).collect();
         let reason = "a capture does not see this call and forbids it by its mode; make the call before the capture begins";
-        table.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
+        self.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
     }
 
     /// Forgets a stream that is destroyed. A sequence ends with the stream that it began in, and is invalid without any other. Returns the
     /// graph that was made for a sequence that ends.
-    pub fn forget_stream(&self, stream: StreamKey) -> Option<Handle> {
-        let mut table = self.table.lock();
-        let id = table.members.remove(&stream)?.sequence;
-        let sequence = table.sequences.get(&id)?;
+    pub fn forget_stream(&mut self, stream: StreamKey) -> Option<Handle> {
+        let id = self.members.remove(&stream)?.sequence;
+        let sequence = self.sequences.get(&id)?;
         if sequence.start.stream == stream {
             let owned = sequence.start.owns_graph.then_some(sequence.start.graph);
-            table.drop_sequence(id);
+            self.drop_sequence(id);
             return owned;
         }
-        table.invalidate([id]);
+        self.invalidate_all([id]);
         None
     }
 
     /// Forgets the sequences with a stream of a context that is destroyed.
-    pub fn forget_context(&self, context: Handle) {
-        let mut table = self.table.lock();
-        for sequence in table.of_context(context, false) {
-            table.drop_sequence(sequence);
+    pub fn forget_context(&mut self, context: Handle) {
+        for sequence in self.of_context(context, false) {
+            self.drop_sequence(sequence);
         }
     }
-}
 
-impl Table {
-    fn invalidate(&mut self, sequences: impl IntoIterator<Item = u64>) {
+    /// Makes the result of these sequences unusable.
+    pub fn invalidate_all(&mut self, sequences: impl IntoIterator<Item = u64>) {
         for id in sequences {
             if let Some(sequence) = self.sequences.get_mut(&id) {
                 sequence.invalidated = true;
@@ -339,7 +299,7 @@ impl Table {
     /// Refuses a call, and invalidates these sequences because of it; allows the call if there are none.
     fn refuse(&mut self, sequences: Vec<u64>, code: CuResult, reason: &str) -> Result<()> {
         let is_allowed = sequences.is_empty();
-        self.invalidate(sequences);
+        self.invalidate_all(sequences);
         if is_allowed { Ok(()) } else { Err(code.because(reason)) }
     }
 
@@ -361,9 +321,10 @@ mod tests {
     use super::*;
     use crate::handles::Handles;
     use crate::topology::Topology;
+    use parking_lot::Mutex;
 
     struct Bench {
-        captures: Captures,
+        captures: Mutex<Captures>,
         graph: Topology<()>,
         handle: Handle,
         streams: [StreamKey; 3],
@@ -373,16 +334,15 @@ mod tests {
         let handles = Handles::default();
         let context = handles.reserve();
         let streams = [(); 3].map(|()| StreamKey { handle: handles.reserve(), context, thread: None });
-        Bench { captures: Captures::default(), graph: Topology::default(), handle: handles.reserve(), streams }
+        Bench { captures: Mutex::default(), graph: Topology::default(), handle: handles.reserve(), streams }
     }
 
     impl Bench {
         fn begin(&self, stream: usize, mode: Mode) -> Result<()> {
-            self.captures.begin(Start {
+            self.captures.lock().begin(Start {
                 stream: self.streams[stream],
                 is_blocking: stream == 0,
                 mode,
-                thread: std::thread::current().id(),
                 graph: self.handle,
                 owns_graph: true,
                 dependencies: Vec::new(),
@@ -391,15 +351,15 @@ mod tests {
 
         fn add(&mut self, stream: usize) -> Option<Result<()>> {
             let graph = &mut self.graph;
-            self.captures.add(self.streams[stream], |_, dependencies| Ok((graph.add((), dependencies).unwrap(), ())))
+            self.captures.lock().add(self.streams[stream], |_, dependencies| Ok((graph.add((), dependencies).unwrap(), ())))
         }
 
         fn record(&self, stream: usize) -> Captured {
-            self.captures.record(self.streams[stream]).unwrap().unwrap()
+            self.captures.lock().record(self.streams[stream]).unwrap().unwrap()
         }
 
         fn wait(&self, stream: usize, event: &Captured) -> Result<()> {
-            self.captures.wait(self.streams[stream], false, event)
+            self.captures.lock().wait(self.streams[stream], false, event)
         }
 
         fn end(&self, stream: usize) -> Result<Option<CuResult>> {
@@ -407,7 +367,7 @@ mod tests {
                 let joined = self.graph.ancestors(own);
                 others.iter().any(|node| !joined.contains(node))
             };
-            self.captures.end(self.streams[stream], std::thread::current().id(), unjoined).map(|ended| ended.failure)
+            self.captures.lock().end(self.streams[stream], unjoined).map(|ended| ended.failure)
         }
     }
 
@@ -468,7 +428,12 @@ mod tests {
         let refused = |sequence, thread, same_thread: bool| {
             let bench = bench();
             bench.begin(0, sequence).unwrap();
-            let check = || code(bench.captures.use_unsafe(std::thread::current().id(), thread)) != CuResult::SUCCESS;
+            let check = || {
+                let before = exchange_thread_mode(thread);
+                let checked = bench.captures.lock().check_safe();
+                exchange_thread_mode(before);
+                code(checked) != CuResult::SUCCESS
+            };
             let refused = if same_thread { check() } else { std::thread::scope(|scope| scope.spawn(check).join().unwrap()) };
             assert_eq!(bench.end(0).unwrap().is_some(), refused, "a refused call invalidates");
             refused
@@ -491,11 +456,11 @@ mod tests {
         let bench = bench();
         let context = bench.streams[0].context;
         bench.begin(1, Mode::Relaxed).unwrap();
-        assert!(!bench.captures.blocks_legacy(context));
-        bench.captures.use_legacy(context).unwrap();
+        assert!(!bench.captures.lock().blocks_legacy(context));
+        bench.captures.lock().use_legacy(context).unwrap();
         bench.begin(0, Mode::Relaxed).unwrap();
-        assert!(bench.captures.blocks_legacy(context));
-        assert_eq!(code(bench.captures.use_legacy(context)), CuResult::STREAM_CAPTURE_IMPLICIT);
+        assert!(bench.captures.lock().blocks_legacy(context));
+        assert_eq!(code(bench.captures.lock().use_legacy(context)), CuResult::STREAM_CAPTURE_IMPLICIT);
         assert_eq!(bench.end(0).unwrap(), Some(CuResult::STREAM_CAPTURE_INVALIDATED));
         assert_eq!(bench.end(1).unwrap(), None);
     }
@@ -505,9 +470,9 @@ mod tests {
         let bench = bench();
         bench.begin(0, Mode::Relaxed).unwrap();
         bench.wait(1, &bench.record(0)).unwrap();
-        assert_eq!(bench.captures.forget_stream(bench.streams[1]), None);
-        assert!(bench.captures.status(bench.streams[0]).unwrap().invalidated);
-        assert_eq!(bench.captures.forget_stream(bench.streams[0]), Some(bench.handle));
-        assert!(bench.captures.status(bench.streams[0]).is_none());
+        assert_eq!(bench.captures.lock().forget_stream(bench.streams[1]), None);
+        assert!(bench.captures.lock().status(bench.streams[0]).unwrap().invalidated);
+        assert_eq!(bench.captures.lock().forget_stream(bench.streams[0]), Some(bench.handle));
+        assert!(bench.captures.lock().status(bench.streams[0]).is_none());
     }
 }

@@ -67,9 +67,7 @@ macro_rules! setters {
         $(
             $(#[$doc])*
             ///
-            /// # Errors
-            ///
-            /// [`Error::Refused`]
+            /// Fails with [`Error::Refused`].
             pub fn $name(&self, $argument: $type) -> Result<(), Error> {
                 self.configure(&Settings { $setting: Some($value), ..Settings::default() })
             }
@@ -80,11 +78,8 @@ macro_rules! setters {
 impl Simulator {
     /// Opens the library, or returns it if it is already open.
     ///
-    /// Call this before a CUDA binding makes its first call: a binding keeps the first driver that it finds.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NotFound`], [`Error::Open`], [`Error::Version`]
+    /// Call this before a CUDA binding makes its first call: a binding keeps the first driver that it finds. Fails with
+    /// [`Error::NotFound`], [`Error::Open`], or [`Error::Version`].
     pub fn open() -> Result<&'static Self, Error> {
         let mut opened = OPENED.lock();
         if let Some(simulator) = *opened {
@@ -161,11 +156,7 @@ impl Simulator {
         set_trace(block: Option<Dim3>) trace = block.map_or(Trace::Off, Trace::Block);
     }
 
-    /// Changes settings. A field that is `None` stays as it is.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Refused`]
+    /// Changes settings. A field that is `None` stays as it is. Fails with [`Error::Refused`].
     pub fn configure(&self, settings: &Settings) -> Result<(), Error> {
         let text = serde_json::to_string(settings).map_err(|error| Error::Refused(error.to_string()))?;
         // SAFETY: the pointer and the length are those of `text`.
@@ -189,21 +180,14 @@ impl Simulator {
         }
     }
 
-    /// Takes the records of the launches since the last call, of any thread that does not [record them apart](Self::record_apart).
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Answer`]
+    /// Takes the records of the launches since the last call, of any thread that does not [record them apart](Self::record_apart). Fails
+    /// with [`Error::Answer`].
     pub fn take_records(&self) -> Result<Records, Error> {
         self.take(self.take_records)
     }
 
     /// Takes the reason of the last failure **on this thread** that has one: why a module did not load, what was wrong with a launch, what
-    /// a kernel did.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Answer`]
+    /// a kernel did. Fails with [`Error::Answer`].
     pub fn take_error(&self) -> Result<Option<String>, Error> {
         self.take(self.take_error)
     }
@@ -227,20 +211,13 @@ pub fn profiles() -> impl Iterator<Item = (&'static str, &'static str)> {
     simt::Profile::all().iter().map(|profile| (profile.name, profile.product))
 }
 
-/// Checks a profile's name without opening the library.
-///
-/// # Errors
-///
-/// [`Error::UnknownProfile`], which lists all profiles.
+/// Checks a profile's name without opening the library. Fails with [`Error::UnknownProfile`], which lists all profiles.
 pub fn check_profile(name: &str) -> Result<(), Error> {
     settings::profile_named(name).map(drop)
 }
 
-/// Finds the library: where [`variables::LIBRARY`] says, or near the executable, where cargo or `simcuda` leaves it.
-///
-/// # Errors
-///
-/// [`Error::NotFound`]
+/// Finds the library: where [`variables::LIBRARY`] says, or near the executable, where cargo or `simcuda` leaves it. Fails with
+/// [`Error::NotFound`].
 pub fn find_library() -> Result<PathBuf, Error> {
     if let Some(path) = variables::LIBRARY.path() {
         return if path.is_file() { Ok(path) } else { Err(Error::NotFound { searched: vec![path] }) };
@@ -329,25 +306,21 @@ mod windows {
         if path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(NAME)) {
             return Ok(path);
         }
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| Error::File { path, source }
-        };
-        let data = fs::metadata(&path).map_err(failed(&path))?;
+        let data = fs::metadata(&path).map_err(Error::at(&path))?;
         let age = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
         let folder = std::env::temp_dir().join(format!("simcuda-{:x}-{:x}", data.len(), age.as_nanos()));
         let copy = folder.join(NAME);
         if fs::metadata(&copy).is_ok_and(|copied| copied.len() == data.len()) {
             return Ok(copy);
         }
-        fs::create_dir_all(&folder).map_err(failed(&folder))?;
+        fs::create_dir_all(&folder).map_err(Error::at(&folder))?;
         // Another program may do the same now: the last one to rename wins, and none sees half of a copy.
         let unfinished = folder.join(format!("unfinished-{}", std::process::id()));
-        fs::copy(&path, &unfinished).map_err(failed(&unfinished))?;
+        fs::copy(&path, &unfinished).map_err(Error::at(&unfinished))?;
         match fs::rename(&unfinished, &copy) {
             // A copy that is in use cannot be replaced, and need not be.
             Err(_) if copy.is_file() => drop(fs::remove_file(&unfinished)),
-            renamed => renamed.map_err(failed(&copy))?,
+            renamed => renamed.map_err(Error::at(&copy))?,
         }
         Ok(copy)
     }

@@ -9,7 +9,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use simt::coverage::Lines;
 pub use simt::coverage::{Branch, Coverage, Executed, Outcome, Place, Way};
@@ -58,11 +57,8 @@ impl Covered {
         self.ptx.extend(other.ptx);
     }
 
-    /// Reads the files of all processes in a folder, and adds them up.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`] if the folder or one of the files cannot be read, or if a file has another format.
+    /// Reads the files of all processes in a folder, and adds them up. Fails with [`Error::File`] if the folder or one of the files cannot
+    /// be read, or if a file has another format.
     pub fn read_folder(folder: &Path) -> Result<Self, Error> {
         let mut covered = Self::default();
         Spool::new(folder, KIND).read(Self::parse)?.into_iter().for_each(|other| covered.add(other));
@@ -88,12 +84,9 @@ impl Covered {
 /// Collects what this process executes.
 pub(crate) struct Collector {
     pub spool: Spool,
-    pub modules: Mutex<Modules>,
+    /// The modules that this process has loaded, by their text. They stay when the program unloads them.
+    modules: BTreeMap<String, Arc<ModuleCounts>>,
 }
-
-/// The modules that this process has loaded, by their text. They stay when the program unloads them.
-#[derive(Default)]
-pub(crate) struct Modules(BTreeMap<String, Arc<ModuleCounts>>);
 
 /// The counts of a module's kernels.
 #[derive(Debug)]
@@ -104,24 +97,22 @@ pub(crate) struct ModuleCounts {
 
 impl Collector {
     pub fn new(folder: PathBuf) -> Self {
-        Self { spool: Spool::new(folder, KIND), modules: Mutex::default() }
+        Self { spool: Spool::new(folder, KIND), modules: BTreeMap::new() }
     }
-}
 
-impl Modules {
     /// Returns where the launches of a module are counted. A text that is loaded again shares its counts.
     pub fn counts_of(&mut self, module: &Arc<Module>) -> Arc<ModuleCounts> {
         let counts = || {
             let kernels = module.kernels().iter().map(|kernel| (kernel.name().to_owned(), Arc::default())).collect();
             Arc::new(ModuleCounts { module: module.clone(), kernels })
         };
-        self.0.entry(module.text()).or_insert_with(counts).clone()
+        self.modules.entry(module.text()).or_insert_with(counts).clone()
     }
 
     /// Returns what was executed so far.
     pub fn covered(&self) -> Covered {
         let mut covered = Covered::default();
-        for (text, counts) in &self.0 {
+        for (text, counts) in &self.modules {
             let mut hasher = DefaultHasher::new();
             text.hash(&mut hasher);
             let ptx = format!("{:016x}.ptx", hasher.finish());

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -26,7 +26,6 @@ use crate::launch_files::LaunchFiles;
 use crate::messages::say;
 use crate::mutants::Mutants;
 use crate::pools::Pools;
-use crate::primary::Primary;
 use crate::queues::Queues;
 use crate::records::{LaunchRecord, Records};
 use crate::report::Report;
@@ -43,7 +42,6 @@ const PATIENCE_S: u64 = 60;
 /// The one device.
 pub const DEVICE: DeviceId = 0;
 
-/// The records of a thread.
 pub type OwnRecords = Arc<Mutex<Records>>;
 
 thread_local! {
@@ -58,24 +56,26 @@ static DRIVER: OnceLock<Driver> = OnceLock::new();
 /// them before `cuInit`.
 static SETTINGS: Mutex<Option<Settings>> = Mutex::new(None);
 
-/// The device, everything that exists on it, and its launches.
 pub struct Driver {
     pub profile: &'static Profile,
     /// The memory of the device. All contexts share it, so that an address means the same in each, as in unified addressing.
     pub memory: Arc<Memory>,
-    pub allocations: Allocations,
-    pub virtual_memory: VirtualMemory,
+    pub allocations: Mutex<Allocations>,
+    pub virtual_memory: Mutex<VirtualMemory>,
     pub queues: Queues,
     pub handles: Handles,
-    pub primary: Primary,
+    /// The handle of the primary context, the same for the life of the process, however often the context is destroyed and made again.
+    pub primary: Handle,
+    /// How often the program retains the primary context. Without that, it does not exist.
+    pub primary_retains: Mutex<u32>,
+    /// The flags that the next primary context starts with.
+    pub primary_flags: AtomicU32,
     pub pools: Pools,
-    pub captures: Captures,
-    pub graph_memory: GraphMemory,
-    /// The report of this process.
+    pub captures: Mutex<Captures>,
+    pub graph_memory: Mutex<GraphMemory>,
     pub reporter: Reporter,
     /// The mistakes that its kernels are to have, or could have.
     pub mutants: Mutants,
-    /// The request of `simcuda debug`.
     pub debugged: Option<Debugged>,
     /// The folder that each launch is written to.
     pub launch_files: Option<LaunchFiles>,
@@ -83,14 +83,13 @@ pub struct Driver {
     pub green_contexts: Mutex<Vec<(Handle, Handle)>>,
     /// The program's settings of core dumps of all contexts, by attribute number.
     pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
-    /// The program's advice about managed memory.
-    pub advice: Pages,
+    pub advice: Mutex<Pages>,
     /// The texture and surface objects, for kernels.
     pub textures: Mutex<Arc<Bindings>>,
     /// The loaded kernels and executed instructions, if coverage is wanted.
-    pub coverage: Option<Collector>,
+    pub coverage: Option<Mutex<Collector>>,
     /// Launches that have begun.
-    launches: AtomicU64,
+    pub launches: AtomicU64,
     /// The launches since the client last took them, without those recorded apart.
     records: Mutex<Records>,
     /// The process that initialized the driver. A forked child has a copy of everything but can use none of it.
@@ -125,17 +124,47 @@ pub fn initialize() -> Result<()> {
     if let Some(driver) = DRIVER.get() {
         return driver.check_process();
     }
-    let refuse = |error: &Error| print_and_refuse(CuResult::INVALID_VALUE, error);
+    let refuse = |error| print_and_refuse(CuResult::INVALID_VALUE, &error);
     let name = settings()?.profile;
     let profile = settings::profile_named(name.as_deref().unwrap_or(settings::DEFAULT_PROFILE));
     let profile = profile.map_err(|error| print_and_refuse(CuResult::NO_DEVICE, &error))?;
-    let reporting = Reporting::from_environment(variable).map_err(|error| refuse(&error))?;
-    let mutants = Mutants::from_environment(variable).map_err(|error| refuse(&error))?;
+    let reporting = Reporting::from_environment(variable).map_err(refuse)?;
+    let mutants = Mutants::from_environment(variable).map_err(refuse)?;
     version()?;
-    let schedule = settings::schedule(variable).map_err(|error| refuse(&error))?;
-    let debugged = Debugged::from_environment(variable).map_err(|error| refuse(&error))?;
+    let schedule = settings::schedule(variable).map_err(refuse)?;
+    let debugged = Debugged::from_environment(variable).map_err(refuse)?;
     let launch_files = LaunchFiles::from_environment(variable);
-    DRIVER.get_or_init(|| Driver { mutants, debugged, launch_files, ..Driver::new(profile, reporting, schedule) });
+    DRIVER.get_or_init(|| {
+        let handles = Handles::default();
+        // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
+        let memory = Arc::new(Memory::new(u64::MAX));
+        Driver {
+            profile,
+            allocations: Mutex::new(Allocations::new(memory.clone(), profile.memory_bytes)),
+            virtual_memory: Mutex::new(VirtualMemory::new(memory.clone())),
+            memory,
+            queues: schedule.map(Queues::scheduled).unwrap_or_default(),
+            primary: handles.reserve(),
+            primary_retains: Mutex::default(),
+            primary_flags: AtomicU32::default(),
+            pools: Pools::new(&handles),
+            captures: Mutex::default(),
+            graph_memory: Mutex::default(),
+            handles,
+            coverage: reporting.coverage.clone().map(|folder| Mutex::new(Collector::new(folder))),
+            reporter: Reporter::new(profile.name, reporting),
+            mutants,
+            debugged,
+            launch_files,
+            green_contexts: Mutex::default(),
+            core_dumps: Mutex::default(),
+            advice: Mutex::default(),
+            textures: Mutex::default(),
+            launches: AtomicU64::new(0),
+            records: Mutex::default(),
+            process: std::process::id(),
+        }
+    });
     Ok(())
 }
 
@@ -149,7 +178,6 @@ pub fn patience() -> Duration {
     Duration::from_secs(settings().ok().and_then(|settings| settings.patience_s).unwrap_or(PATIENCE_S))
 }
 
-/// Returns the settings in force.
 pub fn settings() -> Result<Settings> {
     with_settings(|settings| settings.clone())
 }
@@ -180,7 +208,10 @@ pub fn record_apart() {
 /// Takes what is known about the launches since this was last called: those of this thread if it records them apart, or else those of all
 /// other threads.
 pub fn take_records() -> Records {
-    own_records().map_or_else(take_shared_records, |own| std::mem::take(&mut *own.lock()))
+    match own_records() {
+        Some(own) => std::mem::take(&mut *own.lock()),
+        None => driver_of_this_process().map(|driver| std::mem::take(&mut *driver.records.lock())).unwrap_or_default(),
+    }
 }
 
 /// Returns the records of what this thread enqueues, if they are apart.
@@ -196,46 +227,11 @@ pub fn recording_in<T>(records: Option<OwnRecords>, work: impl FnOnce() -> T) ->
     done
 }
 
-/// Returns what happened since the process started.
 pub fn report() -> Report {
     driver_of_this_process().map(|driver| driver.reporter.report.lock().clone()).unwrap_or_default()
 }
 
-fn take_shared_records() -> Records {
-    driver_of_this_process().map(|driver| std::mem::take(&mut *driver.records.lock())).unwrap_or_default()
-}
-
 impl Driver {
-    fn new(profile: &'static Profile, reporting: Reporting, schedule: Option<u64>) -> Self {
-        let handles = Handles::default();
-        // `Allocations` enforces the device's own size. Host memory that the device can access has no such limit.
-        let memory = Arc::new(Memory::new(u64::MAX));
-        Self {
-            profile,
-            allocations: Allocations::new(memory.clone(), profile.memory_bytes),
-            virtual_memory: VirtualMemory::new(memory.clone()),
-            memory,
-            queues: schedule.map(Queues::scheduled).unwrap_or_default(),
-            primary: Primary::new(&handles),
-            pools: Pools::new(&handles),
-            captures: Captures::default(),
-            graph_memory: GraphMemory::default(),
-            handles,
-            coverage: reporting.coverage.clone().map(Collector::new),
-            reporter: Reporter::new(profile.name, reporting),
-            mutants: Mutants::default(),
-            debugged: None,
-            launch_files: None,
-            green_contexts: Mutex::default(),
-            core_dumps: Mutex::default(),
-            advice: Pages::default(),
-            textures: Mutex::default(),
-            launches: AtomicU64::new(0),
-            records: Mutex::default(),
-            process: std::process::id(),
-        }
-    }
-
     /// Refuses a child of the process that initialized the driver. The child has none of the threads that execute blocks, and a lock that
     /// another thread held at the fork stays locked in it. A GPU's driver does not work there either.
     fn check_process(&self) -> Result<()> {
@@ -244,11 +240,6 @@ impl Driver {
         }
         Err(CuResult::NOT_INITIALIZED
             .because("the parent of this forked process has initialized CUDA; initialize it after the fork"))
-    }
-
-    /// Returns the number of a launch that begins, from 1.
-    pub fn next_launch(&self) -> u64 {
-        self.launches.fetch_add(1, Relaxed) + 1
     }
 
     /// Keeps the record of a launch that its observers have seen.
@@ -262,9 +253,11 @@ impl Driver {
     /// Notes accesses of this thread's work, and reports races with them.
     pub fn note_accesses(&self, accesses: impl FnOnce() -> Vec<Accessed>) {
         let Some(timeline) = &self.queues.timeline else { return };
-        for race in timeline.access(accesses()) {
+        let accesses = accesses();
+        let races = timeline.lock().access(accesses);
+        for race in races {
             let StreamRace { kernel, work, message, address, bytes } = race;
-            let place = match self.allocations.containing(address) {
+            let place = match self.allocations.lock().containing(address) {
                 Some(owned) => {
                     let first = address - owned.base;
                     format!("bytes {first} to {} of an allocation of {} bytes", first + bytes - 1, owned.bytes)
@@ -283,14 +276,8 @@ impl Driver {
         );
         self.reporter.note_stream_race(None, "the host\na copy from pinned memory", message);
     }
-
-    /// Notes that a module or a launch is refused.
-    pub fn note_refusal(&self, failure: &Failure) {
-        self.reporter.note_refusal(failure);
-    }
 }
 
-/// Calls `look` with the settings in force.
 fn with_settings<T>(look: impl FnOnce(&mut Settings) -> T) -> Result<T> {
     let mut in_force = SETTINGS.lock();
     let settings = match &mut *in_force {
@@ -303,7 +290,6 @@ fn with_settings<T>(look: impl FnOnce(&mut Settings) -> T) -> Result<T> {
     Ok(look(settings))
 }
 
-/// Reads an environment variable.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -2,7 +2,7 @@
 //! [`CuResult`](crate::result::CuResult) instead.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -10,97 +10,51 @@ use crate::interface::{self, FILE_NAME};
 
 /// Why the simulator cannot be used as asked.
 #[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the comment on a variant, or its message, says what its fields are")]
 pub enum Error {
-    /// The library is in none of the usual places.
     #[error(
         "the simulator's library {FILE_NAME} was not found in {}; `cargo build -p simcuda` in the repository builds it: run the program with \
          `cargo run` there, or set SIMCUDA_LIBRARY to the path of the library",
         .searched.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
     )]
-    NotFound {
-        /// The folders.
-        searched: Vec<PathBuf>,
-    },
-    /// The library exists but cannot be opened.
+    NotFound { searched: Vec<PathBuf> },
     #[error("cannot open the simulator's library {}: {source}", .path.display())]
-    Open {
-        /// Its path.
-        path: PathBuf,
-        /// The loader's reason.
-        source: libloading::Error,
-    },
-    /// The library was built from another version of this package.
+    Open { path: PathBuf, source: libloading::Error },
     #[error("{} has interface version {found}, but this program needs {}; rebuild both", .path.display(), interface::VERSION)]
-    Version {
-        /// Its path.
-        path: PathBuf,
-        /// The version that it has.
-        found: u32,
-    },
-    /// No profile has this name.
+    Version { path: PathBuf, found: u32 },
     #[error("there is no profile {name:?}; choose one of {}", profile_names())]
-    UnknownProfile {
-        /// The name.
-        name: String,
-    },
-    /// An environment variable has a value that the simulator does not understand.
+    UnknownProfile { name: String },
     #[error("{variable} must be {expected}, got {got:?}")]
-    Variable {
-        /// Its name.
-        variable: &'static str,
-        /// The values that it may have.
-        expected: &'static str,
-        /// The value that it has.
-        got: String,
-    },
-    /// The report cannot be written to the file that the environment names.
+    Variable { variable: &'static str, expected: &'static str, got: String },
     #[error("{variable}: cannot write {path:?}: {reason}")]
-    ReportFile {
-        /// The variable that names the file.
-        variable: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        reason: String,
-    },
+    ReportFile { variable: &'static str, path: PathBuf, reason: String },
     /// The file of suppressions is not as it must be.
     #[error("{}:{line}: {reason}", .path.display())]
-    Suppressions {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// The reason why it is refused.
-        reason: String,
-    },
+    Suppressions { path: PathBuf, line: usize, reason: String },
     /// The environment asks for a report at exit, which is not supported here.
     #[error("{0} works on Linux only")]
     NoReportAtExit(&'static str),
     /// The simulator refuses a setting, for this reason.
     #[error("{0}")]
     Refused(String),
-    /// The library's answer does not have the expected form.
     #[error("cannot read the simulator's answer: {0}")]
     Answer(serde_json::Error),
-    /// Details of launches are gone, because too many ran before.
     #[error("the details of {dropped} of {launches} launches were dropped; take the records more often, or use their totals")]
-    DetailsDropped {
-        /// Launches without details.
-        dropped: u64,
-        /// All launches.
-        launches: u64,
-    },
+    DetailsDropped { dropped: u64, launches: u64 },
     /// A file with a library's name is not ours: most likely it is NVIDIA's.
     #[error("{} already exists and is not the simulator; choose another folder", .0.display())]
     Foreign(PathBuf),
     /// The file system refuses.
     #[error("{}: {source}", .path.display())]
-    File {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
+}
+
+impl Error {
+    /// Makes an error of what the file system says about a path.
+    pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
 }
 
 fn profile_names() -> String {

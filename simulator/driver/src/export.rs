@@ -7,7 +7,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::driver;
 use crate::result::{CuResult, Failure, Result};
 
-/// An exported function.
 pub struct Export {
     pub name: &'static str,
     pub address: *const (),
@@ -31,7 +30,6 @@ pub fn with_per_thread_default(call: impl FnOnce() -> CuResult) -> CuResult {
     result
 }
 
-/// Returns true if the default stream is that of this thread.
 pub fn default_is_per_thread() -> bool {
     DEFAULT_IS_PER_THREAD.get()
 }
@@ -46,7 +44,7 @@ fn refused(function: &str, failure: Failure) -> Failure {
     let reason = failure.reason.as_deref().unwrap_or("not supported by the simulator");
     let failure = failure.code.because(format!("{function}: {reason}"));
     if let Ok(driver) = driver::driver() {
-        driver.note_refusal(&failure);
+        driver.reporter.note_refusal(&failure);
     }
     failure
 }
@@ -74,15 +72,17 @@ fn panic_text(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("a panic without a message")
 }
 
-/// Defines exported functions, some of which have several names. The body is an expression of type [`Result`]`<()>`. The macro gives it
-/// the C interface, keeps panics from crossing it, and lists the function for `cuGetProcAddress`. A function with a suffix after `also` has
-/// a second form under that suffix, for which the default stream is that of each thread.
+/// Defines exported functions, some of which have several names. The body is an expression of type [`Result`]`<()>`: a block, or a single
+/// expression after `=>`. The macro gives it the C interface, keeps panics from crossing it, and lists the function for `cuGetProcAddress`.
+/// A function with a suffix after `also` has a second form under that suffix, for which the default stream is that of each thread.
 ///
 /// Each function is `unsafe` for one reason: it is called from C. The caller promises that its pointers are null or point to what the
 /// CUDA driver API says. The argument types in [`crate::ffi`] rely on that promise.
 macro_rules! exports {
-    ($($(#[$meta:meta])* fn $($name:ident)|+($($arguments:tt)*) $(also $suffix:literal)? $body:block)*) => {
-        $($crate::export::functions! { { $(#[$meta])* } [$($name)+] ($($arguments)*) $body })*
+    ($(
+        $(#[$meta:meta])* fn $($name:ident)|+($($arguments:tt)*) $(also $suffix:literal)? $($body:block)? $(=> $value:expr;)?
+    )*) => {
+        $($crate::export::functions! { { $(#[$meta])* } [$($name)+] ($($arguments)*) ($($body)? $($value)?) })*
 
         /// The functions that this module exports.
         pub const EXPORTS: &[&[$crate::export::Export]] =
@@ -90,16 +90,14 @@ macro_rules! exports {
     };
 }
 
-/// Defines the functions of one body.
 macro_rules! functions {
-    ($meta:tt [$($name:ident)+] $arguments:tt $body:block) => {
+    ($meta:tt [$($name:ident)+] $arguments:tt $body:tt) => {
         $($crate::export::function! { $meta $name $arguments $body })+
     };
 }
 
-/// Defines one function.
 macro_rules! function {
-    ({ $($meta:tt)* } $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block) => {
+    ({ $($meta:tt)* } $name:ident($($argument:ident: $type:ty),* $(,)?) ($body:expr)) => {
         $($meta)*
         #[allow(non_snake_case, reason = "the name is the C API's")]
         #[unsafe(no_mangle)]
@@ -109,7 +107,6 @@ macro_rules! function {
     };
 }
 
-/// Lists the functions of one body.
 macro_rules! entries {
     ([$($name:ident)+] $arguments:tt $suffix:tt) => {
         &[$($crate::export::Export {

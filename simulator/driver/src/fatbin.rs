@@ -41,7 +41,6 @@ const ZSTD: u64 = 0x8000;
 /// The longest image that is decompressed. A damaged header must not take all memory.
 const LONGEST_IMAGE: u64 = 1 << 30;
 
-/// A compute capability.
 type Capability = (u32, u32);
 
 /// Why a fat binary has nothing to execute.
@@ -63,20 +62,18 @@ pub enum FatbinError {
     TooNew { found: String, has: Capability },
 }
 
-/// One image of a fat binary.
 struct Entry<'a> {
     kind: u16,
     capability: Capability,
     flags: u64,
     /// The bytes after decompression, as the header states them.
     decompressed_bytes: u64,
-    /// The image as it is stored.
     stored: &'a [u8],
 }
 
 /// Returns how many bytes a fat binary has, from its header.
 pub fn total_bytes(header: &[u8]) -> Result<usize, FatbinError> {
-    let (header_bytes, image_bytes) = (u64::from(u16_at(header, 6)?), u64_at(header, 8)?);
+    let (header_bytes, image_bytes) = (u64::from(u16::from_le_bytes(array(header, 6)?)), u64::from_le_bytes(array(header, 8)?));
     let total = header_bytes.checked_add(image_bytes).and_then(|bytes| usize::try_from(bytes).ok());
     total
         .filter(|&bytes| header_bytes as usize >= HEADER_BYTES && bytes as u64 <= LONGEST_IMAGE)
@@ -85,7 +82,7 @@ pub fn total_bytes(header: &[u8]) -> Result<usize, FatbinError> {
 
 /// Returns true if a wrapper's first bytes say that it has parts.
 pub fn has_parts(wrapper: &[u8]) -> bool {
-    u32_at(wrapper, VERSION_AT) == Ok(VERSION_WITH_PARTS)
+    array(wrapper, VERSION_AT).map(u32::from_le_bytes) == Ok(VERSION_WITH_PARTS)
 }
 
 /// Returns the PTX in a fat binary that suits a GPU best: that for the highest compute capability which the GPU has. A GPU that is older
@@ -119,26 +116,26 @@ fn names<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, prefix: &str) -> Stri
 
 fn entries(bytes: &[u8]) -> Result<Vec<Entry<'_>>, FatbinError> {
     let total = total_bytes(bytes)?;
-    let mut rest = part(bytes, usize::from(u16_at(bytes, 6)?), total)?;
+    let mut rest = part(bytes, usize::from(u16::from_le_bytes(array(bytes, 6)?)), total)?;
     let mut entries = Vec::new();
     while rest.len() >= ENTRY_HEADER_BYTES {
-        let header_bytes = u32_at(rest, 4)? as usize;
-        let padded = usize::try_from(u64_at(rest, 8)?).unwrap_or(usize::MAX);
+        let header_bytes = u32::from_le_bytes(array(rest, 4)?) as usize;
+        let padded = usize::try_from(u64::from_le_bytes(array(rest, 8)?)).unwrap_or(usize::MAX);
         let end = header_bytes.saturating_add(padded);
         if header_bytes < ENTRY_HEADER_BYTES {
             return Err(FatbinError::Damaged(format!("an entry with a header of {header_bytes} bytes")));
         }
         let image = part(rest, header_bytes, end)?;
-        let (compressed_bytes, flags) = (u32_at(rest, 16)? as usize, u64_at(rest, 40)?);
+        let (compressed_bytes, flags) = (u32::from_le_bytes(array(rest, 16)?) as usize, u64::from_le_bytes(array(rest, 40)?));
         // The stored image is padded; a decoder needs the end of what was compressed.
         let stored = if flags & (LZ4 | ZSTD) == 0 { image } else { part(image, 0, compressed_bytes)? };
         // sm_103 is 10.3.
-        let architecture = u32_at(rest, 28)?;
+        let architecture = u32::from_le_bytes(array(rest, 28)?);
         entries.push(Entry {
-            kind: u16_at(rest, 0)?,
+            kind: u16::from_le_bytes(array(rest, 0)?),
             capability: (architecture / 10, architecture % 10),
             flags,
-            decompressed_bytes: u64_at(rest, 56)?,
+            decompressed_bytes: u64::from_le_bytes(array(rest, 56)?),
             stored,
         });
         rest = part(rest, end, rest.len())?;
@@ -174,18 +171,6 @@ fn part(bytes: &[u8], start: usize, end: usize) -> Result<&[u8], FatbinError> {
 
 fn array<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N], FatbinError> {
     Ok(part(bytes, at, at + N)?.try_into().expect("the part has N bytes"))
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Result<u16, FatbinError> {
-    array(bytes, at).map(u16::from_le_bytes)
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Result<u32, FatbinError> {
-    array(bytes, at).map(u32::from_le_bytes)
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> Result<u64, FatbinError> {
-    array(bytes, at).map(u64::from_le_bytes)
 }
 
 #[cfg(test)]

@@ -14,21 +14,14 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// Puts what `make` makes at a path in place of the file there. A program that has the old file open keeps it.
-///
-/// # Errors
-///
-/// Those of the file system. The old file, if there is one, stays.
+/// Puts what `make` makes at a path in place of the file there. A program that has the old file open keeps it. If the file system refuses,
+/// the old file, if there is one, stays.
 pub fn put(path: &Path, make: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     tempfile::Builder::new().make_in(folder, make)?.persist(path).map(drop).map_err(|error| error.error)
 }
 
-/// Writes a file in place of the one at a path.
-///
-/// # Errors
-///
-/// Those of [`put`].
+/// Writes a file in place of the one at a path. Fails as [`put`] does.
 pub fn replace(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     put(path, |unfinished| fs::write(unfinished, &text))
 }
@@ -58,29 +51,17 @@ impl Spool {
         format!("{}-{}-{}-", self.kind, *STARTED_NS, process::id())
     }
 
-    /// Writes one more file.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`put`].
+    /// Writes one more file. Fails as [`put`] does.
     pub fn add(&self, value: &impl Serialize) -> io::Result<()> {
         replace(&self.new_file(), serde_json::to_vec(value)?)
     }
 
-    /// Lists the files, process by process.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`] if the folder cannot be read.
+    /// Lists the files, process by process. Fails with [`Error::File`] if the folder cannot be read.
     pub fn files(&self) -> Result<Vec<PathBuf>, Error> {
         self.beginning_with(&format!("{}-", self.kind))
     }
 
-    /// Lists the files of this process.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`] if the folder cannot be read.
+    /// Lists the files of this process. Fails with [`Error::File`] if the folder cannot be read.
     pub fn own_files(&self) -> Result<Vec<PathBuf>, Error> {
         self.beginning_with(&self.prefix())
     }
@@ -91,19 +72,16 @@ impl Spool {
             name.starts_with(prefix) && name.ends_with(".json")
         };
         let paths = fs::read_dir(&self.folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
-        let mut paths: Vec<PathBuf> = paths.map_err(|source| Error::File { path: self.folder.clone(), source })?;
+        let mut paths: Vec<PathBuf> = paths.map_err(Error::at(&self.folder))?;
         paths.retain(is_ours);
         paths.sort();
         Ok(paths)
     }
 
-    /// Reads what the processes have written, process by process.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`] if the folder or a file cannot be read, or if `parse` refuses a file.
+    /// Reads what the processes have written, process by process. Fails with [`Error::File`] if the folder or a file cannot be read, or if
+    /// `parse` refuses a file.
     pub fn read<T>(&self, parse: impl Fn(&[u8]) -> io::Result<T>) -> Result<Vec<T>, Error> {
-        let read = |path: PathBuf| fs::read(&path).and_then(|bytes| parse(&bytes)).map_err(|source| Error::File { path, source });
+        let read = |path: PathBuf| fs::read(&path).and_then(|bytes| parse(&bytes)).map_err(Error::at(&path));
         self.files()?.into_iter().map(read).collect()
     }
 }

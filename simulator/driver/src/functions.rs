@@ -8,40 +8,26 @@ use crate::api::{OF_32_BITS, REFUSED, every_export};
 /// The names, in sections with the titles of NVIDIA's documentation.
 const NAMES: &str = include_str!("cuda_functions.txt");
 
-/// The limits of functions, and their differences from a GPU's driver.
+/// The limits of functions, and their differences from a GPU's driver, each with the functions' names.
 const REMARKS: &[(&str, &str)] = &[
-    ("cuCoredumpSetAttribute", "stored, without effect"),
-    ("cuCoredumpSetAttributeGlobal", "stored, without effect"),
-    ("cuCtxCreate_v3", "no execution affinity"),
-    ("cuCtxCreate_v4", "no execution affinity, no sharing with graphics"),
-    ("cuCtxSetCacheConfig", "stored, without effect"),
-    ("cuCtxSetFlags", "stored, without effect"),
-    ("cuCtxSetLimit", "stored, without effect"),
-    ("cuCtxSetSharedMemConfig", "stored, without effect"),
-    ("cuFuncSetCacheConfig", "stored, without effect"),
-    ("cuFuncSetSharedMemConfig", "stored, without effect"),
-    ("cuGraphAddNode", "no conditional nodes, no external semaphores"),
-    ("cuGraphAddNode_v2", "no conditional nodes, no external semaphores"),
-    ("cuGreenCtxCreate", "its share of the multiprocessors is remembered, without effect"),
-    ("cuIpcGetMemHandle", "on Linux"),
-    ("cuIpcOpenMemHandle_v2", "on Linux"),
-    ("cuIpcGetEventHandle", "on Linux; what another process recorded counts as complete"),
-    ("cuIpcOpenEventHandle", "on Linux; what another process recorded counts as complete"),
-    ("cuKernelSetCacheConfig", "stored, without effect"),
-    ("cuMemAdvise", "stored, without effect"),
-    ("cuMemAdvise_v2", "stored, without effect"),
-    ("cuMemAddressReserve", "on Linux; the hint for the address is not taken"),
-    ("cuMemCreate", "on Linux; memory of the device, shared by file descriptors"),
-    ("cuMemHostRegister_v2", "at addresses that are multiples of 4; no memory of other devices, no read-only memory"),
-    ("cuMemPrefetchAsync", "stored, without effect"),
-    ("cuMemPrefetchAsync_v2", "stored, without effect"),
-    ("cuModuleLoadData", "needs PTX; a cubin is refused"),
-    ("cuModuleLoadDataEx", "needs PTX; a cubin is refused"),
-    ("cuLibraryLoadData", "needs PTX; a cubin is refused"),
-    ("cuTexObjectCreate", "no compressed formats, no filtering across the edges of a cube, no anisotropic filtering"),
-    ("cuTexRefSetMaxAnisotropy", "stored, without effect"),
-    ("cuTensorMapEncodeTiled", "copies of interleaved tensors are refused when they start; the promotion is without effect"),
-    ("cuStreamSetAttribute", "stored, without effect"),
+    (
+        "stored, without effect",
+        "cuCoredumpSetAttribute cuCoredumpSetAttributeGlobal cuCtxSetCacheConfig cuCtxSetFlags cuCtxSetLimit cuCtxSetSharedMemConfig \
+         cuFuncSetCacheConfig cuFuncSetSharedMemConfig cuKernelSetCacheConfig cuMemAdvise cuMemAdvise_v2 cuMemPrefetchAsync \
+         cuMemPrefetchAsync_v2 cuTexRefSetMaxAnisotropy cuStreamSetAttribute",
+    ),
+    ("no execution affinity", "cuCtxCreate_v3"),
+    ("no execution affinity, no sharing with graphics", "cuCtxCreate_v4"),
+    ("no conditional nodes, no external semaphores", "cuGraphAddNode cuGraphAddNode_v2"),
+    ("its share of the multiprocessors is remembered, without effect", "cuGreenCtxCreate"),
+    ("on Linux", "cuIpcGetMemHandle cuIpcOpenMemHandle_v2"),
+    ("on Linux; what another process recorded counts as complete", "cuIpcGetEventHandle cuIpcOpenEventHandle"),
+    ("on Linux; the hint for the address is not taken", "cuMemAddressReserve"),
+    ("on Linux; memory of the device, shared by file descriptors", "cuMemCreate"),
+    ("at addresses that are multiples of 4; no memory of other devices, no read-only memory", "cuMemHostRegister_v2"),
+    ("needs PTX; a cubin is refused", "cuModuleLoadData cuModuleLoadDataEx cuLibraryLoadData"),
+    ("no compressed formats, no filtering across the edges of a cube, no anisotropic filtering", "cuTexObjectCreate"),
+    ("copies of interleaved tensors are refused when they start; the promotion is without effect", "cuTensorMapEncodeTiled"),
 ];
 
 /// A part of the API.
@@ -94,8 +80,8 @@ fn support(name: &str) -> Support {
     if OF_32_BITS.contains(&name) {
         return Support::Refused("addresses of 32 bits; use the form with a suffix".to_owned());
     }
-    let remark = REMARKS.iter().find(|(other, _)| *other == name);
-    remark.map_or(Support::Done, |(_, remark)| Support::Limited(remark))
+    let remark = REMARKS.iter().find(|(_, names)| names.split_whitespace().any(|other| other == name));
+    remark.map_or(Support::Done, |(remark, _)| Support::Limited(remark))
 }
 
 #[cfg(test)]
@@ -116,8 +102,10 @@ mod tests {
 
     #[test]
     fn remarks_are_about_functions_that_the_driver_has() {
-        for (name, remark) in REMARKS {
-            assert_eq!(support(name), Support::Limited(remark), "{name}");
+        for (remark, names) in REMARKS {
+            for name in names.split_whitespace() {
+                assert_eq!(support(name), Support::Limited(remark), "{name}");
+            }
         }
     }
 }

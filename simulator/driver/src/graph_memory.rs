@@ -6,32 +6,19 @@
 
 use std::collections::BTreeMap;
 
-use parking_lot::Mutex;
-
 use crate::handles::Handle;
 use crate::result::{CuResult, Result, refuse};
 
 /// The memory of all graphs, by address.
 #[derive(Debug, Default)]
 pub struct GraphMemory {
-    table: Mutex<Table>,
-}
-
-#[derive(Debug, Default)]
-struct Table {
     blocks: BTreeMap<u64, Block>,
-    /// The bytes that graphs use, and those reserved for them. Here it reserves no more than they use.
-    levels: [Level; 2],
+    /// The bytes that graphs use, and that are reserved for them, because no more is reserved here.
+    bytes: u64,
+    /// The most bytes that they used, and the most that were reserved, since each was last reset.
+    high: [u64; 2],
 }
 
-/// An amount of memory, and the most that it was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Level {
-    pub bytes: u64,
-    pub high: u64,
-}
-
-/// The memory of one allocation node.
 #[derive(Debug)]
 struct Block {
     bytes: u64,
@@ -54,37 +41,26 @@ pub enum Bytes {
     Unused,
 }
 
-impl Level {
-    fn add(&mut self, bytes: u64) {
-        self.bytes += bytes;
-        self.high = self.high.max(self.bytes);
-    }
-}
-
 impl GraphMemory {
-    /// Adds the memory of a node.
-    pub fn reserve(&self, address: u64, bytes: u64, graph: Handle) {
-        let mut table = self.table.lock();
+    pub fn reserve(&mut self, address: u64, bytes: u64, graph: Handle) {
         let block = Block { bytes, is_live: false, is_used: false, has_node: true, allocated_in: graph, freed_in: None };
-        table.blocks.insert(address, block);
+        self.blocks.insert(address, block);
     }
 
     /// Records that no node can allocate this memory any more. What a launch allocated and nothing freed stays with the program.
-    pub fn forget_node(&self, address: u64) -> Bytes {
-        let mut table = self.table.lock();
-        match table.blocks.get_mut(&address) {
+    pub fn forget_node(&mut self, address: u64) -> Bytes {
+        match self.blocks.get_mut(&address) {
             Some(block) if block.is_live => {
                 block.has_node = false;
                 Bytes::Kept
             }
-            _ => table.remove(address),
+            _ => self.remove(address),
         }
     }
 
     /// Records that a graph has a node that frees this memory. Only one graph may have one, and only one.
-    pub fn plan_free(&self, address: u64, graph: Handle) -> Result<()> {
-        let mut table = self.table.lock();
-        let block = table.blocks.get_mut(&address).filter(|block| block.freed_in.is_none());
+    pub fn plan_free(&mut self, address: u64, graph: Handle) -> Result<()> {
+        let block = self.blocks.get_mut(&address).filter(|block| block.freed_in.is_none());
         let block = block.ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{address:#x} is not memory of a graph, or a graph frees it already"))
         })?;
@@ -93,74 +69,69 @@ impl GraphMemory {
     }
 
     /// Forgets which memory a graph frees, when the graph is destroyed.
-    pub fn forget_frees(&self, graph: Handle) {
-        for block in self.table.lock().blocks.values_mut().filter(|block| block.freed_in == Some(graph)) {
+    pub fn forget_frees(&mut self, graph: Handle) {
+        for block in self.blocks.values_mut().filter(|block| block.freed_in == Some(graph)) {
             block.freed_in = None;
         }
     }
 
     pub fn is_live(&self, address: u64) -> bool {
-        self.table.lock().blocks.get(&address).is_some_and(|block| block.is_live)
+        self.blocks.get(&address).is_some_and(|block| block.is_live)
     }
 
     /// Allocates the memory, when the node runs.
-    pub fn allocate(&self, address: u64) -> Result<()> {
-        let mut table = self.table.lock();
-        let block = table.blocks.get_mut(&address).filter(|block| !block.is_live).ok_or(CuResult::INVALID_VALUE)?;
+    pub fn allocate(&mut self, address: u64) -> Result<()> {
+        let block = self.blocks.get_mut(&address).filter(|block| !block.is_live).ok_or(CuResult::INVALID_VALUE)?;
         block.is_live = true;
         let is_first = !std::mem::replace(&mut block.is_used, true);
-        let bytes = block.bytes;
         if is_first {
-            table.levels.iter_mut().for_each(|level| level.add(bytes));
+            self.bytes += block.bytes;
+            self.high = self.high.map(|high| high.max(self.bytes));
         }
         Ok(())
     }
 
     /// Frees the memory, when a node runs that frees it.
-    pub fn free(&self, address: u64) -> Result<Bytes> {
-        let mut table = self.table.lock();
-        let block = table.blocks.get_mut(&address).filter(|block| block.is_live);
+    pub fn free(&mut self, address: u64) -> Result<Bytes> {
+        let block = self.blocks.get_mut(&address).filter(|block| block.is_live);
         let block = block.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("{address:#x} is not live memory of a graph")))?;
         block.is_live = false;
         let has_node = block.has_node;
-        Ok(if has_node { Bytes::Kept } else { table.remove(address) })
+        Ok(if has_node { Bytes::Kept } else { self.remove(address) })
     }
 
     /// Frees the memory for the program. What the graph that allocates it also frees is the graph's own.
-    pub fn free_outside(&self, address: u64) -> Result<Bytes> {
-        let is_own = self.table.lock().blocks.get(&address).is_some_and(|block| block.freed_in == Some(block.allocated_in));
+    pub fn free_outside(&mut self, address: u64) -> Result<Bytes> {
+        let is_own = self.blocks.get(&address).is_some_and(|block| block.freed_in == Some(block.allocated_in));
         refuse!(INVALID_VALUE if is_own, "{address:#x} is freed by the graph that allocates it");
         self.free(address)
     }
 
-    /// Returns how much graphs use, and how much is reserved for them.
-    pub fn levels(&self) -> [Level; 2] {
-        self.table.lock().levels
+    /// Returns how many bytes are in use, now and at most, and how many are reserved, now and at most.
+    pub fn levels(&self) -> [u64; 4] {
+        let Self { bytes, high: [used, reserved], .. } = *self;
+        [bytes, used, bytes, reserved]
     }
 
     /// Resets a high-water mark: of what is used (0) or of what is reserved (1).
-    pub fn reset_high(&self, which: usize) {
-        let level = &mut self.table.lock().levels[which];
-        level.high = level.bytes;
+    pub fn reset_high(&mut self, which: usize) {
+        self.high[which] = self.bytes;
     }
 
     /// Stops counting what is only kept for the next launch.
-    pub fn trim(&self) {
-        let mut table = self.table.lock();
-        let Table { blocks, levels } = &mut *table;
+    pub fn trim(&mut self) {
+        let Self { blocks, bytes, .. } = self;
         for block in blocks.values_mut().filter(|block| block.is_used && !block.is_live) {
             block.is_used = false;
-            levels.iter_mut().for_each(|level| level.bytes -= block.bytes);
+            *bytes -= block.bytes;
         }
     }
-}
 
-impl Table {
     fn remove(&mut self, address: u64) -> Bytes {
         match self.blocks.remove(&address) {
             Some(block) => {
                 if block.is_used {
-                    self.levels.iter_mut().for_each(|level| level.bytes -= block.bytes);
+                    self.bytes -= block.bytes;
                 }
                 Bytes::Unused
             }
@@ -176,25 +147,25 @@ mod tests {
 
     #[test]
     fn memory_lives_from_its_launch_until_something_frees_it() {
-        let (memory, graph) = (GraphMemory::default(), Handles::default().reserve());
+        let (mut memory, graph) = (GraphMemory::default(), Handles::default().reserve());
         memory.reserve(512, 100, graph);
         assert!(memory.free_outside(512).is_err(), "no launch has allocated it");
         memory.allocate(512).unwrap();
         assert!(memory.allocate(512).is_err(), "still live");
         assert_eq!(memory.free_outside(512).unwrap(), Bytes::Kept, "for the next launch");
-        assert_eq!(memory.levels(), [Level { bytes: 100, high: 100 }; 2], "kept for the next launch");
+        assert_eq!(memory.levels(), [100; 4], "kept for the next launch");
         memory.trim();
         memory.reset_high(0);
-        assert_eq!(memory.levels(), [Level { bytes: 0, high: 0 }, Level { bytes: 0, high: 100 }]);
+        assert_eq!(memory.levels(), [0, 0, 0, 100]);
         memory.allocate(512).unwrap();
         assert_eq!(memory.free(512).unwrap(), Bytes::Kept);
         assert_eq!(memory.forget_node(512), Bytes::Unused);
-        assert_eq!(memory.levels()[0].bytes, 0);
+        assert_eq!(memory.levels()[0], 0);
     }
 
     #[test]
     fn what_a_launch_allocated_outlives_its_graph() {
-        let (memory, graph) = (GraphMemory::default(), Handles::default().reserve());
+        let (mut memory, graph) = (GraphMemory::default(), Handles::default().reserve());
         memory.reserve(512, 100, graph);
         memory.allocate(512).unwrap();
         assert_eq!(memory.forget_node(512), Bytes::Kept);
@@ -205,7 +176,7 @@ mod tests {
 
     #[test]
     fn one_node_frees_memory() {
-        let (memory, handles) = (GraphMemory::default(), Handles::default());
+        let (mut memory, handles) = (GraphMemory::default(), Handles::default());
         let [own, other] = [handles.reserve(), handles.reserve()];
         memory.reserve(512, 100, own);
         memory.plan_free(512, own).unwrap();

@@ -37,7 +37,6 @@ impl GraphOrder {
     }
 }
 
-/// A node of a graph that runs.
 #[derive(Clone, Debug)]
 pub struct GraphNode {
     pub id: NodeId,

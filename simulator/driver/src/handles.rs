@@ -19,7 +19,7 @@ const FIRST_TOKEN: usize = 0x5100_0000_0000_0000;
 
 /// An opaque handle (`CUcontext`, `CUstream`, …). Only [`Handles`] makes new ones.
 #[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Handle(usize);
 
 impl Handle {
@@ -49,22 +49,21 @@ pub trait Kind: Any + Send + Sync {
     fn context(&self) -> Option<Handle>;
 }
 
-/// Implements [`Kind`] for types, each with its result for a bad handle. An object `of its context` is destroyed with that one.
-macro_rules! kinds {
-    ($($kind:ident: $bad_handle:ident $(, of its $context:ident)?;)*) => {
-        $(impl $crate::handles::Kind for $kind {
+/// Implements [`Kind`] for a type, with its result for a bad handle. An object `of its context` is destroyed with that one.
+macro_rules! kind {
+    ($kind:ident: $bad_handle:ident $(, of its $context:ident)?) => {
+        impl $crate::handles::Kind for $kind {
             const BAD_HANDLE: $crate::result::CuResult = $crate::result::CuResult::$bad_handle;
 
             fn context(&self) -> Option<$crate::handles::Handle> {
                 None$(.or(Some(self.$context.handle)))?
             }
-        })*
+        }
     };
 }
 
-pub(crate) use kinds;
+pub(crate) use kind;
 
-/// A live object of any kind.
 struct Object {
     context: Option<Handle>,
     object: Arc<dyn Any + Send + Sync>,
@@ -76,7 +75,6 @@ impl Object {
     }
 }
 
-/// Every live object, by its handle.
 pub struct Handles {
     next: AtomicUsize,
     table: RwLock<HashMap<Handle, Object>>,
@@ -113,7 +111,6 @@ impl Handles {
         self.table.write().insert(handle, Object { context, object: object.clone() });
     }
 
-    /// Looks up the object with this handle.
     pub fn get<T: Kind>(&self, handle: Handle) -> Result<Arc<T>> {
         self.table.read().get(&handle).and_then(Object::downcast).ok_or(T::BAD_HANDLE.into())
     }

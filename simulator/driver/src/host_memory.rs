@@ -35,36 +35,14 @@ pub fn is_readable(address: u64, bytes: u64) -> Option<bool> {
 /// Asks the operating system to copy a byte from there.
 #[cfg(target_os = "linux")]
 fn can_read_byte(address: u64) -> Option<bool> {
-    use std::ffi::{c_int, c_ulong, c_void};
-
-    /// `struct iovec`
-    #[repr(C)]
-    struct Piece {
-        start: *mut c_void,
-        bytes: usize,
-    }
-    // SAFETY: the declaration has the types of Linux's C library.
-    unsafe extern "C" {
-        fn process_vm_readv(
-            process: c_int,
-            local: *const Piece,
-            locals: c_ulong,
-            remote: *const Piece,
-            remotes: c_ulong,
-            flags: c_ulong,
-        ) -> isize;
-    }
-    /// `EFAULT`, the same on every architecture.
-    const NOT_THERE: c_int = 14;
-
     let mut byte = 0u8;
-    let local = Piece { start: (&raw mut byte).cast(), bytes: 1 };
-    let remote = Piece { start: std::ptr::without_provenance_mut(address as usize), bytes: 1 };
+    let local = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    let remote = libc::iovec { iov_base: std::ptr::without_provenance_mut(address as usize), iov_len: 1 };
     // SAFETY: the local piece is a variable of this function. The remote one may be anything: the kernel checks it before it reads.
-    let read = unsafe { process_vm_readv(std::process::id() as c_int, &local, 1, &remote, 1, 0) };
+    let read = unsafe { libc::process_vm_readv(std::process::id() as libc::pid_t, &local, 1, &remote, 1, 0) };
     match read {
         1 => Some(true),
-        _ if std::io::Error::last_os_error().raw_os_error() == Some(NOT_THERE) => Some(false),
+        _ if std::io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT) => Some(false),
         // A container may forbid the call.
         _ => None,
     }

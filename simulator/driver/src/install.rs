@@ -9,9 +9,7 @@ use crate::error::Error;
 use crate::files::put;
 use crate::interface;
 
-/// A library to install.
 struct Installed {
-    /// Its file name in the folder.
     name: &'static str,
     /// Its other names, as links: a program that asks for two names must get one library and not two.
     links: &'static [&'static str],
@@ -41,7 +39,6 @@ const COMPILER: Installed = Installed {
 const RUNTIME_FILE: &str = "libsimcudart.so";
 const COMPILER_FILE: &str = "libsimnvrtc.so";
 
-/// The file name of the CUDA driver.
 const DRIVER_NAME: &str = if cfg!(windows) {
     "nvcuda.dll"
 } else if cfg!(target_os = "macos") {
@@ -63,17 +60,10 @@ pub const LOADER_VARIABLE: &str = if cfg!(windows) {
 /// from the driver's folder. Returns the folder's absolute path, to be used as the value of [`LOADER_VARIABLE`].
 ///
 /// This replaces older copies, even while programs use them. It makes copies and not links, so that `cargo clean` does not remove them.
-///
-/// # Errors
-///
-/// [`Error::NotFound`] if a library is missing, [`Error::Foreign`] if a file with the name of one is not ours, and [`Error::File`] if the
-/// file system refuses.
+/// Fails with [`Error::NotFound`] if a library is missing, [`Error::Foreign`] if a file with the name of one is not ours, and
+/// [`Error::File`] if the file system refuses.
 pub fn install(folder: &Path) -> Result<PathBuf, Error> {
     let driver = client::find_library()?;
-    let at = |path: &Path| {
-        let path = path.to_owned();
-        move |source| Error::File { path, source }
-    };
     let mut libraries = vec![(DRIVER, driver.clone())];
     if cfg!(target_os = "linux") {
         for (library, file) in [(RUNTIME, RUNTIME_FILE), (COMPILER, COMPILER_FILE)] {
@@ -84,20 +74,20 @@ pub fn install(folder: &Path) -> Result<PathBuf, Error> {
             libraries.push((library, built));
         }
     }
-    fs::create_dir_all(folder).map_err(at(folder))?;
-    let folder = folder.canonicalize().map_err(at(folder))?;
+    fs::create_dir_all(folder).map_err(Error::at(folder))?;
+    let folder = folder.canonicalize().map_err(Error::at(folder))?;
     for (library, _) in &libraries {
         library.check_not_foreign(&folder)?;
     }
     for (library, source) in &libraries {
         let path = folder.join(library.name);
         let parent = path.parent().unwrap_or(&folder);
-        fs::create_dir_all(parent).map_err(at(parent))?;
-        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).map_err(at(&path))?;
+        fs::create_dir_all(parent).map_err(Error::at(parent))?;
+        put(&path, |unfinished| fs::copy(source, unfinished).map(drop)).map_err(Error::at(&path))?;
         for name in library.links {
             let link_path = folder.join(name);
             put(&link_path, |unfinished| link(path.file_name().unwrap_or_default().as_ref(), unfinished))
-                .map_err(at(&link_path))?;
+                .map_err(Error::at(&link_path))?;
         }
     }
     Ok(folder)

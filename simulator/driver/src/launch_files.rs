@@ -13,7 +13,7 @@ use simt::tensor_map::TensorMap;
 use simt::{LaunchConfig, LaunchOptions};
 
 use crate::files::Spool;
-use crate::messages::say;
+use crate::messages::say_if_not_written;
 use crate::observer::{Begun, Observer};
 use crate::variables::LAUNCHES;
 
@@ -73,9 +73,8 @@ impl LaunchFiles {
 
 impl Observer for LaunchFiles {
     fn begin(&self, launch: &Begun<'_>, options: &mut LaunchOptions) {
-        if let Err(error) = write(&self.0, launch, options.cooperative) {
-            say(format_args!("cannot write the launch of {} ({LAUNCHES}): {error}", launch.kernel));
-        }
+        let written = write(&self.0, launch, options.cooperative);
+        say_if_not_written(written, format_args!("the launch of {} ({LAUNCHES})", launch.kernel));
     }
 }
 

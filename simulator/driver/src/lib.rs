@@ -46,7 +46,7 @@
 //!
 //! - `attributes`, `host_memory`: facts about the device, and about the program's own memory.
 //! - `shared_memory`: memory that processes share, and that can be mapped at several addresses.
-//! - `allocations`, `advice`, `pools`, `primary`: who owns which memory; what was said about it; memory pools; the primary context.
+//! - `allocations`, `advice`, `pools`: who owns which memory; what was said about it; memory pools.
 //! - `position`: where work is in the order of all work. `schedule`: which of the allowed orders it takes. `timeline`: what orders it, and
 //!   races between streams. `veil`: what the host must not look at yet.
 //! - `queues`: what streams have yet to do, because of a schedule, or because one of them waits for a value in memory.
@@ -106,7 +106,6 @@ mod name;
 mod observer;
 mod pools;
 mod position;
-mod primary;
 mod queues;
 mod reporter;
 mod result;

@@ -48,7 +48,6 @@ impl fmt::Display for Prototype {
     }
 }
 
-/// How a module has a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Linkage {
     /// It needs someone else to define it.
@@ -61,7 +60,6 @@ enum Linkage {
     Private,
 }
 
-/// A function or a variable of a module.
 struct Symbol {
     name: String,
     linkage: Linkage,
@@ -72,30 +70,31 @@ struct Symbol {
     prototype: Option<Prototype>,
 }
 
-/// Links modules into one.
 pub fn link(inputs: &[Input]) -> Result<String, LinkError> {
     if let [only] = inputs {
         return Ok(only.text.clone());
     }
-    let taken = names_in_several(inputs)?;
+    let modules = inputs.iter().map(|input| Ok((input, symbols(&read(&input.name, &input.text)?))));
+    let modules: Vec<(&Input, Vec<Symbol>)> = modules.collect::<Result<_, LinkError>>()?;
+    let taken = names_in_several(&modules);
+    let all_defined = definitions(&modules);
     let (mut version, mut target, mut body) = ((0, 0), (0, 0), String::new());
     // Who defines each public name.
     let mut defined: BTreeMap<String, &str> = BTreeMap::new();
     let mut kept: BTreeSet<String> = BTreeSet::new();
-    let all_defined = definitions(inputs)?;
     let mut first_file = 0;
-    for (index, input) in inputs.iter().enumerate() {
+    for (index, (input, original)) in modules.iter().enumerate() {
         let private = |name: &str| taken.contains(name).then(|| format!("{name}__linked_{index}"));
-        let text = rename_private(input, private)?;
+        let text = rename_private(&input.text, original, private);
         let tree = read(&input.name, &text)?;
         version = version.max(tree.version);
         target = target.max(tree.target);
         let mut edits: Vec<_> = tree.directives.iter().map(|span| remove(&text, span)).collect();
         for symbol in symbols(&tree) {
             let is_duplicate = match symbol.linkage {
-                Linkage::Declared => match all_defined.get(&symbol.name) {
+                Linkage::Declared => match all_defined.get(symbol.name.as_str()) {
                     Some((definer, prototype)) => {
-                        check_prototype(&symbol, &input.name, definer, prototype.as_ref())?;
+                        check_prototype(&symbol, &input.name, definer, *prototype)?;
                         true
                     }
                     None => !kept.insert(symbol.name),
@@ -176,14 +175,10 @@ fn symbols(tree: &Module<'_>) -> Vec<Symbol> {
 }
 
 /// Returns the names that some module defines for everyone: by which input, and what a function takes and returns.
-fn definitions(inputs: &[Input]) -> Result<BTreeMap<String, (&str, Option<Prototype>)>, LinkError> {
-    let mut defined = BTreeMap::new();
-    for input in inputs {
-        let tree = read(&input.name, &input.text)?;
-        let public = symbols(&tree).into_iter().filter(|symbol| matches!(symbol.linkage, Linkage::Public | Linkage::Weak));
-        defined.extend(public.map(|symbol| (symbol.name, (input.name.as_str(), symbol.prototype))));
-    }
-    Ok(defined)
+fn definitions<'m>(modules: &'m [(&Input, Vec<Symbol>)]) -> BTreeMap<&'m str, (&'m str, Option<&'m Prototype>)> {
+    let all = modules.iter().flat_map(|(input, symbols)| symbols.iter().map(|symbol| (input.name.as_str(), symbol)));
+    let public = all.filter(|(_, symbol)| matches!(symbol.linkage, Linkage::Public | Linkage::Weak));
+    public.map(|(definer, symbol)| (symbol.name.as_str(), (definer, symbol.prototype.as_ref()))).collect()
 }
 
 /// Refuses to link a function to a definition of another type. NVIDIA's linker does so too, and is stricter: it tells `.f32` from `.b32`.
@@ -201,25 +196,23 @@ fn check_prototype(declared: &Symbol, user: &str, definer: &str, defined: Option
 }
 
 /// Returns the names that more than one module has.
-fn names_in_several(inputs: &[Input]) -> Result<BTreeSet<String>, LinkError> {
+fn names_in_several<'m>(modules: &'m [(&Input, Vec<Symbol>)]) -> BTreeSet<&'m str> {
     let (mut seen, mut several) = (BTreeSet::new(), BTreeSet::new());
-    for input in inputs {
-        let tree = read(&input.name, &input.text)?;
-        let names: BTreeSet<String> = symbols(&tree).into_iter().map(|symbol| symbol.name).collect();
-        several.extend(names.intersection(&seen).cloned());
+    for (_, symbols) in modules {
+        let names: BTreeSet<&str> = symbols.iter().map(|symbol| symbol.name.as_str()).collect();
+        several.extend(names.intersection(&seen));
         seen.extend(names);
     }
-    Ok(several)
+    several
 }
 
 /// Renames what a module keeps to itself, where `rename` says so.
-fn rename_private(input: &Input, rename: impl Fn(&str) -> Option<String>) -> Result<String, LinkError> {
-    let tree = read(&input.name, &input.text)?;
-    let private = symbols(&tree).into_iter().filter(|symbol| symbol.linkage == Linkage::Private);
-    let renamed: BTreeMap<String, String> =
-        private.filter_map(|symbol| Some((symbol.name.clone(), rename(&symbol.name)?))).collect();
-    let mut text = String::with_capacity(input.text.len());
-    let mut rest = input.text.as_str();
+fn rename_private(original: &str, symbols: &[Symbol], rename: impl Fn(&str) -> Option<String>) -> String {
+    let private = symbols.iter().filter(|symbol| symbol.linkage == Linkage::Private);
+    let renamed: BTreeMap<&str, String> =
+        private.filter_map(|symbol| Some((symbol.name.as_str(), rename(&symbol.name)?))).collect();
+    let mut text = String::with_capacity(original.len());
+    let mut rest = original;
     while let Some(first) = rest.chars().next() {
         let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
         let end = rest.find(|c| is_part(c) != is_part(first)).unwrap_or(rest.len());
@@ -227,7 +220,7 @@ fn rename_private(input: &Input, rename: impl Fn(&str) -> Option<String>) -> Res
         text += renamed.get(word).map_or(word, String::as_str);
         rest = after;
     }
-    Ok(text)
+    text
 }
 
 /// Renumbers the files in the line information of the function at `span`. The names of inlined functions are left out, because they are in

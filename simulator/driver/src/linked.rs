@@ -5,11 +5,9 @@
 //! binding that asks the loader for the driver gets it, as it gets the shared library in other programs. A library of another version that
 //! happens to be near the program does no harm.
 //!
-//! The other ways cost more. An embedded copy of the shared library has to be compiled a second time, by a cargo inside of cargo, because a
-//! build script runs before the library exists. It adds 7.6 MB to a program (a release build without its debug information), which has a
-//! part of the same code already and is 13.6 MB large with all of it. Unpacking the copy leaves files behind, or takes time at each start.
-//! The small library has 64 KB, and an installed program starts, runs a stage and ends in 20 ms, where one that opens the shared library
-//! took 50 ms.
+//! The other ways cost more. An embedded copy of the shared library has to be compiled by a cargo inside of cargo, because a build script
+//! runs before the library exists, adds 7.6 MB to a program of 13.6 MB, and leaves files behind or takes time at each start. The small
+//! library has 64 KB, and a program starts, runs a stage and ends in 20 ms, not 50 ms.
 //!
 //! This works on Linux with x86-64 and 64-bit Arm processors. Elsewhere a program needs the library next to it.
 

@@ -21,7 +21,7 @@ use simt::{LaunchOptions, Module, SourceLine};
 
 use crate::error::Error;
 use crate::files::{self, Spool};
-use crate::messages::say;
+use crate::messages::say_if_not_written;
 use crate::name::readable;
 use crate::observer::{Begun, Ended, Observer};
 use crate::variables::{MUTANT, MUTANTS};
@@ -73,10 +73,6 @@ struct Launched {
 
 impl Mutants {
     /// Reads from the environment what to do.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`]
     pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let is_folder = |text: &str| std::path::absolute(text).ok().filter(|folder| folder.is_dir());
         let folder = MUTANTS.parsed(&variable, "a folder that exists", is_folder)?;
@@ -109,12 +105,9 @@ impl Mutants {
         }
     }
 
-    /// Leaves a message for `simcuda mutate`.
     fn leave(&self, name: &str, text: &str) {
         let Some(folder) = &self.folder else { return };
-        if let Err(error) = fs::write(folder.join(name), text) {
-            say(format_args!("cannot write {name} ({MUTANTS}): {error}"));
-        }
+        say_if_not_written(fs::write(folder.join(name), text), format_args!("{name} ({MUTANTS})"));
     }
 }
 
@@ -138,10 +131,8 @@ impl Observer for Mutants {
         });
         let before = known.lines.len();
         known.lines.extend(executed.lines());
-        if known.lines.len() > before
-            && let Err(error) = known.write()
-        {
-            say(format_args!("cannot write the mutants of {} ({MUTANTS}): {error}", launch.kernel));
+        if known.lines.len() > before {
+            say_if_not_written(known.write(), format_args!("the mutants of {} ({MUTANTS})", launch.kernel));
         }
     }
 }
@@ -175,11 +166,8 @@ impl Launched {
     }
 }
 
-/// Reads what the processes of a run listed in a folder. A mutant that several processes listed is covered if one of them reached it.
-///
-/// # Errors
-///
-/// [`Error::File`] if a file cannot be read or is not such a list.
+/// Reads what the processes of a run listed in a folder. A mutant that several processes listed is covered if one of them reached it. Fails
+/// with [`Error::File`] if a file cannot be read or is not such a list.
 pub fn read(folder: &Path) -> Result<Vec<Listed>, Error> {
     let mut all: BTreeMap<String, Listed> = BTreeMap::new();
     let lists = Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice::<Vec<Listed>>(text)?))?;

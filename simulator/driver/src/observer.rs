@@ -24,7 +24,6 @@ impl<T: Observer> Observer for Option<T> {
     }
 }
 
-/// A launch that has begun.
 pub struct Begun<'l> {
     /// Its number in the process, from 1.
     pub number: u64,
@@ -37,7 +36,6 @@ pub struct Begun<'l> {
     pub profile: &'l Profile,
 }
 
-/// A launch that has ended.
 pub struct Ended {
     pub record: LaunchRecord,
     /// Bytes of the kernel's output that later output has overwritten.

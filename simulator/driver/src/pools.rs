@@ -4,19 +4,17 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use parking_lot::Mutex;
 
-use crate::handles::{Handle, Handles, kinds};
-use crate::result::{Result, refuse};
+use crate::handles::{Handle, Handles, kind};
+use crate::result::Result;
 use crate::shared_memory::SharedMemory;
 
-/// The pools of the device.
 pub struct Pools {
     /// The pool that exists from the start and cannot be destroyed.
     pub default: Handle,
     /// The pool that `cuMemAllocAsync` uses.
-    current: Mutex<Handle>,
+    pub current: Mutex<Handle>,
 }
 
-/// A pool.
 pub struct Pool {
     pub handle: Handle,
     /// Values of attributes 1 to 4: three reuse policies, and how many bytes to hold before releasing memory. They have no effect in a
@@ -32,10 +30,8 @@ pub struct Pool {
     pub shared: Mutex<Option<SharedMemory>>,
 }
 
-kinds! {
-    // A pool belongs to the device and outlives every context.
-    Pool: INVALID_VALUE;
-}
+// A pool belongs to the device and outlives every context.
+kind!(Pool: INVALID_VALUE);
 
 impl Pool {
     pub fn new(handle: Handle) -> Self {
@@ -70,32 +66,8 @@ impl Pool {
 }
 
 impl Pools {
-    /// Makes the default pool.
     pub fn new(handles: &Handles) -> Self {
         let default = handles.insert(Pool::new).handle;
         Self { default, current: Mutex::new(default) }
-    }
-
-    /// Returns the pool that `cuMemAllocAsync` uses.
-    pub fn current(&self) -> Handle {
-        *self.current.lock()
-    }
-
-    /// Makes `cuMemAllocAsync` use this pool.
-    pub fn set_current(&self, handles: &Handles, pool: Handle) -> Result<()> {
-        refuse!(INVALID_VALUE if handles.get::<Pool>(pool)?.is_imported);
-        *self.current.lock() = pool;
-        Ok(())
-    }
-
-    /// Destroys a pool. If it was the current pool, the default pool becomes current again. Memory from the pool lives until it is freed.
-    pub fn destroy(&self, handles: &Handles, pool: Handle) -> Result<()> {
-        refuse!(INVALID_VALUE if pool == self.default);
-        handles.remove::<Pool>(pool)?;
-        let mut current = self.current.lock();
-        if *current == pool {
-            *current = self.default;
-        }
-        Ok(())
     }
 }

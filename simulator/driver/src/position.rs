@@ -3,7 +3,6 @@
 use crate::captures::StreamKey;
 use crate::handles::Handle;
 
-/// Where work is in the order of all work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     pub stream: StreamKey,

@@ -46,14 +46,13 @@ pub struct Queues {
     jobs: Mutex<Vec<Job>>,
     /// True if a thread looks at the work.
     is_watched: AtomicBool,
-    /// The order of work.
     schedule: Mutex<Schedule>,
     /// True if work may wait although it could be done.
-    is_late: bool,
+    pub is_late: bool,
     /// Held while all work is done that can be, before the call returns.
     at_once: Mutex<()>,
     /// The order of the work in time, where races are looked for.
-    pub timeline: Option<Timeline>,
+    pub timeline: Option<Mutex<Timeline>>,
     /// The bytes that the host does not see while no work runs.
     pub veils: Veils,
     /// Calls that enqueued or waited.
@@ -93,23 +92,18 @@ impl Queues {
     pub fn scheduled(number: u64) -> Self {
         let schedule = Schedule::new(number);
         let is_late = !schedule.is_as_called();
-        Self { schedule: Mutex::new(schedule), is_late, timeline: Some(Timeline::default()), ..Self::default() }
-    }
-
-    /// Returns true if work may wait although it could be done.
-    pub fn are_late(&self) -> bool {
-        self.is_late
+        Self { schedule: Mutex::new(schedule), is_late, timeline: Some(Mutex::default()), ..Self::default() }
     }
 
     /// Adds work behind all others, and goes on with what can. Returns its place in time, if races between streams are looked for.
     pub fn push(&'static self, position: Position, task: Task, mut work: Work) -> Result<Option<Arc<Moment>>> {
         let Some(timeline) = &self.timeline else { return self.push_work(position, work).map(|()| None) };
-        let moment = timeline.enqueue(position, task);
+        let moment = timeline.lock().enqueue(position, task);
         let of_work = moment.clone();
         let in_time = move || {
-            timeline.begin(&of_work);
+            timeline.lock().begin(&of_work);
             let progress = work();
-            timeline.end(&of_work, !matches!(progress, Ok(Progress::Waits(_))));
+            timeline.lock().end(&of_work, !matches!(progress, Ok(Progress::Waits(_))));
             progress
         };
         self.push_work(position, Box::new(in_time))?;
@@ -154,7 +148,7 @@ impl Queues {
     /// that asks once must expect that nothing is done, and one that keeps asking gets an answer.
     pub fn before_answer(&self) -> Result<()> {
         let is_first = self.questions.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
-        if self.are_late() && is_first { Ok(()) } else { self.advance().map(drop) }
+        if self.is_late && is_first { Ok(()) } else { self.advance().map(drop) }
     }
 
     /// Waits for work. Returns what it waits for if that does not come.
@@ -167,14 +161,14 @@ impl Queues {
     pub fn wait_until(&self, patience: Duration, awaited: Option<Awaited>, mut is_done: impl FnMut() -> bool) -> Option<String> {
         let mut deadline = Instant::now() + patience;
         while !self.is_empty() {
-            if self.are_late() && is_done() {
+            if self.is_late && is_done() {
                 break;
             }
-            let advanced = if self.are_late() { self.step(awaited) } else { self.advance() };
+            let advanced = if self.is_late { self.step(awaited) } else { self.advance() };
             // A failure is the context's by then.
             if advanced.unwrap_or(true) {
                 deadline = Instant::now() + patience;
-                if self.are_late() {
+                if self.is_late {
                     continue;
                 }
             }
@@ -189,7 +183,6 @@ impl Queues {
         None
     }
 
-    /// Forgets the work of a context.
     pub fn forget_context(&self, context: Handle) {
         if !self.is_empty() {
             let mut jobs = self.jobs.lock();
@@ -245,7 +238,7 @@ impl Queues {
             if now != calls {
                 (calls, since) = (now, Instant::now());
             }
-            if !self.are_late() {
+            if !self.is_late {
                 let _ = self.advance();
             } else if since.elapsed() > SILENCE {
                 let _ = self.step(None);

@@ -93,11 +93,7 @@ impl Records {
         self.totals.launches - self.latest.len() as u64
     }
 
-    /// Returns every launch, in the order in which they ended.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::DetailsDropped`] if some of them are missing.
+    /// Returns every launch, in the order in which they ended. Fails with [`Error::DetailsDropped`] if some of them are missing.
     pub fn all_launches(&self) -> Result<impl ExactSizeIterator<Item = &LaunchRecord>, Error> {
         match self.dropped() {
             0 => Ok(self.latest.iter()),

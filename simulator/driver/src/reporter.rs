@@ -23,7 +23,6 @@ pub fn client_reads() {
 /// The report of the process, and where its parts are told.
 pub struct Reporter {
     pub settings: Reporting,
-    /// The report since the process started.
     pub report: Mutex<Report>,
 }
 
@@ -38,7 +37,7 @@ impl Reporter {
         let mut report = self.report.lock();
         let new = note(&mut report);
         if !new.is_empty() {
-            for file in self.settings.destinations.iter().filter(|destination| matches!(destination, Destination::File(..))) {
+            for file in self.settings.destinations.iter().filter(|to| !matches!(to, Destination::Text | Destination::Github)) {
                 if let Err(error) = file.write(&report) {
                     self.tell(&format!("cannot write the report: {error}"));
                 }

@@ -20,12 +20,10 @@ pub struct Failure {
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl CuResult {
-    /// Adds a reason to this result.
     pub fn because(self, reason: impl Into<String>) -> Failure {
         Failure { code: self, reason: Some(reason.into()) }
     }
 
-    /// Returns this result as an `Err`.
     pub fn err<T>(self) -> Result<T> {
         Err(self.into())
     }

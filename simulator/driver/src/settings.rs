@@ -53,11 +53,7 @@ pub enum Trace {
 }
 
 impl Settings {
-    /// Reads the settings from the environment.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`]
+    /// Reads the settings from the environment. Fails with [`Error::Variable`].
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let checks = |text: &str| match text {
             "on" => Some(true),
@@ -112,11 +108,8 @@ pub struct Reporting {
 }
 
 impl Reporting {
-    /// Reads from the environment what to report.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`], [`Error::ReportFile`], [`Error::NoReportAtExit`], [`Error::File`], [`Error::Suppressions`]
+    /// Reads from the environment what to report. Fails with [`Error::Variable`], [`Error::ReportFile`], [`Error::NoReportAtExit`],
+    /// [`Error::File`], or [`Error::Suppressions`].
     pub fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let exit_status = variables::EXITCODE
             .parsed(&variable, "a number from 1 to 255", |text| text.parse().ok().filter(|&status: &u8| status > 0))?;
@@ -143,10 +136,6 @@ fn coverage_folder(folder: &str) -> Result<PathBuf, Error> {
 
 /// Reads from the environment which version of CUDA the driver says it has, as `cuDriverGetVersion` returns it: 12040 for `12.4`. Some
 /// programs refuse an old driver although they need nothing new.
-///
-/// # Errors
-///
-/// [`Error::Variable`]
 pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Result<i32, Error> {
     let number = |text: &str| text.parse::<u8>().ok().filter(|&number| number < 100).map(i32::from);
     let version = |text: &str| {
@@ -159,10 +148,6 @@ pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Resul
 }
 
 /// Reads from the environment the number of the schedule, if there is one.
-///
-/// # Errors
-///
-/// [`Error::Variable`]
 pub(crate) fn schedule(variable: impl Fn(&str) -> Option<String>) -> Result<Option<u64>, Error> {
     variables::SCHEDULE.parsed(variable, "the number of a schedule", number)
 }
@@ -171,11 +156,7 @@ fn number(text: &str) -> Option<u64> {
     text.parse().ok()
 }
 
-/// Finds a profile by its name.
-///
-/// # Errors
-///
-/// [`Error::UnknownProfile`], which lists all profiles.
+/// Finds a profile by its name. Fails with [`Error::UnknownProfile`], which lists all profiles.
 pub fn profile_named(name: &str) -> Result<&'static Profile, Error> {
     Profile::named(name).ok_or_else(|| Error::UnknownProfile { name: name.to_owned() })
 }
@@ -184,7 +165,6 @@ pub fn profile_named(name: &str) -> Result<&'static Profile, Error> {
 mod tests {
     use super::*;
     #[cfg(target_os = "linux")]
-    use crate::report::Form;
     use crate::variables::{CHECKS, DRIVER_VERSION, EXITCODE, FUEL, PROFILE, Variable, WARP_ORDER};
 
     #[test]
@@ -231,14 +211,13 @@ mod tests {
         assert!(reporting(REPORT, "off").unwrap().quiet);
         let process = std::process::id();
         let several = reporting(REPORT, "text,json:/tmp/r-%p,github,/tmp/r.json,junit:/tmp/r.xml,sarif:/tmp/r.sarif").unwrap();
-        let file = |form, path: &str| Destination::File(form, path.into());
         let expected = [
             Destination::Text,
-            file(Form::Json, &format!("/tmp/r-{process}")),
+            Destination::Json(format!("/tmp/r-{process}").into()),
             Destination::Github,
-            file(Form::Json, "/tmp/r.json"),
-            file(Form::Junit, "/tmp/r.xml"),
-            file(Form::Sarif, "/tmp/r.sarif"),
+            Destination::Json("/tmp/r.json".into()),
+            Destination::Junit("/tmp/r.xml".into()),
+            Destination::Sarif("/tmp/r.sarif".into()),
         ];
         assert_eq!((several.quiet, several.destinations), (false, expected.to_vec()));
         assert_eq!(reporting(EXITCODE, "3").unwrap().exit_status, Some(3));

@@ -4,9 +4,11 @@
 //! file when it is exported. Memory that was made with `cuMemCreate` is one from the start, because it may be mapped more than once.
 
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Mapping, Range, SharedMemory};
+pub use elsewhere::{Range, SharedMemory};
 #[cfg(target_os = "linux")]
-pub use linux::{Mapping, Range, SharedMemory};
+pub use linux::{Range, SharedMemory};
+
+use crate::result::Result;
 
 /// The bytes of a handle that one process gives to another (`CU_IPC_HANDLE_SIZE`).
 pub const TOKEN_BYTES: usize = 64;
@@ -16,7 +18,6 @@ pub const TOKEN_BYTES: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token([u8; TOKEN_BYTES]);
 
-/// The contents of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The kind of what is shared: a number that the caller chose.
@@ -31,7 +32,6 @@ pub struct Place {
     pub bytes: u64,
 }
 
-/// The first bytes of each token.
 const MAGIC: [u8; 8] = *b"simcuda\x01";
 
 impl Place {
@@ -52,6 +52,23 @@ impl Place {
         let long = |at: usize| u64::from(number(at)) | u64::from(number(at + 4)) << 32;
         let place = Self { kind: number(8), process: number(12), descriptor: number(16) as i32, inode: long(24), bytes: long(32) };
         (place.to_token().0 == *token).then_some(place)
+    }
+}
+
+/// Addresses of this process where shared memory is.
+#[derive(Debug)]
+pub struct Mapping(Range);
+
+impl Mapping {
+    pub fn new(memory: &SharedMemory) -> Result<Self> {
+        let range = Range::reserve(memory.bytes)?;
+        range.map(0, memory)?;
+        Ok(Self(range))
+    }
+
+    /// Returns the first address, a multiple of 4096.
+    pub fn address(&self) -> u64 {
+        self.0.address()
     }
 }
 
@@ -78,7 +95,6 @@ mod linux {
         code.because(format!("cannot {what}: {error}"))
     }
 
-    /// Memory that can be shared.
     #[derive(Debug)]
     pub struct SharedMemory {
         file: File,
@@ -137,23 +153,6 @@ mod linux {
         /// Returns what tells this memory from all other memory that exists.
         pub fn inode(&self) -> Result<u64> {
             Ok(self.file.metadata().map_err(|error| failed("look at shared memory", error))?.ino())
-        }
-    }
-
-    /// Addresses of this process where shared memory is.
-    #[derive(Debug)]
-    pub struct Mapping(Range);
-
-    impl Mapping {
-        pub fn new(memory: &SharedMemory) -> Result<Self> {
-            let range = Range::reserve(memory.bytes)?;
-            range.map(0, memory)?;
-            Ok(Self(range))
-        }
-
-        /// Returns the first address, a multiple of 4096.
-        pub fn address(&self) -> u64 {
-            self.0.address()
         }
     }
 
@@ -228,10 +227,6 @@ mod elsewhere {
         pub bytes: u64,
     }
 
-    /// Addresses of this process where shared memory is.
-    #[derive(Debug)]
-    pub struct Mapping;
-
     /// A reserved range of addresses of this process.
     #[derive(Debug)]
     pub struct Range;
@@ -257,20 +252,10 @@ mod elsewhere {
             fn inode(&self) -> u64;
         }
 
-        Mapping {
-            fn new(_memory: &SharedMemory) -> Self;
-        }
-
         Range {
             fn reserve(_bytes: u64) -> Self;
             fn map(&self, _offset: u64, _memory: &SharedMemory) -> ();
             fn unmap(&self, _offset: u64, _bytes: u64) -> ();
-        }
-    }
-
-    impl Mapping {
-        pub fn address(&self) -> u64 {
-            0
         }
     }
 

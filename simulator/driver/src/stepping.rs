@@ -17,7 +17,7 @@ use simt::{Dim3, Finding, LaunchConfig, LaunchOptions, Location, Module};
 
 use crate::error::Error;
 use crate::files::Spool;
-use crate::messages::say;
+use crate::messages::say_if_not_written;
 use crate::name::readable;
 use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, Outcome};
@@ -136,10 +136,6 @@ pub(crate) struct Debugged {
 
 impl Debugged {
     /// Reads from the environment what to do.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`]
     pub(crate) fn from_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, Error> {
         let request = |path: &str| serde_json::from_slice(&fs::read(path).ok()?).ok();
         let request = DEBUG.parsed(variable, "a file that `simcuda debug` wrote", request)?;
@@ -175,17 +171,13 @@ impl Observer for Debugged {
         }
         let warp = options.steps.as_ref().map(|record| Warp::from((record.take(), launch.image.module())));
         let launched = Launched { number: launch.number, kernel, config: launch.config, failure, findings, warp };
-        if let Err(error) = Spool::new(&self.request.folder, KIND).add(&launched) {
-            say(format_args!("cannot write the launch of {} ({DEBUG}): {error}", launched.kernel));
-        }
+        let written = Spool::new(&self.request.folder, KIND).add(&launched);
+        say_if_not_written(written, format_args!("the launch of {} ({DEBUG})", launched.kernel));
     }
 }
 
-/// Reads the launches that the processes have written, process by process.
-///
-/// # Errors
-///
-/// [`Error::File`] if the folder or a file cannot be read, or does not hold a launch.
+/// Reads the launches that the processes have written, process by process. Fails with [`Error::File`] if the folder or a file cannot be
+/// read, or does not hold a launch.
 pub fn read(folder: &Path) -> Result<Vec<Launched>, Error> {
     Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice(text)?))
 }

@@ -46,17 +46,14 @@ impl Task {
     }
 }
 
-/// One piece of work.
 #[derive(Debug)]
 pub struct Moment {
     pub position: Position,
     /// Its stream, by order of first use, and its number there.
     stream: u32,
     number: u32,
-    what: String,
-    kernel: Option<String>,
-    is_told: bool,
-    tells: bool,
+    /// Without what it waits for, which is in `after`.
+    task: Task,
     /// The moments before it, and what the host knew when it enqueued it.
     after: Mutex<Vec<Arc<Moment>>>,
     known: VClock,
@@ -74,7 +71,6 @@ impl Moment {
         self.clock.lock().clone()
     }
 
-    /// Returns true if it has run.
     pub fn is_over(&self) -> bool {
         self.is_over.load(Acquire)
     }
@@ -83,8 +79,8 @@ impl Moment {
     fn describe(&self, nodes: &[GraphNode]) -> String {
         let node = nodes.last().map(|node| format!("{} in ", node.what)).unwrap_or_default();
         match self.stream {
-            _ if self.position.is_legacy => format!("{node}{} on the default stream", self.what),
-            stream => format!("{node}{} on stream {stream}", self.what),
+            _ if self.position.is_legacy => format!("{node}{} on the default stream", self.task.what),
+            stream => format!("{node}{} on stream {stream}", self.task.what),
         }
     }
 }
@@ -105,11 +101,6 @@ pub struct StreamRace {
 /// All moments that can still race.
 #[derive(Debug, Default)]
 pub struct Timeline {
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
     /// The last moment of each stream.
     last: Vec<(Position, Arc<Moment>)>,
     /// The moments that the host has waited for.
@@ -137,7 +128,7 @@ impl Done {
     }
 
     fn kernel(&self) -> Option<String> {
-        self.nodes.last().map_or(&self.moment.kernel, |node| &node.kernel).clone()
+        self.nodes.last().map_or(&self.moment.task.kernel, |node| &node.kernel).clone()
     }
 
     /// Returns true if a clock or a graph orders it with another one.
@@ -165,102 +156,91 @@ pub fn in_node<T>(node: GraphNode, run: impl FnOnce() -> T) -> T {
 }
 
 impl Timeline {
-    /// Adds work to a stream.
-    pub fn enqueue(&self, position: Position, Task { what, kernel, after: extra, is_told, tells }: Task) -> Arc<Moment> {
-        let mut state = self.state.lock();
+    pub fn enqueue(&mut self, position: Position, mut task: Task) -> Arc<Moment> {
         let mut after: Vec<_> =
-            state.last.iter().filter(|(other, _)| position.is_after(other)).map(|(_, moment)| moment.clone()).collect();
-        after.extend(extra);
-        let own = state.last.iter().position(|(other, _)| other.stream == position.stream);
+            self.last.iter().filter(|(other, _)| position.is_after(other)).map(|(_, moment)| moment.clone()).collect();
+        after.append(&mut task.after);
+        let own = self.last.iter().position(|(other, _)| other.stream == position.stream);
         let (stream, number) = match own {
-            Some(own) => (state.last[own].1.stream, state.last[own].1.number + 1),
-            None if position.is_legacy && state.last.iter().all(|(_, moment)| moment.stream > 0) => (0, 1),
+            Some(own) => (self.last[own].1.stream, self.last[own].1.number + 1),
+            None if position.is_legacy && self.last.iter().all(|(_, moment)| moment.stream > 0) => (0, 1),
             // The default stream of the first context has its number whether it is used or not.
-            None => (1 + state.last.iter().filter(|(_, moment)| moment.stream > 0).count() as u32, 1),
+            None => (1 + self.last.iter().filter(|(_, moment)| moment.stream > 0).count() as u32, 1),
         };
         let moment = Arc::new(Moment {
             position,
             stream,
             number,
-            what,
-            kernel,
-            is_told,
-            tells,
+            task,
             after: after.into(),
-            known: state.host.clone(),
+            known: self.host.clone(),
             clock: Mutex::default(),
             is_over: false.into(),
         });
         match own {
-            Some(own) => state.last[own] = (position, moment.clone()),
-            None => state.last.push((position, moment.clone())),
+            Some(own) => self.last[own] = (position, moment.clone()),
+            None => self.last.push((position, moment.clone())),
         }
-        state.waiting += 1;
+        self.waiting += 1;
         moment
     }
 
     /// Begins a moment, or goes on with it. What runs on this thread until [`end`](Self::end) belongs to it.
-    pub fn begin(&self, moment: &Arc<Moment>) {
+    pub fn begin(&mut self, moment: &Arc<Moment>) {
         CURRENT.set(Some(moment.clone()));
-        let mut state = self.state.lock();
         let mut clock = moment.known.clone();
         moment.after.lock().iter().filter_map(|earlier| earlier.clock()).for_each(|earlier| clock.join(&earlier));
-        if moment.is_told {
-            clock.join(&state.told);
+        if moment.task.is_told {
+            clock.join(&self.told);
         }
         clock.advance(moment.stream, moment.number);
         // A moment that has to wait begins more than once.
         if moment.clock.lock().replace(clock).is_none() {
-            state.waiting = state.waiting.saturating_sub(1);
+            self.waiting = self.waiting.saturating_sub(1);
         }
     }
 
     /// Ends what [`begin`](Self::begin) began. If the moment is over and can tell others, the host or other streams, it does.
-    pub fn end(&self, moment: &Moment, is_over: bool) {
+    pub fn end(&mut self, moment: &Moment, is_over: bool) {
         CURRENT.set(None);
         if !is_over {
             return;
         }
         moment.after.lock().clear();
         moment.is_over.store(true, Release);
-        if moment.tells
+        if moment.task.tells
             && let Some(clock) = moment.clock()
         {
-            let mut state = self.state.lock();
-            state.told.join(&clock);
-            state.host.join(&clock);
+            self.told.join(&clock);
+            self.host.join(&clock);
         }
     }
 
     /// Notes that the host has waited for work.
-    pub fn waited(&self, awaited: Awaited) {
-        let mut state = self.state.lock();
-        let State { last, host, .. } = &mut *state;
-        for (_, moment) in last.iter().filter(|(position, _)| awaited.contains(position)) {
+    pub fn waited(&mut self, awaited: Awaited) {
+        for (_, moment) in self.last.iter().filter(|(position, _)| awaited.contains(position)) {
             if let Some(clock) = moment.clock() {
-                host.join(&clock);
+                self.host.join(&clock);
             }
         }
-        state.forget();
+        self.forget();
     }
 
     /// The host has waited for one moment.
-    pub fn wait_for(&self, moment: &Moment) {
-        let mut state = self.state.lock();
+    pub fn wait_for(&mut self, moment: &Moment) {
         if let Some(clock) = moment.clock() {
-            state.host.join(&clock);
+            self.host.join(&clock);
         }
-        state.forget();
+        self.forget();
     }
 
     /// Notes accesses of the moment on this thread, and returns the races.
-    pub fn access(&self, accessed: Vec<Accessed>) -> Vec<StreamRace> {
+    pub fn access(&mut self, accessed: Vec<Accessed>) -> Vec<StreamRace> {
         let Some(moment) = CURRENT.with_borrow(Clone::clone) else { return Vec::new() };
         let Some(clock) = moment.clock() else { return Vec::new() };
-        let mut state = self.state.lock();
         let mut races = Vec::new();
         let done = Done { moment, nodes: NODES.with_borrow(Clone::clone), accessed };
-        for other in &state.accessed {
+        for other in &self.accessed {
             if other.is_ordered(&done, &clock) || talk(&other.accessed, &done.accessed) {
                 continue;
             }
@@ -277,15 +257,13 @@ impl Timeline {
                 races.push((StreamRace { kernel, work, message, address, bytes }, names));
             }
         }
-        let new = races.into_iter().filter_map(|(race, names)| state.seen.insert(names).then_some(race)).collect();
-        if state.accessed.len() < KEPT {
-            state.accessed.push(done);
+        let new = races.into_iter().filter_map(|(race, names)| self.seen.insert(names).then_some(race)).collect();
+        if self.accessed.len() < KEPT {
+            self.accessed.push(done);
         }
         new
     }
-}
 
-impl State {
     /// Forgets the moments that nothing can race with any more.
     fn forget(&mut self) {
         if self.waiting == 0 {
@@ -342,7 +320,7 @@ mod tests {
         vec![Accessed { address, bytes, accesses }]
     }
 
-    fn run(timeline: &Timeline, at: Position, extra: Option<Arc<Moment>>, bytes: Vec<Accessed>) -> (Arc<Moment>, usize) {
+    fn run(timeline: &mut Timeline, at: Position, extra: Option<Arc<Moment>>, bytes: Vec<Accessed>) -> (Arc<Moment>, usize) {
         let moment = timeline.enqueue(at, Task { after: extra.into_iter().collect(), ..Task::of("work") });
         timeline.begin(&moment);
         let races = timeline.access(bytes).len();
@@ -355,10 +333,10 @@ mod tests {
         let write = || accessed(100, 8, Accesses::WRITTEN);
         let read = || accessed(104, 8, Accesses::READ);
         let (one, two) = (position(5, false), position(6, false));
-        let races = |second: &dyn Fn(&Timeline, Arc<Moment>) -> usize| {
-            let timeline = Timeline::default();
-            let (first, _) = run(&timeline, one, None, write());
-            second(&timeline, first)
+        let races = |second: &dyn Fn(&mut Timeline, Arc<Moment>) -> usize| {
+            let mut timeline = Timeline::default();
+            let (first, _) = run(&mut timeline, one, None, write());
+            second(&mut timeline, first)
         };
         assert_eq!(races(&|timeline, _| run(timeline, two, None, read()).1), 1);
         assert_eq!(races(&|timeline, _| run(timeline, one, None, read()).1), 0, "the same stream");
@@ -384,20 +362,20 @@ mod tests {
 
     #[test]
     fn every_context_has_a_default_stream_of_its_own() {
-        let timeline = Timeline::default();
+        let mut timeline = Timeline::default();
         let here = position(0, true);
         let there = Position { stream: StreamKey { context: Handle::from_number(2), ..here.stream }, ..here };
-        run(&timeline, here, None, accessed(0, 4, Accesses::WRITTEN));
-        assert_eq!(run(&timeline, there, None, accessed(0, 4, Accesses::READ)).1, 1);
+        run(&mut timeline, here, None, accessed(0, 4, Accesses::WRITTEN));
+        assert_eq!(run(&mut timeline, there, None, accessed(0, 4, Accesses::READ)).1, 1);
     }
 
     #[test]
     fn the_legacy_stream_orders_blocking_streams_and_no_others() {
         for (is_blocking, expected) in [(true, 0), (false, 1)] {
-            let timeline = Timeline::default();
-            run(&timeline, position(5, is_blocking), None, accessed(0, 4, Accesses::WRITTEN));
-            run(&timeline, position(0, true), None, Vec::new());
-            let (_, races) = run(&timeline, position(6, is_blocking), None, accessed(0, 4, Accesses::READ));
+            let mut timeline = Timeline::default();
+            run(&mut timeline, position(5, is_blocking), None, accessed(0, 4, Accesses::WRITTEN));
+            run(&mut timeline, position(0, true), None, Vec::new());
+            let (_, races) = run(&mut timeline, position(6, is_blocking), None, accessed(0, 4, Accesses::READ));
             assert_eq!(races, expected, "blocking: {is_blocking}");
         }
     }

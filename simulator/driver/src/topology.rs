@@ -112,12 +112,10 @@ impl<T> Topology<T> {
         self.nodes.iter().map(|(&id, node)| (id, &node.value))
     }
 
-    /// Returns the same, to change the values.
     pub fn nodes_mut(&mut self) -> impl Iterator<Item = (NodeId, &mut T)> {
         self.nodes.iter_mut().map(|(&id, node)| (id, &mut node.value))
     }
 
-    /// Returns the nodes without dependencies.
     pub fn roots(&self) -> Vec<NodeId> {
         self.nodes.iter().filter(|(_, node)| node.dependencies.is_empty()).map(|(&id, _)| id).collect()
     }
@@ -169,13 +167,12 @@ impl<T> Topology<T> {
     }
 
     /// Copies nodes with their numbers and edges, and the values through `copy`.
-    pub fn map<U, E>(&self, mut copy: impl FnMut(NodeId, &T) -> Result<U, E>) -> Result<Topology<U>, E> {
-        let mut nodes = BTreeMap::new();
-        for (&id, Node { value, dependencies, dependents }) in &self.nodes {
-            let value = copy(id, value)?;
-            nodes.insert(id, Node { value, dependencies: dependencies.clone(), dependents: dependents.clone() });
-        }
-        Ok(Topology { nodes, next: self.next })
+    pub fn map<U>(&self, mut copy: impl FnMut(NodeId, &T) -> U) -> Topology<U> {
+        let copied = self.nodes.iter().map(|(&id, Node { value, dependencies, dependents })| {
+            let (dependencies, dependents) = (dependencies.clone(), dependents.clone());
+            (id, Node { value: copy(id, value), dependencies, dependents })
+        });
+        Topology { nodes: copied.collect(), next: self.next }
     }
 
     fn has_edge(&self, from: NodeId, to: NodeId) -> bool {
@@ -256,7 +253,7 @@ mod tests {
     #[test]
     fn a_copy_has_the_same_numbers_and_is_independent() {
         let (mut graph, [top, left, _, bottom]) = diamond();
-        let copy = graph.map(|_, value| Ok::<_, ()>(value.to_ascii_uppercase())).unwrap();
+        let copy = graph.map(|_, value| value.to_ascii_uppercase());
         graph.remove(left);
         assert_eq!(copy.get(left), Some(&'B'));
         assert_eq!(copy.edges().len(), 4);

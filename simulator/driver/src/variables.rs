@@ -111,10 +111,6 @@ impl Variable {
     }
 
     /// Reads the value that `variable` returns for it, if there is one. `expected` names the values that `parse` accepts.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`]
     pub(crate) fn parsed<T>(
         self,
         variable: impl Fn(&str) -> Option<String>,

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use simt::{Mapped, Memory, Rights};
 
 use crate::allocations::Lease;
-use crate::handles::{Handle, Handles, kinds};
+use crate::handles::{Handle, Handles, kind};
 use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Range, SharedMemory};
 
@@ -34,23 +34,12 @@ pub struct Physical {
 /// The object of a handle of memory until the program releases it.
 pub struct Retained(pub Arc<Physical>);
 
-kinds! {
-    // Memory belongs to the device and outlives every context.
-    Retained: INVALID_VALUE;
-}
+// Memory belongs to the device and outlives every context.
+kind!(Retained: INVALID_VALUE);
 
 impl Physical {
-    /// Makes memory.
-    pub fn create(handles: &Handles, lease: Lease, bytes: u64, handle_types: u32) -> Result<Handle> {
-        Ok(Self::register(handles, SharedMemory::create(bytes)?, handle_types, Some(lease)))
-    }
-
-    /// Makes memory known that another process, or this one, shares.
-    pub fn import(handles: &Handles, descriptor: i32, handle_types: u32) -> Result<Handle> {
-        Ok(Self::register(handles, SharedMemory::import(descriptor)?, handle_types, None))
-    }
-
-    fn register(handles: &Handles, memory: SharedMemory, handle_types: u32, lease: Option<Lease>) -> Handle {
+    /// Makes memory known to the program.
+    pub fn register(handles: &Handles, memory: SharedMemory, handle_types: u32, lease: Option<Lease>) -> Handle {
         let handle = handles.reserve();
         let physical = Self { handle, memory, handle_types, _lease: lease, references: Mutex::new(1) };
         handles.insert_at(handle, Retained(Arc::new(physical)));
@@ -82,7 +71,7 @@ impl Physical {
 #[derive(Debug)]
 pub struct VirtualMemory {
     memory: Arc<Memory>,
-    ranges: Mutex<BTreeMap<u64, Reserved>>,
+    ranges: BTreeMap<u64, Reserved>,
 }
 
 #[derive(Debug)]
@@ -93,7 +82,6 @@ struct Reserved {
     mappings: BTreeMap<u64, Mapping>,
 }
 
-/// The memory that is mapped to a part of a range.
 #[derive(Clone, Debug)]
 struct Mapping {
     bytes: u64,
@@ -104,7 +92,6 @@ struct Mapping {
 /// The facts about an address of a reserved range.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// The reserved range.
     pub base: u64,
     pub bytes: u64,
     /// The mapping at the address: the memory, and where the mapping starts and how long it is.
@@ -114,39 +101,35 @@ pub struct Place {
 
 impl VirtualMemory {
     pub fn new(memory: Arc<Memory>) -> Self {
-        Self { memory, ranges: Mutex::default() }
+        Self { memory, ranges: BTreeMap::new() }
     }
 
-    /// Reserves addresses.
-    pub fn reserve(&self, bytes: u64, alignment: u64) -> Result<u64> {
+    pub fn reserve(&mut self, bytes: u64, alignment: u64) -> Result<u64> {
         let host = Range::reserve(bytes)?;
-        let mut ranges = self.ranges.lock();
         let base = self.memory.reserve(bytes, alignment.max(GRANULARITY));
-        ranges.insert(base, Reserved { bytes, host, mappings: BTreeMap::new() });
+        self.ranges.insert(base, Reserved { bytes, host, mappings: BTreeMap::new() });
         Ok(base)
     }
 
     /// Gives addresses back. Nothing may be mapped there.
-    pub fn free(&self, base: u64, bytes: u64) -> Result<()> {
-        let mut ranges = self.ranges.lock();
-        let range = ranges.get(&base).filter(|range| range.bytes == bytes).ok_or_else(|| {
+    pub fn free(&mut self, base: u64, bytes: u64) -> Result<()> {
+        let range = self.ranges.get(&base).filter(|range| range.bytes == bytes).ok_or_else(|| {
             CuResult::INVALID_VALUE.because(format!("{bytes} bytes at {base:#x} are not a range that cuMemAddressReserve returned"))
         })?;
         refuse!(INVALID_VALUE if !range.mappings.is_empty(), "the range still has mappings; unmap them first");
         self.memory.forget_reserved(base).wait();
-        ranges.remove(&base);
+        self.ranges.remove(&base);
         Ok(())
     }
 
     /// Maps memory. Nothing else may be mapped there. No access is allowed yet.
-    pub fn map(&self, address: u64, bytes: u64, physical: Arc<Physical>) -> Result<()> {
+    pub fn map(&mut self, address: u64, bytes: u64, physical: Arc<Physical>) -> Result<()> {
         refuse!(
             NOT_SUPPORTED if bytes != physical.memory.bytes,
             "memory is mapped as a whole, and this has {} bytes", physical.memory.bytes
         );
         refuse!(INVALID_VALUE if !address.is_multiple_of(GRANULARITY), "the address must be a multiple of {GRANULARITY}");
-        let mut ranges = self.ranges.lock();
-        let (base, range) = range_of(&mut ranges, address, bytes)?;
+        let (base, range) = range_of(&mut self.ranges, address, bytes)?;
         refuse!(INVALID_VALUE if !range.is_free(address, bytes), "something is mapped there already; unmap it first");
         range.host.map(address - base, &physical.memory)?;
         range.mappings.insert(address, Mapping { bytes, memory: physical, rights: Rights::None });
@@ -154,9 +137,8 @@ impl VirtualMemory {
     }
 
     /// Unmaps whole mappings, if there are any.
-    pub fn unmap(&self, address: u64, bytes: u64) -> Result<()> {
-        let mut ranges = self.ranges.lock();
-        let (base, range) = range_of(&mut ranges, address, bytes)?;
+    pub fn unmap(&mut self, address: u64, bytes: u64) -> Result<()> {
+        let (base, range) = range_of(&mut self.ranges, address, bytes)?;
         if range.is_free(address, bytes) {
             return Ok(());
         }
@@ -164,15 +146,13 @@ impl VirtualMemory {
         let mappings: Vec<_> = gone.iter().filter_map(|address| range.mappings.remove(address)).collect();
         range.publish(&self.memory, base, true);
         range.host.unmap(address - base, bytes)?;
-        drop(ranges);
         drop(mappings);
         Ok(())
     }
 
     /// Says what kernels may do with whole mappings.
-    pub fn set_rights(&self, address: u64, bytes: u64, rights: Rights) -> Result<()> {
-        let mut ranges = self.ranges.lock();
-        let (base, range) = range_of(&mut ranges, address, bytes)?;
+    pub fn set_rights(&mut self, address: u64, bytes: u64, rights: Rights) -> Result<()> {
+        let (base, range) = range_of(&mut self.ranges, address, bytes)?;
         for address in range.whole_mappings(address, bytes)? {
             range.mappings.entry(address).and_modify(|mapping| mapping.rights = rights);
         }
@@ -180,10 +160,8 @@ impl VirtualMemory {
         Ok(())
     }
 
-    /// Finds what is at an address.
     pub fn at(&self, address: u64) -> Option<Place> {
-        let ranges = self.ranges.lock();
-        let (&base, range) = ranges.range(..=address).next_back().filter(|(base, range)| address - **base < range.bytes)?;
+        let (&base, range) = self.ranges.range(..=address).next_back().filter(|(base, range)| address - **base < range.bytes)?;
         let mapping = range.mappings.range(..=address).next_back().filter(|(start, mapping)| address - **start < mapping.bytes);
         Some(Place {
             base,

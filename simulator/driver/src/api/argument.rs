@@ -13,16 +13,6 @@ use crate::host_memory;
 /// The greatest distance of an address from the argument it came from.
 const FARTHEST: u64 = 1 << 36;
 
-/// The target of an argument.
-enum Target {
-    Null,
-    /// An allocation, or its end.
-    Allocation(Nearest),
-    /// Memory of the program that the device cannot access.
-    Host,
-    Nothing,
-}
-
 /// Says which argument the address of a fault came from, if known. The line follows the message. `None` if that is not known.
 pub fn explain(driver: &Driver, kernel: &Kernel, parameters: &[u8], finding: &Finding) -> Option<String> {
     let (FindingKind::OutOfBounds { access, .. } | FindingKind::Misaligned { access } | FindingKind::Null { access }) =
@@ -34,47 +24,39 @@ pub fn explain(driver: &Driver, kernel: &Kernel, parameters: &[u8], finding: &Fi
     let candidates = kernel.pointers_behind(finding.location.ptx_line).into_iter().filter_map(|(index, offset)| {
         let bytes = parameters.get(kernel.params()[index].offset + offset..)?.first_chunk()?;
         let value = u64::from_le_bytes(*bytes);
-        (value.abs_diff(address) <= FARTHEST).then(|| (index, offset, value, target(driver, value)))
+        (value.abs_diff(address) <= FARTHEST).then_some((index, offset, value))
     });
     let mut candidates: Vec<_> = candidates.collect();
     if candidates.len() > 1 {
         // An offset is far from every address but those of a null pointer.
-        candidates.retain(|(.., target)| matches!(target, Target::Null));
+        candidates.retain(|&(.., value)| value == 0);
     }
-    let [(index, offset, value, target)] = candidates.as_slice() else { return None };
-    let part = if *offset > 0 { format!(", at byte {offset}") } else { String::new() };
+    let &[(index, offset, value)] = candidates.as_slice() else { return None };
+    let part = if offset > 0 { format!(", at byte {offset}") } else { String::new() };
     let count = kernel.params().len();
-    Some(format!("\n  the address comes from argument {} of {count}{part}, which {}", index + 1, described(*value, target)))
+    Some(format!("\n  the address comes from argument {} of {count}{part}, which {}", index + 1, described(driver, value)))
 }
 
-fn target(driver: &Driver, value: u64) -> Target {
+fn described(driver: &Driver, value: u64) -> String {
     if value == 0 {
-        return Target::Null;
+        return "is null".to_owned();
     }
     let holds = |nearest: &Nearest| u64::try_from(nearest.offset).is_ok_and(|offset| offset <= nearest.bytes);
-    if let Some(nearest) = driver.memory.nearest(value).filter(holds) {
-        return Target::Allocation(nearest);
+    if let Some(Nearest { allocation, bytes, offset, freed, .. }) = driver.memory.nearest(value).filter(holds) {
+        let place = match offset.unsigned_abs() {
+            0 => String::new(),
+            end if end == bytes => "the end of ".to_owned(),
+            offset => format!("byte {offset} of "),
+        };
+        return format!("points to {place}{allocation}{}", if freed { ", which was freed before the launch" } else { "" });
     }
-    if host_memory::is_readable(value, 1) == Some(true) { Target::Host } else { Target::Nothing }
-}
-
-fn described(value: u64, target: &Target) -> String {
-    match target {
-        Target::Null => "is null".to_owned(),
-        Target::Host => format!(
+    if host_memory::is_readable(value, 1) == Some(true) {
+        return format!(
             "is {value:#x}, an address of the program's own memory: copy the data to the device, or allocate it with cuMemAllocManaged or \
              cuMemHostAlloc"
-        ),
-        Target::Allocation(Nearest { allocation, bytes, offset, freed, .. }) => {
-            let place = match offset.unsigned_abs() {
-                0 => String::new(),
-                end if end == *bytes => "the end of ".to_owned(),
-                offset => format!("byte {offset} of "),
-            };
-            format!("points to {place}{allocation}{}", if *freed { ", which was freed before the launch" } else { "" })
-        }
-        Target::Nothing => format!("is {value:#x} and points nowhere{}", guess(value)),
+        );
     }
+    format!("is {value:#x} and points nowhere{}", guess(value))
 }
 
 /// Guesses what a value is that is no address.

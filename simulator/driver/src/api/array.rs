@@ -1,10 +1,7 @@
 //! Arrays: images that textures and surfaces read. They are stored row by row, layer by layer.
 
-use std::sync::Arc;
-
 use simt::texture::{Format, ImageView};
 
-use super::context::{self, Context};
 use super::prelude::*;
 use crate::allocations::MemoryKind;
 use crate::ffi::{Array3DDescriptor, ArrayDescriptor};
@@ -17,7 +14,6 @@ const FLAGS: u32 = LAYERED | 2 | CUBEMAP | 8;
 /// Where each of the images of a mipmapped array begins.
 const LEVEL_ALIGNMENT: u64 = 512;
 
-/// An array.
 #[derive(Debug)]
 pub struct Array {
     context: Arc<Context>,
@@ -37,10 +33,8 @@ pub struct Mipmapped {
     pub views: Vec<ImageView>,
 }
 
-kinds! {
-    Mipmapped: INVALID_HANDLE, of its context;
-    Array: INVALID_HANDLE, of its context;
-}
+kind!(Mipmapped: INVALID_HANDLE, of its context);
+kind!(Array: INVALID_HANDLE, of its context);
 
 /// Returns the format that a `CUarray_format` means.
 pub fn format(number: u32) -> Result<Format> {
@@ -88,7 +82,6 @@ fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
     Ok(ImageView { address: 0, extent, layers: side(layers)?, pitch, slice, format, channels })
 }
 
-/// Returns the bytes of an image.
 fn bytes(view: &ImageView) -> Result<u64> {
     let planes = u64::from(view.extent[2]) * u64::from(view.layers);
     Ok(view.slice.checked_mul(planes).ok_or(CuResult::OUT_OF_MEMORY)?)
@@ -96,21 +89,14 @@ fn bytes(view: &ImageView) -> Result<u64> {
 
 fn allocate(driver: &Driver, bytes: u64, context: Handle) -> Result<u64> {
     let bytes = usize::try_from(bytes).map_err(|_| CuResult::OUT_OF_MEMORY)?;
-    driver.allocations.allocate(bytes, MemoryKind::Device, context)
+    driver.allocations.lock().allocate(bytes, MemoryKind::Device, context)
 }
 
 fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
     let (driver, context) = context::current()?;
     let shape = shape(&descriptor)?;
     let view = ImageView { address: allocate(driver, bytes(&shape)?, context.handle)?, ..shape };
-    let handle = driver.handles.add(Array { context, descriptor, view, is_level: false });
-    Ok(handle)
-}
-
-fn destroy(driver: &Driver, array: Handle) -> Result<()> {
-    refuse!(INVALID_HANDLE if find::<Array>(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
-    let array = driver.handles.remove::<Array>(array)?;
-    driver.allocations.free(array.view.address, |kind| kind == MemoryKind::Device).map(drop)
+    Ok(driver.handles.add(Array { context, descriptor, view, is_level: false }))
 }
 
 /// Makes an array with no more levels than it has sizes. Each level is half as large as the one before, rounded down.
@@ -132,65 +118,51 @@ fn create_mipmapped(descriptor: Array3DDescriptor, levels: u32) -> Result<Handle
     }
     let address = allocate(driver, end, context.handle)?;
     let level = |(descriptor, view): (Array3DDescriptor, ImageView)| {
-        let (handle, view) = (driver.handles.reserve(), ImageView { address: address + view.address, ..view });
-        driver.handles.insert_at(handle, Array { context: context.clone(), descriptor, view, is_level: true });
-        (handle, view)
+        let view = ImageView { address: address + view.address, ..view };
+        (driver.handles.add(Array { context: context.clone(), descriptor, view, is_level: true }), view)
     };
     let (levels, views): (Vec<Handle>, Vec<ImageView>) = shapes.into_iter().map(level).unzip();
-    let handle = driver.handles.add(Mipmapped { context, address, levels, views });
-    Ok(handle)
-}
-
-fn destroy_mipmapped(driver: &Driver, array: Handle) -> Result<()> {
-    let array = driver.handles.remove::<Mipmapped>(array)?;
-    for level in &array.levels {
-        driver.handles.remove::<Array>(*level)?;
-    }
-    driver.allocations.free(array.address, |kind| kind == MemoryKind::Device).map(drop)
+    Ok(driver.handles.add(Mipmapped { context, address, levels, views }))
 }
 
 exports! {
-    fn cuArrayCreate_v2(array: Out<Handle>, descriptor: In<ArrayDescriptor>) {
-        array.check()?;
+    fn cuArrayCreate_v2(array: Out<Handle>, descriptor: In<ArrayDescriptor>) =>
+        array.put_made(|| {
         let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
-        array.put(create(Array3DDescriptor { width, height, depth: 0, format, channels, flags: 0 })?)
-    }
+        create(Array3DDescriptor { width, height, depth: 0, format, channels, flags: 0 })
+    });
 
-    fn cuArray3DCreate_v2(array: Out<Handle>, descriptor: In<Array3DDescriptor>) {
-        array.check()?;
-        array.put(create(descriptor.read()?)?)
-    }
+    fn cuArray3DCreate_v2(array: Out<Handle>, descriptor: In<Array3DDescriptor>) => array.put_made(|| create(descriptor.read()?));
 
     fn cuArrayGetDescriptor_v2(descriptor: Out<ArrayDescriptor>, array: Handle) {
         let Array3DDescriptor { width, height, format, channels, .. } = find::<Array>(array)?.descriptor;
         descriptor.put(ArrayDescriptor { width, height, format, channels })
     }
 
-    fn cuArray3DGetDescriptor_v2(descriptor: Out<Array3DDescriptor>, array: Handle) {
-        descriptor.put(find::<Array>(array)?.descriptor)
-    }
+    fn cuArray3DGetDescriptor_v2(descriptor: Out<Array3DDescriptor>, array: Handle) =>
+        descriptor.put(find::<Array>(array)?.descriptor);
 
     fn cuArrayDestroy(array: Handle) {
         let (driver, _) = context::current()?;
-        driver.captures.check_safe()?;
-        destroy(driver, array)
+        driver.captures.lock().check_safe()?;
+        refuse!(INVALID_HANDLE if find::<Array>(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
+        let array = driver.handles.remove::<Array>(array)?;
+        driver.allocations.lock().free(array.view.address, |kind| kind == MemoryKind::Device).map(drop)
     }
 
-    fn cuMipmappedArrayCreate(array: Out<Handle>, descriptor: In<Array3DDescriptor>, levels: u32) {
-        array.check()?;
-        array.put(create_mipmapped(descriptor.read()?, levels)?)
-    }
+    fn cuMipmappedArrayCreate(array: Out<Handle>, descriptor: In<Array3DDescriptor>, levels: u32) =>
+        array.put_made(|| create_mipmapped(descriptor.read()?, levels));
 
-    fn cuMipmappedArrayGetLevel(level: Out<Handle>, array: Handle, number: u32) {
-        context::current()?;
-        level.check()?;
-        let found = find::<Mipmapped>(array)?.levels.get(number as usize).copied();
-        level.put(found.ok_or(CuResult::INVALID_VALUE)?)
-    }
+    fn cuMipmappedArrayGetLevel(level: Out<Handle>, array: Handle, number: u32) => context::current()
+        .and_then(|_| level.put_made(|| Ok(*find::<Mipmapped>(array)?.levels.get(number as usize).ok_or(CuResult::INVALID_VALUE)?)));
 
     fn cuMipmappedArrayDestroy(array: Handle) {
         let (driver, _) = context::current()?;
-        driver.captures.check_safe()?;
-        destroy_mipmapped(driver, array)
+        driver.captures.lock().check_safe()?;
+        let array = driver.handles.remove::<Mipmapped>(array)?;
+        for level in &array.levels {
+            driver.handles.remove::<Array>(*level)?;
+        }
+        driver.allocations.lock().free(array.address, |kind| kind == MemoryKind::Device).map(drop)
     }
 }

@@ -1,7 +1,6 @@
 //! Stream capture: the functions that begin and end one, and that ask about one. [`crate::captures`] has the rules, and [`stream::submit`]
 //! makes the nodes.
 
-use super::context;
 use super::graph::check_edge_data;
 use super::operation::Graph;
 use super::prelude::*;
@@ -31,11 +30,10 @@ fn begin(stream: Handle, mode: u32, target: Option<(Handle, Vec<NodeId>)>) -> Re
     let mode = Mode::from_number(mode)?;
     let owns_graph = target.is_none();
     let (graph, dependencies) = target.unwrap_or_else(|| (Graph::create(driver).handle, Vec::new()));
-    let begun = driver.captures.begin(Start {
+    let begun = driver.captures.lock().begin(Start {
         stream: key,
         is_blocking: stream::is_blocking(stream)?,
         mode,
-        thread: std::thread::current().id(),
         graph,
         owns_graph,
         dependencies,
@@ -50,42 +48,13 @@ fn discard(driver: &Driver, graph: Handle, owns_graph: bool) {
     }
 }
 
-fn end(stream: Handle, out: Out<Handle>) -> Result<()> {
-    let (driver, _) = context::current()?;
-    let key = stream::key(stream)?;
-    out.put_if_asked(Handle::NULL);
-    let unjoined = |graph, others: &[NodeId], own: &[NodeId]| {
-        find::<Graph>(graph).is_ok_and(|graph| {
-            let nodes = graph.nodes.lock();
-            let joined = nodes.ancestors(own);
-            // A node that the program removed from the graph needs no joining.
-            others.iter().any(|&id| nodes.get(id).is_some() && !joined.contains(&id))
-        })
-    };
-    let Ended { graph, owns_graph, failure } = driver.captures.end(key, std::thread::current().id(), unjoined)?;
-    match failure {
-        Some(failure) => {
-            discard(driver, graph, owns_graph);
-            if failure == CuResult::STREAM_CAPTURE_UNJOINED {
-                let reason = "a stream that joined the capture has work that this stream does not wait for; record an event there and wait for it";
-                return Err(failure.because(reason));
-            }
-            failure.err()
-        }
-        None => {
-            out.put_if_asked(graph);
-            Ok(())
-        }
-    }
-}
-
 /// Returns what is known about a stream, if it is capturing. The legacy stream cannot be asked while it would have to wait for a capture.
 fn status_of(stream: Handle) -> Result<Option<Status>> {
     let driver = driver()?;
     stream::context_of(stream)?.check()?;
     let key = stream::key(stream)?;
-    refuse!(STREAM_CAPTURE_IMPLICIT if stream::is_legacy(stream) && driver.captures.blocks_legacy(key.context));
-    Ok(driver.captures.status(key))
+    refuse!(STREAM_CAPTURE_IMPLICIT if stream::is_legacy(stream) && driver.captures.lock().blocks_legacy(key.context));
+    Ok(driver.captures.lock().status(key))
 }
 
 fn number_of(status: Option<&Status>) -> u32 {
@@ -114,7 +83,7 @@ fn put_info(stream: Handle, out: Out<u32>, info: &Info) -> Result<()> {
     info.count.put_if_asked(status.dependencies.len());
     if !info.dependencies.is_null() {
         let handles = find::<Graph>(status.graph)?.handles(&status.dependencies);
-        info.dependencies.put(driver()?.captures.list(stream::key(stream)?, handles))?;
+        info.dependencies.put(driver()?.captures.lock().list(stream::key(stream)?, handles))?;
     }
     if !info.data.is_null() {
         refuse!(
@@ -136,47 +105,27 @@ fn update_dependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u
         _ => refuse!(INVALID_VALUE),
     };
     let graph = find::<Graph>(status.graph)?;
-    for index in 0..count {
-        for id in graph.ids(&[nodes.read_nth(index)?])? {
-            if !dependencies.contains(&id) {
-                dependencies.push(id);
-            }
+    for id in graph.ids(&nodes.read_all(count)?)? {
+        if !dependencies.contains(&id) {
+            dependencies.push(id);
         }
     }
-    driver.captures.set_dependencies(stream::key(stream)?, dependencies)
+    driver.captures.lock().set_dependencies(stream::key(stream)?, dependencies)
 }
 
 exports! {
-    fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) also "_ptsz" {
-        status.put(number_of(status_of(stream)?.as_ref()))
-    }
-
-    fn cuStreamGetCaptureInfo(stream: Handle, status: Out<u32>, id: Out<u64>) also "_ptsz" {
-        put_info(stream, status, &Info { id, graph: Out::NULL, dependencies: Out::NULL, data: Out::NULL, count: Out::NULL })
-    }
+    fn cuStreamIsCapturing(stream: Handle, status: Out<u32>) also "_ptsz" => status.put(number_of(status_of(stream)?.as_ref()));
+    fn cuStreamGetCaptureInfo(stream: Handle, status: Out<u32>, id: Out<u64>) also "_ptsz" =>
+        put_info(stream, status, &Info { id, graph: Out::NULL, dependencies: Out::NULL, data: Out::NULL, count: Out::NULL });
 
     fn cuStreamGetCaptureInfo_v2(
-        stream: Handle,
-        status: Out<u32>,
-        id: Out<u64>,
-        graph: Out<Handle>,
-        dependencies: Out<*const Handle>,
-        count: Out<usize>,
-    ) also "_ptsz" {
-        put_info(stream, status, &Info { id, graph, dependencies, data: Out::NULL, count })
-    }
+        stream: Handle, status: Out<u32>, id: Out<u64>, graph: Out<Handle>, dependencies: Out<*const Handle>, count: Out<usize>,
+    ) also "_ptsz" => put_info(stream, status, &Info { id, graph, dependencies, data: Out::NULL, count });
 
     fn cuStreamGetCaptureInfo_v3(
-        stream: Handle,
-        status: Out<u32>,
-        id: Out<u64>,
-        graph: Out<Handle>,
-        dependencies: Out<*const Handle>,
-        data: Out<*const EdgeData>,
-        count: Out<usize>,
-    ) also "_ptsz" {
-        put_info(stream, status, &Info { id, graph, dependencies, data, count })
-    }
+        stream: Handle, status: Out<u32>, id: Out<u64>, graph: Out<Handle>, dependencies: Out<*const Handle>,
+        data: Out<*const EdgeData>, count: Out<usize>,
+    ) also "_ptsz" => put_info(stream, status, &Info { id, graph, dependencies, data, count });
 
     fn cuThreadExchangeStreamCaptureMode(mode: Out<u32>) {
         driver()?;
@@ -184,35 +133,48 @@ exports! {
         mode.put(captures::exchange_thread_mode(new) as u32)
     }
 
-    fn cuStreamBeginCapture_v2 | cuStreamBeginCapture(stream: Handle, mode: u32) also "_ptsz" {
-        begin(stream, mode, None)
-    }
+    fn cuStreamBeginCapture_v2 | cuStreamBeginCapture(stream: Handle, mode: u32) also "_ptsz" => begin(stream, mode, None);
 
     fn cuStreamBeginCaptureToGraph(
-        stream: Handle,
-        graph: Handle,
-        dependencies: In<Handle>,
-        data: In<EdgeData>,
-        count: usize,
-        mode: u32,
+        stream: Handle, graph: Handle, dependencies: In<Handle>, data: In<EdgeData>, count: usize, mode: u32,
     ) also "_ptsz" {
         check_edge_data(data, count)?;
         let target = find::<Graph>(graph)?;
-        let handles: Vec<Handle> = (0..count).map(|index| dependencies.read_nth(index)).collect::<Result<_>>()?;
-        let dependencies = target.ids(&handles)?;
+        let dependencies = target.ids(&dependencies.read_all(count)?)?;
         begin(stream, mode, Some((graph, dependencies)))
     }
 
-    fn cuStreamEndCapture(stream: Handle, graph: Out<Handle>) also "_ptsz" {
-        end(stream, graph)
+    fn cuStreamEndCapture(stream: Handle, out: Out<Handle>) also "_ptsz" {
+        let (driver, _) = context::current()?;
+        let key = stream::key(stream)?;
+        out.put_if_asked(Handle::NULL);
+        let unjoined = |graph, others: &[NodeId], own: &[NodeId]| {
+            find::<Graph>(graph).is_ok_and(|graph| {
+                let nodes = graph.nodes.lock();
+                let joined = nodes.ancestors(own);
+                // A node that the program removed from the graph needs no joining.
+                others.iter().any(|&id| nodes.get(id).is_some() && !joined.contains(&id))
+            })
+        };
+        let Ended { graph, owns_graph, failure } = driver.captures.lock().end(key, unjoined)?;
+        match failure {
+            Some(failure) => {
+                discard(driver, graph, owns_graph);
+                if failure == CuResult::STREAM_CAPTURE_UNJOINED {
+                    let reason = "a stream that joined the capture has work that this stream does not wait for; record an event there and wait for it";
+                    return Err(failure.because(reason));
+                }
+                failure.err()
+            }
+            None => {
+                out.put_if_asked(graph);
+                Ok(())
+            }
+        }
     }
 
-    fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) also "_ptsz" {
-        update_dependencies(stream, nodes, count, flags)
-    }
-
-    fn cuStreamUpdateCaptureDependencies_v2(stream: Handle, nodes: In<Handle>, data: In<EdgeData>, count: usize, flags: u32) also "_ptsz" {
-        check_edge_data(data, count)?;
-        update_dependencies(stream, nodes, count, flags)
-    }
+    fn cuStreamUpdateCaptureDependencies(stream: Handle, nodes: In<Handle>, count: usize, flags: u32) also "_ptsz" =>
+        update_dependencies(stream, nodes, count, flags);
+    fn cuStreamUpdateCaptureDependencies_v2(stream: Handle, nodes: In<Handle>, data: In<EdgeData>, count: usize, flags: u32) also "_ptsz" =>
+        check_edge_data(data, count).and_then(|()| update_dependencies(stream, nodes, count, flags));
 }

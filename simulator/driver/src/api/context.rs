@@ -7,21 +7,21 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
 use simt::Heap;
 
+use super::attribute::Value;
 use super::prelude::*;
-use crate::driver::{self, DEVICE};
+use crate::driver;
 use crate::position::Awaited;
 
 /// Flags of a context: how the host waits, mapped memory, local memory, core dumps, synchronous copies.
 const KNOWN_FLAGS: u32 = 0xff;
 /// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
-const LAST_CACHE_CONFIG: u32 = 3;
-const LAST_SHARED_CONFIG: u32 = 2;
+pub const LAST_CACHE_CONFIG: u32 = 3;
+pub const LAST_SHARED_CONFIG: u32 = 2;
 
 /// `CU_LIMIT_STACK_SIZE`, `CU_LIMIT_PRINTF_FIFO_SIZE`, and `CU_LIMIT_MALLOC_HEAP_SIZE`
 const STACK_LIMIT: u32 = 0;
@@ -48,8 +48,7 @@ const LIMITS: [(u32, usize); 7] = [
     (6, 0),       // L2 reserved for persisting accesses
 ];
 
-/// A context.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Context {
     pub handle: Handle,
     pub flags: AtomicU32,
@@ -65,54 +64,30 @@ pub struct Context {
     /// The program's settings of core dumps of this context, by attribute number.
     pub core_dumps: Mutex<BTreeMap<u32, Vec<u8>>>,
     /// Attributes of streams, by the stream's handle and the attribute's number.
-    pub stream_attributes: Mutex<BTreeMap<(u64, u32), [u8; STREAM_ATTRIBUTE_BYTES]>>,
+    pub stream_attributes: Mutex<BTreeMap<(u64, u32), Value>>,
 }
 
-/// The longest value of a stream's attribute.
-pub const STREAM_ATTRIBUTE_BYTES: usize = 32;
-
-kinds! {
-    Context: INVALID_CONTEXT;
-}
+kind!(Context: INVALID_CONTEXT);
 
 impl Context {
     pub fn new(handle: Handle, flags: u32) -> Self {
-        Self {
-            handle,
-            flags: AtomicU32::new(flags),
-            fault: OnceLock::new(),
-            limits: Mutex::new(LIMITS.into()),
-            heap: Mutex::default(),
-            cache_config: AtomicU32::new(0),
-            shared_config: AtomicU32::new(0),
-            attached: AtomicU32::new(1),
-            core_dumps: Mutex::default(),
-            stream_attributes: Mutex::default(),
-        }
+        Self { handle, flags: flags.into(), limits: Mutex::new(LIMITS.into()), attached: 1.into(), ..Self::default() }
     }
 
-    /// Returns the bytes that the stack of each thread may have.
     pub fn stack_bytes(&self) -> u32 {
-        self.limits.lock().get(&STACK_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_STACK)) as u32
+        self.limit(STACK_LIMIT, MOST_STACK) as u32
     }
 
-    /// Returns the bytes of output that a launch keeps.
     pub fn printed_bytes(&self) -> usize {
-        self.limits.lock().get(&PRINTED_LIMIT).map_or(0, |bytes| *bytes.min(&MOST_PRINTED))
+        self.limit(PRINTED_LIMIT, MOST_PRINTED)
     }
 
-    /// Returns the heap of its kernels.
+    fn limit(&self, limit: u32, most: usize) -> usize {
+        self.limits.lock().get(&limit).map_or(0, |bytes| *bytes.min(&most))
+    }
+
     pub fn heap(&self) -> Arc<Heap> {
         self.heap.lock().clone()
-    }
-
-    /// Sets the size of the heap, until a kernel has used it.
-    fn set_heap_bytes(&self, driver: &Driver, bytes: usize) -> Result<()> {
-        let mut heap = self.heap.lock();
-        refuse!(INVALID_VALUE if heap.is_used(), "a kernel has used the heap already, so that its size is fixed");
-        refuse!(OUT_OF_MEMORY if bytes as u64 > driver.profile.memory_bytes);
-        *heap = Arc::new(Heap::new(bytes as u64));
-        Ok(())
     }
 
     /// Makes the context unusable. It keeps its first fault, because a later one may be a consequence.
@@ -141,21 +116,16 @@ pub fn current_handle() -> Handle {
 fn check_nameable(driver: &Driver, handle: Handle) -> Result<()> {
     match handle {
         Handle::NULL => CuResult::INVALID_VALUE.err(),
-        handle if handle == driver.primary.handle => Ok(()),
+        handle if handle == driver.primary => Ok(()),
         handle => driver.handles.get::<Context>(handle).map(drop),
     }
 }
 
 /// Returns the current context, even if a fault left it unusable.
 pub fn current_even_if_faulted() -> Result<(&'static Driver, Arc<Context>)> {
-    let driver = driver()?;
-    match current_handle() {
-        Handle::NULL => CuResult::INVALID_CONTEXT.err(),
-        handle => {
-            let context = driver.handles.get::<Context>(handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?;
-            Ok((driver, context))
-        }
-    }
+    let (driver, handle) = (driver()?, current_handle());
+    refuse!(INVALID_CONTEXT if handle == Handle::NULL);
+    Ok((driver, driver.handles.get(handle).map_err(|_| CuResult::CONTEXT_IS_DESTROYED)?))
 }
 
 /// Returns the current context, for a function that works in it.
@@ -167,15 +137,10 @@ pub fn current() -> Result<(&'static Driver, Arc<Context>)> {
 
 /// Destroys a context and everything that belongs to it.
 pub fn destroy(driver: &Driver, context: Handle) {
-    driver.captures.forget_context(context);
+    driver.captures.lock().forget_context(context);
     driver.queues.forget_context(context);
     driver.handles.remove_context(context);
-    driver.allocations.free_context(context);
-}
-
-/// Waits for all work of a context.
-pub fn drain(driver: &Driver, context: &Context) -> Result<()> {
-    wait(driver, context, Awaited::Context(context.handle))
+    driver.allocations.lock().free_context(context);
 }
 
 /// Waits for work of a context.
@@ -186,7 +151,7 @@ pub fn wait(driver: &Driver, context: &Context, awaited: Awaited) -> Result<()> 
     let in_vain = driver.queues.wait(driver::patience(), awaited);
     in_vain.map_or(Ok(()), |what| give_up(driver, context, &what))?;
     if let Some(timeline) = &driver.queues.timeline {
-        timeline.waited(awaited);
+        timeline.lock().waited(awaited);
     }
     context.check()?;
     driver.queues.take_failure(context.handle)
@@ -195,19 +160,10 @@ pub fn wait(driver: &Driver, context: &Context, awaited: Awaited) -> Result<()> 
 /// Makes a context unusable that waits in vain. A GPU would wait forever.
 pub fn give_up(driver: &Driver, context: &Context, what: &str) -> Result<()> {
     let failure = CuResult::LAUNCH_TIMEOUT.because(format!("a stream waits for {what}, and nothing changes that"));
-    driver.note_refusal(&failure);
+    driver.reporter.note_refusal(&failure);
     context.fail(failure.clone());
     driver.queues.forget_context(context.handle);
     Err(failure)
-}
-
-fn set_current(handle: Handle) {
-    STACK.with_borrow_mut(|stack| {
-        stack.pop();
-        if handle != Handle::NULL {
-            stack.push(handle);
-        }
-    });
 }
 
 fn create(out: Out<Handle>, flags: u32, device: DeviceId) -> Result<()> {
@@ -231,29 +187,35 @@ fn no_limit(limit: u32) -> CuResult {
 }
 
 fn put_setting(out: Out<u32>, setting: impl FnOnce(&Context) -> &AtomicU32) -> Result<()> {
-    let (_, context) = current()?;
-    out.put(setting(&context).load(Relaxed))
+    out.put(setting(&current()?.1).load(Relaxed))
+}
+
+/// Refuses a value beyond the last one of an enumeration.
+pub fn check_config(value: u32, last: u32) -> Result<()> {
+    if value <= last { Ok(()) } else { CuResult::INVALID_VALUE.err() }
 }
 
 fn store_setting(value: u32, last: u32, setting: impl FnOnce(&Context) -> &AtomicU32) -> Result<()> {
     let (_, context) = current()?;
-    refuse!(INVALID_VALUE if value > last);
+    check_config(value, last)?;
     setting(&context).store(value, Relaxed);
     Ok(())
 }
 
 /// Resolves a context argument for which null means the current context.
 fn context_or_current(handle: Handle) -> Result<Arc<Context>> {
-    match handle {
-        Handle::NULL => Ok(current_even_if_faulted()?.1),
-        handle => find(handle),
-    }
+    if handle == Handle::NULL { Ok(current_even_if_faulted()?.1) } else { find(handle) }
+}
+
+fn synchronize(context: Handle) -> Result<()> {
+    let (driver, context) = (driver()?, context_or_current(context)?);
+    context.check()?;
+    driver.captures.lock().use_context(context.handle)?;
+    wait(driver, &context, Awaited::Context(context.handle))
 }
 
 exports! {
-    fn cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: DeviceId) {
-        create(context, flags, device)
-    }
+    fn cuCtxCreate_v2(context: Out<Handle>, flags: u32, device: DeviceId) => create(context, flags, device);
 
     /// Refuses execution affinity, a share of the multiprocessors, which needs MPS.
     fn cuCtxCreate_v3(context: Out<Handle>, affinity: In<u64>, affinity_count: i32, flags: u32, device: DeviceId) {
@@ -275,7 +237,7 @@ exports! {
     fn cuCtxDestroy_v2 | cuCtxDestroy(handle: Handle) {
         let driver = driver()?;
         check_nameable(driver, handle)?;
-        refuse!(INVALID_CONTEXT if handle == driver.primary.handle, "the primary context cannot be destroyed; release it instead");
+        refuse!(INVALID_CONTEXT if handle == driver.primary, "the primary context cannot be destroyed; release it instead");
         destroy(driver, handle);
         if current_handle() == handle {
             STACK.with_borrow_mut(Vec::pop);
@@ -295,7 +257,7 @@ exports! {
     /// Destroys the context that was attached last. It must be current.
     fn cuCtxDetach(context: Handle) {
         let (driver, found) = current_even_if_faulted()?;
-        refuse!(INVALID_CONTEXT if context != current_handle() || context == driver.primary.handle);
+        refuse!(INVALID_CONTEXT if context != current_handle() || context == driver.primary);
         if found.attached.fetch_sub(1, Relaxed) == 1 {
             destroy(driver, context);
             STACK.with_borrow_mut(Vec::pop);
@@ -303,11 +265,8 @@ exports! {
         Ok(())
     }
 
-    fn cuCtxPushCurrent_v2 | cuCtxPushCurrent(handle: Handle) {
-        check_nameable(driver()?, handle)?;
-        STACK.with_borrow_mut(|stack| stack.push(handle));
-        Ok(())
-    }
+    fn cuCtxPushCurrent_v2 | cuCtxPushCurrent(handle: Handle) =>
+        check_nameable(driver()?, handle).map(|()| STACK.with_borrow_mut(|stack| stack.push(handle)));
 
     fn cuCtxPopCurrent_v2 | cuCtxPopCurrent(popped: Out<Handle>) {
         driver()?;
@@ -321,80 +280,41 @@ exports! {
         if handle != Handle::NULL {
             check_nameable(driver, handle)?;
         }
-        set_current(handle);
+        STACK.with_borrow_mut(|stack| {
+            stack.pop();
+            stack.extend(Some(handle).filter(|&handle| handle != Handle::NULL));
+        });
         Ok(())
     }
 
-    fn cuCtxGetCurrent(handle: Out<Handle>) {
-        driver()?;
-        handle.put(current_handle())
-    }
+    fn cuCtxGetCurrent(handle: Out<Handle>) => driver().and_then(|_| handle.put(current_handle()));
 
     /// The device is also known for a primary context that is not retained.
     fn cuCtxGetDevice(device: Out<DeviceId>) {
-        if current_handle() != driver()?.primary.handle {
+        if current_handle() != driver()?.primary {
             current_even_if_faulted()?;
         }
         device.put(DEVICE)
     }
 
-    fn cuCtxGetDevice_v2(device: Out<DeviceId>, context: Handle) {
-        context_or_current(context)?;
-        device.put(DEVICE)
-    }
+    fn cuCtxGetDevice_v2(device: Out<DeviceId>, context: Handle) => context_or_current(context).and_then(|_| device.put(DEVICE));
+    fn cuCtxGetFlags(flags: Out<u32>) => flags.put(current_even_if_faulted()?.1.flags.load(Relaxed));
+    fn cuCtxSetFlags(flags: u32) => check_flags(flags).and_then(|()| store_setting(flags, KNOWN_FLAGS, |context| &context.flags));
+    fn cuCtxGetId(context: Handle, id: Out<u64>) => id.put(context_or_current(context)?.handle.number());
 
-    fn cuCtxGetFlags(flags: Out<u32>) {
-        let (_, context) = current_even_if_faulted()?;
-        flags.put(context.flags.load(Relaxed))
-    }
+    /// Returns the version of the context interface, which is not the driver's.
+    fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) => context_or_current(context).and_then(|_| version.put(3020));
 
-    fn cuCtxSetFlags(flags: u32) {
-        check_flags(flags)?;
-        store_setting(flags, KNOWN_FLAGS, |context| &context.flags)
-    }
-
-    fn cuCtxGetId(context: Handle, id: Out<u64>) {
-        let context = context_or_current(context)?;
-        id.put(context.handle.number())
-    }
-
-    fn cuCtxGetApiVersion(context: Handle, version: Out<u32>) {
-        context_or_current(context)?;
-        // The version of the context interface, which is not the driver's.
-        version.put(3020)
-    }
-
-    fn cuCtxSynchronize() {
-        let (driver, context) = current()?;
-        driver.captures.use_context(context.handle)?;
-        drain(driver, &context)
-    }
-
-    fn cuCtxSynchronize_v2(context: Handle) {
-        let context = context_or_current(context)?;
-        context.check()?;
-        let driver = driver()?;
-        driver.captures.use_context(context.handle)?;
-        drain(driver, &context)
-    }
-
-    fn cuCtxGetCacheConfig(config: Out<u32>) {
-        put_setting(config, |context| &context.cache_config)
-    }
+    fn cuCtxSynchronize() => synchronize(Handle::NULL);
+    fn cuCtxSynchronize_v2(context: Handle) => synchronize(context);
+    fn cuCtxGetCacheConfig(config: Out<u32>) => put_setting(config, |context| &context.cache_config);
 
     /// A preference, which a driver may ignore. This one does.
-    fn cuCtxSetCacheConfig(config: u32) {
-        store_setting(config, LAST_CACHE_CONFIG, |context| &context.cache_config)
-    }
-
-    fn cuCtxGetSharedMemConfig(config: Out<u32>) {
-        put_setting(config, |context| &context.shared_config)
-    }
+    fn cuCtxSetCacheConfig(config: u32) => store_setting(config, LAST_CACHE_CONFIG, |context| &context.cache_config);
+    fn cuCtxGetSharedMemConfig(config: Out<u32>) => put_setting(config, |context| &context.shared_config);
 
     /// Only Kepler could change the width of its banks. Elsewhere the setting is stored and has no effect.
-    fn cuCtxSetSharedMemConfig(config: u32) {
-        store_setting(config, LAST_SHARED_CONFIG, |context| &context.shared_config)
-    }
+    fn cuCtxSetSharedMemConfig(config: u32) => store_setting(config, LAST_SHARED_CONFIG, |context| &context.shared_config);
 
     fn cuCtxGetLimit(value: Out<usize>, limit: u32) {
         let (_, context) = current()?;
@@ -407,25 +327,22 @@ exports! {
     fn cuCtxSetLimit(limit: u32, value: usize) {
         let (driver, context) = current()?;
         if limit == HEAP_LIMIT {
-            context.set_heap_bytes(driver, value)?;
+            let mut heap = context.heap.lock();
+            refuse!(INVALID_VALUE if heap.is_used(), "a kernel has used the heap already, so that its size is fixed");
+            refuse!(OUT_OF_MEMORY if value as u64 > driver.profile.memory_bytes);
+            *heap = Arc::new(Heap::new(value as u64));
         }
         *context.limits.lock().get_mut(&limit).ok_or(no_limit(limit))? = value;
         Ok(())
     }
 
-    fn cuCtxResetPersistingL2Cache() {
-        current().map(drop)
-    }
+    fn cuCtxResetPersistingL2Cache() => current().map(drop);
 
-    fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) {
-        let (driver, _) = current()?;
-        driver.handles.get::<Context>(peer)?;
-        if flags != 0 { CuResult::INVALID_VALUE.err() } else { CuResult::PEER_ACCESS_UNSUPPORTED.err() }
-    }
-
-    fn cuCtxDisablePeerAccess(peer: Handle) {
-        let (driver, _) = current()?;
-        driver.handles.get::<Context>(peer)?;
-        CuResult::PEER_ACCESS_NOT_ENABLED.err()
-    }
+    fn cuCtxEnablePeerAccess(peer: Handle, flags: u32) =>
+        current().and_then(|_| find::<Context>(peer)).and_then(|_| match flags {
+            0 => CuResult::PEER_ACCESS_UNSUPPORTED.err(),
+            _ => CuResult::INVALID_VALUE.err(),
+        });
+    fn cuCtxDisablePeerAccess(peer: Handle) =>
+        current().and_then(|_| find::<Context>(peer)).and(CuResult::PEER_ACCESS_NOT_ENABLED.err());
 }

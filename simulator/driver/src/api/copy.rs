@@ -1,9 +1,6 @@
 //! Copying and filling memory, in every direction and shape.
 
-use std::sync::Arc;
-
 use super::array::Array;
-use super::context::{self, Context};
 use super::operation::Operation;
 use super::prelude::*;
 use super::stream::{self, DEFAULT};
@@ -58,8 +55,8 @@ impl Source {
         // A copy of more than is there is refused when it is enqueued.
         let bytes_from = |owned: Owned| owned.bytes - (address - owned.base);
         let is_pinned = |owned: Owned| owned.kind.is_on_host() && copy.extent[0] as u64 <= bytes_from(owned);
-        let can_be_compared = driver.queues.are_late() && driver.queues.is_empty() && copy.is_row();
-        if !can_be_compared || !driver.allocations.containing(address).is_some_and(is_pinned) {
+        let can_be_compared = driver.queues.is_late && driver.queues.is_empty() && copy.is_row();
+        if !can_be_compared || !driver.allocations.lock().containing(address).is_some_and(is_pinned) {
             return Ok(None);
         }
         let mut bytes = vec![0; copy.extent[0]];
@@ -67,7 +64,6 @@ impl Source {
         Ok(Some(Self { driver, address, bytes }))
     }
 
-    /// Reports bytes that have changed.
     fn compare(&self) {
         let mut now = vec![0; self.bytes.len()];
         // Without the allocation, there is nothing to compare.
@@ -83,9 +79,9 @@ impl Source {
 fn hide(driver: &'static Driver, copy: &Copy, stream: Handle) -> Result<Option<Arc<Veil>>> {
     let address = copy.target.address.number();
     let is_pinned = |kind| matches!(kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_));
-    let hides = driver.queues.are_late()
+    let hides = driver.queues.is_late
         && copy.is_row()
-        && driver.allocations.containing(address).is_some_and(|owned| is_pinned(owned.kind))
+        && driver.allocations.lock().containing(address).is_some_and(|owned| is_pinned(owned.kind))
         && !stream::is_capturing(stream)?;
     Ok(hides.then(|| driver.queues.veils.hide(&driver.memory, address, copy.extent[0])))
 }
@@ -145,13 +141,6 @@ fn part(array: Handle, offset: usize, bytes: usize) -> Result<Address> {
     Ok(Address::Array(array, found.view.address + offset as u64))
 }
 
-fn peer_3d(copy: In<Memcpy3D>, stream: Handle) -> Result<()> {
-    context::current()?;
-    let boxes = copy.read()?;
-    check_contexts([boxes.source.context, boxes.target.context], stream)?;
-    copy_3d(copy, stream)
-}
-
 fn copy_3d(copy: In<Memcpy3D>, stream: Handle) -> Result<()> {
     context::current()?;
     submit(Copy::from_parameters(&copy.read()?)?, stream)
@@ -179,11 +168,26 @@ fn batch(
     Ok(())
 }
 
-/// Exports copies, most of them twice: in the default stream, which the call waits for, and in any stream. The functions after those
-/// differ in more than that.
+/// Exports copies, most of them twice: in the default stream, which the call waits for, and in any stream. First those of whole rows
+/// between addresses, whose calls wait [as CUDA says](synchronous); last those that differ in more than that.
 macro_rules! copies {
-    ($(fn $($now:ident)|+ , $later:ident($($argument:ident: $type:ty),* ; $stream:ident) $body:block)* then $($rest:tt)*) => {
+    (
+        $(fn $row_now:ident, $row_later:ident($target:ident: $to:ty, $source:ident: $from:ty);)*
+        then
+        $(fn $($now:ident)|+ , $later:ident($($argument:ident: $type:ty),* ; $stream:ident) => $body:expr;)*
+        then
+        $($rest:tt)*
+    ) => {
         exports! {
+            $(
+                fn $row_now(target: $to, source: $from, bytes: usize) also "_ptds" {
+                    synchronous(Address::$target(target), Address::$source(source), bytes)
+                }
+
+                fn $row_later(target: $to, source: $from, bytes: usize, stream: Handle) also "_ptsz" {
+                    row(Address::$target(target), Address::$source(source), bytes, stream)
+                }
+            )*
             $(
                 fn $($now)|+($($argument: $type),*) also "_ptds" {
                     let $stream = DEFAULT;
@@ -191,7 +195,7 @@ macro_rules! copies {
                     stream::finish(DEFAULT)
                 }
 
-                fn $later($($argument: $type,)* $stream: Handle) also "_ptsz" $body
+                fn $later($($argument: $type,)* $stream: Handle) also "_ptsz" => $body;
             )*
             $($rest)*
         }
@@ -199,73 +203,42 @@ macro_rules! copies {
 }
 
 copies! {
-    fn cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize; stream) {
-        row(Address::Host(target), Address::Device(source), bytes, stream)
-    }
-
-    fn cuMemcpyPeer, cuMemcpyPeerAsync(target: DevicePtr, to: Handle, source: DevicePtr, from: Handle, bytes: usize; stream) {
-        context::current()?;
-        check_contexts([to, from], stream)?;
-        row(Address::Device(target), Address::Device(source), bytes, stream)
-    }
-
-    fn cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize; stream) {
-        row(Address::Host(target), part(array, offset, bytes)?, bytes, stream)
-    }
-
-    fn cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize; stream) {
-        row(part(array, offset, bytes)?, Address::Host(source), bytes, stream)
-    }
-
-    fn cuMemcpy2D_v2 | cuMemcpy2DUnaligned_v2, cuMemcpy2DAsync_v2(copy: In<Memcpy2D>; stream) {
-        context::current()?;
-        // A copy of rows is one of a box with one layer.
-        submit(Copy::from_parameters(&Memcpy3D::from(copy.read()?))?, stream)
-    }
-
-    fn cuMemcpy3D_v2, cuMemcpy3DAsync_v2(copy: In<Memcpy3D>; stream) {
-        copy_3d(copy, stream)
-    }
-
-    fn cuMemcpy3DPeer, cuMemcpy3DPeerAsync(copy: In<Memcpy3D>; stream) {
-        peer_3d(copy, stream)
-    }
+    fn cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2(Device: DevicePtr, Host: HostBytes);
+    fn cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2(Device: DevicePtr, Device: DevicePtr);
+    fn cuMemcpy, cuMemcpyAsync(Unified: UnifiedPtr, Unified: UnifiedPtr);
 
     then
 
-    fn cuMemcpyHtoD_v2(target: DevicePtr, source: HostBytes, bytes: usize) also "_ptds" {
-        synchronous(Address::Device(target), Address::Host(source), bytes)
-    }
-
-    fn cuMemcpyHtoDAsync_v2(target: DevicePtr, source: HostBytes, bytes: usize, stream: Handle) also "_ptsz" {
-        row(Address::Device(target), Address::Host(source), bytes, stream)
-    }
-
-    fn cuMemcpyDtoD_v2(target: DevicePtr, source: DevicePtr, bytes: usize) also "_ptds" {
-        synchronous(Address::Device(target), Address::Device(source), bytes)
-    }
-
-    fn cuMemcpyDtoDAsync_v2(target: DevicePtr, source: DevicePtr, bytes: usize, stream: Handle) also "_ptsz" {
+    fn cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2(target: HostBytes, source: DevicePtr, bytes: usize; stream) =>
+        row(Address::Host(target), Address::Device(source), bytes, stream);
+    fn cuMemcpyPeer, cuMemcpyPeerAsync(target: DevicePtr, to: Handle, source: DevicePtr, from: Handle, bytes: usize; stream) => {
+        context::current()?;
+        check_contexts([to, from], stream)?;
         row(Address::Device(target), Address::Device(source), bytes, stream)
-    }
+    };
+    fn cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2(target: HostBytes, array: Handle, offset: usize, bytes: usize; stream) =>
+        row(Address::Host(target), part(array, offset, bytes)?, bytes, stream);
+    fn cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2(array: Handle, offset: usize, source: HostBytes, bytes: usize; stream) =>
+        row(part(array, offset, bytes)?, Address::Host(source), bytes, stream);
+    fn cuMemcpy2D_v2 | cuMemcpy2DUnaligned_v2, cuMemcpy2DAsync_v2(copy: In<Memcpy2D>; stream) => {
+        context::current()?;
+        // A copy of rows is one of a box with one layer.
+        submit(Copy::from_parameters(&Memcpy3D::from(copy.read()?))?, stream)
+    };
+    fn cuMemcpy3D_v2, cuMemcpy3DAsync_v2(copy: In<Memcpy3D>; stream) => copy_3d(copy, stream);
+    fn cuMemcpy3DPeer, cuMemcpy3DPeerAsync(copy: In<Memcpy3D>; stream) => {
+        context::current()?;
+        let boxes = copy.read()?;
+        check_contexts([boxes.source.context, boxes.target.context], stream)?;
+        copy_3d(copy, stream)
+    };
 
-    fn cuMemcpy(target: UnifiedPtr, source: UnifiedPtr, bytes: usize) also "_ptds" {
-        synchronous(Address::Unified(target), Address::Unified(source), bytes)
-    }
+    then
 
-    fn cuMemcpyAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, stream: Handle) also "_ptsz" {
-        row(Address::Unified(target), Address::Unified(source), bytes, stream)
-    }
-
-    fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) also "_ptds" {
-        row(Address::Device(target), part(array, offset, bytes)?, bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
-
-    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, source: DevicePtr, bytes: usize) also "_ptds" {
-        row(part(array, offset, bytes)?, Address::Device(source), bytes, DEFAULT)?;
-        stream::finish(DEFAULT)
-    }
+    fn cuMemcpyAtoD_v2(target: DevicePtr, array: Handle, offset: usize, bytes: usize) also "_ptds" =>
+        row(Address::Device(target), part(array, offset, bytes)?, bytes, DEFAULT).and_then(|()| stream::finish(DEFAULT));
+    fn cuMemcpyDtoA_v2(array: Handle, offset: usize, source: DevicePtr, bytes: usize) also "_ptds" =>
+        row(part(array, offset, bytes)?, Address::Device(source), bytes, DEFAULT).and_then(|()| stream::finish(DEFAULT));
 
     fn cuMemcpyAtoA_v2(target: Handle, target_offset: usize, source: Handle, source_offset: usize, bytes: usize) also "_ptds" {
         row(part(target, target_offset, bytes)?, part(source, source_offset, bytes)?, bytes, DEFAULT)?;
@@ -273,15 +246,8 @@ copies! {
     }
 
     fn cuMemcpyBatchAsync(
-        targets: In<UnifiedPtr>,
-        sources: In<UnifiedPtr>,
-        sizes: In<usize>,
-        count: usize,
-        _attributes: HostBytes,
-        _attribute_indices: In<usize>,
-        attribute_count: usize,
-        failed: Out<usize>,
-        stream: Handle,
+        targets: In<UnifiedPtr>, sources: In<UnifiedPtr>, sizes: In<usize>, count: usize, _attributes: HostBytes,
+        _attribute_indices: In<usize>, attribute_count: usize, failed: Out<usize>, stream: Handle,
     ) also "_ptsz" {
         if attribute_count == 0 || attribute_count > count {
             context::current()?;

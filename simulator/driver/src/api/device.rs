@@ -1,12 +1,9 @@
 //! The device, as its profile describes it.
 
-use std::ffi::c_char;
-
 use simt::Profile;
 
 use super::prelude::*;
 use crate::attributes;
-use crate::driver::DEVICE;
 use crate::ffi::{DeviceProperties, Uuid};
 use crate::occupancy::WARP_SIZE;
 
@@ -28,30 +25,14 @@ fn uuid(profile: &Profile) -> Uuid {
 }
 
 exports! {
-    fn cuDeviceGet(device: Out<DeviceId>, ordinal: i32) {
-        driver()?;
-        device.check()?;
-        if ordinal == DEVICE { device.put(DEVICE) } else { CuResult::INVALID_DEVICE.err() }
-    }
+    fn cuDeviceGet(device: Out<DeviceId>, ordinal: i32) =>
+        driver().and_then(|_| device.put_made(|| if ordinal == DEVICE { Ok(DEVICE) } else { CuResult::INVALID_DEVICE.err() }));
 
-    fn cuDeviceGetCount(count: Out<i32>) {
-        driver()?;
-        count.put(1)
-    }
-
-    fn cuDeviceGetName(name: Out<c_char>, capacity: i32, device: DeviceId) {
-        let driver = driver_of(device)?;
-        name.put_text(driver.profile.product, usize::try_from(capacity).unwrap_or(0))
-    }
-
-    fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: DeviceId) {
-        uuid.put(self::uuid(driver_of(device)?.profile))
-    }
-
-    fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: DeviceId) {
-        let driver = driver_of(device)?;
-        bytes.put(driver.profile.memory_bytes as usize)
-    }
+    fn cuDeviceGetCount(count: Out<i32>) => driver().and_then(|_| count.put(1));
+    fn cuDeviceGetName(name: Out<c_char>, capacity: i32, device: DeviceId) =>
+        name.put_text(driver_of(device)?.profile.product, usize::try_from(capacity).unwrap_or(0));
+    fn cuDeviceGetUuid | cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: DeviceId) => uuid.put(self::uuid(driver_of(device)?.profile));
+    fn cuDeviceTotalMem_v2(bytes: Out<usize>, device: DeviceId) => bytes.put(driver_of(device)?.profile.memory_bytes as usize);
 
     fn cuDeviceGetAttribute(value: Out<i32>, attribute: u32, device: DeviceId) {
         let driver = driver_of(device)?;
@@ -103,23 +84,14 @@ exports! {
     }
 
     /// Answers no: a device is not its own peer, and there is no other.
-    fn cuDeviceCanAccessPeer(can: Out<i32>, device: DeviceId, peer: DeviceId) {
-        driver_of(device)?;
-        driver_of(peer)?;
-        can.put(0)
-    }
+    fn cuDeviceCanAccessPeer(can: Out<i32>, device: DeviceId, peer: DeviceId) =>
+        driver_of(device).and(driver_of(peer)).and_then(|_| can.put(0));
 
-    fn cuDeviceGetP2PAttribute(value: Out<i32>, _attribute: u32, source: DeviceId, target: DeviceId) {
-        driver_of(source)?;
-        driver_of(target)?;
-        value.check()?;
-        // With one device, both are the same, and that is not a pair.
-        CuResult::INVALID_DEVICE.err()
-    }
+    /// Refuses the devices: with one device, both are the same, and that is not a pair.
+    fn cuDeviceGetP2PAttribute(value: Out<i32>, _attribute: u32, source: DeviceId, target: DeviceId) =>
+        driver_of(source).and(driver_of(target)).and(value.check()).and(CuResult::INVALID_DEVICE.err());
 
     /// Execution affinity (type 0: a number of multiprocessors) needs MPS.
-    fn cuDeviceGetExecAffinitySupport(supported: Out<i32>, kind: u32, device: DeviceId) {
-        driver_of(device)?;
-        if kind == 0 { supported.put(0) } else { CuResult::INVALID_VALUE.err() }
-    }
+    fn cuDeviceGetExecAffinitySupport(supported: Out<i32>, kind: u32, device: DeviceId) =>
+        driver_of(device).and_then(|_| if kind == 0 { supported.put(0) } else { CuResult::INVALID_VALUE.err() });
 }

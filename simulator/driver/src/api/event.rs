@@ -1,13 +1,9 @@
 //! Events. An event records **the host's clock**: the time between two events is how long the simulator took, which says nothing about a
 //! GPU. A program that does not know about the simulator may still print it as a GPU's time. Programs of this workspace never show it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-use parking_lot::Mutex;
-
-use super::context::{self, Context};
 use super::prelude::*;
 use crate::captures::Captured;
 use crate::driver;
@@ -20,29 +16,27 @@ const BLOCKING_SYNC: u32 = 1;
 const DISABLE_TIMING: u32 = 2;
 const INTERPROCESS: u32 = 4;
 
-/// An event.
 #[derive(Debug)]
 pub struct Event {
     pub handle: Handle,
     pub context: Arc<Context>,
     flags: u32,
     recorded: Mutex<Recorded>,
-    /// The numbers of records enqueued and executed. They differ while a stream waits.
-    submitted: AtomicU64,
+    /// The last record that a stream will execute.
+    pub last: Mutex<Record>,
+    /// How many records were executed: not all while a stream waits.
     executed: AtomicU64,
     /// The memory by which other processes know the event.
     shared: Mutex<Option<SharedMemory>>,
-    /// When it was last recorded, where races between streams are looked for.
-    moment: Mutex<Option<Arc<Moment>>>,
 }
 
 /// One record of an event.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Record {
     /// How many records there were up to this one.
     number: u64,
     /// Its place in time, where races between streams are looked for.
-    moment: Option<Arc<Moment>>,
+    pub moment: Option<Arc<Moment>>,
 }
 
 /// The last record of an event.
@@ -55,50 +49,23 @@ enum Recorded {
     In(Captured),
 }
 
-kinds! {
-    Event: INVALID_HANDLE, of its context;
-}
+kind!(Event: INVALID_HANDLE, of its context);
 
 impl Event {
     fn new(handle: Handle, context: Arc<Context>, flags: u32) -> Self {
-        Self {
-            handle,
-            context,
-            flags,
-            recorded: Mutex::default(),
-            submitted: AtomicU64::new(0),
-            executed: AtomicU64::new(0),
-            shared: Mutex::default(),
-            moment: Mutex::default(),
-        }
+        let (recorded, last, executed, shared) = Default::default();
+        Self { handle, context, flags, recorded, last, executed, shared }
     }
 
     /// Notes that a stream will record the event.
     pub fn note_submitted(&self) {
-        self.submitted.fetch_add(1, Relaxed);
+        self.last.lock().number += 1;
     }
 
-    /// Notes when a stream will record the event.
-    pub fn note_moment(&self, moment: Option<Arc<Moment>>) {
-        *self.moment.lock() = moment;
-    }
-
-    /// Returns when a stream last recorded the event.
-    pub fn moment(&self) -> Option<Arc<Moment>> {
-        self.moment.lock().clone()
-    }
-
-    /// Returns the number of the last record that a stream will execute.
-    fn submitted(&self) -> u64 {
-        self.submitted.load(Relaxed)
-    }
-
-    /// Returns the last record, for those who wait for it.
     pub fn last(&self) -> Record {
-        Record { number: self.submitted(), moment: self.moment() }
+        self.last.lock().clone()
     }
 
-    /// Returns true if this record was executed.
     pub fn has_recorded(&self, record: &Record) -> bool {
         match &record.moment {
             // With a schedule, a later record may be executed before an earlier one of another stream.
@@ -126,16 +93,15 @@ impl Event {
     pub fn record_now(&self) {
         // A record of a graph's node was not announced.
         let executed = self.executed.fetch_add(1, Relaxed) + 1;
-        self.submitted.fetch_max(executed, Relaxed);
+        let mut last = self.last.lock();
+        last.number = last.number.max(executed);
         *self.recorded.lock() = Recorded::At(Instant::now());
     }
 
-    /// Records the event in a stream that is being captured.
     pub fn record_captured(&self, captured: Captured) {
         *self.recorded.lock() = Recorded::In(captured);
     }
 
-    /// Returns what the event captured, if its last record was in a capture.
     pub fn captured(&self) -> Option<Captured> {
         match &*self.recorded.lock() {
             Recorded::In(captured) => Some(captured.clone()),
@@ -148,7 +114,7 @@ impl Event {
         match self.captured() {
             None => Ok(()),
             Some(captured) => {
-                driver()?.captures.invalidate_sequence(captured.sequence);
+                driver()?.captures.lock().invalidate_all([captured.sequence]);
                 CuResult::CAPTURED_EVENT.err()
             }
         }
@@ -170,14 +136,14 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
     let event = find::<Event>(event)?;
     event.context.check()?;
     event.check_not_captured()?;
-    driver.captures.check_safe()?;
+    driver.captures.lock().check_safe()?;
     if driver.queues.is_empty() {
         learn(driver, &event);
         return Ok(());
     }
     if !may_block {
         driver.queues.before_answer()?;
-    } else if !driver.queues.are_late() {
+    } else if !driver.queues.is_late {
         driver.queues.advance()?;
     }
     if event.is_complete() {
@@ -186,12 +152,9 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
     }
     refuse!(NOT_READY if !may_block);
     let record = event.last();
-    driver
-        .queues
-        .wait_until(driver::patience(), event.moment().map(|moment| Awaited::Before(moment.position)), || {
-            event.has_recorded(&record)
-        })
-        .map_or(Ok(()), |what| context::give_up(driver, &event.context, &what))?;
+    let awaited = record.moment.as_ref().map(|moment| Awaited::Before(moment.position));
+    let in_vain = driver.queues.wait_until(driver::patience(), awaited, || event.has_recorded(&record));
+    in_vain.map_or(Ok(()), |what| context::give_up(driver, &event.context, &what))?;
     learn(driver, &event);
     event.context.check()?;
     driver.queues.take_failure(event.context.handle)
@@ -199,25 +162,9 @@ fn wait(event: Handle, may_block: bool) -> Result<()> {
 
 /// The host knows now that the event was recorded.
 fn learn(driver: &Driver, event: &Event) {
-    if let Some((timeline, moment)) = driver.queues.timeline.as_ref().zip(event.moment()) {
-        timeline.wait_for(&moment);
+    if let Some((timeline, moment)) = driver.queues.timeline.as_ref().zip(event.last().moment) {
+        timeline.lock().wait_for(&moment);
     }
-}
-
-fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Result<()> {
-    let (start, end) = (find::<Event>(start)?, find::<Event>(end)?);
-    milliseconds.check()?;
-    start.context.check()?;
-    start.check_not_captured()?;
-    end.check_not_captured()?;
-    refuse!(NOT_READY if !start.is_complete() || !end.is_complete());
-    let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*event.recorded.lock()) {
-        (0, Recorded::At(time)) => Ok(*time),
-        _ => Err(CuResult::INVALID_HANDLE),
-    };
-    let (start, end) = (time(&start)?, time(&end)?);
-    let seconds = if end >= start { (end - start).as_secs_f64() } else { -(start - end).as_secs_f64() };
-    milliseconds.put((seconds * 1e3) as f32)
 }
 
 exports! {
@@ -231,19 +178,23 @@ exports! {
     }
 
     /// Destroys the event even if this returns a fault.
-    fn cuEventDestroy_v2 | cuEventDestroy(event: Handle) {
-        driver()?.handles.remove::<Event>(event)?.context.check()
-    }
-
-    fn cuEventQuery(event: Handle) {
-        wait(event, false)
-    }
-
-    fn cuEventSynchronize(event: Handle) {
-        wait(event, true)
-    }
+    fn cuEventDestroy_v2 | cuEventDestroy(event: Handle) => driver()?.handles.remove::<Event>(event)?.context.check();
+    fn cuEventQuery(event: Handle) => wait(event, false);
+    fn cuEventSynchronize(event: Handle) => wait(event, true);
 
     fn cuEventElapsedTime | cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
-        elapsed(milliseconds, start, end)
+        let (start, end) = (find::<Event>(start)?, find::<Event>(end)?);
+        milliseconds.check()?;
+        start.context.check()?;
+        start.check_not_captured()?;
+        end.check_not_captured()?;
+        refuse!(NOT_READY if !start.is_complete() || !end.is_complete());
+        let time = |event: &Event| match (event.flags & DISABLE_TIMING, &*event.recorded.lock()) {
+            (0, Recorded::At(time)) => Ok(*time),
+            _ => Err(CuResult::INVALID_HANDLE),
+        };
+        let (start, end) = (time(&start)?, time(&end)?);
+        let seconds = if end >= start { (end - start).as_secs_f64() } else { -(start - end).as_secs_f64() };
+        milliseconds.put((seconds * 1e3) as f32)
     }
 }

@@ -82,34 +82,32 @@ pub extern "C" fn simcuda_record_apart() -> CuResult {
     })
 }
 
-/// Takes the [`Records`](crate::records::Records) of the launches since they were last taken: those of this thread if it records them
-/// apart.
-///
-/// # Safety
-///
-/// The caller passes a `buffer` that is null or has space for `capacity` bytes, and a `length` that is valid for writing.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simcuda_take_records(buffer: HostBytes, capacity: usize, length: Out<usize>) -> CuResult {
-    guard(|| answer(buffer, capacity, length, || json(&driver::take_records())))
+/// Defines the functions that return an [`answer`].
+macro_rules! answers {
+    ($($(#[$doc:meta])* $name:ident = $answer:expr;)*) => {
+        $(
+            $(#[$doc])*
+            ///
+            /// # Safety
+            ///
+            /// The caller passes a `buffer` that is null or has space for `capacity` bytes, and a `length` that is valid for writing.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name(buffer: HostBytes, capacity: usize, length: Out<usize>) -> CuResult {
+                guard(|| answer(buffer, capacity, length, || json(&$answer)))
+            }
+        )*
+    };
 }
 
-/// Takes the reason of this thread's last failure, as a JSON text or `null`.
-///
-/// # Safety
-///
-/// The caller passes a `buffer` that is null or has space for `capacity` bytes, and a `length` that is valid for writing.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simcuda_take_error(buffer: HostBytes, capacity: usize, length: Out<usize>) -> CuResult {
-    guard(|| answer(buffer, capacity, length, || json(&take_last_reason())))
-}
+answers! {
+    /// Takes the [`Records`](crate::records::Records) of the launches since they were last taken: those of this thread if it records them
+    /// apart.
+    simcuda_take_records = driver::take_records();
 
-/// Returns the [`Report`](crate::report::Report) of the process so far, empty before `cuInit`. The plugin for pytest compares what it says
-/// before and after a test.
-///
-/// # Safety
-///
-/// The caller passes a `buffer` that is null or has space for `capacity` bytes, and a `length` that is valid for writing.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn simcuda_report(buffer: HostBytes, capacity: usize, length: Out<usize>) -> CuResult {
-    guard(|| answer(buffer, capacity, length, || json(&driver::report())))
+    /// Takes the reason of this thread's last failure, as a JSON text or `null`.
+    simcuda_take_error = take_last_reason();
+
+    /// Returns the [`Report`](crate::report::Report) of the process so far, empty before `cuInit`. The plugin for pytest compares what it
+    /// says before and after a test.
+    simcuda_report = driver::report();
 }

@@ -1,6 +1,5 @@
 //! Filling memory with copies of an element.
 
-use super::context;
 use super::operation::Operation;
 use super::prelude::*;
 use super::stream::{self, DEFAULT};

@@ -1,13 +1,11 @@
 //! Functions: the kernels of a module, and what a program can ask about them and set.
 
-use std::ffi::{CString, c_char};
-use std::sync::Arc;
+use std::ffi::CString;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
-use parking_lot::Mutex;
 use simt::{ClusterBounds, Dim3, Kernel, Profile};
 
-use super::context::Context;
+use super::context::{LAST_CACHE_CONFIG, LAST_SHARED_CONFIG, check_config};
 use super::image::LoadedImage;
 use super::prelude::*;
 use crate::name::readable;
@@ -23,9 +21,6 @@ const REQUIRED_CLUSTER: u32 = 11;
 const LAST_REQUIRED_CLUSTER: u32 = 13;
 const NON_PORTABLE_CLUSTER: u32 = 14;
 const CLUSTER_POLICY: u32 = 15;
-/// The highest values of `CUfunc_cache` and of `CUsharedconfig`.
-pub const LAST_CACHE_CONFIG: u32 = 3;
-const LAST_SHARED_CONFIG: u32 = 2;
 /// `CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING`
 const LAST_CLUSTER_POLICY: i32 = 2;
 
@@ -69,9 +64,7 @@ pub const PARAMETER_BYTES: usize = 4096;
 /// this number still works.
 const UNKNOWN_REGISTERS: u32 = 32;
 
-kinds! {
-    Function: INVALID_HANDLE, of its context;
-}
+kind!(Function: INVALID_HANDLE, of its context);
 
 impl Function {
     pub fn new(handle: Handle, module: Handle, context: Arc<Context>, image: Arc<LoadedImage>, name: String) -> Self {
@@ -110,7 +103,6 @@ impl Function {
         self.image.registers_per_thread(self.name())
     }
 
-    /// Returns what a block of this kernel needs.
     pub fn needs(&self, threads: u32, dynamic_shared_bytes: u64) -> BlockNeeds {
         let static_shared = u64::from(self.kernel().static_shared_bytes());
         BlockNeeds {
@@ -136,7 +128,6 @@ impl Function {
         occupancy::max_threads_by_registers(profile, self.registers_per_thread()?)
     }
 
-    /// Returns how many threads a block of this kernel may have.
     pub fn max_threads(&self, profile: &Profile) -> u32 {
         let by_bounds = self.max_threads_by_bounds(profile);
         self.max_threads_by_registers(profile).map_or(by_bounds, |threads| threads.min(by_bounds))
@@ -189,102 +180,64 @@ impl Function {
         match attribute {
             MAX_DYNAMIC_SHARED => {
                 let limit = profile.shared_bytes_per_block_optin.saturating_sub(self.kernel().static_shared_bytes());
-                if u32::try_from(value).is_ok_and(|value| value <= limit) {
-                    self.opted_in_shared.store(value, Relaxed);
-                    return Ok(());
-                }
-                let kernel = readable(self.name());
                 refuse!(
-                    INVALID_VALUE,
-                    "kernel {kernel}: {value} bytes of dynamic shared memory requested, at most {limit} are possible"
-                )
+                    INVALID_VALUE if !u32::try_from(value).is_ok_and(|value| value <= limit),
+                    "kernel {}: {value} bytes of dynamic shared memory requested, at most {limit} are possible",
+                    readable(self.name())
+                );
+                self.opted_in_shared.store(value, Relaxed);
             }
-            CARVEOUT if (-1..=100).contains(&value) => {
-                self.carveout.store(value, Relaxed);
-                Ok(())
-            }
-            NON_PORTABLE_CLUSTER => {
-                self.large_clusters.store(i32::from(value != 0), Relaxed);
-                Ok(())
-            }
+            CARVEOUT if (-1..=100).contains(&value) => self.carveout.store(value, Relaxed),
+            NON_PORTABLE_CLUSTER => self.large_clusters.store(i32::from(value != 0), Relaxed),
             // A preference for where blocks run, which has no effect here.
-            CLUSTER_POLICY if (0..=LAST_CLUSTER_POLICY).contains(&value) => {
-                self.cluster_policy.store(value, Relaxed);
-                Ok(())
-            }
+            CLUSTER_POLICY if (0..=LAST_CLUSTER_POLICY).contains(&value) => self.cluster_policy.store(value, Relaxed),
             // What the kernel's text requires cannot be changed.
             REQUIRED_CLUSTER..=LAST_REQUIRED_CLUSTER if self.kernel().cluster().required.is_none() && value >= 0 => {
                 self.required_cluster[(attribute - REQUIRED_CLUSTER) as usize].store(value, Relaxed);
-                Ok(())
             }
-            _ => CuResult::INVALID_VALUE.err(),
+            _ => refuse!(INVALID_VALUE),
         }
+        Ok(())
     }
 }
 
 /// Returns the function with this handle. Refuses one in a context that a fault left unusable.
-pub fn get(handle: Handle) -> Result<(&'static Driver, Arc<Function>)> {
-    let driver = driver()?;
-    let function: Arc<Function> = driver.handles.get(handle)?;
+pub fn get(handle: Handle) -> Result<Arc<Function>> {
+    let function: Arc<Function> = find(handle)?;
     function.context.check()?;
-    Ok((driver, function))
+    Ok(function)
+}
+
+/// Writes where a parameter of a kernel is, and how many bytes it has.
+pub fn put_parameter(kernel: &Kernel, index: usize, offset: Out<usize>, bytes: Out<usize>) -> Result<()> {
+    offset.check()?;
+    let parameter = kernel.params().get(index).ok_or(CuResult::INVALID_VALUE)?;
+    bytes.put_if_asked(parameter.bytes);
+    offset.put(parameter.offset)
 }
 
 exports! {
     fn cuFuncGetAttribute(value: Out<i32>, attribute: u32, function: Handle) {
-        let (driver, function) = get(function)?;
-        value.check()?;
-        value.put(function.attribute(attribute, driver.profile).ok_or(CuResult::INVALID_VALUE)?)
+        let function = get(function)?;
+        value.put_made(|| Ok(function.attribute(attribute, driver()?.profile).ok_or(CuResult::INVALID_VALUE)?))
     }
 
-    fn cuFuncSetAttribute(function: Handle, attribute: u32, value: i32) {
-        let (driver, function) = get(function)?;
-        function.set_attribute(attribute, value, driver.profile)
-    }
+    fn cuFuncSetAttribute(function: Handle, attribute: u32, value: i32) =>
+        get(function)?.set_attribute(attribute, value, driver()?.profile);
 
     /// A preference, which a driver may ignore. This one does.
-    fn cuFuncSetCacheConfig(function: Handle, config: u32) {
-        get(function)?;
-        if config <= LAST_CACHE_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
-    }
-
-    fn cuFuncSetSharedMemConfig(function: Handle, config: u32) {
-        get(function)?;
-        if config <= LAST_SHARED_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
-    }
-
-    fn cuFuncGetModule(module: Out<Handle>, function: Handle) {
-        let (_, function) = get(function)?;
-        module.put(function.module)
-    }
+    fn cuFuncSetCacheConfig(function: Handle, config: u32) => get(function).and_then(|_| check_config(config, LAST_CACHE_CONFIG));
+    fn cuFuncSetSharedMemConfig(function: Handle, config: u32) =>
+        get(function).and_then(|_| check_config(config, LAST_SHARED_CONFIG));
+    fn cuFuncGetModule(module: Out<Handle>, function: Handle) => module.put(get(function)?.module);
 
     /// The text lives as long as the module.
-    fn cuFuncGetName(name: Out<*const c_char>, function: Handle) {
-        let (_, function) = get(function)?;
-        name.put(function.name.as_ptr())
-    }
-
-    fn cuFuncGetParamInfo(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
-        let (_, function) = get(function)?;
-        offset.check()?;
-        let parameter = function.kernel().params().get(index).copied().ok_or(CuResult::INVALID_VALUE)?;
-        offset.put(parameter.offset)?;
-        bytes.put_if_asked(parameter.bytes);
-        Ok(())
-    }
-
-    fn cuFuncGetParamCount(function: Handle, count: Out<usize>) {
-        let (_, function) = get(function)?;
-        count.put(function.kernel().params().len())
-    }
+    fn cuFuncGetName(name: Out<*const c_char>, function: Handle) => name.put(get(function)?.name.as_ptr());
+    fn cuFuncGetParamInfo(function: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) =>
+        put_parameter(get(function)?.kernel(), index, offset, bytes);
+    fn cuFuncGetParamCount(function: Handle, count: Out<usize>) => count.put(get(function)?.kernel().params().len());
 
     /// `CU_FUNCTION_LOADING_STATE_LOADED`
-    fn cuFuncIsLoaded(state: Out<u32>, function: Handle) {
-        get(function)?;
-        state.put(1)
-    }
-
-    fn cuFuncLoad(function: Handle) {
-        get(function).map(drop)
-    }
+    fn cuFuncIsLoaded(state: Out<u32>, function: Handle) => get(function).and_then(|_| state.put(1));
+    fn cuFuncLoad(function: Handle) => get(function).map(drop);
 }

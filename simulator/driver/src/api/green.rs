@@ -1,13 +1,9 @@
 //! Green contexts: names for the primary context, with a share of the multiprocessors each. The share is remembered and returned. It does
 //! not change where blocks run.
 
-use std::sync::Arc;
-
-use super::context::Context;
 use super::prelude::*;
 use super::primary;
 use super::stream;
-use crate::driver::DEVICE;
 use crate::ffi::Resource;
 
 /// `CU_DEV_RESOURCE_TYPE_SM`
@@ -18,7 +14,6 @@ const DEFAULT_STREAM: u32 = 1;
 const IGNORE_COSCHEDULING: u32 = 1;
 const SPLIT_FLAGS: u32 = IGNORE_COSCHEDULING | 2;
 
-/// A green context.
 pub struct Green {
     handle: Handle,
     /// The primary context's other name, which the program makes current.
@@ -31,10 +26,8 @@ struct Description {
     multiprocessors: u32,
 }
 
-kinds! {
-    Green: INVALID_HANDLE;
-    Description: INVALID_VALUE;
-}
+kind!(Green: INVALID_HANDLE);
+kind!(Description: INVALID_VALUE);
 
 fn resource(multiprocessors: u32) -> Resource {
     Resource { kind: MULTIPROCESSORS, padding: [0; 92], multiprocessors, rest: [0; 11] }
@@ -69,10 +62,8 @@ fn of_alias(driver: &Driver, alias: Handle) -> Option<Arc<Green>> {
 }
 
 exports! {
-    fn cuDeviceGetDevResource(device: DeviceId, resource: Out<Resource>, kind: u32) {
-        let driver = driver_of(device)?;
-        put(resource, kind, driver.profile.multiprocessors)
-    }
+    fn cuDeviceGetDevResource(device: DeviceId, resource: Out<Resource>, kind: u32) =>
+        put(resource, kind, driver_of(device)?.profile.multiprocessors);
 
     fn cuCtxGetDevResource(context: Handle, resource: Out<Resource>, kind: u32) {
         let driver = driver()?;
@@ -81,17 +72,11 @@ exports! {
         put(resource, kind, share)
     }
 
-    fn cuGreenCtxGetDevResource(green: Handle, resource: Out<Resource>, kind: u32) {
-        put(resource, kind, find::<Green>(green)?.multiprocessors)
-    }
+    fn cuGreenCtxGetDevResource(green: Handle, resource: Out<Resource>, kind: u32) =>
+        put(resource, kind, find::<Green>(green)?.multiprocessors);
 
     fn cuDevSmResourceSplitByCount(
-        result: Out<Resource>,
-        groups: Out<u32>,
-        input: In<Resource>,
-        remaining: Out<Resource>,
-        flags: u32,
-        least: u32,
+        result: Out<Resource>, groups: Out<u32>, input: In<Resource>, remaining: Out<Resource>, flags: u32, least: u32,
     ) {
         let driver = driver()?;
         groups.check()?;
@@ -115,7 +100,7 @@ exports! {
         let driver = driver()?;
         description.check()?;
         refuse!(INVALID_VALUE if count == 0);
-        let shares = (0..count as usize).map(|index| self::count(&resources.read_nth(index)?)).collect::<Result<Vec<u32>>>()?;
+        let shares = resources.read_all(count as usize)?.iter().map(self::count).collect::<Result<Vec<u32>>>()?;
         let handle = driver.handles.add(Description { multiprocessors: shares.into_iter().fold(0, u32::saturating_add) });
         description.put(handle)
     }
@@ -144,9 +129,7 @@ exports! {
         primary::release(DEVICE)
     }
 
-    fn cuCtxFromGreenCtx(context: Out<Handle>, green: Handle) {
-        context.put(find::<Green>(green)?.alias)
-    }
+    fn cuCtxFromGreenCtx(context: Out<Handle>, green: Handle) => context.put(find::<Green>(green)?.alias);
 
     fn cuGreenCtxStreamCreate(stream: Out<Handle>, green: Handle, flags: u32, priority: i32) {
         let driver = driver()?;
@@ -156,41 +139,22 @@ exports! {
         stream.put(stream::make(driver, driver.handles.get(green.alias)?, green.alias, flags, priority))
     }
 
-    fn cuStreamGetGreenCtx(stream: Handle, green: Out<Handle>) {
-        let driver = driver()?;
-        green.put(of_alias(driver, stream::made_in(stream)?).map_or(Handle::NULL, |green| green.handle))
-    }
+    fn cuStreamGetGreenCtx(stream: Handle, green: Out<Handle>) =>
+        green.put(of_alias(driver()?, stream::made_in(stream)?).map_or(Handle::NULL, |green| green.handle));
 
     fn cuStreamGetCtx_v2(stream: Handle, context: Out<Handle>, green: Out<Handle>) also "_ptsz" {
         let driver = driver()?;
         context.check()?;
         green.check()?;
-        let primary_or_other = stream::usable(stream)?.handle;
-        match of_alias(driver, stream::made_in(stream)?) {
-            Some(found) => {
-                context.put(Handle::NULL)?;
-                green.put(found.handle)
-            }
-            None => {
-                context.put(primary_or_other)?;
-                green.put(Handle::NULL)
-            }
-        }
+        let of_stream = stream::usable(stream)?.handle;
+        let found = of_alias(driver, stream::made_in(stream)?);
+        let (ordinary, green_one) = found.map_or((of_stream, Handle::NULL), |green| (Handle::NULL, green.handle));
+        context.put(ordinary)?;
+        green.put(green_one)
     }
 
-    fn cuGreenCtxRecordEvent(green: Handle, event: Handle) {
-        stream::record_context(find::<Green>(green)?.alias, event)
-    }
-
-    fn cuGreenCtxWaitEvent(green: Handle, event: Handle) {
-        stream::wait_in_context(find::<Green>(green)?.alias, event)
-    }
-
-    fn cuCtxRecordEvent(context: Handle, event: Handle) {
-        stream::record_context(context, event)
-    }
-
-    fn cuCtxWaitEvent(context: Handle, event: Handle) {
-        stream::wait_in_context(context, event)
-    }
+    fn cuGreenCtxRecordEvent(green: Handle, event: Handle) => stream::record_context(find::<Green>(green)?.alias, event);
+    fn cuGreenCtxWaitEvent(green: Handle, event: Handle) => stream::wait_in_context(find::<Green>(green)?.alias, event);
+    fn cuCtxRecordEvent(context: Handle, event: Handle) => stream::record_context(context, event);
+    fn cuCtxWaitEvent(context: Handle, event: Handle) => stream::wait_in_context(context, event);
 }

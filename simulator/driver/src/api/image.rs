@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Once};
+use std::sync::Once;
 
 use ptx::{is_ptx, register_counts};
 use simt::{Image, LoadError, Memory, Module, Profile};
@@ -38,15 +38,13 @@ const OLDEST_WITH_COMPILER: (u32, u32) = (5, 0);
 pub struct LoadedImage {
     image: Option<Image>,
     memory: Arc<Memory>,
-    registers: Arc<BTreeMap<String, u32>>,
-    /// Where its launches are counted, if the environment asks for coverage.
-    pub coverage: Option<Arc<ModuleCounts>>,
+    parsed: ParsedImage,
 }
 
 /// Checked and parsed PTX, to be placed in memory for each context.
 #[derive(Clone, Debug)]
 pub struct ParsedImage {
-    module: Arc<Module>,
+    pub module: Arc<Module>,
     /// Registers per thread, by the kernel's name.
     registers: Arc<BTreeMap<String, u32>>,
     /// Where its launches are counted, if the environment asks for coverage.
@@ -56,39 +54,37 @@ pub struct ParsedImage {
 impl ParsedImage {
     /// Reads PTX, which ends at the first NUL if there is one.
     pub fn parse(driver: &Driver, bytes: &[u8]) -> Result<Self> {
-        let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+        let bytes = until_nul(bytes);
         refuse!(INVALID_IMAGE if bytes.len() >= LONGEST_PTX, "the PTX has no terminating NUL within {} MiB", LONGEST_PTX >> 20);
         let text = String::from_utf8_lossy(bytes);
         refuse!(INVALID_IMAGE if !is_ptx(&text), "the text is not PTX: it has no .version directive");
         let text = driver.mutants.mutated(&text);
-        let module = Module::parse_in_part(&text).map_err(|error| failure(&error))?;
+        // To a program, PTX that the simulator cannot execute is PTX that does not compile.
+        let module = Module::parse_in_part(&text).map_err(|error| CuResult::INVALID_PTX.because(error.to_string()))?;
         warn_of_version(driver, module.ptx_version());
         check_target(module.target(), driver.profile)?;
         for (name, reason) in module.refused() {
-            driver.note_refusal(&cannot_run(name, reason));
+            driver.reporter.note_refusal(&cannot_run(name, reason));
         }
         let registers = Arc::new(register_counts::read(&text, driver.profile.compute_capability));
         let module = Arc::new(module);
-        let coverage = driver.coverage.as_ref().map(|collector| collector.modules.lock().counts_of(&module));
+        let coverage = driver.coverage.as_ref().map(|collector| collector.lock().counts_of(&module));
         Ok(Self { module, registers, coverage })
-    }
-
-    pub fn module(&self) -> &Module {
-        &self.module
     }
 }
 
 impl LoadedImage {
-    /// Places a parsed image in device memory.
     pub fn place(driver: &Driver, parsed: &ParsedImage) -> Result<Self> {
         let image = Image::new(parsed.module.clone(), &driver.memory)?;
-        let (registers, coverage) = (parsed.registers.clone(), parsed.coverage.clone());
-        Ok(Self { image: Some(image), memory: driver.memory.clone(), registers, coverage })
+        Ok(Self { image: Some(image), memory: driver.memory.clone(), parsed: parsed.clone() })
     }
 
-    /// Returns the registers per thread of a kernel, if stated.
     pub fn registers_per_thread(&self, kernel: &str) -> Option<u32> {
-        self.registers.get(kernel).copied()
+        self.parsed.registers.get(kernel).copied()
+    }
+
+    pub fn coverage(&self) -> &Option<Arc<ModuleCounts>> {
+        &self.parsed.coverage
     }
 
     pub fn image(&self) -> &Image {
@@ -124,7 +120,7 @@ pub fn read_library(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
         _ => image.until_nul(LONGEST_PTX),
     };
     let parsed = bytes.and_then(|bytes| ParsedImage::parse(driver, &ptx_of(driver, &bytes)?));
-    parsed.inspect_err(|failure| driver.note_refusal(failure))
+    parsed.inspect_err(|failure| driver.reporter.note_refusal(failure))
 }
 
 /// Reads the fat binary that a wrapper points to. If it has parts, as after `nvcc -rdc=true`, the linked code is machine code, so the PTX of
@@ -144,7 +140,7 @@ fn read_wrapped(driver: &Driver, wrapper: HostBytes) -> Result<Vec<u8>> {
         // The library for launches from kernels is among the parts, and has PTX for the newest GPUs only. What needs it does not load.
         match read_fatbin(part).and_then(|bytes| ptx_of(driver, &bytes).map(Cow::into_owned)) {
             Ok(ptx) => {
-                let text = String::from_utf8_lossy(ptx.split(|&byte| byte == 0).next().unwrap_or_default()).into_owned();
+                let text = String::from_utf8_lossy(until_nul(&ptx)).into_owned();
                 inputs.push(Input { name: format!("part {}", number + 1), text });
             }
             Err(failure) => first_failure = first_failure.or(Some(failure)),
@@ -157,19 +153,22 @@ fn read_wrapped(driver: &Driver, wrapper: HostBytes) -> Result<Vec<u8>> {
     Ok(linked.into_bytes())
 }
 
-/// Reads a whole fat binary from the caller's memory.
 fn read_fatbin(image: HostBytes) -> Result<Vec<u8>> {
     let header = image.read(fatbin::HEADER_BYTES)?;
     refuse!(INVALID_IMAGE if !header.starts_with(&fatbin::MAGIC), "the wrapper of a fat binary does not point to one");
     image.read(fatbin::total_bytes(&header).map_err(|error| CuResult::INVALID_IMAGE.because(error.to_string()))?)
 }
 
-/// Reads PTX from a file.
+/// Returns the text before the first NUL.
+pub fn until_nul(text: &[u8]) -> &[u8] {
+    text.split(|&byte| byte == 0).next().unwrap_or_default()
+}
+
 pub fn read_file(driver: &Driver, path: Text) -> Result<ParsedImage> {
     let path = path.read()?;
     let bytes = std::fs::read(&path).map_err(|error| CuResult::FILE_NOT_FOUND.because(format!("{path}: {error}")))?;
     let parsed = ptx_of(driver, &bytes).and_then(|ptx| ParsedImage::parse(driver, &ptx));
-    parsed.inspect_err(|failure| driver.note_refusal(failure))
+    parsed.inspect_err(|failure| driver.reporter.note_refusal(failure))
 }
 
 /// Returns the PTX of an image: the image itself, or the best text in a fat binary. Refuses machine code, by its first bytes.
@@ -193,12 +192,6 @@ pub fn ptx_of<'a>(driver: &Driver, image: &'a [u8]) -> Result<Cow<'a, [u8]>> {
 /// Refuses a kernel of a module whose other kernels can run.
 pub fn cannot_run(kernel: &str, reason: &LoadError) -> Failure {
     CuResult::NOT_SUPPORTED.because(format!("kernel {} cannot run: {reason}", readable(kernel)))
-}
-
-/// Makes a failure of PTX that the simulator cannot load. To a program, PTX that the simulator cannot execute is PTX that does not
-/// compile.
-fn failure(error: &LoadError) -> Failure {
-    CuResult::INVALID_PTX.because(error.to_string())
 }
 
 /// Warns once of PTX of a version that is not known.

@@ -3,7 +3,6 @@
 //! Processes share the bytes of memory. What the simulator knows about them stays in each process: shared bytes count as written, and a
 //! race between two processes is not found.
 
-use super::context;
 use super::event::{self, Event};
 use super::prelude::*;
 use crate::allocations::MemoryKind;
@@ -25,10 +24,9 @@ fn place(token: &Token, kind: u32) -> Result<Place> {
 
 /// Refuses a profile without unified addresses, as CUDA does.
 fn check_supported(driver: &Driver) -> Result<()> {
-    if driver.profile.compute_capability >= (2, 0) {
-        return Ok(());
-    }
-    Err(CuResult::NOT_SUPPORTED.because(format!("the profile {} cannot share memory between processes", driver.profile.name)))
+    let profile = driver.profile;
+    refuse!(NOT_SUPPORTED if profile.compute_capability < (2, 0), "the profile {} cannot share memory between processes", profile.name);
+    Ok(())
 }
 
 exports! {
@@ -36,8 +34,8 @@ exports! {
         let (driver, _) = context::current()?;
         check_supported(driver)?;
         handle.check()?;
-        driver.captures.check_safe()?;
-        handle.put(driver.allocations.export(address, MEMORY, |kind| kind == MemoryKind::Device)?)
+        driver.captures.lock().check_safe()?;
+        handle.put(driver.allocations.lock().export(address, MEMORY, |kind| kind == MemoryKind::Device)?)
     }
 
     /// The old name for the same: both take the flags.
@@ -47,26 +45,21 @@ exports! {
         address.check()?;
         refuse!(INVALID_VALUE if flags != LAZY_ENABLE_PEER_ACCESS);
         let place = place(&handle, MEMORY)?;
-        driver.captures.check_safe()?;
-        address.put(driver.allocations.open(&place, context.handle)?)
+        driver.captures.lock().check_safe()?;
+        address.put(driver.allocations.lock().open(&place, context.handle)?)
     }
 
     fn cuIpcCloseMemHandle(address: DevicePtr) {
         let (driver, _) = context::current()?;
-        driver.captures.check_safe()?;
-        driver.allocations.close(address)
+        driver.captures.lock().check_safe()?;
+        driver.allocations.lock().close(address)
     }
 
-    fn cuIpcGetEventHandle(handle: Out<Token>, event: Handle) {
-        driver()?;
-        handle.check()?;
-        handle.put(find::<Event>(event)?.export(EVENT)?)
-    }
+    fn cuIpcGetEventHandle(handle: Out<Token>, event: Handle) =>
+        driver().and_then(|_| handle.put_made(|| find::<Event>(event)?.export(EVENT)));
 
     fn cuIpcOpenEventHandle(event: Out<Handle>, handle: Token) {
         let (driver, context) = context::current()?;
-        event.check()?;
-        let opened = event::open(driver, context, &place(&handle, EVENT)?)?;
-        event.put(opened)
+        event.put_made(|| event::open(driver, context, &place(&handle, EVENT)?))
     }
 }

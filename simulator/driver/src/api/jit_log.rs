@@ -10,7 +10,7 @@ const JIT_OPTIONS: u32 = 36;
 
 /// The caller's buffers for the compiler's messages.
 pub struct Logs {
-    error: Out<u8>,
+    error: Out<c_char>,
     error_bytes: usize,
     /// The options with the buffers' sizes, to be replaced with the messages' lengths.
     error_length: Option<Out<usize>>,
@@ -25,7 +25,7 @@ impl Logs {
             let value = values.nth(index);
             value.check()?;
             match options.read_nth(index)? {
-                ERROR_LOG => logs.error = value.cast::<Out<u8>>().as_in().read()?,
+                ERROR_LOG => logs.error = value.cast::<Out<c_char>>().as_in().read()?,
                 ERROR_LOG_BYTES => {
                     // Only four bytes of the element count. The caller may not have set the others.
                     logs.error_bytes = value.cast::<u32>().as_in().read()? as usize;
@@ -43,12 +43,8 @@ impl Logs {
     /// Writes the message of a load, or none, and a NUL, truncated to fit. Like a GPU's driver, this sets the length to that of the message
     /// without its NUL, or to that of the whole buffer.
     pub fn write(&self, message: &str) {
-        let fits = message.len().min(self.error_bytes.saturating_sub(1));
-        if self.error_bytes > 0 {
-            for (index, byte) in message.bytes().take(fits).chain([0]).enumerate() {
-                self.error.nth(index).put_if_asked(byte);
-            }
-        }
+        // Without a place for the message, there is nothing to write.
+        let _ = self.error.put_text(message, self.error_bytes);
         if let Some(length) = self.error_length {
             length.put_if_asked(message.len().min(self.error_bytes));
         }

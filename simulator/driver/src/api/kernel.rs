@@ -4,13 +4,13 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-use simt::cluster::{self, ClusterMisuse};
+use simt::cluster;
 use simt::{Call, Dim3, LaunchConfig, LaunchError, LaunchOptions, Profile};
 
 use super::argument;
-use super::context::Context;
+use super::attribute;
 use super::function::Function;
 use super::prelude::*;
 use crate::driver;
@@ -25,24 +25,11 @@ const PARAM_BUFFER: u64 = 1;
 const PARAM_BUFFER_SIZE: u64 = 2;
 const PARAM_END: u64 = 0;
 
-/// The way in which blocks depend on each other. Those of a cooperative grid must all run at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Grid {
-    Independent,
-    Cooperative,
-}
-
-/// `CU_LAUNCH_ATTRIBUTE_PRIORITY`
-const PRIORITY: u32 = 8;
-
-/// The value of an attribute of a launch, in the first of these bytes.
-pub type AttributeValue = [u8; 64];
-
-/// The shape of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub config: LaunchConfig,
-    pub grid: Grid,
+    /// True if all blocks must run at once.
+    pub is_cooperative: bool,
     /// The clusters that it asks for.
     pub cluster: Option<Dim3>,
 }
@@ -51,7 +38,7 @@ impl Shape {
     /// Makes the shape of a launch of independent blocks.
     pub fn of(grid: [u32; 3], block: [u32; 3], dynamic_shared_bytes: u32) -> Self {
         let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes };
-        Self { config, grid: Grid::Independent, cluster: None }
+        Self { config, is_cooperative: false, cluster: None }
     }
 }
 
@@ -60,7 +47,6 @@ pub fn dim([x, y, z]: [u32; 3]) -> Dim3 {
     Dim3::new(x, y, z)
 }
 
-/// A launch of a kernel.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The function or the kernel, as the program named it.
@@ -69,7 +55,7 @@ pub struct Launch {
     pub shape: Shape,
     parameters: Vec<u8>,
     /// Attributes that a program set on a node, by number.
-    pub attributes: BTreeMap<u32, AttributeValue>,
+    pub attributes: BTreeMap<u32, attribute::Value>,
     /// The addresses of the parameters, where the program reads them.
     listed: Vec<usize>,
 }
@@ -83,15 +69,16 @@ impl Launch {
         shape: Shape,
         pack: impl FnOnce(&Function) -> Result<Vec<u8>>,
     ) -> Result<Self> {
-        check_resources(&function, shape.config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
-        check_grid(driver, &function, shape)?;
-        check_cluster(driver, &function, shape)?;
-        let parameters = pack(&function).inspect_err(|failure| driver.note_refusal(failure))?;
-        let launch = Self { handle, function, shape, parameters, attributes: BTreeMap::new(), listed: Vec::new() };
-        // The launch itself refuses other shapes as well, but it may be much later.
-        let checked = simt::check_shape(launch.function.kernel(), shape.config, driver.profile);
-        checked.map_err(|misuse| launch.refused(&misuse.into())).inspect_err(|failure| driver.note_refusal(failure))?;
-        Ok(launch)
+        let checked = || -> Result<Self> {
+            check_resources(&function, shape.config, driver.profile)?;
+            check_groups(driver.profile, &function, shape)?;
+            let parameters = pack(&function)?;
+            // The launch itself refuses other shapes as well, but it may be much later.
+            let misuse = simt::check_shape(function.kernel(), shape.config, driver.profile);
+            misuse.map_err(|misuse| refused(&function, &misuse.into()))?;
+            Ok(Self { handle, function, shape, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
+        };
+        checked().inspect_err(|failure| driver.reporter.note_refusal(failure))
     }
 
     pub fn context(&self) -> &Arc<Context> {
@@ -99,19 +86,16 @@ impl Launch {
     }
 
     /// Changes whether the grid is cooperative, and which clusters it asks for.
-    pub fn set_groups(&mut self, driver: &Driver, grid: Grid, cluster: Option<Dim3>) -> Result<()> {
-        let shape = Shape { grid, cluster, ..self.shape };
-        check_grid(driver, &self.function, shape)?;
-        check_cluster(driver, &self.function, shape)?;
+    pub fn set_groups(&mut self, driver: &Driver, is_cooperative: bool, cluster: Option<Dim3>) -> Result<()> {
+        let shape = Shape { is_cooperative, cluster, ..self.shape };
+        check_groups(driver.profile, &self.function, shape).inspect_err(|failure| driver.reporter.note_refusal(failure))?;
         self.shape = shape;
         Ok(())
     }
 
     /// Keeps the priority of the stream that the launch was captured in.
     pub fn set_priority(&mut self, priority: i32) {
-        let mut value = [0; 64];
-        value[..4].copy_from_slice(&priority.to_ne_bytes());
-        self.attributes.insert(PRIORITY, value);
+        self.attributes.insert(attribute::PRIORITY, attribute::of_number(priority));
     }
 
     /// Returns the addresses of the parameters, one by one. They are good until the launch is changed.
@@ -124,16 +108,16 @@ impl Launch {
     /// Executes and records the launch, or refuses what no device could execute. No lock is held meanwhile, so other threads can launch and
     /// copy.
     pub fn run(&self, driver: &Driver) -> Result<()> {
-        self.execute(driver).inspect_err(|failure| driver.note_refusal(failure))
+        self.execute(driver).inspect_err(|failure| driver.reporter.note_refusal(failure))
     }
 
     fn execute(&self, driver: &Driver) -> Result<()> {
         let (function, config, profile) = (&self.function, self.shape.config, driver.profile);
         let (image, kernel, mut options) = (function.image.image(), function.name(), options(driver, self)?);
-        let (memory, parameters, number) = (&*driver.memory, &self.parameters, driver.next_launch());
+        let (memory, parameters, number) = (&*driver.memory, &self.parameters, driver.launches.fetch_add(1, Relaxed) + 1);
         let begun = Begun { number, image, kernel, config, parameters, memory, profile };
         let observers: [&dyn Observer; 5] =
-            [&function.image.coverage, &driver.mutants, &driver.debugged, &driver.launch_files, &driver.reporter];
+            [function.image.coverage(), &driver.mutants, &driver.debugged, &driver.launch_files, &driver.reporter];
         observers.iter().for_each(|observer| observer.begin(&begun, &mut options));
         let mut out_of_fuel = None;
         let call = Call { kernel, config, params: parameters };
@@ -146,7 +130,7 @@ impl Launch {
                 let overwritten = report.overwritten;
                 (Outcome::Finished(Box::new(report)), overwritten)
             }
-            Err(misuse @ LaunchError::Misuse(_)) => return Err(self.refused(&misuse)),
+            Err(misuse @ LaunchError::Misuse(_)) => return Err(refused(function, &misuse)),
             Err(fault) => {
                 print(fault.printed());
                 if let LaunchError::OutOfFuel { block, warp, .. } = fault {
@@ -164,10 +148,6 @@ impl Launch {
         Ok(())
     }
 
-    fn refused(&self, misuse: &LaunchError) -> Failure {
-        code_of(misuse).because(format!("kernel {}: {misuse}", readable(self.function.name())))
-    }
-
     /// Makes the context unusable and returns why.
     fn fail(&self, driver: &Driver, error: LaunchError) -> Failed {
         let code = code_of(&error);
@@ -181,42 +161,32 @@ impl Launch {
     }
 }
 
-/// Refuses clusters that the device, the kernel or the grid forbids.
-fn check_cluster(driver: &Driver, function: &Function, Shape { config, cluster: asked, .. }: Shape) -> Result<()> {
-    let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
-    let refused = |misuse: ClusterMisuse| {
-        let misuse = LaunchError::Misuse(misuse.into());
-        code_of(&misuse).because(format!("kernel {}: {misuse}", readable(function.name())))
-    };
-    let checked = cluster::check(bounds, config.grid, (asked, large), driver.profile).map(drop).map_err(refused);
-    checked.inspect_err(|failure| driver.note_refusal(failure))
-}
-
 /// Returns what a GPU's driver returns in this case.
 pub fn code_of(error: &LaunchError) -> CuResult {
     CuResult(error.cuda_result().0)
 }
 
-/// Refuses a cooperative launch of more blocks than the device can hold.
-fn check_grid(driver: &Driver, function: &Function, Shape { config, grid, .. }: Shape) -> Result<()> {
-    if grid == Grid::Cooperative {
-        check_fits_at_once(function, config, driver.profile).inspect_err(|failure| driver.note_refusal(failure))?;
-    }
-    Ok(())
+fn refused(function: &Function, misuse: &LaunchError) -> Failure {
+    code_of(misuse).because(format!("kernel {}: {misuse}", readable(function.name())))
 }
 
-fn check_fits_at_once(function: &Function, config: LaunchConfig, profile: &Profile) -> Result<()> {
-    let kernel = readable(function.name());
-    refuse!(NOT_SUPPORTED if profile.compute_capability < (6, 0), "kernel {kernel}: {} has no cooperative launches", profile.name);
-    let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
-    let each = function.occupancy(profile, threads, config.dynamic_shared_bytes.into()).blocks_per_multiprocessor;
-    let (blocks, most) = (config.grid.volume(), u64::from(each) * u64::from(profile.multiprocessors));
-    refuse!(
-        COOPERATIVE_LAUNCH_TOO_LARGE if blocks > most,
-        "kernel {kernel}: {blocks} blocks must all run at once, but {} holds {most}",
-        profile.name
-    );
-    Ok(())
+/// Refuses a cooperative launch of more blocks than the device can hold, and clusters that the device, the kernel or the grid forbids.
+fn check_groups(profile: &Profile, function: &Function, Shape { config, is_cooperative, cluster: asked }: Shape) -> Result<()> {
+    if is_cooperative {
+        let kernel = readable(function.name());
+        refuse!(NOT_SUPPORTED if profile.compute_capability < (6, 0), "kernel {kernel}: {} has no cooperative launches", profile.name);
+        let threads = u32::try_from(config.block.volume()).unwrap_or(u32::MAX);
+        let each = function.occupancy(profile, threads, config.dynamic_shared_bytes.into()).blocks_per_multiprocessor;
+        let (blocks, most) = (config.grid.volume(), u64::from(each) * u64::from(profile.multiprocessors));
+        refuse!(
+            COOPERATIVE_LAUNCH_TOO_LARGE if blocks > most,
+            "kernel {kernel}: {blocks} blocks must all run at once, but {} holds {most}",
+            profile.name
+        );
+    }
+    let (bounds, large) = (function.cluster_bounds(), function.allows_large_clusters());
+    let checked = cluster::check(bounds, config.grid, (asked, large), profile);
+    checked.map(drop).map_err(|misuse| refused(function, &LaunchError::Misuse(misuse.into())))
 }
 
 /// Refuses a launch for what only this driver knows: registers, and shared memory that the program must opt in to. [`simt::launch`] refuses
@@ -259,7 +229,7 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         checks: settings.checks.unwrap_or(defaults.checks),
         warp_order: settings.warp_order.unwrap_or(defaults.warp_order),
         garbage: settings.garbage.unwrap_or(defaults.garbage),
-        cooperative: launch.shape.grid == Grid::Cooperative,
+        cooperative: launch.shape.is_cooperative,
         cluster: launch.shape.cluster.or(function.cluster_bounds().required),
         large_clusters: function.allows_large_clusters(),
         registers_per_thread: function.registers_per_thread(),
@@ -331,19 +301,13 @@ fn pack_whole(function: &Function, extra: In<HostBytes>) -> Result<Vec<u8>> {
     }
     let (Some(buffer), Some(given)) = (buffer, given) else { return CuResult::INVALID_VALUE.err() };
     let expected = function.kernel().param_bytes();
-    let refuse = |code: CuResult, hint: &str| {
-        Err(code.because(format!("kernel {} takes {expected} bytes of parameters, got {given}{hint}", readable(function.name()))))
+    // An H200's driver (580.159) takes too few bytes, and the kernel reads anything for the rest. A single byte too many has this code there.
+    let (code, hint) = match given.cmp(&expected) {
+        Ordering::Equal => return buffer.read(expected),
+        Ordering::Less => (CuResult::INVALID_VALUE, ""),
+        Ordering::Greater => (CuResult::LAUNCH_OUT_OF_RESOURCES, "; the size of a structure in C counts the padding at its end"),
     };
-    match given.cmp(&expected) {
-        // An H200's driver takes them, and the kernel reads anything for the rest.
-        Ordering::Less => return refuse(CuResult::INVALID_VALUE, ""),
-        // What an H200's driver (580.159) returns, for a single byte too many, too.
-        Ordering::Greater => {
-            return refuse(CuResult::LAUNCH_OUT_OF_RESOURCES, "; the size of a structure in C counts the padding at its end");
-        }
-        Ordering::Equal => {}
-    }
-    buffer.read(expected)
+    Err(code.because(format!("kernel {} takes {expected} bytes of parameters, got {given}{hint}", readable(function.name()))))
 }
 
 /// Lays out a launch's parameters, in whichever way the caller passes them.

@@ -3,34 +3,21 @@
 //! A launch returns what is wrong with the launch itself. It does not return what the kernel does wrong: by then the launch has succeeded,
 //! and the fault sticks to the [context](super::context).
 
-use std::ffi::c_void;
-
 use simt::Dim3;
 
-use super::context;
+use super::attribute::{self, *};
 use super::function::Function;
-use super::kernel::{Grid, Launch, Shape, dim, pack, pack_each};
+use super::kernel::{Launch, Shape, dim, pack, pack_each};
 use super::operation::Operation;
 use super::prelude::*;
 use super::{library, stream};
 use crate::ffi::{LaunchAttribute, LaunchConfigEx};
 
-/// `CU_LAUNCH_ATTRIBUTE_…`
-const COOPERATIVE: u32 = 2;
-const SYNCHRONIZATION_POLICY: u32 = 3;
-const CLUSTER_DIMENSION: u32 = 4;
-const PROGRAMMATIC_EVENT: u32 = 7;
-const PREFERRED_CLUSTER_DIMENSION: u32 = 11;
-const COMPLETION_EVENT: u32 = 12;
-const DEVICE_UPDATABLE: u32 = 13;
-const LAST_ATTRIBUTE: u32 = 14;
-
 /// Launches a kernel in a stream. `pack` returns its parameters, laid out as the kernel expects them.
 pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&Function) -> Result<Vec<u8>>) -> Result<()> {
     let (driver, context) = context::current()?;
     let function = library::function(handle)?;
-    stream::check_current(stream, &context)?;
-    refuse!(INVALID_HANDLE if function.context.handle != context.handle);
+    refuse!(INVALID_HANDLE if stream::context_of(stream)?.handle != context.handle || function.context.handle != context.handle);
     let mut launch = Launch::new(driver, handle, function, shape, pack)?;
     if stream::is_capturing(stream)? {
         launch.set_priority(stream::priority(stream)?);
@@ -41,14 +28,13 @@ pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&F
 /// Reads the shape of a launch, and ignores attributes without effect here. A launch with programmatic stream serialization may begin
 /// before the one in front of it has ended; here it never does.
 pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
-    let (mut grid, mut cluster, mut preferred) = (Grid::Independent, None, None);
-    for index in 0..config.attribute_count as usize {
-        let LaunchAttribute { id, value, .. } = config.attributes.read_nth(index)?;
+    let (mut is_cooperative, mut cluster, mut preferred) = (false, None, None);
+    for LaunchAttribute { id, value, .. } in config.attributes.read_all(config.attribute_count as usize)? {
         let unsupported = |what: &str| {
             Err(CuResult::NOT_SUPPORTED.because(format!("{what} are not supported by the simulator; launch without them")))
         };
         match id {
-            COOPERATIVE if value[0] != 0 => grid = Grid::Cooperative,
+            COOPERATIVE if value[0] != 0 => is_cooperative = true,
             // Zeros ask for nothing.
             CLUSTER_DIMENSION if value[..3] != [0; 3] => cluster = Some(dim([value[0], value[1], value[2]])),
             // A larger size that the GPU may take instead, and need not.
@@ -57,7 +43,7 @@ pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
             DEVICE_UPDATABLE => return unsupported("nodes that the device updates"),
             // A policy of streams, not an attribute of launches.
             SYNCHRONIZATION_POLICY => refuse!(INVALID_VALUE),
-            0..=LAST_ATTRIBUTE => {}
+            0..=attribute::LAST => {}
             id => return Err(CuResult::INVALID_VALUE.because(format!("launches have no attribute {id}"))),
         }
     }
@@ -71,22 +57,13 @@ pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
         (Some(_), _) => return Err(CuResult::INVALID_CLUSTER_SIZE.because("a preferred cluster must be a multiple of the cluster")),
         (None, _) => {}
     }
-    Ok(Shape { grid, cluster, ..Shape::of(config.grid, config.block, config.shared_mem_bytes) })
+    Ok(Shape { is_cooperative, cluster, ..Shape::of(config.grid, config.block, config.shared_mem_bytes) })
 }
 
 exports! {
     fn cuLaunchKernel(
-        function: Handle,
-        grid_x: u32,
-        grid_y: u32,
-        grid_z: u32,
-        block_x: u32,
-        block_y: u32,
-        block_z: u32,
-        dynamic_shared_bytes: u32,
-        stream: Handle,
-        values: In<HostBytes>,
-        extra: In<HostBytes>,
+        function: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        dynamic_shared_bytes: u32, stream: Handle, values: In<HostBytes>, extra: In<HostBytes>,
     ) also "_ptsz" {
         let shape = Shape::of([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared_bytes);
         launch(function, shape, stream, |function| pack(function, values, extra))
@@ -99,23 +76,13 @@ exports! {
     }
 
     fn cuLaunchCooperativeKernel(
-        function: Handle,
-        grid_x: u32,
-        grid_y: u32,
-        grid_z: u32,
-        block_x: u32,
-        block_y: u32,
-        block_z: u32,
-        dynamic_shared_bytes: u32,
-        stream: Handle,
-        values: In<HostBytes>,
+        function: Handle, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        dynamic_shared_bytes: u32, stream: Handle, values: In<HostBytes>,
     ) also "_ptsz" {
         let shape = Shape::of([grid_x, grid_y, grid_z], [block_x, block_y, block_z], dynamic_shared_bytes);
-        launch(function, Shape { grid: Grid::Cooperative, ..shape }, stream, |function| pack_each(function, values))
+        launch(function, Shape { is_cooperative: true, ..shape }, stream, |function| pack_each(function, values))
     }
 
-    fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) {
-        context::current()?;
-        Err(CuResult::NOT_SUPPORTED.because("the simulator has one device; launch on that one"))
-    }
+    fn cuLaunchCooperativeKernelMultiDevice(_launches: Out<c_void>, _count: u32, _flags: u32) =>
+        context::current().and(Err(CuResult::NOT_SUPPORTED.because("the simulator has one device; launch on that one")));
 }

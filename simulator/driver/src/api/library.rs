@@ -3,19 +3,15 @@
 //! A library has one module for each context that uses it. The module is placed in memory when the context first needs it.
 
 use std::collections::BTreeMap;
-use std::ffi::{CString, c_char};
-use std::sync::Arc;
+use std::ffi::CString;
 
-use parking_lot::Mutex;
-
-use super::context::{self, Context};
-use super::function::{self, Function, LAST_CACHE_CONFIG};
+use super::context::{LAST_CACHE_CONFIG, check_config};
+use super::function::{self, Function};
 use super::image::{self, ParsedImage};
 use super::jit_log::Logs;
 use super::module::{self, Module};
 use super::prelude::*;
 
-/// A library.
 #[derive(Debug)]
 struct Library {
     handle: Handle,
@@ -26,17 +22,14 @@ struct Library {
     kernels: Mutex<BTreeMap<String, Handle>>,
 }
 
-/// A kernel of a library.
 #[derive(Debug)]
 struct Kernel {
     library: Arc<Library>,
     name: CString,
 }
 
-kinds! {
-    Library: INVALID_HANDLE;
-    Kernel: INVALID_HANDLE;
-}
+kind!(Library: INVALID_HANDLE);
+kind!(Kernel: INVALID_HANDLE);
 
 impl Library {
     /// Returns the library's module in a context, loaded if necessary.
@@ -73,7 +66,7 @@ impl Kernel {
     }
 
     fn simulated(&self) -> &simt::Kernel {
-        self.library.image.module().kernel(self.name()).expect("a kernel is only made for one of its library")
+        self.library.image.module.kernel(self.name()).expect("a kernel is only made for one of its library")
     }
 }
 
@@ -81,13 +74,14 @@ impl Kernel {
 pub fn function(handle: Handle) -> Result<Arc<Function>> {
     match find::<Kernel>(handle) {
         Ok(kernel) => kernel.function(),
-        Err(_) => Ok(function::get(handle)?.1),
+        Err(_) => function::get(handle),
     }
 }
 
 /// Loads a library. CUDA needs no current context for it.
-fn load(out: Out<Handle>, logs: &Logs, read: impl FnOnce(&Driver) -> Result<ParsedImage>) -> Result<()> {
+fn load(out: Out<Handle>, options: (u32, In<u32>, Out<usize>), read: impl FnOnce(&Driver) -> Result<ParsedImage>) -> Result<()> {
     let driver = driver()?;
+    let logs = Logs::read(options.0, options.1, options.2)?;
     out.check()?;
     let image = read(driver);
     logs.write(image.as_ref().err().and_then(|failure| failure.reason.as_deref()).unwrap_or_default());
@@ -99,32 +93,14 @@ fn load(out: Out<Handle>, logs: &Logs, read: impl FnOnce(&Driver) -> Result<Pars
 exports! {
     /// Loads a library. Its options say when it is loaded and who owns the image, which makes no difference here.
     fn cuLibraryLoadData(
-        library: Out<Handle>,
-        image: HostBytes,
-        options: In<u32>,
-        values: Out<usize>,
-        option_count: u32,
-        _library_options: In<u32>,
-        _library_values: Out<usize>,
-        _library_option_count: u32,
-    ) {
-        driver()?;
-        load(library, &Logs::read(option_count, options, values)?, |driver| image::read_library(driver, image))
-    }
+        library: Out<Handle>, image: HostBytes, options: In<u32>, values: Out<usize>, option_count: u32, _library_options: In<u32>,
+        _library_values: Out<usize>, _library_option_count: u32,
+    ) => load(library, (option_count, options, values), |driver| image::read_library(driver, image));
 
     fn cuLibraryLoadFromFile(
-        library: Out<Handle>,
-        path: Text,
-        options: In<u32>,
-        values: Out<usize>,
-        option_count: u32,
-        _library_options: In<u32>,
-        _library_values: Out<usize>,
-        _library_option_count: u32,
-    ) {
-        driver()?;
-        load(library, &Logs::read(option_count, options, values)?, |driver| image::read_file(driver, path))
-    }
+        library: Out<Handle>, path: Text, options: In<u32>, values: Out<usize>, option_count: u32, _library_options: In<u32>,
+        _library_values: Out<usize>, _library_option_count: u32,
+    ) => load(library, (option_count, options, values), |driver| image::read_file(driver, path));
 
     fn cuLibraryUnload(library: Handle) {
         let driver = driver()?;
@@ -144,18 +120,17 @@ exports! {
         let library = find::<Library>(library)?;
         kernel.check()?;
         let name = name.read()?;
-        module::check_kernel(library.image.module(), &name)?;
+        module::check_kernel(&library.image.module, &name)?;
         kernel.put(library.kernel(driver()?, &name))
     }
 
-    fn cuLibraryGetKernelCount(count: Out<u32>, library: Handle) {
-        count.put(find::<Library>(library)?.image.module().kernels().len() as u32)
-    }
+    fn cuLibraryGetKernelCount(count: Out<u32>, library: Handle) =>
+        count.put(find::<Library>(library)?.image.module.kernels().len() as u32);
 
     /// Returns no more kernels than the library has.
     fn cuLibraryEnumerateKernels(kernels: Out<Handle>, count: u32, library: Handle) {
         let library = find::<Library>(library)?;
-        for (index, kernel) in library.image.module().kernels().iter().take(count as usize).enumerate() {
+        for (index, kernel) in library.image.module.kernels().iter().take(count as usize).enumerate() {
             kernels.nth(index).put(library.kernel(driver()?, kernel.name()))?;
         }
         Ok(())
@@ -180,7 +155,7 @@ exports! {
         let library = find::<Library>(library)?;
         let name = name.read()?;
         refuse!(
-            NOT_FOUND if !library.image.module().variables().iter().any(|variable| variable.is_managed && variable.name == name),
+            NOT_FOUND if !library.image.module.variables().iter().any(|variable| variable.is_managed && variable.name == name),
             "no managed variable {name:?} in this library"
         );
         let (driver, context) = context::current()?;
@@ -188,38 +163,21 @@ exports! {
     }
 
     /// Finds nothing: no function has one address for host and device.
-    fn cuLibraryGetUnifiedFunction(_function: Out<Handle>, library: Handle, _name: Text) {
-        find::<Library>(library)?;
-        CuResult::INVALID_VALUE.err()
-    }
+    fn cuLibraryGetUnifiedFunction(_function: Out<Handle>, library: Handle, _name: Text) =>
+        find::<Library>(library).and(CuResult::INVALID_VALUE.err());
 
     fn cuKernelGetFunction(function: Out<Handle>, kernel: Handle) {
         let kernel = find::<Kernel>(kernel)?;
-        function.check()?;
-        function.put(kernel.function()?.handle)
+        function.put_made(|| Ok(kernel.function()?.handle))
     }
 
-    fn cuKernelGetLibrary(library: Out<Handle>, kernel: Handle) {
-        library.put(find::<Kernel>(kernel)?.library.handle)
-    }
+    fn cuKernelGetLibrary(library: Out<Handle>, kernel: Handle) => library.put(find::<Kernel>(kernel)?.library.handle);
 
     /// The text lives as long as the library.
-    fn cuKernelGetName(name: Out<*const c_char>, kernel: Handle) {
-        name.put(find::<Kernel>(kernel)?.name.as_ptr())
-    }
-
-    fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) {
-        let kernel = find::<Kernel>(kernel)?;
-        offset.check()?;
-        let parameter = kernel.simulated().params().get(index).copied().ok_or(CuResult::INVALID_VALUE)?;
-        offset.put(parameter.offset)?;
-        bytes.put_if_asked(parameter.bytes);
-        Ok(())
-    }
-
-    fn cuKernelGetParamCount(kernel: Handle, count: Out<usize>) {
-        count.put(find::<Kernel>(kernel)?.simulated().params().len())
-    }
+    fn cuKernelGetName(name: Out<*const c_char>, kernel: Handle) => name.put(find::<Kernel>(kernel)?.name.as_ptr());
+    fn cuKernelGetParamInfo(kernel: Handle, index: usize, offset: Out<usize>, bytes: Out<usize>) =>
+        function::put_parameter(find::<Kernel>(kernel)?.simulated(), index, offset, bytes);
+    fn cuKernelGetParamCount(kernel: Handle, count: Out<usize>) => count.put(find::<Kernel>(kernel)?.simulated().params().len());
 
     fn cuKernelGetAttribute(value: Out<i32>, attribute: u32, kernel: Handle, device: DeviceId) {
         let driver = driver_of(device)?;
@@ -228,15 +186,10 @@ exports! {
     }
 
     /// Sets the attribute of the kernel's function in the current context.
-    fn cuKernelSetAttribute(attribute: u32, value: i32, kernel: Handle, device: DeviceId) {
-        let driver = driver_of(device)?;
-        find::<Kernel>(kernel)?.function()?.set_attribute(attribute, value, driver.profile)
-    }
+    fn cuKernelSetAttribute(attribute: u32, value: i32, kernel: Handle, device: DeviceId) =>
+        driver_of(device).and_then(|driver| find::<Kernel>(kernel)?.function()?.set_attribute(attribute, value, driver.profile));
 
     /// A preference, which a driver may ignore. This one does.
-    fn cuKernelSetCacheConfig(kernel: Handle, config: u32, device: DeviceId) {
-        driver_of(device)?;
-        find::<Kernel>(kernel)?;
-        if config <= LAST_CACHE_CONFIG { Ok(()) } else { CuResult::INVALID_VALUE.err() }
-    }
+    fn cuKernelSetCacheConfig(kernel: Handle, config: u32, device: DeviceId) =>
+        driver_of(device).and(find::<Kernel>(kernel)).and_then(|_| check_config(config, LAST_CACHE_CONFIG));
 }

@@ -1,11 +1,7 @@
 //! The linker as a program calls it. What a GPU's driver would return as machine code is PTX here, which this driver loads again.
 
-use std::ffi::c_void;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
-use parking_lot::Mutex;
-
-use super::context::{self, Context};
 use super::image::{self, NO_PTX};
 use super::jit_log::Logs;
 use super::prelude::*;
@@ -21,16 +17,13 @@ const DEVICE_RUNTIME: &str = "cudadevrt";
 /// Modules that are being linked.
 #[derive(Debug)]
 struct Link {
-    handle: Handle,
     context: Arc<Context>,
     inputs: Mutex<Vec<Input>>,
     /// The result with a NUL, which the program may read meanwhile.
     linked: OnceLock<Vec<u8>>,
 }
 
-kinds! {
-    Link: INVALID_HANDLE, of its context;
-}
+kind!(Link: INVALID_HANDLE, of its context);
 
 /// Adds an input. Its kind does not matter, because PTX is told by its first bytes.
 fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec<u8>>) -> Result<()> {
@@ -41,24 +34,25 @@ fn add(link: Handle, kind: u32, name: String, bytes: impl FnOnce() -> Result<Vec
     if kind == LIBRARY && name.contains(DEVICE_RUNTIME) {
         return Ok(());
     }
-    let refused = |failure: &Failure| driver.note_refusal(failure);
-    if kind == LIBRARY {
-        return Err(CuResult::NO_BINARY_FOR_GPU.because(format!("{name}: {NO_PTX}"))).inspect_err(refused);
-    }
-    let ptx = image::ptx_of(driver, &bytes).inspect_err(refused)?;
-    let text = ptx.split(|&byte| byte == 0).next().unwrap_or_default();
-    let input = Input { name, text: String::from_utf8_lossy(text).into_owned() };
-    if !ptx::is_ptx(&input.text) {
-        // Neither PTX nor anything else.
-        return Err(CuResult::INVALID_IMAGE.because(format!("{}: it is not PTX", input.name))).inspect_err(refused);
-    }
-    link::check(&input).map_err(code_of).inspect_err(refused)?;
     let mut inputs = link.inputs.lock();
-    let together = [inputs.as_slice(), std::slice::from_ref(&input)].concat();
-    // What is defined twice is refused here, not when the link is completed: so does the driver of an H200 (580.159).
-    link::link(&together).map_err(code_of).inspect_err(refused)?;
+    let input = check(driver, kind, name, &bytes, &inputs).inspect_err(|failure| driver.reporter.note_refusal(failure))?;
     inputs.push(input);
     Ok(())
+}
+
+/// Refuses what cannot be linked with the other inputs.
+fn check(driver: &Driver, kind: u32, name: String, bytes: &[u8], others: &[Input]) -> Result<Input> {
+    if kind == LIBRARY {
+        return Err(CuResult::NO_BINARY_FOR_GPU.because(format!("{name}: {NO_PTX}")));
+    }
+    let ptx = image::ptx_of(driver, bytes)?;
+    let input = Input { name, text: String::from_utf8_lossy(image::until_nul(&ptx)).into_owned() };
+    // Neither PTX nor anything else.
+    refuse!(INVALID_IMAGE if !ptx::is_ptx(&input.text), "{}: it is not PTX", input.name);
+    link::check(&input).map_err(code_of)?;
+    // What is defined twice is refused here, not when the link is completed: so does the driver of an H200 (580.159).
+    link::link(&[others, std::slice::from_ref(&input)].concat()).map_err(code_of)?;
+    Ok(input)
 }
 
 /// Returns what a GPU's driver returns in this case.
@@ -77,23 +71,12 @@ exports! {
         link.check()?;
         // A link that fails says why when it fails, so the buffers stay empty.
         Logs::read(count, options, values)?.write("");
-        let make = |handle| Link { handle, context, inputs: Mutex::default(), linked: OnceLock::new() };
-        link.put(driver.handles.insert(make).handle)
+        link.put(driver.handles.add(Link { context, inputs: Mutex::default(), linked: OnceLock::new() }))
     }
 
     fn cuLinkAddData_v2 | cuLinkAddData(
-        link: Handle,
-        kind: u32,
-        data: HostBytes,
-        bytes: usize,
-        name: Text,
-        _count: u32,
-        _options: In<u32>,
-        _values: Out<usize>,
-    ) {
-        let name = if name.is_null() { "unnamed input".to_owned() } else { name.read()? };
-        add(link, kind, name, || data.read(bytes))
-    }
+        link: Handle, kind: u32, data: HostBytes, bytes: usize, name: Text, _count: u32, _options: In<u32>, _values: Out<usize>,
+    ) => add(link, kind, if name.is_null() { "unnamed input".to_owned() } else { name.read()? }, || data.read(bytes));
 
     fn cuLinkAddFile_v2 | cuLinkAddFile(link: Handle, kind: u32, path: Text, _count: u32, _options: In<u32>, _values: Out<usize>) {
         let path = path.read()?;
@@ -108,14 +91,12 @@ exports! {
         linked.check()?;
         let inputs = link.inputs.lock();
         refuse!(INVALID_VALUE if inputs.is_empty(), "nothing was added to this link");
-        let text = link::link(&inputs).map_err(code_of).inspect_err(|failure| driver.note_refusal(failure))?;
+        let text = link::link(&inputs).map_err(code_of).inspect_err(|failure| driver.reporter.note_refusal(failure))?;
         let result = link.linked.get_or_init(|| [text.as_bytes(), &[0]].concat());
         linked.put(result.as_ptr().cast())?;
         bytes.put_if_asked(result.len());
         Ok(())
     }
 
-    fn cuLinkDestroy(link: Handle) {
-        driver()?.handles.remove::<Link>(link).map(drop)
-    }
+    fn cuLinkDestroy(link: Handle) => driver()?.handles.remove::<Link>(link).map(drop);
 }

@@ -1,8 +1,5 @@
 //! Allocating and freeing device memory, and host memory that the device can access.
 
-use std::ffi::c_void;
-
-use super::context;
 use super::pool;
 use super::prelude::*;
 use super::stream;
@@ -10,6 +7,7 @@ use crate::advice::{Advice, HOST, NOWHERE};
 use crate::allocations::{MemoryKind, Owned};
 use crate::ffi::MemLocation;
 use crate::host_memory;
+use crate::position::Awaited;
 
 /// The alignment of rows in pitched memory, as of every allocation.
 const PITCH_ALIGNMENT: usize = 512;
@@ -28,14 +26,14 @@ const REGISTER_SUPPORTED: u32 = 1 | DEVICE_MAP;
 
 fn allocate(bytes: usize, kind: MemoryKind) -> Result<u64> {
     let (driver, context) = context::current()?;
-    driver.captures.check_safe()?;
-    driver.allocations.allocate(bytes, kind, context.handle)
+    driver.captures.lock().check_safe()?;
+    driver.allocations.lock().allocate(bytes, kind, context.handle)
 }
 
 fn free(address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
     let (driver, context) = context::current()?;
-    driver.captures.check_safe()?;
-    context::drain(driver, &context)?;
+    driver.captures.lock().check_safe()?;
+    context::wait(driver, &context, Awaited::Context(context.handle))?;
     pool::free(driver, address, frees)
 }
 
@@ -52,7 +50,7 @@ fn allocate_host(out: Out<*mut c_void>, bytes: usize, flags: u32) -> Result<()> 
 
 /// Refuses a range that is not in managed memory. Nothing ever needs to move, because there is only one copy of the bytes.
 fn check_managed(driver: &Driver, address: DevicePtr, bytes: usize) -> Result<()> {
-    match driver.allocations.containing(address).filter(|owned| owned.kind == MemoryKind::Managed) {
+    match driver.allocations.lock().containing(address).filter(|owned| owned.kind == MemoryKind::Managed) {
         Some(owned) if bytes as u64 <= owned.base + owned.bytes - address && bytes > 0 => Ok(()),
         _ => CuResult::INVALID_VALUE.err(),
     }
@@ -80,19 +78,15 @@ fn advise(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) 
         check_location(location)?;
     }
     let place = place_of(location);
-    let change = |advice_of_page: &mut Advice| match advice {
-        1 | 2 => advice_of_page.read_mostly = advice == 1,
-        3 => advice_of_page.preferred = place,
-        4 => advice_of_page.preferred = NOWHERE,
-        5 => {
-            advice_of_page.accessed_by.insert(place);
-        }
-        _ => {
-            advice_of_page.accessed_by.remove(&place);
-        }
+    let change = |page: &mut Advice| match advice {
+        1 | 2 => page.read_mostly = advice == 1,
+        3 => page.preferred = place,
+        4 => page.preferred = NOWHERE,
+        5 => _ = page.accessed_by.insert(place),
+        _ => _ = page.accessed_by.remove(&place),
     };
     refuse!(INVALID_VALUE if !matches!(advice, 1..=6));
-    driver.advice.change(address, bytes as u64, change);
+    driver.advice.lock().change(address, bytes as u64, change);
     Ok(())
 }
 
@@ -106,7 +100,7 @@ fn range_attribute(data: Out<i32>, data_bytes: usize, attribute: u32, address: D
     let (driver, _) = context::current()?;
     data.check()?;
     check_managed(driver, address, bytes)?;
-    let advice = driver.advice.of(address, bytes as u64);
+    let advice = driver.advice.lock().of(address, bytes as u64);
     let kind_of = |place| match place {
         NOWHERE => 0,
         HOST => 2,
@@ -135,7 +129,7 @@ fn prefetch(address: DevicePtr, bytes: usize, location: MemLocation, stream: Han
     check_managed(driver, address, bytes)?;
     check_location(location)?;
     stream::check_not_capturing(stream)?;
-    driver.advice.change(address, bytes as u64, |advice| advice.prefetched = place_of(location));
+    driver.advice.lock().change(address, bytes as u64, |advice| advice.prefetched = place_of(location));
     Ok(())
 }
 
@@ -145,14 +139,11 @@ exports! {
         free.check()?;
         let bytes = driver.profile.memory_bytes;
         total.put(bytes as usize)?;
-        free.put(bytes.saturating_sub(driver.allocations.device_bytes()) as usize)
+        free.put(bytes.saturating_sub(driver.allocations.lock().all_bytes()) as usize)
     }
 
-    fn cuMemAlloc_v2(address: Out<DevicePtr>, bytes: usize) {
-        context::current()?;
-        address.check()?;
-        address.put(allocate(bytes, MemoryKind::Device)?)
-    }
+    fn cuMemAlloc_v2(address: Out<DevicePtr>, bytes: usize) =>
+        context::current().and_then(|_| address.put_made(|| allocate(bytes, MemoryKind::Device)));
 
     fn cuMemAllocPitch_v2(address: Out<DevicePtr>, pitch: Out<usize>, width: usize, height: usize, element_bytes: u32) {
         context::current()?;
@@ -173,13 +164,8 @@ exports! {
         free(address, |kind| matches!(kind, MemoryKind::Device | MemoryKind::Pooled(_) | MemoryKind::ImportedFromPool(_) | MemoryKind::Graph | MemoryKind::Managed))
     }
 
-    fn cuMemAllocHost_v2(address: Out<*mut c_void>, bytes: usize) {
-        allocate_host(address, bytes, 0)
-    }
-
-    fn cuMemHostAlloc(address: Out<*mut c_void>, bytes: usize, flags: u32) {
-        allocate_host(address, bytes, flags)
-    }
+    fn cuMemAllocHost_v2(address: Out<*mut c_void>, bytes: usize) => allocate_host(address, bytes, 0);
+    fn cuMemHostAlloc(address: Out<*mut c_void>, bytes: usize, flags: u32) => allocate_host(address, bytes, flags);
 
     /// Freeing null does nothing.
     fn cuMemFreeHost(address: HostBytes) {
@@ -193,14 +179,14 @@ exports! {
     fn cuMemHostGetDevicePointer_v2(device: Out<DevicePtr>, host: HostBytes, flags: u32) {
         let (driver, _) = context::current()?;
         device.check()?;
-        let accessible = driver.allocations.containing(host.address()).filter(|owned| matches!(owned.kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_)));
+        let accessible = driver.allocations.lock().containing(host.address()).filter(|owned| matches!(owned.kind, MemoryKind::Pinned(_) | MemoryKind::Registered(_)));
         refuse!(INVALID_VALUE if flags != 0 || accessible.is_none());
         device.put(host.address())
     }
 
     fn cuMemHostGetFlags(flags: Out<u32>, host: HostBytes) {
         let (driver, _) = context::current()?;
-        match driver.allocations.containing(host.address()).map(|owned| owned.kind) {
+        match driver.allocations.lock().containing(host.address()).map(|owned| owned.kind) {
             Some(MemoryKind::Pinned(given) | MemoryKind::Registered(given)) => flags.put(given),
             _ => CuResult::INVALID_VALUE.err(),
         }
@@ -224,18 +210,18 @@ exports! {
             INVALID_VALUE if !host_memory::is_writable(address, bytes as u64),
             "not all of the {bytes} bytes at {address:#x} are memory that this process can write"
         );
-        driver.captures.check_safe()?;
+        driver.captures.lock().check_safe()?;
         // SAFETY: the range starts at a multiple of 4, as checked above. The C caller promises, because CUDA demands it, that the range is
         // its own memory, that the memory stays allocated until it is unregistered, and that nobody else writes it while a kernel uses it.
-        unsafe { driver.allocations.register(address, bytes, flags, context.handle) }
+        unsafe { driver.allocations.lock().register(address, bytes, flags, context.handle) }
     }
 
     fn cuMemHostUnregister(host: HostBytes) {
         let (driver, _) = context::current()?;
-        driver.captures.check_safe()?;
+        driver.captures.lock().check_safe()?;
         let unregisters = |kind| matches!(kind, MemoryKind::Registered(_));
-        let freed = driver.allocations.free(host.address(), unregisters);
-        freed.map(drop).map_err(|failure| match driver.allocations.containing(host.address()) {
+        let freed = driver.allocations.lock().free(host.address(), unregisters);
+        freed.map(drop).map_err(|failure| match driver.allocations.lock().containing(host.address()) {
             // Inside of registered memory, but not at its start.
             Some(Owned { kind: MemoryKind::Registered(_), .. }) => failure,
             _ => CuResult::HOST_MEMORY_NOT_REGISTERED.into(),
@@ -251,7 +237,7 @@ exports! {
             "the profile {} has no managed memory; use cuMemAlloc and copy", driver.profile.name
         );
         let place = allocate(bytes, MemoryKind::Managed)?;
-        driver.advice.forget(place, bytes as u64);
+        driver.advice.lock().forget(place, bytes as u64);
         address.put(place)
     }
 
@@ -262,7 +248,7 @@ exports! {
         if !matches!(flags, ATTACH_GLOBAL | ATTACH_HOST | ATTACH_SINGLE) || (flags == ATTACH_SINGLE && stream.is_none()) {
             refuse!(INVALID_VALUE);
         }
-        match driver.allocations.containing(address) {
+        match driver.allocations.lock().containing(address) {
             Some(owned) if owned.kind == MemoryKind::Managed && owned.base == address && [0, owned.bytes].contains(&(bytes as u64)) => {
                 stream::check_not_capturing(handle)
             }
@@ -270,25 +256,15 @@ exports! {
         }
     }
 
-    fn cuMemAdvise(address: DevicePtr, bytes: usize, advice: u32, device: DeviceId) {
-        advise(address, bytes, advice, location_of(device))
-    }
-
-    fn cuMemAdvise_v2(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) {
-        advise(address, bytes, advice, location)
-    }
-
-    fn cuMemRangeGetAttribute(data: Out<i32>, data_bytes: usize, attribute: u32, address: DevicePtr, bytes: usize) {
-        range_attribute(data, data_bytes, attribute, address, bytes)
-    }
+    fn cuMemAdvise(address: DevicePtr, bytes: usize, advice: u32, device: DeviceId) =>
+        advise(address, bytes, advice, location_of(device));
+    fn cuMemAdvise_v2(address: DevicePtr, bytes: usize, advice: u32, location: MemLocation) =>
+        advise(address, bytes, advice, location);
+    fn cuMemRangeGetAttribute(data: Out<i32>, data_bytes: usize, attribute: u32, address: DevicePtr, bytes: usize) =>
+        range_attribute(data, data_bytes, attribute, address, bytes);
 
     fn cuMemRangeGetAttributes(
-        data: In<Out<i32>>,
-        data_bytes: In<usize>,
-        attributes: In<u32>,
-        count: usize,
-        address: DevicePtr,
-        bytes: usize,
+        data: In<Out<i32>>, data_bytes: In<usize>, attributes: In<u32>, count: usize, address: DevicePtr, bytes: usize,
     ) {
         refuse!(INVALID_VALUE if count == 0);
         for index in 0..count {
@@ -298,15 +274,12 @@ exports! {
         Ok(())
     }
 
-    fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, stream: Handle) also "_ptsz" {
-        prefetch(address, bytes, location_of(device), stream)
-    }
+    fn cuMemPrefetchAsync(address: DevicePtr, bytes: usize, device: DeviceId, stream: Handle) also "_ptsz" =>
+        prefetch(address, bytes, location_of(device), stream);
 
     fn cuMemPrefetchAsync_v2(address: DevicePtr, bytes: usize, location: MemLocation, flags: u32, stream: Handle) also "_ptsz" {
-        if flags != 0 {
-            driver()?;
-            refuse!(INVALID_VALUE);
-        }
+        driver()?;
+        refuse!(INVALID_VALUE if flags != 0);
         prefetch(address, bytes, location, stream)
     }
 }

@@ -1,18 +1,18 @@
 //! The exported functions, one module for each part of the CUDA driver API.
 //!
-//! A module may use the modules before it in this list: `prelude`; `context`; `array`, `event`; `transfer`; `image`, `function`, `module`,
+//! A module may use the modules before it in this list: `prelude` and `context`; `array`, `attribute`, `event`; `transfer`; `image`, `function`, `module`,
 //! `library`; `argument`; `kernel`, `user_object`; `operation`, which is what a stream executes and a graph keeps; `run`, which executes it;
 //! `stream`, which decides between the two; everything else, which nothing uses but `older`, which has functions of old programs, and
-//! `proc_address`, where functions are looked up by name. (`memory` and `graph` also use `pool`, and `capture` uses `graph`.)
+//! `proc_address`, where functions are looked up by name. (`memory`, `virtual_memory` and `graph` also use `pool`, and `capture` uses `graph`.)
 
 mod argument;
 mod array;
+mod attribute;
 mod capture;
 mod context;
 mod copy;
 mod core_dump;
 mod device;
-mod errors;
 mod event;
 mod extras;
 mod fill;

@@ -1,11 +1,7 @@
 //! Modules: loading PTX, and finding its functions and variables.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use parking_lot::Mutex;
-
-use super::context::{self, Context};
 use super::function::Function;
 use super::image::{self, LoadedImage, ParsedImage};
 use super::jit_log::Logs;
@@ -23,14 +19,12 @@ pub struct Module {
     functions: Mutex<BTreeMap<String, Handle>>,
 }
 
-kinds! {
-    Module: INVALID_HANDLE, of its context;
-}
+kind!(Module: INVALID_HANDLE, of its context);
 
 impl Module {
     /// Places an image in the memory of a context. `library` is the library that it is part of, if any.
     pub fn load(driver: &Driver, context: Arc<Context>, parsed: &ParsedImage, library: Option<Handle>) -> Result<Arc<Self>> {
-        let image = Arc::new(LoadedImage::place(driver, parsed).inspect_err(|failure| driver.note_refusal(failure))?);
+        let image = Arc::new(LoadedImage::place(driver, parsed).inspect_err(|failure| driver.reporter.note_refusal(failure))?);
         Ok(driver.handles.insert(|handle| Self { handle, context, image, library, functions: Mutex::default() }))
     }
 
@@ -41,7 +35,6 @@ impl Module {
         }
     }
 
-    /// Returns the handle of a kernel of this module.
     pub fn function(&self, driver: &Driver, name: &str) -> Result<Handle> {
         check_kernel(self.image.image().module(), name)?;
         let mut functions = self.functions.lock();
@@ -78,14 +71,12 @@ pub fn check_kernel(module: &simt::Module, name: &str) -> Result<()> {
 /// Loads an image into the current context.
 fn load(out: Out<Handle>, read: impl FnOnce(&Driver) -> Result<ParsedImage>) -> Result<()> {
     let (driver, context) = context::current()?;
-    out.check()?;
-    out.put(Module::load(driver, context, &read(driver)?, None)?.handle)
+    out.put_made(|| Ok(Module::load(driver, context, &read(driver)?, None)?.handle))
 }
 
 exports! {
-    fn cuModuleLoadData | cuModuleLoadFatBinary(module: Out<Handle>, image: HostBytes) {
-        load(module, |driver| image::read(driver, image))
-    }
+    fn cuModuleLoadData | cuModuleLoadFatBinary(module: Out<Handle>, image: HostBytes) =>
+        load(module, |driver| image::read(driver, image));
 
     fn cuModuleLoadDataEx(module: Out<Handle>, image: HostBytes, option_count: u32, options: In<u32>, values: Out<usize>) {
         context::current()?;
@@ -95,9 +86,7 @@ exports! {
         loaded
     }
 
-    fn cuModuleLoad(module: Out<Handle>, path: Text) {
-        load(module, |driver| image::read_file(driver, path))
-    }
+    fn cuModuleLoad(module: Out<Handle>, path: Text) => load(module, |driver| image::read_file(driver, path));
 
     /// Unloads a module. The memory of its variables is freed when the last launch that uses it has ended.
     fn cuModuleUnload(module: Handle) {
@@ -127,10 +116,8 @@ exports! {
         Ok(())
     }
 
-    fn cuModuleGetFunctionCount(count: Out<u32>, module: Handle) {
-        let module = find::<Module>(module)?;
-        count.put(module.image.image().module().kernels().len() as u32)
-    }
+    fn cuModuleGetFunctionCount(count: Out<u32>, module: Handle) =>
+        count.put(find::<Module>(module)?.image.image().module().kernels().len() as u32);
 
     fn cuModuleGetGlobal_v2(address: Out<DevicePtr>, bytes: Out<usize>, module: Handle, name: Text) {
         let (driver, _) = context::current()?;
@@ -139,8 +126,5 @@ exports! {
     }
 
     /// `CU_MODULE_EAGER_LOADING`: every instruction is decoded when the module is loaded.
-    fn cuModuleGetLoadingMode(mode: Out<u32>) {
-        driver()?;
-        mode.put(1)
-    }
+    fn cuModuleGetLoadingMode(mode: Out<u32>) => driver().and_then(|_| mode.put(1));
 }

@@ -2,7 +2,6 @@
 
 use simt::{LaunchError, Profile, cluster};
 
-use super::context;
 use super::function::Function;
 use super::kernel::{code_of, dim};
 use super::launch::read_shape;
@@ -36,9 +35,15 @@ fn put_potential_block(
     min_grid: Out<i32>,
     block: Out<i32>,
     handle: Handle,
-    shared_of: impl Fn(i32) -> usize,
+    shared_of_block: Option<SharedBytesOfBlock>,
+    shared: usize,
     limit: i32,
 ) -> Result<()> {
+    let shared_of = |threads| match shared_of_block {
+        // SAFETY: the C caller passed the function to be called like this, with a block size.
+        Some(shared_of_block) => unsafe { shared_of_block(threads) },
+        None => shared,
+    };
     let driver = driver()?;
     let function = library::function(handle)?;
     min_grid.check()?;
@@ -67,22 +72,6 @@ fn check_flags(flags: u32) -> Result<()> {
     if flags & !1 == 0 { Ok(()) } else { CuResult::INVALID_VALUE.err() }
 }
 
-fn potential_block(
-    min_grid: Out<i32>,
-    block: Out<i32>,
-    function: Handle,
-    shared_of_block: Option<SharedBytesOfBlock>,
-    shared: usize,
-    limit: i32,
-) -> Result<()> {
-    let shared_of = |threads| match shared_of_block {
-        // SAFETY: the C caller passed the function to be called like this, with a block size.
-        Some(shared_of_block) => unsafe { shared_of_block(threads) },
-        None => shared,
-    };
-    put_potential_block(min_grid, block, function, shared_of, limit)
-}
-
 /// The most blocks of a multiprocessor that are in clusters. An H200 answers as if it were this number, however small the blocks are.
 const CLUSTERED_BLOCKS: u32 = 8;
 
@@ -106,44 +95,24 @@ fn active_clusters(function: &Function, profile: &Profile, config: &LaunchConfig
 }
 
 exports! {
-    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) {
-        put_blocks(blocks, function, block, dynamic_shared)
-    }
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize) =>
+        put_blocks(blocks, function, block, dynamic_shared);
 
     fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-        blocks: Out<i32>,
-        function: Handle,
-        block: i32,
-        dynamic_shared: usize,
-        flags: u32,
-    ) {
-        check_flags(flags)?;
-        put_blocks(blocks, function, block, dynamic_shared)
-    }
+        blocks: Out<i32>, function: Handle, block: i32, dynamic_shared: usize, flags: u32,
+    ) => check_flags(flags).and_then(|()| put_blocks(blocks, function, block, dynamic_shared));
 
     fn cuOccupancyMaxPotentialBlockSize(
-        min_grid: Out<i32>,
-        block: Out<i32>,
-        function: Handle,
-        shared_of_block: Option<SharedBytesOfBlock>,
-        dynamic_shared: usize,
+        min_grid: Out<i32>, block: Out<i32>, function: Handle, shared_of_block: Option<SharedBytesOfBlock>, dynamic_shared: usize,
         limit: i32,
-    ) {
-        potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
-    }
+    ) => put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit);
 
     fn cuOccupancyMaxPotentialBlockSizeWithFlags(
-        min_grid: Out<i32>,
-        block: Out<i32>,
-        function: Handle,
-        shared_of_block: Option<SharedBytesOfBlock>,
-        dynamic_shared: usize,
-        limit: i32,
-        flags: u32,
-    ) {
-        check_flags(flags)?;
-        potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit)
-    }
+        min_grid: Out<i32>, block: Out<i32>, function: Handle, shared_of_block: Option<SharedBytesOfBlock>, dynamic_shared: usize,
+        limit: i32, flags: u32,
+    ) =>
+        check_flags(flags)
+            .and_then(|()| put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit));
 
     /// Returns a block's share of shared memory if this many run at once. The kernel's static shared memory is subtracted. Like a GPU's
     /// driver, this does not subtract the part of each block that the system reserves.
@@ -164,8 +133,7 @@ exports! {
     fn cuOccupancyMaxActiveClusters(clusters: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {
         let driver = driver()?;
         let function = library::function(function)?;
-        clusters.check()?;
-        clusters.put(active_clusters(&function, driver.profile, &config.read()?)? as i32)
+        clusters.put_made(|| Ok(active_clusters(&function, driver.profile, &config.read()?)? as i32))
     }
 
     fn cuOccupancyMaxPotentialClusterSize(size: Out<i32>, function: Handle, config: In<LaunchConfigEx>) {

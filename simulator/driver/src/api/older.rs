@@ -3,8 +3,6 @@
 //! A program that looks a name up with `dlsym` and leaves out the suffix `_v2` gets these. Their results were compared with those of NVIDIA's
 //! driver for CUDA 13.0 on an H100.
 
-use std::ffi::c_int;
-
 use super::function::{self, Function, PARAMETER_BYTES};
 use super::kernel::Shape;
 use super::launch;
@@ -15,7 +13,7 @@ use super::stream;
 fn refuse_32_bits(name: &str) -> Result<()> {
     let driver = driver()?;
     let refused = CuResult::INVALID_CONTEXT.because(format!("{name}: this function is for addresses of 32 bits; call {name}_v2"));
-    driver.note_refusal(&refused);
+    driver.reporter.note_refusal(&refused);
     Err(refused)
 }
 
@@ -35,7 +33,7 @@ macro_rules! of_32_bits {
 
 /// Changes what the next old launch of a function is given.
 fn change(function: Handle, change: impl FnOnce(&Function, &mut function::OldLaunch) -> Result<()>) -> Result<()> {
-    let (_, function) = function::get(function)?;
+    let function = function::get(function)?;
     change(&function, &mut function.old_launch.lock())
 }
 
@@ -53,7 +51,7 @@ fn set_parameter(function: Handle, offset: c_int, bytes: &[u8]) -> Result<()> {
 
 /// Launches a function with what was stored for it. Parameters that the program left out are 0.
 fn launch_grid(function: Handle, width: c_int, height: c_int, stream: Handle) -> Result<()> {
-    let (_, found) = function::get(function)?;
+    let found = function::get(function)?;
     let old = found.old_launch.lock().clone();
     let extent = |extent: c_int| u32::try_from(extent).map_err(|_| CuResult::INVALID_VALUE);
     let shape = Shape::of([extent(width)?, extent(height)?, 1], old.block, old.shared_bytes);
@@ -73,10 +71,8 @@ of_32_bits! {
     cuMemcpyHtoDAsync cuMemsetD16 cuMemsetD2D16 cuMemsetD2D32 cuMemsetD2D8 cuMemsetD32 cuMemsetD8 cuModuleGetGlobal;
 
     /// Returns the memory in 32 bits, or the most that they can say.
-    fn cuDeviceTotalMem(bytes: Out<u32>, device: DeviceId) {
-        let driver = driver_of(device)?;
-        bytes.put(driver.profile.memory_bytes.try_into().unwrap_or(u32::MAX))
-    }
+    fn cuDeviceTotalMem(bytes: Out<u32>, device: DeviceId) =>
+        bytes.put(driver_of(device)?.profile.memory_bytes.try_into().unwrap_or(u32::MAX));
 
     fn cuFuncSetBlockShape(function: Handle, x: c_int, y: c_int, z: c_int) {
         let limit = driver()?.profile.max_threads_per_block;
@@ -98,36 +94,19 @@ of_32_bits! {
         })
     }
 
-    fn cuParamSetSize(function: Handle, bytes: u32) {
-        change(function, |_, old| {
-            let bytes = bytes as usize;
-            refuse!(INVALID_VALUE if bytes > PARAMETER_BYTES);
-            old.parameters.resize(bytes, 0);
-            Ok(())
-        })
-    }
+    fn cuParamSetSize(function: Handle, bytes: u32) => change(function, |_, old| {
+        let bytes = bytes as usize;
+        refuse!(INVALID_VALUE if bytes > PARAMETER_BYTES);
+        old.parameters.resize(bytes, 0);
+        Ok(())
+    });
 
-    fn cuParamSeti(function: Handle, offset: c_int, value: u32) {
-        set_parameter(function, offset, &value.to_ne_bytes())
-    }
-
-    fn cuParamSetf(function: Handle, offset: c_int, value: f32) {
-        set_parameter(function, offset, &value.to_ne_bytes())
-    }
-
-    fn cuParamSetv(function: Handle, offset: c_int, value: HostBytes, bytes: u32) {
-        value.with(bytes as usize, |bytes| set_parameter(function, offset, bytes))?
-    }
-
-    fn cuLaunch(function: Handle) {
-        launch_grid(function, 1, 1, stream::DEFAULT)
-    }
-
-    fn cuLaunchGrid(function: Handle, width: c_int, height: c_int) {
-        launch_grid(function, width, height, stream::DEFAULT)
-    }
-
-    fn cuLaunchGridAsync(function: Handle, width: c_int, height: c_int, stream: Handle) {
-        launch_grid(function, width, height, stream)
-    }
+    fn cuParamSeti(function: Handle, offset: c_int, value: u32) => set_parameter(function, offset, &value.to_ne_bytes());
+    fn cuParamSetf(function: Handle, offset: c_int, value: f32) => set_parameter(function, offset, &value.to_ne_bytes());
+    fn cuParamSetv(function: Handle, offset: c_int, value: HostBytes, bytes: u32) =>
+        value.with(bytes as usize, |bytes| set_parameter(function, offset, bytes))?;
+    fn cuLaunch(function: Handle) => launch_grid(function, 1, 1, stream::DEFAULT);
+    fn cuLaunchGrid(function: Handle, width: c_int, height: c_int) => launch_grid(function, width, height, stream::DEFAULT);
+    fn cuLaunchGridAsync(function: Handle, width: c_int, height: c_int, stream: Handle) =>
+        launch_grid(function, width, height, stream);
 }

@@ -1,11 +1,6 @@
 //! Operations: what a program can ask a stream to do, and what the nodes of a graph are. A stream executes an operation at once, or records
 //! it while it is being captured.
 
-use std::sync::Arc;
-
-use parking_lot::Mutex;
-
-use super::context::Context;
 use super::event::Event;
 use super::kernel::Launch;
 use super::prelude::*;
@@ -61,20 +56,20 @@ impl Values {
 }
 
 impl Operation {
-    /// Returns the number of this type of node in `CUgraphNodeType`.
-    pub fn node_type(&self) -> u32 {
+    /// Returns the number and the name of this type of node in `CUgraphNodeType`.
+    pub fn node_type(&self) -> (u32, &'static str) {
         match self {
-            Operation::Kernel(_) => 0,
-            Operation::Copy(..) => 1,
-            Operation::Fill(..) => 2,
-            Operation::Host(_) => 3,
-            Operation::Graph(_) => 4,
-            Operation::Empty => 5,
-            Operation::Wait(_) => 6,
-            Operation::Record(_) => 7,
-            Operation::Allocate(_) => 10,
-            Operation::Free(_) => 11,
-            Operation::Values(_) => 12,
+            Operation::Kernel(_) => (0, "KERNEL"),
+            Operation::Copy(..) => (1, "MEMCPY"),
+            Operation::Fill(..) => (2, "MEMSET"),
+            Operation::Host(_) => (3, "HOST"),
+            Operation::Graph(_) => (4, "GRAPH"),
+            Operation::Empty => (5, "EMPTY"),
+            Operation::Wait(_) => (6, "WAIT_EVENT"),
+            Operation::Record(_) => (7, "EVENT_RECORD"),
+            Operation::Allocate(_) => (10, "MEM_ALLOC"),
+            Operation::Free(_) => (11, "MEM_FREE"),
+            Operation::Values(_) => (12, "BATCH_MEM_OP"),
         }
     }
 
@@ -86,6 +81,11 @@ impl Operation {
             Operation::Values(values) => Some(&values.context),
             _ => None,
         }
+    }
+
+    /// Returns the graph whose nodes this executes.
+    pub fn graph(&self) -> Option<&Arc<Graph>> {
+        if let Operation::Graph(graph) = self { Some(graph) } else { None }
     }
 
     /// Refuses what a call refuses at once although the work runs later: copies of memory that is not there.
@@ -113,16 +113,12 @@ impl Operation {
             Operation::Free(_) => "a free".to_owned(),
             Operation::Values(_) => "an operation on values".to_owned(),
         };
-        let mut after = Vec::new();
-        self.each(&mut |operation| {
-            if let Operation::Wait(event) = operation {
-                after.extend(event.moment());
-            }
-        });
-        let (mut is_told, mut tells) = (false, false);
-        self.each(&mut |operation| {
-            is_told |= matches!(operation, Operation::Values(_));
-            tells |= matches!(operation, Operation::Values(_) | Operation::Host(_));
+        let (mut after, mut is_told, mut tells) = (Vec::new(), false, false);
+        self.each(&mut |operation| match operation {
+            Operation::Wait(event) => after.extend(event.last().moment),
+            Operation::Values(_) => (is_told, tells) = (true, true),
+            Operation::Host(_) => tells = true,
+            _ => {}
         });
         Task { what, kernel, after, is_told, tells }
     }
@@ -162,9 +158,9 @@ pub struct Block {
 impl Block {
     /// Makes memory that `graph` allocates.
     pub fn new(driver: &Driver, bytes: usize, context: Handle, graph: Handle) -> Result<Arc<Self>> {
-        let address = driver.allocations.allocate(bytes, MemoryKind::Graph, context)?;
+        let address = driver.allocations.lock().allocate(bytes, MemoryKind::Graph, context)?;
         let bytes = bytes as u64;
-        driver.graph_memory.reserve(address, bytes, graph);
+        driver.graph_memory.lock().reserve(address, bytes, graph);
         Ok(Arc::new(Self { address, bytes }))
     }
 }
@@ -172,7 +168,7 @@ impl Block {
 impl Drop for Block {
     fn drop(&mut self) {
         if let Some(driver) = driver_of_this_process() {
-            give_back(driver, self.address, driver.graph_memory.forget_node(self.address));
+            give_back(driver, self.address, driver.graph_memory.lock().forget_node(self.address));
         }
     }
 }
@@ -181,18 +177,17 @@ impl Drop for Block {
 pub fn give_back(driver: &Driver, address: u64, bytes: Bytes) {
     if bytes == Bytes::Unused {
         // Fails only if the context is gone, which took its memory along.
-        let _ = driver.allocations.free(address, |kind| kind == MemoryKind::Graph);
+        let _ = driver.allocations.lock().free(address, |kind| kind == MemoryKind::Graph);
     }
 }
 
 /// Frees live memory of a graph for the program.
 pub fn free_graph_memory(driver: &Driver, address: u64) -> Result<()> {
-    let bytes = driver.graph_memory.free_outside(address)?;
+    let bytes = driver.graph_memory.lock().free_outside(address)?;
     give_back(driver, address, bytes);
     Ok(())
 }
 
-/// A node of a graph.
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Null for a node of an executable graph, which has no handle.
@@ -226,10 +221,8 @@ pub struct Graph {
     pub executables: Arc<()>,
 }
 
-kinds! {
-    Graph: INVALID_VALUE;
-    NodeRef: INVALID_VALUE;
-}
+kind!(Graph: INVALID_VALUE);
+kind!(NodeRef: INVALID_VALUE);
 
 /// Who a copy of a graph is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -243,14 +236,12 @@ pub enum CopyFor {
 }
 
 impl NodeRef {
-    /// Calls `look` with the node.
     pub fn with<T>(&self, look: impl FnOnce(&mut Node) -> Result<T>) -> Result<T> {
         look(self.graph.nodes.lock().get_mut(self.id).ok_or(CuResult::INVALID_VALUE)?)
     }
 }
 
 impl Graph {
-    /// Makes an empty graph.
     pub fn create(driver: &Driver) -> Arc<Self> {
         driver.handles.insert(|handle| Self {
             handle,
@@ -262,7 +253,6 @@ impl Graph {
         })
     }
 
-    /// Adds a node that runs after `dependencies`.
     pub fn add(self: &Arc<Self>, driver: &Driver, operation: Operation, dependencies: &[NodeId]) -> Result<(NodeId, Handle)> {
         let mut nodes = self.nodes.lock();
         nodes.check_dependencies(dependencies).map_err(|_| CuResult::INVALID_VALUE)?;
@@ -271,7 +261,7 @@ impl Graph {
             "the graph of a node cannot allocate or free memory"
         );
         if let Operation::Free(address) = operation {
-            driver.graph_memory.plan_free(address, self.handle)?;
+            driver.graph_memory.lock().plan_free(address, self.handle)?;
         }
         let handle = driver.handles.reserve();
         let node = Node { handle, original: None, operation, is_enabled: true };
@@ -289,7 +279,6 @@ impl Graph {
         nodes.iter().map(id).collect()
     }
 
-    /// Returns the handles of nodes.
     pub fn handles(&self, ids: &[NodeId]) -> Vec<Handle> {
         let nodes = self.nodes.lock();
         ids.iter().filter_map(|&id| nodes.get(id)).map(|node| node.handle).collect()
@@ -309,20 +298,20 @@ impl Graph {
     }
 
     /// Copies the graph, its nodes, and the graphs inside them.
-    pub fn copy(&self, driver: &Driver, copy_for: CopyFor) -> Result<Arc<Self>> {
+    pub fn copy(&self, driver: &Driver, copy_for: CopyFor) -> Arc<Self> {
         let is_registered = copy_for != CopyFor::Executable;
         let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
         let inside = if is_registered { CopyFor::Node } else { CopyFor::Executable };
-        let nodes = self.nodes.lock().map(|_, node| -> Result<Node> {
+        let nodes = self.nodes.lock().map(|_, node| {
             let handle = if is_registered { driver.handles.reserve() } else { Handle::NULL };
             let operation = match &node.operation {
-                Operation::Graph(graph) => Operation::Graph(graph.copy(driver, inside)?),
+                Operation::Graph(graph) => Operation::Graph(graph.copy(driver, inside)),
                 other => other.clone(),
             };
             // The nodes of an executable graph have no handles, so a copy of them is a copy of what they were made from.
             let original = if node.handle == Handle::NULL { node.original } else { Some(node.handle) };
-            Ok(Node { handle, original, operation, is_enabled: node.is_enabled })
-        })?;
+            Node { handle, original, operation, is_enabled: node.is_enabled }
+        });
         let graph = Self {
             handle,
             original: (copy_for == CopyFor::Program).then_some(self.handle),
@@ -332,40 +321,28 @@ impl Graph {
             executables: Arc::default(),
         };
         if !is_registered {
-            return Ok(Arc::new(graph));
+            return Arc::new(graph);
         }
         let graph = driver.handles.insert_at(handle, graph);
         for (id, node) in graph.nodes.lock().nodes() {
             driver.handles.insert_at(node.handle, NodeRef { graph: graph.clone(), id });
         }
-        Ok(graph)
+        graph
     }
 
-    /// Calls `look` with the copy of a node, here or inside of nodes.
-    pub fn with_copy_of<T>(&self, original: Handle, look: &mut dyn FnMut(&mut Node) -> Result<T>) -> Result<T> {
+    /// Calls `look` with the copy of a node, here or inside of nodes, if there is one.
+    pub fn with_copy_of<T>(&self, original: Handle, look: &mut dyn FnMut(&mut Node) -> T) -> Option<T> {
         let mut nodes = self.nodes.lock();
         if let Some((_, node)) = nodes.nodes_mut().find(|(_, node)| node.original == Some(original)) {
-            return look(node);
+            return Some(look(node));
         }
-        let inside: Vec<Arc<Graph>> = nodes
-            .nodes()
-            .filter_map(|(_, node)| if let Operation::Graph(graph) = &node.operation { Some(graph.clone()) } else { None })
-            .collect();
-        drop(nodes);
-        inside
-            .iter()
-            .find(|graph| graph.has_copy_of(original))
-            .map_or(CuResult::INVALID_VALUE.err(), |graph| graph.with_copy_of(original, look))
-    }
-
-    fn has_copy_of(&self, original: Handle) -> bool {
-        self.with_copy_of(original, &mut |_| Ok(())).is_ok()
+        nodes.nodes().filter_map(|(_, node)| node.operation.graph()).find_map(|graph| graph.with_copy_of(original, look))
     }
 
     /// Removes the handles of the graph and of everything in it. What is executable of it stays.
     pub fn unregister(&self, driver: &Driver) {
         let _ = driver.handles.remove::<Graph>(self.handle);
-        driver.graph_memory.forget_frees(self.handle);
+        driver.graph_memory.lock().forget_frees(self.handle);
         let nodes: Vec<Node> = self.nodes.lock().nodes().map(|(_, node)| node.clone()).collect();
         for node in nodes {
             node.unregister(driver);
@@ -377,7 +354,7 @@ impl Node {
     /// Removes the handles of the node and of the graph in it.
     pub fn unregister(&self, driver: &Driver) {
         let _ = driver.handles.remove::<NodeRef>(self.handle);
-        if let Operation::Graph(graph) = &self.operation {
+        if let Some(graph) = self.operation.graph() {
             graph.unregister(driver);
         }
     }

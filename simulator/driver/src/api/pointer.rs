@@ -1,11 +1,8 @@
 //! Asking about an address: which allocation contains it, and what is known about that allocation.
 
-use std::ffi::c_void;
-
 use super::prelude::*;
-use super::{context, virtual_memory};
+use super::virtual_memory;
 use crate::allocations::{MemoryKind, Owned};
-use crate::driver::DEVICE;
 
 /// `CU_MEMORYTYPE_HOST` and `_DEVICE`
 const HOST: u32 = 1;
@@ -16,10 +13,10 @@ const SYNC_MEMOPS: u32 = 6;
 /// Finds the allocation that contains an address. A module's variable is one too, and so is what is mapped to a reserved range.
 fn containing(driver: &Driver, address: u64) -> Option<Owned> {
     let mapped = || {
-        let (memory, base, bytes) = driver.virtual_memory.at(address)?.mapping?;
+        let (memory, base, bytes) = driver.virtual_memory.lock().at(address)?.mapping?;
         Some(Owned { base, bytes, kind: MemoryKind::Mapped, context: Handle::NULL, id: memory.handle.number() })
     };
-    driver.allocations.containing(address).or_else(mapped).or_else(|| {
+    driver.allocations.lock().containing(address).or_else(mapped).or_else(|| {
         let variable = driver.memory.allocation_at(address)?;
         let context = context::current_handle();
         Some(Owned { base: variable.base, bytes: variable.bytes, kind: MemoryKind::Device, context, id: variable.base })
@@ -28,7 +25,7 @@ fn containing(driver: &Driver, address: u64) -> Option<Owned> {
 
 /// Writes one attribute of an allocation.
 fn put(driver: &Driver, owned: Owned, attribute: u32, address: u64, out: Out<c_void>) -> Result<()> {
-    let place = (owned.kind == MemoryKind::Mapped).then(|| driver.virtual_memory.at(address)).flatten();
+    let place = (owned.kind == MemoryKind::Mapped).then(|| driver.virtual_memory.lock().at(address)).flatten();
     match (attribute, &place) {
         // The reserved range, which may be longer than what is mapped.
         (11, Some(place)) => return out.cast::<u64>().put(place.base),
@@ -51,7 +48,7 @@ fn put(driver: &Driver, owned: Owned, attribute: u32, address: u64, out: Out<c_v
             out.cast::<u64>().put(0)?;
             CuResult::INVALID_VALUE.err()
         }
-        SYNC_MEMOPS => flag(driver.allocations.synchronous(base).unwrap_or(kind == MemoryKind::Managed)),
+        SYNC_MEMOPS => flag(driver.allocations.lock().synchronous(base).unwrap_or(kind == MemoryKind::Managed)),
         7 => out.cast::<u64>().put(id),
         8 => flag(kind == MemoryKind::Managed),
         9 => out.cast::<i32>().put(DEVICE),
@@ -118,7 +115,7 @@ exports! {
             refuse!(INVALID_VALUE);
         };
         // Every copy is complete when its call returns, so the attribute has no effect but to be read again.
-        driver.allocations.set_synchronous(owned.base, value != 0);
+        driver.allocations.lock().set_synchronous(owned.base, value != 0);
         Ok(())
     }
 

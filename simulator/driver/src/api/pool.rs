@@ -2,16 +2,13 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use parking_lot::Mutex;
 use simt::{Accessed, Accesses};
 
-use super::context;
 use super::operation::{Block, Operation, free_graph_memory};
 use super::prelude::*;
 use super::stream;
 use crate::allocations::{MemoryKind, Owned};
 use crate::attributes;
-use crate::driver::DEVICE;
 use crate::ffi::{MemAccess, MemLocation, PoolProperties};
 use crate::pools::Pool;
 use crate::shared_memory::{Place, SharedMemory, Token};
@@ -19,47 +16,43 @@ use crate::timeline::Task;
 
 /// `CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED`
 const POOLS_SUPPORTED: u32 = 115;
-/// `CU_MEM_ALLOCATION_TYPE_PINNED`, the only type of memory that a pool can have here.
-const PINNED: u32 = 1;
+/// `CU_MEM_ALLOCATION_TYPE_PINNED`, the only type of memory that can be asked for here.
+pub const PINNED: u32 = 1;
 /// `CU_MEM_LOCATION_TYPE_DEVICE`
-const ON_DEVICE: u32 = 1;
+pub const ON_DEVICE: u32 = 1;
 /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`
 const READ_WRITE: u32 = 3;
-
 /// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
-const FILE_DESCRIPTOR: u32 = 1;
+pub const FILE_DESCRIPTOR: u32 = 1;
 /// The kind of data of an exported address.
 const POOLED: u32 = 3;
 
-/// Refuses a device that has no memory pools.
-fn check_supported(driver: &Driver) -> Result<()> {
-    match attributes::attribute(driver.profile, POOLS_SUPPORTED) {
-        Some(1) => Ok(()),
-        _ => {
-            Err(CuResult::NOT_SUPPORTED.because(format!("the profile {} has no memory pools; use cuMemAlloc", driver.profile.name)))
-        }
-    }
+fn supported(driver: &'static Driver) -> Result<&'static Driver> {
+    let is_supported = attributes::attribute(driver.profile, POOLS_SUPPORTED) == Some(1);
+    refuse!(NOT_SUPPORTED if !is_supported, "the profile {} has no memory pools; use cuMemAlloc", driver.profile.name);
+    Ok(driver)
 }
 
 fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Handle) -> Result<()> {
     let (driver, context) = context::current()?;
-    check_supported(driver)?;
+    supported(driver)?;
     out.check()?;
     stream::any(stream)?;
-    let pool = driver.handles.get::<Pool>(pool.unwrap_or(driver.pools.current()))?;
+    let pool = driver.handles.get::<Pool>(pool.unwrap_or(*driver.pools.current.lock()))?;
     refuse!(INVALID_VALUE if pool.is_imported, "a pool of another process allocates nothing here");
     // Unlike `cuMemAlloc`, this accepts a size of 0 and returns null, which can be freed.
     if bytes == 0 {
         return out.put(0);
     }
-    if let Some(status) = driver.captures.status(stream::key(stream)?) {
+    let captured = driver.captures.lock().status(stream::key(stream)?);
+    if let Some(status) = captured {
         let block = Block::new(driver, bytes, context.handle, status.graph)?;
         stream::submit(stream, Operation::Allocate(block.clone()))?;
         return out.put(block.address);
     }
-    stream::use_now(stream)?;
+    stream::admit(stream)?;
     let kind = MemoryKind::Pooled(pool.handle);
-    let address = driver.allocations.allocate(bytes, kind, context.handle)?;
+    let address = driver.allocations.lock().allocate(bytes, kind, context.handle)?;
     pool.note_allocated(bytes as u64);
     if driver.queues.timeline.is_some() {
         // Work of another stream may use it only after the allocation.
@@ -74,10 +67,10 @@ fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Han
 /// Frees memory, and records that in its pool if it still exists.
 pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -> Result<()> {
     let is_of_graph = |owned: &Owned| owned.kind == MemoryKind::Graph && owned.base == address;
-    if driver.allocations.containing(address).as_ref().is_some_and(is_of_graph) && frees(MemoryKind::Graph) {
+    if driver.allocations.lock().containing(address).as_ref().is_some_and(is_of_graph) && frees(MemoryKind::Graph) {
         return free_graph_memory(driver, address);
     }
-    let freed = driver.allocations.free(address, frees)?;
+    let freed = driver.allocations.lock().free(address, frees)?;
     if let MemoryKind::Pooled(pool) = freed.kind
         && let Ok(pool) = driver.handles.get::<Pool>(pool)
     {
@@ -88,7 +81,7 @@ pub fn free(driver: &Driver, address: u64, frees: impl Fn(MemoryKind) -> bool) -
 
 /// Returns all bytes of an allocation, which nothing may use any more.
 fn whole(driver: &Driver, address: u64) -> Vec<Accessed> {
-    let owned = driver.allocations.containing(address);
+    let owned = driver.allocations.lock().containing(address);
     owned.map(|owned| Accessed { address: owned.base, bytes: owned.bytes, accesses: Accesses::WRITTEN }).into_iter().collect()
 }
 
@@ -99,8 +92,8 @@ fn check_location(location: MemLocation) -> Result<()> {
 }
 
 /// Refuses memory of a kind that no pool can have here.
-pub fn check_properties(driver: &Driver, properties: &PoolProperties) -> Result<()> {
-    check_supported(driver)?;
+pub fn check_properties(driver: &'static Driver, properties: &PoolProperties) -> Result<()> {
+    supported(driver)?;
     refuse!(INVALID_VALUE if properties.alloc_type != PINNED);
     refuse!(
         NOT_SUPPORTED if properties.handle_types & !FILE_DESCRIPTOR != 0,
@@ -122,17 +115,14 @@ pub fn properties() -> PoolProperties {
 }
 
 exports! {
-    fn cuMemAllocAsync(address: Out<DevicePtr>, bytes: usize, stream: Handle) also "_ptsz" {
-        allocate(address, bytes, None, stream)
-    }
-
-    fn cuMemAllocFromPoolAsync(address: Out<DevicePtr>, bytes: usize, pool: Handle, stream: Handle) also "_ptsz" {
-        allocate(address, bytes, Some(pool), stream)
-    }
+    fn cuMemAllocAsync(address: Out<DevicePtr>, bytes: usize, stream: Handle) also "_ptsz" =>
+        allocate(address, bytes, None, stream);
+    fn cuMemAllocFromPoolAsync(address: Out<DevicePtr>, bytes: usize, pool: Handle, stream: Handle) also "_ptsz" =>
+        allocate(address, bytes, Some(pool), stream);
 
     fn cuMemFreeAsync(address: DevicePtr, stream: Handle) also "_ptsz" {
         let (driver, _) = context::current()?;
-        check_supported(driver)?;
+        supported(driver)?;
         stream::any(stream)?;
         if address == 0 {
             return Ok(());
@@ -140,8 +130,8 @@ exports! {
         if stream::is_capturing(stream)? {
             return stream::submit(stream, Operation::Free(address));
         }
-        stream::use_now(stream)?;
-        if driver.queues.are_late() && driver.allocations.containing(address).is_none_or(|owned| owned.base != address) {
+        stream::admit(stream)?;
+        if driver.queues.is_late && driver.allocations.lock().containing(address).is_none_or(|owned| owned.base != address) {
             refuse!(INVALID_VALUE);
         }
         // CUDA allows memory from cuMemAlloc here as well.
@@ -172,8 +162,7 @@ exports! {
 
     /// The program keeps the file descriptor, and closes it.
     fn cuMemPoolImportFromShareableHandle(pool: Out<Handle>, shareable: HostBytes, handle_type: u32, flags: u64) {
-        let driver = driver()?;
-        check_supported(driver)?;
+        let driver = supported(driver()?)?;
         pool.check()?;
         refuse!(INVALID_VALUE if flags != 0 || handle_type != FILE_DESCRIPTOR);
         let descriptor = shareable.descriptor()?;
@@ -189,7 +178,7 @@ exports! {
             MemoryKind::Pooled(pool) => driver.handles.get::<Pool>(pool).is_ok_and(|pool| pool.handle_types != 0),
             _ => false,
         };
-        data.put(driver.allocations.export(address, POOLED, shares)?)
+        data.put(driver.allocations.lock().export(address, POOLED, shares)?)
     }
 
     /// Opens memory of another process. It is freed as if it came from a pool of this process.
@@ -199,17 +188,22 @@ exports! {
         refuse!(INVALID_VALUE if !driver.handles.get::<Pool>(pool)?.is_imported);
         let place = Place::from_token(&data.read()?).filter(|place| place.kind == POOLED).ok_or(CuResult::INVALID_VALUE)?;
         let kind = MemoryKind::ImportedFromPool(pool);
-        address.put(driver.allocations.map_imported(&place, kind, context.handle)?)
+        address.put(driver.allocations.lock().map_imported(&place, kind, context.handle)?)
     }
 
+    /// Makes the default pool current if this one was. Memory from the pool lives until it is freed.
     fn cuMemPoolDestroy(pool: Handle) {
         let driver = driver()?;
-        driver.pools.destroy(&driver.handles, pool)
+        refuse!(INVALID_VALUE if pool == driver.pools.default);
+        driver.handles.remove::<Pool>(pool)?;
+        let mut current = driver.pools.current.lock();
+        if *current == pool {
+            *current = driver.pools.default;
+        }
+        Ok(())
     }
 
-    fn cuMemPoolTrimTo(pool: Handle, _bytes_to_keep: usize) {
-        find::<Pool>(pool).map(drop)
-    }
+    fn cuMemPoolTrimTo(pool: Handle, _bytes_to_keep: usize) => find::<Pool>(pool).map(drop);
 
     /// Attributes 1 to 3 are 32 bits wide, the others 64.
     fn cuMemPoolGetAttribute(pool: Handle, attribute: u32, value: Out<u64>) {
@@ -237,8 +231,7 @@ exports! {
 
     fn cuMemPoolSetAccess(pool: Handle, access: In<MemAccess>, count: usize) {
         find::<Pool>(pool)?;
-        for index in 0..count {
-            let access = access.read_nth(index)?;
+        for access in access.read_all(count)? {
             check_location(access.location)?;
             // The device that has a pool can always read and write it.
             refuse!(INVALID_VALUE if access.flags != READ_WRITE);
@@ -252,33 +245,21 @@ exports! {
         flags.put(READ_WRITE)
     }
 
-    fn cuDeviceGetDefaultMemPool(pool: Out<Handle>, device: DeviceId) {
-        let driver = driver_of(device)?;
-        check_supported(driver)?;
-        pool.put(driver.pools.default)
-    }
-
-    fn cuDeviceGetMemPool(pool: Out<Handle>, device: DeviceId) {
-        let driver = driver_of(device)?;
-        check_supported(driver)?;
-        pool.put(driver.pools.current())
-    }
+    fn cuDeviceGetDefaultMemPool(pool: Out<Handle>, device: DeviceId) => pool.put(supported(driver_of(device)?)?.pools.default);
+    fn cuDeviceGetMemPool(pool: Out<Handle>, device: DeviceId) => pool.put(*supported(driver_of(device)?)?.pools.current.lock());
 
     fn cuDeviceSetMemPool(device: DeviceId, pool: Handle) {
-        let driver = driver_of(device)?;
-        check_supported(driver)?;
-        driver.pools.set_current(&driver.handles, pool)
-    }
-
-    fn cuDeviceGraphMemTrim(device: DeviceId) {
-        driver_of(device)?.graph_memory.trim();
+        let driver = supported(driver_of(device)?)?;
+        refuse!(INVALID_VALUE if driver.handles.get::<Pool>(pool)?.is_imported);
+        *driver.pools.current.lock() = pool;
         Ok(())
     }
 
+    fn cuDeviceGraphMemTrim(device: DeviceId) => driver_of(device).map(|driver| driver.graph_memory.lock().trim());
+
     /// Returns bytes in use, now and at most, or reserved, now and at most.
     fn cuDeviceGetGraphMemAttribute(device: DeviceId, attribute: u32, value: Out<u64>) {
-        let [used, reserved] = driver_of(device)?.graph_memory.levels();
-        let levels = [used.bytes, used.high, reserved.bytes, reserved.high];
+        let levels = driver_of(device)?.graph_memory.lock().levels();
         value.put(*levels.get(attribute as usize).ok_or(CuResult::INVALID_VALUE)?)
     }
 
@@ -286,7 +267,7 @@ exports! {
     fn cuDeviceSetGraphMemAttribute(device: DeviceId, attribute: u32, value: In<u64>) {
         let driver = driver_of(device)?;
         match attribute {
-            1 | 3 if value.read()? == 0 => driver.graph_memory.reset_high(attribute as usize / 2),
+            1 | 3 if value.read()? == 0 => driver.graph_memory.lock().reset_high(attribute as usize / 2),
             _ => refuse!(INVALID_VALUE),
         }
         Ok(())

@@ -1,7 +1,5 @@
 //! Looking up exports by name, for programs that do not link against the driver.
 
-use std::ffi::c_void;
-
 use super::prelude::*;
 use crate::export::Export;
 
@@ -13,31 +11,27 @@ const NOT_FOUND: u32 = 1;
 const LEGACY: u64 = 1;
 const PER_THREAD: u64 = 2;
 
-/// Names whose plain form changed its meaning in some version of CUDA: plain name, version, suffix before that version, suffix from then
-/// on.
-const CHANGED: [(&str, i32, &str, &str); 22] = [
+/// Plain names that have meant the form with `_v2` since some version of CUDA, and the form without a suffix before.
+const SECOND_SINCE: [(i32, &str); 4] = [
+    (
+        12000,
+        "cuGetProcAddress cuGraphAddKernelNode cuGraphExecKernelNodeSetParams cuGraphExecUpdate cuGraphKernelNodeGetParams \
+         cuGraphKernelNodeSetParams",
+    ),
+    (12050, "cuStreamGetCtx"),
+    (12080, "cuEventElapsedTime"),
+    (
+        13000,
+        "cuCtxGetDevice cuCtxSynchronize cuGraphAddDependencies cuGraphAddNode cuGraphGetEdges cuGraphNodeGetDependencies \
+         cuGraphNodeGetDependentNodes cuGraphRemoveDependencies cuMemAdvise cuMemPrefetchAsync cuStreamUpdateCaptureDependencies",
+    ),
+];
+
+/// Other names whose plain form changed its meaning: plain name, version, suffix before that version, suffix from then on.
+const CHANGED: [(&str, i32, &str, &str); 3] = [
     ("cuCtxCreate", 13000, "_v2", "_v4"),
-    ("cuCtxGetDevice", 13000, "", "_v2"),
-    ("cuCtxSynchronize", 13000, "", "_v2"),
-    ("cuEventElapsedTime", 12080, "", "_v2"),
-    ("cuGraphAddDependencies", 13000, "", "_v2"),
-    ("cuGraphAddKernelNode", 12000, "", "_v2"),
-    ("cuGraphAddNode", 13000, "", "_v2"),
-    ("cuGraphExecKernelNodeSetParams", 12000, "", "_v2"),
-    ("cuGraphExecUpdate", 12000, "", "_v2"),
-    ("cuGraphGetEdges", 13000, "", "_v2"),
     ("cuGraphInstantiate", 12000, "_v2", "WithFlags"),
-    ("cuGraphKernelNodeGetParams", 12000, "", "_v2"),
-    ("cuGraphKernelNodeSetParams", 12000, "", "_v2"),
-    ("cuGraphNodeGetDependencies", 13000, "", "_v2"),
-    ("cuGraphNodeGetDependentNodes", 13000, "", "_v2"),
-    ("cuGraphRemoveDependencies", 13000, "", "_v2"),
     ("cuStreamGetCaptureInfo", 13000, "_v2", "_v3"),
-    ("cuStreamGetCtx", 12050, "", "_v2"),
-    ("cuStreamUpdateCaptureDependencies", 13000, "", "_v2"),
-    ("cuGetProcAddress", 12000, "", "_v2"),
-    ("cuMemAdvise", 13000, "", "_v2"),
-    ("cuMemPrefetchAsync", 13000, "", "_v2"),
 ];
 
 /// Suffixes to try for a plain name, newest first. The forms that match have the same meaning in every version of CUDA 12.
@@ -51,7 +45,7 @@ macro_rules! exports_of {
 /// Returns every function that the library exports.
 pub fn every_export() -> impl Iterator<Item = &'static Export> {
     exports_of! {
-        array capture context copy core_dump device errors event fill function graph graph::attributes graph::by_type graph::dot graph::executable
+        array capture context copy core_dump device event fill function graph graph::attributes graph::by_type graph::dot graph::executable
         graph::nodes green init ipc launch library linker memory module occupancy older pointer pool primary reference refused stream
         tensor_map texture user_object value virtual_memory
     }
@@ -70,8 +64,10 @@ fn find(name: &str, version: i32) -> Option<&'static Export> {
     if name.rsplit_once("_v").is_some_and(|(_, suffix)| suffix.parse::<u32>().is_ok()) {
         return None;
     }
-    match CHANGED.iter().find(|(changed, ..)| *changed == name) {
-        Some((_, since, before, after)) => exact(&format!("{name}{}", if version >= *since { after } else { before })),
+    let second = SECOND_SINCE.iter().find(|(_, names)| names.split_whitespace().any(|changed| changed == name));
+    let changed = CHANGED.iter().find(|(changed, ..)| *changed == name).map(|&(_, since, before, after)| (since, before, after));
+    match changed.or(second.map(|&(since, _)| (since, "", "_v2"))) {
+        Some((since, before, after)) => exact(&format!("{name}{}", if version >= since { after } else { before })),
         None => SUFFIXES.iter().find_map(|suffix| exact(&format!("{name}{suffix}"))),
     }
 }
@@ -94,14 +90,12 @@ fn get(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, statu
 }
 
 exports! {
-    fn cuGetProcAddress(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64) {
-        get(symbol, function, version, flags, None)
-    }
+    fn cuGetProcAddress(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64) =>
+        get(symbol, function, version, flags, None);
 
     /// Succeeds for an unknown name, which the status says.
-    fn cuGetProcAddress_v2(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, status: Out<u32>) {
-        get(symbol, function, version, flags, Some(status))
-    }
+    fn cuGetProcAddress_v2(symbol: Text, function: Out<*mut c_void>, version: i32, flags: u64, status: Out<u32>) =>
+        get(symbol, function, version, flags, Some(status));
 }
 
 #[cfg(test)]

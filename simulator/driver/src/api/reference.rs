@@ -3,15 +3,10 @@
 //!
 //! The variable holds the handle of its reference, which kernels look up as that of an object.
 
-use std::ffi::c_int;
-use std::sync::Arc;
-
-use parking_lot::Mutex;
 use simt::Opaque;
 use simt::texture::Binding;
 
 use super::array::{self, Array, Mipmapped};
-use super::context::{self, Context};
 use super::module::Module;
 use super::prelude::*;
 use super::texture;
@@ -29,13 +24,11 @@ const CLAMP: u32 = 1;
 /// `CU_PARAM_TR_DEFAULT`, the only unit that a reference can have.
 const DEFAULT_UNIT: c_int = -1;
 
-/// A texture reference.
 struct TextureReference {
     context: Arc<Context>,
     state: Mutex<State>,
 }
 
-/// The state of a texture reference, set by the host.
 struct State {
     resource: Option<ResourceDescriptor>,
     /// The format and the number of channels of memory.
@@ -43,30 +36,17 @@ struct State {
     texture: TextureDescriptor,
 }
 
-/// A surface reference.
 struct SurfaceReference {
     context: Arc<Context>,
     array: Mutex<Handle>,
 }
 
-kinds! {
-    TextureReference: INVALID_HANDLE, of its context;
-    SurfaceReference: INVALID_HANDLE, of its context;
-}
+kind!(TextureReference: INVALID_HANDLE, of its context);
+kind!(SurfaceReference: INVALID_HANDLE, of its context);
 
 impl TextureReference {
     fn new(context: Arc<Context>) -> Self {
-        let texture = TextureDescriptor {
-            addressing: [CLAMP; 3],
-            filter: 0,
-            flags: 0,
-            max_anisotropy: 0,
-            mipmap_filter: 0,
-            mipmap_level_bias: 0.0,
-            mipmap_levels: [0.0; 2],
-            border_color: [0.0; 4],
-            reserved: [0; 12],
-        };
+        let texture = TextureDescriptor { addressing: [CLAMP; 3], ..TextureDescriptor::default() };
         Self { context, state: Mutex::new(State { resource: None, format: (FLOAT, 1), texture }) }
     }
 }
@@ -84,17 +64,21 @@ fn change(handle: Handle, change: impl FnOnce(&mut State) -> Result<()>) -> Resu
     Ok(())
 }
 
-/// Sets something that no value is wrong for.
-fn set(reference: Handle, set: impl FnOnce(&mut TextureDescriptor)) -> Result<()> {
+/// Sets how textures are read, if the value is allowed.
+fn set(reference: Handle, is_allowed: bool, set: impl FnOnce(&mut TextureDescriptor)) -> Result<()> {
     change(reference, |state| {
+        refuse!(INVALID_VALUE if !is_allowed);
         set(&mut state.texture);
         Ok(())
     })
 }
 
 fn look<T>(reference: Handle, look: impl FnOnce(&State) -> Result<T>) -> Result<T> {
-    let reference = find::<TextureReference>(reference)?;
-    look(&reference.state.lock())
+    look(&find::<TextureReference>(reference)?.state.lock())
+}
+
+fn texture(reference: Handle) -> Result<TextureDescriptor> {
+    look(reference, |state| Ok(state.texture))
 }
 
 /// Finds or makes the reference that a variable of a module holds.
@@ -135,23 +119,18 @@ fn bound(reference: Handle, kind: u32) -> Result<Handle> {
 }
 
 exports! {
-    fn cuModuleGetTexRef(reference: Out<Handle>, module: Handle, name: Text) {
-        reference.check()?;
-        reference.put(of_variable(module, &name.read()?, Opaque::Texture, TextureReference::new)?)
-    }
+    fn cuModuleGetTexRef(reference: Out<Handle>, module: Handle, name: Text) =>
+        reference.put_made(|| of_variable(module, &name.read()?, Opaque::Texture, TextureReference::new));
 
     fn cuModuleGetSurfRef(reference: Out<Handle>, module: Handle, name: Text) {
-        reference.check()?;
         let make = |context| SurfaceReference { context, array: Mutex::new(Handle::NULL) };
-        reference.put(of_variable(module, &name.read()?, Opaque::Surface, make)?)
+        reference.put_made(|| of_variable(module, &name.read()?, Opaque::Surface, make))
     }
 
     /// Makes a reference that no kernel knows.
     fn cuTexRefCreate(reference: Out<Handle>) {
         let (driver, context) = context::current()?;
-        reference.check()?;
-        let handle = driver.handles.add(TextureReference::new(context));
-        reference.put(handle)
+        reference.put_made(|| Ok(driver.handles.add(TextureReference::new(context))))
     }
 
     fn cuTexRefDestroy(reference: Handle) {
@@ -167,24 +146,20 @@ exports! {
         look(reference, |_| if unit == DEFAULT_UNIT { Ok(()) } else { CuResult::INVALID_VALUE.err() })
     }
 
-    fn cuTexRefSetArray(reference: Handle, array: Handle, flags: u32) {
-        change(reference, |state| {
-            let found = find::<Array>(array)?;
-            refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
-            state.format = (found.descriptor.format, found.descriptor.channels);
-            state.resource = Some(ResourceDescriptor::of_array(texture::ARRAY, array));
-            Ok(())
-        })
-    }
+    fn cuTexRefSetArray(reference: Handle, array: Handle, flags: u32) => change(reference, |state| {
+        let found = find::<Array>(array)?;
+        refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
+        state.format = (found.descriptor.format, found.descriptor.channels);
+        state.resource = Some(ResourceDescriptor::of_array(texture::ARRAY, array));
+        Ok(())
+    });
 
-    fn cuTexRefSetMipmappedArray(reference: Handle, array: Handle, flags: u32) {
-        change(reference, |state| {
-            find::<Mipmapped>(array)?;
-            refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
-            state.resource = Some(ResourceDescriptor::of_array(texture::MIPMAPPED, array));
-            Ok(())
-        })
-    }
+    fn cuTexRefSetMipmappedArray(reference: Handle, array: Handle, flags: u32) => change(reference, |state| {
+        find::<Mipmapped>(array)?;
+        refuse!(INVALID_VALUE if flags != OVERRIDE_FORMAT);
+        state.resource = Some(ResourceDescriptor::of_array(texture::MIPMAPPED, array));
+        Ok(())
+    });
 
     /// Binds memory. Every address of an allocation is aligned well enough here, so the offset is 0.
     fn cuTexRefSetAddress_v2(offset: Out<usize>, reference: Handle, address: DevicePtr, bytes: usize) {
@@ -195,10 +170,7 @@ exports! {
     }
 
     fn cuTexRefSetAddress2D_v2 | cuTexRefSetAddress2D_v3(
-        reference: Handle,
-        descriptor: In<ArrayDescriptor>,
-        address: DevicePtr,
-        pitch: usize,
+        reference: Handle, descriptor: In<ArrayDescriptor>, address: DevicePtr, pitch: usize,
     ) {
         let driver = driver()?;
         let ArrayDescriptor { width, height, format, channels } = descriptor.read()?;
@@ -211,123 +183,65 @@ exports! {
         })
     }
 
-    fn cuTexRefSetFormat(reference: Handle, format: u32, channels: c_int) {
-        change(reference, |state| {
-            array::format(format)?;
-            refuse!(INVALID_VALUE if !matches!(channels, 1 | 2 | 4));
-            state.format = (format, channels as u32);
-            Ok(())
-        })
-    }
+    fn cuTexRefSetFormat(reference: Handle, format: u32, channels: c_int) => change(reference, |state| {
+        array::format(format)?;
+        refuse!(INVALID_VALUE if !matches!(channels, 1 | 2 | 4));
+        state.format = (format, channels as u32);
+        Ok(())
+    });
 
     fn cuTexRefSetAddressMode(reference: Handle, dimension: c_int, mode: u32) {
-        change(reference, |state| {
-            let slot = usize::try_from(dimension).ok().and_then(|dimension| state.texture.addressing.get_mut(dimension));
-            match slot {
-                Some(slot) if mode <= 3 => *slot = mode,
-                _ => refuse!(INVALID_VALUE),
-            }
-            Ok(())
-        })
+        let is_allowed = (0..3).contains(&dimension) && mode <= 3;
+        set(reference, is_allowed, |texture| texture.addressing[dimension as usize] = mode)
     }
 
-    fn cuTexRefSetFilterMode(reference: Handle, mode: u32) {
-        change(reference, |state| set_mode(&mut state.texture.filter, mode))
-    }
-
-    fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: u32) {
-        change(reference, |state| set_mode(&mut state.texture.mipmap_filter, mode))
-    }
-
-    fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) {
-        set(reference, |texture| texture.mipmap_level_bias = bias)
-    }
-
-    fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) {
-        set(reference, |texture| texture.mipmap_levels = [least, greatest])
-    }
+    fn cuTexRefSetMipmapFilterMode(reference: Handle, mode: u32) =>
+        set(reference, mode <= 1, |texture| texture.mipmap_filter = mode);
+    fn cuTexRefSetFilterMode(reference: Handle, mode: u32) => set(reference, mode <= 1, |texture| texture.filter = mode);
+    fn cuTexRefSetMipmapLevelBias(reference: Handle, bias: f32) => set(reference, true, |texture| texture.mipmap_level_bias = bias);
+    fn cuTexRefSetMipmapLevelClamp(reference: Handle, least: f32, greatest: f32) =>
+        set(reference, true, |texture| texture.mipmap_levels = [least, greatest]);
 
     /// Stored, without effect.
-    fn cuTexRefSetMaxAnisotropy(reference: Handle, ratio: u32) {
-        set(reference, |texture| texture.max_anisotropy = ratio)
-    }
+    fn cuTexRefSetMaxAnisotropy(reference: Handle, ratio: u32) => set(reference, true, |texture| texture.max_anisotropy = ratio);
+    fn cuTexRefSetFlags(reference: Handle, flags: u32) => set(reference, flags & !FLAGS == 0, |texture| texture.flags = flags);
+    fn cuTexRefSetBorderColor(reference: Handle, color: In<[f32; 4]>) =>
+        change(reference, |state| color.read().map(|color| state.texture.border_color = color));
 
-    fn cuTexRefSetBorderColor(reference: Handle, color: In<[f32; 4]>) {
-        change(reference, |state| {
-            state.texture.border_color = color.read()?;
-            Ok(())
-        })
-    }
+    fn cuTexRefGetAddress_v2(address: Out<DevicePtr>, reference: Handle) => look(reference, |state| {
+        let of_memory = |resource: &ResourceDescriptor| matches!(resource.kind, texture::LINEAR | texture::PITCHED);
+        let resource = state.resource.filter(of_memory).ok_or(CuResult::INVALID_VALUE)?;
+        address.put(resource.memory().0)
+    });
 
-    fn cuTexRefSetFlags(reference: Handle, flags: u32) {
-        change(reference, |state| {
-            refuse!(INVALID_VALUE if flags & !FLAGS != 0);
-            state.texture.flags = flags;
-            Ok(())
-        })
-    }
-
-    fn cuTexRefGetAddress_v2(address: Out<DevicePtr>, reference: Handle) {
-        look(reference, |state| {
-            let of_memory = |resource: &ResourceDescriptor| matches!(resource.kind, texture::LINEAR | texture::PITCHED);
-            let resource = state.resource.filter(of_memory).ok_or(CuResult::INVALID_VALUE)?;
-            address.put(resource.memory().0)
-        })
-    }
-
-    fn cuTexRefGetArray(array: Out<Handle>, reference: Handle) {
-        array.put(bound(reference, texture::ARRAY)?)
-    }
-
-    fn cuTexRefGetMipmappedArray(array: Out<Handle>, reference: Handle) {
-        array.put(bound(reference, texture::MIPMAPPED)?)
-    }
+    fn cuTexRefGetArray(array: Out<Handle>, reference: Handle) => array.put(bound(reference, texture::ARRAY)?);
+    fn cuTexRefGetMipmappedArray(array: Out<Handle>, reference: Handle) => array.put(bound(reference, texture::MIPMAPPED)?);
 
     fn cuTexRefGetAddressMode(mode: Out<u32>, reference: Handle, dimension: c_int) {
-        look(reference, |state| {
-            let found = usize::try_from(dimension).ok().and_then(|dimension| state.texture.addressing.get(dimension));
-            mode.put(*found.ok_or(CuResult::INVALID_VALUE)?)
-        })
-    }
-
-    fn cuTexRefGetFilterMode(mode: Out<u32>, reference: Handle) {
-        look(reference, |state| mode.put(state.texture.filter))
+        let modes = texture(reference)?.addressing;
+        let found = usize::try_from(dimension).ok().and_then(|dimension| modes.get(dimension));
+        mode.put(*found.ok_or(CuResult::INVALID_VALUE)?)
     }
 
     fn cuTexRefGetFormat(format: Out<u32>, channels: Out<c_int>, reference: Handle) {
-        look(reference, |state| {
-            format.put_if_asked(state.format.0);
-            channels.put_if_asked(state.format.1 as c_int);
-            Ok(())
-        })
-    }
-
-    fn cuTexRefGetMipmapFilterMode(mode: Out<u32>, reference: Handle) {
-        look(reference, |state| mode.put(state.texture.mipmap_filter))
-    }
-
-    fn cuTexRefGetMipmapLevelBias(bias: Out<f32>, reference: Handle) {
-        look(reference, |state| bias.put(state.texture.mipmap_level_bias))
+        let found = look(reference, |state| Ok(state.format))?;
+        format.put_if_asked(found.0);
+        channels.put_if_asked(found.1 as c_int);
+        Ok(())
     }
 
     fn cuTexRefGetMipmapLevelClamp(least: Out<f32>, greatest: Out<f32>, reference: Handle) {
-        look(reference, |state| {
-            least.put(state.texture.mipmap_levels[0])?;
-            greatest.put(state.texture.mipmap_levels[1])
-        })
+        let levels = texture(reference)?.mipmap_levels;
+        least.put(levels[0])?;
+        greatest.put(levels[1])
     }
 
-    fn cuTexRefGetMaxAnisotropy(ratio: Out<c_int>, reference: Handle) {
-        look(reference, |state| ratio.put(state.texture.max_anisotropy as c_int))
-    }
-
-    fn cuTexRefGetBorderColor(color: Out<[f32; 4]>, reference: Handle) {
-        look(reference, |state| color.put(state.texture.border_color))
-    }
-
-    fn cuTexRefGetFlags(flags: Out<u32>, reference: Handle) {
-        look(reference, |state| flags.put(state.texture.flags))
-    }
+    fn cuTexRefGetFilterMode(mode: Out<u32>, reference: Handle) => mode.put(texture(reference)?.filter);
+    fn cuTexRefGetMipmapFilterMode(mode: Out<u32>, reference: Handle) => mode.put(texture(reference)?.mipmap_filter);
+    fn cuTexRefGetMipmapLevelBias(bias: Out<f32>, reference: Handle) => bias.put(texture(reference)?.mipmap_level_bias);
+    fn cuTexRefGetMaxAnisotropy(ratio: Out<c_int>, reference: Handle) => ratio.put(texture(reference)?.max_anisotropy as c_int);
+    fn cuTexRefGetBorderColor(color: Out<[f32; 4]>, reference: Handle) => color.put(texture(reference)?.border_color);
+    fn cuTexRefGetFlags(flags: Out<u32>, reference: Handle) => flags.put(texture(reference)?.flags);
 
     fn cuSurfRefSetArray(reference: Handle, array: Handle, flags: u32) {
         let driver = driver()?;
@@ -339,14 +253,5 @@ exports! {
         Ok(())
     }
 
-    fn cuSurfRefGetArray(array: Out<Handle>, reference: Handle) {
-        let reference = find::<SurfaceReference>(reference)?;
-        array.put(*reference.array.lock())
-    }
-}
-
-fn set_mode(mode: &mut u32, given: u32) -> Result<()> {
-    refuse!(INVALID_VALUE if given > 1);
-    *mode = given;
-    Ok(())
+    fn cuSurfRefGetArray(array: Out<Handle>, reference: Handle) => array.put(*find::<SurfaceReference>(reference)?.array.lock());
 }

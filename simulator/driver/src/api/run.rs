@@ -1,9 +1,7 @@
 //! How operations are executed, some of which may have to wait: what has been done of them, and how they go on.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use super::context::Context;
 use super::event::Record;
 use super::operation::{Graph, Operation, give_back};
 use super::prelude::*;
@@ -76,8 +74,8 @@ impl Run {
                 }
             }
             Operation::Record(event) => event.record_now(),
-            Operation::Allocate(block) => driver.graph_memory.allocate(block.address)?,
-            Operation::Free(address) => give_back(driver, *address, driver.graph_memory.free(*address)?),
+            Operation::Allocate(block) => driver.graph_memory.lock().allocate(block.address)?,
+            Operation::Free(address) => give_back(driver, *address, driver.graph_memory.lock().free(*address)?),
             Operation::Values(values) => {
                 while let Some(next) = values.operations.get(self.done) {
                     match next.run(driver)? {

@@ -5,21 +5,20 @@
 //! Every function that enqueues an operation does so through [`submit`], which executes the operation, or makes a node of it while the stream
 //! is being captured.
 
-use std::sync::Arc;
 use std::thread;
 
-use super::context::{self, Context, STREAM_ATTRIBUTE_BYTES};
+use super::attribute::{self, *};
 use super::event::Event;
 use super::operation::{Graph, Operation};
 use super::prelude::*;
 use super::run::Run;
 use crate::captures::StreamKey;
-use crate::driver::{self, DEVICE};
+use crate::driver;
 use crate::export::default_is_per_thread;
 use crate::ffi::{HostCall, HostFn, StreamCallback};
 use crate::position::{Awaited, Position};
 use crate::queues::Progress;
-use crate::timeline::Task;
+use crate::timeline::{Moment, Task};
 
 /// The default stream, which always exists. [`Handle::LEGACY_STREAM`] and [`Handle::PER_THREAD_STREAM`] always exist as well.
 pub const DEFAULT: Handle = Handle::NULL;
@@ -34,18 +33,12 @@ const EXTERNAL: u32 = 1;
 /// `CU_STREAM_NON_BLOCKING`
 pub const NON_BLOCKING: u32 = 1;
 
-/// `CU_LAUNCH_ATTRIBUTE_…`, as far as streams have them
-const ACCESS_POLICY_WINDOW: u32 = 1;
-const SYNCHRONIZATION_POLICY: u32 = 3;
-const LAST_SYNCHRONIZATION_POLICY: u32 = 4;
-const PRIORITY: u32 = 8;
-const MEMORY_DOMAIN_MAP: u32 = 9;
-const MEMORY_DOMAIN: u32 = 10;
+/// The last `CUsynchronizationPolicy`.
+const LAST_SYNCHRONIZATION_POLICY: i32 = 4;
 
 /// A stream that the program made.
 #[derive(Debug)]
 pub struct Stream {
-    pub handle: Handle,
     pub context: Arc<Context>,
     /// The handle of the context by which the stream was made.
     made_in: Handle,
@@ -53,9 +46,7 @@ pub struct Stream {
     priority: i32,
 }
 
-kinds! {
-    Stream: INVALID_HANDLE, of its context;
-}
+kind!(Stream: INVALID_HANDLE, of its context);
 
 /// Returns the stream with this handle, in any context; `None` for the streams that always exist.
 pub fn any(handle: Handle) -> Result<Option<Arc<Stream>>> {
@@ -83,11 +74,6 @@ pub fn context_of(handle: Handle) -> Result<Arc<Context>> {
     }
 }
 
-/// Refuses a stream of another context than the current one.
-pub fn check_current(handle: Handle, current: &Context) -> Result<()> {
-    if context_of(handle)?.handle == current.handle { Ok(()) } else { CuResult::INVALID_HANDLE.err() }
-}
-
 /// Returns the context of a stream that is about to be used.
 pub fn usable(handle: Handle) -> Result<Arc<Context>> {
     driver()?;
@@ -111,7 +97,7 @@ pub fn is_blocking(handle: Handle) -> Result<bool> {
 
 /// Returns true if a stream is being captured, even without success.
 pub fn is_capturing(handle: Handle) -> Result<bool> {
-    Ok(driver()?.captures.status(key(handle)?).is_some())
+    Ok(driver()?.captures.lock().status(key(handle)?).is_some())
 }
 
 /// Gives a stream something to do. It is done when this returns, unless the stream is being captured, or waits for a value in memory.
@@ -120,17 +106,18 @@ pub fn submit(stream: Handle, operation: Operation) -> Result<()> {
 }
 
 /// Gives a stream something to do, and does `then` right after it. No one can know before `then` that it is done. A capture does not do
-/// `then`. A capture does not do that.
+/// `then`.
 pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + Send + 'static) -> Result<()> {
     let (driver, key) = admit(stream)?;
     let record = |graph, dependencies: &[_]| find::<Graph>(graph)?.add(driver, operation.clone(), dependencies);
-    if let Some(recorded) = driver.captures.add(key, record) {
+    let recorded = driver.captures.lock().add(key, record);
+    if let Some(recorded) = recorded {
         return recorded.map(drop);
     }
     if let Operation::Record(event) = &operation {
         event.note_submitted();
     }
-    if driver.queues.are_late() {
+    if driver.queues.is_late {
         operation.check(driver)?;
     }
     let is_timed = driver.queues.timeline.is_some();
@@ -151,11 +138,10 @@ pub fn submit_then(stream: Handle, operation: Operation, then: impl FnOnce() + S
         return Ok(());
     }
     let moment = driver.queues.push(position(stream, key)?, task, Box::new(work))?;
-    events.iter().for_each(|event| event.note_moment(moment.clone()));
+    events.iter().for_each(|event| event.last.lock().moment.clone_from(&moment));
     Ok(())
 }
 
-/// Returns the position of the next work of a stream among all work.
 fn position(stream: Handle, key: StreamKey) -> Result<Position> {
     Ok(Position { stream: key, is_legacy: is_legacy(stream), is_blocking: is_blocking(stream)?, is_of_context: false })
 }
@@ -183,23 +169,18 @@ pub fn finish(stream: Handle) -> Result<()> {
 }
 
 /// Refuses the legacy stream while it would wait for a capturing stream.
-fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
+pub fn admit(stream: Handle) -> Result<(&'static Driver, StreamKey)> {
     let (driver, key) = (driver()?, key(stream)?);
     if is_legacy(stream) {
-        driver.captures.use_legacy(key.context)?;
+        driver.captures.lock().use_legacy(key.context)?;
     }
     Ok((driver, key))
-}
-
-/// Refuses to use the legacy stream now while it would wait for a capture.
-pub fn use_now(stream: Handle) -> Result<()> {
-    admit(stream).map(drop)
 }
 
 /// Refuses what no graph can contain, and invalidates the capture.
 pub fn check_not_capturing(stream: Handle) -> Result<()> {
     let (driver, key) = admit(stream)?;
-    if driver.captures.invalidate(key) { CuResult::STREAM_CAPTURE_UNSUPPORTED.err() } else { Ok(()) }
+    if driver.captures.lock().invalidate(key) { CuResult::STREAM_CAPTURE_UNSUPPORTED.err() } else { Ok(()) }
 }
 
 /// Records an event: at once, or as what the stream's next captured node will depend on.
@@ -209,7 +190,8 @@ fn record(event: Handle, stream: Handle, is_external: bool) -> Result<()> {
     context.check()?;
     refuse!(INVALID_HANDLE if context.handle != event.context.handle);
     let (driver, key) = admit(stream)?;
-    match driver.captures.record(key)? {
+    let captured = driver.captures.lock().record(key)?;
+    match captured {
         Some(captured) if !is_external => {
             event.record_captured(captured);
             Ok(())
@@ -226,34 +208,13 @@ fn wait(stream: Handle, event: Handle, is_external: bool) -> Result<()> {
     refuse!(INVALID_VALUE if is_external && !is_capturing(stream)?);
     match event.captured() {
         Some(_) if is_legacy(stream) => CuResult::STREAM_CAPTURE_UNSUPPORTED.err(),
-        Some(captured) if !is_external => driver.captures.wait(key, is_blocking(stream)?, &captured),
+        Some(captured) if !is_external => driver.captures.lock().wait(key, is_blocking(stream)?, &captured),
         // Only the order inside the stream may cross the boundary of a capture.
-        None if !is_external && driver.captures.invalidate(key) => Err(CuResult::STREAM_CAPTURE_ISOLATION.because(
+        None if !is_external && driver.captures.lock().invalidate(key) => Err(CuResult::STREAM_CAPTURE_ISOLATION.because(
             "the event was not recorded in this capture; record it in a stream of the capture, or wait with CU_EVENT_WAIT_EXTERNAL",
         )),
         _ => submit(stream, Operation::Wait(event)),
     }
-}
-
-/// Waits for a stream. There is nothing to wait for while it is being captured.
-fn wait_for(stream: Handle) -> Result<()> {
-    usable(stream)?;
-    check_not_capturing(stream)?;
-    finish(stream)
-}
-
-/// Asks whether a stream is idle.
-fn query(stream: Handle) -> Result<()> {
-    usable(stream)?;
-    check_not_capturing(stream)?;
-    let driver = driver()?;
-    driver.queues.before_answer()?;
-    let position = position(stream, key(stream)?)?;
-    refuse!(NOT_READY if driver.queues.is_busy(&position));
-    if let Some(timeline) = &driver.queues.timeline {
-        timeline.waited(Awaited::Before(position));
-    }
-    usable(stream).map(drop)
 }
 
 fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
@@ -266,7 +227,7 @@ fn create(out: Out<Handle>, flags: u32, priority: i32) -> Result<()> {
 /// Makes a stream in a context that the program calls `made_in`.
 pub fn make(driver: &Driver, context: Arc<Context>, made_in: Handle, flags: u32, priority: i32) -> Handle {
     let priority = priority.clamp(GREATEST_PRIORITY, LEAST_PRIORITY);
-    driver.handles.insert(|handle| Stream { handle, context, made_in, flags, priority }).handle
+    driver.handles.add(Stream { context, made_in, flags, priority })
 }
 
 /// Returns what the program calls the context of a stream.
@@ -281,16 +242,10 @@ pub fn record_context(context: Handle, event: Handle) -> Result<()> {
     let event = find::<Event>(event)?;
     context.check()?;
     refuse!(INVALID_HANDLE if context.handle != event.context.handle);
-    driver.captures.use_context(context.handle)?;
+    driver.captures.lock().use_context(context.handle)?;
     event.note_submitted();
-    let position = of_context(&context);
-    let recorded = event.clone();
-    let work = Box::new(move || {
-        event.record_now();
-        Ok(Progress::Done)
-    });
-    let moment = driver.queues.push(position, Task::of("the record of an event"), work)?;
-    recorded.note_moment(moment);
+    let moment = submit_in_context(driver, &context, Operation::Record(event.clone()))?;
+    event.last.lock().moment = moment;
     Ok(())
 }
 
@@ -301,106 +256,99 @@ pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
     let event = find::<Event>(event)?;
     context.check()?;
     refuse!(STREAM_CAPTURE_ISOLATION if event.captured().is_some());
-    driver.captures.use_context(context.handle)?;
-    let wait = Operation::Wait(event);
-    let task = wait.task();
-    let mut run = Run::new(wait)?;
-    driver.queues.push(of_context(&context), task, Box::new(move || run.advance(driver))).map(drop)
+    driver.captures.lock().use_context(context.handle)?;
+    submit_in_context(driver, &context, Operation::Wait(event)).map(drop)
 }
 
-/// Returns the position after all earlier and before all later work of a context.
-fn of_context(context: &Context) -> Position {
+/// Does something after all earlier and before all later work of a context.
+fn submit_in_context(driver: &'static Driver, context: &Context, operation: Operation) -> Result<Option<Arc<Moment>>> {
     let stream = StreamKey { handle: DEFAULT, context: context.handle, thread: None };
-    Position { stream, is_legacy: true, is_blocking: true, is_of_context: true }
+    let position = Position { stream, is_legacy: true, is_blocking: true, is_of_context: true };
+    let task = operation.task();
+    let mut run = Run::new(operation)?;
+    driver.queues.push(position, task, Box::new(move || run.advance(driver)))
 }
 
-/// Returns the priority of a stream.
 pub fn priority(stream: Handle) -> Result<i32> {
     Ok(any(stream)?.map_or(LEAST_PRIORITY, |stream| stream.priority))
 }
 
-/// Returns how many bytes an attribute of streams has.
-fn attribute_bytes(attribute: u32) -> Result<usize> {
-    match attribute {
-        ACCESS_POLICY_WINDOW => Ok(STREAM_ATTRIBUTE_BYTES),
-        SYNCHRONIZATION_POLICY | PRIORITY | MEMORY_DOMAIN => Ok(4),
-        MEMORY_DOMAIN_MAP => Ok(2),
-        _ => CuResult::INVALID_VALUE.err(),
-    }
+/// Refuses an attribute of launches that streams do not have.
+fn check_attribute(attribute: u32) -> Result<()> {
+    refuse!(INVALID_VALUE if matches!(attribute, COOPERATIVE | CLUSTER_DIMENSION | CLUSTER_POLICY));
+    Ok(())
 }
 
 /// Returns an attribute's initial value, as CUDA 13.0 returned it on an H100.
-fn initial(stream: Handle, attribute: u32) -> Result<[u8; STREAM_ATTRIBUTE_BYTES]> {
-    let mut value = [0; STREAM_ATTRIBUTE_BYTES];
-    let number = match attribute {
+fn initial(stream: Handle, attribute: u32) -> Result<Value> {
+    Ok(attribute::of_number(match attribute {
         SYNCHRONIZATION_POLICY => -1,
         PRIORITY => priority(stream)?,
         MEMORY_DOMAIN_MAP => 0x100,
         _ => 0,
-    };
-    value[..4].copy_from_slice(&number.to_ne_bytes());
-    Ok(value)
+    }))
 }
 
 exports! {
     fn cuStreamGetAttribute(stream: Handle, attribute: u32, value: HostBytes) also "_ptsz" {
         let context = usable(stream)?;
-        let bytes = attribute_bytes(attribute)?;
+        check_attribute(attribute)?;
         let set = context.stream_attributes.lock().get(&(stream.number(), attribute)).copied();
-        let found = set.map_or_else(|| initial(stream, attribute), Ok)?;
-        value.with_mut(bytes, |value| value.copy_from_slice(&found[..bytes]))
+        attribute::write(attribute, value, &set.map_or_else(|| initial(stream, attribute), Ok)?)
     }
 
     /// Attributes are stored and returned. They only affect speed, and how the host waits, so they have no effect here.
     fn cuStreamSetAttribute(stream: Handle, attribute: u32, value: HostBytes) also "_ptsz" {
         let context = usable(stream)?;
-        let bytes = attribute_bytes(attribute)?;
-        let mut given = [0; STREAM_ATTRIBUTE_BYTES];
-        value.with(bytes, |value| given[..bytes].copy_from_slice(value))?;
-        if attribute == SYNCHRONIZATION_POLICY && !(1..=LAST_SYNCHRONIZATION_POLICY).contains(&u32::from_ne_bytes([given[0], given[1], given[2], given[3]])) {
-            refuse!(INVALID_VALUE);
-        }
+        check_attribute(attribute)?;
+        let given = attribute::read(attribute, value)?;
+        let is_policy = (1..=LAST_SYNCHRONIZATION_POLICY).any(|policy| given == attribute::of_number(policy));
+        refuse!(INVALID_VALUE if attribute == SYNCHRONIZATION_POLICY && !is_policy);
         context.stream_attributes.lock().insert((stream.number(), attribute), given);
         Ok(())
     }
 
-    fn cuStreamCreate(stream: Out<Handle>, flags: u32) {
-        create(stream, flags, LEAST_PRIORITY)
-    }
-
-    fn cuStreamCreateWithPriority(stream: Out<Handle>, flags: u32, priority: i32) {
-        create(stream, flags, priority)
-    }
+    fn cuStreamCreate(stream: Out<Handle>, flags: u32) => create(stream, flags, LEAST_PRIORITY);
+    fn cuStreamCreateWithPriority(stream: Out<Handle>, flags: u32, priority: i32) => create(stream, flags, priority);
 
     /// Destroys the stream even if this returns a fault.
     fn cuStreamDestroy_v2 | cuStreamDestroy(stream: Handle) {
         let driver = driver()?;
         let removed = driver.handles.remove::<Stream>(stream)?;
         let key = StreamKey { handle: stream, context: removed.context.handle, thread: None };
-        if let Some(graph) = driver.captures.forget_stream(key) {
+        let captured_to = driver.captures.lock().forget_stream(key);
+        if let Some(graph) = captured_to {
             find::<Graph>(graph)?.unregister(driver);
         }
         removed.context.check()
     }
 
+    /// There is nothing to wait for while the stream is being captured.
     fn cuStreamSynchronize(stream: Handle) also "_ptsz" {
-        wait_for(stream)
+        usable(stream)?;
+        check_not_capturing(stream)?;
+        finish(stream)
     }
 
     /// Returns "not ready" only while something waits for a value in memory.
     fn cuStreamQuery(stream: Handle) also "_ptsz" {
-        query(stream)
+        usable(stream)?;
+        check_not_capturing(stream)?;
+        let driver = driver()?;
+        driver.queues.before_answer()?;
+        let position = position(stream, key(stream)?)?;
+        refuse!(NOT_READY if driver.queues.is_busy(&position));
+        if let Some(timeline) = &driver.queues.timeline {
+            timeline.lock().waited(Awaited::Before(position));
+        }
+        usable(stream).map(drop)
     }
 
-    fn cuEventRecord(event: Handle, stream: Handle) also "_ptsz" {
-        record(event, stream, false)
-    }
+    fn cuEventRecord(event: Handle, stream: Handle) also "_ptsz" => record(event, stream, false);
 
     fn cuEventRecordWithFlags(event: Handle, stream: Handle, flags: u32) also "_ptsz" {
-        if flags & !EXTERNAL != 0 {
-            driver()?;
-            refuse!(INVALID_VALUE);
-        }
+        driver()?;
+        refuse!(INVALID_VALUE if flags & !EXTERNAL != 0);
         record(event, stream, flags == EXTERNAL)
     }
 
@@ -410,29 +358,13 @@ exports! {
         wait(stream, event, flags == EXTERNAL)
     }
 
-    fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) also "_ptsz" {
-        context.put(usable(stream)?.handle)
-    }
-
-    fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) also "_ptsz" {
-        usable(stream)?;
-        device.put(DEVICE)
-    }
-
-    fn cuStreamGetId(stream: Handle, id: Out<u64>) also "_ptsz" {
-        usable(stream)?;
-        id.put(stream.number())
-    }
-
-    fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) also "_ptsz" {
-        usable(stream)?;
-        flags.put(any(stream)?.map_or(0, |stream| stream.flags))
-    }
-
-    fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) also "_ptsz" {
-        usable(stream)?;
-        priority.put(self::priority(stream)?)
-    }
+    fn cuStreamGetCtx(stream: Handle, context: Out<Handle>) also "_ptsz" => context.put(usable(stream)?.handle);
+    fn cuStreamGetDevice(stream: Handle, device: Out<DeviceId>) also "_ptsz" => usable(stream).and_then(|_| device.put(DEVICE));
+    fn cuStreamGetId(stream: Handle, id: Out<u64>) also "_ptsz" => usable(stream).and_then(|_| id.put(stream.number()));
+    fn cuStreamGetFlags(stream: Handle, flags: Out<u32>) also "_ptsz" =>
+        usable(stream).and_then(|_| flags.put(any(stream)?.map_or(0, |stream| stream.flags)));
+    fn cuStreamGetPriority(stream: Handle, priority: Out<i32>) also "_ptsz" =>
+        usable(stream).and_then(|_| priority.put(self::priority(stream)?));
 
     fn cuCtxGetStreamPriorityRange(least: Out<i32>, greatest: Out<i32>) {
         context::current()?;
@@ -452,10 +384,8 @@ exports! {
     }
 
     /// Runs a function of the host when all earlier work is done. CUDA forbids it to call CUDA functions.
-    fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) also "_ptsz" {
-        usable(stream)?;
-        submit(stream, Operation::Host(HostCall::new(function, data)?))
-    }
+    fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) also "_ptsz" =>
+        usable(stream).and_then(|_| submit(stream, Operation::Host(HostCall::new(function, data)?)));
 
     fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: HostBytes, flags: u32) also "_ptsz" {
         usable(stream)?;

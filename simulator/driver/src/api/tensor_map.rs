@@ -12,7 +12,6 @@ const LAST_PROMOTION: u32 = 3;
 /// The lowest compute capability that has tensor maps.
 const SINCE: (u32, u32) = (9, 0);
 
-/// A `CUtensorMap`.
 type Bytes = [u8; BYTES];
 
 /// Reads the first elements of the caller's array, with zeros after them.
@@ -47,18 +46,8 @@ fn check_gpu() -> Result<()> {
 
 exports! {
     fn cuTensorMapEncodeTiled(
-        map: Out<Bytes>,
-        element: u32,
-        rank: u32,
-        address: u64,
-        extents: In<u64>,
-        strides: In<u64>,
-        box_extents: In<u32>,
-        steps: In<u32>,
-        interleave: u32,
-        swizzle: u32,
-        promotion: u32,
-        fill: u32,
+        map: Out<Bytes>, element: u32, rank: u32, address: u64, extents: In<u64>, strides: In<u64>, box_extents: In<u32>,
+        steps: In<u32>, interleave: u32, swizzle: u32, promotion: u32, fill: u32,
     ) {
         check_gpu()?;
         map.check()?;

@@ -2,12 +2,9 @@
 //!
 //! Anisotropic filtering is not done: what it reads is not specified, and differs between GPUs.
 
-use std::sync::Arc;
-
 use simt::texture::{Addressing, Binding, Format, ImageView, Mipmap, Texture};
 
 use super::array::{self, Array, Mipmapped};
-use super::context::{self, Context};
 use super::prelude::*;
 use crate::attributes;
 use crate::ffi::{ResourceDescriptor, ResourceViewDescriptor, TextureDescriptor};
@@ -30,7 +27,6 @@ const MAXIMUM_TEXTURE1D_LINEAR_WIDTH: u32 = 69;
 /// A texture object or a surface object.
 #[derive(Debug)]
 struct Object {
-    handle: Handle,
     context: Arc<Context>,
     resource: ResourceDescriptor,
     /// `None` for a surface.
@@ -38,9 +34,7 @@ struct Object {
     view: Option<ResourceViewDescriptor>,
 }
 
-kinds! {
-    Object: INVALID_VALUE, of its context;
-}
+kind!(Object: INVALID_VALUE, of its context);
 
 /// Returns the image that a resource is, without its smaller copies.
 pub fn image(resource: &ResourceDescriptor) -> Result<ImageView> {
@@ -97,16 +91,8 @@ fn viewed(resource: &ResourceDescriptor, view: Option<&ResourceViewDescriptor>) 
 
 /// Returns the format that a `CUresourceViewFormat` means; `None` for that of the resource.
 fn view_format(number: u32) -> Result<Option<(Format, u32)>> {
-    let formats = [
-        Format::Unsigned(8),
-        Format::Signed(8),
-        Format::Unsigned(16),
-        Format::Signed(16),
-        Format::Unsigned(32),
-        Format::Signed(32),
-        Format::Float(16),
-        Format::Float(32),
-    ];
+    use Format::{Float, Signed, Unsigned};
+    let formats = [Unsigned(8), Signed(8), Unsigned(16), Signed(16), Unsigned(32), Signed(32), Float(16), Float(32)];
     match number.checked_sub(1) {
         None => Ok(None),
         Some(index) if (index as usize) < 3 * formats.len() => {
@@ -171,23 +157,19 @@ fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view
         None if resource.kind == ARRAY => Binding::Surface(image(&resource)?),
         None => refuse!(INVALID_VALUE),
     };
-    let object = driver.handles.insert(|handle| Object { handle, context, resource, texture, view });
-    let number = object.handle.number();
+    let number = driver.handles.add(Object { context, resource, texture, view }).number();
     Arc::make_mut(&mut driver.textures.lock()).insert(number, binding);
     Ok(number)
 }
 
 exports! {
     fn cuTexObjectCreate(
-        object: Out<u64>,
-        resource: In<ResourceDescriptor>,
-        texture: In<TextureDescriptor>,
-        view: In<ResourceViewDescriptor>,
-    ) {
-        object.check()?;
-        let view = if view.is_null() { None } else { Some(view.read()?) };
-        object.put(create(resource.read()?, Some(texture.read()?), view)?)
-    }
+        object: Out<u64>, resource: In<ResourceDescriptor>, texture: In<TextureDescriptor>, view: In<ResourceViewDescriptor>,
+    ) =>
+        object.put_made(|| {
+            let view = if view.is_null() { None } else { Some(view.read()?) };
+            create(resource.read()?, Some(texture.read()?), view)
+        });
 
     fn cuTexObjectDestroy | cuSurfObjectDestroy(object: u64) {
         let (driver, _) = context::current()?;
@@ -196,22 +178,15 @@ exports! {
         Ok(())
     }
 
-    fn cuTexObjectGetResourceDesc | cuSurfObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) {
-        resource.put(find::<Object>(Handle::from_number(object))?.resource)
-    }
+    fn cuTexObjectGetResourceDesc | cuSurfObjectGetResourceDesc(resource: Out<ResourceDescriptor>, object: u64) =>
+        resource.put(find::<Object>(Handle::from_number(object))?.resource);
+    fn cuTexObjectGetTextureDesc(texture: Out<TextureDescriptor>, object: u64) =>
+        texture.put(find::<Object>(Handle::from_number(object))?.texture.ok_or(CuResult::INVALID_VALUE)?);
+    fn cuTexObjectGetResourceViewDesc(view: Out<ResourceViewDescriptor>, object: u64) =>
+        view.put(find::<Object>(Handle::from_number(object))?.view.ok_or(CuResult::INVALID_VALUE)?);
 
-    fn cuTexObjectGetTextureDesc(texture: Out<TextureDescriptor>, object: u64) {
-        texture.put(find::<Object>(Handle::from_number(object))?.texture.ok_or(CuResult::INVALID_VALUE)?)
-    }
-
-    fn cuTexObjectGetResourceViewDesc(view: Out<ResourceViewDescriptor>, object: u64) {
-        view.put(find::<Object>(Handle::from_number(object))?.view.ok_or(CuResult::INVALID_VALUE)?)
-    }
-
-    fn cuSurfObjectCreate(object: Out<u64>, resource: In<ResourceDescriptor>) {
-        object.check()?;
-        object.put(create(resource.read()?, None, None)?)
-    }
+    fn cuSurfObjectCreate(object: Out<u64>, resource: In<ResourceDescriptor>) =>
+        object.put_made(|| create(resource.read()?, None, None));
 
     fn cuDeviceGetTexture1DLinearMaxWidth(width: Out<usize>, format: u32, channels: u32, device: DeviceId) {
         let driver = driver_of(device)?;

@@ -29,7 +29,6 @@ pub enum Address {
     Unified(UnifiedPtr),
 }
 
-/// Where an address is.
 #[derive(Clone, Copy, Debug)]
 enum Location {
     /// In memory that the device can access.
@@ -112,7 +111,6 @@ impl End {
         Ok(Self { address, start, pitch, height })
     }
 
-    /// Describes the end to the program.
     fn to_parameters(self) -> MemcpyEnd3D<u64> {
         let Self { address, start: [x_in_bytes, y, z], pitch, height } = self;
         let (memory_type, host, device, array) = match address {
@@ -134,6 +132,16 @@ impl End {
         let offset = z.checked_mul(layer).zip(y.checked_mul(pitch)).and_then(|(z, y)| z.checked_add(y)?.checked_add(x));
         Ok((offset.ok_or(CuResult::INVALID_VALUE)?, pitch, layer))
     }
+
+    /// Returns the offset of each row of the box.
+    fn rows(&self, extent: Extent) -> Result<impl Iterator<Item = usize> + use<>> {
+        let (offset, pitch, layer_bytes) = self.offsets(extent)?;
+        let [_, rows, layers] = extent;
+        let row = move |layer: usize, row: usize| {
+            offset.wrapping_add(layer.wrapping_mul(layer_bytes)).wrapping_add(row.wrapping_mul(pitch))
+        };
+        Ok((0..layers).flat_map(move |layer| (0..rows).map(move |index| row(layer, index))))
+    }
 }
 
 /// A copy of a box of bytes. A copy of a row of bytes is one of a box with one row.
@@ -153,24 +161,18 @@ impl Copy {
     pub fn from_parameters(copy: &Memcpy3D) -> Result<Self> {
         let target = End::from_parameters(&copy.target)?;
         let source = End::from_parameters(&copy.source)?;
-        let copy = Self { target, source, extent: [copy.width_in_bytes, copy.height, copy.depth] };
-        copy.check()?;
-        Ok(copy)
+        let extent = [copy.width_in_bytes, copy.height, copy.depth];
+        if !extent.contains(&0) {
+            // The box must fit its rows and layers.
+            target.offsets(extent)?;
+            source.offsets(extent)?;
+        }
+        Ok(Self { target, source, extent })
     }
 
-    /// Describes the copy to the program.
     pub fn to_parameters(self) -> Memcpy3D<u64> {
         let [width_in_bytes, height, depth] = self.extent;
         Memcpy3D { source: self.source.to_parameters(), target: self.target.to_parameters(), width_in_bytes, height, depth }
-    }
-
-    /// Refuses a box that does not fit its rows and layers.
-    pub fn check(&self) -> Result<()> {
-        if !self.extent.contains(&0) {
-            self.target.offsets(self.extent)?;
-            self.source.offsets(self.extent)?;
-        }
-        Ok(())
     }
 
     /// Returns true for a copy of one row of at least one byte.
@@ -204,12 +206,11 @@ impl Copy {
     /// count.
     pub fn is_between_devices(&self, driver: &Driver) -> bool {
         [self.target, self.source].iter().all(|end| {
-            let owned = driver.allocations.containing(end.address.number());
+            let owned = driver.allocations.lock().containing(end.address.number());
             owned.is_none_or(|owned| !owned.kind.is_on_host()) && matches!(end.address.resolve(driver), Location::Device(_))
         })
     }
 
-    /// Describes the copy in a few words.
     pub fn what(&self) -> String {
         let side = |end: &End| match end.address {
             Address::Host(_) => "host",
@@ -226,36 +227,22 @@ impl Copy {
             return Vec::new();
         }
         let rows = |end: &End, accesses| {
-            let Ok((offset, pitch, layer)) = end.offsets(self.extent) else { return Vec::new() };
-            let [width, rows, layers] = self.extent;
-            let row = move |layer_index: usize, row_index: usize| Accessed {
-                address: end.address.number().wrapping_add((offset + layer_index * layer + row_index * pitch) as u64),
-                bytes: width as u64,
-                accesses,
-            };
-            (0..layers).flat_map(|layer_index| (0..rows).map(move |row_index| row(layer_index, row_index))).collect()
+            let (start, bytes) = (end.address.number(), self.extent[0] as u64);
+            let rows = end.rows(self.extent).into_iter().flatten();
+            rows.map(move |offset| Accessed { address: start.wrapping_add(offset as u64), bytes, accesses })
         };
-        let mut accesses = rows(&self.source, Accesses::READ);
-        accesses.extend(rows(&self.target, Accesses::WRITTEN));
+        let mut accesses: Vec<Accessed> = rows(&self.source, Accesses::READ).chain(rows(&self.target, Accesses::WRITTEN)).collect();
         accesses.sort_by_key(|accessed| accessed.address);
         accesses
     }
 
     pub fn run(&self, driver: &Driver) -> Result<()> {
-        let [width, rows, layers] = self.extent;
         if self.extent.contains(&0) {
             return Ok(());
         }
-        let (to_offset, to_pitch, to_layer) = self.target.offsets(self.extent)?;
-        let (from_offset, from_pitch, from_layer) = self.source.offsets(self.extent)?;
-        let to = self.target.address.resolve(driver).offset(to_offset);
-        let from = self.source.address.resolve(driver).offset(from_offset);
-        for layer in 0..layers {
-            for row in 0..rows {
-                let target = to.offset(layer.wrapping_mul(to_layer).wrapping_add(row.wrapping_mul(to_pitch)));
-                let source = from.offset(layer.wrapping_mul(from_layer).wrapping_add(row.wrapping_mul(from_pitch)));
-                copy(driver, target, source, width)?;
-            }
+        let [to, from] = [self.target, self.source].map(|end| end.address.resolve(driver));
+        for (target, source) in self.target.rows(self.extent)?.zip(self.source.rows(self.extent)?) {
+            copy(driver, to.offset(target), from.offset(source), self.extent[0])?;
         }
         Ok(())
     }
@@ -298,7 +285,6 @@ impl Fill {
         Ok(fill)
     }
 
-    /// Describes the fill to the program.
     pub fn to_parameters(self) -> MemsetNode {
         let Self { target, pitch, value, element_bytes, width, rows } = self;
         MemsetNode { target, pitch, value, element_bytes: element_bytes as u32, width, height: rows }

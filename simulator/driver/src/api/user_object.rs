@@ -1,9 +1,6 @@
 //! User objects: something of the program's own that lives as long as the graphs that use it.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use parking_lot::Mutex;
 
 use super::prelude::*;
 use crate::driver::driver_of_this_process;
@@ -12,7 +9,6 @@ use crate::ffi::{HostCall, HostFn};
 /// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which CUDA requires.
 const NO_DESTRUCTOR_SYNC: u32 = 1;
 
-/// A user object.
 #[derive(Debug)]
 pub struct UserObject {
     handle: Handle,
@@ -20,9 +16,7 @@ pub struct UserObject {
     references: Mutex<u64>,
 }
 
-kinds! {
-    UserObject: INVALID_VALUE;
-}
+kind!(UserObject: INVALID_VALUE);
 
 impl UserObject {
     fn retain(&self, count: u64) {

@@ -15,32 +15,15 @@ fn submit(stream: Handle, make: impl FnOnce(&Driver) -> Result<Vec<ValueOp>>) ->
     stream::submit(stream, Operation::Values(Values::new(operations, context)))
 }
 
-fn write_value(stream: Handle, address: u64, bytes: u32, value: u64, flags: u32) -> Result<()> {
-    submit(stream, |driver| Ok(vec![value_op::write(driver, address, bytes, value, flags)?]))
-}
-
-fn wait_value(stream: Handle, address: u64, bytes: u32, value: u64, flags: u32) -> Result<()> {
-    submit(stream, |driver| Ok(vec![value_op::wait(driver, address, bytes, value, flags)?]))
-}
-
 exports! {
-    fn cuStreamWriteValue32 | cuStreamWriteValue32_v2(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
-        write_value(stream, address, 4, value.into(), flags)
-    }
-
-    fn cuStreamWriteValue64 | cuStreamWriteValue64_v2(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
-        write_value(stream, address, 8, value, flags)
-    }
-
-    fn cuStreamWaitValue32 | cuStreamWaitValue32_v2(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" {
-        wait_value(stream, address, 4, value.into(), flags)
-    }
-
-    fn cuStreamWaitValue64 | cuStreamWaitValue64_v2(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" {
-        wait_value(stream, address, 8, value, flags)
-    }
-
-    fn cuStreamBatchMemOp | cuStreamBatchMemOp_v2(stream: Handle, count: u32, operations: In<ValueOperation>, flags: u32) also "_ptsz" {
-        submit(stream, |_| value_op::batch(count, operations, flags))
-    }
+    fn cuStreamWriteValue32 | cuStreamWriteValue32_v2(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" =>
+        submit(stream, |driver| Ok(vec![value_op::write(driver, address, 4, value.into(), flags)?]));
+    fn cuStreamWriteValue64 | cuStreamWriteValue64_v2(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" =>
+        submit(stream, |driver| Ok(vec![value_op::write(driver, address, 8, value, flags)?]));
+    fn cuStreamWaitValue32 | cuStreamWaitValue32_v2(stream: Handle, address: DevicePtr, value: u32, flags: u32) also "_ptsz" =>
+        submit(stream, |driver| Ok(vec![value_op::wait(driver, address, 4, value.into(), flags)?]));
+    fn cuStreamWaitValue64 | cuStreamWaitValue64_v2(stream: Handle, address: DevicePtr, value: u64, flags: u32) also "_ptsz" =>
+        submit(stream, |driver| Ok(vec![value_op::wait(driver, address, 8, value, flags)?]));
+    fn cuStreamBatchMemOp | cuStreamBatchMemOp_v2(stream: Handle, count: u32, operations: In<ValueOperation>, flags: u32) also "_ptsz" =>
+        submit(stream, |_| value_op::batch(count, operations, flags));
 }

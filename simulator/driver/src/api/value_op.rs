@@ -22,7 +22,6 @@ const BARRIER: u32 = 6;
 /// The most operations of a batch, and one more.
 const BATCH_END: u32 = 256;
 
-/// An operation on a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueOp {
     Write {
@@ -129,7 +128,7 @@ impl ValueOp {
 
 /// Refuses an address that no value can be at.
 fn check_address(driver: &Driver, address: u64, bytes: u32) -> Result<()> {
-    let is_managed = driver.allocations.containing(address).is_some_and(|owned| owned.kind == MemoryKind::Managed);
+    let is_managed = driver.allocations.lock().containing(address).is_some_and(|owned| owned.kind == MemoryKind::Managed);
     let is_aligned = address.is_multiple_of(bytes.into());
     let can_be_read = || driver.memory.read(address, &mut [0; 8][..bytes as usize]).is_ok();
     refuse!(
@@ -139,26 +138,22 @@ fn check_address(driver: &Driver, address: u64, bytes: u32) -> Result<()> {
     Ok(())
 }
 
-/// Makes a write with the caller's flags.
 pub fn write(driver: &Driver, address: u64, bytes: u32, value: u64, flags: u32) -> Result<ValueOp> {
     refuse!(INVALID_VALUE if flags & !NO_MEMORY_BARRIER != 0);
     check_address(driver, address, bytes)?;
     Ok(ValueOp::Write { address, bytes, value })
 }
 
-/// Makes a wait with the caller's flags.
 pub fn wait(driver: &Driver, address: u64, bytes: u32, value: u64, flags: u32) -> Result<ValueOp> {
     let condition = Condition::from_flags(flags)?;
     check_address(driver, address, bytes)?;
     Ok(ValueOp::Wait { address, bytes, value, condition })
 }
 
-/// Reads an array of operations.
 pub fn batch(count: u32, operations: In<ValueOperation>, flags: u32) -> Result<Vec<ValueOp>> {
     let driver = driver()?;
     refuse!(INVALID_VALUE if flags != 0 || count >= BATCH_END);
-    let operation = |index| {
-        let ValueOperation { operation, address, value, flags, .. } = operations.read_nth(index)?;
+    let operation = |ValueOperation { operation, address, value, flags, .. }| {
         match operation {
             WAIT_32 => wait(driver, address, 4, value & u64::from(u32::MAX), flags),
             WAIT_64 => wait(driver, address, 8, value, flags),
@@ -170,7 +165,7 @@ pub fn batch(count: u32, operations: In<ValueOperation>, flags: u32) -> Result<V
             _ => CuResult::INVALID_VALUE.err(),
         }
     };
-    (0..count as usize).map(operation).collect()
+    operations.read_all(count as usize)?.into_iter().map(operation).collect()
 }
 
 #[cfg(test)]

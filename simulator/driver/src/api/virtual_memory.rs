@@ -2,32 +2,23 @@
 
 use simt::Rights;
 
+use super::pool::{FILE_DESCRIPTOR, ON_DEVICE, PINNED};
 use super::prelude::*;
-use crate::driver::DEVICE;
 use crate::ffi::{MemAccess, MemLocation, MemoryProperties};
+use crate::shared_memory::SharedMemory;
 use crate::virtual_memory::{GRANULARITY, Physical, Retained};
 
-/// `CU_MEM_ALLOCATION_TYPE_PINNED`
-const PINNED: u32 = 1;
-/// `CU_MEM_LOCATION_TYPE_DEVICE`
-const ON_DEVICE: u32 = 1;
-/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`
-const FILE_DESCRIPTOR: u32 = 1;
 /// The page of the host, which reserved addresses are multiples of.
 const HOST_PAGE: u64 = 4096;
 
-/// Refuses a device without virtual memory management.
 fn check_supported(driver: &Driver) -> Result<()> {
-    match crate::attributes::attribute(driver.profile, 102) {
-        Some(1) => Ok(()),
-        _ => Err(CuResult::NOT_SUPPORTED.because(format!(
-            "the profile {} has no virtual memory management here; allocate with cuMemAlloc",
-            driver.profile.name
-        ))),
-    }
+    refuse!(
+        NOT_SUPPORTED if crate::attributes::attribute(driver.profile, 102) != Some(1),
+        "the profile {} has no virtual memory management here; allocate with cuMemAlloc", driver.profile.name
+    );
+    Ok(())
 }
 
-/// Refuses a location other than the device.
 fn check_location(location: MemLocation) -> Result<()> {
     match location.kind {
         ON_DEVICE => driver_of(location.id).map(drop),
@@ -70,13 +61,10 @@ exports! {
         if bytes == 0 || !is_aligned || (alignment != 0 && !alignment.is_power_of_two()) || alignment > 1 << 40 {
             refuse!(INVALID_VALUE);
         }
-        address.put(driver.virtual_memory.reserve(bytes, alignment)?)
+        address.put(driver.virtual_memory.lock().reserve(bytes, alignment)?)
     }
 
-    fn cuMemAddressFree(address: DevicePtr, bytes: usize) {
-        let driver = check_flags(0)?;
-        driver.virtual_memory.free(address, bytes as u64)
-    }
+    fn cuMemAddressFree(address: DevicePtr, bytes: usize) => check_flags(0)?.virtual_memory.lock().free(address, bytes as u64);
 
     fn cuMemCreate(handle: Out<u64>, bytes: usize, properties: In<MemoryProperties>, flags: u64) {
         let driver = check_flags(flags)?;
@@ -87,8 +75,9 @@ exports! {
             INVALID_VALUE if bytes == 0 || !(bytes as u64).is_multiple_of(GRANULARITY),
             "the length must be a multiple of {GRANULARITY}"
         );
-        let lease = driver.allocations.take_bytes(bytes as u64)?;
-        handle.put(Physical::create(&driver.handles, lease, bytes as u64, properties.handle_types)?.number())
+        let lease = driver.allocations.lock().take_bytes(bytes as u64)?;
+        let memory = SharedMemory::create(bytes as u64)?;
+        handle.put(Physical::register(&driver.handles, memory, properties.handle_types, Some(lease)).number())
     }
 
     fn cuMemRelease(handle: u64) {
@@ -99,20 +88,16 @@ exports! {
     fn cuMemMap(address: DevicePtr, bytes: usize, offset: usize, handle: u64, flags: u64) {
         let driver = check_flags(flags)?;
         refuse!(NOT_SUPPORTED if offset != 0, "memory is mapped as a whole");
-        driver.virtual_memory.map(address, bytes as u64, memory(driver, handle)?)
+        driver.virtual_memory.lock().map(address, bytes as u64, memory(driver, handle)?)
     }
 
-    fn cuMemUnmap(address: DevicePtr, bytes: usize) {
-        let driver = check_flags(0)?;
-        driver.virtual_memory.unmap(address, bytes as u64)
-    }
+    fn cuMemUnmap(address: DevicePtr, bytes: usize) => check_flags(0)?.virtual_memory.lock().unmap(address, bytes as u64);
 
     fn cuMemSetAccess(address: DevicePtr, bytes: usize, access: In<MemAccess>, count: usize) {
         let driver = check_flags(0)?;
         refuse!(INVALID_VALUE if count == 0);
         let mut rights = Rights::None;
-        for index in 0..count {
-            let MemAccess { location, flags } = access.read_nth(index)?;
+        for MemAccess { location, flags } in access.read_all(count)? {
             check_location(location)?;
             rights = match flags {
                 0 => Rights::None,
@@ -121,14 +106,14 @@ exports! {
                 _ => refuse!(INVALID_VALUE),
             };
         }
-        driver.virtual_memory.set_rights(address, bytes as u64, rights)
+        driver.virtual_memory.lock().set_rights(address, bytes as u64, rights)
     }
 
     fn cuMemGetAccess(flags: Out<u64>, location: In<MemLocation>, address: DevicePtr) {
         let driver = check_flags(0)?;
         flags.check()?;
         check_location(location.read()?)?;
-        let place = driver.virtual_memory.at(address).filter(|place| place.mapping.is_some());
+        let place = driver.virtual_memory.lock().at(address).filter(|place| place.mapping.is_some());
         flags.put(u64::from(number(place.ok_or(CuResult::INVALID_VALUE)?.rights)))
     }
 
@@ -151,7 +136,7 @@ exports! {
     fn cuMemRetainAllocationHandle(handle: Out<u64>, address: DevicePtr) {
         let driver = check_flags(0)?;
         handle.check()?;
-        let place = driver.virtual_memory.at(address).and_then(|place| place.mapping);
+        let place = driver.virtual_memory.lock().at(address).and_then(|place| place.mapping);
         let (memory, ..) = place.ok_or_else(|| CuResult::INVALID_VALUE.because(format!("nothing is mapped at {address:#x}")))?;
         memory.retain(&driver.handles);
         handle.put(memory.handle.number())
@@ -173,8 +158,8 @@ exports! {
         let driver = check_flags(0)?;
         handle.check()?;
         refuse!(NOT_SUPPORTED if handle_type != FILE_DESCRIPTOR, "memory can be shared by file descriptors only");
-        let descriptor = shareable.descriptor()?;
-        handle.put(Physical::import(&driver.handles, descriptor, FILE_DESCRIPTOR)?.number())
+        let memory = SharedMemory::import(shareable.descriptor()?)?;
+        handle.put(Physical::register(&driver.handles, memory, FILE_DESCRIPTOR, None).number())
     }
 }
 

@@ -44,6 +44,12 @@ impl<T> Out<T> {
         Ok(())
     }
 
+    /// Refuses null, and then makes and writes a result. Making it may have an effect.
+    pub fn put_made(self, make: impl FnOnce() -> Result<T>) -> Result<()> {
+        self.check()?;
+        self.put(make()?)
+    }
+
     /// Writes a result that the caller may leave out by passing null.
     pub fn put_if_asked(self, value: T) {
         if !self.0.is_null() {
@@ -53,7 +59,6 @@ impl<T> Out<T> {
         }
     }
 
-    /// Returns the `index`-th element of an array.
     pub fn nth(self, index: usize) -> Self {
         // Null stays null, so that it is still recognized.
         if self.0.is_null() { self } else { Self(self.0.wrapping_add(index)) }
@@ -117,12 +122,16 @@ impl<T: Copy> In<T> {
         self.read_nth(0)
     }
 
-    /// Reads the `index`-th element of the caller's array.
     pub fn read_nth(self, index: usize) -> Result<T> {
         refuse!(INVALID_VALUE if self.0.is_null());
         // SAFETY: the C caller promises that a pointer that is not null points to as many values as the API says, and only the C
         // caller's pointers get here, because the field is private.
         Ok(unsafe { self.0.add(index).read_unaligned() })
+    }
+
+    /// Reads the elements of an array.
+    pub fn read_all(self, count: usize) -> Result<Vec<T>> {
+        (0..count).map(|index| self.read_nth(index)).collect()
     }
 }
 
@@ -181,7 +190,6 @@ impl HostBytes {
         }
     }
 
-    /// Moves `bytes` bytes forward.
     pub fn offset(self, bytes: usize) -> Self {
         Self(self.0.wrapping_byte_add(bytes))
     }

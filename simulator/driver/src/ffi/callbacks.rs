@@ -13,25 +13,16 @@ pub type StreamCallback = unsafe extern "C" fn(Handle, CuResult, *mut c_void);
 /// Dynamic shared memory as a function of the block size (`CUoccupancyB2DSize`).
 pub type SharedBytesOfBlock = unsafe extern "C" fn(c_int) -> usize;
 
-/// A call that the caller asks for: its function and what the function is given.
 #[derive(Clone, Copy, Debug)]
 pub struct HostCall {
-    function: HostFn,
-    data: HostBytes,
+    pub function: HostFn,
+    pub data: HostBytes,
 }
 
 impl HostCall {
     /// Both come from the C caller. Refuses a null function.
     pub fn new(function: Option<HostFn>, data: HostBytes) -> Result<Self> {
         Ok(Self { function: function.ok_or(CuResult::INVALID_VALUE)?, data })
-    }
-
-    pub fn function(self) -> HostFn {
-        self.function
-    }
-
-    pub fn data(self) -> HostBytes {
-        self.data
     }
 
     /// Makes the call, on this thread. CUDA forbids the function to call CUDA functions.

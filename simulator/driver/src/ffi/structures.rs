@@ -98,7 +98,7 @@ impl From<Memcpy2D> for Memcpy3D {
 
 /// `CUmemLocation`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemLocation {
     pub kind: c_uint,
     pub id: c_int,
@@ -146,7 +146,7 @@ pub struct BatchNode<Array = In<ValueOperation>> {
 
 /// `CUmemAllocationProp`.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct MemoryProperties {
     pub kind: c_uint,
     pub handle_types: c_uint,
@@ -156,13 +156,6 @@ pub struct MemoryProperties {
     pub is_for_rdma: u8,
     pub usage: u16,
     pub reserved: [u8; 4],
-}
-
-impl Default for MemoryProperties {
-    fn default() -> Self {
-        let location = MemLocation { kind: 0, id: 0 };
-        Self { kind: 0, handle_types: 0, location, win32_meta_data: 0, compression: 0, is_for_rdma: 0, usage: 0, reserved: [0; 4] }
-    }
 }
 
 /// `CUmemPoolProps`, as far as it is read here. Newer versions of CUDA use some of the reserved bytes.
@@ -296,7 +289,7 @@ impl ResourceDescriptor {
 
 /// `CUDA_TEXTURE_DESC`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct TextureDescriptor {
     pub addressing: [c_uint; 3],
     pub filter: c_uint,

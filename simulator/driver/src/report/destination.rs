@@ -15,37 +15,26 @@ pub enum Destination {
     Text,
     /// To standard error, as annotations for GitHub Actions.
     Github,
-    /// To a file.
-    File(Form, PathBuf),
-}
-
-/// The form of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// A [`Report`] in JSON.
-    Json,
-    /// JUnit XML.
-    Junit,
-    /// SARIF 2.1.0.
-    Sarif,
+    /// To a file: a [`Report`] in JSON.
+    Json(PathBuf),
+    /// To a file: JUnit XML.
+    Junit(PathBuf),
+    /// To a file: SARIF 2.1.0.
+    Sarif(PathBuf),
 }
 
 impl Destination {
     /// Reads a destination: `text`, `github`, `json:FILE`, `junit:FILE`, `sarif:FILE`, or just a `FILE` that ends with `.json`. In `FILE`,
-    /// `%p` stands for the process ID. `variable` is where the text is from, for messages.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Variable`], [`Error::ReportFile`]
+    /// `%p` stands for the process ID. `variable` is where the text is from, for messages. Fails with [`Error::Variable`] or
+    /// [`Error::ReportFile`].
     pub fn parse(text: &str, variable: &'static str) -> Result<Self, Error> {
-        let to_file = |form, path| file(path, variable).map(|path| Self::File(form, path));
         match (text, text.split_once(':')) {
             ("text", _) => Ok(Self::Text),
             ("github", _) => Ok(Self::Github),
-            (_, Some(("json", path))) => to_file(Form::Json, path),
-            (_, Some(("junit", path))) => to_file(Form::Junit, path),
-            (_, Some(("sarif", path))) => to_file(Form::Sarif, path),
-            (path, _) if path.ends_with(".json") => to_file(Form::Json, path),
+            (_, Some(("json", path))) => file(path, variable).map(Self::Json),
+            (_, Some(("junit", path))) => file(path, variable).map(Self::Junit),
+            (_, Some(("sarif", path))) => file(path, variable).map(Self::Sarif),
+            (path, _) if path.ends_with(".json") => file(path, variable).map(Self::Json),
             _ => Err(Error::Variable {
                 variable,
                 expected: "text, github, json:FILE, junit:FILE or sarif:FILE, or several of them separated by commas",
@@ -54,26 +43,22 @@ impl Destination {
         }
     }
 
-    /// Writes a report.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::File`]
+    /// Writes a report. Fails with [`Error::File`].
     pub fn write(&self, report: &Report) -> Result<(), Error> {
-        match self {
-            Self::Text => print(format_args!("{report}")),
-            Self::Github => print(format_args!("{}", report.github())),
-            Self::File(form, path) => {
-                let text = match form {
-                    Form::Json => serde_json::to_string_pretty(report).map(|text| text + "\n"),
-                    Form::Junit => Ok(report.junit()),
-                    Form::Sarif => serde_json::to_string_pretty(&report.sarif()).map(|text| text + "\n"),
-                };
-                let written = text.map_err(io::Error::from).and_then(|text| replace(path, &text));
-                written.map_err(|source| Error::File { path: path.clone(), source })?;
+        let (path, text) = match self {
+            Self::Text => {
+                print(format_args!("{report}"));
+                return Ok(());
             }
-        }
-        Ok(())
+            Self::Github => {
+                print(format_args!("{}", report.github()));
+                return Ok(());
+            }
+            Self::Json(path) => (path, serde_json::to_string_pretty(report).map(|text| text + "\n")),
+            Self::Junit(path) => (path, Ok(report.junit())),
+            Self::Sarif(path) => (path, serde_json::to_string_pretty(&report.sarif()).map(|text| text + "\n")),
+        };
+        text.map_err(io::Error::from).and_then(|text| replace(path, &text)).map_err(Error::at(path))
     }
 }
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use simt::Severity;
 use simt::{Counters, Finding, Location};
 
-pub use self::destination::{Destination, Form};
+pub use self::destination::Destination;
 pub use self::places::Place;
 pub use self::rules::{RULES, Rule};
 pub use self::sources::Sources;
@@ -166,25 +166,9 @@ impl Report {
             return known.repeat(times, severity, fatal, message, finding);
         }
         let places = finding.map(|finding| places::places(finding, &mut self.sources)).unwrap_or_default();
-        let matching = self.suppressions.iter_mut().find(|entry| entry.matches(&id, rule, kernel, &places));
-        let suppressed = matching.map(|entry| {
-            entry.matched += 1;
-            entry.reason.clone()
-        });
-        let is_reported = suppressed.is_none();
-        let defect = Defect {
-            id,
-            kind: rule.name.to_owned(),
-            places,
-            suppressed,
-            kernel: kernel.to_owned(),
-            times,
-            severity,
-            fatal,
-            message: message.to_owned(),
-            finding: finding.cloned(),
-        };
-        self.keep(defect) && is_reported
+        let (kernel, message) = (kernel.to_owned(), message.to_owned());
+        let (kind, finding) = (rule.name.to_owned(), finding.cloned());
+        self.add_defect(Defect { id, kind, places, suppressed: None, kernel, times, severity, fatal, message, finding })
     }
 
     /// Adds a race between streams, with the work that races, and returns whether it is new and to be reported. It counts as a defect of
@@ -192,30 +176,33 @@ impl Report {
     pub(crate) fn note_stream_race(&mut self, kernel: Option<&str>, work: &str, message: &str) -> bool {
         let kernel = kernel.unwrap_or("(no kernel)");
         let rule = Rule::of_streams();
-        let id = places::identity_of_work(rule, work);
+        let id = places::identity_of(rule, work);
         if let Some(known) = self.defects.iter_mut().find(|defect| defect.id == id) {
             known.times += 1;
             return false;
         }
-        let matching = self.suppressions.iter_mut().find(|entry| entry.matches(&id, rule, kernel, &[]));
-        let suppressed = matching.map(|entry| {
-            entry.matched += 1;
-            entry.reason.clone()
-        });
-        let is_reported = suppressed.is_none();
         self.kernels.entry(kernel.to_owned()).or_insert_with(|| KernelSummary { origin: program(), ..KernelSummary::default() });
-        let defect = Defect {
+        self.add_defect(Defect {
             id,
             kind: rule.name.to_owned(),
             places: Vec::new(),
-            suppressed,
+            suppressed: None,
             kernel: kernel.to_owned(),
             times: 1,
             severity: Severity::Error,
             fatal: false,
             message: message.to_owned(),
             finding: None,
-        };
+        })
+    }
+
+    /// Adds a new defect, unless an entry suppresses it, and returns whether it is to be reported.
+    fn add_defect(&mut self, mut defect: Defect) -> bool {
+        if let Some(entry) = self.suppressions.iter_mut().find(|entry| entry.matches(&defect)) {
+            entry.matched += 1;
+            defect.suppressed = Some(entry.reason.clone());
+        }
+        let is_reported = defect.suppressed.is_none();
         self.keep(defect) && is_reported
     }
 

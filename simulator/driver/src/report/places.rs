@@ -75,19 +75,14 @@ pub fn identity(rule: &Rule, kernel: &str, finding: Option<&Finding>, sources: &
         }
     }
     fingerprints.sort_unstable();
-    let mut hash = Sha256::new();
-    for part in [rule.name, kernel].into_iter().chain(fingerprints.iter().map(String::as_str)) {
-        hash.update(part);
-        // No part contains it, so that two lists of parts never look like one.
-        hash.update([0]);
-    }
-    let hash = hash.finalize();
-    format!("{}-{:08x}", rule.name, u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
+    // No part contains a NUL, so that two lists of parts never look like one.
+    let parts = [rule.name, kernel].into_iter().chain(fingerprints.iter().map(String::as_str));
+    identity_of(rule, &parts.flat_map(|part| [part, "\0"]).collect::<String>())
 }
 
-/// Returns the identity of a defect that is in no kernel, by the names of the work.
-pub fn identity_of_work(rule: &Rule, work: &str) -> String {
-    let hash = Sha256::digest(work);
+/// Returns the identity of a defect that a text describes: for one that is in no kernel, the names of the work.
+pub fn identity_of(rule: &Rule, text: &str) -> String {
+    let hash = Sha256::digest(text);
     format!("{}-{:08x}", rule.name, u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
 }
 

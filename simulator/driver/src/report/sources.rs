@@ -21,7 +21,6 @@ pub struct Sources {
     files: HashMap<String, Option<Source>>,
 }
 
-/// A file that exists.
 #[derive(Clone, Debug, PartialEq)]
 struct Source {
     path: PathBuf,

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::places::Place;
 use super::rules::{RULES, Rule};
+use super::{Defect, Place};
 use crate::error::Error;
 
 /// An entry of the file. A defect must match everything that it states.
@@ -46,7 +46,6 @@ pub struct Suppression {
     pub matched: u64,
 }
 
-/// The file as a whole.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents {
@@ -66,13 +65,9 @@ struct Entry {
     reason: Option<String>,
 }
 
-/// Reads a file.
-///
-/// # Errors
-///
-/// [`Error::File`] if it cannot be read, and [`Error::Suppressions`], with the line, if it is not as it must be.
+/// Reads a file. Fails with [`Error::File`] if it cannot be read, and [`Error::Suppressions`], with the line, if it is not as it must be.
 pub fn read(path: &Path) -> Result<Vec<Suppression>, Error> {
-    let text = fs::read_to_string(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
+    let text = fs::read_to_string(path).map_err(Error::at(path))?;
     parse(path, &text)
 }
 
@@ -119,22 +114,24 @@ impl Entry {
 }
 
 impl Suppression {
-    /// Returns true if this entry describes a defect. `places` are the lines of the source that it is about.
-    pub fn matches(&self, id: &str, rule: &Rule, kernel: &str, places: &[Place]) -> bool {
+    /// Returns true if this entry describes a defect.
+    pub fn matches(&self, defect: &Defect) -> bool {
         let says = |stated: &Option<String>, is: &str| stated.as_deref().is_none_or(|stated| stated == is);
         let is_there = |place: &Place| {
             self.file.as_deref().is_none_or(|file| Path::new(&place.file).ends_with(file))
                 && self.line.is_none_or(|line| line == place.line)
         };
-        says(&self.id, id)
-            && says(&self.kind, rule.name)
-            && says(&self.kernel, kernel)
-            && (self.file.is_none() || places.first().is_some_and(is_there))
+        says(&self.id, &defect.id)
+            && says(&self.kind, &defect.kind)
+            && says(&self.kernel, &defect.kernel)
+            && (self.file.is_none() || defect.places.first().is_some_and(is_there))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use simt::Severity;
+
     use super::*;
 
     fn parsed(text: &str) -> Result<Vec<Suppression>, String> {
@@ -172,9 +169,22 @@ mod tests {
     #[test]
     fn a_defect_must_match_everything_that_an_entry_states() {
         let place = Place { what: String::new(), file: "project/kernels/a.cu".to_owned(), line: 7, text: None };
+        let defect = |places| Defect {
+            id: "trap-00000001".to_owned(),
+            kind: "trap".to_owned(),
+            places,
+            suppressed: None,
+            kernel: "k".to_owned(),
+            times: 1,
+            severity: Severity::Error,
+            fatal: true,
+            message: String::new(),
+            finding: None,
+        };
+        let at_place = defect(vec![place]);
         let matches = |entry: &str| {
             let entry = parsed(&format!("[[suppress]]\nreason = \"r\"\n{entry}\n")).unwrap().remove(0);
-            entry.matches("trap-00000001", Rule::named("trap").unwrap(), "k", std::slice::from_ref(&place))
+            entry.matches(&at_place)
         };
         for entry in [
             "id = \"trap-00000001\"",
@@ -197,6 +207,6 @@ mod tests {
             assert!(!matches(entry), "{entry}");
         }
         let anywhere = Suppression { file: Some("a.cu".to_owned()), ..Suppression::default() };
-        assert!(!anywhere.matches("trap-00000001", Rule::named("trap").unwrap(), "k", &[]), "a defect without a place");
+        assert!(!anywhere.matches(&defect(Vec::new())), "a defect without a place");
     }
 }

@@ -2,29 +2,10 @@
 
 use simt::Dim3;
 
-use crate::api::kernel::{AttributeValue, Grid, Launch};
+use crate::api::attribute::{self, CLUSTER_DIMENSION, COOPERATIVE, SYNCHRONIZATION_POLICY, Value};
+use crate::api::kernel::Launch;
 use crate::api::operation::{NodeRef, Operation};
 use crate::api::prelude::*;
-
-/// `CU_LAUNCH_ATTRIBUTE_…`, as far as nodes have them
-const ACCESS_POLICY_WINDOW: u32 = 1;
-const COOPERATIVE: u32 = 2;
-const CLUSTER_DIMENSION: u32 = 4;
-const CLUSTER_POLICY: u32 = 5;
-const PRIORITY: u32 = 8;
-const MEMORY_DOMAIN_MAP: u32 = 9;
-const MEMORY_DOMAIN: u32 = 10;
-
-/// Returns how many bytes an attribute has.
-fn bytes_of(attribute: u32) -> Result<usize> {
-    match attribute {
-        ACCESS_POLICY_WINDOW => Ok(32),
-        CLUSTER_DIMENSION => Ok(12),
-        COOPERATIVE | CLUSTER_POLICY | PRIORITY | MEMORY_DOMAIN => Ok(4),
-        MEMORY_DOMAIN_MAP => Ok(2),
-        _ => CuResult::INVALID_VALUE.err(),
-    }
-}
 
 /// Calls `look` with the launch of a kernel node.
 fn with_launch<T>(node: Handle, look: impl FnOnce(&mut Launch) -> Result<T>) -> Result<T> {
@@ -34,7 +15,7 @@ fn with_launch<T>(node: Handle, look: impl FnOnce(&mut Launch) -> Result<T>) -> 
     })
 }
 
-fn value_of(launch: &Launch, attribute: u32) -> AttributeValue {
+fn value_of(launch: &Launch, attribute: u32) -> Value {
     let mut value = launch.attributes.get(&attribute).copied().unwrap_or([0; 64]);
     if let (CLUSTER_DIMENSION, Some(cluster)) = (attribute, launch.shape.cluster) {
         for (place, extent) in value.chunks_exact_mut(4).zip([cluster.x, cluster.y, cluster.z]) {
@@ -42,22 +23,19 @@ fn value_of(launch: &Launch, attribute: u32) -> AttributeValue {
         }
     }
     if attribute == COOPERATIVE {
-        value[0] = u8::from(launch.shape.grid == Grid::Cooperative);
+        value[0] = u8::from(launch.shape.is_cooperative);
     }
     value
 }
 
-fn set(launch: &mut Launch, attribute: u32, value: AttributeValue) -> Result<()> {
+fn set(launch: &mut Launch, attribute: u32, value: Value) -> Result<()> {
     let is_zero = value == [0; 64];
     match attribute {
-        COOPERATIVE => {
-            let grid = if is_zero { Grid::Independent } else { Grid::Cooperative };
-            return launch.set_groups(driver()?, grid, launch.shape.cluster);
-        }
+        COOPERATIVE => return launch.set_groups(driver()?, !is_zero, launch.shape.cluster),
         CLUSTER_DIMENSION => {
             let extent = |at: usize| value[at..at + 4].try_into().map_or(0, u32::from_ne_bytes);
             let cluster = (!is_zero).then(|| Dim3::new(extent(0), extent(4), extent(8)));
-            launch.set_groups(driver()?, launch.shape.grid, cluster)?;
+            launch.set_groups(driver()?, launch.shape.is_cooperative, cluster)?;
         }
         _ => {}
     }
@@ -68,21 +46,20 @@ fn set(launch: &mut Launch, attribute: u32, value: AttributeValue) -> Result<()>
 exports! {
     fn cuGraphKernelNodeGetAttribute(node: Handle, attribute: u32, value: HostBytes) {
         let found = with_launch(node, |launch| Ok(value_of(launch, attribute)))?;
-        let bytes = bytes_of(attribute)?;
-        value.with_mut(bytes, |value| value.copy_from_slice(&found[..bytes]))
+        refuse!(INVALID_VALUE if attribute == SYNCHRONIZATION_POLICY);
+        attribute::write(attribute, value, &found)
     }
 
     fn cuGraphKernelNodeSetAttribute(node: Handle, attribute: u32, value: HostBytes) {
-        let bytes = bytes_of(attribute)?;
-        let mut given = [0; 64];
-        value.with(bytes, |value| given[..bytes].copy_from_slice(value))?;
+        refuse!(INVALID_VALUE if attribute == SYNCHRONIZATION_POLICY);
+        let given = attribute::read(attribute, value)?;
         with_launch(node, |launch| set(launch, attribute, given))
     }
 
     fn cuGraphKernelNodeCopyAttributes(target: Handle, source: Handle) {
         let (shape, attributes) = with_launch(source, |launch| Ok((launch.shape, launch.attributes.clone())))?;
         with_launch(target, |launch| {
-            launch.set_groups(driver()?, shape.grid, shape.cluster)?;
+            launch.set_groups(driver()?, shape.is_cooperative, shape.cluster)?;
             launch.attributes = attributes;
             Ok(())
         })

@@ -4,14 +4,10 @@ use super::executable;
 use super::nodes::{Place, get, set};
 use super::parameters;
 use crate::api::event::Event;
-use crate::api::operation::{NodeRef, Operation};
+use crate::api::operation::Operation;
 use crate::api::pool;
 use crate::api::prelude::*;
 use crate::ffi::{BatchNode, HostNode, KernelNode, KernelNodeV1, MemAccess, MemAllocNode, Memcpy3D, MemsetNode, ValueOperation};
-
-fn kernel_parameters(node: Handle) -> Result<KernelNode<*const usize>> {
-    find::<NodeRef>(node)?.with(|node| parameters::describe_kernel(&mut node.operation))
-}
 
 /// Returns a node's context, which a change of its parameters keeps.
 fn context_of(node: Handle) -> Result<Handle> {
@@ -22,9 +18,9 @@ fn context_of(node: Handle) -> Result<Handle> {
 /// functions for that; for other types, the one that adds a node; those that read a node; and the rest.
 macro_rules! by_type {
     (
-        all { $($add_one:ident $set:ident $update:ident($parameters:ident: $type:ty) $made:block)* }
-        add { $($add:ident($($argument:ident: $argument_type:ty),*) $operation:block)* }
-        get { $($get:ident($out:ident: $out_type:ty) of $pattern:pat => $found:block)* }
+        all { $($add_one:ident $set:ident $update:ident($parameters:ident: $type:ty) => $made:expr;)* }
+        add { $($add:ident($($argument:ident: $argument_type:ty),*) => $operation:expr;)* }
+        get { $($get:ident($out:ident: $out_type:ty) of $pattern:pat => $found:expr;)* }
         $($rest:tt)*
     ) => {
         exports! {
@@ -33,13 +29,8 @@ macro_rules! by_type {
                     Place { graph, dependencies, count }.add(node, || $made)
                 }
 
-                fn $set(node: Handle, $parameters: $type) {
-                    set(node, || $made)
-                }
-
-                fn $update(executable: Handle, node: Handle, $parameters: $type) {
-                    executable::set(executable, node, || $made)
-                }
+                fn $set(node: Handle, $parameters: $type) => set(node, || $made);
+                fn $update(executable: Handle, node: Handle, $parameters: $type) => executable::set(executable, node, || $made);
             )*
 
             $(fn $add(node: Out<Handle>, graph: Handle, dependencies: In<Handle>, count: usize, $($argument: $argument_type),*) {
@@ -57,150 +48,72 @@ macro_rules! by_type {
 
 by_type! {
     all {
-        cuGraphAddKernelNode cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(kernel: In<KernelNodeV1>) {
-            parameters::kernel(&parameters::from_v1(kernel.read()?))
-        }
-
-        cuGraphAddKernelNode_v2 cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(kernel: In<KernelNode>) {
-            parameters::kernel(&kernel.read()?)
-        }
-
-        cuGraphAddHostNode cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(host: In<HostNode>) {
-            parameters::host(&host.read()?)
-        }
-
-        cuGraphAddBatchMemOpNode cuGraphBatchMemOpNodeSetParams cuGraphExecBatchMemOpNodeSetParams(values: In<BatchNode>) {
-            parameters::values(&values.read()?)
-        }
+        // The structure of CUDA 11 lacks the last two fields.
+        cuGraphAddKernelNode cuGraphKernelNodeSetParams cuGraphExecKernelNodeSetParams(kernel: In<KernelNodeV1>) =>
+            parameters::kernel(&KernelNode { base: kernel.read()?, kernel: Handle::NULL, context: Handle::NULL });
+        cuGraphAddKernelNode_v2 cuGraphKernelNodeSetParams_v2 cuGraphExecKernelNodeSetParams_v2(kernel: In<KernelNode>) =>
+            parameters::kernel(&kernel.read()?);
+        cuGraphAddHostNode cuGraphHostNodeSetParams cuGraphExecHostNodeSetParams(host: In<HostNode>) =>
+            parameters::host(&host.read()?);
+        cuGraphAddBatchMemOpNode cuGraphBatchMemOpNodeSetParams cuGraphExecBatchMemOpNodeSetParams(values: In<BatchNode>) =>
+            parameters::values(&values.read()?);
     }
 
     add {
-        cuGraphAddMemcpyNode(copy: In<Memcpy3D>, context: Handle) {
-            parameters::memcpy(copy, context)
-        }
-
-        cuGraphAddMemsetNode(memset: In<MemsetNode>, context: Handle) {
-            parameters::memset(memset, context)
-        }
-
-        cuGraphAddChildGraphNode(child: Handle) {
-            parameters::child(child)
-        }
-
-        cuGraphAddEmptyNode() {
-            Ok(Operation::Empty)
-        }
-
-        cuGraphAddEventRecordNode(event: Handle) {
-            parameters::record(event)
-        }
-
-        cuGraphAddEventWaitNode(event: Handle) {
-            parameters::wait(event)
-        }
-
-        cuGraphAddMemFreeNode(address: DevicePtr) {
-            Ok(Operation::Free(address))
-        }
+        cuGraphAddMemcpyNode(copy: In<Memcpy3D>, context: Handle) => parameters::memcpy(copy, context);
+        cuGraphAddMemsetNode(memset: In<MemsetNode>, context: Handle) => parameters::memset(memset, context);
+        cuGraphAddChildGraphNode(child: Handle) => parameters::child(child);
+        cuGraphAddEmptyNode() => Ok(Operation::Empty);
+        cuGraphAddEventRecordNode(event: Handle) => parameters::record(event);
+        cuGraphAddEventWaitNode(event: Handle) => parameters::wait(event);
+        cuGraphAddMemFreeNode(address: DevicePtr) => Ok(Operation::Free(address));
     }
 
     get {
-        cuGraphMemcpyNodeGetParams(copy: Out<Memcpy3D<u64>>) of Operation::Copy(copy, _) => {
-            copy.to_parameters()
-        }
-
-        cuGraphMemsetNodeGetParams(memset: Out<MemsetNode>) of Operation::Fill(fill, _) => {
-            fill.to_parameters()
-        }
-
-        cuGraphHostNodeGetParams(host: Out<HostNode>) of Operation::Host(call) => {
-            HostNode { function: Some(call.function()), data: call.data() }
-        }
-
+        cuGraphKernelNodeGetParams(kernel: Out<KernelNodeV1<*const usize>>) of Operation::Kernel(launch) =>
+            parameters::describe_kernel(launch).base;
+        cuGraphKernelNodeGetParams_v2(kernel: Out<KernelNode<*const usize>>) of Operation::Kernel(launch) =>
+            parameters::describe_kernel(launch);
+        cuGraphMemcpyNodeGetParams(copy: Out<Memcpy3D<u64>>) of Operation::Copy(copy, _) => copy.to_parameters();
+        cuGraphMemsetNodeGetParams(memset: Out<MemsetNode>) of Operation::Fill(fill, _) => fill.to_parameters();
+        cuGraphHostNodeGetParams(host: Out<HostNode>) of Operation::Host(call) =>
+            HostNode { function: Some(call.function), data: call.data };
         cuGraphBatchMemOpNodeGetParams(values: Out<BatchNode<*const ValueOperation>>) of Operation::Values(found) => {
             let (context, listed) = (found.context.handle, &found.listed);
             BatchNode { context, count: listed.len() as u32, operations: listed.as_ptr(), flags: 0 }
-        }
-
-        cuGraphEventRecordNodeGetEvent(event: Out<Handle>) of Operation::Record(found) => {
-            found.handle
-        }
-
-        cuGraphEventWaitNodeGetEvent(event: Out<Handle>) of Operation::Wait(found) => {
-            found.handle
-        }
-
+        };
+        cuGraphEventRecordNodeGetEvent(event: Out<Handle>) of Operation::Record(found) => found.handle;
+        cuGraphEventWaitNodeGetEvent(event: Out<Handle>) of Operation::Wait(found) => found.handle;
         // The properties of the pool are those of memory on the device.
         cuGraphMemAllocNodeGetParams(allocation: Out<MemAllocNode<*const MemAccess>>) of Operation::Allocate(block) => {
             let (bytes, address) = (block.bytes as usize, block.address);
             MemAllocNode { pool: pool::properties(), access: std::ptr::null(), access_count: 0, bytes, address }
-        }
-
-        cuGraphMemFreeNodeGetParams(address: Out<DevicePtr>) of Operation::Free(found) => {
-            *found
-        }
-
-        cuGraphChildGraphNodeGetGraph(graph: Out<Handle>) of Operation::Graph(inside) => {
-            inside.handle
-        }
+        };
+        cuGraphMemFreeNodeGetParams(address: Out<DevicePtr>) of Operation::Free(found) => *found;
+        cuGraphChildGraphNodeGetGraph(graph: Out<Handle>) of Operation::Graph(inside) => inside.handle;
     }
 
-    fn cuGraphKernelNodeGetParams(node: Handle, kernel: Out<KernelNodeV1<*const usize>>) {
-        kernel.put(kernel_parameters(node)?.base)
-    }
-
-    fn cuGraphKernelNodeGetParams_v2(node: Handle, kernel: Out<KernelNode<*const usize>>) {
-        kernel.put(kernel_parameters(node)?)
-    }
-
-    fn cuGraphMemcpyNodeSetParams(node: Handle, copy: In<Memcpy3D>) {
-        let context = context_of(node)?;
-        set(node, || parameters::memcpy(copy, context))
-    }
-
-    fn cuGraphExecMemcpyNodeSetParams(executable: Handle, node: Handle, copy: In<Memcpy3D>, context: Handle) {
-        executable::set(executable, node, || parameters::memcpy(copy, context))
-    }
-
-    fn cuGraphMemsetNodeSetParams(node: Handle, memset: In<MemsetNode>) {
-        let context = context_of(node)?;
-        set(node, || parameters::memset(memset, context))
-    }
-
-    fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, memset: In<MemsetNode>, context: Handle) {
-        executable::set(executable, node, || parameters::memset(memset, context))
-    }
-
-    fn cuGraphExecChildGraphNodeSetParams(executable: Handle, node: Handle, child: Handle) {
-        executable::set_child(executable, node, child)
-    }
-
-    fn cuGraphEventRecordNodeSetEvent(node: Handle, event: Handle) {
-        find::<Event>(event)?;
-        set(node, || parameters::record(event))
-    }
-
-    fn cuGraphExecEventRecordNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
-        find::<Event>(event)?;
-        executable::set(executable, node, || parameters::record(event))
-    }
-
-    fn cuGraphEventWaitNodeSetEvent(node: Handle, event: Handle) {
-        find::<Event>(event)?;
-        set(node, || parameters::wait(event))
-    }
-
-    fn cuGraphExecEventWaitNodeSetEvent(executable: Handle, node: Handle, event: Handle) {
-        find::<Event>(event)?;
-        executable::set(executable, node, || parameters::wait(event))
-    }
+    fn cuGraphMemcpyNodeSetParams(node: Handle, copy: In<Memcpy3D>) =>
+        context_of(node).and_then(|context| set(node, || parameters::memcpy(copy, context)));
+    fn cuGraphExecMemcpyNodeSetParams(executable: Handle, node: Handle, copy: In<Memcpy3D>, context: Handle) =>
+        executable::set(executable, node, || parameters::memcpy(copy, context));
+    fn cuGraphMemsetNodeSetParams(node: Handle, memset: In<MemsetNode>) =>
+        context_of(node).and_then(|context| set(node, || parameters::memset(memset, context)));
+    fn cuGraphExecMemsetNodeSetParams(executable: Handle, node: Handle, memset: In<MemsetNode>, context: Handle) =>
+        executable::set(executable, node, || parameters::memset(memset, context));
+    fn cuGraphExecChildGraphNodeSetParams(executable: Handle, node: Handle, child: Handle) =>
+        executable::set_child(executable, node, child);
+    fn cuGraphEventRecordNodeSetEvent(node: Handle, event: Handle) =>
+        find::<Event>(event).and_then(|_| set(node, || parameters::record(event)));
+    fn cuGraphExecEventRecordNodeSetEvent(executable: Handle, node: Handle, event: Handle) =>
+        find::<Event>(event).and_then(|_| executable::set(executable, node, || parameters::record(event)));
+    fn cuGraphEventWaitNodeSetEvent(node: Handle, event: Handle) =>
+        find::<Event>(event).and_then(|_| set(node, || parameters::wait(event)));
+    fn cuGraphExecEventWaitNodeSetEvent(executable: Handle, node: Handle, event: Handle) =>
+        find::<Event>(event).and_then(|_| executable::set(executable, node, || parameters::wait(event)));
 
     fn cuGraphAddMemAllocNode(
-        node: Out<Handle>,
-        graph: Handle,
-        dependencies: In<Handle>,
-        count: usize,
-        allocation: Out<MemAllocNode>,
+        node: Out<Handle>, graph: Handle, dependencies: In<Handle>, count: usize, allocation: Out<MemAllocNode>,
     ) {
         let mut given = allocation.as_in().read()?;
         given.address = Place { graph, dependencies, count }.add_allocation(node, &given)?;

@@ -20,7 +20,7 @@ fn describe(graph: &Graph, name: &str, text: &mut String) {
         }
     }
     for (_, node) in nodes.nodes() {
-        if let Operation::Graph(inside) = &node.operation {
+        if let Some(inside) = node.operation.graph() {
             describe(inside, &format!("cluster_{}", id(node.handle)), text);
         }
     }
@@ -33,31 +33,25 @@ fn id(node: Handle) -> String {
 
 /// Names what a node does, in the words of `CUgraphNodeType`.
 fn label(operation: &Operation) -> String {
-    match operation {
+    let details = match operation {
         Operation::Kernel(launch) => {
             let (grid, block) = (launch.shape.config.grid, launch.shape.config.block);
             let name = launch.function.name();
-            format!("KERNEL\n{name}\n({},{},{}) ({},{},{})", grid.x, grid.y, grid.z, block.x, block.y, block.z)
+            format!("\n{name}\n({},{},{}) ({},{},{})", grid.x, grid.y, grid.z, block.x, block.y, block.z)
         }
-        Operation::Copy(copy, _) => format!("MEMCPY\n{:?} bytes", copy.extent),
-        Operation::Fill(fill, _) => {
-            format!("MEMSET\n{} of {} bytes at {:#x}", fill.width * fill.rows, fill.element_bytes, fill.target)
-        }
-        Operation::Host(_) => "HOST".to_owned(),
-        Operation::Graph(_) => "GRAPH".to_owned(),
-        Operation::Empty => "EMPTY".to_owned(),
-        Operation::Wait(_) => "WAIT_EVENT".to_owned(),
-        Operation::Record(_) => "EVENT_RECORD".to_owned(),
-        Operation::Allocate(block) => format!("MEM_ALLOC\n{} bytes at {:#x}", block.bytes, block.address),
-        Operation::Free(address) => format!("MEM_FREE\n{address:#x}"),
-        Operation::Values(values) => format!("BATCH_MEM_OP\n{} operations", values.operations.len()),
-    }
+        Operation::Copy(copy, _) => format!("\n{:?} bytes", copy.extent),
+        Operation::Fill(fill, _) => format!("\n{} of {} bytes at {:#x}", fill.width * fill.rows, fill.element_bytes, fill.target),
+        Operation::Allocate(block) => format!("\n{} bytes at {:#x}", block.bytes, block.address),
+        Operation::Free(address) => format!("\n{address:#x}"),
+        Operation::Values(values) => format!("\n{} operations", values.operations.len()),
+        _ => String::new(),
+    };
+    format!("{}{details}", operation.node_type().1)
 }
 
 exports! {
     /// The flags ask for more detail. The parameters of the nodes are always there, in short.
     fn cuGraphDebugDotPrint(graph: Handle, path: Text, _flags: u32) {
-        driver()?;
         let graph = find::<Graph>(graph)?;
         let path = path.read()?;
         let mut text = String::new();

@@ -1,7 +1,6 @@
 //! Executable graphs: made of a graph, launched in a stream, changed without being made again.
 
-use std::ffi::c_char;
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 
 use super::nodes::replace;
 use super::parameters;
@@ -23,14 +22,12 @@ const INVALID_STRUCTURE: u32 = 2;
 
 /// `CU_GRAPH_EXEC_UPDATE_…`
 const UPDATED: u32 = 0;
-const UPDATE_ERROR: u32 = 1;
 const TOPOLOGY_CHANGED: u32 = 2;
 const NODE_TYPE_CHANGED: u32 = 3;
 const PARAMETERS_CHANGED: u32 = 5;
 const FUNCTION_CHANGED: u32 = 7;
 const ATTRIBUTES_CHANGED: u32 = 8;
 
-/// An executable graph.
 #[derive(Debug)]
 struct Executable {
     flags: u64,
@@ -39,9 +36,7 @@ struct Executable {
     _counted: Weak<()>,
 }
 
-kinds! {
-    Executable: INVALID_VALUE;
-}
+kind!(Executable: INVALID_VALUE);
 
 /// Returns a node of a cycle in a graph or inside its nodes.
 fn node_of_cycle(graph: &Graph) -> Option<Handle> {
@@ -49,7 +44,7 @@ fn node_of_cycle(graph: &Graph) -> Option<Handle> {
     if let Err(cycle) = nodes.order() {
         return nodes.get(cycle.0).map(|node| node.handle);
     }
-    nodes.nodes().find_map(|(_, node)| if let Operation::Graph(graph) = &node.operation { node_of_cycle(graph) } else { None })
+    nodes.nodes().filter_map(|(_, node)| node.operation.graph()).find_map(|graph| node_of_cycle(graph))
 }
 
 /// Makes an executable graph. `error` learns which node keeps it from being made.
@@ -71,46 +66,16 @@ fn instantiate(graph: Handle, flags: u64, error: &mut Handle) -> Result<Handle> 
         NOT_SUPPORTED if graph.has_memory_nodes() && Arc::weak_count(&graph.executables) > 0,
         "a graph that allocates or frees memory has one executable graph at a time; destroy the other one first"
     );
-    let nodes = graph.copy(driver, CopyFor::Executable)?;
-    let counted = Arc::downgrade(&graph.executables);
-    let executable = driver.handles.add(Executable { flags: flags & !(UPLOAD | NODE_PRIORITY), nodes, _counted: counted });
-    Ok(executable)
-}
-
-/// Frees what an earlier launch left, or refuses the launch, as the program asked.
-fn prepare_memory(driver: &Driver, executable: &Executable) -> Result<()> {
-    for block in executable.nodes.blocks() {
-        if !driver.graph_memory.is_live(block.address) {
-            continue;
-        }
-        refuse!(
-            INVALID_VALUE if executable.flags & AUTO_FREE == 0,
-            "memory at {:#x}, which this graph allocates, is not free yet", block.address
-        );
-        operation::free_graph_memory(driver, block.address)?;
-    }
-    Ok(())
-}
-
-/// Launches an executable graph. A capture gets a copy of its nodes.
-fn launch(executable: &Executable, stream: Handle) -> Result<()> {
-    stream::usable(stream)?;
-    let driver = driver()?;
-    // The driver of an H200 (580.159) refuses it, too.
-    stream::check_not_capturing(stream)?;
-    if driver.queues.are_late() {
-        // Whether memory of the graph is free shows when earlier work has run.
-        stream::finish(stream)?;
-    }
-    prepare_memory(driver, executable)?;
-    stream::submit(stream, Operation::Graph(executable.nodes.clone()))
+    let nodes = graph.copy(driver, CopyFor::Executable);
+    let _counted = Arc::downgrade(&graph.executables);
+    Ok(driver.handles.add(Executable { flags: flags & !(UPLOAD | NODE_PRIORITY), nodes, _counted }))
 }
 
 /// Calls `look` with the executable form of a node.
 fn with_node<T>(executable: Handle, node: Handle, mut look: impl FnMut(&mut Node) -> Result<T>) -> Result<T> {
     let executable = find::<Executable>(executable)?;
     find::<NodeRef>(node)?;
-    executable.nodes.with_copy_of(node, &mut look)
+    executable.nodes.with_copy_of(node, &mut look).unwrap_or(CuResult::INVALID_VALUE.err())
 }
 
 /// Changes what the executable form of a node does.
@@ -121,18 +86,15 @@ pub fn set(executable: Handle, node: Handle, make: impl FnOnce() -> Result<Opera
         let new = new.take().ok_or(CuResult::INVALID_VALUE)?;
         let mut changed = node.operation.clone();
         replace(&mut changed, new)?;
-        update_operation(&mut node.operation, changed, Handle::NULL).map_err(|bad| bad.failure)
+        Ok(update_operation(driver()?, &mut node.operation, changed, Handle::NULL).map_err(|_| CuResult::INVALID_VALUE)?)
     })
 }
 
 /// Changes what the nodes of the graph in a node do.
 pub fn set_child(executable: Handle, node: Handle, child: Handle) -> Result<()> {
     let child = find::<Graph>(child)?;
-    let inside = with_node(executable, node, |node| match &node.operation {
-        Operation::Graph(graph) => Ok(graph.clone()),
-        _ => CuResult::INVALID_VALUE.err(),
-    })?;
-    update(&inside, &child).map_err(|bad| bad.failure)
+    let inside = with_node(executable, node, |node| Ok(node.operation.graph().cloned().ok_or(CuResult::INVALID_VALUE)?))?;
+    Ok(update(driver()?, &inside, &child).map_err(|_| CuResult::INVALID_VALUE)?)
 }
 
 /// Why an executable graph cannot be updated.
@@ -140,42 +102,31 @@ struct BadUpdate {
     result: u32,
     /// The node of the new graph that does not fit.
     node: Handle,
-    failure: Failure,
-}
-
-impl BadUpdate {
-    fn new(result: u32, node: Handle) -> Self {
-        Self { result, node, failure: CuResult::INVALID_VALUE.into() }
-    }
 }
 
 /// Replaces an operation, as far as that needs no new executable graph. `node` is the node that the new one is from.
-fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result<(), BadUpdate> {
+fn update_operation(driver: &Driver, old: &mut Operation, new: Operation, node: Handle) -> Result<(), BadUpdate> {
     let result = match (&*old, &new) {
-        (Operation::Graph(old), Operation::Graph(new)) => return update_in_place(old, new),
+        (Operation::Graph(old), Operation::Graph(new)) => return update_in_place(driver, old, new),
         (Operation::Kernel(old), Operation::Kernel(new)) if old.context().handle != new.context().handle => FUNCTION_CHANGED,
-        (Operation::Kernel(old), Operation::Kernel(new)) if old.shape.grid != new.shape.grid => ATTRIBUTES_CHANGED,
+        (Operation::Kernel(old), Operation::Kernel(new)) if old.shape.is_cooperative != new.shape.is_cooperative => {
+            ATTRIBUTES_CHANGED
+        }
         (Operation::Copy(before, _), Operation::Copy(after, _)) => {
-            let driver = driver().map_err(|failure| BadUpdate { failure, ..BadUpdate::new(UPDATE_ERROR, node) })?;
             let can_change = before.is_row() && after.is_row() && before.directions(driver) == after.directions(driver);
             if can_change || before == after { UPDATED } else { PARAMETERS_CHANGED }
         }
-        (Operation::Fill(before, _), Operation::Fill(after, _)) => {
-            if before.is_row() && after.is_row() || before == after {
-                UPDATED
-            } else {
-                PARAMETERS_CHANGED
-            }
+        (Operation::Fill(before, _), Operation::Fill(after, _)) if before != after && !(before.is_row() && after.is_row()) => {
+            PARAMETERS_CHANGED
         }
         (Operation::Values(before), Operation::Values(after)) if !before.are_like(after) => PARAMETERS_CHANGED,
         (Operation::Allocate(_) | Operation::Free(_), _) => PARAMETERS_CHANGED,
-        (old, new) if old.node_type() != new.node_type() => NODE_TYPE_CHANGED,
         _ => UPDATED,
     };
     let moves = old.context().map(|context| context.handle) != new.context().map(|context| context.handle);
     let result = if result == UPDATED && moves { PARAMETERS_CHANGED } else { result };
     if result != UPDATED {
-        return Err(BadUpdate::new(result, node));
+        return Err(BadUpdate { result, node });
     }
     *old = new;
     Ok(())
@@ -183,30 +134,29 @@ fn update_operation(old: &mut Operation, new: Operation, node: Handle) -> Result
 
 /// Gives an executable graph the parameters of another graph. Its nodes must be the same in the same order of adding. Nothing changes
 /// unless everything can.
-fn update(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
-    let copy = driver().and_then(|driver| executable.copy(driver, CopyFor::Executable));
-    let copy = copy.map_err(|failure| BadUpdate { failure, ..BadUpdate::new(UPDATE_ERROR, Handle::NULL) })?;
-    update_in_place(&copy, graph)?;
+fn update(driver: &Driver, executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
+    let copy = executable.copy(driver, CopyFor::Executable);
+    update_in_place(driver, &copy, graph)?;
     std::mem::swap(&mut *executable.nodes.lock(), &mut *copy.nodes.lock());
     Ok(())
 }
 
-fn update_in_place(executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
+fn update_in_place(driver: &Driver, executable: &Graph, graph: &Graph) -> Result<(), BadUpdate> {
     let new: Vec<(Node, Vec<usize>)> = in_order(graph);
     let old: Vec<(Node, Vec<usize>)> = in_order(executable);
     if old.len() != new.len() {
-        return Err(BadUpdate::new(TOPOLOGY_CHANGED, Handle::NULL));
+        return Err(BadUpdate { result: TOPOLOGY_CHANGED, node: Handle::NULL });
     }
     let mut updated = Vec::with_capacity(old.len());
     for ((old, before), (new, after)) in old.into_iter().zip(&new) {
         if before != *after {
-            return Err(BadUpdate::new(TOPOLOGY_CHANGED, new.handle));
+            return Err(BadUpdate { result: TOPOLOGY_CHANGED, node: new.handle });
         }
         if old.operation.node_type() != new.operation.node_type() {
-            return Err(BadUpdate::new(NODE_TYPE_CHANGED, new.handle));
+            return Err(BadUpdate { result: NODE_TYPE_CHANGED, node: new.handle });
         }
         let mut operation = old.operation;
-        update_operation(&mut operation, new.operation.clone(), new.handle)?;
+        update_operation(driver, &mut operation, new.operation.clone(), new.handle)?;
         updated.push(operation);
     }
     for ((_, node), operation) in executable.nodes.lock().nodes_mut().zip(updated) {
@@ -232,8 +182,8 @@ fn in_order(graph: &Graph) -> Vec<(Node, Vec<usize>)> {
 fn update_all(executable: Handle, graph: Handle, put: impl FnOnce(UpdateResult) -> Result<()>) -> Result<()> {
     let executable = find::<Executable>(executable)?;
     let graph = find::<Graph>(graph)?;
-    let (result, bad) = match update(&executable.nodes, &graph) {
-        Ok(()) => (Ok(()), BadUpdate::new(UPDATED, Handle::NULL)),
+    let (result, bad) = match update(driver()?, &executable.nodes, &graph) {
+        Ok(()) => (Ok(()), BadUpdate { result: UPDATED, node: Handle::NULL }),
         Err(bad) => (CuResult::GRAPH_EXEC_UPDATE_FAILURE.err(), bad),
     };
     put(UpdateResult { result: bad.result, error_node: bad.node, error_from_node: Handle::NULL })?;
@@ -251,11 +201,7 @@ fn check_can_disable(node: &Node) -> Result<()> {
 exports! {
     /// Instantiates as in CUDA 11, where a text says what is wrong.
     fn cuGraphInstantiate_v2 | cuGraphInstantiate(
-        executable: Out<Handle>,
-        graph: Handle,
-        error_node: Out<Handle>,
-        log: Out<c_char>,
-        capacity: usize,
+        executable: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, capacity: usize,
     ) {
         driver()?;
         executable.check()?;
@@ -268,11 +214,8 @@ exports! {
         executable.put(made?)
     }
 
-    fn cuGraphInstantiateWithFlags(executable: Out<Handle>, graph: Handle, flags: u64) {
-        driver()?;
-        executable.check()?;
-        executable.put(instantiate(graph, flags, &mut Handle::NULL.clone())?)
-    }
+    fn cuGraphInstantiateWithFlags(executable: Out<Handle>, graph: Handle, flags: u64) =>
+        driver().and_then(|_| executable.put_made(|| instantiate(graph, flags, &mut Handle::default())));
 
     fn cuGraphInstantiateWithParams(executable: Out<Handle>, graph: Handle, parameters: Out<InstantiateParams>) also "_ptsz" {
         driver()?;
@@ -291,23 +234,32 @@ exports! {
         executable.put(made?)
     }
 
-    fn cuGraphExecGetFlags(executable: Handle, flags: Out<u64>) {
-        flags.put(find::<Executable>(executable)?.flags)
-    }
-
-    fn cuGraphExecDestroy(executable: Handle) {
-        driver()?.handles.remove::<Executable>(executable).map(drop)
-    }
+    fn cuGraphExecGetFlags(executable: Handle, flags: Out<u64>) => flags.put(find::<Executable>(executable)?.flags);
+    fn cuGraphExecDestroy(executable: Handle) => driver()?.handles.remove::<Executable>(executable).map(drop);
 
     /// There is nothing to upload to.
-    fn cuGraphUpload(executable: Handle, stream: Handle) also "_ptsz" {
-        find::<Executable>(executable)?;
-        stream::usable(stream)?;
-        stream::check_not_capturing(stream)
-    }
+    fn cuGraphUpload(executable: Handle, stream: Handle) also "_ptsz" =>
+        find::<Executable>(executable).and(stream::usable(stream)).and_then(|_| stream::check_not_capturing(stream));
 
+    /// Frees what an earlier launch left, or refuses the launch because of it, as the program asked.
     fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" {
-        launch(&*find::<Executable>(executable)?, stream)
+        let executable = find::<Executable>(executable)?;
+        stream::usable(stream)?;
+        let driver = driver()?;
+        // The driver of an H200 (580.159) refuses it, too.
+        stream::check_not_capturing(stream)?;
+        if driver.queues.is_late {
+            // Whether memory of the graph is free shows when earlier work has run.
+            stream::finish(stream)?;
+        }
+        for block in executable.nodes.blocks().iter().filter(|block| driver.graph_memory.lock().is_live(block.address)) {
+            refuse!(
+                INVALID_VALUE if executable.flags & AUTO_FREE == 0,
+                "memory at {:#x}, which this graph allocates, is not free yet", block.address
+            );
+            operation::free_graph_memory(driver, block.address)?;
+        }
+        stream::submit(stream, Operation::Graph(executable.nodes.clone()))
     }
 
     fn cuGraphExecUpdate(executable: Handle, graph: Handle, error_node: Out<Handle>, result: Out<u32>) {
@@ -317,17 +269,14 @@ exports! {
         })
     }
 
-    fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: Out<UpdateResult>) {
-        update_all(executable, graph, |update| result.put(update))
-    }
+    fn cuGraphExecUpdate_v2(executable: Handle, graph: Handle, result: Out<UpdateResult>) =>
+        update_all(executable, graph, |update| result.put(update));
 
-    fn cuGraphNodeSetEnabled(executable: Handle, node: Handle, is_enabled: u32) {
-        with_node(executable, node, |node| {
-            check_can_disable(node)?;
-            node.is_enabled = is_enabled != 0;
-            Ok(())
-        })
-    }
+    fn cuGraphNodeSetEnabled(executable: Handle, node: Handle, is_enabled: u32) => with_node(executable, node, |node| {
+        check_can_disable(node)?;
+        node.is_enabled = is_enabled != 0;
+        Ok(())
+    });
 
     fn cuGraphNodeGetEnabled(executable: Handle, node: Handle, is_enabled: Out<u32>) {
         is_enabled.put(with_node(executable, node, |node| {

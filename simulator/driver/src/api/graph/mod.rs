@@ -29,27 +29,16 @@ fn put_list<T: Copy>(out: Out<T>, count: Out<usize>, found: &[T], filler: T) -> 
     count.put(found.len().min(space))
 }
 
-/// Returns a list of nodes of a graph.
 fn put_nodes(out: Out<Handle>, count: Out<usize>, graph: &Graph, ids: &[NodeId]) -> Result<()> {
     put_list(out, count, &graph.handles(ids), Handle::NULL)
 }
 
-/// Reads an array of handles.
-fn read_handles(handles: In<Handle>, count: usize) -> Result<Vec<Handle>> {
-    (0..count).map(|index| handles.read_nth(index)).collect()
-}
-
 /// Refuses edges that are more than an order, such as programmatic ones. Null stands for plain edges.
 pub fn check_edge_data(data: In<EdgeData>, count: usize) -> Result<()> {
-    if data.is_null() {
-        return Ok(());
-    }
-    for index in 0..count {
-        refuse!(
-            NOT_SUPPORTED if data.read_nth(index)? != EdgeData::default(),
-            "edges with ports or of a type are not supported by the simulator; use edges without data"
-        );
-    }
+    refuse!(
+        NOT_SUPPORTED if !data.is_null() && data.read_all(count)?.iter().any(|data| *data != EdgeData::default()),
+        "edges with ports or of a type are not supported by the simulator; use edges without data"
+    );
     Ok(())
 }
 
@@ -65,13 +54,12 @@ fn put_edge_data(out: Out<EdgeData>, count: usize) -> Result<()> {
 
 /// Refuses to remove something from a graph that must stay as it is.
 fn check_can_shrink(driver: &Driver, graph: &Graph) -> Result<()> {
-    refuse!(INVALID_VALUE if graph.has_memory_nodes() || driver.captures.is_target(graph.handle));
+    refuse!(INVALID_VALUE if graph.has_memory_nodes() || driver.captures.lock().is_target(graph.handle));
     Ok(())
 }
 
-/// Reads edges from two arrays.
 fn read_edges(graph: &Graph, from: In<Handle>, to: In<Handle>, count: usize) -> Result<Vec<Edge>> {
-    let [from, to] = [from, to].map(|ends| graph.ids(&read_handles(ends, count)?));
+    let [from, to] = [from, to].map(|ends| graph.ids(&ends.read_all(count)?));
     Ok(from?.into_iter().zip(to?).collect())
 }
 
@@ -104,7 +92,6 @@ fn put_edges(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeDa
     Ok(())
 }
 
-/// Returns the nodes on one side of a node.
 fn put_neighbors(
     node: Handle,
     out: Out<Handle>,
@@ -130,7 +117,7 @@ exports! {
     fn cuGraphDestroy(graph: Handle) {
         let driver = driver()?;
         let graph = find::<Graph>(graph)?;
-        refuse!(INVALID_VALUE if graph.is_embedded || driver.captures.is_target(graph.handle));
+        refuse!(INVALID_VALUE if graph.is_embedded || driver.captures.lock().is_target(graph.handle));
         graph.unregister(driver);
         Ok(())
     }
@@ -140,7 +127,7 @@ exports! {
         clone.check()?;
         let graph = find::<Graph>(graph)?;
         refuse!(NOT_SUPPORTED if graph.has_memory_nodes(), "CUDA does not clone a graph that allocates or frees memory");
-        clone.put(graph.copy(driver, CopyFor::Program)?.handle)
+        clone.put(graph.copy(driver, CopyFor::Program).handle)
     }
 
     fn cuGraphNodeFindInClone(found: Out<Handle>, original: Handle, clone: Handle) {
@@ -148,12 +135,11 @@ exports! {
         find::<NodeRef>(original)?;
         let clone = find::<Graph>(clone)?;
         refuse!(INVALID_VALUE if clone.original.is_none());
-        found.put(clone.with_copy_of(original, &mut |node| Ok(node.handle))?)
+        found.put(clone.with_copy_of(original, &mut |node| node.handle).ok_or(CuResult::INVALID_VALUE)?)
     }
 
-    fn cuGraphNodeGetType(node: Handle, node_type: Out<u32>) {
-        node_type.put(find::<NodeRef>(node)?.with(|node| Ok(node.operation.node_type()))?)
-    }
+    fn cuGraphNodeGetType(node: Handle, node_type: Out<u32>) =>
+        node_type.put(find::<NodeRef>(node)?.with(|node| Ok(node.operation.node_type().0))?);
 
     fn cuGraphGetNodes(graph: Handle, nodes: Out<Handle>, count: Out<usize>) {
         let graph = find::<Graph>(graph)?;
@@ -167,47 +153,25 @@ exports! {
         put_nodes(nodes, count, &graph, &ids)
     }
 
-    fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) {
-        put_edges(graph, from, to, Out::NULL, count)
-    }
-
-    fn cuGraphGetEdges_v2(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) {
-        put_edges(graph, from, to, data, count)
-    }
-
-    fn cuGraphNodeGetDependencies(node: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        put_neighbors(node, nodes, Out::NULL, count, |graph, id| graph.dependencies(id).to_vec())
-    }
-
-    fn cuGraphNodeGetDependencies_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) {
-        put_neighbors(node, nodes, data, count, |graph, id| graph.dependencies(id).to_vec())
-    }
-
-    fn cuGraphNodeGetDependentNodes(node: Handle, nodes: Out<Handle>, count: Out<usize>) {
-        put_neighbors(node, nodes, Out::NULL, count, |graph, id| graph.dependents(id).to_vec())
-    }
-
-    fn cuGraphNodeGetDependentNodes_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) {
-        put_neighbors(node, nodes, data, count, |graph, id| graph.dependents(id).to_vec())
-    }
-
-    fn cuGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
-        connect(graph, from, to, count)
-    }
-
-    fn cuGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) {
-        check_edge_data(data, count)?;
-        connect(graph, from, to, count)
-    }
-
-    fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) {
-        disconnect(graph, from, to, count)
-    }
-
-    fn cuGraphRemoveDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) {
-        check_edge_data(data, count)?;
-        disconnect(graph, from, to, count)
-    }
+    fn cuGraphGetEdges(graph: Handle, from: Out<Handle>, to: Out<Handle>, count: Out<usize>) =>
+        put_edges(graph, from, to, Out::NULL, count);
+    fn cuGraphGetEdges_v2(graph: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) =>
+        put_edges(graph, from, to, data, count);
+    fn cuGraphNodeGetDependencies(node: Handle, nodes: Out<Handle>, count: Out<usize>) =>
+        put_neighbors(node, nodes, Out::NULL, count, |graph, id| graph.dependencies(id).to_vec());
+    fn cuGraphNodeGetDependencies_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) =>
+        put_neighbors(node, nodes, data, count, |graph, id| graph.dependencies(id).to_vec());
+    fn cuGraphNodeGetDependentNodes(node: Handle, nodes: Out<Handle>, count: Out<usize>) =>
+        put_neighbors(node, nodes, Out::NULL, count, |graph, id| graph.dependents(id).to_vec());
+    fn cuGraphNodeGetDependentNodes_v2(node: Handle, nodes: Out<Handle>, data: Out<EdgeData>, count: Out<usize>) =>
+        put_neighbors(node, nodes, data, count, |graph, id| graph.dependents(id).to_vec());
+    fn cuGraphAddDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) => connect(graph, from, to, count);
+    fn cuGraphAddDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) =>
+        check_edge_data(data, count).and_then(|()| connect(graph, from, to, count));
+    fn cuGraphRemoveDependencies(graph: Handle, from: In<Handle>, to: In<Handle>, count: usize) =>
+        disconnect(graph, from, to, count);
+    fn cuGraphRemoveDependencies_v2(graph: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, count: usize) =>
+        check_edge_data(data, count).and_then(|()| disconnect(graph, from, to, count));
 
     fn cuGraphDestroyNode(node: Handle) {
         let driver = driver()?;

@@ -1,10 +1,10 @@
 //! The nodes of graphs, whatever their type: adding them, and reading and changing what they do.
 
+use super::check_edge_data;
 use super::parameters;
-use super::{check_edge_data, read_handles};
 use crate::api::operation::{Block, Graph, Node, NodeRef, Operation};
+use crate::api::pool;
 use crate::api::prelude::*;
-use crate::api::{context, pool};
 use crate::ffi::{EdgeData, MemAllocNode, NodeOfType};
 
 /// Where a new node goes: the graph, and the array of the nodes that it runs after.
@@ -15,12 +15,11 @@ pub struct Place {
 }
 
 impl Place {
-    /// Adds a node.
     pub fn add(&self, out: Out<Handle>, make: impl FnOnce() -> Result<Operation>) -> Result<()> {
         let driver = driver()?;
         out.check()?;
         let graph = find::<Graph>(self.graph)?;
-        let dependencies = graph.ids(&read_handles(self.dependencies, self.count)?)?;
+        let dependencies = graph.ids(&self.dependencies.read_all(self.count)?)?;
         let (_, node) = graph.add(driver, make()?, &dependencies)?;
         out.put(node)
     }
@@ -47,7 +46,7 @@ pub fn set(node: Handle, make: impl FnOnce() -> Result<Operation>) -> Result<()>
 pub fn replace(old: &mut Operation, mut new: Operation) -> Result<()> {
     refuse!(INVALID_VALUE if old.node_type() != new.node_type() || matches!(new, Operation::Allocate(_) | Operation::Free(_)));
     if let (Operation::Kernel(old), Operation::Kernel(new)) = (&*old, &mut new) {
-        new.set_groups(driver()?, old.shape.grid, old.shape.cluster)?;
+        new.set_groups(driver()?, old.shape.is_cooperative, old.shape.cluster)?;
         new.attributes.clone_from(&old.attributes);
     }
     *old = new;
@@ -71,21 +70,13 @@ fn add_any(place: &Place, out: Out<Handle>, node: Out<NodeOfType<u8>>) -> Result
 }
 
 exports! {
-    fn cuGraphAddNode(node: Out<Handle>, graph: Handle, dependencies: In<Handle>, count: usize, parameters: Out<NodeOfType<u8>>) {
-        add_any(&Place { graph, dependencies, count }, node, parameters)
-    }
+    fn cuGraphAddNode(node: Out<Handle>, graph: Handle, dependencies: In<Handle>, count: usize, parameters: Out<NodeOfType<u8>>) =>
+        add_any(&Place { graph, dependencies, count }, node, parameters);
 
     fn cuGraphAddNode_v2(
-        node: Out<Handle>,
-        graph: Handle,
-        dependencies: In<Handle>,
-        data: In<EdgeData>,
-        count: usize,
+        node: Out<Handle>, graph: Handle, dependencies: In<Handle>, data: In<EdgeData>, count: usize,
         parameters: Out<NodeOfType<u8>>,
-    ) {
-        check_edge_data(data, count)?;
-        add_any(&Place { graph, dependencies, count }, node, parameters)
-    }
+    ) => check_edge_data(data, count).and_then(|()| add_any(&Place { graph, dependencies, count }, node, parameters));
 
     fn cuGraphNodeSetParams(node: Handle, parameters: Out<NodeOfType<u8>>) {
         refuse!(

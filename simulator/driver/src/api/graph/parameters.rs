@@ -1,10 +1,7 @@
 //! Parameters of nodes of graphs: operations from the program's structures, and structures from operations.
 
-use std::sync::Arc;
-
 use simt::Dim3;
 
-use crate::api::context::{self, Context};
 use crate::api::event::Event;
 use crate::api::kernel::{self, Launch, Shape};
 use crate::api::operation::{CopyFor, Graph, Operation, Values};
@@ -16,26 +13,9 @@ use crate::ffi::{
     NodeOfType,
 };
 
-/// `CU_GRAPH_NODE_TYPE_…`
-const KERNEL: u32 = 0;
-const MEMCPY: u32 = 1;
-const MEMSET: u32 = 2;
-const HOST: u32 = 3;
+/// `CU_GRAPH_NODE_TYPE_GRAPH` and `_MEM_ALLOC`
 const GRAPH: u32 = 4;
-const EMPTY: u32 = 5;
-const WAIT_EVENT: u32 = 6;
-const EVENT_RECORD: u32 = 7;
-const SEMAPHORES_SIGNAL: u32 = 8;
-const SEMAPHORES_WAIT: u32 = 9;
 pub const MEM_ALLOC: u32 = 10;
-const MEM_FREE: u32 = 11;
-const BATCH_MEM_OP: u32 = 12;
-const CONDITIONAL: u32 = 13;
-
-/// Completes the structure of CUDA 11.
-pub fn from_v1(base: KernelNodeV1) -> KernelNode {
-    KernelNode { base, kernel: Handle::NULL, context: Handle::NULL }
-}
 
 /// Makes a launch. The kernel's parameters are copied.
 pub fn kernel(node: &KernelNode) -> Result<Operation> {
@@ -54,8 +34,7 @@ pub fn kernel(node: &KernelNode) -> Result<Operation> {
 }
 
 /// Describes a launch. The parameters stay where the structure says until the node is changed.
-pub fn describe_kernel(operation: &mut Operation) -> Result<KernelNode<*const usize>> {
-    let Operation::Kernel(launch) = operation else { return CuResult::INVALID_VALUE.err() };
+pub fn describe_kernel(launch: &mut Launch) -> KernelNode<*const usize> {
     let extents = |Dim3 { x, y, z }: Dim3| [x, y, z];
     let is_function = launch.handle == launch.function.handle;
     let base = KernelNodeV1 {
@@ -67,7 +46,7 @@ pub fn describe_kernel(operation: &mut Operation) -> Result<KernelNode<*const us
         extra: std::ptr::null(),
     };
     let kernel = if is_function { Handle::NULL } else { launch.handle };
-    Ok(KernelNode { base, kernel, context: launch.context().handle })
+    KernelNode { base, kernel, context: launch.context().handle }
 }
 
 /// Returns the same for `CUgraphNodeParams`, where null means the current context.
@@ -91,7 +70,7 @@ pub fn host(node: &HostNode) -> Result<Operation> {
 pub fn child(graph: Handle) -> Result<Operation> {
     let graph = find::<Graph>(graph)?;
     refuse!(NOT_SUPPORTED if graph.has_memory_nodes(), "a graph that allocates or frees memory cannot be part of another graph");
-    Ok(Operation::Graph(graph.copy(driver()?, CopyFor::Node)?))
+    Ok(Operation::Graph(graph.copy(driver()?, CopyFor::Node)))
 }
 
 pub fn wait(event: Handle) -> Result<Operation> {
@@ -116,25 +95,26 @@ pub fn child_of(parameters: Out<NodeOfType<u8>>) -> Result<Option<Handle>> {
 
 /// Makes an operation of `CUgraphNodeParams`, except for an allocation.
 pub fn any(parameters: Out<NodeOfType<u8>>) -> Result<Operation> {
+    // `CU_GRAPH_NODE_TYPE_…`, as in `Operation::node_type`.
     match parameters.as_in().read()?.node_type {
-        KERNEL => kernel(&member(parameters)?),
-        MEMCPY => {
+        0 => kernel(&member(parameters)?),
+        1 => {
             let MemcpyNodeInContext { context, copy, .. } = member(parameters)?;
             Ok(Operation::Copy(Copy::from_parameters(&copy)?, context_or_current(context)?))
         }
-        MEMSET => {
+        2 => {
             let MemsetNodeInContext { memset, context } = member(parameters)?;
             Ok(Operation::Fill(Fill::from_parameters(&memset)?, context_or_current(context)?))
         }
-        HOST => host(&member(parameters)?),
+        3 => host(&member(parameters)?),
         GRAPH => child(member(parameters)?),
-        EMPTY => Ok(Operation::Empty),
-        WAIT_EVENT => wait(member(parameters)?),
-        EVENT_RECORD => record(member(parameters)?),
-        MEM_FREE => Ok(Operation::Free(member(parameters)?)),
-        BATCH_MEM_OP => values(&member(parameters)?),
-        SEMAPHORES_SIGNAL | SEMAPHORES_WAIT | CONDITIONAL => Err(CuResult::NOT_SUPPORTED
+        5 => Ok(Operation::Empty),
+        6 => wait(member(parameters)?),
+        7 => record(member(parameters)?),
+        8 | 9 | 13 => Err(CuResult::NOT_SUPPORTED
             .because("nodes with semaphores or conditions are not supported by the simulator; use other nodes")),
+        11 => Ok(Operation::Free(member(parameters)?)),
+        12 => values(&member(parameters)?),
         _ => CuResult::INVALID_VALUE.err(),
     }
 }
