@@ -430,7 +430,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
             other: Box::new(location(other.pc)),
         },
         Defect::CopySize { asked, bytes } => FindingKind::CopySize { asked, bytes },
-        Defect::AbsentLane { source } => FindingKind::AbsentLane { source },
+        Defect::AbsentLane { source } => FindingKind::AbsentLane { lane: source },
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {
             FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }

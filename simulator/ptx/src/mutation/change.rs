@@ -29,7 +29,7 @@ impl<'a, 't> Surroundings<'a, 't> {
     pub fn new(text: &'t str, function: &'a Function<'t>) -> Self {
         let mut mentions: HashMap<&str, usize> = HashMap::default();
         for instruction in function.instructions() {
-            let operands = instruction.operands.iter().flat_map(|operand| operand.values().into_iter().chain(operand.base()));
+            let operands = instruction.operands.iter().flat_map(Operand::names);
             for name in operands.chain(instruction.guard.map(|guard| guard.name)) {
                 *mentions.entry(name).or_default() += 1;
             }
@@ -231,8 +231,9 @@ impl<'t> Site<'_, 't> {
             let opcode = instruction.opcode.replacen(&format!(".{comparison}"), &format!(".{new}"), 1);
             self.new_opcode(operator, &opcode)
         };
-        let bound = other_bound(comparison).filter(|_| !self.only_chooses()).map(|new| (Operator::ChangeBound, new));
-        let negated = negation(comparison, !self.is_integer()).map(|new| (Operator::NegateComparison, new));
+        let bound = other_of(BOUNDS, comparison).filter(|_| !self.only_chooses()).map(|new| (Operator::ChangeBound, new));
+        let opposites = if self.is_integer() { INTEGER_OPPOSITES } else { FLOAT_OPPOSITES };
+        let negated = other_of(opposites, comparison).map(|new| (Operator::NegateComparison, new));
         bound.into_iter().chain(negated).map(change).collect()
     }
 
@@ -422,52 +423,21 @@ fn register_type(ty: &str) -> Option<&'static str> {
     })
 }
 
-/// The comparison that differs for equal values only.
-fn other_bound(comparison: &str) -> Option<&'static str> {
-    Some(match comparison {
-        "lt" => "le",
-        "le" => "lt",
-        "gt" => "ge",
-        "ge" => "gt",
-        "lo" => "ls",
-        "ls" => "lo",
-        "hi" => "hs",
-        "hs" => "hi",
-        "ltu" => "leu",
-        "leu" => "ltu",
-        "gtu" => "geu",
-        "geu" => "gtu",
-        _ => return None,
-    })
-}
+/// Comparisons that differ for equal values only.
+const BOUNDS: &[(&str, &str)] = &[("lt", "le"), ("gt", "ge"), ("lo", "ls"), ("hi", "hs"), ("ltu", "leu"), ("gtu", "geu")];
 
-/// The comparison that is true exactly if this one is false; for floats, also if one is not a number.
-fn negation(comparison: &str, of_floats: bool) -> Option<&'static str> {
-    Some(match (comparison, of_floats) {
-        ("eq", false) => "ne",
-        ("ne", false) => "eq",
-        ("lt", false) => "ge",
-        ("le", false) => "gt",
-        ("gt", false) => "le",
-        ("ge", false) => "lt",
-        ("lo", _) => "hs",
-        ("ls", _) => "hi",
-        ("hi", _) => "ls",
-        ("hs", _) => "lo",
-        ("eq", true) => "neu",
-        ("neu", _) => "eq",
-        ("ne", true) => "equ",
-        ("equ", _) => "ne",
-        ("lt", true) => "geu",
-        ("geu", _) => "lt",
-        ("le", true) => "gtu",
-        ("gtu", _) => "le",
-        ("gt", true) => "leu",
-        ("leu", _) => "gt",
-        ("ge", true) => "ltu",
-        ("ltu", _) => "ge",
-        ("num", _) => "nan",
-        ("nan", _) => "num",
-        _ => return None,
+/// Comparisons of integers of which one is true exactly if the other is false.
+const INTEGER_OPPOSITES: &[(&str, &str)] = &[("eq", "ne"), ("lt", "ge"), ("le", "gt"), ("lo", "hs"), ("ls", "hi")];
+
+/// Those of floats: one of the two is also true if a value is not a number.
+const FLOAT_OPPOSITES: &[(&str, &str)] =
+    &[("eq", "neu"), ("ne", "equ"), ("lt", "geu"), ("le", "gtu"), ("gt", "leu"), ("ge", "ltu"), ("num", "nan")];
+
+/// The other comparison of a pair.
+fn other_of(pairs: &[(&'static str, &'static str)], comparison: &str) -> Option<&'static str> {
+    pairs.iter().find_map(|(one, other)| match comparison {
+        _ if comparison == *one => Some(*other),
+        _ if comparison == *other => Some(*one),
+        _ => None,
     })
 }

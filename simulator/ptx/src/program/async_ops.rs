@@ -12,9 +12,8 @@ use alu::registers::Kind;
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn mbarrier_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        let unsupported = || self.unsupported(instruction.opcode);
-        let rest =
-            instruction.opcode.strip_prefix("mbarrier.").and_then(|rest| rest.strip_suffix(".b64")).ok_or_else(unsupported)?;
+        let rest = instruction.opcode.strip_prefix("mbarrier.").and_then(|rest| rest.strip_suffix(".b64"));
+        let rest = rest.ok_or_else(|| self.unknown())?;
         let mut parts = rest.split('.');
         let name = parts.next().unwrap_or_default();
         let [mut expects, mut ends_none, mut of_parity, mut relaxed, mut of_cluster] = [false; 5];
@@ -32,11 +31,11 @@ impl<'m, 't> Decoder<'m, 't> {
                 }
                 ("release", "arrive" | "arrive_drop") | ("acquire", "test_wait" | "try_wait") | ("cta" | "cluster", _) => {}
                 ("relaxed", "expect_tx" | "complete_tx") => relaxed = true,
-                _ => return Err(unsupported()),
+                _ => return Err(self.unknown()),
             }
         }
         let of_hopper = expects || relaxed || of_cluster || matches!(name, "try_wait" | "expect_tx" | "complete_tx");
-        self.requires(instruction, if of_hopper { (9, 0) } else { (8, 0) })?;
+        self.requires(if of_hopper { (9, 0) } else { (8, 0) })?;
         let (place, op) = match (name, instruction.operands.as_slice()) {
             // The token has the bits of the barrier.
             ("pending_count", [count, state]) => {
@@ -57,13 +56,13 @@ impl<'m, 't> Decoder<'m, 't> {
                 let state = match state {
                     Operand::Name("_") => SINK,
                     // Another block's barrier tells nothing.
-                    _ if of_cluster => return Err(self.operands_of(instruction)),
+                    _ if of_cluster => return Err(self.unfit()),
                     state => self.destination(state, Kind::Double)?,
                 };
                 let operand = match operands {
                     [] if !expects && !ends_none => None,
                     [operand] => Some(self.source(operand, Kind::Word)?),
-                    _ => return Err(self.operands_of(instruction)),
+                    _ => return Err(self.unfit()),
                 };
                 let (count, bytes) = if expects { (None, operand) } else { (operand, None) };
                 (place, MbarrierOp::Arrive { state, count, bytes, drops: name == "arrive_drop", ends_none })
@@ -83,17 +82,21 @@ impl<'m, 't> Decoder<'m, 't> {
                 | "try_wait",
                 _,
             ) => {
-                return Err(self.operands_of(instruction));
+                return Err(self.unfit());
             }
-            _ => return Err(unsupported()),
+            _ => return Err(self.unknown()),
         };
-        let address = self.in_shared(place, space, instruction)?;
-        self.program.mbarriers.push(Mbarrier { address, op });
+        let address = self.in_shared(place, space)?;
         self.program.orders_cluster |= of_cluster;
+        self.mbarrier(address, op);
+        Ok(())
+    }
+
+    fn mbarrier(&mut self, address: Address, op: MbarrierOp) {
+        self.program.mbarriers.push(Mbarrier { address, op });
         // Arrivals and waits order accesses of the block's threads.
         self.program.has_fences = true;
         self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
-        Ok(())
     }
 
     /// `cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [barrier]`: arrives when the thread's copies are finished, which they are at
@@ -105,30 +108,22 @@ impl<'m, 't> Decoder<'m, 't> {
                 "noinc" => counts = true,
                 "shared" | "shared::cta" => space = Some(Space::Shared),
                 "b64" => {}
-                _ => return Err(self.unsupported(instruction.opcode)),
+                _ => return Err(self.unknown()),
             }
         }
-        self.requires(instruction, (8, 0))?;
-        let [place] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
-        let address = self.in_shared(place, space, instruction)?;
+        self.requires((8, 0))?;
+        let [place] = self.exactly(&instruction.operands)?;
+        let address = self.in_shared(place, space)?;
         self.emit(Action::WaitForCopies { pending: None });
         if counts {
             let op = MbarrierOp::Arrive { state: SINK, count: None, bytes: None, drops: false, ends_none: false };
-            self.program.mbarriers.push(Mbarrier { address, op });
-            self.program.has_fences = true;
-            self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
+            self.mbarrier(address, op);
         }
         Ok(())
     }
 
     /// An address in shared memory, with or without the modifier that says so.
-    pub(super) fn in_shared(
-        &mut self,
-        place: &Operand<'t>,
-        space: Option<Space>,
-        instruction: &Instruction<'t>,
-    ) -> Result<Address, LoadError> {
-        let Operand::Address(base, offset) = place else { return Err(self.operands_of(instruction)) };
-        Ok(self.address(*base, *offset, space, instruction)?.1)
+    pub(super) fn in_shared(&mut self, place: &Operand<'t>, space: Option<Space>) -> Result<Address, LoadError> {
+        Ok(self.address(place, space)?.1)
     }
 }

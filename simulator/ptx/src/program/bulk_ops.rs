@@ -3,8 +3,8 @@
 use super::code::Action;
 use super::decode::Decoder;
 use super::fixed::SINK;
-use super::memory_ops::{atomic_op, elements, without_policy};
-use super::operations::{AtomicOp, BulkCopy, BulkDirection, BulkExtent, MOST_ELEMENTS, Reduction};
+use super::memory_ops::{atomic_op, without_policy};
+use super::operations::{AtomicOp, BulkCopy, BulkDirection, BulkExtent, Reduction};
 use super::scope::Symbol;
 use crate::error::LoadError;
 use crate::finding::Space;
@@ -29,15 +29,12 @@ struct Modifiers<'t> {
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn bulk_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        self.requires(instruction, (9, 0))?;
+        self.requires((9, 0))?;
         match instruction.opcode {
             "cp.async.bulk.commit_group" => self.emit(Action::CommitBulk),
+            // What has read shared memory has also written global memory here.
             "cp.async.bulk.wait_group" | "cp.async.bulk.wait_group.read" => {
-                let [Operand::Integer(pending)] = instruction.operands.as_slice() else {
-                    return Err(self.operands_of(instruction));
-                };
-                let pending = u32::try_from(*pending).map_err(|_| self.operands_of(instruction))?;
-                // What has read shared memory has also written global memory here.
+                let pending = self.pending(instruction)?;
                 self.emit(Action::WaitForBulk { pending });
             }
             // A hint, which changes nothing here.
@@ -47,7 +44,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 return self.copy_between_blocks(instruction);
             }
             _ => {
-                let modifiers = self.bulk_modifiers(instruction).ok_or_else(|| self.unsupported(instruction.opcode))?;
+                let modifiers = self.bulk_modifiers(instruction).ok_or_else(|| self.unknown())?;
                 let copy = self.bulk_copy(instruction, &modifiers)?;
                 self.program.bulk_copies.push(copy);
                 self.program.has_fences = true;
@@ -96,66 +93,58 @@ impl<'m, 't> Decoder<'m, 't> {
                 let (bytes, barrier) = match rest {
                     [barrier] if modifiers.is_tensor => (None, barrier),
                     [bytes, barrier] if !modifiers.is_tensor => (Some(bytes), barrier),
-                    _ => return Err(self.operands_of(instruction)),
+                    _ => return Err(self.unfit()),
                 };
-                let shared = self.in_shared(shared, Some(Space::Shared), instruction)?;
-                let barrier = self.in_shared(barrier, Some(Space::Shared), instruction)?;
-                let (access, extent) = self.bulk_extent(instruction, modifiers.rank, global, bytes)?;
+                let shared = self.in_shared(shared, Some(Space::Shared))?;
+                let barrier = self.in_shared(barrier, Some(Space::Shared))?;
+                let (access, extent) = self.bulk_extent(modifiers.rank, global, bytes)?;
                 Ok(BulkCopy { access, shared, extent, direction: BulkDirection::Load { barrier, receivers } })
             }
             (["global", "shared::cta"], Some("bulk_group"), [global, shared, rest @ ..]) if !modifiers.is_multicast => {
                 let bytes = match rest {
                     [] if modifiers.is_tensor => None,
                     [bytes] if !modifiers.is_tensor => Some(bytes),
-                    _ => return Err(self.operands_of(instruction)),
+                    _ => return Err(self.unfit()),
                 };
-                let shared = self.in_shared(shared, Some(Space::Shared), instruction)?;
-                let reduction = self.reduction(instruction, modifiers)?;
-                let (access, extent) = self.bulk_extent(instruction, modifiers.rank, global, bytes)?;
+                let shared = self.in_shared(shared, Some(Space::Shared))?;
+                let reduction = self.reduction(modifiers)?;
+                let (access, extent) = self.bulk_extent(modifiers.rank, global, bytes)?;
                 Ok(BulkCopy { access, shared, extent, direction: BulkDirection::Store { reduction } })
             }
-            _ => Err(self.unsupported(instruction.opcode)),
+            _ => Err(self.unknown()),
         }
     }
 
     /// The function of a reduction, if the copy is one.
-    fn reduction(&self, instruction: &Instruction<'t>, modifiers: &Modifiers<'t>) -> Result<Option<Reduction>, LoadError> {
+    fn reduction(&self, modifiers: &Modifiers<'t>) -> Result<Option<Reduction>, LoadError> {
         let Some(op) = modifiers.op else { return Ok(None) };
         let Some(ty) = modifiers.ty else { return Ok(Some(Reduction::OfMap(op))) };
-        let (op, width) = typed_reduction(op, ty).ok_or_else(|| self.unsupported(instruction.opcode))?;
+        let (op, width) = typed_reduction(op, ty).ok_or_else(|| self.unknown())?;
         Ok(Some(Reduction::Typed(op, width)))
     }
 
     /// The bytes in global memory: an address and a size, or a map and coordinates.
     fn bulk_extent(
         &mut self,
-        instruction: &Instruction<'t>,
         rank: Option<u32>,
         global: &Operand<'t>,
         bytes: Option<&Operand<'t>>,
     ) -> Result<(u32, BulkExtent), LoadError> {
         match (global, rank, bytes) {
-            (Operand::Address(base, offset), None, Some(bytes)) => {
-                let access = self.shared_work(instruction, *base, *offset, Some(Space::Global), [SINK; MOST_ELEMENTS], 16)?;
+            (Operand::Address(..), None, Some(bytes)) => {
+                let access = self.shared_work(global, Some(Space::Global), 16)?;
                 Ok((access, BulkExtent::Bytes(self.source(bytes, Kind::Word)?)))
             }
             (Operand::Texture(map, named), Some(rank), None) => {
-                let [named] = named.as_slice() else { return Err(self.operands_of(instruction)) };
-                let named = elements(named);
-                if named.len() != rank as usize {
-                    return Err(self.operands_of(instruction));
-                }
+                let [named] = self.exactly(named)?;
                 let mut coordinates: [Reg; 5] = [SINK; 5];
-                for (register, operand) in coordinates.iter_mut().zip(named) {
-                    *register = self.source(operand, Kind::Word)?;
-                }
+                self.elements(named, (rank as usize, Kind::Word), false, &mut coordinates)?;
                 let base = Base::Name(map);
                 let is_param = matches!(self.symbol_of(base), Some(Symbol::Param(_)));
-                let space = is_param.then_some(Space::Param);
-                let access = self.shared_work(instruction, base, 0, space, [SINK; MOST_ELEMENTS], 16)?;
+                let access = self.shared_work(&Operand::Address(base, 0), is_param.then_some(Space::Param), 16)?;
                 Ok((access, BulkExtent::Box { coordinates, rank }))
             }
-            _ => Err(self.operands_of(instruction)),
+            _ => Err(self.unfit()),
         }
     }
 }

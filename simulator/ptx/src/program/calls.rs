@@ -5,8 +5,8 @@ use super::frame::{Frame, Function, Place};
 
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
-use super::fixed::{FALSE, NOWHERE, SINK, TRUE};
-use super::operations::{Access, Address, MOST_ELEMENTS, Semantics};
+use super::fixed::{FALSE, NOWHERE, TRUE};
+use super::operations::{Access, Address};
 use super::scope::Symbol;
 use crate::error::{LoadError, syntax};
 use crate::finding::Space;
@@ -20,7 +20,7 @@ const MOST_FUNCTIONS: usize = 1 << 12;
 impl<'m, 't> Decoder<'m, 't> {
     /// `call (results), function, (arguments)`: copies the arguments, goes there, copies the results.
     pub(super) fn call(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
-        let call = Call::of(instruction).ok_or_else(|| self.operands_of(instruction))?;
+        let call = Call::of(instruction).ok_or_else(|| self.unfit())?;
         if let Some(through) = call.through {
             return self.call_through(instruction, &call, through);
         }
@@ -66,7 +66,7 @@ impl<'m, 't> Decoder<'m, 't> {
             };
         };
         if !fits(&module.functions[index], &call) {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         }
         self.call_function(index, &call)
     }
@@ -78,78 +78,63 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let frame = self.functions[number].frame.clone();
         for (argument, place) in call.arguments.iter().zip(frame.params) {
-            self.pass(argument, place)?;
+            self.pass(argument, place, true)?;
         }
         let caller = self.recursive.as_ref().map(|recursive| recursive.number);
         let (callers, negated) = self.guard;
         if let Some(function) = caller {
-            self.guard = (TRUE, false);
-            self.emit(Action::Save { function, callers, negated });
-            self.guard = (callers, negated);
+            self.emit_always(Action::Save { function, callers, negated });
         }
         self.calls.push((self.program.code.len(), number));
         self.emit(Action::Call { target: NOWHERE });
         if let Some(function) = caller {
-            self.guard = (TRUE, false);
-            self.emit(Action::Restore { function });
-            self.guard = (callers, negated);
+            self.emit_always(Action::Restore { function });
         }
         for (result, place) in call.results.iter().zip(frame.returns) {
-            self.take(result, place)?;
+            self.pass(result, place, false)?;
         }
         Ok(())
     }
 
-    /// Copies an argument to the parameter of a function. Either may be a register or in local memory.
-    fn pass(&mut self, argument: &Operand<'_>, to: Place) -> Result<(), LoadError> {
-        match (self.local_of(argument), to) {
-            (Some(from), Place::Local(to, bytes)) => {
-                self.check_bytes(argument, bytes)?;
-                self.copy_local(from, to, bytes, false);
-            }
-            (Some(from), Place::Register(to, kind)) => {
-                let access = self.local_access(from, to, kind)?;
-                self.emit(Action::Load(access));
-            }
-            (None, Place::Local(_, bytes)) if matches!(argument, Operand::Name(_)) && self.register_of(argument).is_none() => {
-                self.check_bytes(argument, bytes)?;
-            }
-            (None, Place::Local(to, bytes)) => {
-                let kind = if bytes == 8 { Kind::Double } else { Kind::Word };
-                let source = self.source(argument, kind)?;
-                let access = self.local_access(Local { at: to, bytes, in_frame: false }, source, kind)?;
-                self.emit(Action::Store(access));
-            }
-            (None, Place::Register(to, kind)) => {
-                let source = self.source(argument, kind)?;
-                self.copy_register(to, source, kind);
-            }
+    /// Copies an argument to the parameter of a function, or the result of a function to where the caller wants it. Either side may be a
+    /// register or in local memory.
+    fn pass(&mut self, operand: &Operand<'_>, place: Place, is_argument: bool) -> Result<(), LoadError> {
+        let variable = self.local_of(operand);
+        if let (Some(variable), Place::Local(fixed, bytes)) = (variable, place) {
+            self.check_bytes(operand, bytes)?;
+            self.copy_local(variable, fixed, bytes, !is_argument);
+            return Ok(());
         }
-        Ok(())
-    }
-
-    /// Copies the result of a function to where the caller wants it.
-    fn take(&mut self, result: &Operand<'_>, from: Place) -> Result<(), LoadError> {
-        match (self.local_of(result), from) {
-            (Some(to), Place::Local(from, bytes)) => {
-                self.check_bytes(result, bytes)?;
-                self.copy_local(to, from, bytes, true);
+        if let (Some(variable), Place::Register(register, kind)) = (variable, place) {
+            let access = self.local_access(variable, register, kind)?;
+            self.emit(if is_argument { Action::Load(access) } else { Action::Store(access) });
+            return Ok(());
+        }
+        match (is_argument, operand, place) {
+            (false, Operand::Name("_"), _) => return Ok(()),
+            (true, Operand::Name(_), Place::Local(_, bytes)) if self.register_of(operand).is_none() => {
+                self.check_bytes(operand, bytes)?;
             }
-            (Some(to), Place::Register(from, kind)) => {
-                let access = self.local_access(to, from, kind)?;
-                self.emit(Action::Store(access));
+            _ => {}
+        }
+        let kind = match place {
+            Place::Local(_, bytes) => {
+                if bytes == 8 {
+                    Kind::Double
+                } else {
+                    Kind::Word
+                }
             }
-            (None, _) if matches!(result, Operand::Name("_")) => {}
-            (None, Place::Local(from, bytes)) => {
-                let kind = if bytes == 8 { Kind::Double } else { Kind::Word };
-                let destination = self.destination(result, kind)?;
-                let access = self.local_access(Local { at: from, bytes, in_frame: false }, destination, kind)?;
-                self.emit(Action::Load(access));
+            Place::Register(_, kind) => kind,
+        };
+        let own = if is_argument { self.source(operand, kind)? } else { self.destination(operand, kind)? };
+        match place {
+            Place::Local(at, bytes) => {
+                let access = self.local_access(Local { at, bytes, in_frame: false }, own, kind)?;
+                self.emit(if is_argument { Action::Store(access) } else { Action::Load(access) });
             }
-            (None, Place::Register(from, kind)) => {
-                let destination = self.destination(result, kind)?;
-                self.copy_register(destination, from, kind);
-            }
+            Place::Register(register, _) if is_argument => self.copy_register(register, own, kind),
+            Place::Register(register, _) => self.copy_register(own, register, kind),
         }
         Ok(())
     }
@@ -212,21 +197,9 @@ impl<'m, 't> Decoder<'m, 't> {
             true => (self.frame_register(), i64::from(at)),
             false => (self.constant(ConstantValue::Bits(at.into()), Kind::Double), 0),
         };
-        let mut registers = [SINK; MOST_ELEMENTS];
-        registers[0] = register;
-        self.program.accesses.push(Access {
-            of_function: true,
-            space: Some(Space::Local),
-            address: Address { base, kind: Kind::Double, offset },
-            width: bytes,
-            count: 1,
-            signed: false,
-            registers,
-            kind,
-            semantics: Semantics::default(),
-            array: None,
-        });
-        Ok(self.program.accesses.len() as u32 - 1)
+        let mut access = Access::plain(Some(Space::Local), Address { base, kind: Kind::Double, offset }, bytes);
+        (access.of_function, access.registers[0], access.kind) = (true, register, kind);
+        Ok(self.access(access))
     }
 
     /// `call (results), pointer, (arguments), prototype`: a sequence of calls by name, each by the lanes whose pointer holds that
@@ -240,7 +213,7 @@ impl<'m, 't> Decoder<'m, 't> {
             .ok_or_else(|| syntax(instruction.line, format!("no prototype or targets {through} for a call")))?;
         let candidates = candidates.into_iter().filter(|index| fits(&self.module.functions[*index], call)).collect::<Vec<_>>();
         let cases: Vec<_> = candidates.iter().map(|index| ConstantValue::Bits(function_address(*index))).collect();
-        let chosen = self.choose(pointer, Kind::Double, &cases)?;
+        let chosen = self.choose(pointer, Kind::Double, &cases);
         for (index, chosen) in candidates.into_iter().zip(chosen) {
             self.guard = (chosen, false);
             self.call_function(index, call)?;
@@ -253,7 +226,7 @@ impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn branch_by_table(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
         let ("brx.idx" | "brx.idx.uni", [index, Operand::Name(table)]) = (instruction.opcode, instruction.operands.as_slice())
         else {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         };
         let index = self.source(index, Kind::Word)?;
         let labels = statements(self.module, self.current).find_map(|statement| match statement {
@@ -263,7 +236,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let labels = labels.ok_or_else(|| syntax(instruction.line, format!("no branch targets {table}")))?;
         let guard = self.guard;
         let cases: Vec<_> = (0..labels.len() as u64).map(ConstantValue::Bits).collect();
-        let chosen = self.choose(index, Kind::Word, &cases)?;
+        let chosen = self.choose(index, Kind::Word, &cases);
         for (label, chosen) in labels.iter().zip(chosen) {
             self.guard = (chosen, false);
             self.branch(label);
@@ -273,19 +246,19 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// Compares a register with each of the values, and returns a predicate for each. If none is equal, the kernel fails.
-    fn choose(&mut self, register: Reg, kind: Kind, cases: &[ConstantValue]) -> Result<Vec<Reg>, LoadError> {
-        let opcode = if kind == Kind::Double { "setp.eq.s64" } else { "setp.eq.s32" };
-        let equal = alu::lookup(opcode).ok_or_else(|| self.unsupported(opcode))?.alu;
+    fn choose(&mut self, register: Reg, kind: Kind, cases: &[ConstantValue]) -> Vec<Reg> {
+        let equal = if kind == Kind::Double { Alu::SetpEq64 } else { Alu::SetpEq32 };
         let guard = self.guard;
+        let never = |destination| Action::Alu { alu: Alu::MovPred, destination, sources: [FALSE, 0, 0, 0] };
         let none = self.temporary_predicate();
-        self.unguarded(Alu::MovPred, none, FALSE);
+        self.emit_always(never(none));
         self.alu(Alu::MovPred, none, &[TRUE]);
         let mut chosen = Vec::new();
         for case in cases {
             let value = self.constant(*case, kind);
             let is_case = self.temporary_predicate();
             // Lanes that do not execute the instruction match nothing.
-            self.unguarded(Alu::MovPred, is_case, FALSE);
+            self.emit_always(never(is_case));
             self.alu(equal, is_case, &[register, value]);
             self.guard = (is_case, false);
             self.alu(Alu::MovPred, none, &[FALSE]);
@@ -295,12 +268,13 @@ impl<'m, 't> Decoder<'m, 't> {
         self.guard = (none, false);
         self.emit(Action::NoTarget { register, kind });
         self.guard = guard;
-        Ok(chosen)
+        chosen
     }
 
-    fn unguarded(&mut self, alu: Alu, destination: Reg, source: Reg) {
+    /// Emits an instruction that all lanes execute, whatever the guard says.
+    fn emit_always(&mut self, action: Action) {
         let guard = std::mem::replace(&mut self.guard, (TRUE, false));
-        self.alu(alu, destination, &[source]);
+        self.emit(action);
         self.guard = guard;
     }
 

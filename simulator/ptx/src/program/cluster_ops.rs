@@ -15,7 +15,7 @@ impl<'t> Decoder<'_, 't> {
     /// `mapa{.shared::cluster}.type d, a, rank`: the place of `a` in the shared memory of another block.
     pub(super) fn map_to_block(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let (generic, kind) = self.cluster_address(instruction)?;
-        let [destination, address, rank] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let [destination, address, rank] = self.exactly(&instruction.operands)?;
         let destination = self.destination(destination, kind)?;
         let address = self.source(address, kind)?;
         let rank = self.source(rank, Kind::Word)?;
@@ -40,7 +40,7 @@ impl<'t> Decoder<'_, 't> {
     /// `getctarank{.shared::cluster}.type d, a`: the rank of the block whose shared memory holds an address.
     pub(super) fn rank_of_address(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let (_, kind) = self.cluster_address(instruction)?;
-        let [destination, address] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let [destination, address] = self.exactly(&instruction.operands)?;
         let destination = self.destination(destination, Kind::Word)?;
         let address = self.source(address, kind)?;
         let address = self.as_double(address, kind);
@@ -55,7 +55,7 @@ impl<'t> Decoder<'_, 't> {
 
     /// `isspacep.shared{::cta} p, a`: whether a generic address is in the shared memory of the block itself.
     pub(super) fn is_own_shared(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        let [destination, address] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let [destination, address] = self.exactly(&instruction.operands)?;
         let destination = self.destination(destination, Kind::Predicate)?;
         let address = self.source(address, Kind::Double)?;
         let own = self.special(Special::SharedBase, Kind::Double);
@@ -71,14 +71,14 @@ impl<'t> Decoder<'_, 't> {
 
     /// Returns true if the address of a `mapa` or `getctarank` is generic, and its kind.
     fn cluster_address(&self, instruction: &Instruction<'t>) -> Result<(bool, Kind), LoadError> {
-        self.requires(instruction, (9, 0))?;
+        self.requires((9, 0))?;
         let mut parts = instruction.opcode.split('.').skip(1);
         match (parts.next(), parts.next(), parts.next()) {
             (Some("u32"), None, None) => Ok((true, Kind::Word)),
             (Some("u64"), None, None) => Ok((true, Kind::Double)),
             (Some("shared::cluster"), Some("u32"), None) => Ok((false, Kind::Word)),
             (Some("shared::cluster"), Some("u64"), None) => Ok((false, Kind::Double)),
-            _ => Err(self.unsupported(instruction.opcode)),
+            _ => Err(self.unknown()),
         }
     }
 
@@ -97,15 +97,15 @@ impl<'t> Decoder<'_, 't> {
 
     /// `barrier.cluster.arrive{.release,.relaxed}{.aligned}` and `barrier.cluster.wait{.acquire}{.aligned}`
     pub(super) fn cluster_barrier(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        self.requires(instruction, (9, 0))?;
-        let [] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        self.requires((9, 0))?;
+        let [] = instruction.operands.as_slice() else { return Err(self.unfit()) };
         let aligned = instruction.has("aligned");
         let parts = instruction.opcode.split('.').skip(2).filter(|part| *part != "aligned");
         let action = match parts.collect::<Vec<_>>()[..] {
             ["arrive"] | ["arrive", "release"] => Action::ClusterArrive { releases: true, aligned },
             ["arrive", "relaxed"] => Action::ClusterArrive { releases: false, aligned },
             ["wait"] | ["wait", "acquire"] => Action::ClusterWait { acquires: true, aligned },
-            _ => return Err(self.unsupported(instruction.opcode)),
+            _ => return Err(self.unknown()),
         };
         self.program.has_cluster_barrier = true;
         self.program.has_fences = true;
@@ -116,13 +116,13 @@ impl<'t> Decoder<'_, 't> {
 
     /// `setmaxnreg.inc.sync.aligned.u32 count` and `.dec`
     pub(super) fn set_registers(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        self.requires(instruction, (9, 0))?;
+        self.requires((9, 0))?;
         let grows = match instruction.opcode {
             "setmaxnreg.inc.sync.aligned.u32" => true,
             "setmaxnreg.dec.sync.aligned.u32" => false,
-            _ => return Err(self.unsupported(instruction.opcode)),
+            _ => return Err(self.unknown()),
         };
-        let [Operand::Integer(count)] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
+        let [Operand::Integer(count)] = instruction.operands.as_slice() else { return Err(self.unfit()) };
         if !(24..=256).contains(count) || !count.is_multiple_of(8) {
             let message = format!("{} {count}: the number of registers must be a multiple of 8 from 24 to 256", instruction.opcode);
             return Err(syntax(instruction.line, message));

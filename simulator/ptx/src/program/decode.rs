@@ -20,8 +20,8 @@ use super::scope::{Scopes, Symbol};
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::syntax::ast::{self, Base, Operand, StateSpace, Statement, Type};
-use alu::Alu;
 use alu::registers::{Kind, Reg};
+use alu::{Alu, Row};
 
 /// Most bytes of a kernel's variables in shared memory, on every GPU: ptxas says "uses too much shared data (…, 0xc000 max)". More of it is dynamic.
 const MOST_STATIC_SHARED_BYTES: u64 = 48 << 10;
@@ -97,6 +97,8 @@ pub(super) struct Decoder<'m, 't> {
     /// Calls whose callee has no index yet.
     pub(super) calls: Vec<(usize, usize)>,
     pub(super) origin: Origin,
+    /// The opcode of the current instruction.
+    pub(super) opcode: &'t str,
     /// The guard of the instructions that are emitted now, and whether it is negated.
     pub(super) guard: (Reg, bool),
     /// Index of the current function.
@@ -127,6 +129,7 @@ impl<'m, 't> Decoder<'m, 't> {
             pending: Vec::new(),
             calls: Vec::new(),
             origin: Origin { counts: true, ..Origin::default() },
+            opcode: "",
             guard: (TRUE, false),
             current: 0,
             recursive: None,
@@ -153,9 +156,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 }
             }
         }
-        self.program.written_rows = 0;
         self.next_row = rows;
-        self.program.rows = 0;
         Ok(())
     }
 
@@ -339,6 +340,7 @@ impl<'m, 't> Decoder<'m, 't> {
             Statement::Prototype(_) | Statement::Targets { .. } => {}
             Statement::Instruction(instruction) => {
                 self.origin.ptx_line = instruction.line;
+                self.opcode = instruction.opcode;
                 self.guard = match instruction.guard {
                     Some(guard) => (self.register(guard.name, Kind::Predicate)?, guard.negated),
                     None => (TRUE, false),
@@ -348,7 +350,7 @@ impl<'m, 't> Decoder<'m, 't> {
                     Some(expanded) => self.instruction(&expanded),
                     None => self.instruction(instruction),
                 };
-                decoded.map_err(|error| self.named(error, instruction))?;
+                decoded.map_err(|error| self.named(error))?;
                 if self.module.is_specific {
                     self.note_mentions(instruction, first);
                 }
@@ -439,20 +441,19 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// An error that says which instruction it is about.
-    fn named(&self, error: LoadError, instruction: &ast::Instruction<'t>) -> LoadError {
+    fn named(&self, error: LoadError) -> LoadError {
         match error {
-            LoadError::Syntax { line, message } if !message.contains(instruction.opcode) => {
-                syntax(line, format!("{}: {message}: {}", instruction.opcode, self.location().instruction))
+            LoadError::Syntax { line, message } if !message.contains(self.opcode) => {
+                syntax(line, format!("{}: {message}: {}", self.opcode, self.location().instruction))
             }
             error => error,
         }
     }
 
     fn instruction(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
-        let root = instruction.opcode.split('.').next().unwrap_or_default();
         let first = self.program.code.len();
         let operands = instruction.operands.as_slice();
-        match root {
+        match instruction.root() {
             "ld" | "ldu" => self.load(instruction)?,
             "st" if instruction.has("async") => self.store_async(instruction)?,
             "st" => self.store(instruction)?,
@@ -477,28 +478,24 @@ impl<'m, 't> Decoder<'m, 't> {
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" | "bar" | "barrier" | "membar" | "fence" => {
                 self.warp_instruction(instruction)?
             }
-            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" | "pmevent" => {
-                self.emit(Action::Nothing);
+            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" | "pmevent" => self.emit(Action::Nothing),
+            "bra" => {
+                let [Operand::Name(label)] = operands else { return Err(self.unfit()) };
+                self.branch(label);
             }
-            "bra" => match operands {
-                [Operand::Name(label)] => self.branch(label),
-                _ => return Err(self.operands_of(instruction)),
-            },
             "setmaxnreg" => self.set_registers(instruction)?,
             // A launch begins when the one before it has ended, so there is nothing to wait for.
             "griddepcontrol" => {
-                self.requires(instruction, (9, 0))?;
+                self.requires((9, 0))?;
                 self.emit(Action::Nothing);
             }
             // A cache policy is a number that changes nothing here.
-            "createpolicy" => match operands {
-                [destination, ..] => {
-                    self.requires(instruction, (8, 0))?;
-                    let destination = self.destination(destination, Kind::Double)?;
-                    self.move_constant(destination, Kind::Double, ConstantValue::Bits(0));
-                }
-                _ => return Err(self.operands_of(instruction)),
-            },
+            "createpolicy" => {
+                let [destination, ..] = operands else { return Err(self.unfit()) };
+                self.requires((8, 0))?;
+                let destination = self.destination(destination, Kind::Double)?;
+                self.move_constant(destination, Kind::Double, ConstantValue::Bits(0));
+            }
             _ if Self::is_video(instruction) => self.video(instruction)?,
             "call" => self.call(instruction)?,
             "brx" => self.branch_by_table(instruction)?,
@@ -506,25 +503,17 @@ impl<'m, 't> Decoder<'m, 't> {
             "exit" => self.emit(Action::Exit),
             "trap" | "brkpt" => self.emit(Action::Trap),
             _ => {
-                let row = alu::lookup(instruction.opcode).ok_or_else(|| self.unsupported(instruction.opcode))?;
-                let Some((destination, sources)) = operands.split_first() else {
-                    return Err(self.operands_of(instruction));
-                };
-                if sources.len() != row.sources.len() {
-                    return Err(self.operands_of(instruction));
-                }
+                let row = self.row(self.opcode)?;
+                let [destination, sources @ ..] = operands else { return Err(self.unfit()) };
                 let destination = self.destination(destination, row.destination)?;
-                let mut registers = [0; 4];
-                for ((register, source), kind) in registers.iter_mut().zip(sources).zip(row.sources) {
-                    *register = self.source(source, *kind)?;
-                }
-                self.emit(Action::Alu { alu: row.alu, destination, sources: registers });
+                let sources = self.sources(sources, row.sources)?;
+                self.alu(row.alu, destination, &sources);
             }
         }
         for origin in self.program.origins.iter_mut().skip(first + 1) {
             origin.counts = false;
         }
-        self.program.reaches_cluster.resize(self.program.code.len(), reaches_cluster(instruction.opcode));
+        self.program.reaches_cluster.resize(self.program.code.len(), reaches_cluster(self.opcode));
         Ok(())
     }
 
@@ -555,6 +544,11 @@ impl<'m, 't> Decoder<'m, 't> {
         self.emit(Action::Alu { alu, destination, sources: registers });
     }
 
+    /// The row of an opcode in the instruction table.
+    pub(super) fn row(&self, opcode: &str) -> Result<&'static Row, LoadError> {
+        alu::lookup(opcode).ok_or_else(|| self.unsupported(opcode))
+    }
+
     pub(super) fn move_constant(&mut self, destination: Reg, kind: Kind, value: ConstantValue) {
         let source = self.constant(value, kind);
         let alu = if kind == Kind::Double { Alu::Mov64 } else { Alu::Mov32 };
@@ -569,19 +563,25 @@ impl<'m, 't> Decoder<'m, 't> {
         LoadError::Unsupported { what: what.to_owned(), location: Box::new(self.location()) }
     }
 
+    /// The error about an opcode that the simulator does not know.
+    pub(super) fn unknown(&self) -> LoadError {
+        self.unsupported(self.opcode)
+    }
+
     /// Checks that the module's target has the instruction.
-    pub(super) fn requires(&self, instruction: &ast::Instruction<'_>, since: (u32, u32)) -> Result<(), LoadError> {
+    pub(super) fn requires(&self, since: (u32, u32)) -> Result<(), LoadError> {
         let (major, minor) = self.module.target;
         if (major, minor) >= since {
             return Ok(());
         }
-        let message = format!("{} needs .target sm_{}{} or higher, found sm_{major}{minor}", instruction.opcode, since.0, since.1);
-        Err(syntax(instruction.line, message))
+        let message = format!("{} needs .target sm_{}{} or higher, found sm_{major}{minor}", self.opcode, since.0, since.1);
+        Err(syntax(self.origin.ptx_line, message))
     }
 
-    pub(super) fn operands_of(&self, instruction: &ast::Instruction<'_>) -> LoadError {
+    /// The error about operands that the opcode does not take.
+    pub(super) fn unfit(&self) -> LoadError {
         let Location { instruction: text, .. } = self.location();
-        syntax(instruction.line, format!("the operands do not fit {}: {text}", instruction.opcode))
+        syntax(self.origin.ptx_line, format!("the operands do not fit {}: {text}", self.opcode))
     }
 
     fn location(&self) -> Location {

@@ -4,12 +4,11 @@
 //! bits if it knows that the factors fit. Here each register has one fact, which holds for everything written to it. This loses
 //! little, because compilers write most registers in one place only.
 
-use super::code::{Action, ConstantValue, Exchange, Inst, Program, Question, VoteMode};
-use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp, TextureOp};
-use super::wgmma::WgmmaStep;
+use super::code::{Action, ConstantValue, Inst, Program};
+use super::registers::{Role, registers, written};
 use crate::finding::Space;
+use alu::Alu;
 use alu::registers::{Kind, Reg};
-use alu::{Alu, TABLE};
 
 /// Passes over the program before facts that still change are dropped. A loop counter settles sooner.
 const PATIENCE: usize = 8;
@@ -101,7 +100,7 @@ impl Facts {
         for pass in 0.. {
             let mut changed = false;
             for inst in &program.code {
-                written(program, inst, |register, kind| {
+                written(program, inst, &mut |register, kind| {
                     let Some(before) = facts.known.get(register as usize).copied().filter(|_| kind != Kind::Predicate) else {
                         return;
                     };
@@ -208,35 +207,26 @@ impl Facts {
 fn products_for_sums(program: &Program, rows: usize) -> Vec<bool> {
     let mut products = vec![true; rows];
     for inst in &program.code {
-        let mut exclude = |register: Reg, kind: Kind| {
-            if let Some(product) = products.get_mut(register as usize).filter(|_| kind == Kind::Word) {
-                *product = false;
-            }
-        };
-        match inst.action {
-            Action::Alu { alu: Alu::Add32 | Alu::Sub32 | Alu::Shl32, .. } => {}
-            Action::Alu { alu, sources, .. } => {
-                TABLE[alu as usize].sources.iter().zip(sources).for_each(|(kind, register)| exclude(register, *kind));
-            }
-            Action::Store(index) => {
-                let access = &program.accesses[index as usize];
-                access.registers.iter().take(access.count as usize).for_each(|register| exclude(*register, access.kind));
-            }
-            Action::Atomic(index) => {
-                let atomic = &program.atomics[index as usize];
-                let kind = if atomic.width == 8 { Kind::Double } else { Kind::Word };
-                atomic.operands.into_iter().for_each(|register| exclude(register, kind));
-            }
-            _ => {}
-        }
         let is_product = match inst.action {
             Action::Alu { alu: Alu::MulLo32, .. } => true,
             Action::Alu { alu: Alu::Shl32, sources, .. } => constant(program, sources[1]).is_some(),
             _ => false,
         };
-        if !is_product {
-            written(program, inst, exclude);
-        }
+        let excludes_reads = match inst.action {
+            Action::Alu { alu, .. } => !matches!(alu, Alu::Add32 | Alu::Sub32 | Alu::Shl32),
+            Action::Store(_) | Action::Atomic(_) => true,
+            _ => false,
+        };
+        registers(program, inst, &mut |role, register, kind| {
+            let is_excluded = match role {
+                Role::Read => excludes_reads,
+                Role::Address => false,
+                Role::Written => !is_product,
+            };
+            if let Some(product) = products.get_mut(register as usize).filter(|_| is_excluded && kind == Kind::Word) {
+                *product = false;
+            }
+        });
     }
     products
 }
@@ -252,103 +242,5 @@ pub fn constant(program: &Program, register: Reg) -> Option<u64> {
             ConstantValue::Address { .. } | ConstantValue::Param { .. } => None,
         },
         _ => None,
-    }
-}
-
-/// Calls `each` for every register that an instruction may write to, with its kind.
-pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) {
-    match inst.action {
-        Action::Alu { alu, destination, .. } => each(destination, TABLE[alu as usize].destination),
-        Action::Load(index) => {
-            let access = &program.accesses[index as usize];
-            access.registers.iter().take(access.count as usize).for_each(|register| each(*register, access.kind));
-        }
-        Action::Atomic(index) => {
-            let atomic = &program.atomics[index as usize];
-            let kind = if atomic.width == 8 { Kind::Double } else { Kind::Word };
-            atomic.destinations.iter().take(atomic.count as usize).for_each(|register| each(*register, kind));
-        }
-        Action::Barrier { poll: Some(poll), .. } => {
-            each(poll.destination, if poll.question == Question::Count { Kind::Word } else { Kind::Predicate });
-        }
-        Action::Exchange(Exchange::Match { destination, agrees, .. }) => {
-            each(destination, Kind::Word);
-            each(agrees, Kind::Predicate);
-        }
-        Action::Mbarrier(index) => match program.mbarriers[index as usize].op {
-            MbarrierOp::Arrive { state, .. } => each(state, Kind::Double),
-            MbarrierOp::Test { done, .. } => each(done, Kind::Predicate),
-            MbarrierOp::Init { .. } | MbarrierOp::Invalidate | MbarrierOp::Expect { .. } => {}
-        },
-        Action::Exchange(Exchange::Shuffle { destination, in_range, .. }) => {
-            each(destination, Kind::Word);
-            each(in_range, Kind::Predicate);
-        }
-        Action::Exchange(Exchange::Elect { leader, elected, .. }) => {
-            each(leader, Kind::Word);
-            each(elected, Kind::Predicate);
-        }
-        Action::Exchange(Exchange::Vote { mode, destination, .. }) => {
-            each(destination, if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate });
-        }
-        Action::Exchange(Exchange::Reduce { destination, .. } | Exchange::ActiveMask { destination }) => {
-            each(destination, Kind::Word)
-        }
-        Action::Clock { destination, kind } => each(destination, kind),
-        Action::Tensor(index) => match &program.tensor_ops[index as usize] {
-            TensorOp::MultiplyAdd(MultiplyAdd { d: fragment, .. }) | TensorOp::LoadFragment(FragmentAccess { fragment, .. }) => {
-                let registers = fragment.registers.iter().take(fragment.count_of_wmma());
-                registers.for_each(|register| each(*register, fragment.number.kind()));
-            }
-            TensorOp::LoadMatrices(Matrices { access, .. }) => {
-                program.accesses[*access as usize].registers.iter().for_each(|register| each(*register, Kind::Word));
-            }
-            TensorOp::Transpose { destination, .. } => each(*destination, Kind::Word),
-            TensorOp::StoreFragment(_) | TensorOp::StoreMatrices(_) => {}
-        },
-        Action::Wgmma(WgmmaStep::Start(index)) => {
-            program.wgmmas[index as usize].d.iter().for_each(|register| each(*register, Kind::Word));
-        }
-        Action::Texture(index) => match program.textures[index as usize] {
-            TextureOp::Fetch { results, .. } => results.iter().for_each(|register| each(*register, Kind::Word)),
-            TextureOp::Query { result, .. } => each(result, Kind::Word),
-            TextureOp::Surface { loads: true, width, registers, .. } => {
-                let kind = if width == 8 { Kind::Double } else { Kind::Word };
-                registers.iter().for_each(|register| each(*register, kind));
-            }
-            TextureOp::Surface { loads: false, .. } => {}
-        },
-        Action::Store(_)
-        | Action::Copy(_)
-        | Action::BulkCopy(_)
-        | Action::ClusterCopy(_)
-        | Action::Wgmma(_)
-        | Action::CommitCopies
-        | Action::CommitBulk
-        | Action::WaitForBulk { .. }
-        | Action::ProxyFence
-        | Action::WaitForCopies { .. }
-        | Action::Branch { .. }
-        | Action::Call { .. }
-        | Action::Return
-        | Action::Exit
-        | Action::Trap
-        | Action::NoTarget { .. }
-        | Action::Print { .. }
-        | Action::AssertFail { .. }
-        | Action::Allocate { .. }
-        | Action::Free { .. }
-        | Action::Barrier { poll: None, .. }
-        | Action::ClusterArrive { .. }
-        | Action::ClusterWait { .. }
-        | Action::SetRegisters { .. }
-        | Action::Fence { .. }
-        | Action::WarpSync { .. }
-        | Action::CopyLocal { .. }
-        | Action::CopyFrame { .. }
-        // What is taken back was written before.
-        | Action::Save { .. }
-        | Action::Restore { .. }
-        | Action::Nothing => {}
     }
 }

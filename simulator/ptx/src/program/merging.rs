@@ -26,8 +26,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::code::{Action, Exchange, Inst, Program};
 use super::fixed::TRUE;
 use super::flow::leads_block;
-use super::known::{Facts, constant, written};
+use super::known::{Facts, constant};
 use super::operations::MachineRequest;
+use super::registers::written;
 use crate::finding::Space;
 use alu::Alu;
 use alu::registers::{Kind, Reg};
@@ -109,7 +110,7 @@ impl Merging<'_> {
             _ => self.close_all(),
         }
         let sum = self.sum(inst);
-        written(self.program, inst, |register, kind| {
+        written(self.program, inst, &mut |register, kind| {
             if kind != Kind::Predicate {
                 *self.versions.entry(register).or_default() += 1;
                 self.values.remove(&register);

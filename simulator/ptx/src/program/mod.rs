@@ -28,6 +28,7 @@ mod operations;
 mod origin;
 mod pointers;
 mod reach;
+mod registers;
 mod scope;
 mod stack;
 mod tensor_ops;

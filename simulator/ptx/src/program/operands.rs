@@ -107,6 +107,37 @@ impl Decoder<'_, '_> {
         }
     }
 
+    /// The registers of an instruction's sources, which must be as many as these kinds.
+    pub(super) fn sources(&mut self, operands: &[Operand<'_>], kinds: &[Kind]) -> Result<Vec<Reg>, LoadError> {
+        if operands.len() != kinds.len() {
+            return Err(self.unfit());
+        }
+        operands.iter().zip(kinds).map(|(operand, kind)| self.source(operand, *kind)).collect()
+    }
+
+    /// Gives the first `count` of `registers` those of a vector's elements, or of a single operand. The others stay as they are.
+    pub(super) fn elements(
+        &mut self,
+        operand: &Operand<'_>,
+        (count, kind): (usize, Kind),
+        written: bool,
+        registers: &mut [Reg],
+    ) -> Result<(), LoadError> {
+        let elements = elements(operand);
+        if elements.len() != count || count > registers.len() {
+            return Err(self.unfit());
+        }
+        for (register, element) in registers.iter_mut().zip(elements) {
+            *register = if written { self.destination(element, kind)? } else { self.source(element, kind)? };
+        }
+        Ok(())
+    }
+
+    /// The operands, if they are `N`.
+    pub(super) fn exactly<'o, 't, const N: usize>(&self, operands: &'o [Operand<'t>]) -> Result<&'o [Operand<'t>; N], LoadError> {
+        operands.try_into().map_err(|_| self.unfit())
+    }
+
     fn address_value(&mut self, symbol: Symbol, offset: i64, kind: Kind) -> Option<Reg> {
         if kind == Kind::Predicate {
             return None;
@@ -148,6 +179,14 @@ impl Decoder<'_, '_> {
         let first = self.next_row;
         self.next_row += if kind == Kind::Double { 2 } else { 1 };
         first as Reg
+    }
+}
+
+/// The elements of a vector, or the operand itself.
+pub(super) fn elements<'o, 't>(operand: &'o Operand<'t>) -> &'o [Operand<'t>] {
+    match operand {
+        Operand::Vector(elements) => elements,
+        single => std::slice::from_ref(single),
     }
 }
 

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::code::{Action, ConstantValue, Inst, Program};
-use super::operations::{BulkCopy, TensorOp};
+use super::registers::{Role, registers};
 use alu::Alu;
 use alu::registers::Reg;
 
@@ -28,8 +28,12 @@ pub fn parameters_of_addresses(program: &Program, ptx_line: u32) -> Vec<u32> {
     // The sets only grow, so this ends.
     while program.code.iter().filter(|inst| follow(inst, &mut origins)).count() > 0 {}
     let in_line = program.code.iter().zip(&program.origins).filter(|(_, origin)| origin.ptx_line == ptx_line);
-    let bases = in_line.filter_map(|(inst, _)| base(program, inst));
-    let offsets: Offsets = bases.filter_map(|base| origins.get(&base)).flatten().copied().collect();
+    let mut offsets = Offsets::new();
+    for (inst, _) in in_line {
+        registers(program, inst, &mut |role, register, _| {
+            offsets.extend(origins.get(&register).filter(|_| role == Role::Address).into_iter().flatten());
+        });
+    }
     offsets.into_iter().collect()
 }
 
@@ -50,23 +54,4 @@ fn follow(inst: &Inst, origins: &mut HashMap<Reg, Offsets>) -> bool {
     let before = known.len();
     known.extend(found);
     known.len() > before
-}
-
-/// The register with the address in global memory that an instruction accesses, if it accesses any.
-fn base(program: &Program, inst: &Inst) -> Option<Reg> {
-    let of_access = |index: u32| program.accesses[index as usize].address.base;
-    Some(match inst.action {
-        Action::Load(index) | Action::Store(index) => of_access(index),
-        Action::Atomic(index) => program.atomics[index as usize].address.base,
-        Action::Copy(index) => of_access(program.copies[index as usize].source),
-        Action::BulkCopy(index) => {
-            let BulkCopy { access, .. } = program.bulk_copies[index as usize];
-            of_access(access)
-        }
-        Action::Tensor(index) => match &program.tensor_ops[index as usize] {
-            TensorOp::LoadFragment(fragment) | TensorOp::StoreFragment(fragment) => of_access(fragment.access),
-            _ => return None,
-        },
-        _ => return None,
-    })
 }

@@ -12,15 +12,6 @@ use alu::registers::{Kind, Reg};
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn warp_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         match in_usual_order(instruction).as_str() {
-            "shfl.sync.idx.b32" => self.shuffle(instruction, ShuffleMode::Index),
-            "shfl.sync.up.b32" => self.shuffle(instruction, ShuffleMode::Up),
-            "shfl.sync.down.b32" => self.shuffle(instruction, ShuffleMode::Down),
-            "shfl.sync.bfly.b32" => self.shuffle(instruction, ShuffleMode::Butterfly),
-            "vote.sync.all.pred" => self.vote(instruction, VoteMode::All),
-            "vote.sync.any.pred" => self.vote(instruction, VoteMode::Any),
-            "vote.sync.uni.pred" => self.vote(instruction, VoteMode::Uniform),
-            "vote.sync.ballot.b32" => self.vote(instruction, VoteMode::Ballot),
-            // Before sm_70, the lanes that execute the instruction together take part.
             "shfl.idx.b32" => self.shuffle(instruction, ShuffleMode::Index),
             "shfl.up.b32" => self.shuffle(instruction, ShuffleMode::Up),
             "shfl.down.b32" => self.shuffle(instruction, ShuffleMode::Down),
@@ -34,9 +25,7 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             opcode if opcode.starts_with("barrier.cluster.") => self.cluster_barrier(instruction),
             "activemask.b32" => {
-                let [destination] = instruction.operands.as_slice() else {
-                    return Err(self.operands_of(instruction));
-                };
+                let [destination] = self.exactly(&instruction.operands)?;
                 let destination = self.destination(destination, Kind::Word)?;
                 self.emit(Action::Exchange(Exchange::ActiveMask { destination }));
                 Ok(())
@@ -60,9 +49,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "redux.sync.or.b32" => self.reduce(instruction, AtomicOp::Or),
             "redux.sync.xor.b32" => self.reduce(instruction, AtomicOp::Xor),
             "barrier.warp.sync" => {
-                let [members] = instruction.operands.as_slice() else {
-                    return Err(self.operands_of(instruction));
-                };
+                let [members] = self.exactly(&instruction.operands)?;
                 let members = self.source(members, Kind::Word)?;
                 self.emit(Action::WarpSync { members });
                 Ok(())
@@ -74,12 +61,12 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             // Bulk copies always see earlier writes here. The checks say where they might not.
             "fence.proxy.async" | "fence.proxy.async.shared::cta" | "fence.proxy.async.shared::cluster" => {
-                self.requires(instruction, (9, 0))?;
+                self.requires((9, 0))?;
                 self.emit(Action::ProxyFence);
                 Ok(())
             }
             "fence.proxy.async.global" | "fence.mbarrier_init.release.cluster" => {
-                self.requires(instruction, (9, 0))?;
+                self.requires((9, 0))?;
                 self.emit(Action::Nothing);
                 Ok(())
             }
@@ -88,19 +75,14 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.emit(Action::Fence { in_block: opcode.split('.').any(|part| part == "cta") });
                 Ok(())
             }
-            _ => Err(self.unsupported(instruction.opcode)),
+            _ => Err(self.unknown()),
         }
     }
 
     /// `shfl.sync.mode.b32 d|p, a, b, c, members`
     fn shuffle(&mut self, instruction: &Instruction<'t>, mode: ShuffleMode) -> Result<(), LoadError> {
         let ([destination, source, lane, clamp], members) = self.with_members(instruction)?;
-        let (destination, in_range) = match destination {
-            Operand::Pair(destination, in_range) => {
-                (self.register(destination, Kind::Word)?, self.register(in_range, Kind::Predicate)?)
-            }
-            destination => (self.destination(destination, Kind::Word)?, SINK),
-        };
+        let (destination, in_range) = self.with_predicate(destination)?;
         let source = self.source(source, Kind::Word)?;
         let lane = self.source(lane, Kind::Word)?;
         let clamp = self.source(clamp, Kind::Word)?;
@@ -108,11 +90,22 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// The operands, and the lanes that take part: the last operand of an instruction with `.sync`, else the active lanes.
+    /// A result, and the predicate after it, if it has one: `d|p`.
+    fn with_predicate(&self, destination: &Operand<'_>) -> Result<(Reg, Reg), LoadError> {
+        match destination {
+            Operand::Pair(destination, predicate) => {
+                Ok((self.register(destination, Kind::Word)?, self.register(predicate, Kind::Predicate)?))
+            }
+            destination => Ok((self.destination(destination, Kind::Word)?, SINK)),
+        }
+    }
+
+    /// The operands, and the lanes that take part: the last operand of an instruction with `.sync`. Before sm_70 it may have none, and then
+    /// the lanes that execute it together take part.
     fn with_members<'o, const N: usize>(
         &mut self,
         instruction: &'o Instruction<'t>,
-    ) -> Result<([&'o Operand<'t>; N], Reg), LoadError> {
+    ) -> Result<(&'o [Operand<'t>; N], Reg), LoadError> {
         let has_members = instruction.has("sync");
         if !has_members && self.module.target >= (7, 0) {
             return Err(self.unsupported(&format!("{} (without .sync, from .target sm_70 on)", instruction.opcode)));
@@ -125,8 +118,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 (instruction.operands.as_slice(), members)
             }
         };
-        let operands = <&[Operand<'t>; N]>::try_from(operands).map_err(|_| self.operands_of(instruction))?;
-        Ok((operands.each_ref(), members))
+        Ok((self.exactly(operands)?, members))
     }
 
     /// `vote.sync.mode.pred d, {!}a, members`
@@ -145,10 +137,10 @@ impl<'m, 't> Decoder<'m, 't> {
             [] => (self.constant(ConstantValue::Bits(0), Kind::Word), None),
             [barrier] => self.barrier_number(barrier, None)?,
             [barrier, threads] => self.barrier_number(barrier, Some(threads))?,
-            _ => return Err(self.operands_of(instruction)),
+            _ => return Err(self.unfit()),
         };
         if !waits && threads.is_none() {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         }
         self.emit(Action::Barrier { barrier, threads, waits, poll: None });
         Ok(())
@@ -159,7 +151,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let (destination, barrier, threads, vote) = match instruction.operands.as_slice() {
             [destination, barrier, vote] => (destination, barrier, None, vote),
             [destination, barrier, threads, vote] => (destination, barrier, Some(threads), vote),
-            _ => return Err(self.operands_of(instruction)),
+            _ => return Err(self.unfit()),
         };
         let kind = if question == Question::Count { Kind::Word } else { Kind::Predicate };
         let destination = self.destination(destination, kind)?;
@@ -172,9 +164,9 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `elect.sync d|p, members`
     fn elect(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        self.requires(instruction, (9, 0))?;
+        self.requires((9, 0))?;
         let [Operand::Pair(leader, elected), members] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         };
         let leader = if *leader == "_" { SINK } else { self.register(leader, Kind::Word)? };
         let elected = self.register(elected, Kind::Predicate)?;
@@ -208,15 +200,9 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `match.any.sync.type d, a, members` and `match.all.sync.type d|p, a, members`
     fn match_lanes(&mut self, instruction: &Instruction<'t>, all: bool, kind: Kind) -> Result<(), LoadError> {
-        let [destination, source, members] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
-        };
-        let (destination, agrees) = match destination {
-            Operand::Pair(destination, agrees) if all => {
-                (self.register(destination, Kind::Word)?, self.register(agrees, Kind::Predicate)?)
-            }
-            destination => (self.destination(destination, Kind::Word)?, SINK),
-        };
+        let [destination, source, members] = self.exactly(&instruction.operands)?;
+        let (destination, agrees) =
+            if all { self.with_predicate(destination)? } else { (self.destination(destination, Kind::Word)?, SINK) };
         let source = self.source(source, kind)?;
         let members = self.source(members, Kind::Word)?;
         self.emit(Action::Exchange(Exchange::Match { all, destination, agrees, source, kind, members }));
@@ -225,9 +211,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `redux.sync.op.type d, a, members`
     fn reduce(&mut self, instruction: &Instruction<'t>, op: AtomicOp) -> Result<(), LoadError> {
-        let [destination, source, members] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
-        };
+        let [destination, source, members] = self.exactly(&instruction.operands)?;
         let destination = self.destination(destination, Kind::Word)?;
         let source = self.source(source, Kind::Word)?;
         let members = self.source(members, Kind::Word)?;
@@ -236,13 +220,16 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// The opcode with `sync` first, where the instruction has it, and with one name for a barrier of the block: `bar`, `bar.cta` and
-/// `barrier.cta.….aligned` are all `barrier`, because a warp's lanes need not arrive together here.
+/// The opcode with `sync` first, where the instruction needs it; without, where it may have it; and with one name for a barrier of the
+/// block: `bar`, `bar.cta` and `barrier.cta.….aligned` are all `barrier`, because a warp's lanes need not arrive together here.
 fn in_usual_order(instruction: &Instruction<'_>) -> String {
     let parts = instruction.opcode.split('.').skip(1);
     match instruction.root() {
         root @ ("shfl" | "vote" | "match" | "redux") => {
-            let (sync, rest): (Vec<_>, Vec<_>) = parts.partition(|part| *part == "sync");
+            let (mut sync, rest): (Vec<_>, Vec<_>) = parts.partition(|part| *part == "sync");
+            if matches!(root, "shfl" | "vote") {
+                sync.clear();
+            }
             [vec![root], sync, rest].concat().join(".")
         }
         "bar" | "barrier" => {

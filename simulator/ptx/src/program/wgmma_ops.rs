@@ -2,8 +2,9 @@
 
 use super::code::Action;
 use super::decode::Decoder;
+use super::fixed::SINK;
 use super::fragment::{Number, Shape};
-use super::memory_ops::elements;
+use super::operands::elements;
 use super::tensor_ops::{Modifiers, tensor_modifiers};
 use super::wgmma::{FactorA, ROWS_OF_WARP, Wgmma, WgmmaStep};
 use crate::error::{LoadError, syntax};
@@ -34,14 +35,14 @@ impl<'m, 't> Decoder<'m, 't> {
             "commit_group.sync.aligned" => WgmmaStep::Commit,
             "wait_group.sync.aligned" => match instruction.operands.as_slice() {
                 [Operand::Integer(pending)] => WgmmaStep::Wait { pending: u32::try_from(*pending).unwrap_or(u32::MAX) },
-                _ => return Err(self.operands_of(instruction)),
+                _ => return Err(self.unfit()),
             },
             opcode => match opcode.strip_prefix("mma_async.sync.aligned.") {
                 Some(modifiers) => {
                     self.program.has_async_proxy = true;
                     self.wgmma(instruction, &modifiers.split('.').collect::<Vec<_>>())?
                 }
-                None => return Err(self.unsupported(instruction.opcode)),
+                None => return Err(self.unknown()),
             },
         };
         self.emit(Action::Wgmma(step));
@@ -50,7 +51,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `wgmma.mma_async… d, a or its descriptor, the descriptor of b, scale-d{, scale-a, scale-b{{, trans-a}, trans-b}}`
     fn wgmma(&mut self, instruction: &Instruction<'t>, modifiers: &[&str]) -> Result<WgmmaStep, LoadError> {
-        let unsupported = || self.unsupported(instruction.opcode);
+        let unsupported = || self.unknown();
         let Modifiers { shape, numbers, by_rows, space, saturates } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
         let (Some(shape), [sum, a_number, b_number]) = (shape, numbers.as_slice()) else { return Err(unsupported()) };
         let (sum, a_number, b_number) = (*sum, *a_number, *b_number);
@@ -69,21 +70,16 @@ impl<'m, 't> Decoder<'m, 't> {
             return Err(unsupported());
         }
         let [d, a, b, adds, immediates @ ..] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         };
         let shape = Shape { m: ROWS_OF_WARP, ..shape };
-        let registers = elements(d);
-        if registers.len() != ROWS_OF_WARP * n / 32 / sum.per_register() {
-            return Err(self.operands_of(instruction));
-        }
-        let d = registers.iter().map(|register| self.destination(register, Kind::Word)).collect::<Result<_, _>>()?;
+        let mut registers = vec![SINK; ROWS_OF_WARP * n / 32 / sum.per_register()];
+        self.elements(d, (registers.len(), Kind::Word), true, &mut registers)?;
         let a = match a {
-            Operand::Vector(registers) => {
-                let Ok([first, second, third, fourth]) = <&[Operand<'t>; 4]>::try_from(registers.as_slice()) else {
-                    return Err(self.operands_of(instruction));
-                };
-                let register = |operand| self.destination(operand, Kind::Word);
-                FactorA::Registers([register(first)?, register(second)?, register(third)?, register(fourth)?])
+            Operand::Vector(_) => {
+                let mut registers = [SINK; 4];
+                self.elements(a, (4, Kind::Word), true, &mut registers)?;
+                FactorA::Registers(registers)
             }
             descriptor => FactorA::Shared(self.source(descriptor, Kind::Double)?),
         };
@@ -108,7 +104,7 @@ impl<'m, 't> Decoder<'m, 't> {
             _ => None,
         };
         let Some((negates_a, negates_b, transposes_a, transposes_b)) = options else {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         };
         let negates = negates_a != negates_b;
         self.program.wgmmas.push(Wgmma {
@@ -116,7 +112,7 @@ impl<'m, 't> Decoder<'m, 't> {
             a_number,
             b_number,
             sum,
-            d,
+            d: registers,
             a,
             b,
             transposes_a,
@@ -136,7 +132,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let range = (first as u32, self.program.code.len() as u32);
         for operand in &instruction.operands {
             let of_vector = elements(operand).iter().filter_map(|element| self.register_of(element));
-            let named = operand.values().into_iter().chain(operand.base()).filter_map(|name| self.any_register(name));
+            let named = operand.names().filter_map(|name| self.any_register(name));
             let words = of_vector.chain(named).filter(|(_, kind)| *kind == Kind::Word).map(|(register, _)| register);
             let mut words: Vec<_> = words.collect();
             words.sort_unstable();

@@ -89,23 +89,19 @@ impl Value {
             }
             _ => {}
         }
-        if let (Self::Signed(a), Self::Signed(b)) = (self, other) {
-            return match operator {
-                "+" => Some(Self::Signed(a.wrapping_add(b))),
-                "-" => Some(Self::Signed(a.wrapping_sub(b))),
-                "*" => Some(Self::Signed(a.wrapping_mul(b))),
-                "/" if b != 0 => Some(Self::Signed(a.wrapping_div(b))),
-                _ => truth(compare(operator, &a, &b)?),
-            };
-        }
         if let (Some(a), Some(b)) = (self.bits(), other.bits()) {
-            return match operator {
-                "+" => Some(Self::Unsigned(a.wrapping_add(b))),
-                "-" => Some(Self::Unsigned(a.wrapping_sub(b))),
-                "*" => Some(Self::Unsigned(a.wrapping_mul(b))),
-                "/" => a.checked_div(b).map(Self::Unsigned),
-                _ => truth(compare(operator, &a, &b)?),
+            let is_signed = matches!((self, other), (Self::Signed(_), Self::Signed(_)));
+            let bits = match operator {
+                "+" => a.wrapping_add(b),
+                "-" => a.wrapping_sub(b),
+                "*" => a.wrapping_mul(b),
+                "/" if b == 0 => return None,
+                "/" if is_signed => (a as i64).wrapping_div(b as i64) as u64,
+                "/" => a / b,
+                _ if is_signed => return truth(compare(operator, &(a as i64), &(b as i64))?),
+                _ => return truth(compare(operator, &a, &b)?),
             };
+            return Some(if is_signed { Self::Signed(bits as i64) } else { Self::Unsigned(bits) });
         }
         let (a, b) = (self.double()?, other.double()?);
         match operator {

@@ -162,28 +162,17 @@ impl<'t> Parser<'t> {
 
     fn module_variable(&mut self) -> Parsed<Variable<'t>> {
         let line = self.line();
-        let space = match self.word("a state space")? {
-            ".global" => StateSpace::Global,
-            ".const" => StateSpace::Const,
-            ".shared" => StateSpace::Shared,
-            found => return Err(expected(line, "a directive of a module", Kind::Word(found))),
-        };
-        let variable = self.variable(space)?;
+        let word = self.word("a state space")?;
+        let space = state_space(word).filter(|space| matches!(space, StateSpace::Global | StateSpace::Const | StateSpace::Shared));
+        let space = space.ok_or_else(|| expected(line, "a directive of a module", Kind::Word(word)))?;
+        let variable = self.variable(space, false)?;
         self.expect(b';')?;
         Ok(variable)
     }
 
-    /// Reads a variable after its state space: attributes, type, name, extents, initial value.
-    fn variable(&mut self, space: StateSpace) -> Parsed<Variable<'t>> {
-        self.declared(space, false)
-    }
-
-    /// The same of a parameter or a result of a function, which may be in a register.
-    fn parameter(&mut self, in_register: bool) -> Parsed<Variable<'t>> {
-        self.declared(StateSpace::Param, in_register)
-    }
-
-    fn declared(&mut self, space: StateSpace, in_register: bool) -> Parsed<Variable<'t>> {
+    /// Reads a variable after its state space: attributes, type, name, extents, initial value. A parameter or a result of a function may be
+    /// in a register.
+    fn variable(&mut self, space: StateSpace, in_register: bool) -> Parsed<Variable<'t>> {
         let line = self.line();
         let start = self.tokens[self.at - 1].start;
         let mut align = None;
@@ -302,9 +291,9 @@ impl<'t> Parser<'t> {
 
     fn function(&mut self, line: u32, is_kernel: bool) -> Parsed<Function<'t>> {
         let start = self.tokens[self.at - 1].start;
-        let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+        let returns = self.parameters()?;
         let name = self.word("the name of a function")?;
-        let params = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+        let params = self.parameters()?;
         let mut max_threads = None;
         let mut cluster = ClusterBounds::default();
         let body = loop {
@@ -333,13 +322,16 @@ impl<'t> Parser<'t> {
         Ok(Function { name, is_kernel, returns, params, max_threads, cluster, body, body_span, is_public, line, span })
     }
 
-    fn parameter_list(&mut self) -> Parsed<Vec<Variable<'t>>> {
+    /// Parameters or results in parentheses, if there are any.
+    fn parameters(&mut self) -> Parsed<Vec<Variable<'t>>> {
         let mut params = Vec::new();
-        self.expect(b'(')?;
+        if !self.accept(b'(') {
+            return Ok(params);
+        }
         while !self.accept(b')') {
             let line = self.line();
             match self.word("a parameter")? {
-                word @ (".param" | ".reg") => params.push(self.parameter(word == ".reg")?),
+                word @ (".param" | ".reg") => params.push(self.variable(StateSpace::Param, word == ".reg")?),
                 found => return Err(expected(line, "a parameter", Kind::Word(found))),
             }
             if !self.accept(b',') {
@@ -401,26 +393,20 @@ impl<'t> Parser<'t> {
                     self.registers(&mut body)?;
                     continue;
                 }
-                Kind::Word(word @ (".shared" | ".local" | ".param" | ".global" | ".const")) => {
-                    let space = match word {
-                        ".shared" => StateSpace::Shared,
-                        ".local" => StateSpace::Local,
-                        ".global" => StateSpace::Global,
-                        ".const" => StateSpace::Const,
-                        _ => StateSpace::Param,
-                    };
-                    let mut variable = self.variable(space)?;
-                    self.expect(b';')?;
-                    variable.span = self.span_from(start);
-                    Statement::Variable(variable)
-                }
                 Kind::Word(".loc") => self.location(start)?,
                 Kind::Word(".pragma") => {
                     self.skip_past(b';')?;
                     continue;
                 }
                 Kind::Word(word) if self.accept(b':') => self.labeled(word)?,
-                Kind::Word(word) if !word.starts_with('.') => Statement::Instruction(self.instruction(start, None, word, line)?),
+                Kind::Word(word) if word.starts_with('.') => {
+                    let space = state_space(word).ok_or_else(|| expected(line, "an instruction", Kind::Word(word)))?;
+                    let mut variable = self.variable(space, false)?;
+                    self.expect(b';')?;
+                    variable.span = self.span_from(start);
+                    Statement::Variable(variable)
+                }
+                Kind::Word(word) => Statement::Instruction(self.instruction(start, None, word, line)?),
                 found => return Err(expected(line, "an instruction", found)),
             };
             body.push(statement);
@@ -430,9 +416,9 @@ impl<'t> Parser<'t> {
     /// Reads on after a name and a colon: a directive that the name belongs to; otherwise the name is a label.
     fn labeled(&mut self, name: &'t str) -> Parsed<Statement<'t>> {
         if self.accept_word(".callprototype") {
-            let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+            let returns = self.parameters()?;
             self.word("_ in place of a function's name")?;
-            let params = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+            let params = self.parameters()?;
             self.skip_past(b';')?;
             return Ok(Statement::Prototype(Prototype { name, returns, params }));
         }
@@ -450,14 +436,7 @@ impl<'t> Parser<'t> {
     /// `.reg .b32 %r<35>, %s;` or `.reg .v4 .f32 v;`, from the type on.
     fn registers(&mut self, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
         let line = self.line();
-        let lanes = match self.peek() {
-            Kind::Word(".v2") => Some(2),
-            Kind::Word(".v4") => Some(4),
-            _ => None,
-        };
-        if lanes.is_some() {
-            self.next();
-        }
+        let lanes = if self.accept_word(".v2") { Some(2) } else { self.accept_word(".v4").then_some(4) };
         let word = self.word("a type")?;
         let ty = scalar_type(word).ok_or_else(|| expected(line, "a type", Kind::Word(word)))?;
         loop {
@@ -564,18 +543,16 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn accept(&mut self, punct: u8) -> bool {
-        let found = self.peek() == Kind::Punct(punct);
-        if found {
-            self.at += 1;
-        }
-        found
+        self.accept_token(Kind::Punct(punct))
     }
 
     pub(super) fn accept_word(&mut self, word: &str) -> bool {
-        let found = self.peek() == Kind::Word(word);
-        if found {
-            self.at += 1;
-        }
+        self.accept_token(Kind::Word(word))
+    }
+
+    fn accept_token(&mut self, kind: Kind<'_>) -> bool {
+        let found = self.peek() == kind;
+        self.at += usize::from(found);
         found
     }
 
@@ -618,6 +595,17 @@ impl<'t> Parser<'t> {
         };
         value.ok_or_else(|| expected(line, what, found))
     }
+}
+
+fn state_space(word: &str) -> Option<StateSpace> {
+    Some(match word {
+        ".global" => StateSpace::Global,
+        ".const" => StateSpace::Const,
+        ".shared" => StateSpace::Shared,
+        ".local" => StateSpace::Local,
+        ".param" => StateSpace::Param,
+        _ => return None,
+    })
 }
 
 pub(super) fn expected(line: u32, what: &str, found: Kind<'_>) -> LoadError {
