@@ -11,24 +11,17 @@ use crate::geometry::Dim3;
 /// The ways to misuse a barrier in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 #[serde(tag = "misuse", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the comment and the text of each kind name its fields")]
 pub enum MbarrierMisuse {
     /// It was not initialized, or it was overwritten.
     #[error("which nobody initialized, or which was written over")]
     NotInitialized,
     /// It was initialized for more arrivals than it can count, or for none.
     #[error("initialized for {count} arrivals: there must be 1 to 1048575")]
-    Count {
-        /// The arrivals.
-        count: u32,
-    },
-    /// More threads arrive than the phase is missing, or none.
+    Count { count: u32 },
+    /// More threads arrive than the phase is missing, or none. `lacking` are missing.
     #[error("where {count} arrive and the phase lacks {lacking}")]
-    TooManyArrivals {
-        /// Threads that arrive.
-        count: u32,
-        /// Arrivals that the phase is missing.
-        lacking: u32,
-    },
+    TooManyArrivals { count: u32, lacking: u32 },
     /// More bytes are expected, or arrived early, than it can count.
     #[error("which cannot count so many bytes: at most 1048575 may be lacking")]
     TooManyBytes,
@@ -37,12 +30,7 @@ pub enum MbarrierMisuse {
     EndsPhase,
     /// More bytes came than were expected, so that the phase cannot end.
     #[error("whose phase cannot end: {came} bytes came and {expected} were expected")]
-    MoreBytes {
-        /// Bytes that were expected.
-        expected: u64,
-        /// Bytes that came.
-        came: u64,
-    },
+    MoreBytes { expected: u64, came: u64 },
 }
 
 /// The ways to misuse the barrier of a cluster.

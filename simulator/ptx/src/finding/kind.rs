@@ -12,42 +12,26 @@ use crate::geometry::Dim3;
 /// The kinds of defect that the checks can find.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the comment and the text of each kind name its fields")]
 pub enum FindingKind {
     /// An access outside every live allocation (or outside the block's shared, the thread's local, or the parameter memory).
     #[error("out of bounds: {access}, {}", match .nearest {
         Some(nearest) => nearest.to_string(),
         None => "which belongs to no allocation".to_owned(),
     })]
-    OutOfBounds {
-        /// The access.
-        access: Access,
-        /// The nearest allocation, and where the access is relative to it.
-        nearest: Option<Nearest>,
-    },
+    OutOfBounds { access: Access, nearest: Option<Nearest> },
     /// An address that is not a multiple of the access's width.
     #[error("misaligned: {access}, which is no multiple of {}", .access.bytes)]
-    Misaligned {
-        /// The access.
-        access: Access,
-    },
+    Misaligned { access: Access },
     /// An access to address 0 or to the first bytes after it.
     #[error("null pointer: {access}")]
-    Null {
-        /// The access.
-        access: Access,
-    },
+    Null { access: Access },
     /// A barrier that only some of a warp's live threads reached.
     #[error("barrier {barrier} reached by only part of a warp: every thread of the block must reach the same barrier")]
-    DivergentBarrier {
-        /// Number of the barrier.
-        barrier: u32,
-    },
-    /// Every live warp of the block waits at a barrier that cannot open.
+    DivergentBarrier { barrier: u32 },
+    /// Every live warp of the block waits at a barrier that cannot open. The barrier is the one where the first of them waits.
     #[error("deadlock: threads wait at barrier {barrier} for threads that will never arrive")]
-    Deadlock {
-        /// Number of the barrier at which the first of them waits.
-        barrier: u32,
-    },
+    Deadlock { barrier: u32 },
     /// Every live warp of the block waits, and some for a phase of a barrier in shared memory (`mbarrier`) that does not end.
     #[error(
         "deadlock: threads wait for the mbarrier at {address:#x} in shared memory, whose phase lacks {} and {} that will never \
@@ -71,111 +55,57 @@ pub enum FindingKind {
         #[serde(default)]
         stale: Option<Box<Location>>,
     },
-    /// Every live block of a cooperative launch waits for a change of memory that none of them makes.
+    /// Every live block of a cooperative launch waits for a change of memory that none of them makes. `ended` of its blocks have ended.
     #[error("deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended")]
-    GridDeadlock {
-        /// Blocks that have ended.
-        ended: u64,
-        /// Blocks of the grid.
-        blocks: u64,
-    },
-    /// Every live block of a cluster waits for others.
+    GridDeadlock { ended: u64, blocks: u64 },
+    /// Every live block of a cluster waits for others. They are in order of their ranks. `ended` blocks have ended.
     #[error(fmt = cluster_deadlock)]
-    ClusterDeadlock {
-        /// The blocks that wait, in order of their ranks, and where.
-        waiting: Vec<ClusterWait>,
-        /// Blocks that have ended.
-        ended: u32,
-    },
+    ClusterDeadlock { waiting: Vec<ClusterWait>, ended: u32 },
     /// The barrier of the cluster used wrongly.
     #[error("barrier of the cluster, {misuse}")]
-    InvalidClusterBarrier {
-        /// The defect.
-        misuse: ClusterBarrierMisuse,
-    },
+    InvalidClusterBarrier { misuse: ClusterBarrierMisuse },
     /// An access to the shared memory of a block that the cluster does not have.
+    /// The address of the access is an offset in that memory, and `rank` is the rank that the address names.
     #[error("no such block: {access} of the block with rank {rank}, in a cluster of {blocks}")]
-    NoSuchBlock {
-        /// The access, with the offset in that memory.
-        access: Access,
-        /// The rank that the address names.
-        rank: u64,
-        /// Blocks of the cluster.
-        blocks: u32,
-    },
+    NoSuchBlock { access: Access, rank: u64, blocks: u32 },
     /// An access to the shared memory of another block of the cluster by an instruction that can only access the block's own.
+    /// The access has the offset in that memory; `rank` is that block's.
     #[error("another block's memory: {access} of the block with rank {rank}, which this instruction cannot reach")]
-    OtherBlocksMemory {
-        /// The access, with the offset in that memory.
-        access: Access,
-        /// The rank of that block.
-        rank: u64,
-    },
+    OtherBlocksMemory { access: Access, rank: u64 },
     /// An access to the shared memory of a block that has ended, or that nothing keeps from ending before. The kernel went on.
+    /// The access has the offset in that memory; the owner is named by its index in the grid.
     #[error("memory of a block that may have ended: {access} of block {owner}, which does not wait for it")]
-    EndedBlock {
-        /// The access, with the offset in that memory.
-        access: Access,
-        /// Index of that block in the grid.
-        owner: Dim3,
-    },
-    /// `setmaxnreg` with a count on the wrong side of what the threads have.
+    EndedBlock { access: Access, owner: Dim3 },
+    /// `setmaxnreg` with a count on the wrong side of what the threads have. `grows`: the instruction is `setmaxnreg.inc`.
     #[error(
         "{} to {count} registers, which is {} than the {held} that each thread has",
         if *.grows { "setmaxnreg.inc" } else { "setmaxnreg.dec" }, if *.grows { "less" } else { "more" }
     )]
-    InvalidRegisterCount {
-        /// Registers that each thread has.
-        held: u32,
-        /// Registers that it would have.
-        count: u32,
-        /// The instruction is `setmaxnreg.inc`.
-        grows: bool,
-    },
+    InvalidRegisterCount { held: u32, count: u32, grows: bool },
     /// Every live warp of the block waits, and some for registers that no warp gives back.
+    /// Each thread would have `count`, and no warp holds `free` of the block's.
     #[error(
         "deadlock: a warpgroup waits for {count} registers per thread, but no warp gives any back, and the block has {free} left"
     )]
-    RegisterDeadlock {
-        /// Registers that each thread would have.
-        count: u32,
-        /// Registers of the block that no warp holds.
-        free: u32,
-    },
+    RegisterDeadlock { count: u32, free: u32 },
     /// An instruction that all four warps of a warpgroup must execute, and that only some of them did. The kernel went on.
     #[error("executed by only part of a warpgroup: all four warps must execute the same instruction")]
     PartialWarpgroup,
     /// A handle that stands for no texture or surface, or for one of the other kind.
     #[error("{handle:#x} is not the handle of a texture or surface that this instruction can use")]
-    InvalidTexture {
-        /// The handle.
-        handle: u64,
-    },
-    /// An access outside a surface that is to end the kernel.
+    InvalidTexture { handle: u64 },
+    /// An access outside a surface that is to end the kernel. `extent` has the texels in each dimension.
     #[error(
         "texel ({},{},{}) is outside a surface of {} x {} x {}",
         .at[0], .at[1], .at[2], .extent[0], .extent[1], .extent[2]
     )]
-    OutsideSurface {
-        /// The texel.
-        at: [i64; 3],
-        /// Texels in each dimension.
-        extent: [u32; 3],
-    },
-    /// A barrier in shared memory that is used wrongly.
+    OutsideSurface { at: [i64; 3], extent: [u32; 3] },
+    /// A barrier in shared memory that is used wrongly. The address is an offset in shared memory.
     #[error("mbarrier at {address:#x} in shared memory, {misuse}")]
-    InvalidMbarrier {
-        /// Where it is, an offset in shared memory.
-        address: u64,
-        /// The defect.
-        misuse: MbarrierMisuse,
-    },
+    InvalidMbarrier { address: u64, misuse: MbarrierMisuse },
     /// A bulk copy that is asked for wrongly.
     #[error("bulk copy {misuse}")]
-    InvalidBulkCopy {
-        /// The defect.
-        misuse: BulkCopyMisuse,
-    },
+    InvalidBulkCopy { misuse: BulkCopyMisuse },
     /// The async proxy reads shared memory that a thread wrote, with no proxy fence between. The kernel went on.
     #[error(
         "no proxy fence: the async proxy reads {} bytes at {:#x} in shared memory{}, which a thread wrote before, and {}",
@@ -196,25 +126,16 @@ pub enum FindingKind {
         /// for it.
         late: bool,
     },
-    /// A write to shared memory that a bulk copy to global memory has yet to read.
+    /// A write to shared memory that a bulk copy to global memory has yet to read. `place` holds those bytes.
     #[error("overwritten too early: {access}{}, which is still to be read by the copy begun at {store}", also(.place))]
-    OverwritesStore {
-        /// The write.
-        access: Access,
-        /// The variable that holds those bytes.
-        place: Option<Nearest>,
-        /// The copy.
-        store: Box<Location>,
-    },
+    OverwritesStore { access: Access, place: Option<Nearest>, store: Box<Location> },
     /// A block ended before its bulk copy had read shared memory, as far as its threads could know.
+    /// `committed`: the copy is in a group that was committed.
     #[error(
         "bulk copy to global memory that nothing waits for: the block ends, and with it the shared memory that it reads{}",
         if *.committed { "" } else { "; it is in no group, because no commit follows it" }
     )]
-    UnwaitedStore {
-        /// The copy is in a group that was committed.
-        committed: bool,
-    },
+    UnwaitedStore { committed: bool },
     /// A thread waited for a phase whose end it had already seen, and then accessed bytes that a copy may be writing or another thread
     /// using.
     #[error(
@@ -238,56 +159,27 @@ pub enum FindingKind {
     PartialWarp,
     /// An access to shared memory that an asynchronous copy has yet to write, because the copying thread has not waited for it.
     #[error("unfinished asynchronous copy: {access}, which is still to be written by the copy begun at {copy}")]
-    UnfinishedCopy {
-        /// The access.
-        access: Access,
-        /// The copy.
-        copy: Box<Location>,
-    },
+    UnfinishedCopy { access: Access, copy: Box<Location> },
     /// A barrier that does not exist, or a number of threads that is not a multiple of the warp size.
+    /// `threads` is there if the instruction gives their number.
     #[error(fmt = invalid_barrier)]
-    InvalidBarrier {
-        /// Number of the barrier.
-        barrier: u32,
-        /// Number of threads, if the instruction gives one.
-        threads: Option<u32>,
-    },
+    InvalidBarrier { barrier: u32, threads: Option<u32> },
     /// A call through a pointer that is not the address of a function with these parameters, or a jump to an index that its table
     /// does not have.
     #[error("a call or a jump to {value:#x}, which is none of the functions or places it can lead to")]
-    NoTarget {
-        /// The value in the register.
-        value: u64,
-    },
-    /// `free` of an address that `malloc` did not return, or that was freed before.
+    NoTarget { value: u64 },
+    /// `free` of an address that `malloc` did not return, or that was freed before. `nearest` is the allocation that is there, or was.
     #[error(fmt = invalid_free)]
-    InvalidFree {
-        /// The address.
-        address: u64,
-        /// The allocation that is there, or was.
-        nearest: Option<Nearest>,
-    },
-    /// Functions called each other so deep that a thread's stack is full.
+    InvalidFree { address: u64, nearest: Option<Nearest> },
+    /// Functions called each other so deep that a thread's stack is full. It may have `limit` bytes.
     #[error(
         "stack overflow: functions call each other deeper than {limit} bytes of stack per thread allow; \
          `cudaDeviceSetLimit(cudaLimitStackSize, …)` changes that"
     )]
-    StackOverflow {
-        /// Bytes that it may have.
-        limit: u32,
-    },
-    /// An `assert` failed.
+    StackOverflow { limit: u32 },
+    /// An `assert` failed. The condition is as written in the source, and the file as the compiler recorded it.
     #[error("assertion `{condition}` failed in {function} ({file}:{line})")]
-    Assert {
-        /// The condition, as written in the source.
-        condition: String,
-        /// The file, as the compiler recorded it.
-        file: String,
-        /// Line, from 1.
-        line: u32,
-        /// The function.
-        function: String,
-    },
+    Assert { condition: String, file: String, line: u32, function: String },
     /// The kernel executed `trap`.
     #[error("the kernel executed a trap")]
     Trap,
@@ -338,22 +230,12 @@ pub enum FindingKind {
         /// The allocation there instead.
         place: Option<Nearest>,
     },
-    /// A read of memory that was never written.
+    /// A read of memory that was never written. `place` holds those bytes.
     #[error("uninitialized: {access}{}, where nothing was written before", also(.place))]
-    Uninitialized {
-        /// The access.
-        access: Access,
-        /// The allocation that holds those bytes.
-        place: Option<Nearest>,
-    },
+    Uninitialized { access: Access, place: Option<Nearest> },
     /// An asynchronous copy was asked to read more bytes than it writes. The kernel went on, and the copy read as many as it writes.
     #[error("asynchronous copy of {bytes} bytes that is to read {asked} of them, which has no defined result")]
-    CopySize {
-        /// The bytes that it was to read.
-        asked: u32,
-        /// The bytes that it writes.
-        bytes: u32,
-    },
+    CopySize { asked: u32, bytes: u32 },
     /// A thread stored a value that it read from the register of a lane that had ended, or that took no part in the exchange.
     #[error("undefined value: lane {lane} of the warp has ended or takes no part in the exchange, and its value is stored")]
     AbsentLane {
@@ -361,25 +243,15 @@ pub enum FindingKind {
         #[serde(rename = "source")]
         lane: u32,
     },
-    /// The block waited at a barrier, and some of its threads had ended without reaching it.
+    /// The block waited at a barrier, and some of its threads had ended without reaching it. `ended` threads had.
     #[error(
         "barrier {barrier} reached by part of the block: {} ended before",
         if *.ended == 1 { "1 thread has".to_owned() } else { format!("{} threads have", .ended) }
     )]
-    EndedBeforeBarrier {
-        /// Number of the barrier.
-        barrier: u32,
-        /// Threads that had ended.
-        ended: u32,
-    },
-    /// Warps of the block waited for each other at different barrier instructions.
+    EndedBeforeBarrier { barrier: u32, ended: u32 },
+    /// Warps of the block waited for each other at different barrier instructions. `other` is the other instruction.
     #[error("barrier {barrier} reached at different instructions: other warps wait at {other}")]
-    DifferentBarriers {
-        /// Number of the barrier.
-        barrier: u32,
-        /// The other instruction.
-        other: Box<Location>,
-    },
+    DifferentBarriers { barrier: u32, other: Box<Location> },
     /// A product of `wgmma` that is used wrongly.
     #[error("{0}")]
     Wgmma(WgmmaMisuse),

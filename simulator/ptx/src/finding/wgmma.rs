@@ -10,15 +10,11 @@ use super::{Access, Location, Nearest, OtherAccess, Severity};
 /// A misuse of `wgmma`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 #[serde(tag = "misuse", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the comment and the text of each kind name its fields")]
 pub enum WgmmaMisuse {
     /// A register of a product was used before the `wgmma.wait_group` that covers it. The finding names the instruction that used it.
     #[error("unfinished wgmma: {usage} of the product started at {product}, which the warp has not waited for")]
-    RegisterInUse {
-        /// The instruction's use of it.
-        usage: RegisterUse,
-        /// The product.
-        product: Box<Location>,
-    },
+    RegisterInUse { usage: RegisterUse, product: Box<Location> },
     /// No `wgmma.fence` orders the accesses to registers before a product, which the finding names.
     #[error("wgmma without a fence: {}", match .access {
         None => "the warp has executed no wgmma.fence yet".to_owned(),
@@ -30,39 +26,22 @@ pub enum WgmmaMisuse {
         /// That instruction only moves a value. A compiler may have put it after the fence.
         moves: bool,
     },
-    /// A thread wrote shared memory that a product still reads.
+    /// A thread wrote shared memory that a product still reads. `place` is the variable that holds those bytes.
     #[error("unfinished wgmma: {access}{}, which a product still reads", also(.place))]
-    SharedInUse {
-        /// The access of the thread that the finding names.
-        access: Access,
-        /// The variable that holds those bytes.
-        place: Option<Nearest>,
-        /// The product.
-        product: Box<OtherAccess>,
-    },
+    SharedInUse { access: Access, place: Option<Nearest>, product: Box<OtherAccess> },
     /// A descriptor that describes no matrix in the block's shared memory.
     #[error("matrix descriptor {descriptor:#018x}: {defect}")]
-    Descriptor {
-        /// Its bits.
-        descriptor: u64,
-        /// The defect.
-        defect: DescriptorDefect,
-    },
-    /// A warp ended with a product that it had not waited for.
+    Descriptor { descriptor: u64, defect: DescriptorDefect },
+    /// A warp ended with a product that it had not waited for. `committed`: the product was committed to a group.
     #[error("the warp ended with{}", match .committed {
         true => "out waiting for this product",
         false => " this product neither committed nor waited for",
     })]
-    Abandoned {
-        /// The product was committed to a group.
-        committed: bool,
-    },
+    Abandoned { committed: bool },
     /// The warp belongs to no four warps of 32 threads each, the first of which has a number that is a multiple of 4.
+    /// The block has `threads`.
     #[error("wgmma by a warp that is in no warpgroup: of {threads} threads, the last {} make none", .threads % 128)]
-    NoWarpgroup {
-        /// The block's threads.
-        threads: u64,
-    },
+    NoWarpgroup { threads: u64 },
     /// The four warps of a warpgroup did not execute the same product.
     #[error("{}", match .other {
         Some(_) => "the warps of a warpgroup execute different products",
@@ -96,25 +75,16 @@ pub enum RegisterUse {
 /// The defect of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 #[serde(tag = "defect", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the comment and the text of each kind name its fields")]
 pub enum DescriptorDefect {
-    /// The matrix leaves the block's shared memory.
+    /// The matrix leaves the block's shared memory. `address` is that of the first 16 bytes outside, an offset there, and `bytes` its size.
     #[error("the matrix has bytes at {address:#x} in shared memory, and the block has {bytes} bytes")]
-    OutOfBounds {
-        /// The first 16 bytes outside, as an offset in shared memory.
-        address: u32,
-        /// Bytes of the block's shared memory.
-        bytes: u32,
-    },
-    /// The pattern of swizzling does not start where the descriptor says.
+    OutOfBounds { address: u32, bytes: u32 },
+    /// The pattern of swizzling does not start where the descriptor says. `unit` is the required divisor of the address of the matrix.
     #[error(
         "the swizzled matrix at {address:#x} in shared memory starts at no multiple of {unit}, and its base offset says otherwise"
     )]
-    Misaligned {
-        /// The start of the matrix.
-        address: u32,
-        /// The required divisor.
-        unit: u32,
-    },
+    Misaligned { address: u32, unit: u32 },
     /// Bits that must be zero are set.
     #[error("bits that must be zero are set")]
     ReservedBits,

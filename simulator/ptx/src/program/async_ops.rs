@@ -3,6 +3,7 @@
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::SINK;
+use super::operands::Form::{From, To};
 use super::operations::{Address, Mbarrier, MbarrierOp, Phase};
 use crate::error::LoadError;
 use crate::finding::Space;
@@ -38,8 +39,8 @@ impl<'m, 't> Decoder<'m, 't> {
         self.requires(if of_hopper { (9, 0) } else { (8, 0) })?;
         let (place, op) = match (name, instruction.operands.as_slice()) {
             // The token has the bits of the barrier.
-            ("pending_count", [count, state]) => {
-                let (count, state) = (self.destination(count, Kind::Word)?, self.source(state, Kind::Double)?);
+            ("pending_count", operands) => {
+                let [count, state] = self.registers(operands, [To(Kind::Word), From(Kind::Double)])?;
                 let [first, bits] = [22, 20].map(|number| self.constant(ConstantValue::Bits(number), Kind::Word));
                 let field = self.take_rows(Kind::Double);
                 self.alu(Alu::BfeU64, field, &[state, first, bits]);
@@ -77,11 +78,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 };
                 (place, MbarrierOp::Test { done, phase })
             }
-            (
-                "init" | "inval" | "expect_tx" | "complete_tx" | "pending_count" | "arrive" | "arrive_drop" | "test_wait"
-                | "try_wait",
-                _,
-            ) => {
+            ("init" | "inval" | "expect_tx" | "complete_tx" | "arrive" | "arrive_drop" | "test_wait" | "try_wait", _) => {
                 return Err(self.unfit());
             }
             _ => return Err(self.unknown()),

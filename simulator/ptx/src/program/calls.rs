@@ -7,7 +7,7 @@ use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::{FALSE, NOWHERE, TRUE};
 use super::operations::{Access, Address};
-use super::scope::Symbol;
+use super::scope::{Local, Symbol};
 use crate::error::{LoadError, syntax};
 use crate::finding::Space;
 use crate::syntax::ast::{self, Operand, Statement, Type};
@@ -30,33 +30,25 @@ impl<'m, 't> Decoder<'m, 't> {
                 ("vprintf", [result], [format, arguments]) => {
                     let format = self.fixed_argument(format, 8)?;
                     let arguments = self.fixed_argument(arguments, 8)?;
-                    let (place, copy) = self.fixed_result(result, 4)?;
-                    self.emit(Action::Print { format, arguments, result: Some(place) });
-                    copy.into_iter().for_each(|copy| self.emit(copy));
-                    Ok(())
+                    self.emit_with_result(result, 4, &|place| Action::Print { format, arguments, result: Some(place) })
                 }
                 ("__assertfail", [], [message, file, line, function, _char_bytes]) => {
-                    let params = [
-                        self.fixed_argument(message, 8)?,
-                        self.fixed_argument(file, 8)?,
-                        self.fixed_argument(line, 4)?,
-                        self.fixed_argument(function, 8)?,
-                    ];
+                    let mut params = [0; 4];
+                    for (param, (argument, bytes)) in params.iter_mut().zip([(message, 8), (file, 8), (line, 4), (function, 8)]) {
+                        *param = self.fixed_argument(argument, bytes)?;
+                    }
                     self.emit(Action::AssertFail { params });
                     Ok(())
                 }
                 ("malloc", [result], [bytes]) => {
-                    let bytes = self.fixed_argument(bytes, 8)?;
-                    let (result, copy) = self.fixed_result(result, 8)?;
-                    self.emit(Action::Allocate { bytes, result });
-                    copy.into_iter().for_each(|copy| self.emit(copy));
                     (self.program.uses_heap, self.program.order_matters) = (true, true);
-                    Ok(())
+                    let bytes = self.fixed_argument(bytes, 8)?;
+                    self.emit_with_result(result, 8, &|result| Action::Allocate { bytes, result })
                 }
                 ("free", [], [pointer]) => {
+                    (self.program.uses_heap, self.program.order_matters) = (true, true);
                     let pointer = self.fixed_argument(pointer, 8)?;
                     self.emit(Action::Free { pointer });
-                    (self.program.uses_heap, self.program.order_matters) = (true, true);
                     Ok(())
                 }
                 (name, ..) if module.functions.iter().any(|function| function.name == name) => {
@@ -99,48 +91,32 @@ impl<'m, 't> Decoder<'m, 't> {
     /// Copies an argument to the parameter of a function, or the result of a function to where the caller wants it. Either side may be a
     /// register or in local memory.
     fn pass(&mut self, operand: &Operand<'_>, place: Place, is_argument: bool) -> Result<(), LoadError> {
-        let variable = self.local_of(operand);
-        if let (Some(variable), Place::Local(fixed, bytes)) = (variable, place) {
-            self.check_bytes(operand, bytes)?;
-            self.copy_local(variable, fixed, bytes, !is_argument);
-            return Ok(());
-        }
-        if let (Some(variable), Place::Register(register, kind)) = (variable, place) {
-            let access = self.local_access(variable, register, kind)?;
-            self.emit(if is_argument { Action::Load(access) } else { Action::Store(access) });
-            return Ok(());
-        }
-        match (is_argument, operand, place) {
-            (false, Operand::Name("_"), _) => return Ok(()),
-            (true, Operand::Name(_), Place::Local(_, bytes)) if self.register_of(operand).is_none() => {
-                self.check_bytes(operand, bytes)?;
+        match (self.local_of(operand), place) {
+            (Some(variable), Place::Local(fixed)) => {
+                self.check_bytes(operand, fixed.bytes)?;
+                self.copy_local(variable, fixed.at, fixed.bytes, !is_argument);
             }
-            _ => {}
-        }
-        let kind = match place {
-            Place::Local(_, bytes) => {
-                if bytes == 8 {
-                    Kind::Double
-                } else {
-                    Kind::Word
+            (Some(variable), Place::Register(register, kind)) => self.access_local(variable, register, kind, is_argument)?,
+            (None, _) if !is_argument && matches!(operand, Operand::Name("_")) => {}
+            (None, Place::Local(fixed)) => {
+                if is_argument && matches!(operand, Operand::Name(_)) && self.register_of(operand).is_none() {
+                    self.check_bytes(operand, fixed.bytes)?;
                 }
+                let kind = if fixed.bytes == 8 { Kind::Double } else { Kind::Word };
+                let own = self.read_or_written(operand, kind, !is_argument)?;
+                self.access_local(fixed, own, kind, !is_argument)?;
             }
-            Place::Register(_, kind) => kind,
-        };
-        let own = if is_argument { self.source(operand, kind)? } else { self.destination(operand, kind)? };
-        match place {
-            Place::Local(at, bytes) => {
-                let access = self.local_access(Local { at, bytes, in_frame: false }, own, kind)?;
-                self.emit(if is_argument { Action::Store(access) } else { Action::Load(access) });
+            (None, Place::Register(register, kind)) => {
+                let own = self.read_or_written(operand, kind, !is_argument)?;
+                let (to, from) = if is_argument { (register, own) } else { (own, register) };
+                self.copy_register(to, from, kind);
             }
-            Place::Register(register, _) if is_argument => self.copy_register(register, own, kind),
-            Place::Register(register, _) => self.copy_register(own, register, kind),
         }
         Ok(())
     }
 
     /// Copies between a variable of the current function and a fixed place: to the variable, or from it.
-    fn copy_local(&mut self, variable: Local, fixed: u32, bytes: u32, to_variable: bool) {
+    pub(super) fn copy_local(&mut self, variable: Local, fixed: u32, bytes: u32, to_variable: bool) {
         self.emit(match (variable.in_frame, to_variable) {
             (true, into_frame) => Action::CopyFrame { in_frame: variable.at, fixed, bytes, into_frame },
             (false, true) => Action::CopyLocal { from: fixed, to: variable.at, bytes },
@@ -159,14 +135,15 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(fixed)
     }
 
-    /// The same for a result, with the copy to make afterward.
-    fn fixed_result(&mut self, result: &Operand<'_>, bytes: u32) -> Result<(u32, Option<Action>), LoadError> {
+    /// Emits an action with the fixed place of a result, and the copy from there to a frame.
+    fn emit_with_result(&mut self, result: &Operand<'_>, bytes: u32, action: &dyn Fn(u32) -> Action) -> Result<(), LoadError> {
         let variable = self.check_bytes(result, bytes)?;
-        if !variable.in_frame {
-            return Ok((variable.at, None));
+        let fixed = if variable.in_frame { self.take_local(8, bytes.into(), self.origin.ptx_line)? } else { variable.at };
+        self.emit(action(fixed));
+        if variable.in_frame {
+            self.copy_local(variable, fixed, bytes, true);
         }
-        let fixed = self.take_local(8, bytes.into(), self.origin.ptx_line)?;
-        Ok((fixed, Some(Action::CopyFrame { in_frame: variable.at, fixed, bytes, into_frame: true })))
+        Ok(())
     }
 
     pub(super) fn copy_register(&mut self, to: Reg, from: Reg, kind: Kind) {
@@ -182,14 +159,14 @@ impl<'m, 't> Decoder<'m, 't> {
     fn local_of(&self, operand: &Operand<'_>) -> Option<Local> {
         let Operand::Name(name) = operand else { return None };
         match self.scopes.find(name)? {
-            Symbol::Local(at, bytes) => Some(Local { at, bytes, in_frame: false }),
-            Symbol::Frame(at, bytes) => Some(Local { at, bytes, in_frame: true }),
+            Symbol::Local(local) => Some(local),
             _ => None,
         }
     }
 
-    /// An access to local memory, of a parameter or a result that is in a register on the other side.
-    fn local_access(&mut self, Local { at, bytes, in_frame }: Local, register: Reg, kind: Kind) -> Result<u32, LoadError> {
+    /// Loads a parameter or a result from local memory to a register, or stores it there.
+    fn access_local(&mut self, local: Local, register: Reg, kind: Kind, loads: bool) -> Result<(), LoadError> {
+        let Local { at, bytes, in_frame } = local;
         if kind == Kind::Predicate || !matches!(bytes, 1 | 2 | 4 | 8) {
             return Err(self.unsupported("a parameter in memory on one side of a call and in a register on the other"));
         }
@@ -199,7 +176,9 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let mut access = Access::plain(Some(Space::Local), Address { base, kind: Kind::Double, offset }, bytes);
         (access.of_function, access.registers[0], access.kind) = (true, register, kind);
-        Ok(self.access(access))
+        let access = self.access(access);
+        self.emit(if loads { Action::Load(access) } else { Action::Store(access) });
+        Ok(())
     }
 
     /// `call (results), pointer, (arguments), prototype`: a sequence of calls by name, each by the lanes whose pointer holds that
@@ -299,7 +278,8 @@ impl<'m, 't> Decoder<'m, 't> {
                         return Ok(Place::Register(self.take_written(kind, 1), kind));
                     }
                     let bytes = variable.bytes.ok_or_else(|| syntax(variable.line, format!("{} has no size", variable.name)))?;
-                    Ok(Place::Local(self.take_local(variable.align, bytes, variable.line)?, bytes as u32))
+                    let at = self.take_local(variable.align, bytes, variable.line)?;
+                    Ok(Place::Local(Local { at, bytes: bytes as u32, in_frame: false }))
                 })
                 .collect()
         };
@@ -319,15 +299,6 @@ impl<'m, 't> Decoder<'m, 't> {
             }
         }
     }
-}
-
-/// A variable in local memory.
-#[derive(Clone, Copy)]
-struct Local {
-    at: u32,
-    bytes: u32,
-    /// In the frame of the recursive function that is being decoded.
-    in_frame: bool,
 }
 
 /// Returns true if a function has the same number of parameters and results as a call.

@@ -1,11 +1,17 @@
-//! Decodes what clusters of blocks need: addresses in the shared memory of other blocks, the barrier of the cluster, and `setmaxnreg`.
+//! Decodes what clusters of blocks need: addresses in the shared memory of other blocks, copies and stores to it, the barrier of the
+//! cluster, and `setmaxnreg`.
 //!
 //! The shared memories of a cluster are parts of one memory. A block's part starts at its rank times a power of two, so that an address
 //! says whose memory it is in. That is how a GPU does it as well, with other numbers.
 
 use super::code::{Action, ConstantValue, Special};
 use super::decode::Decoder;
+use super::fixed::SINK;
+use super::memory_ops::lanes;
+use super::operands::Form::{From, To};
+use super::operations::{ClusterCopy, ClusterSource};
 use crate::error::{LoadError, syntax};
+use crate::finding::Space;
 use crate::syntax::ast::{Instruction, Operand};
 use alu::Alu;
 use alu::registers::{Kind, Reg};
@@ -15,10 +21,8 @@ impl<'t> Decoder<'_, 't> {
     /// `mapa{.shared::cluster}.type d, a, rank`: the place of `a` in the shared memory of another block.
     pub(super) fn map_to_block(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let (generic, kind) = self.cluster_address(instruction)?;
-        let [destination, address, rank] = self.exactly(&instruction.operands)?;
-        let destination = self.destination(destination, kind)?;
-        let address = self.source(address, kind)?;
-        let rank = self.source(rank, Kind::Word)?;
+        let forms = [To(kind), From(kind), From(Kind::Word)];
+        let [destination, address, rank] = self.registers(&instruction.operands, forms)?;
         let address = self.as_double(address, kind);
         let rank = self.as_double(rank, Kind::Word);
         let shift = self.special(Special::SharedShift, Kind::Word);
@@ -40,9 +44,7 @@ impl<'t> Decoder<'_, 't> {
     /// `getctarank{.shared::cluster}.type d, a`: the rank of the block whose shared memory holds an address.
     pub(super) fn rank_of_address(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let (_, kind) = self.cluster_address(instruction)?;
-        let [destination, address] = self.exactly(&instruction.operands)?;
-        let destination = self.destination(destination, Kind::Word)?;
-        let address = self.source(address, kind)?;
+        let [destination, address] = self.registers(&instruction.operands, [To(Kind::Word), From(kind)])?;
         let address = self.as_double(address, kind);
         let shift = self.special(Special::SharedShift, Kind::Word);
         let in_window = self.constant(ConstantValue::Bits(WINDOW_OFFSET), Kind::Double);
@@ -55,9 +57,7 @@ impl<'t> Decoder<'_, 't> {
 
     /// `isspacep.shared{::cta} p, a`: whether a generic address is in the shared memory of the block itself.
     pub(super) fn is_own_shared(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        let [destination, address] = self.exactly(&instruction.operands)?;
-        let destination = self.destination(destination, Kind::Predicate)?;
-        let address = self.source(address, Kind::Double)?;
+        let [destination, address] = self.registers(&instruction.operands, [To(Kind::Predicate), From(Kind::Double)])?;
         let own = self.special(Special::SharedBase, Kind::Double);
         let shift = self.special(Special::SharedShift, Kind::Word);
         let window = self.constant(ConstantValue::Bits(SHARED_WINDOW), Kind::Double);
@@ -131,4 +131,56 @@ impl<'t> Decoder<'_, 't> {
         self.emit(Action::SetRegisters { count: *count as u32, grows });
         Ok(())
     }
+
+    /// `cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [target], [source], bytes, [barrier]`
+    pub(super) fn copy_between_blocks(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        if instruction.opcode != "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes" {
+            return Err(self.unknown());
+        }
+        let [target, source, bytes, barrier] = self.exactly(&instruction.operands)?;
+        let [target, address, barrier] = [target, source, barrier].map(|place| self.in_shared(place, Some(Space::Shared)));
+        let source = ClusterSource::Memory { address: address?, bytes: self.source(bytes, Kind::Word)? };
+        self.cluster_copy(ClusterCopy { target: target?, barrier: barrier?, source });
+        Ok(())
+    }
+
+    /// `st.async{.weak}.shared::cluster.mbarrier::complete_tx::bytes{.v2,.v4}.type [target], value, [barrier]`
+    pub(super) fn store_async(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        self.requires((9, 0))?;
+        let unsupported = || self.unknown();
+        let rest = instruction.opcode.strip_prefix("st.async.").ok_or_else(unsupported)?;
+        let rest = rest.strip_prefix("weak.").unwrap_or(rest);
+        let ty = rest.strip_prefix("shared::cluster.mbarrier::complete_tx::bytes.").ok_or_else(unsupported)?;
+        let (count, ty) = match ty.split_once('.') {
+            None => (1, ty),
+            Some((vector, ty)) => (lanes(vector).filter(|lanes| *lanes <= 4).ok_or_else(unsupported)?, ty),
+        };
+        let kind = match ty {
+            "b32" | "u32" | "s32" | "f32" => Kind::Word,
+            "b64" | "u64" | "s64" | "f64" if count < 4 => Kind::Double,
+            _ => return Err(unsupported()),
+        };
+        let [target, value, barrier] = self.exactly(&instruction.operands)?;
+        let mut registers = [SINK; 4];
+        self.elements(value, (count as usize, kind), false, &mut registers)?;
+        let [target, barrier] = [target, barrier].map(|place| self.in_shared(place, Some(Space::Shared)));
+        let source = ClusterSource::Registers { registers, kind, count };
+        self.cluster_copy(ClusterCopy { target: target?, barrier: barrier?, source });
+        Ok(())
+    }
+
+    fn cluster_copy(&mut self, copy: ClusterCopy) {
+        self.program.cluster_copies.push(copy);
+        self.program.has_fences = true;
+        self.program.orders_cluster = true;
+        self.emit(Action::ClusterCopy(self.program.cluster_copies.len() as u32 - 1));
+    }
+}
+
+/// Returns true if an instruction may access the shared memory of other blocks of the cluster: through `.shared::cluster`, or through a
+/// generic address. The barriers that a block initializes, ends and waits for are its own (PTX ISA, `mbarrier.init`, `.inval`,
+/// `.test_wait`).
+pub fn reaches_cluster(opcode: &str) -> bool {
+    let of_own = ["mbarrier.init", "mbarrier.inval", "mbarrier.test_wait", "mbarrier.try_wait"];
+    !of_own.iter().any(|own| opcode.starts_with(own)) && (opcode.contains(".shared::cluster") || !opcode.contains(".shared"))
 }

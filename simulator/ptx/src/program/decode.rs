@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::arrays::Arrays;
 use super::call_graph::CallGraph;
+use super::cluster_ops::reaches_cluster;
 use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
 use super::fate::{Fate, fate};
 use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
@@ -15,8 +16,7 @@ use super::merging::machine_requests;
 use super::named::{NamedRegisters, rows};
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
-use super::reach::reaches_cluster;
-use super::scope::{Scopes, Symbol};
+use super::scope::{Family, Scopes, Symbol};
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::syntax::ast::{self, Base, Operand, StateSpace, Statement, Type};
@@ -249,8 +249,8 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.scopes.declare(
                     variable.name,
                     match *place {
-                        Place::Local(offset, bytes) => Symbol::Local(offset, bytes),
-                        Place::Register(first, kind) => Symbol::Register { first, kind, count: None },
+                        Place::Local(local) => Symbol::Local(local),
+                        Place::Register(register, kind) => Symbol::Register(register, kind),
                     },
                 );
             }
@@ -334,7 +334,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.origin.call = *call;
                 self.origin.inlined_at = *inlined_at;
             }
-            Statement::Registers(registers) => self.registers(registers)?,
+            Statement::Registers(registers) => self.declare_registers(registers)?,
             Statement::Variable(variable) => self.variable(variable)?,
             // These are looked up where they are used.
             Statement::Prototype(_) | Statement::Targets { .. } => {}
@@ -360,7 +360,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    fn registers(&mut self, registers: &ast::Registers<'t>) -> Result<(), LoadError> {
+    fn declare_registers(&mut self, registers: &ast::Registers<'t>) -> Result<(), LoadError> {
         let count = registers.count.unwrap_or(1);
         let (kind, lanes) = match registers.ty {
             Type::Pred => (Kind::Predicate, registers.lanes),
@@ -377,11 +377,7 @@ impl<'m, 't> Decoder<'m, 't> {
             false => format!("{}::{}", function.name, registers.name),
         };
         self.program.named_registers.push(NamedRegisters { name, kind, first, count: registers.count, lanes });
-        let symbol = match lanes {
-            None => Symbol::Register { first, kind, count: registers.count },
-            Some(lanes) => Symbol::Vector { first, kind, count: registers.count, lanes },
-        };
-        self.scopes.declare(registers.name, symbol);
+        self.scopes.declare_registers(registers.name, Family { first, kind, count: registers.count, lanes });
         Ok(())
     }
 

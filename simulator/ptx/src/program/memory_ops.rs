@@ -5,7 +5,7 @@ use super::decode::Decoder;
 use super::fixed::SINK;
 use super::operands::elements;
 use super::operations::{Access, Address, Atomic, AtomicOp, MOST_ELEMENTS, Semantics};
-use super::scope::Symbol;
+use super::scope::{Local, Symbol};
 use crate::error::LoadError;
 use crate::finding::Space;
 use crate::syntax::ast::{Base, Instruction, Operand};
@@ -220,24 +220,24 @@ impl<'m, 't> Decoder<'m, 't> {
         let Operand::Address(base, offset) = *place else { return Err(self.unfit()) };
         let symbol = self.symbol_of(base);
         let space = match (space, symbol) {
-            (Some(Space::Param), Some(Symbol::Local(..) | Symbol::Frame(..))) => Some(Space::Local),
+            (Some(Space::Param), Some(Symbol::Local(_))) => Some(Space::Local),
             // `mov` of a function's parameter gives its address among the local variables, and clang then loads with `ld.param`.
-            (Some(Space::Param), Some(Symbol::Register { .. })) if !self.module.functions[self.current].is_kernel => {
+            (Some(Space::Param), Some(Symbol::Register(..))) if !self.module.functions[self.current].is_kernel => {
                 Some(Space::Local)
             }
             _ => space,
         };
         let fits = match symbol {
             Some(Symbol::Shared(_)) => space == Some(Space::Shared),
-            Some(Symbol::Local(..) | Symbol::Frame(..)) => space == Some(Space::Local),
+            Some(Symbol::Local(_)) => space == Some(Space::Local),
             Some(Symbol::Param(_)) => space == Some(Space::Param),
             Some(Symbol::Variable(_)) => matches!(space, Some(Space::Global | Space::Const) | None),
-            Some(Symbol::Register { .. } | Symbol::Vector { .. }) | None => true,
+            Some(Symbol::Register(..) | Symbol::Vector(..)) | None => true,
         };
         if !fits {
             return Err(self.unfit());
         }
-        if let Some(Symbol::Frame(at, _)) = symbol {
+        if let Some(Symbol::Local(Local { at, in_frame: true, .. })) = symbol {
             let offset = i64::from(at).wrapping_add(offset);
             return Ok((space, Address { base: self.frame_register(), kind: Kind::Double, offset }));
         }

@@ -3,12 +3,19 @@
 use super::call_graph::address_of_function;
 use super::code::{Constant, ConstantValue, Special};
 use super::decode::Decoder;
-use super::fixed::{FALSE, TRUE};
-use super::scope::{Symbol, special};
+use super::fixed::{FALSE, SINK, TRUE};
+use super::scope::{Local, Symbol, special};
 use crate::error::{LoadError, syntax};
 use crate::syntax::ast::Operand;
 use alu::Alu;
 use alu::registers::{Kind, Reg};
+
+/// The form of an operand: a register to write to, or what an instruction reads from.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    To(Kind),
+    From(Kind),
+}
 
 impl Decoder<'_, '_> {
     /// A register that an instruction writes.
@@ -28,7 +35,7 @@ impl Decoder<'_, '_> {
         match operand {
             Operand::Name(name) => self.any_register(name),
             Operand::Part(vector, part) => match self.scopes.part(vector, *part)? {
-                Symbol::Register { first, kind, count: None } => Some((first, kind)),
+                Symbol::Register(register, kind) => Some((register, kind)),
                 _ => None,
             },
             _ => None,
@@ -37,19 +44,18 @@ impl Decoder<'_, '_> {
 
     /// The register of that name.
     pub(super) fn register(&self, name: &str, kind: Kind) -> Result<Reg, LoadError> {
-        match self.scopes.find(name) {
-            Some(Symbol::Register { first, kind: found, count: None }) if found == kind => Ok(first),
-            Some(Symbol::Register { kind: found, count: None, .. }) => {
-                Err(syntax(self.origin.ptx_line, format!("expected {}, found {name}, {}", described(kind), described(found))))
-            }
-            _ => Err(syntax(self.origin.ptx_line, format!("expected {}, found {name}", described(kind)))),
-        }
+        let found = match self.any_register(name) {
+            Some((register, found)) if found == kind => return Ok(register),
+            Some((_, found)) => format!("{name}, {}", described(found)),
+            None => name.to_owned(),
+        };
+        Err(syntax(self.origin.ptx_line, format!("expected {}, found {found}", described(kind))))
     }
 
     /// Any register of that name, with its kind.
     pub(super) fn any_register(&self, name: &str) -> Option<(Reg, Kind)> {
         match self.scopes.find(name)? {
-            Symbol::Register { first, kind, count: None } => Some((first, kind)),
+            Symbol::Register(register, kind) => Some((register, kind)),
             _ => None,
         }
     }
@@ -60,8 +66,7 @@ impl Decoder<'_, '_> {
         let mismatch = |found: &str| syntax(line, format!("expected {}, found {found}", described(kind)));
         match operand {
             Operand::Name(name) => match self.scopes.find(name) {
-                Some(Symbol::Register { first, kind: found, count: None }) if found == kind => Ok(first),
-                Some(Symbol::Register { .. }) => self.register(name, kind),
+                Some(Symbol::Register(..)) => self.register(name, kind),
                 Some(symbol) => self.address_value(symbol, 0, kind).ok_or_else(|| mismatch(name)),
                 None => match special(name) {
                     Some(special) if kind != Kind::Predicate => Ok(self.special(special, kind)),
@@ -76,14 +81,9 @@ impl Decoder<'_, '_> {
                     _ => Err(mismatch(name)),
                 },
             },
-            Operand::Offset(name, offset) => {
-                let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
-                self.address_value(symbol, *offset, kind).ok_or_else(|| mismatch(name))
-            }
+            Operand::Offset(name, offset) => self.address_of(name, Some(*offset), kind).ok_or_else(|| mismatch(name)),
             Operand::Element(name, index) => {
-                let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
-                let offset = self.element_offset(name, *index).ok_or_else(|| mismatch(name))?;
-                self.address_value(symbol, offset, kind).ok_or_else(|| mismatch(name))
+                self.address_of(name, self.element_offset(name, *index), kind).ok_or_else(|| mismatch(name))
             }
             Operand::Part(vector, _) => match self.register_of(operand) {
                 Some((register, found)) if found == kind => Ok(register),
@@ -98,10 +98,10 @@ impl Decoder<'_, '_> {
             Operand::Integer(bits) if kind == Kind::Predicate => Ok(if *bits != 0 { TRUE } else { FALSE }),
             Operand::Integer(bits) => Ok(self.constant(ConstantValue::Bits(*bits), kind)),
             Operand::F32(bits) if kind == Kind::Word => Ok(self.constant(ConstantValue::Bits(u64::from(*bits)), kind)),
-            Operand::F64(bits) if kind == Kind::Double => Ok(self.constant(ConstantValue::Bits(*bits), kind)),
-            Operand::F64(bits) if kind == Kind::Word => {
-                let value = f64::from_bits(*bits) as f32;
-                Ok(self.constant(ConstantValue::Bits(u64::from(value.to_bits())), kind))
+            Operand::F64(bits) if kind != Kind::Predicate => {
+                let single = (f64::from_bits(*bits) as f32).to_bits();
+                let bits = if kind == Kind::Word { u64::from(single) } else { *bits };
+                Ok(self.constant(ConstantValue::Bits(bits), kind))
             }
             _ => Err(mismatch("another operand")),
         }
@@ -128,9 +128,27 @@ impl Decoder<'_, '_> {
             return Err(self.unfit());
         }
         for (register, element) in registers.iter_mut().zip(elements) {
-            *register = if written { self.destination(element, kind)? } else { self.source(element, kind)? };
+            *register = self.read_or_written(element, kind, written)?;
         }
         Ok(())
+    }
+
+    /// The register of an operand that an instruction reads or writes.
+    pub(super) fn read_or_written(&mut self, operand: &Operand<'_>, kind: Kind, written: bool) -> Result<Reg, LoadError> {
+        if written { self.destination(operand, kind) } else { self.source(operand, kind) }
+    }
+
+    /// The registers of operands of these forms, and no others.
+    pub(super) fn registers<const N: usize>(&mut self, operands: &[Operand<'_>], forms: [Form; N]) -> Result<[Reg; N], LoadError> {
+        let operands: &[_; N] = self.exactly(operands)?;
+        let mut registers = [SINK; N];
+        for ((register, operand), form) in registers.iter_mut().zip(operands).zip(forms) {
+            *register = match form {
+                Form::To(kind) => self.destination(operand, kind)?,
+                Form::From(kind) => self.source(operand, kind)?,
+            };
+        }
+        Ok(registers)
     }
 
     /// The operands, if they are `N`.
@@ -138,15 +156,21 @@ impl Decoder<'_, '_> {
         operands.try_into().map_err(|_| self.unfit())
     }
 
+    fn address_of(&mut self, name: &str, offset: Option<i64>, kind: Kind) -> Option<Reg> {
+        self.address_value(self.scopes.find(name)?, offset?, kind)
+    }
+
     fn address_value(&mut self, symbol: Symbol, offset: i64, kind: Kind) -> Option<Reg> {
         if kind == Kind::Predicate {
             return None;
         }
         let value = match symbol {
-            Symbol::Register { .. } | Symbol::Vector { .. } => return None,
-            Symbol::Frame(at, _) => return Some(self.address_in_frame(i64::from(at).wrapping_add(offset), kind)),
+            Symbol::Register(..) | Symbol::Vector(..) => return None,
+            Symbol::Local(Local { at, in_frame: true, .. }) => {
+                return Some(self.address_in_frame(i64::from(at).wrapping_add(offset), kind));
+            }
             Symbol::Shared(at) => ConstantValue::Shared(i64::from(at).wrapping_add(offset) as u64),
-            Symbol::Local(at, _) | Symbol::Param(at) => ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64),
+            Symbol::Local(Local { at, .. }) | Symbol::Param(at) => ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64),
             Symbol::Variable(variable) => ConstantValue::Address { variable, offset },
         };
         Some(self.constant(value, kind))

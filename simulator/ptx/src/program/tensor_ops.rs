@@ -4,6 +4,7 @@ use super::code::Action;
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::fragment::{Fragment, Number, Part, Shape};
+use super::operands::Form::{From, To};
 use super::operations::{Access, FragmentAccess, MOST_ELEMENTS, Matrices, MultiplyAdd, TensorOp};
 use crate::error::LoadError;
 use crate::finding::Space;
@@ -88,9 +89,7 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             ["movmatrix", "sync", "aligned", "m8n8", "trans", "b16"] => {
                 self.requires((7, 5))?;
-                let [destination, source] = self.exactly(&instruction.operands)?;
-                let destination = self.destination(destination, Kind::Word)?;
-                let source = self.source(source, Kind::Word)?;
+                let [destination, source] = self.registers(&instruction.operands, [To(Kind::Word), From(Kind::Word)])?;
                 self.tensor(TensorOp::Transpose { destination, source });
                 Ok(())
             }

@@ -3,6 +3,8 @@
 use super::code::{Action, ConstantValue, Exchange, Poll, Question, ShuffleMode, VoteMode};
 use super::decode::Decoder;
 use super::fixed::SINK;
+use super::memory_ops::atomic_op;
+use super::operands::Form::{From, To};
 use super::operations::AtomicOp;
 use crate::error::{LoadError, syntax};
 use crate::finding::FindingKind;
@@ -25,8 +27,7 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             opcode if opcode.starts_with("barrier.cluster.") => self.cluster_barrier(instruction),
             "activemask.b32" => {
-                let [destination] = self.exactly(&instruction.operands)?;
-                let destination = self.destination(destination, Kind::Word)?;
+                let [destination] = self.registers(&instruction.operands, [To(Kind::Word)])?;
                 self.emit(Action::Exchange(Exchange::ActiveMask { destination }));
                 Ok(())
             }
@@ -40,17 +41,16 @@ impl<'m, 't> Decoder<'m, 't> {
             "match.sync.any.b64" => self.match_lanes(instruction, false, Kind::Double),
             "match.sync.all.b32" => self.match_lanes(instruction, true, Kind::Word),
             "match.sync.all.b64" => self.match_lanes(instruction, true, Kind::Double),
-            "redux.sync.add.u32" | "redux.sync.add.s32" => self.reduce(instruction, AtomicOp::Add),
-            "redux.sync.min.u32" => self.reduce(instruction, AtomicOp::MinUnsigned),
-            "redux.sync.max.u32" => self.reduce(instruction, AtomicOp::MaxUnsigned),
-            "redux.sync.min.s32" => self.reduce(instruction, AtomicOp::MinSigned),
-            "redux.sync.max.s32" => self.reduce(instruction, AtomicOp::MaxSigned),
-            "redux.sync.and.b32" => self.reduce(instruction, AtomicOp::And),
-            "redux.sync.or.b32" => self.reduce(instruction, AtomicOp::Or),
-            "redux.sync.xor.b32" => self.reduce(instruction, AtomicOp::Xor),
+            opcode if opcode.starts_with("redux.sync.") => {
+                let op = match opcode.split('.').skip(2).collect::<Vec<_>>()[..] {
+                    [op @ ("add" | "min" | "max"), ty @ ("u32" | "s32")] => atomic_op(op, ty, false),
+                    [op @ ("and" | "or" | "xor"), "b32"] => atomic_op(op, "b32", false),
+                    _ => None,
+                };
+                self.reduce(instruction, op.ok_or_else(|| self.unknown())?)
+            }
             "barrier.warp.sync" => {
-                let [members] = self.exactly(&instruction.operands)?;
-                let members = self.source(members, Kind::Word)?;
+                let [members] = self.registers(&instruction.operands, [From(Kind::Word)])?;
                 self.emit(Action::WarpSync { members });
                 Ok(())
             }
@@ -81,11 +81,10 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `shfl.sync.mode.b32 d|p, a, b, c, members`
     fn shuffle(&mut self, instruction: &Instruction<'t>, mode: ShuffleMode) -> Result<(), LoadError> {
-        let ([destination, source, lane, clamp], members) = self.with_members(instruction)?;
+        let (operands, members) = self.with_members(instruction)?;
+        let [destination, sources @ ..] = operands else { return Err(self.unfit()) };
         let (destination, in_range) = self.with_predicate(destination)?;
-        let source = self.source(source, Kind::Word)?;
-        let lane = self.source(lane, Kind::Word)?;
-        let clamp = self.source(clamp, Kind::Word)?;
+        let [source, lane, clamp] = self.registers(sources, [From(Kind::Word); 3])?;
         self.emit(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }));
         Ok(())
     }
@@ -102,28 +101,25 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// The operands, and the lanes that take part: the last operand of an instruction with `.sync`. Before sm_70 it may have none, and then
     /// the lanes that execute it together take part.
-    fn with_members<'o, const N: usize>(
-        &mut self,
-        instruction: &'o Instruction<'t>,
-    ) -> Result<(&'o [Operand<'t>; N], Reg), LoadError> {
+    fn with_members<'o>(&mut self, instruction: &'o Instruction<'t>) -> Result<(&'o [Operand<'t>], Reg), LoadError> {
         let has_members = instruction.has("sync");
         if !has_members && self.module.target >= (7, 0) {
             return Err(self.unsupported(&format!("{} (without .sync, from .target sm_70 on)", instruction.opcode)));
         }
-        let (operands, members) = match instruction.operands.split_last() {
-            Some((members, operands)) if has_members => (operands, self.source(members, Kind::Word)?),
+        match instruction.operands.split_last() {
+            Some((members, operands)) if has_members => Ok((operands, self.source(members, Kind::Word)?)),
             _ => {
                 let members = self.take_rows(Kind::Word);
                 self.emit(Action::Exchange(Exchange::ActiveMask { destination: members }));
-                (instruction.operands.as_slice(), members)
+                Ok((&instruction.operands, members))
             }
-        };
-        Ok((self.exactly(operands)?, members))
+        }
     }
 
     /// `vote.sync.mode.pred d, {!}a, members`
     fn vote(&mut self, instruction: &Instruction<'t>, mode: VoteMode) -> Result<(), LoadError> {
-        let ([destination, source], members) = self.with_members(instruction)?;
+        let (operands, members) = self.with_members(instruction)?;
+        let [destination, source] = self.exactly(operands)?;
         let kind = if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate };
         let destination = self.destination(destination, kind)?;
         let (source, negated) = self.voted(source)?;
@@ -211,10 +207,8 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `redux.sync.op.type d, a, members`
     fn reduce(&mut self, instruction: &Instruction<'t>, op: AtomicOp) -> Result<(), LoadError> {
-        let [destination, source, members] = self.exactly(&instruction.operands)?;
-        let destination = self.destination(destination, Kind::Word)?;
-        let source = self.source(source, Kind::Word)?;
-        let members = self.source(members, Kind::Word)?;
+        let forms = [To(Kind::Word), From(Kind::Word), From(Kind::Word)];
+        let [destination, source, members] = self.registers(&instruction.operands, forms)?;
         self.emit(Action::Exchange(Exchange::Reduce { op, destination, source, members }));
         Ok(())
     }

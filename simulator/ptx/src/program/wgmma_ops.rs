@@ -85,28 +85,24 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let b = self.source(b, Kind::Double)?;
         let adds = self.source(adds, Kind::Predicate)?;
-        let immediates: Option<Vec<i64>> = immediates
-            .iter()
-            .map(|operand| if let Operand::Integer(number) = operand { Some(*number as i64) } else { None })
-            .collect();
-        let scale = |number: i64| matches!(number, 1 | -1).then_some(number < 0);
-        let flag = |number: i64| matches!(number, 0 | 1).then_some(number == 1);
-        let options = match (immediates.as_deref(), a_number.bytes(), a) {
-            (Some([]), 1, _) if of_integers => Some((false, false, false, false)),
-            (Some([a, b]), 1 | 4, _) if !of_integers => scale(*a).zip(scale(*b)).map(|(a, b)| (a, b, false, false)),
-            (Some([a, b, transposes_b]), 2, FactorA::Registers(_)) => {
-                scale(*a).zip(scale(*b)).zip(flag(*transposes_b)).map(|((a, b), transposes_b)| (a, b, false, transposes_b))
-            }
-            (Some([a, b, transposes_a, transposes_b]), 2, FactorA::Shared(_)) => scale(*a)
-                .zip(scale(*b))
-                .zip(flag(*transposes_a).zip(flag(*transposes_b)))
-                .map(|((a, b), (of_a, of_b))| (a, b, of_a, of_b)),
-            _ => None,
+        // The signs of A and B, where the types have any; then whether A, if it is in shared memory, and B are transposed.
+        let (signs, flags) = match (a_number.bytes(), a) {
+            (1, _) if of_integers => (0, 0),
+            (1 | 4, _) => (2, 0),
+            (_, FactorA::Registers(_)) => (2, 1),
+            (_, FactorA::Shared(_)) => (2, 2),
         };
-        let Some((negates_a, negates_b, transposes_a, transposes_b)) = options else {
+        let number = |operand: &Operand<'_>| if let Operand::Integer(bits) = operand { Some(*bits as i64) } else { None };
+        let numbers: Vec<i64> = immediates.iter().map_while(number).collect();
+        if numbers.len() != immediates.len() || numbers.len() != signs + flags {
             return Err(self.unfit());
-        };
-        let negates = negates_a != negates_b;
+        }
+        let (signs, flags) = numbers.split_at(signs);
+        if !signs.iter().all(|sign| matches!(sign, 1 | -1)) || !flags.iter().all(|flag| matches!(flag, 0 | 1)) {
+            return Err(self.unfit());
+        }
+        let negates = signs.iter().product::<i64>() < 0;
+        let (transposes_a, transposes_b) = (flags.len() == 2 && flags[0] == 1, flags.last() == Some(&1));
         self.program.wgmmas.push(Wgmma {
             shape,
             a_number,
