@@ -16,6 +16,12 @@ pub struct Change {
     pub words: String,
 }
 
+impl Change {
+    fn new(operator: Operator, replacement: String, words: &str) -> Self {
+        Self { operator, replacement, words: words.to_owned() }
+    }
+}
+
 /// A function, with what must be known of all of it.
 #[derive(Debug)]
 pub struct Surroundings<'a, 't> {
@@ -117,11 +123,11 @@ impl<'t> Site<'_, 't> {
     }
 
     fn new_opcode(&self, operator: Operator, opcode: &str) -> Change {
-        Change { operator, replacement: self.with_opcode(opcode), words: format!("becomes `{opcode}`") }
+        Change::new(operator, self.with_opcode(opcode), &format!("becomes `{opcode}`"))
     }
 
     fn removed(operator: Operator) -> Change {
-        Change { operator, replacement: String::new(), words: "is removed".to_owned() }
+        Change::new(operator, String::new(), "is removed")
     }
 
     /// Barriers, fences, waits and arrivals.
@@ -139,8 +145,7 @@ impl<'t> Site<'_, 't> {
             (_, Some(Barrier::Mbarrier)) if has("try_wait") || has("test_wait") => {
                 let Some(Operand::Name(over)) = instruction.operands.first() else { return None };
                 let replacement = format!("{}setp.eq.u32 {over}, 0, 0;", self.guard_text());
-                let words = "says at once that the phase is over".to_owned();
-                return Some(Change { operator: Operator::RemoveWait, replacement, words });
+                return Some(Change::new(Operator::RemoveWait, replacement, "says at once that the phase is over"));
             }
             (_, Some(Barrier::Mbarrier)) if has("arrive") || has("arrive_drop") || has("expect_tx") => Operator::RemoveArrive,
             ("fence" | "membar", _) if self.is_covered_by_barrier() => return None,
@@ -170,13 +175,12 @@ impl<'t> Site<'_, 't> {
         let operator = Operator::RemoveGuard;
         match self.instruction.root() {
             "bra" | "brx" if self.leads_to_next() => None,
-            "bra" | "brx" => Some(Change { words: "is never taken".to_owned(), ..Self::removed(operator) }),
-            "ret" | "exit" | "trap" => Some(Change { words: "never ends the thread".to_owned(), ..Self::removed(operator) }),
-            _ => Some(Change {
-                operator,
-                replacement: self.text[self.instruction.unguarded.clone()].to_owned(),
-                words: "is executed whatever its guard says".to_owned(),
-            }),
+            "bra" | "brx" => Some(Change::new(operator, String::new(), "is never taken")),
+            "ret" | "exit" | "trap" => Some(Change::new(operator, String::new(), "never ends the thread")),
+            _ => {
+                let replacement = self.text[self.instruction.unguarded.clone()].to_owned();
+                Some(Change::new(operator, replacement, "is executed whatever its guard says"))
+            }
         }
     }
 
@@ -217,8 +221,7 @@ impl<'t> Site<'_, 't> {
             code.push(format!("mov.{register} {}, mutant", self.operand(0)));
         }
         let replacement = self.block(&format!("{register} mutant_new; .reg .{register}"), &code);
-        let words = "becomes a load and a store that others can come between".to_owned();
-        Some(Change { operator: Operator::PlainAtomic, replacement, words })
+        Some(Change::new(Operator::PlainAtomic, replacement, "becomes a load and a store that others can come between"))
     }
 
     /// Comparisons, with another bound or negated.
@@ -300,8 +303,7 @@ impl<'t> Site<'_, 't> {
             }
             _ => return None,
         };
-        let words = "subtracts the product instead of adding it".to_owned();
-        Some(Change { operator: Operator::SwapArithmetic, replacement, words })
+        Some(Change::new(Operator::SwapArithmetic, replacement, "subtracts the product instead of adding it"))
     }
 
     /// A product of floats is negated; a negation or an absolute value is left out.
@@ -313,8 +315,7 @@ impl<'t> Site<'_, 't> {
             "mul" if ty.contains('f') => {
                 let [result, a, b] = [0, 1, 2].map(|index| self.operand(index));
                 let code = [format!("{} mutant, {a}, {b}", self.instruction.opcode), format!("neg.{ty} {result}, mutant")];
-                let words = "has the opposite sign".to_owned();
-                Some(Change { operator: Operator::FlipSign, replacement: self.block(register, &code), words })
+                Some(Change::new(Operator::FlipSign, self.block(register, &code), "has the opposite sign"))
             }
             _ => None,
         }
@@ -329,24 +330,21 @@ impl<'t> Site<'_, 't> {
         }
         let mut changes = Vec::new();
         for (index, operand) in self.instruction.operands.iter().enumerate().skip(1) {
+            // Small floats change by one, as integers do, and large ones are doubled, because one would be lost.
+            let larger = |old: f64| if old.abs() < 4096.0 { old + 1.0 } else { 2.0 * old };
             let new = match operand {
                 Operand::Integer(bits) => self.other_integers(*bits as i64),
-                Operand::F32(bits) => {
-                    let old = f32::from_bits(*bits);
-                    let new = if old.abs() < 4096.0 { old + 1.0 } else { 2.0 * old };
-                    if old.is_finite() { vec![format!("0f{:08X}", new.to_bits())] } else { Vec::new() }
+                Operand::F32(bits) if f32::from_bits(*bits).is_finite() => {
+                    vec![format!("0f{:08X}", (larger(f32::from_bits(*bits).into()) as f32).to_bits())]
                 }
-                Operand::F64(bits) => {
-                    let old = f64::from_bits(*bits);
-                    let new = if old.abs() < 4096.0 { old + 1.0 } else { 2.0 * old };
-                    if old.is_finite() { vec![format!("0d{:016X}", new.to_bits())] } else { Vec::new() }
+                Operand::F64(bits) if f64::from_bits(*bits).is_finite() => {
+                    vec![format!("0d{:016X}", larger(f64::from_bits(*bits)).to_bits())]
                 }
                 _ => Vec::new(),
             };
             for new in new {
-                let (replacement, words) =
-                    (self.with_operand(index, &new), format!("has {new} instead of {}", self.operand(index)));
-                changes.push(Change { operator: Operator::ChangeConstant, replacement, words });
+                let words = format!("has {new} instead of {}", self.operand(index));
+                changes.push(Change::new(Operator::ChangeConstant, self.with_operand(index, &new), &words));
             }
         }
         changes
@@ -394,11 +392,8 @@ impl<'t> Site<'_, 't> {
             // A row of a matrix.
             ("ldmatrix" | "stmatrix", _) => 16,
             (_, Some(Type::Bytes(width))) => {
-                i64::from(width)
-                    * [("v2", 2), ("v4", 4), ("v8", 8)]
-                        .iter()
-                        .find(|(lanes, _)| instruction.has(lanes))
-                        .map_or(1, |(_, lanes)| *lanes)
+                let lanes = [("v2", 2), ("v4", 4), ("v8", 8)].into_iter().find(|(lanes, _)| instruction.has(lanes));
+                i64::from(width) * lanes.map_or(1, |(_, lanes)| lanes)
             }
             _ => return None,
         };
@@ -407,7 +402,7 @@ impl<'t> Site<'_, 't> {
             offset => format!("[{base}+{offset}]"),
         };
         let words = format!("accesses {new} instead of {}", self.operand(index));
-        Some(Change { operator: Operator::ShiftIndex, replacement: self.with_operand(index, &new), words })
+        Some(Change::new(Operator::ShiftIndex, self.with_operand(index, &new), &words))
     }
 }
 

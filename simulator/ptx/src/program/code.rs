@@ -282,7 +282,11 @@ pub struct Constant {
 pub enum ConstantValue {
     Bits(u64),
     /// Address in the block's own shared memory: this offset, and where the memory starts among those of the block's cluster.
-    Shared(u64),
+    Shared {
+        offset: u64,
+        /// The variable that it was made from, by its number in [`Program::shared_variables`].
+        variable: u32,
+    },
     /// Address of the module's variable with this index, plus an offset.
     Address {
         variable: usize,

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::arrays::Arrays;
+use super::arrays::note_arrays;
 use super::call_graph::CallGraph;
 use super::cluster_ops::reaches_cluster;
 use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
@@ -80,8 +80,6 @@ pub(super) struct Decoder<'m, 't> {
     map: &'m SourceMap,
     pub(super) program: Program,
     pub(super) scopes: Scopes<'t>,
-    /// The arrays that the current function's addresses belong to.
-    arrays: Arrays<'t>,
     pub(super) functions: Vec<Function>,
     pub(super) call_graph: &'m CallGraph,
     kernel_params: Vec<(&'t str, u32)>,
@@ -89,7 +87,8 @@ pub(super) struct Decoder<'m, 't> {
     pub(super) specials: HashMap<(Special, bool), Reg>,
     pub(super) next_row: usize,
     local_bytes: u64,
-    shared: Vec<(&'t str, u32)>,
+    /// The names of the program's shared variables.
+    shared: Vec<&'t str>,
     /// Labels of the current function, by block.
     labels: HashMap<(usize, &'t str), u32>,
     /// Branches of the current function whose label has no index yet.
@@ -116,7 +115,6 @@ impl<'m, 't> Decoder<'m, 't> {
             map,
             program: Program { predicates: FIRST_PREDICATE as usize, ..Program::default() },
             scopes: Scopes::default(),
-            arrays: Arrays::default(),
             functions: Vec::new(),
             call_graph,
             kernel_params: Vec::new(),
@@ -183,7 +181,6 @@ impl<'m, 't> Decoder<'m, 't> {
                         format!("kernel {name} has more than {most} KiB of shared memory in variables, and ptxas takes no more");
                     return Err(syntax(variable.line, reason));
                 }
-                self.shared.push((variable.name, offset as u32));
                 self.declare_shared_variable(variable.name, offset as u32, Some(bytes as u32));
             }
         }
@@ -192,7 +189,6 @@ impl<'m, 't> Decoder<'m, 't> {
         let align = dynamic.iter().map(|variable| variable.align).max().unwrap_or(1).max(16);
         let dynamic_offset = end.next_multiple_of(align) as u32;
         for variable in dynamic {
-            self.shared.push((variable.name, dynamic_offset));
             self.declare_shared_variable(variable.name, dynamic_offset, None);
         }
         self.program.static_shared_bytes = end as u32;
@@ -200,20 +196,9 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    fn declare_shared_variable(&mut self, name: &str, offset: u32, bytes: Option<u32>) {
+    fn declare_shared_variable(&mut self, name: &'t str, offset: u32, bytes: Option<u32>) {
+        self.shared.push(name);
         self.program.shared_variables.push(SharedVariable { name: source_name(name).to_owned(), offset, bytes });
-    }
-
-    /// The number of the array that an address belongs to, if it is known and has a size.
-    pub(super) fn array_of(&self, base: Base<'t>) -> Option<u32> {
-        let is_array = |name: &str| self.shared.iter().any(|(array, _)| *array == name);
-        let array = match base {
-            Base::Name(name) if is_array(name) => name,
-            _ => self.arrays.array(base)?,
-        };
-        // Variables are listed in both places in the same order.
-        let number = self.shared.iter().position(|(name, _)| *name == array)?;
-        self.program.shared_variables[number].bytes.map(|_| number as u32)
     }
 
     fn function(&mut self, number: usize) -> Result<(), LoadError> {
@@ -226,7 +211,6 @@ impl<'m, 't> Decoder<'m, 't> {
         self.functions[number].entry = start as u32;
         self.current = index;
         self.scopes = Scopes::default();
-        self.arrays = Arrays::of(body, |name| self.shared.iter().any(|(array, _)| *array == name));
         self.scopes.open();
         // What a function does before its first instruction and after its last does not count.
         self.origin = Origin { ptx_line: function.line, ..Origin::default() };
@@ -234,8 +218,8 @@ impl<'m, 't> Decoder<'m, 't> {
         for (index, variable) in globals(module).enumerate().take(of_module(module).count()) {
             self.scopes.declare(variable.name, Symbol::Variable(index));
         }
-        for (name, offset) in self.shared.clone() {
-            self.scopes.declare(name, Symbol::Shared(offset));
+        for (name, number) in self.shared.iter().zip(0..) {
+            self.scopes.declare(name, Symbol::Shared(number));
         }
         if function.is_kernel {
             for (name, offset) in self.kernel_params.clone() {
@@ -284,7 +268,8 @@ impl<'m, 't> Decoder<'m, 't> {
         if let Some(stack) = &mut self.program.stack {
             stack.frames.resize(self.functions.len(), FrameLayout::default());
         }
-        let facts = Facts::of(&self.program, self.next_row);
+        note_arrays(&mut self.program);
+        let facts = Facts::of(&self.program);
         self.weigh_loads();
         self.program.machine_requests = machine_requests(&self.program, &facts);
         self.program.mentions = mentions(&self.program, &self.mentions);

@@ -60,12 +60,12 @@ impl<'m, 't> Decoder<'m, 't> {
             return Ok(());
         }
         let of_function = space == Some(Space::Param);
-        let array = self.array_of(base);
         let (space, address) = self.address(&Operand::Address(base, offset), space)?;
         // How often a relaxed load polls what other blocks write depends on when they run.
         let polls_blocks = semantics.strong && !semantics.volatile && !semantics.acquires && !instruction.opcode.contains(".cta");
         self.program.order_matters |= polls_blocks && space != Some(Space::Shared);
-        let access = self.access(Access { of_function, space, address, width, count, signed, registers, kind, semantics, array });
+        let access =
+            self.access(Access { of_function, space, address, width, count, signed, registers, kind, semantics, array: None });
         self.emit(Action::Load(access));
         Ok(())
     }
@@ -79,9 +79,9 @@ impl<'m, 't> Decoder<'m, 't> {
         let mut registers = [SINK; MOST_ELEMENTS];
         self.elements(source, (count as usize, kind), false, &mut registers)?;
         let of_function = space == Some(Space::Param);
-        let array = self.array_of(base);
         let (space, address) = self.address(&Operand::Address(base, offset), space)?;
-        let access = self.access(Access { of_function, space, address, width, count, signed, registers, kind, semantics, array });
+        let access =
+            self.access(Access { of_function, space, address, width, count, signed, registers, kind, semantics, array: None });
         self.emit(Action::Store(access));
         Ok(())
     }

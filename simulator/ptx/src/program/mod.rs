@@ -28,6 +28,7 @@ mod origin;
 mod pointers;
 mod registers;
 mod scope;
+mod settle;
 mod stack;
 mod tensor_ops;
 mod texture_ops;

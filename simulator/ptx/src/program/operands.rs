@@ -169,7 +169,10 @@ impl Decoder<'_, '_> {
             Symbol::Local(Local { at, in_frame: true, .. }) => {
                 return Some(self.address_in_frame(i64::from(at).wrapping_add(offset), kind));
             }
-            Symbol::Shared(at) => ConstantValue::Shared(i64::from(at).wrapping_add(offset) as u64),
+            Symbol::Shared(variable) => {
+                let at = self.program.shared_variables[variable as usize].offset;
+                ConstantValue::Shared { offset: i64::from(at).wrapping_add(offset) as u64, variable }
+            }
             Symbol::Local(Local { at, .. }) | Symbol::Param(at) => ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64),
             Symbol::Variable(variable) => ConstantValue::Address { variable, offset },
         };

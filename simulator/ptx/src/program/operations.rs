@@ -29,6 +29,7 @@ pub struct Access {
     pub kind: Kind,
     pub semantics: Semantics,
     /// The array in shared memory that the address was made from, if that is known, by its number among the program's variables there.
+    /// Only loads and stores have one.
     pub array: Option<u32>,
 }
 

@@ -12,7 +12,7 @@ pub enum Symbol {
     Register(Reg, Kind),
     /// Neighboring registers, named `v.x` and so on.
     Vector(Reg, Kind, u8),
-    /// Offset in the block's shared memory.
+    /// Number of a variable in the block's shared memory.
     Shared(u32),
     /// Also for parameters of functions.
     Local(Local),

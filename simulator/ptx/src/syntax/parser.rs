@@ -111,42 +111,29 @@ impl<'t> Parser<'t> {
 
     /// `8.0`
     fn version(&mut self) -> Parsed<(u32, u32)> {
-        let line = self.line();
-        let found = self.next();
-        let parts = match found {
-            Kind::Number(number) => number.split_once('.'),
-            _ => None,
-        };
-        parts
-            .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)))
-            .ok_or_else(|| expected(line, "a version such as 8.0", found))
+        self.take("a version such as 8.0", |found| {
+            let (major, minor) = found.number()?.split_once('.')?;
+            Some((major.parse().ok()?, minor.parse().ok()?))
+        })
     }
 
     /// `sm_86` or `sm_90a`, perhaps followed by options.
     fn target(&mut self) -> Parsed<((u32, u32), bool)> {
-        let line = self.line();
-        let found = self.next();
-        let name = match found {
-            Kind::Word(word) => word.strip_prefix("sm_"),
-            _ => None,
-        };
-        let digits = name.map(|name| name.trim_end_matches(|c: char| c.is_ascii_lowercase()));
-        let number: u32 =
-            digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| expected(line, "a target such as sm_86", found))?;
+        let (number, is_specific) = self.take("a target such as sm_86", |found| {
+            let name = found.word()?.strip_prefix("sm_")?;
+            let digits = name.trim_end_matches(|c: char| c.is_ascii_lowercase());
+            Some((digits.parse::<u32>().ok()?, name != digits))
+        })?;
         while self.accept(b',') {
             self.word("an option of the target")?;
         }
-        Ok(((number / 10, number % 10), name != digits))
+        Ok(((number / 10, number % 10), is_specific))
     }
 
     /// `1 "name"`, perhaps followed by a time and a size.
     fn file(&mut self) -> Parsed<(u32, &'t str)> {
         let index = self.integer("the number of a file")?;
-        let line = self.line();
-        let name = match self.next() {
-            Kind::Text(name) => name,
-            found => return Err(expected(line, "the name of a file", found)),
-        };
+        let name = self.take("the name of a file", |found| if let Kind::Text(name) = found { Some(name) } else { None })?;
         while self.accept(b',') {
             self.next();
         }
@@ -576,24 +563,20 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn word(&mut self, what: &str) -> Parsed<&'t str> {
-        let line = self.line();
-        match self.next() {
-            Kind::Word(word) => Ok(word),
-            found => Err(expected(line, what, found)),
-        }
+        self.take(what, Kind::word)
     }
 
     fn integer<T: TryFrom<u64>>(&mut self, what: &str) -> Parsed<T> {
-        let line = self.line();
-        let found = self.next();
-        let value = match found {
-            Kind::Number(number) => match literal(number) {
-                Some(Operand::Integer(bits)) => T::try_from(bits).ok(),
-                _ => None,
-            },
+        self.take(what, |found| match literal(found.number()?)? {
+            Operand::Integer(bits) => T::try_from(bits).ok(),
             _ => None,
-        };
-        value.ok_or_else(|| expected(line, what, found))
+        })
+    }
+
+    /// Takes the next token, which must be one of which something can be made.
+    fn take<T>(&mut self, what: &str, of: impl FnOnce(Kind<'t>) -> Option<T>) -> Parsed<T> {
+        let (line, found) = (self.line(), self.next());
+        of(found).ok_or_else(|| expected(line, what, found))
     }
 }
 
