@@ -93,7 +93,8 @@ fn result(program: &Program, origins: &[Origin], inst: &Inst) -> Origin {
     let values: Vec<Reg> = values.collect();
     let of = |register: Reg| origins[register as usize];
     let is_window = |register: Reg| matches!(constant(program, register), Some(SHARED_WINDOW | WINDOW_OFFSET));
-    match (row.spelling.split('.').next().unwrap_or_default(), values.as_slice()) {
+    let root = row.spelling.trim_start_matches('{').split(['.', ',']).next().unwrap_or_default();
+    match (root, values.as_slice()) {
         ("mov" | "cvt", [source]) => of(*source),
         ("add", [a, b]) => of(*a).plus(of(*b)),
         // `cvta`

@@ -96,7 +96,7 @@ impl<'t> Decoder<'_, 't> {
     }
 
     /// `barrier.cluster.arrive{.release,.relaxed}{.aligned}` and `barrier.cluster.wait{.acquire}{.aligned}`
-    pub(super) fn cluster_barrier(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn cluster_barrier(&mut self, instruction: &Instruction<'t>) -> Result<Action, LoadError> {
         self.requires((9, 0))?;
         let [] = instruction.operands.as_slice() else { return Err(self.unfit()) };
         let aligned = instruction.has("aligned");
@@ -110,8 +110,7 @@ impl<'t> Decoder<'_, 't> {
         self.program.has_cluster_barrier = true;
         self.program.has_fences = true;
         self.program.orders_cluster = true;
-        self.emit(action);
-        Ok(())
+        Ok(action)
     }
 
     /// `setmaxnreg.inc.sync.aligned.u32 count` and `.dec`

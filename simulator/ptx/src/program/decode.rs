@@ -11,12 +11,12 @@ use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
 use super::frame::{Frame, Function, Place, Recursive};
 use super::known::Facts;
-use super::mentions::mentions;
 use super::merging::machine_requests;
 use super::named::{NamedRegisters, rows};
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
 use super::scope::{Family, Scopes, Symbol};
+use super::wgmma::mentions;
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::syntax::ast::{self, Base, Operand, StateSpace, Statement, Type};
@@ -40,9 +40,8 @@ pub fn decode_kernel(
     map: &SourceMap,
 ) -> Result<(Program, Vec<Param>), LoadError> {
     let mut decoder = Decoder::new(module, call_graph, map);
-    let (params, offsets) = kernel_params(&module.functions[kernel])?;
+    let params = decoder.declare_params(&module.functions[kernel])?;
     decoder.declare_shared(kernel)?;
-    decoder.kernel_params = offsets;
     decoder.functions.push(Function { index: kernel, entry: 0, frame: Frame::default() });
     decoder.reserve_registers(kernel)?;
     let mut next = 0;
@@ -51,27 +50,6 @@ pub fn decode_kernel(
         next += 1;
     }
     Ok((decoder.finish(), params))
-}
-
-/// A kernel's parameters, and their names with their offsets.
-type Layout<'t> = (Vec<Param>, Vec<(&'t str, u32)>);
-
-/// The parameter list's layout.
-fn kernel_params<'t>(kernel: &ast::Function<'t>) -> Result<Layout<'t>, LoadError> {
-    let mut end = 0_u64;
-    let mut params = Vec::new();
-    let mut names = Vec::new();
-    for param in &kernel.params {
-        let bytes = param.bytes.ok_or_else(|| syntax(param.line, format!("parameter {} has no size", param.name)))?;
-        let offset = end.next_multiple_of(param.align);
-        end = offset.saturating_add(bytes);
-        if end > 32_764 {
-            return Err(syntax(param.line, format!("kernel {} has more than 32764 bytes of parameters", kernel.name)));
-        }
-        params.push(Param { offset: offset as usize, bytes: bytes as usize });
-        names.push((param.name, offset as u32));
-    }
-    Ok((params, names))
 }
 
 /// A program that is being decoded, and the names that its text has declared so far.
@@ -135,6 +113,22 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
+    /// Lays out the kernel's parameters.
+    fn declare_params(&mut self, kernel: &ast::Function<'t>) -> Result<Vec<Param>, LoadError> {
+        let (mut end, mut params) = (0_u64, Vec::new());
+        for param in &kernel.params {
+            let bytes = param.bytes.ok_or_else(|| syntax(param.line, format!("parameter {} has no size", param.name)))?;
+            let offset = end.next_multiple_of(param.align);
+            end = offset.saturating_add(bytes);
+            if end > 32_764 {
+                return Err(syntax(param.line, format!("kernel {} has more than 32764 bytes of parameters", kernel.name)));
+            }
+            params.push(Param { offset: offset as usize, bytes: bytes as usize });
+            self.kernel_params.push((param.name, offset as u32));
+        }
+        Ok(params)
+    }
+
     /// Gives constants and special registers the rows after all rows that the kernel and its functions can declare.
     fn reserve_registers(&mut self, kernel: usize) -> Result<(), LoadError> {
         let mut rows = 0_usize;
@@ -163,10 +157,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let module = self.module;
         let (reached, names) = self.call_graph.names_used(module, kernel);
         let of_functions = module.functions.iter().enumerate().filter(|(index, _)| reached[*index]).map(|(_, function)| function);
-        let in_bodies = of_functions.flat_map(|f| f.body.iter().flatten()).filter_map(|statement| match statement {
-            Statement::Variable(variable) => Some(variable),
-            _ => None,
-        });
+        let in_bodies = of_functions.flat_map(ast::Function::variables);
         let name = module.functions[kernel].name;
         let of_module = module.variables.iter().filter(|variable| names.contains(variable.name));
         let variables: Vec<_> = of_module.chain(in_bodies).filter(|variable| variable.space == StateSpace::Shared).collect();
@@ -457,7 +448,8 @@ impl<'m, 't> Decoder<'m, 't> {
             "lop3" if operands.len() == 6 => self.lookup_and_test(instruction)?,
             "add" | "addc" | "sub" | "subc" | "mad" | "madc" if alu::carries(instruction.opcode) => self.carry(instruction)?,
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" | "bar" | "barrier" | "membar" | "fence" => {
-                self.warp_instruction(instruction)?
+                let action = self.warp_instruction(instruction)?;
+                self.emit(action);
             }
             "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" | "pmevent" => self.emit(Action::Nothing),
             "bra" => {

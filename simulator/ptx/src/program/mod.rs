@@ -2,7 +2,6 @@
 
 mod arrays;
 mod async_ops;
-mod bulk_ops;
 mod call_graph;
 mod calls;
 mod carry;
@@ -18,7 +17,6 @@ pub mod fragment;
 mod frame;
 mod known;
 mod memory_ops;
-mod mentions;
 mod merging;
 mod moves;
 mod named;
@@ -37,12 +35,12 @@ mod warp_ops;
 mod wgmma;
 mod wgmma_ops;
 
-pub use bulk_ops::typed_reduction;
 pub use call_graph::{CallGraph, address_of_function};
 pub use code::{
     Action, Axis, Constant, ConstantValue, Exchange, FrameLayout, Inst, Param, Poll, Program, Question, ShuffleMode, Special,
     VoteMode,
 };
+pub use copy_ops::typed_reduction;
 pub use decode::{decode_kernel, globals};
 pub use fate::{is_stored, used_elements};
 pub use fixed::{NOWHERE, SINK, TRUE};

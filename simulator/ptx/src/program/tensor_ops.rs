@@ -60,6 +60,13 @@ pub(super) struct Modifiers {
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn tensor_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        let operation = self.tensor_operation(instruction)?;
+        self.program.tensor_ops.push(operation);
+        self.emit(Action::Tensor(self.program.tensor_ops.len() as u32 - 1));
+        Ok(())
+    }
+
+    fn tensor_operation(&mut self, instruction: &Instruction<'t>) -> Result<TensorOp, LoadError> {
         let parts: Vec<&str> = instruction.opcode.split('.').collect();
         match parts.as_slice() {
             ["mma", rest @ ..] => self.product(instruction, rest, PRODUCTS),
@@ -76,30 +83,20 @@ impl<'m, 't> Decoder<'m, 't> {
             ["ldmatrix", "sync", "aligned", "m8n8", count, rest @ ..] => {
                 self.requires((7, 5))?;
                 let [registers, place] = self.exactly(&instruction.operands)?;
-                let matrices = self.matrices(count, rest, registers, place, true)?;
-                self.tensor(TensorOp::LoadMatrices(matrices));
-                Ok(())
+                Ok(TensorOp::LoadMatrices(self.matrices(count, rest, registers, place, true)?))
             }
             ["stmatrix", "sync", "aligned", "m8n8", count, rest @ ..] => {
                 self.requires((9, 0))?;
                 let [place, registers] = self.exactly(&instruction.operands)?;
-                let matrices = self.matrices(count, rest, registers, place, false)?;
-                self.tensor(TensorOp::StoreMatrices(matrices));
-                Ok(())
+                Ok(TensorOp::StoreMatrices(self.matrices(count, rest, registers, place, false)?))
             }
             ["movmatrix", "sync", "aligned", "m8n8", "trans", "b16"] => {
                 self.requires((7, 5))?;
                 let [destination, source] = self.registers(&instruction.operands, [To(Kind::Word), From(Kind::Word)])?;
-                self.tensor(TensorOp::Transpose { destination, source });
-                Ok(())
+                Ok(TensorOp::Transpose { destination, source })
             }
             _ => Err(self.unknown()),
         }
-    }
-
-    fn tensor(&mut self, operation: TensorOp) {
-        self.program.tensor_ops.push(operation);
-        self.emit(Action::Tensor(self.program.tensor_ops.len() as u32 - 1));
     }
 
     /// `mma… d, a, b, c`
@@ -108,7 +105,7 @@ impl<'m, 't> Decoder<'m, 't> {
         instruction: &Instruction<'t>,
         modifiers: &[&str],
         products: &'static [Products],
-    ) -> Result<(), LoadError> {
+    ) -> Result<TensorOp, LoadError> {
         let unsupported = || self.unknown();
         let Modifiers { shape, numbers, by_rows, space, saturates } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
         let is_wmma = std::ptr::eq(products, WIDE_PRODUCTS);
@@ -140,8 +137,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let b = fragment(Part::B, b_number, b, false)?;
         let c = fragment(Part::Accumulator, c_number, c, false)?;
         let d = fragment(Part::Accumulator, d_number, d, true)?;
-        self.tensor(TensorOp::MultiplyAdd(MultiplyAdd { d, a, b, c, saturates }));
-        Ok(())
+        Ok(TensorOp::MultiplyAdd(MultiplyAdd { d, a, b, c, saturates }))
     }
 
     /// `wmma.load.part… fragment, [base]{, stride}` and `wmma.store.d… [base], fragment{, stride}`
@@ -151,7 +147,7 @@ impl<'m, 't> Decoder<'m, 't> {
         modifiers: &[&str],
         part: Part,
         loads: bool,
-    ) -> Result<(), LoadError> {
+    ) -> Result<TensorOp, LoadError> {
         let (registers, place, stride) = match instruction.operands.as_slice() {
             [registers, place, stride @ ..] if loads && stride.len() < 2 => (registers, place, stride.first()),
             [place, registers, stride @ ..] if stride.len() < 2 => (registers, place, stride.first()),
@@ -172,8 +168,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let stride = stride.map(|stride| self.source(stride, Kind::Word)).transpose()?;
         let access = self.shared_work(place, space, number.bytes() as u32)?;
         let operation = FragmentAccess { access, fragment, by_rows: *by_rows, stride };
-        self.tensor(if loads { TensorOp::LoadFragment(operation) } else { TensorOp::StoreFragment(operation) });
-        Ok(())
+        Ok(if loads { TensorOp::LoadFragment(operation) } else { TensorOp::StoreFragment(operation) })
     }
 
     /// `ldmatrix… {registers}, [base]` and `stmatrix… [base], {registers}`

@@ -12,7 +12,7 @@ use crate::syntax::ast::{Instruction, Operand};
 use alu::registers::{Kind, Reg};
 
 impl<'m, 't> Decoder<'m, 't> {
-    pub(super) fn warp_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn warp_instruction(&mut self, instruction: &Instruction<'t>) -> Result<Action, LoadError> {
         match in_usual_order(instruction).as_str() {
             "shfl.idx.b32" => self.shuffle(instruction, ShuffleMode::Index),
             "shfl.up.b32" => self.shuffle(instruction, ShuffleMode::Up),
@@ -28,8 +28,7 @@ impl<'m, 't> Decoder<'m, 't> {
             opcode if opcode.starts_with("barrier.cluster.") => self.cluster_barrier(instruction),
             "activemask.b32" => {
                 let [destination] = self.registers(&instruction.operands, [To(Kind::Word)])?;
-                self.emit(Action::Exchange(Exchange::ActiveMask { destination }));
-                Ok(())
+                Ok(Action::Exchange(Exchange::ActiveMask { destination }))
             }
             "elect.sync" => self.elect(instruction),
             "barrier.sync" => self.barrier(instruction, true),
@@ -51,42 +50,36 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             "barrier.warp.sync" => {
                 let [members] = self.registers(&instruction.operands, [From(Kind::Word)])?;
-                self.emit(Action::WarpSync { members });
-                Ok(())
+                Ok(Action::WarpSync { members })
             }
             "fence.proxy.alias" | "membar.proxy.alias" => {
                 self.program.has_aliases = true;
-                self.emit(Action::Nothing);
-                Ok(())
+                Ok(Action::Nothing)
             }
             // Bulk copies always see earlier writes here. The checks say where they might not.
             "fence.proxy.async" | "fence.proxy.async.shared::cta" | "fence.proxy.async.shared::cluster" => {
                 self.requires((9, 0))?;
-                self.emit(Action::ProxyFence);
-                Ok(())
+                Ok(Action::ProxyFence)
             }
             "fence.proxy.async.global" | "fence.mbarrier_init.release.cluster" => {
                 self.requires((9, 0))?;
-                self.emit(Action::Nothing);
-                Ok(())
+                Ok(Action::Nothing)
             }
             opcode if is_fence(opcode) => {
                 self.note_fence(opcode);
-                self.emit(Action::Fence { in_block: opcode.split('.').any(|part| part == "cta") });
-                Ok(())
+                Ok(Action::Fence { in_block: opcode.split('.').any(|part| part == "cta") })
             }
             _ => Err(self.unknown()),
         }
     }
 
     /// `shfl.sync.mode.b32 d|p, a, b, c, members`
-    fn shuffle(&mut self, instruction: &Instruction<'t>, mode: ShuffleMode) -> Result<(), LoadError> {
+    fn shuffle(&mut self, instruction: &Instruction<'t>, mode: ShuffleMode) -> Result<Action, LoadError> {
         let (operands, members) = self.with_members(instruction)?;
         let [destination, sources @ ..] = operands else { return Err(self.unfit()) };
         let (destination, in_range) = self.with_predicate(destination)?;
         let [source, lane, clamp] = self.registers(sources, [From(Kind::Word); 3])?;
-        self.emit(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }));
-        Ok(())
+        Ok(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }))
     }
 
     /// A result, and the predicate after it, if it has one: `d|p`.
@@ -117,18 +110,17 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `vote.sync.mode.pred d, {!}a, members`
-    fn vote(&mut self, instruction: &Instruction<'t>, mode: VoteMode) -> Result<(), LoadError> {
+    fn vote(&mut self, instruction: &Instruction<'t>, mode: VoteMode) -> Result<Action, LoadError> {
         let (operands, members) = self.with_members(instruction)?;
         let [destination, source] = self.exactly(operands)?;
         let kind = if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate };
         let destination = self.destination(destination, kind)?;
         let (source, negated) = self.voted(source)?;
-        self.emit(Action::Exchange(Exchange::Vote { mode, destination, source, negated, members }));
-        Ok(())
+        Ok(Action::Exchange(Exchange::Vote { mode, destination, source, negated, members }))
     }
 
     /// `bar.sync barrier{, threads}`
-    fn barrier(&mut self, instruction: &Instruction<'t>, waits: bool) -> Result<(), LoadError> {
+    fn barrier(&mut self, instruction: &Instruction<'t>, waits: bool) -> Result<Action, LoadError> {
         let (barrier, threads) = match instruction.operands.as_slice() {
             [] => (self.constant(ConstantValue::Bits(0), Kind::Word), None),
             [barrier] => self.barrier_number(barrier, None)?,
@@ -138,12 +130,11 @@ impl<'m, 't> Decoder<'m, 't> {
         if !waits && threads.is_none() {
             return Err(self.unfit());
         }
-        self.emit(Action::Barrier { barrier, threads, waits, poll: None });
-        Ok(())
+        Ok(Action::Barrier { barrier, threads, waits, poll: None })
     }
 
     /// `bar.red.op.type d, barrier{, threads}, {!}p`
-    fn barrier_with_poll(&mut self, instruction: &Instruction<'t>, question: Question) -> Result<(), LoadError> {
+    fn barrier_with_poll(&mut self, instruction: &Instruction<'t>, question: Question) -> Result<Action, LoadError> {
         let (destination, barrier, threads, vote) = match instruction.operands.as_slice() {
             [destination, barrier, vote] => (destination, barrier, None, vote),
             [destination, barrier, threads, vote] => (destination, barrier, Some(threads), vote),
@@ -154,12 +145,11 @@ impl<'m, 't> Decoder<'m, 't> {
         let (barrier, threads) = self.barrier_number(barrier, threads)?;
         let (source, negated) = self.voted(vote)?;
         let poll = Some(Poll { question, destination, source, negated });
-        self.emit(Action::Barrier { barrier, threads, waits: true, poll });
-        Ok(())
+        Ok(Action::Barrier { barrier, threads, waits: true, poll })
     }
 
     /// `elect.sync d|p, members`
-    fn elect(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+    fn elect(&mut self, instruction: &Instruction<'t>) -> Result<Action, LoadError> {
         self.requires((9, 0))?;
         let [Operand::Pair(leader, elected), members] = instruction.operands.as_slice() else {
             return Err(self.unfit());
@@ -167,8 +157,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let leader = if *leader == "_" { SINK } else { self.register(leader, Kind::Word)? };
         let elected = self.register(elected, Kind::Predicate)?;
         let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Exchange(Exchange::Elect { leader, elected, members }));
-        Ok(())
+        Ok(Action::Exchange(Exchange::Elect { leader, elected, members }))
     }
 
     /// The number of a barrier and of its threads. Numbers in the text are checked now, registers when the instruction is executed.
@@ -195,22 +184,19 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `match.any.sync.type d, a, members` and `match.all.sync.type d|p, a, members`
-    fn match_lanes(&mut self, instruction: &Instruction<'t>, all: bool, kind: Kind) -> Result<(), LoadError> {
-        let [destination, source, members] = self.exactly(&instruction.operands)?;
+    fn match_lanes(&mut self, instruction: &Instruction<'t>, all: bool, kind: Kind) -> Result<Action, LoadError> {
+        let [destination, sources @ ..] = instruction.operands.as_slice() else { return Err(self.unfit()) };
         let (destination, agrees) =
             if all { self.with_predicate(destination)? } else { (self.destination(destination, Kind::Word)?, SINK) };
-        let source = self.source(source, kind)?;
-        let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Exchange(Exchange::Match { all, destination, agrees, source, kind, members }));
-        Ok(())
+        let [source, members] = self.registers(sources, [From(kind), From(Kind::Word)])?;
+        Ok(Action::Exchange(Exchange::Match { all, destination, agrees, source, kind, members }))
     }
 
     /// `redux.sync.op.type d, a, members`
-    fn reduce(&mut self, instruction: &Instruction<'t>, op: AtomicOp) -> Result<(), LoadError> {
+    fn reduce(&mut self, instruction: &Instruction<'t>, op: AtomicOp) -> Result<Action, LoadError> {
         let forms = [To(Kind::Word), From(Kind::Word), From(Kind::Word)];
         let [destination, source, members] = self.registers(&instruction.operands, forms)?;
-        self.emit(Action::Exchange(Exchange::Reduce { op, destination, source, members }));
-        Ok(())
+        Ok(Action::Exchange(Exchange::Reduce { op, destination, source, members }))
     }
 }
 

@@ -170,7 +170,10 @@ impl<'t> Parser<'t> {
     fn level(&mut self, level: usize, depth: usize) -> Parsed<Value> {
         let Some(operators) = LEVELS.get(level) else { return self.unary(depth) };
         let mut value = self.level(level + 1, depth)?;
-        while let Some(operator) = operators.iter().find(|operator| self.accept_operator(operator)) {
+        while let Some(operator) = self.operator().filter(|operator| operators.contains(operator)) {
+            for _ in operator.bytes() {
+                self.next();
+            }
             let line = self.line();
             let other = self.level(level + 1, depth)?;
             value = value
@@ -226,27 +229,13 @@ impl<'t> Parser<'t> {
         Err(syntax(self.line(), format!("expected a constant expression nested at most {DEEPEST} deep")))
     }
 
-    /// Takes an operator of one or two characters, unless it is the start of a longer one.
-    fn accept_operator(&mut self, operator: &str) -> bool {
-        if operator == "%" {
+    /// The operator that comes next, which is the longest that fits.
+    fn operator(&self) -> Option<&'static str> {
+        let is_next = |operator: &&'static str| match *operator {
             // It may start a name, and so it is a word.
-            return self.accept_word("%");
-        }
-        let longer: &[u8] = match operator {
-            "<" => b"<=",
-            ">" => b">=",
-            "|" => b"|",
-            "&" => b"&",
-            _ => b"",
+            "%" => self.peek() == Kind::Word("%"),
+            _ => operator.bytes().enumerate().all(|(at, byte)| self.ahead(at) == Kind::Punct(byte)),
         };
-        let bytes = operator.as_bytes();
-        let found = bytes.iter().enumerate().all(|(at, byte)| self.ahead(at) == Kind::Punct(*byte))
-            && !longer.iter().any(|byte| self.ahead(bytes.len()) == Kind::Punct(*byte));
-        if found {
-            bytes.iter().for_each(|byte| {
-                self.accept(*byte);
-            });
-        }
-        found
+        LEVELS.iter().copied().flatten().copied().filter(is_next).max_by_key(|operator| operator.len())
     }
 }
