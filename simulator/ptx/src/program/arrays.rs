@@ -7,9 +7,9 @@
 use super::code::{Action, ConstantValue, Inst, Program};
 use super::known::constant;
 use super::settle::{Fact, settle};
-use alu::TABLE;
-use alu::registers::{Kind, Reg};
+use alu::registers::Kind;
 use alu::windows::{SHARED_WINDOW, WINDOW_OFFSET};
+use alu::{Alu, TABLE};
 
 /// The values that a register may hold. The order is that of what is known: a value never goes back up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ impl Origin {
 
 /// Notes the arrays that loads and stores belong to, as far as they are known and have a size.
 pub fn note_arrays(program: &mut Program) {
-    if program.shared_variables.is_empty() {
+    if program.shared_variables.iter().all(|variable| variable.bytes.is_none()) {
         return;
     }
     let origins = origins(program);
@@ -88,21 +88,21 @@ fn origins(program: &Program) -> Vec<Origin> {
 fn result(program: &Program, origins: &[Origin], inst: &Inst) -> Origin {
     // What comes from memory, from another lane, or from another instruction that is no arithmetic, is not followed.
     let Action::Alu { alu, sources, .. } = inst.action else { return Origin::Other };
-    let row = &TABLE[alu as usize];
-    let values = sources.iter().zip(row.sources).filter(|(_, kind)| **kind != Kind::Predicate).map(|(source, _)| *source);
-    let values: Vec<Reg> = values.collect();
-    let of = |register: Reg| origins[register as usize];
-    let is_window = |register: Reg| matches!(constant(program, register), Some(SHARED_WINDOW | WINDOW_OFFSET));
-    let root = row.spelling.trim_start_matches('{').split(['.', ',']).next().unwrap_or_default();
-    match (root, values.as_slice()) {
-        ("mov" | "cvt", [source]) => of(*source),
-        ("add", [a, b]) => of(*a).plus(of(*b)),
+    let of = |source: usize| origins[sources[source] as usize];
+    match alu {
+        Alu::Mov32 | Alu::Mov64 | Alu::CvtB32FromU32 | Alu::CvtB32FromS32 | Alu::CvtB64FromU64 | Alu::CvtB64FromS64 => of(0),
+        Alu::CvtB64FromU32 | Alu::CvtB64FromS32 | Alu::CvtB32FromU64 | Alu::CvtB32FromS64 => of(0),
+        Alu::Add32 | Alu::Add64 | Alu::AddCarry32 => of(0).plus(of(1)),
         // `cvta`
-        ("and" | "or", [address, window]) if is_window(*window) => of(*address),
-        ("sub", [a, b]) => of(*a).plus(of(*b).mixed()),
-        ("mad", [a, b, c]) => of(*a).mixed().plus(of(*b).mixed()).plus(of(*c)),
-        ("selp", [a, b]) => of(*a).or(&of(*b)),
-        (_, values) => values.iter().fold(Origin::Other, |all, value| all.plus(of(*value).mixed())),
+        Alu::And64 | Alu::Or64 if matches!(constant(program, sources[1]), Some(SHARED_WINDOW | WINDOW_OFFSET)) => of(0),
+        Alu::Sub32 | Alu::Sub64 | Alu::SubCarry32 => of(0).plus(of(1).mixed()),
+        Alu::MadLo32 | Alu::MadLo64 | Alu::MadWideU32 | Alu::MadWideS32 => of(0).mixed().plus(of(1).mixed()).plus(of(2)),
+        Alu::Selp32 | Alu::Selp64 => of(0).or(&of(1)),
+        _ => {
+            let kinds = TABLE[alu as usize].sources.iter().enumerate();
+            let values = kinds.filter(|(_, kind)| **kind != Kind::Predicate);
+            values.fold(Origin::Other, |all, (value, _)| all.plus(of(value).mixed()))
+        }
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
         .unwrap();
         let program = &module.kernels()[0].program;
         let origins = origins(program);
-        let of = |number: u32| origins[(program.named_registers[0].first + number) as usize];
+        let of = |number: u32| origins[(program.named_registers[0].1.first + number) as usize];
         assert_eq!([1, 4, 10].map(of), [Origin::Array(0); 3]);
         assert_eq!([5, 6, 7].map(of), [Origin::Array(1); 3]);
         assert_eq!([2, 3, 8].map(of), [Origin::Other; 3]);

@@ -15,27 +15,27 @@ impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn mbarrier_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let rest = instruction.opcode.strip_prefix("mbarrier.").and_then(|rest| rest.strip_suffix(".b64"));
         let rest = rest.ok_or_else(|| self.unknown())?;
-        let mut parts = rest.split('.');
-        let name = parts.next().unwrap_or_default();
-        let [mut expects, mut ends_none, mut of_parity, mut relaxed, mut of_cluster] = [false; 5];
-        let mut space = None;
-        for part in parts {
-            match (part, name) {
-                ("expect_tx", "arrive" | "arrive_drop") => expects = true,
-                ("noComplete", "arrive" | "arrive_drop") => ends_none = true,
-                ("parity", "test_wait" | "try_wait") => of_parity = true,
-                ("shared" | "shared::cta", _) => space = Some(Space::Shared),
-                // A thread waits for barriers of its own block, and initializes those.
-                ("shared::cluster", "arrive" | "arrive_drop" | "expect_tx" | "complete_tx") => {
-                    space = Some(Space::Shared);
-                    of_cluster = true;
-                }
-                ("release", "arrive" | "arrive_drop") | ("acquire", "test_wait" | "try_wait") | ("cta" | "cluster", _) => {}
-                ("relaxed", "expect_tx" | "complete_tx") => relaxed = true,
-                _ => return Err(self.unknown()),
-            }
+        let (name, modifiers) = rest.split_once('.').unwrap_or((rest, ""));
+        let modifiers: Vec<&str> = modifiers.split('.').filter(|part| !part.is_empty()).collect();
+        // A thread waits for barriers of its own block, and initializes those.
+        let fits = |modifier: &&str| {
+            matches!(
+                (*modifier, name),
+                ("shared" | "shared::cta" | "cta" | "cluster", _)
+                    | ("shared::cluster", "arrive" | "arrive_drop" | "expect_tx" | "complete_tx")
+                    | ("expect_tx" | "noComplete" | "release", "arrive" | "arrive_drop")
+                    | ("parity" | "acquire", "test_wait" | "try_wait")
+                    | ("relaxed", "expect_tx" | "complete_tx")
+            )
+        };
+        if !modifiers.iter().all(fits) {
+            return Err(self.unknown());
         }
-        let of_hopper = expects || relaxed || of_cluster || matches!(name, "try_wait" | "expect_tx" | "complete_tx");
+        let has = |modifier| modifiers.contains(&modifier);
+        let (expects, ends_none, of_parity, of_cluster) =
+            (has("expect_tx"), has("noComplete"), has("parity"), has("shared::cluster"));
+        let space = (has("shared") || has("shared::cta") || of_cluster).then_some(Space::Shared);
+        let of_hopper = expects || has("relaxed") || of_cluster || matches!(name, "try_wait" | "expect_tx" | "complete_tx");
         self.requires(if of_hopper { (9, 0) } else { (8, 0) })?;
         let (place, op) = match (name, instruction.operands.as_slice()) {
             // The token has the bits of the barrier.

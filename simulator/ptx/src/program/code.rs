@@ -1,6 +1,6 @@
 //! A program: its instructions and the tables that they index.
 
-use super::named::NamedRegisters;
+use super::named::Family;
 use super::operations::{
     Access, AsyncCopy, Atomic, AtomicOp, BulkCopy, ClusterCopy, MachineRequest, Mbarrier, TensorOp, TextureOp,
 };
@@ -61,8 +61,8 @@ pub struct Program {
     pub constants: Vec<Constant>,
     /// Special registers, such as the thread's index.
     pub specials: Vec<(Special, Kind, Reg)>,
-    /// The registers that the text declares.
-    pub named_registers: Vec<NamedRegisters>,
+    /// The registers that the text declares, by name. In a function that is no kernel, its name and two colons come first: `area::%r`.
+    pub named_registers: Vec<(String, Family)>,
     /// Bytes of static shared memory; dynamic shared memory follows.
     pub static_shared_bytes: u32,
     /// The variables in shared memory.

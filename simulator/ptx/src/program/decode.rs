@@ -12,10 +12,10 @@ use super::flow::resolve_reconvergence;
 use super::frame::{Frame, Function, Place, Recursive};
 use super::known::Facts;
 use super::merging::machine_requests;
-use super::named::{NamedRegisters, rows};
+use super::named::{Family, rows};
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
-use super::scope::{Family, Scopes, Symbol};
+use super::scope::{Scopes, Symbol};
 use super::wgmma::mentions;
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
@@ -352,8 +352,9 @@ impl<'m, 't> Decoder<'m, 't> {
             true => registers.name.to_owned(),
             false => format!("{}::{}", function.name, registers.name),
         };
-        self.program.named_registers.push(NamedRegisters { name, kind, first, count: registers.count, lanes });
-        self.scopes.declare_registers(registers.name, Family { first, kind, count: registers.count, lanes });
+        let family = Family { first, kind, count: registers.count, lanes };
+        self.program.named_registers.push((name, family));
+        self.scopes.declare_registers(registers.name, family);
         Ok(())
     }
 

@@ -66,6 +66,7 @@ impl Decoder<'_, '_> {
         let mismatch = |found: &str| syntax(line, format!("expected {}, found {found}", described(kind)));
         match operand {
             Operand::Name(name) => match self.scopes.find(name) {
+                Some(Symbol::Register(register, found)) if found == kind => Ok(register),
                 Some(Symbol::Register(..)) => self.register(name, kind),
                 Some(symbol) => self.address_value(symbol, 0, kind).ok_or_else(|| mismatch(name)),
                 None => match special(name) {

@@ -164,6 +164,10 @@ pub fn reads_are_known(program: &Program, inst: &Inst) -> bool {
 
 /// Calls `each` for every register that an instruction may write to, with its kind.
 pub fn written(program: &Program, inst: &Inst, each: &mut dyn FnMut(Reg, Kind)) {
+    // Most instructions, so this saves time.
+    if let Action::Alu { alu, destination, .. } = inst.action {
+        return each(destination, TABLE[alu as usize].destination);
+    }
     registers(program, inst, &mut |role, register, kind| {
         if role == Role::Written {
             each(register, kind);

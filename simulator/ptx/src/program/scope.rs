@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap as HashMap;
 
 use super::code::{Axis, Special};
-use super::named::{PARTS, rows};
+use super::named::{Family, PARTS, rows};
 use alu::registers::{Kind, Reg};
 
 /// The meaning of a name.
@@ -30,17 +30,6 @@ pub struct Local {
     pub bytes: u32,
     /// The offset is one in the frame of the recursive function that is being decoded.
     pub in_frame: bool,
-}
-
-/// Registers, or vectors of registers, that one declaration names.
-#[derive(Clone, Copy, Debug)]
-pub struct Family {
-    pub first: Reg,
-    pub kind: Kind,
-    /// `Some(n)` for `name0` to `name(n-1)`.
-    pub count: Option<u32>,
-    /// Elements of each, if they are vectors.
-    pub lanes: Option<u8>,
 }
 
 impl Family {

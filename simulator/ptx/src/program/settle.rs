@@ -4,7 +4,7 @@
 //! one place only.
 
 use super::code::{Inst, Program};
-use super::registers::{Role, registers};
+use super::registers::written;
 use alu::registers::Kind;
 
 /// A fact about a value.
@@ -27,9 +27,8 @@ pub fn settle<F: Fact>(program: &Program, facts: &mut [F], result: impl Fn(&[F],
     for pass in 0.. {
         let mut changed = false;
         for inst in &program.code {
-            registers(program, inst, &mut |role, register, kind| {
-                let is_value = role == Role::Written && kind != Kind::Predicate;
-                let Some(before) = facts.get(register as usize).filter(|_| is_value) else { return };
+            written(program, inst, &mut |register, kind| {
+                let Some(before) = facts.get(register as usize).filter(|_| kind != Kind::Predicate) else { return };
                 let mut after = before.or(&result(facts, inst));
                 if pass >= F::PATIENCE {
                     after = after.widened(before);

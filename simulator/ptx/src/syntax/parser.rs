@@ -530,17 +530,16 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn accept(&mut self, punct: u8) -> bool {
-        self.accept_token(Kind::Punct(punct))
+        self.advance_if(matches!(self.peek(), Kind::Punct(found) if found == punct))
     }
 
     pub(super) fn accept_word(&mut self, word: &str) -> bool {
-        self.accept_token(Kind::Word(word))
+        self.advance_if(self.peek() == Kind::Word(word))
     }
 
-    fn accept_token(&mut self, kind: Kind<'_>) -> bool {
-        let found = self.peek() == kind;
-        self.at += usize::from(found);
-        found
+    fn advance_if(&mut self, accepts: bool) -> bool {
+        self.at += usize::from(accepts);
+        accepts
     }
 
     pub(super) fn expect(&mut self, punct: u8) -> Parsed<()> {
