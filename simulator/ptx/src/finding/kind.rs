@@ -58,7 +58,7 @@ pub enum FindingKind {
     /// Every live block of a cooperative launch waits for a change of memory that none of them makes. `ended` of its blocks have ended.
     #[error("deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended")]
     GridDeadlock { ended: u64, blocks: u64 },
-    /// Every live block of a cluster waits for others. They are in order of their ranks. `ended` blocks have ended.
+    /// Every live block of a cluster waits for others. The blocks are in order of their ranks, and `ended` more have ended.
     #[error(fmt = cluster_deadlock)]
     ClusterDeadlock { waiting: Vec<ClusterWait>, ended: u32 },
     /// The barrier of the cluster used wrongly.

@@ -3,7 +3,7 @@
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::SINK;
-use super::operands::Form::{From, To};
+use super::operands::Form::{Read, Write};
 use super::operations::{Address, Mbarrier, MbarrierOp, Phase};
 use crate::error::LoadError;
 use crate::finding::Space;
@@ -40,7 +40,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let (place, op) = match (name, instruction.operands.as_slice()) {
             // The token has the bits of the barrier.
             ("pending_count", operands) => {
-                let [count, state] = self.registers(operands, [To(Kind::Word), From(Kind::Double)])?;
+                let [count, state] = self.registers(operands, [Write(Kind::Word), Read(Kind::Double)])?;
                 let [first, bits] = [22, 20].map(|number| self.constant(ConstantValue::Bits(number), Kind::Word));
                 let field = self.take_rows(Kind::Double);
                 self.alu(Alu::BfeU64, field, &[state, first, bits]);

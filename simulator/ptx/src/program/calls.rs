@@ -6,6 +6,7 @@ use super::frame::{Frame, Function, Place};
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::{FALSE, NOWHERE, TRUE};
+use super::operands::Form;
 use super::operations::{Access, Address};
 use super::scope::{Local, Symbol};
 use crate::error::{LoadError, syntax};
@@ -103,11 +104,11 @@ impl<'m, 't> Decoder<'m, 't> {
                     self.check_bytes(operand, fixed.bytes)?;
                 }
                 let kind = if fixed.bytes == 8 { Kind::Double } else { Kind::Word };
-                let own = self.read_or_written(operand, kind, !is_argument)?;
+                let own = self.register_for(operand, Form::new(kind, !is_argument))?;
                 self.access_local(fixed, own, kind, !is_argument)?;
             }
             (None, Place::Register(register, kind)) => {
-                let own = self.read_or_written(operand, kind, !is_argument)?;
+                let own = self.register_for(operand, Form::new(kind, !is_argument))?;
                 let (to, from) = if is_argument { (register, own) } else { (own, register) };
                 self.copy_register(to, from, kind);
             }

@@ -8,7 +8,7 @@ use super::code::{Action, ConstantValue, Special};
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::memory_ops::lanes;
-use super::operands::Form::{From, To};
+use super::operands::Form::{Read, Write};
 use super::operations::{ClusterCopy, ClusterSource};
 use crate::error::{LoadError, syntax};
 use crate::finding::Space;
@@ -21,7 +21,7 @@ impl<'t> Decoder<'_, 't> {
     /// `mapa{.shared::cluster}.type d, a, rank`: the place of `a` in the shared memory of another block.
     pub(super) fn map_to_block(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let (generic, kind) = self.cluster_address(instruction)?;
-        let forms = [To(kind), From(kind), From(Kind::Word)];
+        let forms = [Write(kind), Read(kind), Read(Kind::Word)];
         let [destination, address, rank] = self.registers(&instruction.operands, forms)?;
         let address = self.as_double(address, kind);
         let rank = self.as_double(rank, Kind::Word);
@@ -44,7 +44,7 @@ impl<'t> Decoder<'_, 't> {
     /// `getctarank{.shared::cluster}.type d, a`: the rank of the block whose shared memory holds an address.
     pub(super) fn rank_of_address(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let (_, kind) = self.cluster_address(instruction)?;
-        let [destination, address] = self.registers(&instruction.operands, [To(Kind::Word), From(kind)])?;
+        let [destination, address] = self.registers(&instruction.operands, [Write(Kind::Word), Read(kind)])?;
         let address = self.as_double(address, kind);
         let shift = self.special(Special::SharedShift, Kind::Word);
         let in_window = self.constant(ConstantValue::Bits(WINDOW_OFFSET), Kind::Double);
@@ -57,7 +57,7 @@ impl<'t> Decoder<'_, 't> {
 
     /// `isspacep.shared{::cta} p, a`: whether a generic address is in the shared memory of the block itself.
     pub(super) fn is_own_shared(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        let [destination, address] = self.registers(&instruction.operands, [To(Kind::Predicate), From(Kind::Double)])?;
+        let [destination, address] = self.registers(&instruction.operands, [Write(Kind::Predicate), Read(Kind::Double)])?;
         let own = self.special(Special::SharedBase, Kind::Double);
         let shift = self.special(Special::SharedShift, Kind::Word);
         let window = self.constant(ConstantValue::Bits(SHARED_WINDOW), Kind::Double);
@@ -161,7 +161,7 @@ impl<'t> Decoder<'_, 't> {
         };
         let [target, value, barrier] = self.exactly(&instruction.operands)?;
         let mut registers = [SINK; 4];
-        self.elements(value, (count as usize, kind), false, &mut registers)?;
+        self.elements(value, count as usize, Read(kind), &mut registers)?;
         let [target, barrier] = [target, barrier].map(|place| self.in_shared(place, Some(Space::Shared)));
         let source = ClusterSource::Registers { registers, kind, count };
         self.cluster_copy(ClusterCopy { target: target?, barrier: barrier?, source });

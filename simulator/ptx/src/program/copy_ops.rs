@@ -4,6 +4,7 @@ use super::code::Action;
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::memory_ops::{atomic_op, without_policy};
+use super::operands::Form::Read;
 use super::operations::{AsyncCopy, AtomicOp, BulkCopy, BulkDirection, BulkExtent, Reduction};
 use super::scope::Symbol;
 use crate::error::LoadError;
@@ -196,7 +197,7 @@ impl<'m, 't> Decoder<'m, 't> {
             (Operand::Texture(map, named), Some(rank), None) => {
                 let [named] = self.exactly(named)?;
                 let mut coordinates: [Reg; 5] = [SINK; 5];
-                self.elements(named, (rank as usize, Kind::Word), false, &mut coordinates)?;
+                self.elements(named, rank as usize, Read(Kind::Word), &mut coordinates)?;
                 let base = Base::Name(map);
                 let is_param = matches!(self.symbol_of(base), Some(Symbol::Param(_)));
                 let access = self.shared_work(&Operand::Address(base, 0), is_param.then_some(Space::Param), 16)?;

@@ -1,10 +1,10 @@
 //! Facts about registers before the kernel runs: how many low bits are zero, and how many bits the value needs.
 //!
 //! A compiler uses such facts: it loads four words at once if it knows that an address is a multiple of 16, and multiplies in 24
-//! bits if it knows that the factors fit. Here each register has one fact, which holds for everything written to it. This loses
-//! little, because compilers write most registers in one place only.
+//! bits if it knows that the factors fit.
 
 use super::code::{Action, ConstantValue, Inst, Program};
+use super::operations::Access;
 use super::registers::{Role, registers};
 use super::settle::{Fact, settle};
 use crate::finding::Space;
@@ -98,7 +98,7 @@ impl Facts {
             known[stack.frame as usize] = Known::multiple(4);
         }
         let products = products_for_sums(program);
-        settle(program, &mut known, |known, inst| result(program, known, &products, &inst.action));
+        settle(program, &mut known, |known, inst| result(program, known, &products, inst));
         Self { known }
     }
 
@@ -121,23 +121,18 @@ impl Facts {
     }
 }
 
-/// The facts about an action's result.
-fn result(program: &Program, known: &[Known], products: &[bool], action: &Action) -> Known {
-    match *action {
-        Action::Alu { alu, sources, .. } => computed(program, known, products, alu, sources),
-        Action::Load(index) => {
-            let access = &program.accesses[index as usize];
-            if access.width < 4 && access.space != Some(Space::Param) {
-                Known::narrow(8 * access.width, access.signed)
-            } else {
-                Known::NOTHING
+/// The facts about the result of an instruction.
+fn result(program: &Program, known: &[Known], products: &[bool], inst: &Inst) -> Known {
+    let (alu, sources) = match inst.action {
+        Action::Alu { alu, sources, .. } => (alu, sources),
+        Action::Load(index) => match program.accesses[index as usize] {
+            Access { width: width @ ..4, signed, space, .. } if space != Some(Space::Param) => {
+                return Known::narrow(8 * width, signed);
             }
-        }
-        _ => Known::NOTHING,
-    }
-}
-
-fn computed(program: &Program, known: &[Known], products: &[bool], alu: Alu, sources: [Reg; 4]) -> Known {
+            _ => return Known::NOTHING,
+        },
+        _ => return Known::NOTHING,
+    };
     let [a, b, c, _] = sources.map(|source| known.get(source as usize).copied().unwrap_or(Known::NOTHING));
     let constant = |position: usize| constant(program, sources[position]);
     match alu {

@@ -3,6 +3,7 @@
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::SINK;
+use super::operands::Form::{Read, Write};
 use super::operands::elements;
 use super::operations::{Access, Address, Atomic, AtomicOp, MOST_ELEMENTS, Semantics};
 use super::scope::{Local, Symbol};
@@ -77,7 +78,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let is_wide = |source: &Operand<'_>| matches!(self.register_of(source), Some((_, Kind::Double)));
         let kind = if width == 8 || elements(source).iter().any(is_wide) { Kind::Double } else { Kind::Word };
         let mut registers = [SINK; MOST_ELEMENTS];
-        self.elements(source, (count as usize, kind), false, &mut registers)?;
+        self.elements(source, count as usize, Read(kind), &mut registers)?;
         let of_function = space == Some(Space::Param);
         let (space, address) = self.address(&Operand::Address(base, offset), space)?;
         let access =
@@ -140,7 +141,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let rest = match (instruction.root(), without_policy(instruction)) {
             ("red", rest) | ("atom", [Operand::Name("_"), rest @ ..]) => rest,
             (_, [destination, rest @ ..]) => {
-                self.elements(destination, (count as usize, kind), true, &mut destinations)?;
+                self.elements(destination, count as usize, Write(kind), &mut destinations)?;
                 rest
             }
             _ => return Err(self.unfit()),

@@ -13,8 +13,14 @@ use alu::registers::{Kind, Reg};
 /// The form of an operand: a register to write to, or what an instruction reads from.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
-    To(Kind),
-    From(Kind),
+    Read(Kind),
+    Write(Kind),
+}
+
+impl Form {
+    pub fn new(kind: Kind, written: bool) -> Self {
+        if written { Self::Write(kind) } else { Self::Read(kind) }
+    }
 }
 
 impl Decoder<'_, '_> {
@@ -120,8 +126,8 @@ impl Decoder<'_, '_> {
     pub(super) fn elements(
         &mut self,
         operand: &Operand<'_>,
-        (count, kind): (usize, Kind),
-        written: bool,
+        count: usize,
+        form: Form,
         registers: &mut [Reg],
     ) -> Result<(), LoadError> {
         let elements = elements(operand);
@@ -129,14 +135,17 @@ impl Decoder<'_, '_> {
             return Err(self.unfit());
         }
         for (register, element) in registers.iter_mut().zip(elements) {
-            *register = self.read_or_written(element, kind, written)?;
+            *register = self.register_for(element, form)?;
         }
         Ok(())
     }
 
-    /// The register of an operand that an instruction reads or writes.
-    pub(super) fn read_or_written(&mut self, operand: &Operand<'_>, kind: Kind, written: bool) -> Result<Reg, LoadError> {
-        if written { self.destination(operand, kind) } else { self.source(operand, kind) }
+    /// The register of an operand of this form.
+    pub(super) fn register_for(&mut self, operand: &Operand<'_>, form: Form) -> Result<Reg, LoadError> {
+        match form {
+            Form::Write(kind) => self.destination(operand, kind),
+            Form::Read(kind) => self.source(operand, kind),
+        }
     }
 
     /// The registers of operands of these forms, and no others.
@@ -144,10 +153,7 @@ impl Decoder<'_, '_> {
         let operands: &[_; N] = self.exactly(operands)?;
         let mut registers = [SINK; N];
         for ((register, operand), form) in registers.iter_mut().zip(operands).zip(forms) {
-            *register = match form {
-                Form::To(kind) => self.destination(operand, kind)?,
-                Form::From(kind) => self.source(operand, kind)?,
-            };
+            *register = self.register_for(operand, form)?;
         }
         Ok(registers)
     }

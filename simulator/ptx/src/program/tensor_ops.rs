@@ -4,7 +4,8 @@ use super::code::Action;
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::fragment::{Fragment, Number, Part, Shape};
-use super::operands::Form::{From, To};
+use super::operands::Form;
+use super::operands::Form::{Read, Write};
 use super::operations::{Access, FragmentAccess, MOST_ELEMENTS, Matrices, MultiplyAdd, TensorOp};
 use crate::error::LoadError;
 use crate::finding::Space;
@@ -92,7 +93,7 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             ["movmatrix", "sync", "aligned", "m8n8", "trans", "b16"] => {
                 self.requires((7, 5))?;
-                let [destination, source] = self.registers(&instruction.operands, [To(Kind::Word), From(Kind::Word)])?;
+                let [destination, source] = self.registers(&instruction.operands, [Write(Kind::Word), Read(Kind::Word)])?;
                 Ok(TensorOp::Transpose { destination, source })
             }
             _ => Err(self.unknown()),
@@ -196,7 +197,7 @@ impl<'m, 't> Decoder<'m, 't> {
             _ => return Err(self.unknown()),
         };
         let mut named = [SINK; MOST_ELEMENTS];
-        self.elements(registers, (count, Kind::Word), loads, &mut named)?;
+        self.elements(registers, count, Form::new(Kind::Word, loads), &mut named)?;
         let access = self.shared_work(place, space, 16)?;
         self.program.accesses[access as usize].registers = named;
         Ok(Matrices { access, count: count as u32, transposed })
@@ -217,7 +218,7 @@ impl<'m, 't> Decoder<'m, 't> {
         is_destination: bool,
     ) -> Result<Fragment, LoadError> {
         let count = if of_wmma { fragment.count_of_wmma() } else { fragment.count() };
-        self.elements(operand, (count, fragment.number.kind()), is_destination, &mut fragment.registers)?;
+        self.elements(operand, count, Form::new(fragment.number.kind(), is_destination), &mut fragment.registers)?;
         Ok(fragment)
     }
 }

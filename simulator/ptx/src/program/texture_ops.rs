@@ -3,7 +3,7 @@
 use super::code::Action;
 use super::decode::Decoder;
 use super::fixed::SINK;
-use super::operands::elements;
+use super::operands::{Form, elements};
 use super::operations::{OutsideSurface, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery};
 use crate::error::LoadError;
 use crate::syntax::ast::{Base, Instruction, Operand};
@@ -130,7 +130,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let (handle, place) = (self.texture_handle(name)?, self.place(geometry, place, false)?);
         let kind = if width == 8 { Kind::Double } else { Kind::Word };
         let mut registers = [SINK; 4];
-        self.elements(values, (count as usize, kind), loads, &mut registers)?;
+        self.elements(values, count as usize, Form::new(kind, loads), &mut registers)?;
         Ok(TextureOp::Surface { loads, handle, place, width, count, outside, registers })
     }
 

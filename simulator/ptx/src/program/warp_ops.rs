@@ -4,7 +4,7 @@ use super::code::{Action, ConstantValue, Exchange, Poll, Question, ShuffleMode, 
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::memory_ops::atomic_op;
-use super::operands::Form::{From, To};
+use super::operands::Form::{Read, Write};
 use super::operations::AtomicOp;
 use crate::error::{LoadError, syntax};
 use crate::finding::FindingKind;
@@ -27,7 +27,7 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             opcode if opcode.starts_with("barrier.cluster.") => self.cluster_barrier(instruction),
             "activemask.b32" => {
-                let [destination] = self.registers(&instruction.operands, [To(Kind::Word)])?;
+                let [destination] = self.registers(&instruction.operands, [Write(Kind::Word)])?;
                 Ok(Action::Exchange(Exchange::ActiveMask { destination }))
             }
             "elect.sync" => self.elect(instruction),
@@ -49,7 +49,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.reduce(instruction, op.ok_or_else(|| self.unknown())?)
             }
             "barrier.warp.sync" => {
-                let [members] = self.registers(&instruction.operands, [From(Kind::Word)])?;
+                let [members] = self.registers(&instruction.operands, [Read(Kind::Word)])?;
                 Ok(Action::WarpSync { members })
             }
             "fence.proxy.alias" | "membar.proxy.alias" => {
@@ -78,7 +78,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let (operands, members) = self.with_members(instruction)?;
         let [destination, sources @ ..] = operands else { return Err(self.unfit()) };
         let (destination, in_range) = self.with_predicate(destination)?;
-        let [source, lane, clamp] = self.registers(sources, [From(Kind::Word); 3])?;
+        let [source, lane, clamp] = self.registers(sources, [Read(Kind::Word); 3])?;
         Ok(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }))
     }
 
@@ -188,13 +188,13 @@ impl<'m, 't> Decoder<'m, 't> {
         let [destination, sources @ ..] = instruction.operands.as_slice() else { return Err(self.unfit()) };
         let (destination, agrees) =
             if all { self.with_predicate(destination)? } else { (self.destination(destination, Kind::Word)?, SINK) };
-        let [source, members] = self.registers(sources, [From(kind), From(Kind::Word)])?;
+        let [source, members] = self.registers(sources, [Read(kind), Read(Kind::Word)])?;
         Ok(Action::Exchange(Exchange::Match { all, destination, agrees, source, kind, members }))
     }
 
     /// `redux.sync.op.type d, a, members`
     fn reduce(&mut self, instruction: &Instruction<'t>, op: AtomicOp) -> Result<Action, LoadError> {
-        let forms = [To(Kind::Word), From(Kind::Word), From(Kind::Word)];
+        let forms = [Write(Kind::Word), Read(Kind::Word), Read(Kind::Word)];
         let [destination, source, members] = self.registers(&instruction.operands, forms)?;
         Ok(Action::Exchange(Exchange::Reduce { op, destination, source, members }))
     }

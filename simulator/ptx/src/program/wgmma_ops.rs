@@ -4,6 +4,7 @@ use super::code::Action;
 use super::decode::Decoder;
 use super::fixed::SINK;
 use super::fragment::{Number, Shape};
+use super::operands::Form::Write;
 use super::operands::elements;
 use super::tensor_ops::{Modifiers, tensor_modifiers};
 use super::wgmma::{FactorA, ROWS_OF_WARP, Wgmma, WgmmaStep};
@@ -74,11 +75,11 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let shape = Shape { m: ROWS_OF_WARP, ..shape };
         let mut registers = vec![SINK; ROWS_OF_WARP * n / 32 / sum.per_register()];
-        self.elements(d, (registers.len(), Kind::Word), true, &mut registers)?;
+        self.elements(d, registers.len(), Write(Kind::Word), &mut registers)?;
         let a = match a {
             Operand::Vector(_) => {
                 let mut registers = [SINK; 4];
-                self.elements(a, (4, Kind::Word), true, &mut registers)?;
+                self.elements(a, 4, Write(Kind::Word), &mut registers)?;
                 FactorA::Registers(registers)
             }
             descriptor => FactorA::Shared(self.source(descriptor, Kind::Double)?),
