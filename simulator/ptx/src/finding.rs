@@ -191,6 +191,13 @@ impl fmt::Display for Access {
     }
 }
 
+impl Nearest {
+    /// Says where an access is after a comma, if that is known.
+    fn also(place: &Option<Self>) -> String {
+        place.as_ref().map_or(String::new(), |place| format!(", {place}"))
+    }
+}
+
 impl fmt::Display for Nearest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { allocation, bytes, offset, freed, .. } = self;

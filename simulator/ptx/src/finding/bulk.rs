@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::Nearest;
-use super::kind::also;
 
 /// The ways to ask for a bulk copy wrongly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
@@ -42,7 +41,7 @@ pub enum BulkCopyMisuse {
     /// Bytes of the tensor are outside every allocation. The tensor has `extent` bytes from its first to its last element.
     #[error(
         "outside every allocation: {bytes} bytes at {address:#x}{}; the tensor map says that the tensor has {extent} bytes from \
-         {tensor:#x} on", also(.nearest)
+         {tensor:#x} on", Nearest::also(.nearest)
     )]
     OutsideAllocation { address: u64, bytes: u32, nearest: Option<Nearest>, tensor: u64, extent: u64 },
     /// The reduction does not exist for the type of the tensor's elements.

@@ -109,7 +109,7 @@ pub enum FindingKind {
     /// The async proxy reads shared memory that a thread wrote, with no proxy fence between. The kernel went on.
     #[error(
         "no proxy fence: the async proxy reads {} bytes at {:#x} in shared memory{}, which a thread wrote before, and {}",
-        .access.bytes, .access.address, also(.place), if *.late {
+        .access.bytes, .access.address, Nearest::also(.place), if *.late {
             "only a thread that waited for it executed fence.proxy.async, not the one that wrote"
         } else {
             "nothing makes that write visible to the async proxy"
@@ -127,7 +127,7 @@ pub enum FindingKind {
         late: bool,
     },
     /// A write to shared memory that a bulk copy to global memory has yet to read. `place` holds those bytes.
-    #[error("overwritten too early: {access}{}, which is still to be read by the copy begun at {store}", also(.place))]
+    #[error("overwritten too early: {access}{}, which is still to be read by the copy begun at {store}", Nearest::also(.place))]
     OverwritesStore { access: Access, place: Option<Nearest>, store: Box<Location> },
     /// A block ended before its bulk copy had read shared memory, as far as its threads could know.
     /// `committed`: the copy is in a group that was committed.
@@ -187,7 +187,7 @@ pub enum FindingKind {
     /// and its result depends on chance.
     #[error(
         "data race on {} memory: {access}{}, and {} of the same bytes by another thread, with nothing between that orders them{}",
-        .access.space, also(.place), .other.op, match .missing {
+        .access.space, Nearest::also(.place), .other.op, match .missing {
             Some(missing) => format!(": {}", missing.reason()),
             None if *.volatile => " (volatile orders nothing)".to_owned(),
             None => String::new(),
@@ -216,7 +216,7 @@ pub enum FindingKind {
     /// on.
     #[error(
         "outside its array: {access}, {} of {array} ({array_bytes} bytes){}",
-        outside(*.array_offset, *.array_bytes), also(.place)
+        outside(*.array_offset, *.array_bytes), Nearest::also(.place)
     )]
     OutsideArray {
         /// The access.
@@ -231,7 +231,7 @@ pub enum FindingKind {
         place: Option<Nearest>,
     },
     /// A read of memory that was never written. `place` holds those bytes.
-    #[error("uninitialized: {access}{}, where nothing was written before", also(.place))]
+    #[error("uninitialized: {access}{}, where nothing was written before", Nearest::also(.place))]
     Uninitialized { access: Access, place: Option<Nearest> },
     /// An asynchronous copy was asked to read more bytes than it writes. The kernel went on, and the copy read as many as it writes.
     #[error("asynchronous copy of {bytes} bytes that is to read {asked} of them, which has no defined result")]
@@ -255,11 +255,6 @@ pub enum FindingKind {
     /// A product of `wgmma` that is used wrongly.
     #[error("{0}")]
     Wgmma(WgmmaMisuse),
-}
-
-/// Returns what follows a comma about an optional part of a sentence.
-pub(super) fn also(nearest: &Option<Nearest>) -> String {
-    nearest.as_ref().map_or(String::new(), |nearest| format!(", {nearest}"))
 }
 
 fn counted(count: impl Into<i64>, what: &str) -> String {

@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::kind::also;
 use super::{Access, Location, Nearest, OtherAccess, Severity};
 
 /// A misuse of `wgmma`.
@@ -27,7 +26,7 @@ pub enum WgmmaMisuse {
         moves: bool,
     },
     /// A thread wrote shared memory that a product still reads. `place` is the variable that holds those bytes.
-    #[error("unfinished wgmma: {access}{}, which a product still reads", also(.place))]
+    #[error("unfinished wgmma: {access}{}, which a product still reads", Nearest::also(.place))]
     SharedInUse { access: Access, place: Option<Nearest>, product: Box<OtherAccess> },
     /// A descriptor that describes no matrix in the block's shared memory.
     #[error("matrix descriptor {descriptor:#018x}: {defect}")]

@@ -4,19 +4,18 @@ use rustc_hash::FxHashMap as HashMap;
 
 use super::arrays::note_arrays;
 use super::call_graph::CallGraph;
-use super::cluster_ops::reaches_cluster;
 use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
 use super::fate::{Fate, fate};
 use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
 use super::frame::{Frame, Function, Place, Recursive};
 use super::known::Facts;
+use super::mentions::mentions;
 use super::merging::machine_requests;
 use super::named::{Family, rows};
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
 use super::scope::{Scopes, Symbol};
-use super::wgmma::mentions;
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::syntax::ast::{self, Base, Operand, StateSpace, Statement, Type};
@@ -580,6 +579,14 @@ fn is_global(variable: &ast::Variable<'_>) -> bool {
 
 /// [`SINK`] is not a register of any program.
 const _: () = assert!(SINK as usize > 1 << 21);
+
+/// Returns true if an instruction may access the shared memory of other blocks of the cluster: through `.shared::cluster`, or through a
+/// generic address. The barriers that a block initializes, ends and waits for are its own (PTX ISA, `mbarrier.init`, `.inval`,
+/// `.test_wait`).
+fn reaches_cluster(opcode: &str) -> bool {
+    let of_own = ["mbarrier.init", "mbarrier.inval", "mbarrier.test_wait", "mbarrier.try_wait"];
+    !of_own.iter().any(|own| opcode.starts_with(own)) && (opcode.contains(".shared::cluster") || !opcode.contains(".shared"))
+}
 
 /// The name in CUDA C of a function's variable: `s_tile` for `_ZZ5tiledE6s_tile`, which is how the Itanium C++ ABI mangles `s_tile`
 /// in `tiled`. Other names stay as they are.

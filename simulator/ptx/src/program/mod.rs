@@ -17,6 +17,7 @@ pub mod fragment;
 mod frame;
 mod known;
 mod memory_ops;
+mod mentions;
 mod merging;
 mod moves;
 mod named;
