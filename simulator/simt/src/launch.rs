@@ -219,10 +219,10 @@ pub fn launch(
     }
     let program = &kernel.program;
     let (shared_addresses, constants): (Vec<_>, Vec<_>) =
-        program.constants.iter().partition(|constant| matches!(constant.value, ConstantValue::Shared(_)));
+        program.constants.iter().partition(|constant| matches!(constant.value, ConstantValue::Shared { .. }));
     let values = |constant: &&Constant| {
         let value = match constant.value {
-            ConstantValue::Bits(bits) | ConstantValue::Shared(bits) => bits,
+            ConstantValue::Bits(bits) | ConstantValue::Shared { offset: bits, .. } => bits,
             ConstantValue::Address { variable, offset } => image.address(variable).wrapping_add_signed(offset),
             ConstantValue::Param { offset, width, signed } => param(params, offset, width, signed),
         };
@@ -430,7 +430,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
             other: Box::new(location(other.pc)),
         },
         Defect::CopySize { asked, bytes } => FindingKind::CopySize { asked, bytes },
-        Defect::AbsentLane { source } => FindingKind::AbsentLane { source },
+        Defect::AbsentLane { source } => FindingKind::AbsentLane { lane: source },
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {
             FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }

@@ -72,8 +72,7 @@ const MOST_LINES: usize = 450;
 const MOST_LINES_OF_LONGER: usize = 700;
 
 /// Files that are longer, by the end of their paths. Take those off that become shorter, and add none.
-const LONGER: [&str; 21] = [
-    "api/stream.rs",
+const LONGER: [&str; 17] = [
     "diagnose/without.rs",
     "driver/capture.rs",
     "driver/graphs.rs",
@@ -82,14 +81,11 @@ const LONGER: [&str; 21] = [
     "exec/warp.rs",
     "instructions/mod.rs",
     "memory/mod.rs",
-    "mutation/change.rs",
     "program/decode.rs",
     "programs/calls.rs",
     "syntax/parser.rs",
     "rows/conversions.rs",
     "src/captures.rs",
-    "src/finding.rs",
-    "src/ir.rs",
     "src/launch.rs",
     "tests/cli/main.rs",
     "tests/counters.rs",

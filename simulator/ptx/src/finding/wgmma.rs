@@ -1,57 +1,51 @@
 //! The ways to misuse `wgmma`. The rules are in the PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"; what breaks them has an
 //! undefined result.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use super::{Access, Location, Nearest, OtherAccess, Severity};
 
 /// A misuse of `wgmma`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 #[serde(tag = "misuse", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the comment and the text of each kind name its fields")]
 pub enum WgmmaMisuse {
     /// A register of a product was used before the `wgmma.wait_group` that covers it. The finding names the instruction that used it.
-    RegisterInUse {
-        /// The instruction's use of it.
-        usage: RegisterUse,
-        /// The product.
-        product: Box<Location>,
-    },
+    #[error("unfinished wgmma: {usage} of the product started at {product}, which the warp has not waited for")]
+    RegisterInUse { usage: RegisterUse, product: Box<Location> },
     /// No `wgmma.fence` orders the accesses to registers before a product, which the finding names.
+    #[error("wgmma without a fence: {}", match .access {
+        None => "the warp has executed no wgmma.fence yet".to_owned(),
+        Some(access) => format!("no wgmma.fence since one of its registers was accessed at {access}"),
+    })]
     Unfenced {
         /// The last instruction that accessed one of its registers; `None` if the warp had executed no fence at all.
         access: Option<Box<Location>>,
         /// That instruction only moves a value. A compiler may have put it after the fence.
         moves: bool,
     },
-    /// A thread wrote shared memory that a product still reads.
-    SharedInUse {
-        /// The access of the thread that the finding names.
-        access: Access,
-        /// The variable that holds those bytes.
-        place: Option<Nearest>,
-        /// The product.
-        product: Box<OtherAccess>,
-    },
+    /// A thread wrote shared memory that a product still reads. `place` is the variable that holds those bytes.
+    #[error("unfinished wgmma: {access}{}, which a product still reads", Nearest::also(.place))]
+    SharedInUse { access: Access, place: Option<Nearest>, product: Box<OtherAccess> },
     /// A descriptor that describes no matrix in the block's shared memory.
-    Descriptor {
-        /// Its bits.
-        descriptor: u64,
-        /// The defect.
-        defect: DescriptorDefect,
-    },
-    /// A warp ended with a product that it had not waited for.
-    Abandoned {
-        /// The product was committed to a group.
-        committed: bool,
-    },
+    #[error("matrix descriptor {descriptor:#018x}: {defect}")]
+    Descriptor { descriptor: u64, defect: DescriptorDefect },
+    /// A warp ended with a product that it had not waited for. `committed`: the product was committed to a group.
+    #[error("the warp ended with{}", match .committed {
+        true => "out waiting for this product",
+        false => " this product neither committed nor waited for",
+    })]
+    Abandoned { committed: bool },
     /// The warp belongs to no four warps of 32 threads each, the first of which has a number that is a multiple of 4.
-    NoWarpgroup {
-        /// The block's threads.
-        threads: u64,
-    },
+    /// The block has `threads`.
+    #[error("wgmma by a warp that is in no warpgroup: of {threads} threads, the last {} make none", .threads % 128)]
+    NoWarpgroup { threads: u64 },
     /// The four warps of a warpgroup did not execute the same product.
+    #[error("{}", match .other {
+        Some(_) => "the warps of a warpgroup execute different products",
+        None => "a warp of the warpgroup ended without executing this product",
+    })]
     Disagreement {
         /// The instruction that another warp executed instead: another product, or the same with other descriptors; `None` if it executed
         /// none.
@@ -60,40 +54,41 @@ pub enum WgmmaMisuse {
 }
 
 /// The use of a product's register by an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 #[serde(rename_all = "kebab-case")]
 pub enum RegisterUse {
     /// It read a register of D.
+    #[error("read of an accumulator")]
     ReadsSum,
     /// It wrote a register of D.
+    #[error("write of an accumulator")]
     WritesSum,
     /// It wrote a register of A.
+    #[error("write of a register of A")]
     WritesFactor,
     /// It is a product of other registers or another shape, and accesses a register of D.
+    #[error("product of other registers with an accumulator")]
     OtherProduct,
 }
 
 /// The defect of a descriptor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Error)]
 #[serde(tag = "defect", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the comment and the text of each kind name its fields")]
 pub enum DescriptorDefect {
-    /// The matrix leaves the block's shared memory.
-    OutOfBounds {
-        /// The first 16 bytes outside, as an offset in shared memory.
-        address: u32,
-        /// Bytes of the block's shared memory.
-        bytes: u32,
-    },
-    /// The pattern of swizzling does not start where the descriptor says.
-    Misaligned {
-        /// The start of the matrix.
-        address: u32,
-        /// The required divisor.
-        unit: u32,
-    },
+    /// The matrix leaves the block's shared memory. `address` is that of the first 16 bytes outside, an offset there, and `bytes` its size.
+    #[error("the matrix has bytes at {address:#x} in shared memory, and the block has {bytes} bytes")]
+    OutOfBounds { address: u32, bytes: u32 },
+    /// The pattern of swizzling does not start where the descriptor says. `unit` is the required divisor of the address of the matrix.
+    #[error(
+        "the swizzled matrix at {address:#x} in shared memory starts at no multiple of {unit}, and its base offset says otherwise"
+    )]
+    Misaligned { address: u32, unit: u32 },
     /// Bits that must be zero are set.
+    #[error("bits that must be zero are set")]
     ReservedBits,
     /// The lanes of the warp have different ones.
+    #[error("other lanes of the warp have another one")]
     NotUniform,
 }
 
@@ -155,64 +150,6 @@ impl WgmmaMisuse {
             Self::RegisterInUse { product, .. } => Some(product),
             Self::Unfenced { access, .. } => access.as_deref(),
             _ => self.other().map(|other| &other.location),
-        }
-    }
-}
-
-impl fmt::Display for WgmmaMisuse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::RegisterInUse { usage, product } => {
-                write!(f, "unfinished wgmma: {usage} of the product started at {product}, which the warp has not waited for")
-            }
-            Self::Unfenced { access: None, .. } => write!(f, "wgmma without a fence: the warp has executed no wgmma.fence yet"),
-            Self::Unfenced { access: Some(access), .. } => {
-                write!(f, "wgmma without a fence: no wgmma.fence since one of its registers was accessed at {access}")
-            }
-            Self::SharedInUse { access, place, .. } => {
-                write!(f, "unfinished wgmma: {access}")?;
-                if let Some(place) = place {
-                    write!(f, ", {place}")?;
-                }
-                write!(f, ", which a product still reads")
-            }
-            Self::Descriptor { descriptor, defect } => write!(f, "matrix descriptor {descriptor:#018x}: {defect}"),
-            Self::Abandoned { committed: false } => write!(f, "the warp ended with this product neither committed nor waited for"),
-            Self::Abandoned { committed: true } => write!(f, "the warp ended without waiting for this product"),
-            Self::NoWarpgroup { threads } => {
-                write!(f, "wgmma by a warp that is in no warpgroup: of {threads} threads, the last {} make none", threads % 128)
-            }
-            Self::Disagreement { other: Some(_) } => write!(f, "the warps of a warpgroup execute different products"),
-            Self::Disagreement { other: None } => write!(f, "a warp of the warpgroup ended without executing this product"),
-        }
-    }
-}
-
-impl fmt::Display for RegisterUse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::ReadsSum => "read of an accumulator",
-            Self::WritesSum => "write of an accumulator",
-            Self::WritesFactor => "write of a register of A",
-            Self::OtherProduct => "product of other registers with an accumulator",
-        })
-    }
-}
-
-impl fmt::Display for DescriptorDefect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::OutOfBounds { address, bytes } => {
-                write!(f, "the matrix has bytes at {address:#x} in shared memory, and the block has {bytes} bytes")
-            }
-            Self::Misaligned { address, unit } => {
-                write!(
-                    f,
-                    "the swizzled matrix at {address:#x} in shared memory starts at no multiple of {unit}, and its base offset says otherwise"
-                )
-            }
-            Self::ReservedBits => write!(f, "bits that must be zero are set"),
-            Self::NotUniform => write!(f, "other lanes of the warp have another one"),
         }
     }
 }

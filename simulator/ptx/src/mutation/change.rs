@@ -16,6 +16,12 @@ pub struct Change {
     pub words: String,
 }
 
+impl Change {
+    fn new(operator: Operator, replacement: String, words: &str) -> Self {
+        Self { operator, replacement, words: words.to_owned() }
+    }
+}
+
 /// A function, with what must be known of all of it.
 #[derive(Debug)]
 pub struct Surroundings<'a, 't> {
@@ -29,7 +35,7 @@ impl<'a, 't> Surroundings<'a, 't> {
     pub fn new(text: &'t str, function: &'a Function<'t>) -> Self {
         let mut mentions: HashMap<&str, usize> = HashMap::default();
         for instruction in function.instructions() {
-            let operands = instruction.operands.iter().flat_map(|operand| operand.values().into_iter().chain(operand.base()));
+            let operands = instruction.operands.iter().flat_map(Operand::names);
             for name in operands.chain(instruction.guard.map(|guard| guard.name)) {
                 *mentions.entry(name).or_default() += 1;
             }
@@ -117,11 +123,11 @@ impl<'t> Site<'_, 't> {
     }
 
     fn new_opcode(&self, operator: Operator, opcode: &str) -> Change {
-        Change { operator, replacement: self.with_opcode(opcode), words: format!("becomes `{opcode}`") }
+        Change::new(operator, self.with_opcode(opcode), &format!("becomes `{opcode}`"))
     }
 
     fn removed(operator: Operator) -> Change {
-        Change { operator, replacement: String::new(), words: "is removed".to_owned() }
+        Change::new(operator, String::new(), "is removed")
     }
 
     /// Barriers, fences, waits and arrivals.
@@ -139,8 +145,7 @@ impl<'t> Site<'_, 't> {
             (_, Some(Barrier::Mbarrier)) if has("try_wait") || has("test_wait") => {
                 let Some(Operand::Name(over)) = instruction.operands.first() else { return None };
                 let replacement = format!("{}setp.eq.u32 {over}, 0, 0;", self.guard_text());
-                let words = "says at once that the phase is over".to_owned();
-                return Some(Change { operator: Operator::RemoveWait, replacement, words });
+                return Some(Change::new(Operator::RemoveWait, replacement, "says at once that the phase is over"));
             }
             (_, Some(Barrier::Mbarrier)) if has("arrive") || has("arrive_drop") || has("expect_tx") => Operator::RemoveArrive,
             ("fence" | "membar", _) if self.is_covered_by_barrier() => return None,
@@ -170,13 +175,12 @@ impl<'t> Site<'_, 't> {
         let operator = Operator::RemoveGuard;
         match self.instruction.root() {
             "bra" | "brx" if self.leads_to_next() => None,
-            "bra" | "brx" => Some(Change { words: "is never taken".to_owned(), ..Self::removed(operator) }),
-            "ret" | "exit" | "trap" => Some(Change { words: "never ends the thread".to_owned(), ..Self::removed(operator) }),
-            _ => Some(Change {
-                operator,
-                replacement: self.text[self.instruction.unguarded.clone()].to_owned(),
-                words: "is executed whatever its guard says".to_owned(),
-            }),
+            "bra" | "brx" => Some(Change::new(operator, String::new(), "is never taken")),
+            "ret" | "exit" | "trap" => Some(Change::new(operator, String::new(), "never ends the thread")),
+            _ => {
+                let replacement = self.text[self.instruction.unguarded.clone()].to_owned();
+                Some(Change::new(operator, replacement, "is executed whatever its guard says"))
+            }
         }
     }
 
@@ -217,8 +221,7 @@ impl<'t> Site<'_, 't> {
             code.push(format!("mov.{register} {}, mutant", self.operand(0)));
         }
         let replacement = self.block(&format!("{register} mutant_new; .reg .{register}"), &code);
-        let words = "becomes a load and a store that others can come between".to_owned();
-        Some(Change { operator: Operator::PlainAtomic, replacement, words })
+        Some(Change::new(Operator::PlainAtomic, replacement, "becomes a load and a store that others can come between"))
     }
 
     /// Comparisons, with another bound or negated.
@@ -231,8 +234,9 @@ impl<'t> Site<'_, 't> {
             let opcode = instruction.opcode.replacen(&format!(".{comparison}"), &format!(".{new}"), 1);
             self.new_opcode(operator, &opcode)
         };
-        let bound = other_bound(comparison).filter(|_| !self.only_chooses()).map(|new| (Operator::ChangeBound, new));
-        let negated = negation(comparison, !self.is_integer()).map(|new| (Operator::NegateComparison, new));
+        let bound = other_of(BOUNDS, comparison).filter(|_| !self.only_chooses()).map(|new| (Operator::ChangeBound, new));
+        let opposites = if self.is_integer() { INTEGER_OPPOSITES } else { FLOAT_OPPOSITES };
+        let negated = other_of(opposites, comparison).map(|new| (Operator::NegateComparison, new));
         bound.into_iter().chain(negated).map(change).collect()
     }
 
@@ -299,8 +303,7 @@ impl<'t> Site<'_, 't> {
             }
             _ => return None,
         };
-        let words = "subtracts the product instead of adding it".to_owned();
-        Some(Change { operator: Operator::SwapArithmetic, replacement, words })
+        Some(Change::new(Operator::SwapArithmetic, replacement, "subtracts the product instead of adding it"))
     }
 
     /// A product of floats is negated; a negation or an absolute value is left out.
@@ -312,8 +315,7 @@ impl<'t> Site<'_, 't> {
             "mul" if ty.contains('f') => {
                 let [result, a, b] = [0, 1, 2].map(|index| self.operand(index));
                 let code = [format!("{} mutant, {a}, {b}", self.instruction.opcode), format!("neg.{ty} {result}, mutant")];
-                let words = "has the opposite sign".to_owned();
-                Some(Change { operator: Operator::FlipSign, replacement: self.block(register, &code), words })
+                Some(Change::new(Operator::FlipSign, self.block(register, &code), "has the opposite sign"))
             }
             _ => None,
         }
@@ -328,24 +330,21 @@ impl<'t> Site<'_, 't> {
         }
         let mut changes = Vec::new();
         for (index, operand) in self.instruction.operands.iter().enumerate().skip(1) {
+            // Small floats change by one, as integers do, and large ones are doubled, because one would be lost.
+            let larger = |old: f64| if old.abs() < 4096.0 { old + 1.0 } else { 2.0 * old };
             let new = match operand {
                 Operand::Integer(bits) => self.other_integers(*bits as i64),
-                Operand::F32(bits) => {
-                    let old = f32::from_bits(*bits);
-                    let new = if old.abs() < 4096.0 { old + 1.0 } else { 2.0 * old };
-                    if old.is_finite() { vec![format!("0f{:08X}", new.to_bits())] } else { Vec::new() }
+                Operand::F32(bits) if f32::from_bits(*bits).is_finite() => {
+                    vec![format!("0f{:08X}", (larger(f32::from_bits(*bits).into()) as f32).to_bits())]
                 }
-                Operand::F64(bits) => {
-                    let old = f64::from_bits(*bits);
-                    let new = if old.abs() < 4096.0 { old + 1.0 } else { 2.0 * old };
-                    if old.is_finite() { vec![format!("0d{:016X}", new.to_bits())] } else { Vec::new() }
+                Operand::F64(bits) if f64::from_bits(*bits).is_finite() => {
+                    vec![format!("0d{:016X}", larger(f64::from_bits(*bits)).to_bits())]
                 }
                 _ => Vec::new(),
             };
             for new in new {
-                let (replacement, words) =
-                    (self.with_operand(index, &new), format!("has {new} instead of {}", self.operand(index)));
-                changes.push(Change { operator: Operator::ChangeConstant, replacement, words });
+                let words = format!("has {new} instead of {}", self.operand(index));
+                changes.push(Change::new(Operator::ChangeConstant, self.with_operand(index, &new), &words));
             }
         }
         changes
@@ -393,11 +392,8 @@ impl<'t> Site<'_, 't> {
             // A row of a matrix.
             ("ldmatrix" | "stmatrix", _) => 16,
             (_, Some(Type::Bytes(width))) => {
-                i64::from(width)
-                    * [("v2", 2), ("v4", 4), ("v8", 8)]
-                        .iter()
-                        .find(|(lanes, _)| instruction.has(lanes))
-                        .map_or(1, |(_, lanes)| *lanes)
+                let lanes = [("v2", 2), ("v4", 4), ("v8", 8)].into_iter().find(|(lanes, _)| instruction.has(lanes));
+                i64::from(width) * lanes.map_or(1, |(_, lanes)| lanes)
             }
             _ => return None,
         };
@@ -406,7 +402,7 @@ impl<'t> Site<'_, 't> {
             offset => format!("[{base}+{offset}]"),
         };
         let words = format!("accesses {new} instead of {}", self.operand(index));
-        Some(Change { operator: Operator::ShiftIndex, replacement: self.with_operand(index, &new), words })
+        Some(Change::new(Operator::ShiftIndex, self.with_operand(index, &new), &words))
     }
 }
 
@@ -422,52 +418,21 @@ fn register_type(ty: &str) -> Option<&'static str> {
     })
 }
 
-/// The comparison that differs for equal values only.
-fn other_bound(comparison: &str) -> Option<&'static str> {
-    Some(match comparison {
-        "lt" => "le",
-        "le" => "lt",
-        "gt" => "ge",
-        "ge" => "gt",
-        "lo" => "ls",
-        "ls" => "lo",
-        "hi" => "hs",
-        "hs" => "hi",
-        "ltu" => "leu",
-        "leu" => "ltu",
-        "gtu" => "geu",
-        "geu" => "gtu",
-        _ => return None,
-    })
-}
+/// Comparisons that differ for equal values only.
+const BOUNDS: &[(&str, &str)] = &[("lt", "le"), ("gt", "ge"), ("lo", "ls"), ("hi", "hs"), ("ltu", "leu"), ("gtu", "geu")];
 
-/// The comparison that is true exactly if this one is false; for floats, also if one is not a number.
-fn negation(comparison: &str, of_floats: bool) -> Option<&'static str> {
-    Some(match (comparison, of_floats) {
-        ("eq", false) => "ne",
-        ("ne", false) => "eq",
-        ("lt", false) => "ge",
-        ("le", false) => "gt",
-        ("gt", false) => "le",
-        ("ge", false) => "lt",
-        ("lo", _) => "hs",
-        ("ls", _) => "hi",
-        ("hi", _) => "ls",
-        ("hs", _) => "lo",
-        ("eq", true) => "neu",
-        ("neu", _) => "eq",
-        ("ne", true) => "equ",
-        ("equ", _) => "ne",
-        ("lt", true) => "geu",
-        ("geu", _) => "lt",
-        ("le", true) => "gtu",
-        ("gtu", _) => "le",
-        ("gt", true) => "leu",
-        ("leu", _) => "gt",
-        ("ge", true) => "ltu",
-        ("ltu", _) => "ge",
-        ("num", _) => "nan",
-        ("nan", _) => "num",
-        _ => return None,
+/// Comparisons of integers of which one is true exactly if the other is false.
+const INTEGER_OPPOSITES: &[(&str, &str)] = &[("eq", "ne"), ("lt", "ge"), ("le", "gt"), ("lo", "hs"), ("ls", "hi")];
+
+/// Those of floats: one of the two is also true if a value is not a number.
+const FLOAT_OPPOSITES: &[(&str, &str)] =
+    &[("eq", "neu"), ("ne", "equ"), ("lt", "geu"), ("le", "gtu"), ("gt", "leu"), ("ge", "ltu"), ("num", "nan")];
+
+/// The other comparison of a pair.
+fn other_of(pairs: &[(&'static str, &'static str)], comparison: &str) -> Option<&'static str> {
+    pairs.iter().find_map(|(one, other)| match comparison {
+        _ if comparison == *one => Some(*other),
+        _ if comparison == *other => Some(*one),
+        _ => None,
     })
 }

@@ -4,33 +4,37 @@
 //! belongs to the array, and so does an access through it, wherever it ends up. Registers that may hold other addresses, too, belong to
 //! none.
 
-use rustc_hash::FxHashMap as HashMap;
-
-use crate::syntax::ast::{Base, Instruction, Operand, Statement};
+use super::code::{Action, ConstantValue, Inst, Program};
+use super::known::constant;
+use super::settle::{Fact, settle};
+use alu::registers::Kind;
+use alu::windows::{SHARED_WINDOW, WINDOW_OFFSET};
+use alu::{Alu, TABLE};
 
 /// The values that a register may hold. The order is that of what is known: a value never goes back up.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Origin<'t> {
+enum Origin {
     /// Nothing that was seen so far.
     Nothing,
     /// Numbers, and addresses of anything else.
     Other,
-    /// Addresses made from that of this array.
-    Array(&'t str),
+    /// Addresses made from that of this variable in shared memory.
+    Array(u32),
     /// More than one of these.
     Several,
 }
 
-impl<'t> Origin<'t> {
-    /// Returns the origin of a register that has one value or the other.
-    fn or(self, other: Self) -> Self {
-        match (self, other) {
+impl Fact for Origin {
+    fn or(&self, other: &Self) -> Self {
+        match (*self, *other) {
             (Origin::Nothing, known) | (known, Origin::Nothing) => known,
             (a, b) if a == b => a,
             _ => Origin::Several,
         }
     }
+}
 
+impl Origin {
     /// A sum. An array plus a number is an address in the array.
     fn plus(self, other: Self) -> Self {
         match (self, other) {
@@ -45,102 +49,71 @@ impl<'t> Origin<'t> {
 
     /// Returns the remainder of it in another kind of value.
     fn mixed(self) -> Self {
-        match self {
-            Origin::Array(_) => Origin::Several,
-            other => other,
+        if let Origin::Array(_) = self { Origin::Several } else { self }
+    }
+}
+
+/// Notes the arrays that loads and stores belong to, as far as they are known and have a size.
+pub fn note_arrays(program: &mut Program) {
+    if program.shared_variables.iter().all(|variable| variable.bytes.is_none()) {
+        return;
+    }
+    let origins = origins(program);
+    for inst in &program.code {
+        if let Action::Load(index) | Action::Store(index) = inst.action {
+            let access = &mut program.accesses[index as usize];
+            if let Origin::Array(array) = origins[access.address.base as usize] {
+                access.array = program.shared_variables[array as usize].bytes.map(|_| array);
+            }
         }
     }
 }
 
-/// How often a function is gone through. Compilers write a value before its uses, but for those of a loop; in another order nothing is
-/// found.
-const PATIENCE: usize = 32;
-
-/// The array of each register of a function.
-#[derive(Debug, Default)]
-pub struct Arrays<'t> {
-    origins: HashMap<&'t str, Origin<'t>>,
-}
-
-impl<'t> Arrays<'t> {
-    /// Finds the arrays of a function's registers. `is_array` tells the arrays by name.
-    pub fn of(body: &[Statement<'t>], is_array: impl Fn(&str) -> bool) -> Self {
-        let mut arrays = Self::default();
-        let instructions = || {
-            body.iter().filter_map(|statement| match statement {
-                Statement::Instruction(instruction) => Some(instruction),
-                _ => None,
-            })
-        };
-        let mentions = |operand: &Operand<'_>| matches!(operand, Operand::Name(name) | Operand::Offset(name, _) if is_array(name));
-        if !instructions().any(|instruction| instruction.operands.iter().any(mentions)) {
-            return arrays;
-        }
-        arrays.origins = instructions().filter_map(result).map(|(name, _)| (name, Origin::Nothing)).collect();
-        for _ in 0..PATIENCE {
-            let mut changed = false;
-            for instruction in instructions() {
-                let Some((name, sources)) = result(instruction) else { continue };
-                let origin = arrays.result(instruction.opcode, sources, &is_array);
-                let entry = arrays.origins.entry(name).or_insert(Origin::Nothing);
-                let joined = entry.or(origin);
-                changed |= joined != *entry;
-                *entry = joined;
-            }
-            if !changed {
-                return arrays;
-            }
-        }
-        Self::default()
+/// The origin of each register.
+fn origins(program: &Program) -> Vec<Origin> {
+    let mut origins = vec![Origin::Nothing; program.rows];
+    for (_, _, register) in &program.specials {
+        origins[*register as usize] = Origin::Other;
     }
-
-    /// The array that an address belongs to, if it belongs to one.
-    pub fn array(&self, base: Base<'t>) -> Option<&'t str> {
-        match base {
-            Base::Name(name) => match self.origins.get(name)? {
-                Origin::Array(array) => Some(array),
-                _ => None,
-            },
-            Base::Absolute => None,
-        }
-    }
-
-    fn result(&self, opcode: &str, sources: &[Operand<'t>], is_array: &impl Fn(&str) -> bool) -> Origin<'t> {
-        let origin = |operand: &Operand<'t>| match operand {
-            Operand::Name(name) | Operand::Offset(name, _) if is_array(name) => Origin::Array(name),
-            Operand::Name(name) | Operand::Offset(name, _) => self.origins.get(name).copied().unwrap_or(Origin::Other),
+    for constant in &program.constants {
+        origins[constant.register as usize] = match constant.value {
+            ConstantValue::Shared { variable, .. } => Origin::Array(variable),
             _ => Origin::Other,
         };
-        let operation = opcode.split('.').next().unwrap_or_default();
-        match (operation, sources) {
-            // What comes from memory, or from another function, was not followed.
-            ("ld" | "ldu" | "call" | "atom", _) => Origin::Other,
-            ("mov" | "cvta" | "cvt", [source]) => origin(source),
-            ("add", [a, b]) => origin(a).plus(origin(b)),
-            ("sub", [a, b]) => origin(a).plus(origin(b).mixed()),
-            ("mad", [a, b, c]) => origin(a).mixed().plus(origin(b).mixed()).plus(origin(c)),
-            ("selp", [a, b, _]) => origin(a).or(origin(b)),
-            _ => sources.iter().fold(Origin::Other, |all, source| all.plus(origin(source).mixed())),
-        }
     }
+    settle(program, &mut origins, |origins, inst| result(program, origins, inst));
+    origins
 }
 
-/// The register that an instruction writes, and its sources.
-fn result<'i, 't>(instruction: &'i Instruction<'t>) -> Option<(&'t str, &'i [Operand<'t>])> {
-    match instruction.operands.as_slice() {
-        [Operand::Name(name), sources @ ..] => Some((name, sources)),
-        _ => None,
+fn result(program: &Program, origins: &[Origin], inst: &Inst) -> Origin {
+    // What comes from memory, from another lane, or from another instruction that is no arithmetic, is not followed.
+    let Action::Alu { alu, sources, .. } = inst.action else { return Origin::Other };
+    let of = |source: usize| origins[sources[source] as usize];
+    match alu {
+        Alu::Mov32 | Alu::Mov64 | Alu::CvtB32FromU32 | Alu::CvtB32FromS32 | Alu::CvtB64FromU64 | Alu::CvtB64FromS64 => of(0),
+        Alu::CvtB64FromU32 | Alu::CvtB64FromS32 | Alu::CvtB32FromU64 | Alu::CvtB32FromS64 => of(0),
+        Alu::Add32 | Alu::Add64 | Alu::AddCarry32 => of(0).plus(of(1)),
+        // `cvta`
+        Alu::And64 | Alu::Or64 if matches!(constant(program, sources[1]), Some(SHARED_WINDOW | WINDOW_OFFSET)) => of(0),
+        Alu::Sub32 | Alu::Sub64 | Alu::SubCarry32 => of(0).plus(of(1).mixed()),
+        Alu::MadLo32 | Alu::MadLo64 | Alu::MadWideU32 | Alu::MadWideS32 => of(0).mixed().plus(of(1).mixed()).plus(of(2)),
+        Alu::Selp32 | Alu::Selp64 => of(0).or(&of(1)),
+        _ => {
+            let kinds = TABLE[alu as usize].sources.iter().enumerate();
+            let values = kinds.filter(|(_, kind)| **kind != Kind::Predicate);
+            values.fold(Origin::Other, |all, (value, _)| all.plus(of(value).mixed()))
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax;
+    use crate::Module;
 
     #[test]
     fn an_address_belongs_to_the_array_that_it_was_made_from() {
-        let module = syntax::parse(
+        let module = Module::parse(
             ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() {\n.shared .b32 a[4]; .shared .b32 b[4];\n\
              .reg .b32 %r<20>; .reg .pred %p<2>;\n\
              mov.u32 %r1, a; mov.u32 %r2, %tid.x; shl.b32 %r3, %r2, 2; add.s32 %r4, %r1, %r3;\nLOOP:\nadd.s32 %r4, %r4, 4;\n\
@@ -149,11 +122,12 @@ mod tests {
              xor.b32 %r13, %r4, 4; add.s32 %r14, %r4, %r6;\nret;\n}",
         )
         .unwrap();
-        let body = module.functions[0].body.as_deref().unwrap();
-        let arrays = Arrays::of(body, |name| matches!(name, "a" | "b"));
-        let of = |name| arrays.array(Base::Name(name));
-        assert_eq!(["%r1", "%r4", "%r10"].map(of), [Some("a"); 3]);
-        assert_eq!(["%r5", "%r6", "%r7"].map(of), [Some("b"); 3]);
-        assert_eq!(["%r2", "%r3", "%r8", "%r9", "%r11", "%r12", "%r13", "%r14"].map(of), [None; 8]);
+        let program = &module.kernels()[0].program;
+        let origins = origins(program);
+        let of = |number: u32| origins[(program.named_registers[0].1.first + number) as usize];
+        assert_eq!([1, 4, 10].map(of), [Origin::Array(0); 3]);
+        assert_eq!([5, 6, 7].map(of), [Origin::Array(1); 3]);
+        assert_eq!([2, 3, 8].map(of), [Origin::Other; 3]);
+        assert_eq!([9, 11, 12, 13, 14].map(of), [Origin::Several; 5]);
     }
 }

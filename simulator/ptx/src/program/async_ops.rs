@@ -3,6 +3,7 @@
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::SINK;
+use super::operands::Form::{Read, Write};
 use super::operations::{Address, Mbarrier, MbarrierOp, Phase};
 use crate::error::LoadError;
 use crate::finding::Space;
@@ -12,35 +13,34 @@ use alu::registers::Kind;
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn mbarrier_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        let unsupported = || self.unsupported(instruction.opcode);
-        let rest =
-            instruction.opcode.strip_prefix("mbarrier.").and_then(|rest| rest.strip_suffix(".b64")).ok_or_else(unsupported)?;
-        let mut parts = rest.split('.');
-        let name = parts.next().unwrap_or_default();
-        let [mut expects, mut ends_none, mut of_parity, mut relaxed, mut of_cluster] = [false; 5];
-        let mut space = None;
-        for part in parts {
-            match (part, name) {
-                ("expect_tx", "arrive" | "arrive_drop") => expects = true,
-                ("noComplete", "arrive" | "arrive_drop") => ends_none = true,
-                ("parity", "test_wait" | "try_wait") => of_parity = true,
-                ("shared" | "shared::cta", _) => space = Some(Space::Shared),
-                // A thread waits for barriers of its own block, and initializes those.
-                ("shared::cluster", "arrive" | "arrive_drop" | "expect_tx" | "complete_tx") => {
-                    space = Some(Space::Shared);
-                    of_cluster = true;
-                }
-                ("release", "arrive" | "arrive_drop") | ("acquire", "test_wait" | "try_wait") | ("cta" | "cluster", _) => {}
-                ("relaxed", "expect_tx" | "complete_tx") => relaxed = true,
-                _ => return Err(unsupported()),
-            }
+        let rest = instruction.opcode.strip_prefix("mbarrier.").and_then(|rest| rest.strip_suffix(".b64"));
+        let rest = rest.ok_or_else(|| self.unknown())?;
+        let (name, modifiers) = rest.split_once('.').unwrap_or((rest, ""));
+        let modifiers: Vec<&str> = modifiers.split('.').filter(|part| !part.is_empty()).collect();
+        // A thread waits for barriers of its own block, and initializes those.
+        let fits = |modifier: &&str| {
+            matches!(
+                (*modifier, name),
+                ("shared" | "shared::cta" | "cta" | "cluster", _)
+                    | ("shared::cluster", "arrive" | "arrive_drop" | "expect_tx" | "complete_tx")
+                    | ("expect_tx" | "noComplete" | "release", "arrive" | "arrive_drop")
+                    | ("parity" | "acquire", "test_wait" | "try_wait")
+                    | ("relaxed", "expect_tx" | "complete_tx")
+            )
+        };
+        if !modifiers.iter().all(fits) {
+            return Err(self.unknown());
         }
-        let of_hopper = expects || relaxed || of_cluster || matches!(name, "try_wait" | "expect_tx" | "complete_tx");
-        self.requires(instruction, if of_hopper { (9, 0) } else { (8, 0) })?;
+        let has = |modifier| modifiers.contains(&modifier);
+        let (expects, ends_none, of_parity, of_cluster) =
+            (has("expect_tx"), has("noComplete"), has("parity"), has("shared::cluster"));
+        let space = (has("shared") || has("shared::cta") || of_cluster).then_some(Space::Shared);
+        let of_hopper = expects || has("relaxed") || of_cluster || matches!(name, "try_wait" | "expect_tx" | "complete_tx");
+        self.requires(if of_hopper { (9, 0) } else { (8, 0) })?;
         let (place, op) = match (name, instruction.operands.as_slice()) {
             // The token has the bits of the barrier.
-            ("pending_count", [count, state]) => {
-                let (count, state) = (self.destination(count, Kind::Word)?, self.source(state, Kind::Double)?);
+            ("pending_count", operands) => {
+                let [count, state] = self.registers(operands, [Write(Kind::Word), Read(Kind::Double)])?;
                 let [first, bits] = [22, 20].map(|number| self.constant(ConstantValue::Bits(number), Kind::Word));
                 let field = self.take_rows(Kind::Double);
                 self.alu(Alu::BfeU64, field, &[state, first, bits]);
@@ -57,13 +57,13 @@ impl<'m, 't> Decoder<'m, 't> {
                 let state = match state {
                     Operand::Name("_") => SINK,
                     // Another block's barrier tells nothing.
-                    _ if of_cluster => return Err(self.operands_of(instruction)),
+                    _ if of_cluster => return Err(self.unfit()),
                     state => self.destination(state, Kind::Double)?,
                 };
                 let operand = match operands {
                     [] if !expects && !ends_none => None,
                     [operand] => Some(self.source(operand, Kind::Word)?),
-                    _ => return Err(self.operands_of(instruction)),
+                    _ => return Err(self.unfit()),
                 };
                 let (count, bytes) = if expects { (None, operand) } else { (operand, None) };
                 (place, MbarrierOp::Arrive { state, count, bytes, drops: name == "arrive_drop", ends_none })
@@ -78,22 +78,22 @@ impl<'m, 't> Decoder<'m, 't> {
                 };
                 (place, MbarrierOp::Test { done, phase })
             }
-            (
-                "init" | "inval" | "expect_tx" | "complete_tx" | "pending_count" | "arrive" | "arrive_drop" | "test_wait"
-                | "try_wait",
-                _,
-            ) => {
-                return Err(self.operands_of(instruction));
+            ("init" | "inval" | "expect_tx" | "complete_tx" | "arrive" | "arrive_drop" | "test_wait" | "try_wait", _) => {
+                return Err(self.unfit());
             }
-            _ => return Err(unsupported()),
+            _ => return Err(self.unknown()),
         };
-        let address = self.in_shared(place, space, instruction)?;
-        self.program.mbarriers.push(Mbarrier { address, op });
+        let address = self.in_shared(place, space)?;
         self.program.orders_cluster |= of_cluster;
+        self.mbarrier(address, op);
+        Ok(())
+    }
+
+    fn mbarrier(&mut self, address: Address, op: MbarrierOp) {
+        self.program.mbarriers.push(Mbarrier { address, op });
         // Arrivals and waits order accesses of the block's threads.
         self.program.has_fences = true;
         self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
-        Ok(())
     }
 
     /// `cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [barrier]`: arrives when the thread's copies are finished, which they are at
@@ -105,30 +105,22 @@ impl<'m, 't> Decoder<'m, 't> {
                 "noinc" => counts = true,
                 "shared" | "shared::cta" => space = Some(Space::Shared),
                 "b64" => {}
-                _ => return Err(self.unsupported(instruction.opcode)),
+                _ => return Err(self.unknown()),
             }
         }
-        self.requires(instruction, (8, 0))?;
-        let [place] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
-        let address = self.in_shared(place, space, instruction)?;
+        self.requires((8, 0))?;
+        let [place] = self.exactly(&instruction.operands)?;
+        let address = self.in_shared(place, space)?;
         self.emit(Action::WaitForCopies { pending: None });
         if counts {
             let op = MbarrierOp::Arrive { state: SINK, count: None, bytes: None, drops: false, ends_none: false };
-            self.program.mbarriers.push(Mbarrier { address, op });
-            self.program.has_fences = true;
-            self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
+            self.mbarrier(address, op);
         }
         Ok(())
     }
 
     /// An address in shared memory, with or without the modifier that says so.
-    pub(super) fn in_shared(
-        &mut self,
-        place: &Operand<'t>,
-        space: Option<Space>,
-        instruction: &Instruction<'t>,
-    ) -> Result<Address, LoadError> {
-        let Operand::Address(base, offset) = place else { return Err(self.operands_of(instruction)) };
-        Ok(self.address(*base, *offset, space, instruction)?.1)
+    pub(super) fn in_shared(&mut self, place: &Operand<'t>, space: Option<Space>) -> Result<Address, LoadError> {
+        Ok(self.address(place, space)?.1)
     }
 }

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashSet as HashSet;
 
-use crate::syntax::ast::{self, Base, Initializer, Operand, Prototype, Statement};
+use crate::syntax::ast::{self, Initializer, Operand, Prototype, Statement};
 
 /// A call, as written.
 pub struct Call<'o> {
@@ -58,10 +58,8 @@ impl CallGraph {
     }
 
     fn callees_of(&self, module: &ast::Module<'_>, function: usize) -> Vec<usize> {
-        let calls = statements(module, function).filter_map(|statement| match statement {
-            Statement::Instruction(instruction) if instruction.opcode.starts_with("call") => Call::of(instruction),
-            _ => None,
-        });
+        let instructions = module.functions[function].instructions();
+        let calls = instructions.filter(|instruction| instruction.root() == "call").filter_map(Call::of);
         calls
             .flat_map(|call| match call.through {
                 Some(through) => self.candidates(module, function, through).unwrap_or_default(),
@@ -105,11 +103,8 @@ impl CallGraph {
         reached[kernel] = true;
         let mut names = HashSet::default();
         for function in (0..reached.len()).filter(|function| reached[*function]) {
-            for statement in statements(module, function) {
-                if let Statement::Instruction(instruction) = statement {
-                    instruction.operands.iter().for_each(|operand| collect_names(operand, &mut names));
-                }
-            }
+            let instructions = module.functions[function].instructions();
+            names.extend(instructions.flat_map(|instruction| &instruction.operands).flat_map(Operand::names));
         }
         (reached, names)
     }
@@ -146,26 +141,14 @@ fn addresses_taken(module: &ast::Module<'_>) -> Vec<usize> {
         Initializer::Address { name, .. } => Some(*name),
         Initializer::Bits(_) => None,
     });
-    let instructions = (0..module.functions.len()).flat_map(|function| statements(module, function));
-    let in_code = instructions.filter_map(|statement| match statement {
-        Statement::Instruction(instruction) if instruction.opcode.starts_with("mov") => match instruction.operands.as_slice() {
-            [_, Operand::Name(name)] => Some(*name),
-            _ => None,
-        },
+    let instructions = module.functions.iter().flat_map(ast::Function::instructions);
+    let moves = instructions.filter(|instruction| instruction.root() == "mov");
+    let in_code = moves.filter_map(|instruction| match instruction.operands.as_slice() {
+        [_, Operand::Name(name)] => Some(*name),
         _ => None,
     });
     let mut taken: Vec<usize> = in_variables.chain(in_code).filter_map(|name| defined(module, name)).collect();
     taken.sort_unstable();
     taken.dedup();
     taken
-}
-
-fn collect_names<'t>(operand: &Operand<'t>, names: &mut HashSet<&'t str>) {
-    match operand {
-        Operand::Name(name) | Operand::Offset(name, _) | Operand::Element(name, _) | Operand::Address(Base::Name(name), _) => {
-            names.insert(name);
-        }
-        Operand::Vector(elements) => elements.iter().for_each(|element| collect_names(element, names)),
-        _ => {}
-    }
 }

@@ -5,9 +5,10 @@ use super::frame::{Frame, Function, Place};
 
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
-use super::fixed::{FALSE, NOWHERE, SINK, TRUE};
-use super::operations::{Access, Address, MOST_ELEMENTS, Semantics};
-use super::scope::Symbol;
+use super::fixed::{FALSE, NOWHERE, TRUE};
+use super::operands::Form;
+use super::operations::{Access, Address};
+use super::scope::{Local, Symbol};
 use crate::error::{LoadError, syntax};
 use crate::finding::Space;
 use crate::syntax::ast::{self, Operand, Statement, Type};
@@ -20,7 +21,7 @@ const MOST_FUNCTIONS: usize = 1 << 12;
 impl<'m, 't> Decoder<'m, 't> {
     /// `call (results), function, (arguments)`: copies the arguments, goes there, copies the results.
     pub(super) fn call(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
-        let call = Call::of(instruction).ok_or_else(|| self.operands_of(instruction))?;
+        let call = Call::of(instruction).ok_or_else(|| self.unfit())?;
         if let Some(through) = call.through {
             return self.call_through(instruction, &call, through);
         }
@@ -30,33 +31,25 @@ impl<'m, 't> Decoder<'m, 't> {
                 ("vprintf", [result], [format, arguments]) => {
                     let format = self.fixed_argument(format, 8)?;
                     let arguments = self.fixed_argument(arguments, 8)?;
-                    let (place, copy) = self.fixed_result(result, 4)?;
-                    self.emit(Action::Print { format, arguments, result: Some(place) });
-                    copy.into_iter().for_each(|copy| self.emit(copy));
-                    Ok(())
+                    self.emit_with_result(result, 4, &|place| Action::Print { format, arguments, result: Some(place) })
                 }
                 ("__assertfail", [], [message, file, line, function, _char_bytes]) => {
-                    let params = [
-                        self.fixed_argument(message, 8)?,
-                        self.fixed_argument(file, 8)?,
-                        self.fixed_argument(line, 4)?,
-                        self.fixed_argument(function, 8)?,
-                    ];
+                    let mut params = [0; 4];
+                    for (param, (argument, bytes)) in params.iter_mut().zip([(message, 8), (file, 8), (line, 4), (function, 8)]) {
+                        *param = self.fixed_argument(argument, bytes)?;
+                    }
                     self.emit(Action::AssertFail { params });
                     Ok(())
                 }
                 ("malloc", [result], [bytes]) => {
-                    let bytes = self.fixed_argument(bytes, 8)?;
-                    let (result, copy) = self.fixed_result(result, 8)?;
-                    self.emit(Action::Allocate { bytes, result });
-                    copy.into_iter().for_each(|copy| self.emit(copy));
                     (self.program.uses_heap, self.program.order_matters) = (true, true);
-                    Ok(())
+                    let bytes = self.fixed_argument(bytes, 8)?;
+                    self.emit_with_result(result, 8, &|result| Action::Allocate { bytes, result })
                 }
                 ("free", [], [pointer]) => {
+                    (self.program.uses_heap, self.program.order_matters) = (true, true);
                     let pointer = self.fixed_argument(pointer, 8)?;
                     self.emit(Action::Free { pointer });
-                    (self.program.uses_heap, self.program.order_matters) = (true, true);
                     Ok(())
                 }
                 (name, ..) if module.functions.iter().any(|function| function.name == name) => {
@@ -66,7 +59,7 @@ impl<'m, 't> Decoder<'m, 't> {
             };
         };
         if !fits(&module.functions[index], &call) {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         }
         self.call_function(index, &call)
     }
@@ -78,84 +71,53 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let frame = self.functions[number].frame.clone();
         for (argument, place) in call.arguments.iter().zip(frame.params) {
-            self.pass(argument, place)?;
+            self.pass(argument, place, true)?;
         }
         let caller = self.recursive.as_ref().map(|recursive| recursive.number);
         let (callers, negated) = self.guard;
         if let Some(function) = caller {
-            self.guard = (TRUE, false);
-            self.emit(Action::Save { function, callers, negated });
-            self.guard = (callers, negated);
+            self.emit_always(Action::Save { function, callers, negated });
         }
         self.calls.push((self.program.code.len(), number));
         self.emit(Action::Call { target: NOWHERE });
         if let Some(function) = caller {
-            self.guard = (TRUE, false);
-            self.emit(Action::Restore { function });
-            self.guard = (callers, negated);
+            self.emit_always(Action::Restore { function });
         }
         for (result, place) in call.results.iter().zip(frame.returns) {
-            self.take(result, place)?;
+            self.pass(result, place, false)?;
         }
         Ok(())
     }
 
-    /// Copies an argument to the parameter of a function. Either may be a register or in local memory.
-    fn pass(&mut self, argument: &Operand<'_>, to: Place) -> Result<(), LoadError> {
-        match (self.local_of(argument), to) {
-            (Some(from), Place::Local(to, bytes)) => {
-                self.check_bytes(argument, bytes)?;
-                self.copy_local(from, to, bytes, false);
+    /// Copies an argument to the parameter of a function, or the result of a function to where the caller wants it. Either side may be a
+    /// register or in local memory.
+    fn pass(&mut self, operand: &Operand<'_>, place: Place, is_argument: bool) -> Result<(), LoadError> {
+        match (self.local_of(operand), place) {
+            (Some(variable), Place::Local(fixed)) => {
+                self.check_bytes(operand, fixed.bytes)?;
+                self.copy_local(variable, fixed.at, fixed.bytes, !is_argument);
             }
-            (Some(from), Place::Register(to, kind)) => {
-                let access = self.local_access(from, to, kind)?;
-                self.emit(Action::Load(access));
+            (Some(variable), Place::Register(register, kind)) => self.access_local(variable, register, kind, is_argument)?,
+            (None, _) if !is_argument && matches!(operand, Operand::Name("_")) => {}
+            (None, Place::Local(fixed)) => {
+                if is_argument && matches!(operand, Operand::Name(_)) && self.register_of(operand).is_none() {
+                    self.check_bytes(operand, fixed.bytes)?;
+                }
+                let kind = if fixed.bytes == 8 { Kind::Double } else { Kind::Word };
+                let own = self.register_for(operand, Form::new(kind, !is_argument))?;
+                self.access_local(fixed, own, kind, !is_argument)?;
             }
-            (None, Place::Local(_, bytes)) if matches!(argument, Operand::Name(_)) && self.register_of(argument).is_none() => {
-                self.check_bytes(argument, bytes)?;
-            }
-            (None, Place::Local(to, bytes)) => {
-                let kind = if bytes == 8 { Kind::Double } else { Kind::Word };
-                let source = self.source(argument, kind)?;
-                let access = self.local_access(Local { at: to, bytes, in_frame: false }, source, kind)?;
-                self.emit(Action::Store(access));
-            }
-            (None, Place::Register(to, kind)) => {
-                let source = self.source(argument, kind)?;
-                self.copy_register(to, source, kind);
-            }
-        }
-        Ok(())
-    }
-
-    /// Copies the result of a function to where the caller wants it.
-    fn take(&mut self, result: &Operand<'_>, from: Place) -> Result<(), LoadError> {
-        match (self.local_of(result), from) {
-            (Some(to), Place::Local(from, bytes)) => {
-                self.check_bytes(result, bytes)?;
-                self.copy_local(to, from, bytes, true);
-            }
-            (Some(to), Place::Register(from, kind)) => {
-                let access = self.local_access(to, from, kind)?;
-                self.emit(Action::Store(access));
-            }
-            (None, _) if matches!(result, Operand::Name("_")) => {}
-            (None, Place::Local(from, bytes)) => {
-                let kind = if bytes == 8 { Kind::Double } else { Kind::Word };
-                let destination = self.destination(result, kind)?;
-                let access = self.local_access(Local { at: from, bytes, in_frame: false }, destination, kind)?;
-                self.emit(Action::Load(access));
-            }
-            (None, Place::Register(from, kind)) => {
-                let destination = self.destination(result, kind)?;
-                self.copy_register(destination, from, kind);
+            (None, Place::Register(register, kind)) => {
+                let own = self.register_for(operand, Form::new(kind, !is_argument))?;
+                let (to, from) = if is_argument { (register, own) } else { (own, register) };
+                self.copy_register(to, from, kind);
             }
         }
         Ok(())
     }
 
     /// Copies between a variable of the current function and a fixed place: to the variable, or from it.
-    fn copy_local(&mut self, variable: Local, fixed: u32, bytes: u32, to_variable: bool) {
+    pub(super) fn copy_local(&mut self, variable: Local, fixed: u32, bytes: u32, to_variable: bool) {
         self.emit(match (variable.in_frame, to_variable) {
             (true, into_frame) => Action::CopyFrame { in_frame: variable.at, fixed, bytes, into_frame },
             (false, true) => Action::CopyLocal { from: fixed, to: variable.at, bytes },
@@ -174,14 +136,15 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(fixed)
     }
 
-    /// The same for a result, with the copy to make afterward.
-    fn fixed_result(&mut self, result: &Operand<'_>, bytes: u32) -> Result<(u32, Option<Action>), LoadError> {
+    /// Emits an action with the fixed place of a result, and the copy from there to a frame.
+    fn emit_with_result(&mut self, result: &Operand<'_>, bytes: u32, action: &dyn Fn(u32) -> Action) -> Result<(), LoadError> {
         let variable = self.check_bytes(result, bytes)?;
-        if !variable.in_frame {
-            return Ok((variable.at, None));
+        let fixed = if variable.in_frame { self.take_local(8, bytes.into(), self.origin.ptx_line)? } else { variable.at };
+        self.emit(action(fixed));
+        if variable.in_frame {
+            self.copy_local(variable, fixed, bytes, true);
         }
-        let fixed = self.take_local(8, bytes.into(), self.origin.ptx_line)?;
-        Ok((fixed, Some(Action::CopyFrame { in_frame: variable.at, fixed, bytes, into_frame: true })))
+        Ok(())
     }
 
     pub(super) fn copy_register(&mut self, to: Reg, from: Reg, kind: Kind) {
@@ -197,14 +160,14 @@ impl<'m, 't> Decoder<'m, 't> {
     fn local_of(&self, operand: &Operand<'_>) -> Option<Local> {
         let Operand::Name(name) = operand else { return None };
         match self.scopes.find(name)? {
-            Symbol::Local(at, bytes) => Some(Local { at, bytes, in_frame: false }),
-            Symbol::Frame(at, bytes) => Some(Local { at, bytes, in_frame: true }),
+            Symbol::Local(local) => Some(local),
             _ => None,
         }
     }
 
-    /// An access to local memory, of a parameter or a result that is in a register on the other side.
-    fn local_access(&mut self, Local { at, bytes, in_frame }: Local, register: Reg, kind: Kind) -> Result<u32, LoadError> {
+    /// Loads a parameter or a result from local memory to a register, or stores it there.
+    fn access_local(&mut self, local: Local, register: Reg, kind: Kind, loads: bool) -> Result<(), LoadError> {
+        let Local { at, bytes, in_frame } = local;
         if kind == Kind::Predicate || !matches!(bytes, 1 | 2 | 4 | 8) {
             return Err(self.unsupported("a parameter in memory on one side of a call and in a register on the other"));
         }
@@ -212,21 +175,11 @@ impl<'m, 't> Decoder<'m, 't> {
             true => (self.frame_register(), i64::from(at)),
             false => (self.constant(ConstantValue::Bits(at.into()), Kind::Double), 0),
         };
-        let mut registers = [SINK; MOST_ELEMENTS];
-        registers[0] = register;
-        self.program.accesses.push(Access {
-            of_function: true,
-            space: Some(Space::Local),
-            address: Address { base, kind: Kind::Double, offset },
-            width: bytes,
-            count: 1,
-            signed: false,
-            registers,
-            kind,
-            semantics: Semantics::default(),
-            array: None,
-        });
-        Ok(self.program.accesses.len() as u32 - 1)
+        let mut access = Access::plain(Some(Space::Local), Address { base, kind: Kind::Double, offset }, bytes);
+        (access.of_function, access.registers[0], access.kind) = (true, register, kind);
+        let access = self.access(access);
+        self.emit(if loads { Action::Load(access) } else { Action::Store(access) });
+        Ok(())
     }
 
     /// `call (results), pointer, (arguments), prototype`: a sequence of calls by name, each by the lanes whose pointer holds that
@@ -240,7 +193,7 @@ impl<'m, 't> Decoder<'m, 't> {
             .ok_or_else(|| syntax(instruction.line, format!("no prototype or targets {through} for a call")))?;
         let candidates = candidates.into_iter().filter(|index| fits(&self.module.functions[*index], call)).collect::<Vec<_>>();
         let cases: Vec<_> = candidates.iter().map(|index| ConstantValue::Bits(function_address(*index))).collect();
-        let chosen = self.choose(pointer, Kind::Double, &cases)?;
+        let chosen = self.choose(pointer, Kind::Double, &cases);
         for (index, chosen) in candidates.into_iter().zip(chosen) {
             self.guard = (chosen, false);
             self.call_function(index, call)?;
@@ -253,7 +206,7 @@ impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn branch_by_table(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
         let ("brx.idx" | "brx.idx.uni", [index, Operand::Name(table)]) = (instruction.opcode, instruction.operands.as_slice())
         else {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         };
         let index = self.source(index, Kind::Word)?;
         let labels = statements(self.module, self.current).find_map(|statement| match statement {
@@ -263,7 +216,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let labels = labels.ok_or_else(|| syntax(instruction.line, format!("no branch targets {table}")))?;
         let guard = self.guard;
         let cases: Vec<_> = (0..labels.len() as u64).map(ConstantValue::Bits).collect();
-        let chosen = self.choose(index, Kind::Word, &cases)?;
+        let chosen = self.choose(index, Kind::Word, &cases);
         for (label, chosen) in labels.iter().zip(chosen) {
             self.guard = (chosen, false);
             self.branch(label);
@@ -273,19 +226,19 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// Compares a register with each of the values, and returns a predicate for each. If none is equal, the kernel fails.
-    fn choose(&mut self, register: Reg, kind: Kind, cases: &[ConstantValue]) -> Result<Vec<Reg>, LoadError> {
-        let opcode = if kind == Kind::Double { "setp.eq.s64" } else { "setp.eq.s32" };
-        let equal = alu::lookup(opcode).ok_or_else(|| self.unsupported(opcode))?.alu;
+    fn choose(&mut self, register: Reg, kind: Kind, cases: &[ConstantValue]) -> Vec<Reg> {
+        let equal = if kind == Kind::Double { Alu::SetpEq64 } else { Alu::SetpEq32 };
         let guard = self.guard;
+        let never = |destination| Action::Alu { alu: Alu::MovPred, destination, sources: [FALSE, 0, 0, 0] };
         let none = self.temporary_predicate();
-        self.unguarded(Alu::MovPred, none, FALSE);
+        self.emit_always(never(none));
         self.alu(Alu::MovPred, none, &[TRUE]);
         let mut chosen = Vec::new();
         for case in cases {
             let value = self.constant(*case, kind);
             let is_case = self.temporary_predicate();
             // Lanes that do not execute the instruction match nothing.
-            self.unguarded(Alu::MovPred, is_case, FALSE);
+            self.emit_always(never(is_case));
             self.alu(equal, is_case, &[register, value]);
             self.guard = (is_case, false);
             self.alu(Alu::MovPred, none, &[FALSE]);
@@ -295,12 +248,13 @@ impl<'m, 't> Decoder<'m, 't> {
         self.guard = (none, false);
         self.emit(Action::NoTarget { register, kind });
         self.guard = guard;
-        Ok(chosen)
+        chosen
     }
 
-    fn unguarded(&mut self, alu: Alu, destination: Reg, source: Reg) {
+    /// Emits an instruction that all lanes execute, whatever the guard says.
+    fn emit_always(&mut self, action: Action) {
         let guard = std::mem::replace(&mut self.guard, (TRUE, false));
-        self.alu(alu, destination, &[source]);
+        self.emit(action);
         self.guard = guard;
     }
 
@@ -325,7 +279,8 @@ impl<'m, 't> Decoder<'m, 't> {
                         return Ok(Place::Register(self.take_written(kind, 1), kind));
                     }
                     let bytes = variable.bytes.ok_or_else(|| syntax(variable.line, format!("{} has no size", variable.name)))?;
-                    Ok(Place::Local(self.take_local(variable.align, bytes, variable.line)?, bytes as u32))
+                    let at = self.take_local(variable.align, bytes, variable.line)?;
+                    Ok(Place::Local(Local { at, bytes: bytes as u32, in_frame: false }))
                 })
                 .collect()
         };
@@ -345,15 +300,6 @@ impl<'m, 't> Decoder<'m, 't> {
             }
         }
     }
-}
-
-/// A variable in local memory.
-#[derive(Clone, Copy)]
-struct Local {
-    at: u32,
-    bytes: u32,
-    /// In the frame of the recursive function that is being decoded.
-    in_frame: bool,
 }
 
 /// Returns true if a function has the same number of parameters and results as a call.

@@ -12,20 +12,16 @@ impl<'t> Decoder<'_, 't> {
     /// An instruction with the carry flag.
     pub(super) fn carry(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
         let opcode = instruction.opcode;
-        let row = alu::lookup(opcode).ok_or_else(|| self.unsupported(opcode))?;
-        let Some((destination, operands)) = instruction.operands.split_first() else {
-            return Err(self.operands_of(instruction));
-        };
-        if operands.len() + 1 != row.sources.len() {
-            return Err(self.operands_of(instruction));
-        }
+        let row = self.row(opcode)?;
+        let [destination, operands @ ..] = instruction.operands.as_slice() else { return Err(self.unfit()) };
+        // The last source is the flag.
+        let [kinds @ .., _] = row.sources else { return Err(self.unfit()) };
         let destination = self.destination(destination, row.destination)?;
-        let mut sources =
-            operands.iter().zip(row.sources).map(|(operand, kind)| self.source(operand, *kind)).collect::<Result<Vec<_>, _>>()?;
-        sources.push(match opcode.split('.').next() {
-            Some("addc" | "subc" | "madc") => CARRY,
+        let mut sources = self.sources(operands, kinds)?;
+        sources.push(match instruction.root() {
+            "addc" | "subc" | "madc" => CARRY,
             // Without a borrow, which is the complement of a carry.
-            Some("sub") => TRUE,
+            "sub" => TRUE,
             _ => FALSE,
         });
         match alu::lookup(&format!("carry of {opcode}")) {

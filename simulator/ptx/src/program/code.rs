@@ -1,6 +1,6 @@
 //! A program: its instructions and the tables that they index.
 
-use super::named::NamedRegisters;
+use super::named::Family;
 use super::operations::{
     Access, AsyncCopy, Atomic, AtomicOp, BulkCopy, ClusterCopy, MachineRequest, Mbarrier, TensorOp, TextureOp,
 };
@@ -61,8 +61,8 @@ pub struct Program {
     pub constants: Vec<Constant>,
     /// Special registers, such as the thread's index.
     pub specials: Vec<(Special, Kind, Reg)>,
-    /// The registers that the text declares.
-    pub named_registers: Vec<NamedRegisters>,
+    /// The registers that the text declares, by name. In a function that is no kernel, its name and two colons come first: `area::%r`.
+    pub named_registers: Vec<(String, Family)>,
     /// Bytes of static shared memory; dynamic shared memory follows.
     pub static_shared_bytes: u32,
     /// The variables in shared memory.
@@ -282,7 +282,11 @@ pub struct Constant {
 pub enum ConstantValue {
     Bits(u64),
     /// Address in the block's own shared memory: this offset, and where the memory starts among those of the block's cluster.
-    Shared(u64),
+    Shared {
+        offset: u64,
+        /// The variable that it was made from, by its number in [`Program::shared_variables`].
+        variable: u32,
+    },
     /// Address of the module's variable with this index, plus an offset.
     Address {
         variable: usize,

@@ -22,7 +22,7 @@ struct Comparison<'i, 't> {
     /// The result is combined with a predicate.
     combine: Option<(Alu, &'i Operand<'t>)>,
     destination: &'i Operand<'t>,
-    sources: [&'i Operand<'t>; 2],
+    sources: &'i [Operand<'t>],
 }
 
 impl<'m, 't> Decoder<'m, 't> {
@@ -35,13 +35,13 @@ impl<'m, 't> Decoder<'m, 't> {
             destination => (self.destination(destination, Kind::Predicate)?, None),
         };
         if comparison.is_pair {
-            let second = second.ok_or_else(|| self.operands_of(instruction))?;
+            let second = second.ok_or_else(|| self.unfit())?;
             // The destinations may be sources of the combination too.
             let results = self.compare_halves(&comparison)?;
             self.move_results([(first, results[0]), (second, results[1])]);
             return Ok(());
         }
-        let sources = self.sources(&comparison)?;
+        let sources = self.sources(comparison.sources, comparison.row.sources)?;
         if second.is_none() && comparison.combine.is_none() {
             self.alu(comparison.row.alu, first, &sources);
             return Ok(());
@@ -65,15 +65,12 @@ impl<'m, 't> Decoder<'m, 't> {
         let combine = match instruction.opcode {
             "lop3.or.b32" => Alu::OrPred,
             "lop3.and.b32" => Alu::AndPred,
-            opcode => return Err(self.unsupported(opcode)),
+            _ => return Err(self.unknown()),
         };
-        let [Operand::Pair(result, test), a, b, c, table, with] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
+        let [Operand::Pair(result, test), sources @ .., with] = instruction.operands.as_slice() else {
+            return Err(self.unfit());
         };
-        let mut sources = [0; 4];
-        for (source, operand) in sources.iter_mut().zip([a, b, c, table]) {
-            *source = self.source(operand, Kind::Word)?;
-        }
+        let sources = self.sources(sources, &[Kind::Word; 4])?;
         let with = self.source(with, Kind::Predicate)?;
         let (value, is_set) = (self.take_rows(Kind::Word), self.temporary_predicate());
         let zero = self.constant(ConstantValue::Bits(0), Kind::Word);
@@ -115,7 +112,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "f32" if !half => f32::to_bits(1.0),
             "f16" | "f16x2" => 0x3c00,
             "bf16" | "bf16x2" => 0x3f80,
-            _ => return Err(self.unsupported(instruction.opcode)),
+            _ => return Err(self.unknown()),
         };
         let yes = self.constant(ConstantValue::Bits(yes.into()), Kind::Word);
         let no = self.constant(ConstantValue::Bits(0), Kind::Word);
@@ -127,7 +124,7 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             self.alu(Alu::Pack32, destination, &halves);
         } else {
-            let sources = self.sources(&comparison)?;
+            let sources = self.sources(comparison.sources, comparison.row.sources)?;
             let result = self.temporary_predicate();
             self.alu(comparison.row.alu, result, &sources);
             self.combine(&comparison, result)?;
@@ -138,7 +135,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// Parses an opcode, whose modifiers may come in any order. `set` has two types.
     fn comparison<'i>(&self, instruction: &'i ast::Instruction<'t>) -> Result<Comparison<'i, 't>, LoadError> {
-        let unsupported = || self.unsupported(instruction.opcode);
+        let unsupported = || self.unknown();
         let (mut combine, mut types, mut others) = (None, Vec::new(), Vec::new());
         for part in instruction.opcode.split('.').skip(1) {
             match part {
@@ -157,17 +154,12 @@ impl<'m, 't> Decoder<'m, 't> {
         let single = ty.strip_suffix("f16x2").map(|b| format!("{b}f16"));
         let (ty, of_halves) = (single.as_deref().unwrap_or(ty), ty.contains("f16"));
         let row = alu::lookup(&format!("setp.{}.{ty}", others.join("."))).ok_or_else(unsupported)?;
-        let (destination, sources, with) = match (instruction.operands.as_slice(), combine) {
-            ([destination, a, b], None) => (destination, [a, b], None),
-            ([destination, a, b, with], Some(combine)) => (destination, [a, b], Some((combine, with))),
-            _ => return Err(self.operands_of(instruction)),
+        let [destination, sources @ ..] = instruction.operands.as_slice() else { return Err(self.unfit()) };
+        let (sources, with) = match (sources, combine) {
+            ([sources @ .., with], Some(combine)) => (sources, Some((combine, with))),
+            (sources, _) => (sources, None),
         };
         Ok(Comparison { row, to, is_pair: single.is_some(), of_halves, combine: with, destination, sources })
-    }
-
-    fn sources(&mut self, comparison: &Comparison<'_, 't>) -> Result<[Reg; 2], LoadError> {
-        let [a, b] = comparison.sources;
-        Ok([self.source(a, comparison.row.sources[0])?, self.source(b, comparison.row.sources[1])?])
     }
 
     /// Combines a result with the instruction's predicate, if it has one.
@@ -181,13 +173,13 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// Compares the lower and the upper halves of two words.
     fn compare_halves(&mut self, comparison: &Comparison<'_, 't>) -> Result<[Reg; 2], LoadError> {
-        let wholes = self.sources(comparison)?;
+        let wholes = self.sources(comparison.sources, comparison.row.sources)?;
         let mut results = [FALSE, TRUE];
         for (half, result) in results.iter_mut().enumerate() {
             let shift = self.constant(ConstantValue::Bits(16 * half as u64), Kind::Word);
             let parts = [self.take_rows(Kind::Word), self.take_rows(Kind::Word)];
-            for (part, whole) in parts.into_iter().zip(wholes) {
-                self.alu(Alu::Unpack16, part, &[whole, shift]);
+            for (part, whole) in parts.into_iter().zip(&wholes) {
+                self.alu(Alu::Unpack16, part, &[*whole, shift]);
             }
             *result = self.temporary_predicate();
             self.alu(comparison.row.alu, *result, &parts);

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap as HashMap;
 
-use super::arrays::Arrays;
+use super::arrays::note_arrays;
 use super::call_graph::CallGraph;
 use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
 use super::fate::{Fate, fate};
@@ -12,16 +12,15 @@ use super::frame::{Frame, Function, Place, Recursive};
 use super::known::Facts;
 use super::mentions::mentions;
 use super::merging::machine_requests;
-use super::named::{NamedRegisters, rows};
+use super::named::{Family, rows};
 use super::operations::{Access, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
-use super::reach::reaches_cluster;
 use super::scope::{Scopes, Symbol};
 use crate::error::{LoadError, syntax};
 use crate::finding::{Location, Space};
 use crate::syntax::ast::{self, Base, Operand, StateSpace, Statement, Type};
-use alu::Alu;
 use alu::registers::{Kind, Reg};
+use alu::{Alu, Row};
 
 /// Most bytes of a kernel's variables in shared memory, on every GPU: ptxas says "uses too much shared data (…, 0xc000 max)". More of it is dynamic.
 const MOST_STATIC_SHARED_BYTES: u64 = 48 << 10;
@@ -40,9 +39,8 @@ pub fn decode_kernel(
     map: &SourceMap,
 ) -> Result<(Program, Vec<Param>), LoadError> {
     let mut decoder = Decoder::new(module, call_graph, map);
-    let (params, offsets) = kernel_params(&module.functions[kernel])?;
+    let params = decoder.declare_params(&module.functions[kernel])?;
     decoder.declare_shared(kernel)?;
-    decoder.kernel_params = offsets;
     decoder.functions.push(Function { index: kernel, entry: 0, frame: Frame::default() });
     decoder.reserve_registers(kernel)?;
     let mut next = 0;
@@ -53,35 +51,12 @@ pub fn decode_kernel(
     Ok((decoder.finish(), params))
 }
 
-/// A kernel's parameters, and their names with their offsets.
-type Layout<'t> = (Vec<Param>, Vec<(&'t str, u32)>);
-
-/// The parameter list's layout.
-fn kernel_params<'t>(kernel: &ast::Function<'t>) -> Result<Layout<'t>, LoadError> {
-    let mut end = 0_u64;
-    let mut params = Vec::new();
-    let mut names = Vec::new();
-    for param in &kernel.params {
-        let bytes = param.bytes.ok_or_else(|| syntax(param.line, format!("parameter {} has no size", param.name)))?;
-        let offset = end.next_multiple_of(param.align);
-        end = offset.saturating_add(bytes);
-        if end > 32_764 {
-            return Err(syntax(param.line, format!("kernel {} has more than 32764 bytes of parameters", kernel.name)));
-        }
-        params.push(Param { offset: offset as usize, bytes: bytes as usize });
-        names.push((param.name, offset as u32));
-    }
-    Ok((params, names))
-}
-
 /// A program that is being decoded, and the names that its text has declared so far.
 pub(super) struct Decoder<'m, 't> {
     pub(super) module: &'m ast::Module<'t>,
     map: &'m SourceMap,
     pub(super) program: Program,
     pub(super) scopes: Scopes<'t>,
-    /// The arrays that the current function's addresses belong to.
-    arrays: Arrays<'t>,
     pub(super) functions: Vec<Function>,
     pub(super) call_graph: &'m CallGraph,
     kernel_params: Vec<(&'t str, u32)>,
@@ -89,7 +64,8 @@ pub(super) struct Decoder<'m, 't> {
     pub(super) specials: HashMap<(Special, bool), Reg>,
     pub(super) next_row: usize,
     local_bytes: u64,
-    shared: Vec<(&'t str, u32)>,
+    /// The names of the program's shared variables.
+    shared: Vec<&'t str>,
     /// Labels of the current function, by block.
     labels: HashMap<(usize, &'t str), u32>,
     /// Branches of the current function whose label has no index yet.
@@ -97,6 +73,8 @@ pub(super) struct Decoder<'m, 't> {
     /// Calls whose callee has no index yet.
     pub(super) calls: Vec<(usize, usize)>,
     pub(super) origin: Origin,
+    /// The opcode of the current instruction.
+    pub(super) opcode: &'t str,
     /// The guard of the instructions that are emitted now, and whether it is negated.
     pub(super) guard: (Reg, bool),
     /// Index of the current function.
@@ -114,7 +92,6 @@ impl<'m, 't> Decoder<'m, 't> {
             map,
             program: Program { predicates: FIRST_PREDICATE as usize, ..Program::default() },
             scopes: Scopes::default(),
-            arrays: Arrays::default(),
             functions: Vec::new(),
             call_graph,
             kernel_params: Vec::new(),
@@ -127,11 +104,28 @@ impl<'m, 't> Decoder<'m, 't> {
             pending: Vec::new(),
             calls: Vec::new(),
             origin: Origin { counts: true, ..Origin::default() },
+            opcode: "",
             guard: (TRUE, false),
             current: 0,
             recursive: None,
             mentions: Vec::new(),
         }
+    }
+
+    /// Lays out the kernel's parameters.
+    fn declare_params(&mut self, kernel: &ast::Function<'t>) -> Result<Vec<Param>, LoadError> {
+        let (mut end, mut params) = (0_u64, Vec::new());
+        for param in &kernel.params {
+            let bytes = param.bytes.ok_or_else(|| syntax(param.line, format!("parameter {} has no size", param.name)))?;
+            let offset = end.next_multiple_of(param.align);
+            end = offset.saturating_add(bytes);
+            if end > 32_764 {
+                return Err(syntax(param.line, format!("kernel {} has more than 32764 bytes of parameters", kernel.name)));
+            }
+            params.push(Param { offset: offset as usize, bytes: bytes as usize });
+            self.kernel_params.push((param.name, offset as u32));
+        }
+        Ok(params)
     }
 
     /// Gives constants and special registers the rows after all rows that the kernel and its functions can declare.
@@ -153,9 +147,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 }
             }
         }
-        self.program.written_rows = 0;
         self.next_row = rows;
-        self.program.rows = 0;
         Ok(())
     }
 
@@ -164,10 +156,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let module = self.module;
         let (reached, names) = self.call_graph.names_used(module, kernel);
         let of_functions = module.functions.iter().enumerate().filter(|(index, _)| reached[*index]).map(|(_, function)| function);
-        let in_bodies = of_functions.flat_map(|f| f.body.iter().flatten()).filter_map(|statement| match statement {
-            Statement::Variable(variable) => Some(variable),
-            _ => None,
-        });
+        let in_bodies = of_functions.flat_map(ast::Function::variables);
         let name = module.functions[kernel].name;
         let of_module = module.variables.iter().filter(|variable| names.contains(variable.name));
         let variables: Vec<_> = of_module.chain(in_bodies).filter(|variable| variable.space == StateSpace::Shared).collect();
@@ -182,7 +171,6 @@ impl<'m, 't> Decoder<'m, 't> {
                         format!("kernel {name} has more than {most} KiB of shared memory in variables, and ptxas takes no more");
                     return Err(syntax(variable.line, reason));
                 }
-                self.shared.push((variable.name, offset as u32));
                 self.declare_shared_variable(variable.name, offset as u32, Some(bytes as u32));
             }
         }
@@ -191,7 +179,6 @@ impl<'m, 't> Decoder<'m, 't> {
         let align = dynamic.iter().map(|variable| variable.align).max().unwrap_or(1).max(16);
         let dynamic_offset = end.next_multiple_of(align) as u32;
         for variable in dynamic {
-            self.shared.push((variable.name, dynamic_offset));
             self.declare_shared_variable(variable.name, dynamic_offset, None);
         }
         self.program.static_shared_bytes = end as u32;
@@ -199,20 +186,9 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    fn declare_shared_variable(&mut self, name: &str, offset: u32, bytes: Option<u32>) {
+    fn declare_shared_variable(&mut self, name: &'t str, offset: u32, bytes: Option<u32>) {
+        self.shared.push(name);
         self.program.shared_variables.push(SharedVariable { name: source_name(name).to_owned(), offset, bytes });
-    }
-
-    /// The number of the array that an address belongs to, if it is known and has a size.
-    pub(super) fn array_of(&self, base: Base<'t>) -> Option<u32> {
-        let is_array = |name: &str| self.shared.iter().any(|(array, _)| *array == name);
-        let array = match base {
-            Base::Name(name) if is_array(name) => name,
-            _ => self.arrays.array(base)?,
-        };
-        // Variables are listed in both places in the same order.
-        let number = self.shared.iter().position(|(name, _)| *name == array)?;
-        self.program.shared_variables[number].bytes.map(|_| number as u32)
     }
 
     fn function(&mut self, number: usize) -> Result<(), LoadError> {
@@ -225,7 +201,6 @@ impl<'m, 't> Decoder<'m, 't> {
         self.functions[number].entry = start as u32;
         self.current = index;
         self.scopes = Scopes::default();
-        self.arrays = Arrays::of(body, |name| self.shared.iter().any(|(array, _)| *array == name));
         self.scopes.open();
         // What a function does before its first instruction and after its last does not count.
         self.origin = Origin { ptx_line: function.line, ..Origin::default() };
@@ -233,8 +208,8 @@ impl<'m, 't> Decoder<'m, 't> {
         for (index, variable) in globals(module).enumerate().take(of_module(module).count()) {
             self.scopes.declare(variable.name, Symbol::Variable(index));
         }
-        for (name, offset) in self.shared.clone() {
-            self.scopes.declare(name, Symbol::Shared(offset));
+        for (name, number) in self.shared.iter().zip(0..) {
+            self.scopes.declare(name, Symbol::Shared(number));
         }
         if function.is_kernel {
             for (name, offset) in self.kernel_params.clone() {
@@ -248,8 +223,8 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.scopes.declare(
                     variable.name,
                     match *place {
-                        Place::Local(offset, bytes) => Symbol::Local(offset, bytes),
-                        Place::Register(first, kind) => Symbol::Register { first, kind, count: None },
+                        Place::Local(local) => Symbol::Local(local),
+                        Place::Register(register, kind) => Symbol::Register(register, kind),
                     },
                 );
             }
@@ -283,7 +258,8 @@ impl<'m, 't> Decoder<'m, 't> {
         if let Some(stack) = &mut self.program.stack {
             stack.frames.resize(self.functions.len(), FrameLayout::default());
         }
-        let facts = Facts::of(&self.program, self.next_row);
+        note_arrays(&mut self.program);
+        let facts = Facts::of(&self.program);
         self.weigh_loads();
         self.program.machine_requests = machine_requests(&self.program, &facts);
         self.program.mentions = mentions(&self.program, &self.mentions);
@@ -333,12 +309,13 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.origin.call = *call;
                 self.origin.inlined_at = *inlined_at;
             }
-            Statement::Registers(registers) => self.registers(registers)?,
+            Statement::Registers(registers) => self.declare_registers(registers)?,
             Statement::Variable(variable) => self.variable(variable)?,
             // These are looked up where they are used.
             Statement::Prototype(_) | Statement::Targets { .. } => {}
             Statement::Instruction(instruction) => {
                 self.origin.ptx_line = instruction.line;
+                self.opcode = instruction.opcode;
                 self.guard = match instruction.guard {
                     Some(guard) => (self.register(guard.name, Kind::Predicate)?, guard.negated),
                     None => (TRUE, false),
@@ -348,7 +325,7 @@ impl<'m, 't> Decoder<'m, 't> {
                     Some(expanded) => self.instruction(&expanded),
                     None => self.instruction(instruction),
                 };
-                decoded.map_err(|error| self.named(error, instruction))?;
+                decoded.map_err(|error| self.named(error))?;
                 if self.module.is_specific {
                     self.note_mentions(instruction, first);
                 }
@@ -358,7 +335,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    fn registers(&mut self, registers: &ast::Registers<'t>) -> Result<(), LoadError> {
+    fn declare_registers(&mut self, registers: &ast::Registers<'t>) -> Result<(), LoadError> {
         let count = registers.count.unwrap_or(1);
         let (kind, lanes) = match registers.ty {
             Type::Pred => (Kind::Predicate, registers.lanes),
@@ -374,12 +351,9 @@ impl<'m, 't> Decoder<'m, 't> {
             true => registers.name.to_owned(),
             false => format!("{}::{}", function.name, registers.name),
         };
-        self.program.named_registers.push(NamedRegisters { name, kind, first, count: registers.count, lanes });
-        let symbol = match lanes {
-            None => Symbol::Register { first, kind, count: registers.count },
-            Some(lanes) => Symbol::Vector { first, kind, count: registers.count, lanes },
-        };
-        self.scopes.declare(registers.name, symbol);
+        let family = Family { first, kind, count: registers.count, lanes };
+        self.program.named_registers.push((name, family));
+        self.scopes.declare_registers(registers.name, family);
         Ok(())
     }
 
@@ -439,20 +413,19 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// An error that says which instruction it is about.
-    fn named(&self, error: LoadError, instruction: &ast::Instruction<'t>) -> LoadError {
+    fn named(&self, error: LoadError) -> LoadError {
         match error {
-            LoadError::Syntax { line, message } if !message.contains(instruction.opcode) => {
-                syntax(line, format!("{}: {message}: {}", instruction.opcode, self.location().instruction))
+            LoadError::Syntax { line, message } if !message.contains(self.opcode) => {
+                syntax(line, format!("{}: {message}: {}", self.opcode, self.location().instruction))
             }
             error => error,
         }
     }
 
     fn instruction(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
-        let root = instruction.opcode.split('.').next().unwrap_or_default();
         let first = self.program.code.len();
         let operands = instruction.operands.as_slice();
-        match root {
+        match instruction.root() {
             "ld" | "ldu" => self.load(instruction)?,
             "st" if instruction.has("async") => self.store_async(instruction)?,
             "st" => self.store(instruction)?,
@@ -475,30 +448,27 @@ impl<'m, 't> Decoder<'m, 't> {
             "lop3" if operands.len() == 6 => self.lookup_and_test(instruction)?,
             "add" | "addc" | "sub" | "subc" | "mad" | "madc" if alu::carries(instruction.opcode) => self.carry(instruction)?,
             "shfl" | "vote" | "match" | "redux" | "elect" | "activemask" | "bar" | "barrier" | "membar" | "fence" => {
-                self.warp_instruction(instruction)?
+                let action = self.warp_instruction(instruction)?;
+                self.emit(action);
             }
-            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" | "pmevent" => {
-                self.emit(Action::Nothing);
+            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" | "pmevent" => self.emit(Action::Nothing),
+            "bra" => {
+                let [Operand::Name(label)] = operands else { return Err(self.unfit()) };
+                self.branch(label);
             }
-            "bra" => match operands {
-                [Operand::Name(label)] => self.branch(label),
-                _ => return Err(self.operands_of(instruction)),
-            },
             "setmaxnreg" => self.set_registers(instruction)?,
             // A launch begins when the one before it has ended, so there is nothing to wait for.
             "griddepcontrol" => {
-                self.requires(instruction, (9, 0))?;
+                self.requires((9, 0))?;
                 self.emit(Action::Nothing);
             }
             // A cache policy is a number that changes nothing here.
-            "createpolicy" => match operands {
-                [destination, ..] => {
-                    self.requires(instruction, (8, 0))?;
-                    let destination = self.destination(destination, Kind::Double)?;
-                    self.move_constant(destination, Kind::Double, ConstantValue::Bits(0));
-                }
-                _ => return Err(self.operands_of(instruction)),
-            },
+            "createpolicy" => {
+                let [destination, ..] = operands else { return Err(self.unfit()) };
+                self.requires((8, 0))?;
+                let destination = self.destination(destination, Kind::Double)?;
+                self.move_constant(destination, Kind::Double, ConstantValue::Bits(0));
+            }
             _ if Self::is_video(instruction) => self.video(instruction)?,
             "call" => self.call(instruction)?,
             "brx" => self.branch_by_table(instruction)?,
@@ -506,25 +476,17 @@ impl<'m, 't> Decoder<'m, 't> {
             "exit" => self.emit(Action::Exit),
             "trap" | "brkpt" => self.emit(Action::Trap),
             _ => {
-                let row = alu::lookup(instruction.opcode).ok_or_else(|| self.unsupported(instruction.opcode))?;
-                let Some((destination, sources)) = operands.split_first() else {
-                    return Err(self.operands_of(instruction));
-                };
-                if sources.len() != row.sources.len() {
-                    return Err(self.operands_of(instruction));
-                }
+                let row = self.row(self.opcode)?;
+                let [destination, sources @ ..] = operands else { return Err(self.unfit()) };
                 let destination = self.destination(destination, row.destination)?;
-                let mut registers = [0; 4];
-                for ((register, source), kind) in registers.iter_mut().zip(sources).zip(row.sources) {
-                    *register = self.source(source, *kind)?;
-                }
-                self.emit(Action::Alu { alu: row.alu, destination, sources: registers });
+                let sources = self.sources(sources, row.sources)?;
+                self.alu(row.alu, destination, &sources);
             }
         }
         for origin in self.program.origins.iter_mut().skip(first + 1) {
             origin.counts = false;
         }
-        self.program.reaches_cluster.resize(self.program.code.len(), reaches_cluster(instruction.opcode));
+        self.program.reaches_cluster.resize(self.program.code.len(), reaches_cluster(self.opcode));
         Ok(())
     }
 
@@ -555,6 +517,11 @@ impl<'m, 't> Decoder<'m, 't> {
         self.emit(Action::Alu { alu, destination, sources: registers });
     }
 
+    /// The row of an opcode in the instruction table.
+    pub(super) fn row(&self, opcode: &str) -> Result<&'static Row, LoadError> {
+        alu::lookup(opcode).ok_or_else(|| self.unsupported(opcode))
+    }
+
     pub(super) fn move_constant(&mut self, destination: Reg, kind: Kind, value: ConstantValue) {
         let source = self.constant(value, kind);
         let alu = if kind == Kind::Double { Alu::Mov64 } else { Alu::Mov32 };
@@ -569,19 +536,25 @@ impl<'m, 't> Decoder<'m, 't> {
         LoadError::Unsupported { what: what.to_owned(), location: Box::new(self.location()) }
     }
 
+    /// The error about an opcode that the simulator does not know.
+    pub(super) fn unknown(&self) -> LoadError {
+        self.unsupported(self.opcode)
+    }
+
     /// Checks that the module's target has the instruction.
-    pub(super) fn requires(&self, instruction: &ast::Instruction<'_>, since: (u32, u32)) -> Result<(), LoadError> {
+    pub(super) fn requires(&self, since: (u32, u32)) -> Result<(), LoadError> {
         let (major, minor) = self.module.target;
         if (major, minor) >= since {
             return Ok(());
         }
-        let message = format!("{} needs .target sm_{}{} or higher, found sm_{major}{minor}", instruction.opcode, since.0, since.1);
-        Err(syntax(instruction.line, message))
+        let message = format!("{} needs .target sm_{}{} or higher, found sm_{major}{minor}", self.opcode, since.0, since.1);
+        Err(syntax(self.origin.ptx_line, message))
     }
 
-    pub(super) fn operands_of(&self, instruction: &ast::Instruction<'_>) -> LoadError {
+    /// The error about operands that the opcode does not take.
+    pub(super) fn unfit(&self) -> LoadError {
         let Location { instruction: text, .. } = self.location();
-        syntax(instruction.line, format!("the operands do not fit {}: {text}", instruction.opcode))
+        syntax(self.origin.ptx_line, format!("the operands do not fit {}: {text}", self.opcode))
     }
 
     fn location(&self) -> Location {
@@ -606,6 +579,14 @@ fn is_global(variable: &ast::Variable<'_>) -> bool {
 
 /// [`SINK`] is not a register of any program.
 const _: () = assert!(SINK as usize > 1 << 21);
+
+/// Returns true if an instruction may access the shared memory of other blocks of the cluster: through `.shared::cluster`, or through a
+/// generic address. The barriers that a block initializes, ends and waits for are its own (PTX ISA, `mbarrier.init`, `.inval`,
+/// `.test_wait`).
+fn reaches_cluster(opcode: &str) -> bool {
+    let of_own = ["mbarrier.init", "mbarrier.inval", "mbarrier.test_wait", "mbarrier.try_wait"];
+    !of_own.iter().any(|own| opcode.starts_with(own)) && (opcode.contains(".shared::cluster") || !opcode.contains(".shared"))
+}
 
 /// The name in CUDA C of a function's variable: `s_tile` for `_ZZ5tiledE6s_tile`, which is how the Itanium C++ ABI mangles `s_tile`
 /// in `tiled`. Other names stay as they are.

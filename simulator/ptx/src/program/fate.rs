@@ -6,9 +6,9 @@
 
 use super::code::{Action, Inst, Program};
 use super::fixed::{SINK, TRUE};
-use super::known::written;
-use super::operations::{AtomicOp, TensorOp};
-use super::wgmma::{FactorA, WgmmaStep};
+use super::flow::successors;
+use super::operations::{Atomic, AtomicOp};
+use super::registers::{Role, reads_are_known, registers, written};
 use alu::TABLE;
 use alu::registers::{Kind, Reg};
 use rustc_hash::FxHashSet;
@@ -46,7 +46,7 @@ pub fn fate(program: &Program, pc: u32, register: Reg, enough: fn(&Fate) -> bool
     let mut seen = FxHashSet::default();
     let mut open = Vec::new();
     let holder = |at, register, is_predicate, is_copy| Holder { at, register, is_predicate, is_copy };
-    successors(program, pc, |at| open.push(holder(at, register, false, true)));
+    open.extend(successors(&program.code, pc).map(|at| holder(at, register, false, true)));
     while let Some(held) = open.pop() {
         if enough(&fate) {
             break;
@@ -70,14 +70,15 @@ pub fn fate(program: &Program, pc: u32, register: Reg, enough: fn(&Fate) -> bool
                 fate.matters = true;
                 fate.seeds_swap |= is_copy;
             }
-            Effect::Flows(destination, kind, moves) => successors(program, at, |next| {
-                open.push(holder(next, destination, kind == Kind::Predicate, is_copy && moves));
-            }),
+            Effect::Flows(destination, kind, moves) => {
+                let result = |next| holder(next, destination, kind == Kind::Predicate, is_copy && moves);
+                open.extend(successors(&program.code, at).map(result));
+            }
         }
         let mut overwritten = false;
-        written(program, inst, |other, kind| overwritten |= other == register && (kind == Kind::Predicate) == is_predicate);
+        written(program, inst, &mut |other, kind| overwritten |= other == register && (kind == Kind::Predicate) == is_predicate);
         if !(overwritten && inst.guard == TRUE) {
-            successors(program, at, |next| open.push(holder(next, register, is_predicate, is_copy)));
+            open.extend(successors(&program.code, at).map(|next| Holder { at: next, ..held }));
         }
     }
     fate
@@ -124,7 +125,7 @@ pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
             }
             _ => {}
         }
-        written(program, inst, |other, kind| {
+        written(program, inst, &mut |other, kind| {
             held.remove(&(other, kind == Kind::Predicate));
         });
         held.extend(result);
@@ -152,95 +153,21 @@ enum Effect {
 }
 
 fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> Effect {
-    let matters = |condition: bool| if condition { Effect::Matters } else { Effect::None };
+    // What is rare between a load and the end of its value counts as a use.
+    let mut is_read = !reads_are_known(program, inst);
+    registers(program, inst, &mut |role, other, kind| {
+        is_read |= role != Role::Written && other == register && (kind == Kind::Predicate) == is_predicate;
+    });
     match inst.action {
-        Action::Alu { alu, destination, sources } => {
+        _ if !is_read => Effect::None,
+        Action::Alu { alu, destination, .. } => {
             let row = &TABLE[alu as usize];
-            let reads = |(source, kind): (&Reg, &Kind)| *source == register && (*kind == Kind::Predicate) == is_predicate;
-            match sources.iter().zip(row.sources).any(reads) {
-                true => Effect::Flows(destination, row.destination, row.spelling.starts_with("mov.")),
-                false => Effect::None,
-            }
+            Effect::Flows(destination, row.destination, row.spelling.starts_with("mov."))
         }
-        Action::Load(index) => matters(!is_predicate && program.accesses[index as usize].address.base == register),
-        Action::Store(index) => {
-            let access = &program.accesses[index as usize];
-            let stored = access.registers.iter().take(access.count as usize).any(|stored| *stored == register);
-            matters(!is_predicate && (stored || access.address.base == register))
-        }
-        Action::Atomic(index) => {
-            let atomic = &program.atomics[index as usize];
-            match !is_predicate && (atomic.address.base == register || atomic.operands.contains(&register)) {
-                true if atomic.operands[0] == register && atomic.op == AtomicOp::CompareAndSwap => Effect::Expected,
-                found => matters(found),
-            }
-        }
-        Action::Tensor(index) => match &program.tensor_ops[index as usize] {
-            TensorOp::MultiplyAdd(op) => {
-                matters(!is_predicate && [op.a, op.b, op.c].iter().any(|fragment| fragment.registers.contains(&register)))
-            }
+        Action::Atomic(index) => match program.atomics[index as usize] {
+            Atomic { op: AtomicOp::CompareAndSwap, operands: [expected, ..], .. } if expected == register => Effect::Expected,
             _ => Effect::Matters,
         },
-        Action::Wgmma(WgmmaStep::Start(index)) => {
-            let wgmma = &program.wgmmas[index as usize];
-            let in_a = matches!(wgmma.a, FactorA::Registers(registers) if registers.contains(&register));
-            let of_words = wgmma.d.contains(&register) || in_a || wgmma.a == FactorA::Shared(register) || wgmma.b == register;
-            matters(if is_predicate { wgmma.adds == register } else { of_words })
-        }
-        Action::Wgmma(WgmmaStep::Fence | WgmmaStep::Commit | WgmmaStep::Wait { .. }) => Effect::None,
-        // Their operands are in memory, or they have none.
-        Action::Branch { .. }
-        | Action::Call { .. }
-        | Action::Return
-        | Action::Exit
-        | Action::Trap
-        | Action::Print { .. }
-        | Action::AssertFail { .. }
-        | Action::Allocate { .. }
-        | Action::Free { .. }
-        | Action::CommitCopies
-        | Action::CommitBulk
-        | Action::WaitForBulk { .. }
-        | Action::ProxyFence
-        | Action::WaitForCopies { .. }
-        | Action::ClusterArrive { .. }
-        | Action::ClusterWait { .. }
-        | Action::SetRegisters { .. }
-        | Action::Fence { .. }
-        | Action::Clock { .. }
-        | Action::CopyLocal { .. }
-        | Action::CopyFrame { .. }
-        | Action::Save { .. }
-        | Action::Restore { .. }
-        | Action::Nothing => Effect::None,
-        Action::Barrier { barrier, threads, poll, .. } => matters(match is_predicate {
-            true => poll.is_some_and(|poll| poll.source == register),
-            false => barrier == register || threads == Some(register),
-        }),
-        Action::WarpSync { members } => matters(!is_predicate && members == register),
-        // Rare between a load and the end of its value: the value counts as used.
-        Action::Copy(_)
-        | Action::Mbarrier(_)
-        | Action::BulkCopy(_)
-        | Action::ClusterCopy(_)
-        | Action::Texture(_)
-        | Action::NoTarget { .. }
-        | Action::Exchange(_) => Effect::Matters,
-    }
-}
-
-/// The instructions that may follow one in the same function.
-fn successors(program: &Program, at: u32, mut each: impl FnMut(u32)) {
-    let inst = &program.code[at as usize];
-    let always = inst.guard == TRUE;
-    match inst.action {
-        Action::Branch { target, .. } => {
-            each(target);
-            if !always {
-                each(at + 1);
-            }
-        }
-        Action::Return | Action::Exit | Action::Trap | Action::NoTarget { .. } if always => {}
-        _ => each(at + 1),
+        _ => Effect::Matters,
     }
 }

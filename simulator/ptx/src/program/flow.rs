@@ -17,28 +17,30 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
         let only_returns = matches!(first.action, Action::Return | Action::Exit) && first.guard == TRUE;
         if only_returns { exit } else { block }
     };
-    let successors: Vec<Vec<usize>> = blocks
-        .iter()
-        .enumerate()
-        .map(|(index, block)| {
-            let last = code[block.last];
-            let next = blocks.get(index + 1).map_or(exit, |next| block_of(next.first as u32));
-            let target = match last.action {
-                Action::Branch { target, .. } => block_of(target),
-                Action::Return | Action::Exit => exit,
-                // A trap ends the whole launch, so no lane waits for one that traps.
-                Action::Trap | Action::NoTarget { .. } if last.guard == TRUE => return Vec::new(),
-                _ => return vec![next],
-            };
-            if last.guard == TRUE { vec![target] } else { vec![target, next] }
-        })
-        .collect();
+    let after = |block: &Block| {
+        let returns = matches!(code[block.last].action, Action::Return | Action::Exit).then_some(exit);
+        // A trap ends the whole launch, so no lane waits for one that traps.
+        let onward = successors(code, block.last as u32);
+        returns.into_iter().chain(onward.map(|at| if at as usize == code.len() { exit } else { block_of(at) })).collect()
+    };
+    let successors: Vec<Vec<usize>> = blocks.iter().map(after).collect();
     let points = reconvergence_points(&successors);
     for (index, block) in blocks.iter().enumerate() {
         if let Action::Branch { reconverge, .. } = &mut code[block.last].action {
             *reconverge = points[index].map_or(NOWHERE, |point| blocks[point].first as u32);
         }
     }
+}
+
+/// The instructions that may follow one in the same function: the target of a branch first.
+pub fn successors(code: &[Inst], at: u32) -> impl Iterator<Item = u32> {
+    let Inst { guard, action, .. } = code[at as usize];
+    let (target, leaves) = match action {
+        Action::Branch { target, .. } => (Some(target), true),
+        Action::Return | Action::Exit | Action::Trap | Action::NoTarget { .. } => (None, true),
+        _ => (None, false),
+    };
+    target.into_iter().chain((!leaves || guard != TRUE).then_some(at + 1))
 }
 
 /// The node where the paths from each node reconverge, if there is one before the exit, which is node `successors.len()`.

@@ -148,6 +148,11 @@ impl Fragment {
         if self.part != Part::Accumulator && self.number == Number::F16 { MOST_REGISTERS } else { self.count() }
     }
 
+    /// The registers that the instruction names.
+    pub fn named(&self) -> &[Reg] {
+        &self.registers[..self.count_of_wmma()]
+    }
+
     /// Row and column of an element of a register, for every lane.
     ///
     /// Four adjacent lanes hold one row of A or of an accumulator, or one column of B. Eight such groups hold 8 rows or columns.

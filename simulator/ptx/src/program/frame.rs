@@ -1,6 +1,7 @@
 //! The functions of a program that is being decoded.
 
-use super::scope::Symbol;
+use super::named::rows;
+use super::scope::{Local, Symbol};
 use alu::registers::{Kind, Reg};
 
 /// The places through which a caller passes parameters and receives results. One for each function is enough: a recursive function copies
@@ -14,8 +15,8 @@ pub(super) struct Frame {
 /// Where a parameter or a result is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
-    /// Its offset in local memory and its size in bytes (`.param`).
-    Local(u32, u32),
+    /// `.param`
+    Local(Local),
     /// `.reg`
     Register(Reg, Kind),
 }
@@ -45,7 +46,6 @@ pub(super) struct Recursive {
 impl Recursive {
     /// Adds neighboring registers.
     pub fn own(&mut self, first: Reg, kind: Kind, count: u32) {
-        let step = if kind == Kind::Double { 2 } else { 1 };
-        self.registers.extend((0..count).map(|index| (first + index * step, kind)));
+        self.registers.extend((0..count).map(|index| (first + index * rows(kind), kind)));
     }
 }

@@ -1,18 +1,15 @@
 //! Facts about registers before the kernel runs: how many low bits are zero, and how many bits the value needs.
 //!
 //! A compiler uses such facts: it loads four words at once if it knows that an address is a multiple of 16, and multiplies in 24
-//! bits if it knows that the factors fit. Here each register has one fact, which holds for everything written to it. This loses
-//! little, because compilers write most registers in one place only.
+//! bits if it knows that the factors fit.
 
-use super::code::{Action, ConstantValue, Exchange, Inst, Program, Question, VoteMode};
-use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp, TextureOp};
-use super::wgmma::WgmmaStep;
+use super::code::{Action, ConstantValue, Inst, Program};
+use super::operations::Access;
+use super::registers::{Role, registers};
+use super::settle::{Fact, settle};
 use crate::finding::Space;
+use alu::Alu;
 use alu::registers::{Kind, Reg};
-use alu::{Alu, TABLE};
-
-/// Passes over the program before facts that still change are dropped. A loop counter settles sooner.
-const PATIENCE: usize = 8;
 
 /// Facts about a value of up to 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +50,13 @@ impl Known {
     fn multiple(low_zeros: u32) -> Self {
         Self { low_zeros: low_zeros.min(64), ..Self::NOTHING }
     }
+}
 
-    /// The facts that hold for both of two values.
-    fn or(self, other: Self) -> Self {
+impl Fact for Known {
+    // A loop counter settles sooner.
+    const PATIENCE: usize = 8;
+
+    fn or(&self, other: &Self) -> Self {
         Self {
             low_zeros: self.low_zeros.min(other.low_zeros),
             unsigned_bits: self.unsigned_bits.max(other.unsigned_bits),
@@ -64,7 +65,7 @@ impl Known {
     }
 
     /// Drops the facts that have changed.
-    fn widened(self, before: Self) -> Self {
+    fn widened(self, before: &Self) -> Self {
         Self {
             low_zeros: if self.low_zeros == before.low_zeros { self.low_zeros } else { 0 },
             unsigned_bits: if self.unsigned_bits == before.unsigned_bits { self.unsigned_bits } else { 64 },
@@ -77,47 +78,28 @@ impl Known {
 #[derive(Debug)]
 pub struct Facts {
     known: Vec<Known>,
-    /// By [`products_for_sums`].
-    products: Vec<bool>,
 }
 
 impl Facts {
-    pub fn of(program: &Program, rows: usize) -> Self {
-        let mut facts = Self { known: vec![Known::ZERO; rows], products: products_for_sums(program, rows) };
+    pub fn of(program: &Program) -> Self {
+        let mut known = vec![Known::ZERO; program.rows];
         for constant in &program.constants {
-            facts.known[constant.register as usize] = match constant.value {
+            known[constant.register as usize] = match constant.value {
                 // Each block's part of the shared memory of its cluster starts at a multiple of what an access may need.
-                ConstantValue::Bits(bits) | ConstantValue::Shared(bits) => Known::constant(bits, constant.kind),
+                ConstantValue::Bits(bits) | ConstantValue::Shared { offset: bits, .. } => Known::constant(bits, constant.kind),
                 ConstantValue::Address { .. } | ConstantValue::Param { .. } => Known::NOTHING,
             };
         }
         for (_, _, register) in &program.specials {
-            facts.known[*register as usize] = Known::NOTHING;
+            known[*register as usize] = Known::NOTHING;
         }
         if let Some(stack) = &program.stack {
             // Frames start at multiples of 16.
-            facts.known[stack.frame as usize] = Known::multiple(4);
+            known[stack.frame as usize] = Known::multiple(4);
         }
-        for pass in 0.. {
-            let mut changed = false;
-            for inst in &program.code {
-                written(program, inst, |register, kind| {
-                    let Some(before) = facts.known.get(register as usize).copied().filter(|_| kind != Kind::Predicate) else {
-                        return;
-                    };
-                    let mut after = before.or(facts.result(program, &inst.action));
-                    if pass >= PATIENCE {
-                        after = after.widened(before);
-                    }
-                    changed |= after != before;
-                    facts.known[register as usize] = after;
-                });
-            }
-            if !changed {
-                break;
-            }
-        }
-        facts
+        let products = products_for_sums(program);
+        settle(program, &mut known, |known, inst| result(program, known, &products, inst));
+        Self { known }
     }
 
     pub fn known(&self, register: Reg) -> Known {
@@ -137,106 +119,90 @@ impl Facts {
         };
         program.code.iter().map(is_one).collect()
     }
+}
 
-    /// The facts about an action's result.
-    fn result(&self, program: &Program, action: &Action) -> Known {
-        match *action {
-            Action::Alu { alu, sources, .. } => self.computed(program, alu, sources),
-            Action::Load(index) => {
-                let access = &program.accesses[index as usize];
-                if access.width < 4 && access.space != Some(Space::Param) {
-                    Known::narrow(8 * access.width, access.signed)
-                } else {
-                    Known::NOTHING
-                }
+/// The facts about the result of an instruction.
+fn result(program: &Program, known: &[Known], products: &[bool], inst: &Inst) -> Known {
+    let (alu, sources) = match inst.action {
+        Action::Alu { alu, sources, .. } => (alu, sources),
+        Action::Load(index) => match program.accesses[index as usize] {
+            Access { width: width @ ..4, signed, space, .. } if space != Some(Space::Param) => {
+                return Known::narrow(8 * width, signed);
             }
-            _ => Known::NOTHING,
+            _ => return Known::NOTHING,
+        },
+        _ => return Known::NOTHING,
+    };
+    let [a, b, c, _] = sources.map(|source| known.get(source as usize).copied().unwrap_or(Known::NOTHING));
+    let constant = |position: usize| constant(program, sources[position]);
+    match alu {
+        Alu::Mov32 | Alu::Mov64 | Alu::CvtB32FromU32 | Alu::CvtB32FromS32 | Alu::CvtB64FromU64 | Alu::CvtB64FromS64 => a,
+        Alu::CvtB64FromU32 => Known { signed_bits: a.unsigned_bits + 1, ..a },
+        // A negative number gets ones above its 32 bits.
+        Alu::CvtB64FromS32 => Known { unsigned_bits: 64, ..a },
+        Alu::CvtB32FromU64 | Alu::CvtB32FromS64 => Known::multiple(a.low_zeros),
+        Alu::CvtB32FromU8 | Alu::CvtB64FromU8 | Alu::CvtU16FromU8 => Known::narrow(8, false),
+        Alu::CvtB32FromU16 | Alu::CvtB64FromU16 => Known::narrow(16, false),
+        Alu::CvtB32FromS8 => Known::narrow(8, true),
+        Alu::CvtB32FromS16 => Known::narrow(16, true),
+        Alu::Selp32 | Alu::Selp64 => a.or(&b),
+        Alu::Add32 | Alu::Add64 => Known::multiple(a.low_zeros.min(b.low_zeros)),
+        // ptxas adds the negated second operand, about which it knows nothing. If that is a product that nothing else needs, it
+        // negates a factor instead, and multiplies and adds in one instruction. (In 64 bits it sometimes does the same.)
+        Alu::Sub32 if constant(1).is_some() || products[sources[1] as usize] => Known::multiple(a.low_zeros.min(b.low_zeros)),
+        Alu::MulLo32 | Alu::MulLo64 | Alu::MulWideU32 | Alu::MulWideS32 => Known::multiple(a.low_zeros + b.low_zeros),
+        Alu::MadLo32 | Alu::MadLo64 | Alu::MadWideU32 | Alu::MadWideS32 => {
+            Known::multiple((a.low_zeros + b.low_zeros).min(c.low_zeros))
         }
-    }
-
-    fn computed(&self, program: &Program, alu: Alu, sources: [Reg; 4]) -> Known {
-        let [a, b, c, _] = sources.map(|source| self.known(source));
-        let constant = |position: usize| constant(program, sources[position]);
-        match alu {
-            Alu::Mov32 | Alu::Mov64 | Alu::CvtB32FromU32 | Alu::CvtB32FromS32 | Alu::CvtB64FromU64 | Alu::CvtB64FromS64 => a,
-            Alu::CvtB64FromU32 => Known { signed_bits: a.unsigned_bits + 1, ..a },
-            // A negative number gets ones above its 32 bits.
-            Alu::CvtB64FromS32 => Known { unsigned_bits: 64, ..a },
-            Alu::CvtB32FromU64 | Alu::CvtB32FromS64 => Known::multiple(a.low_zeros),
-            Alu::CvtB32FromU8 | Alu::CvtB64FromU8 | Alu::CvtU16FromU8 => Known::narrow(8, false),
-            Alu::CvtB32FromU16 | Alu::CvtB64FromU16 => Known::narrow(16, false),
-            Alu::CvtB32FromS8 => Known::narrow(8, true),
-            Alu::CvtB32FromS16 => Known::narrow(16, true),
-            Alu::Selp32 | Alu::Selp64 => a.or(b),
-            Alu::Add32 | Alu::Add64 => Known::multiple(a.low_zeros.min(b.low_zeros)),
-            // ptxas adds the negated second operand, about which it knows nothing. If that is a product that nothing else needs, it
-            // negates a factor instead, and multiplies and adds in one instruction. (In 64 bits it sometimes does the same.)
-            Alu::Sub32 if constant(1).is_some() || self.products[sources[1] as usize] => {
-                Known::multiple(a.low_zeros.min(b.low_zeros))
-            }
-            Alu::MulLo32 | Alu::MulLo64 | Alu::MulWideU32 | Alu::MulWideS32 => Known::multiple(a.low_zeros + b.low_zeros),
-            Alu::MadLo32 | Alu::MadLo64 | Alu::MadWideU32 | Alu::MadWideS32 => {
-                Known::multiple((a.low_zeros + b.low_zeros).min(c.low_zeros))
-            }
-            Alu::And32 | Alu::And64 => Known {
-                low_zeros: a.low_zeros.max(b.low_zeros),
-                unsigned_bits: a.unsigned_bits.min(b.unsigned_bits),
-                signed_bits: a.unsigned_bits.min(b.unsigned_bits) + 1,
-            },
-            Alu::Or32 | Alu::Or64 | Alu::Xor32 | Alu::Xor64 => a.or(b),
-            Alu::Shl32 | Alu::Shl64 => Known::multiple(a.low_zeros + constant(1).map_or(0, |n| n.min(64) as u32)),
-            Alu::ShrU32 => match constant(1) {
-                Some(n @ 0..32) => Known::narrow(a.unsigned_bits.min(32) - (n as u32).min(a.unsigned_bits), false),
-                _ => Known::NOTHING,
-            },
-            Alu::ShrS32 => match constant(1) {
-                Some(n @ 0..32) => Known::narrow(a.signed_bits.min(32).saturating_sub(n as u32).max(1), true),
-                _ => Known::NOTHING,
-            },
-            Alu::BfeU32 | Alu::BfeS32 => match (constant(1), constant(2)) {
-                (Some(start), Some(length @ 1..=32)) if start + length <= 32 => Known::narrow(length as u32, alu == Alu::BfeS32),
-                _ => Known::NOTHING,
-            },
+        Alu::And32 | Alu::And64 => Known {
+            low_zeros: a.low_zeros.max(b.low_zeros),
+            unsigned_bits: a.unsigned_bits.min(b.unsigned_bits),
+            signed_bits: a.unsigned_bits.min(b.unsigned_bits) + 1,
+        },
+        Alu::Or32 | Alu::Or64 | Alu::Xor32 | Alu::Xor64 => a.or(&b),
+        Alu::Shl32 | Alu::Shl64 => Known::multiple(a.low_zeros + constant(1).map_or(0, |n| n.min(64) as u32)),
+        Alu::ShrU32 => match constant(1) {
+            Some(n @ 0..32) => Known::narrow(a.unsigned_bits.min(32) - (n as u32).min(a.unsigned_bits), false),
             _ => Known::NOTHING,
-        }
+        },
+        Alu::ShrS32 => match constant(1) {
+            Some(n @ 0..32) => Known::narrow(a.signed_bits.min(32).saturating_sub(n as u32).max(1), true),
+            _ => Known::NOTHING,
+        },
+        Alu::BfeU32 | Alu::BfeS32 => match (constant(1), constant(2)) {
+            (Some(start), Some(length @ 1..=32)) if start + length <= 32 => Known::narrow(length as u32, alu == Alu::BfeS32),
+            _ => Known::NOTHING,
+        },
+        _ => Known::NOTHING,
     }
 }
 
 /// Returns true for each register that holds only 32-bit products, read only by sums and shifts. A shift by a number is a product.
 ///
 /// Reads by instructions that seldom compute an index, such as shuffles, are ignored.
-fn products_for_sums(program: &Program, rows: usize) -> Vec<bool> {
-    let mut products = vec![true; rows];
+fn products_for_sums(program: &Program) -> Vec<bool> {
+    let mut products = vec![true; program.rows];
     for inst in &program.code {
-        let mut exclude = |register: Reg, kind: Kind| {
-            if let Some(product) = products.get_mut(register as usize).filter(|_| kind == Kind::Word) {
-                *product = false;
-            }
-        };
-        match inst.action {
-            Action::Alu { alu: Alu::Add32 | Alu::Sub32 | Alu::Shl32, .. } => {}
-            Action::Alu { alu, sources, .. } => {
-                TABLE[alu as usize].sources.iter().zip(sources).for_each(|(kind, register)| exclude(register, *kind));
-            }
-            Action::Store(index) => {
-                let access = &program.accesses[index as usize];
-                access.registers.iter().take(access.count as usize).for_each(|register| exclude(*register, access.kind));
-            }
-            Action::Atomic(index) => {
-                let atomic = &program.atomics[index as usize];
-                let kind = if atomic.width == 8 { Kind::Double } else { Kind::Word };
-                atomic.operands.into_iter().for_each(|register| exclude(register, kind));
-            }
-            _ => {}
-        }
         let is_product = match inst.action {
             Action::Alu { alu: Alu::MulLo32, .. } => true,
             Action::Alu { alu: Alu::Shl32, sources, .. } => constant(program, sources[1]).is_some(),
             _ => false,
         };
-        if !is_product {
-            written(program, inst, exclude);
-        }
+        let excludes_reads = match inst.action {
+            Action::Alu { alu, .. } => !matches!(alu, Alu::Add32 | Alu::Sub32 | Alu::Shl32),
+            Action::Store(_) | Action::Atomic(_) => true,
+            _ => false,
+        };
+        registers(program, inst, &mut |role, register, kind| {
+            let is_excluded = match role {
+                Role::Read => excludes_reads,
+                Role::Address => false,
+                Role::Written => !is_product,
+            };
+            if let Some(product) = products.get_mut(register as usize).filter(|_| is_excluded && kind == Kind::Word) {
+                *product = false;
+            }
+        });
     }
     products
 }
@@ -248,107 +214,9 @@ pub fn constant(program: &Program, register: Reg) -> Option<u64> {
     match program.constants.get(place) {
         Some(constant) if constant.register == register => match constant.value {
             // All addresses in shared memory have the same part in front.
-            ConstantValue::Bits(bits) | ConstantValue::Shared(bits) => Some(bits),
+            ConstantValue::Bits(bits) | ConstantValue::Shared { offset: bits, .. } => Some(bits),
             ConstantValue::Address { .. } | ConstantValue::Param { .. } => None,
         },
         _ => None,
-    }
-}
-
-/// Calls `each` for every register that an instruction may write to, with its kind.
-pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) {
-    match inst.action {
-        Action::Alu { alu, destination, .. } => each(destination, TABLE[alu as usize].destination),
-        Action::Load(index) => {
-            let access = &program.accesses[index as usize];
-            access.registers.iter().take(access.count as usize).for_each(|register| each(*register, access.kind));
-        }
-        Action::Atomic(index) => {
-            let atomic = &program.atomics[index as usize];
-            let kind = if atomic.width == 8 { Kind::Double } else { Kind::Word };
-            atomic.destinations.iter().take(atomic.count as usize).for_each(|register| each(*register, kind));
-        }
-        Action::Barrier { poll: Some(poll), .. } => {
-            each(poll.destination, if poll.question == Question::Count { Kind::Word } else { Kind::Predicate });
-        }
-        Action::Exchange(Exchange::Match { destination, agrees, .. }) => {
-            each(destination, Kind::Word);
-            each(agrees, Kind::Predicate);
-        }
-        Action::Mbarrier(index) => match program.mbarriers[index as usize].op {
-            MbarrierOp::Arrive { state, .. } => each(state, Kind::Double),
-            MbarrierOp::Test { done, .. } => each(done, Kind::Predicate),
-            MbarrierOp::Init { .. } | MbarrierOp::Invalidate | MbarrierOp::Expect { .. } => {}
-        },
-        Action::Exchange(Exchange::Shuffle { destination, in_range, .. }) => {
-            each(destination, Kind::Word);
-            each(in_range, Kind::Predicate);
-        }
-        Action::Exchange(Exchange::Elect { leader, elected, .. }) => {
-            each(leader, Kind::Word);
-            each(elected, Kind::Predicate);
-        }
-        Action::Exchange(Exchange::Vote { mode, destination, .. }) => {
-            each(destination, if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate });
-        }
-        Action::Exchange(Exchange::Reduce { destination, .. } | Exchange::ActiveMask { destination }) => {
-            each(destination, Kind::Word)
-        }
-        Action::Clock { destination, kind } => each(destination, kind),
-        Action::Tensor(index) => match &program.tensor_ops[index as usize] {
-            TensorOp::MultiplyAdd(MultiplyAdd { d: fragment, .. }) | TensorOp::LoadFragment(FragmentAccess { fragment, .. }) => {
-                let registers = fragment.registers.iter().take(fragment.count_of_wmma());
-                registers.for_each(|register| each(*register, fragment.number.kind()));
-            }
-            TensorOp::LoadMatrices(Matrices { access, .. }) => {
-                program.accesses[*access as usize].registers.iter().for_each(|register| each(*register, Kind::Word));
-            }
-            TensorOp::Transpose { destination, .. } => each(*destination, Kind::Word),
-            TensorOp::StoreFragment(_) | TensorOp::StoreMatrices(_) => {}
-        },
-        Action::Wgmma(WgmmaStep::Start(index)) => {
-            program.wgmmas[index as usize].d.iter().for_each(|register| each(*register, Kind::Word));
-        }
-        Action::Texture(index) => match program.textures[index as usize] {
-            TextureOp::Fetch { results, .. } => results.iter().for_each(|register| each(*register, Kind::Word)),
-            TextureOp::Query { result, .. } => each(result, Kind::Word),
-            TextureOp::Surface { loads: true, width, registers, .. } => {
-                let kind = if width == 8 { Kind::Double } else { Kind::Word };
-                registers.iter().for_each(|register| each(*register, kind));
-            }
-            TextureOp::Surface { loads: false, .. } => {}
-        },
-        Action::Store(_)
-        | Action::Copy(_)
-        | Action::BulkCopy(_)
-        | Action::ClusterCopy(_)
-        | Action::Wgmma(_)
-        | Action::CommitCopies
-        | Action::CommitBulk
-        | Action::WaitForBulk { .. }
-        | Action::ProxyFence
-        | Action::WaitForCopies { .. }
-        | Action::Branch { .. }
-        | Action::Call { .. }
-        | Action::Return
-        | Action::Exit
-        | Action::Trap
-        | Action::NoTarget { .. }
-        | Action::Print { .. }
-        | Action::AssertFail { .. }
-        | Action::Allocate { .. }
-        | Action::Free { .. }
-        | Action::Barrier { poll: None, .. }
-        | Action::ClusterArrive { .. }
-        | Action::ClusterWait { .. }
-        | Action::SetRegisters { .. }
-        | Action::Fence { .. }
-        | Action::WarpSync { .. }
-        | Action::CopyLocal { .. }
-        | Action::CopyFrame { .. }
-        // What is taken back was written before.
-        | Action::Save { .. }
-        | Action::Restore { .. }
-        | Action::Nothing => {}
     }
 }

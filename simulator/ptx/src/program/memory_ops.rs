@@ -3,8 +3,10 @@
 use super::code::{Action, ConstantValue};
 use super::decode::Decoder;
 use super::fixed::SINK;
+use super::operands::Form::{Read, Write};
+use super::operands::elements;
 use super::operations::{Access, Address, Atomic, AtomicOp, MOST_ELEMENTS, Semantics};
-use super::scope::Symbol;
+use super::scope::{Local, Symbol};
 use crate::error::LoadError;
 use crate::finding::Space;
 use crate::syntax::ast::{Base, Instruction, Operand};
@@ -27,42 +29,31 @@ struct Modifiers {
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn load(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        let modifiers = self.modifiers(instruction)?;
-        let [destination, source] = without_policy(instruction) else {
-            return Err(self.operands_of(instruction));
-        };
-        let (base, offset) = self.addressed(source).ok_or_else(|| self.operands_of(instruction))?;
+        let Modifiers { space, count, element: Element { width, signed }, semantics } = self.modifiers(instruction)?;
+        let [destination, source] = self.exactly(without_policy(instruction))?;
+        let (base, offset) = self.addressed(source)?;
         let destinations = elements(destination);
-        if destinations.len() != modifiers.count as usize {
-            return Err(self.operands_of(instruction));
+        if destinations.len() != count as usize {
+            return Err(self.unfit());
         }
         let mut registers = [SINK; MOST_ELEMENTS];
-        let mut kind = if modifiers.element.width == 8 { Kind::Double } else { Kind::Word };
+        let mut kind = if width == 8 { Kind::Double } else { Kind::Word };
         let mut chosen = false;
         for (register, destination) in registers.iter_mut().zip(destinations) {
-            match destination {
-                Operand::Name("_") => {}
-                // A register may be wider than the element, and then all of them are.
-                Operand::Name(_) | Operand::Part(..) => match self.register_of(destination) {
-                    Some((found, found_kind))
-                        if found_kind == kind || (!chosen && (kind, found_kind) == (Kind::Word, Kind::Double)) =>
-                    {
-                        *register = found;
-                        kind = found_kind;
-                        chosen = true;
-                    }
-                    _ => return Err(self.operands_of(instruction)),
-                },
-                _ => return Err(self.operands_of(instruction)),
+            if matches!(destination, Operand::Name("_")) {
+                continue;
             }
+            // A register may be wider than the element, and then all of them are.
+            let fits = |found: Kind| found == kind || (!chosen && (kind, found) == (Kind::Word, Kind::Double));
+            let found = self.register_of(destination).filter(|(_, found)| fits(*found));
+            (*register, kind) = found.ok_or_else(|| self.unfit())?;
+            chosen = true;
         }
-        let Modifiers { space, count, element: Element { width, signed }, semantics } = modifiers;
         // A kernel parameter has one value for the whole launch.
         if let (Some(Space::Param), Some(Symbol::Param(at))) = (space, self.symbol_of(base)) {
             let first = i64::from(at).wrapping_add(offset);
             for (position, register) in registers.iter().take(count as usize).enumerate() {
-                let offset =
-                    u32::try_from(first + i64::from(width) * position as i64).map_err(|_| self.operands_of(instruction))?;
+                let offset = u32::try_from(first + i64::from(width) * position as i64).map_err(|_| self.unfit())?;
                 if *register != SINK {
                     self.move_constant(*register, kind, ConstantValue::Param { offset, width, signed });
                 }
@@ -70,84 +61,67 @@ impl<'m, 't> Decoder<'m, 't> {
             return Ok(());
         }
         let of_function = space == Some(Space::Param);
-        let array = self.array_of(base);
-        let (space, address) = self.address(base, offset, space, instruction)?;
+        let (space, address) = self.address(&Operand::Address(base, offset), space)?;
         // How often a relaxed load polls what other blocks write depends on when they run.
         let polls_blocks = semantics.strong && !semantics.volatile && !semantics.acquires && !instruction.opcode.contains(".cta");
         self.program.order_matters |= polls_blocks && space != Some(Space::Shared);
-        let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics, array };
-        self.program.accesses.push(access);
-        self.emit(Action::Load(self.program.accesses.len() as u32 - 1));
+        let access =
+            self.access(Access { of_function, space, address, width, count, signed, registers, kind, semantics, array: None });
+        self.emit(Action::Load(access));
         Ok(())
     }
 
     pub(super) fn store(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let Modifiers { space, count, element: Element { width, signed }, semantics } = self.modifiers(instruction)?;
-        let [target, source] = without_policy(instruction) else {
-            return Err(self.operands_of(instruction));
-        };
-        let (base, offset) = self.addressed(target).ok_or_else(|| self.operands_of(instruction))?;
-        let sources = elements(source);
-        if sources.len() != count as usize {
-            return Err(self.operands_of(instruction));
-        }
-        let mut kind = if width == 8 { Kind::Double } else { Kind::Word };
-        for source in sources {
-            if let Some((_, found)) = self.register_of(source)
-                && (kind, found) == (Kind::Word, Kind::Double)
-            {
-                kind = found;
-            }
-        }
+        let [target, source] = self.exactly(without_policy(instruction))?;
+        let (base, offset) = self.addressed(target)?;
+        let is_wide = |source: &Operand<'_>| matches!(self.register_of(source), Some((_, Kind::Double)));
+        let kind = if width == 8 || elements(source).iter().any(is_wide) { Kind::Double } else { Kind::Word };
         let mut registers = [SINK; MOST_ELEMENTS];
-        for (register, source) in registers.iter_mut().zip(sources) {
-            *register = self.source(source, kind)?;
-        }
+        self.elements(source, count as usize, Read(kind), &mut registers)?;
         let of_function = space == Some(Space::Param);
-        let array = self.array_of(base);
-        let (space, address) = self.address(base, offset, space, instruction)?;
-        let access = Access { of_function, space, address, width, count, signed, registers, kind, semantics, array };
-        self.program.accesses.push(access);
-        self.emit(Action::Store(self.program.accesses.len() as u32 - 1));
+        let (space, address) = self.address(&Operand::Address(base, offset), space)?;
+        let access =
+            self.access(Access { of_function, space, address, width, count, signed, registers, kind, semantics, array: None });
+        self.emit(Action::Store(access));
         Ok(())
     }
 
+    /// Adds an access to the program's table.
+    pub(super) fn access(&mut self, access: Access) -> u32 {
+        self.program.accesses.push(access);
+        self.program.accesses.len() as u32 - 1
+    }
+
     pub(super) fn atomic(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        let mut parts = instruction.opcode.split('.');
-        let returns = parts.next() == Some("atom");
-        let mut space = None;
-        let mut op = None;
-        let mut ty = None;
-        let mut vector = None;
+        let (mut space, mut op, mut ty, mut vector) = (None, None, None, None);
         let mut semantics = Semantics { strong: true, ..Semantics::default() };
-        for part in parts {
+        for part in instruction.opcode.split('.').skip(1) {
             match part {
-                "global" => space = Some(Space::Global),
-                "shared" | "shared::cta" | "shared::cluster" => space = Some(Space::Shared),
                 "f16" | "f16x2" | "bf16" | "bf16x2" | "b16" | "u32" | "s32" | "b32" | "f32" | "u64" | "s64" | "b64" | "f64"
                 | "b128" => ty = Some(part),
                 "add" | "min" | "max" | "and" | "or" | "xor" | "exch" | "cas" | "inc" | "dec" => op = Some(part),
-                "v2" => vector = Some(2),
-                "v4" => vector = Some(4),
-                "v8" => vector = Some(8),
+                "v2" | "v4" | "v8" => vector = lanes(part),
                 "L2::cache_hint" | "noftz" => {}
-                _ => semantics = semantics.with(part).ok_or_else(|| self.unsupported(instruction.opcode))?,
+                part => match access_space(part).filter(|space| matches!(space, Space::Global | Space::Shared)) {
+                    Some(found) => space = Some(found),
+                    None => semantics = semantics.with(part).ok_or_else(|| self.unknown())?,
+                },
             }
         }
         let found = op.zip(ty).and_then(|(name, ty)| Some((atomic_op(name, ty, vector.is_some())?, ty)));
-        let (op, ty) = found.ok_or_else(|| self.unsupported(instruction.opcode))?;
+        let (op, ty) = found.ok_or_else(|| self.unknown())?;
         // An operation on 16 bits must state that it keeps denormals.
         if ty.contains("f16") && !instruction.opcode.contains(".noftz") {
-            return Err(self.unsupported(instruction.opcode));
+            return Err(self.unknown());
         }
-        let since = match ty {
+        self.requires(match ty {
             "bf16" | "bf16x2" | "b128" => (9, 0),
             _ if vector.is_some() => (9, 0),
             "f16" | "b16" => (7, 0),
             "f16x2" | "f64" => (6, 0),
             _ => (0, 0),
-        };
-        self.requires(instruction, since)?;
+        })?;
         self.program.order_matters |= ty.contains('f');
         let width = match ty {
             "b16" | "f16" | "bf16" => 2,
@@ -160,43 +134,27 @@ impl<'m, 't> Decoder<'m, 't> {
         let count = if is_wide { 2 } else { vector.unwrap_or(1) };
         let fits = matches!(ty, "f32" | "f16" | "bf16" | "f16x2" | "bf16x2") && width * count <= 16;
         if vector.is_some() && !(fits && matches!(space, None | Some(Space::Global))) {
-            return Err(self.unsupported(instruction.opcode));
+            return Err(self.unknown());
         }
         let kind = if width == 8 { Kind::Double } else { Kind::Word };
-        let (destination, rest) = match (returns, without_policy(instruction)) {
-            (true, [destination, rest @ ..]) => (Some(destination), rest),
-            (false, rest) => (None, rest),
-            _ => return Err(self.operands_of(instruction)),
-        };
         let mut destinations = [SINK; MOST_ELEMENTS];
-        match destination {
-            None | Some(Operand::Name("_")) => {}
-            Some(destination) => {
-                let named = elements(destination);
-                if named.len() != count as usize {
-                    return Err(self.operands_of(instruction));
-                }
-                for (register, operand) in destinations.iter_mut().zip(named) {
-                    *register = self.destination(operand, kind)?;
-                }
+        let rest = match (instruction.root(), without_policy(instruction)) {
+            ("red", rest) | ("atom", [Operand::Name("_"), rest @ ..]) => rest,
+            (_, [destination, rest @ ..]) => {
+                self.elements(destination, count as usize, Write(kind), &mut destinations)?;
+                rest
             }
-        }
-        let (base, offset, sources) = match (rest, op) {
-            ([Operand::Address(base, offset), operands @ ..], AtomicOp::CompareAndSwap) if operands.len() == 2 => {
-                (*base, *offset, operands)
-            }
-            ([Operand::Address(base, offset), operand], _) if op != AtomicOp::CompareAndSwap => {
-                (*base, *offset, std::slice::from_ref(operand))
-            }
-            _ => return Err(self.operands_of(instruction)),
+            _ => return Err(self.unfit()),
         };
-        if sources.iter().any(|source| elements(source).len() != count as usize) {
-            return Err(self.operands_of(instruction));
+        let [place, sources @ ..] = rest else { return Err(self.unfit()) };
+        let needed = if op == AtomicOp::CompareAndSwap { 2 } else { 1 };
+        if sources.len() != needed || sources.iter().any(|source| elements(source).len() != count as usize) {
+            return Err(self.unfit());
         }
         let sources = sources.iter().flat_map(elements);
         let sources = sources.map(|source| self.source(source, kind)).collect::<Result<Vec<_>, _>>()?;
         let operands = std::array::from_fn(|element| *sources.get(element).unwrap_or(&sources[0]));
-        let (space, address) = self.address(base, offset, space, instruction)?;
+        let (space, address) = self.address(place, space)?;
         self.note_order(semantics, instruction.opcode);
         self.program.atomics.push(Atomic { space, address, op, width, count, is_wide, destinations, operands, semantics });
         self.emit(Action::Atomic(self.program.atomics.len() as u32 - 1));
@@ -204,54 +162,43 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     fn modifiers(&mut self, instruction: &Instruction<'_>) -> Result<Modifiers, LoadError> {
-        let mut space = None;
-        let mut count = 1;
-        let mut element = None;
+        let (mut space, mut count, mut element) = (None, 1, None);
         let mut semantics = Semantics::default();
         for part in instruction.opcode.split('.').skip(1) {
-            match part {
-                "global" => space = Some(Space::Global),
-                "shared" | "shared::cta" | "shared::cluster" => space = Some(Space::Shared),
-                "const" => space = Some(Space::Const),
-                "local" => space = Some(Space::Local),
-                "param" | "param::entry" | "param::func" => space = Some(Space::Param),
-                "v2" => count = 2,
-                "v4" => count = 4,
-                "v8" => count = 8,
-                // A register of 128 bits is a vector of two.
-                "b128" => {
-                    count = 2;
-                    element = element_type("b64");
-                }
-                "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => {}
-                hint if hint.starts_with("L1::") || hint.starts_with("L2::") => {}
-                part => match semantics.with(part) {
-                    Some(more) => semantics = more,
-                    None => element = Some(element_type(part).ok_or_else(|| self.unsupported(instruction.opcode))?),
-                },
+            // A register of 128 bits is a vector of two.
+            if part == "b128" {
+                (count, element) = (2, element_type("b64"));
+            } else if let Some(found) = access_space(part) {
+                space = Some(found);
+            } else if let Some(lanes) = lanes(part) {
+                count = lanes;
+            } else if let Some(more) = semantics.with(part) {
+                semantics = more;
+            } else if !is_cache_hint(part) {
+                element = Some(element_type(part).ok_or_else(|| self.unknown())?);
             }
         }
-        let element = element.ok_or_else(|| self.unsupported(instruction.opcode))?;
+        let element = element.ok_or_else(|| self.unknown())?;
         match element.width * count {
             ..=16 if count <= 4 => {}
-            32 if space != Some(Space::Global) => return Err(self.unsupported(instruction.opcode)),
-            32 if self.module.target < (10, 0) => {
+            32 if space == Some(Space::Global) && self.module.target < (10, 0) => {
                 return Err(self.unsupported(&format!("{} (32 bytes at once, from .target sm_100 on)", instruction.opcode)));
             }
-            32 => {}
-            _ => return Err(self.unsupported(instruction.opcode)),
+            32 if space == Some(Space::Global) => {}
+            _ => return Err(self.unknown()),
         }
         self.note_order(semantics, instruction.opcode);
         Ok(Modifiers { space, count, element, semantics })
     }
 
     /// The base and the offset of an operand in memory: `[%rd1+8]`, or `name[2]` without brackets.
-    fn addressed(&self, operand: &Operand<'t>) -> Option<(Base<'t>, i64)> {
-        match operand {
+    fn addressed(&self, operand: &Operand<'t>) -> Result<(Base<'t>, i64), LoadError> {
+        let place = match operand {
             Operand::Address(base, offset) => Some((*base, *offset)),
-            Operand::Element(name, index) => Some((Base::Name(name), self.element_offset(name, *index)?)),
+            Operand::Element(name, index) => self.element_offset(name, *index).map(|offset| (Base::Name(name), offset)),
             _ => None,
-        }
+        };
+        place.ok_or_else(|| self.unfit())
     }
 
     /// Notes that threads may order their accesses without a barrier.
@@ -270,40 +217,35 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// The space and the address of an access. The parameters of functions are in local memory.
-    pub(super) fn address(
-        &mut self,
-        base: Base<'t>,
-        offset: i64,
-        space: Option<Space>,
-        instruction: &Instruction<'_>,
-    ) -> Result<(Option<Space>, Address), LoadError> {
+    pub(super) fn address(&mut self, place: &Operand<'t>, space: Option<Space>) -> Result<(Option<Space>, Address), LoadError> {
+        let Operand::Address(base, offset) = *place else { return Err(self.unfit()) };
         let symbol = self.symbol_of(base);
         let space = match (space, symbol) {
-            (Some(Space::Param), Some(Symbol::Local(..) | Symbol::Frame(..))) => Some(Space::Local),
+            (Some(Space::Param), Some(Symbol::Local(_))) => Some(Space::Local),
             // `mov` of a function's parameter gives its address among the local variables, and clang then loads with `ld.param`.
-            (Some(Space::Param), Some(Symbol::Register { .. })) if !self.module.functions[self.current].is_kernel => {
+            (Some(Space::Param), Some(Symbol::Register(..))) if !self.module.functions[self.current].is_kernel => {
                 Some(Space::Local)
             }
             _ => space,
         };
         let fits = match symbol {
             Some(Symbol::Shared(_)) => space == Some(Space::Shared),
-            Some(Symbol::Local(..) | Symbol::Frame(..)) => space == Some(Space::Local),
+            Some(Symbol::Local(_)) => space == Some(Space::Local),
             Some(Symbol::Param(_)) => space == Some(Space::Param),
             Some(Symbol::Variable(_)) => matches!(space, Some(Space::Global | Space::Const) | None),
-            Some(Symbol::Register { .. } | Symbol::Vector { .. }) | None => true,
+            Some(Symbol::Register(..) | Symbol::Vector(..)) | None => true,
         };
         if !fits {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         }
-        if let Some(Symbol::Frame(at, _)) = symbol {
+        if let Some(Symbol::Local(Local { at, in_frame: true, .. })) = symbol {
             let offset = i64::from(at).wrapping_add(offset);
             return Ok((space, Address { base: self.frame_register(), kind: Kind::Double, offset }));
         }
         let (base, kind, offset) = match base {
             Base::Absolute => (self.constant(ConstantValue::Bits(offset as u64), Kind::Double), Kind::Double, 0),
             Base::Name(name) => match self.any_register(name) {
-                Some((_, Kind::Predicate)) => return Err(self.operands_of(instruction)),
+                Some((_, Kind::Predicate)) => return Err(self.unfit()),
                 Some((register, kind)) => (register, kind, offset),
                 None => (self.source(&Operand::Offset(name, offset), Kind::Double)?, Kind::Double, 0),
             },
@@ -353,12 +295,27 @@ pub(super) fn without_policy<'o, 't>(instruction: &'o Instruction<'t>) -> &'o [O
     }
 }
 
-/// The elements of a vector, or the operand itself.
-pub(super) fn elements<'o, 't>(operand: &'o Operand<'t>) -> &'o [Operand<'t>] {
-    match operand {
-        Operand::Vector(elements) => elements,
-        single => std::slice::from_ref(single),
-    }
+/// The space that a modifier of a load, a store, or an atomic operation names.
+fn access_space(modifier: &str) -> Option<Space> {
+    Some(match modifier {
+        "global" => Space::Global,
+        "shared" | "shared::cta" | "shared::cluster" => Space::Shared,
+        "const" => Space::Const,
+        "local" => Space::Local,
+        "param" | "param::entry" | "param::func" => Space::Param,
+        _ => return None,
+    })
+}
+
+/// The elements of a vector of this kind: `v4` has four.
+pub(super) fn lanes(modifier: &str) -> Option<u32> {
+    [("v2", 2), ("v4", 4), ("v8", 8)].into_iter().find(|(name, _)| *name == modifier).map(|(_, lanes)| lanes)
+}
+
+fn is_cache_hint(modifier: &str) -> bool {
+    matches!(modifier, "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt")
+        || modifier.starts_with("L1::")
+        || modifier.starts_with("L2::")
 }
 
 fn element_type(ty: &str) -> Option<Element> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::code::{Action, Program};
-use super::known::written;
+use super::registers::written;
 use super::wgmma::{FactorA, Mention, Mentions};
 use alu::registers::Reg;
 
@@ -27,7 +27,7 @@ pub fn mentions(program: &Program, named: &[(u32, u32, Reg)]) -> Mentions {
             let Some(slot) = slots.get(register) else { continue };
             let mut writes = false;
             for inst in &program.code[pc as usize..*end as usize] {
-                written(program, inst, |other, _| writes |= other == *register);
+                written(program, inst, &mut |other, _| writes |= other == *register);
             }
             mentions.all.push(Mention { slot: *slot, writes });
         }

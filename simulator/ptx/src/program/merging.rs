@@ -26,8 +26,9 @@ use std::collections::{BTreeMap, HashMap};
 use super::code::{Action, Exchange, Inst, Program};
 use super::fixed::TRUE;
 use super::flow::leads_block;
-use super::known::{Facts, constant, written};
+use super::known::{Facts, constant};
 use super::operations::MachineRequest;
+use super::registers::written;
 use crate::finding::Space;
 use alu::Alu;
 use alu::registers::{Kind, Reg};
@@ -35,17 +36,16 @@ use alu::registers::{Kind, Reg};
 /// The requests of a program's loads and stores.
 pub fn machine_requests(program: &Program, facts: &Facts) -> Vec<MachineRequest> {
     let requests = vec![MachineRequest::AsWritten; program.accesses.len()];
-    let mut merging =
-        Merging { program, facts, requests, values: HashMap::new(), versions: HashMap::new(), open: Default::default() };
+    let mut merging = Merging { program, facts, requests, values: HashMap::new(), versions: HashMap::new(), open: HashMap::new() };
     let leads = leads_block(&program.code, 0);
     for (at, inst) in program.code.iter().enumerate() {
         if leads[at] {
-            merging.close_all();
+            merging.close(|_, _| true);
             merging.values.clear();
         }
         merging.instruction(inst);
     }
-    merging.close_all();
+    merging.close(|_, _| true);
     merging.requests
 }
 
@@ -66,16 +66,6 @@ struct Member {
     offset: i64,
 }
 
-/// Accesses of one memory with nothing in between that prevents merging.
-#[derive(Debug, Default)]
-struct Open {
-    loads: Vec<Member>,
-    stores: Vec<Member>,
-}
-
-/// The memories whose accesses merge.
-const SPACES: [Space; 3] = [Space::Shared, Space::Global, Space::Local];
-
 struct Merging<'p> {
     program: &'p Program,
     facts: &'p Facts,
@@ -84,7 +74,8 @@ struct Merging<'p> {
     values: HashMap<Reg, (Base, i64)>,
     /// How often each register was written.
     versions: HashMap<Reg, u32>,
-    open: [Open; 3],
+    /// Accesses with nothing in between that prevents merging.
+    open: HashMap<(Space, Kinds), Vec<Member>>,
 }
 
 impl Merging<'_> {
@@ -93,8 +84,8 @@ impl Merging<'_> {
             Action::Load(index) => self.load(index, inst),
             Action::Store(index) => self.store(index, inst),
             Action::Atomic(index) => match self.program.atomics[index as usize].space {
-                Some(space) => self.close(space, true, true),
-                None => self.close_all(),
+                Some(space) => self.close(|other, _| other == space),
+                None => self.close(|_, _| true),
             },
             Action::Alu { .. }
             | Action::Exchange(
@@ -106,10 +97,10 @@ impl Merging<'_> {
             )
             | Action::Clock { .. }
             | Action::Nothing => {}
-            _ => self.close_all(),
+            _ => self.close(|_, _| true),
         }
         let sum = self.sum(inst);
-        written(self.program, inst, |register, kind| {
+        written(self.program, inst, &mut |register, kind| {
             if kind != Kind::Predicate {
                 *self.versions.entry(register).or_default() += 1;
                 self.values.remove(&register);
@@ -149,50 +140,45 @@ impl Merging<'_> {
     fn member(&self, index: u32, inst: &Inst) -> Option<Member> {
         let access = &self.program.accesses[index as usize];
         let (base, offset) = self.value(access.address.base);
-        let merges = inst.guard == TRUE && access.width >= 4 && !access.semantics.strong && !access.of_function;
+        let merges = inst.guard == TRUE
+            && access.width >= 4
+            && !access.semantics.strong
+            && !access.of_function
+            && matches!(access.space, Some(Space::Shared | Space::Global | Space::Local));
         merges.then_some(Member { index, base, offset: offset.wrapping_add(access.address.offset) })
     }
 
     fn load(&mut self, index: u32, inst: &Inst) {
-        let Some(space) = self.program.accesses[index as usize].space else {
-            SPACES.into_iter().for_each(|space| self.close(space, false, true));
-            return;
-        };
-        self.close(space, false, true);
-        if let (Some(open), Some(member)) = (place(space), self.member(index, inst)) {
-            self.open[open].loads.push(member);
+        let space = self.program.accesses[index as usize].space;
+        self.close(|other, kinds| space.is_none_or(|space| space == other) && kinds == Kinds::Stores);
+        if let (Some(space), Some(member)) = (space, self.member(index, inst)) {
+            self.open.entry((space, Kinds::Loads)).or_default().push(member);
         }
     }
 
     fn store(&mut self, index: u32, inst: &Inst) {
-        let Some(space) = self.program.accesses[index as usize].space else { return self.close_all() };
-        self.close(space, true, false);
-        let Some(open) = place(space) else { return };
-        let Some(member) = self.member(index, inst) else { return self.close(space, false, true) };
+        let Some(space) = self.program.accesses[index as usize].space else { return self.close(|_, _| true) };
+        self.close(|other, kinds| other == space && kinds == Kinds::Loads);
         let extent =
             |member: &Member| member.offset..member.offset + i64::from(self.program.accesses[member.index as usize].bytes());
-        let new = extent(&member);
-        let apart = |old: &Member| old.base == member.base && (extent(old).end <= new.start || new.end <= extent(old).start);
-        if !self.open[open].stores.iter().all(apart) {
-            self.close(space, false, true);
+        let member = self.member(index, inst);
+        let is_apart = |old: &Member, new: &Member| {
+            old.base == new.base && (extent(old).end <= extent(new).start || extent(new).end <= extent(old).start)
+        };
+        let before = self.open.get(&(space, Kinds::Stores));
+        if !member.is_some_and(|new| before.is_none_or(|before| before.iter().all(|old| is_apart(old, &new)))) {
+            self.close(|other, kinds| other == space && kinds == Kinds::Stores);
         }
-        self.open[open].stores.push(member);
+        if let Some(member) = member {
+            self.open.entry((space, Kinds::Stores)).or_default().push(member);
+        }
     }
 
-    fn close_all(&mut self) {
-        SPACES.into_iter().for_each(|space| self.close(space, true, true));
-    }
-
-    /// Merges the collected loads, stores, or both of a memory. Later accesses cannot join them.
-    fn close(&mut self, space: Space, loads: bool, stores: bool) {
-        let Some(place) = place(space) else { return };
-        if loads {
-            let members = std::mem::take(&mut self.open[place].loads);
-            self.merge(members, Kinds::Loads);
-        }
-        if stores {
-            let members = std::mem::take(&mut self.open[place].stores);
-            self.merge(members, Kinds::Stores);
+    /// Merges the collected accesses of some memories and kinds. Later accesses cannot join them.
+    fn close(&mut self, is_closed: impl Fn(Space, Kinds) -> bool) {
+        let closed: Vec<_> = self.open.extract_if(|(space, kinds), _| is_closed(*space, *kinds)).collect();
+        for ((_, kinds), members) in closed {
+            self.merge(members, kinds);
         }
     }
 
@@ -260,14 +246,10 @@ impl Merging<'_> {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kinds {
     Loads,
     Stores,
-}
-
-fn place(space: Space) -> Option<usize> {
-    SPACES.iter().position(|other| *other == space)
 }
 
 #[cfg(test)]

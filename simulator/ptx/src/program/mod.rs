@@ -2,11 +2,9 @@
 
 mod arrays;
 mod async_ops;
-mod bulk_ops;
 mod call_graph;
 mod calls;
 mod carry;
-mod cluster_copies;
 mod cluster_ops;
 mod code;
 mod compare;
@@ -27,8 +25,9 @@ mod operands;
 mod operations;
 mod origin;
 mod pointers;
-mod reach;
+mod registers;
 mod scope;
+mod settle;
 mod stack;
 mod tensor_ops;
 mod texture_ops;
@@ -37,12 +36,12 @@ mod warp_ops;
 mod wgmma;
 mod wgmma_ops;
 
-pub use bulk_ops::typed_reduction;
 pub use call_graph::{CallGraph, address_of_function};
 pub use code::{
     Action, Axis, Constant, ConstantValue, Exchange, FrameLayout, Inst, Param, Poll, Program, Question, ShuffleMode, Special,
     VoteMode,
 };
+pub use copy_ops::typed_reduction;
 pub use decode::{decode_kernel, globals};
 pub use fate::{is_stored, used_elements};
 pub use fixed::{NOWHERE, SINK, TRUE};

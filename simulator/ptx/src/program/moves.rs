@@ -7,18 +7,16 @@ use crate::error::LoadError;
 use crate::syntax::ast::{self, Operand, Type};
 use alu::registers::{Kind, Reg};
 use alu::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
-use alu::{Alu, Row};
+use alu::{Alu, TABLE};
 
 impl<'m, 't> Decoder<'m, 't> {
     /// `mov`: between registers, of addresses and clocks, and between a register and its parts.
     pub(super) fn mov(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
         match instruction.operands.as_slice() {
-            [Operand::Vector(to), Operand::Vector(from)] if to.len() == from.len() => self.move_vector(to, from, instruction),
-            [Operand::Vector(to), Operand::Name(special)] if is_vector_register(special) => {
-                self.move_special(to, special, instruction)
-            }
-            [Operand::Vector(parts), whole] => self.unpack(parts, whole, instruction),
-            [whole, Operand::Vector(parts)] => self.pack(whole, parts, instruction),
+            [Operand::Vector(to), Operand::Vector(from)] if to.len() == from.len() => self.move_vector(to, from),
+            [Operand::Vector(to), Operand::Name(special)] if is_vector_register(special) => self.move_special(to, special),
+            [Operand::Vector(parts), whole] => self.unpack(parts, whole),
+            [whole, Operand::Vector(parts)] => self.pack(whole, parts),
             [destination, Operand::Name("%clock_hi" | "%globaltimer_hi")] => {
                 let destination = self.destination(destination, Kind::Word)?;
                 let (clock, high) = (self.take_rows(Kind::Double), self.take_rows(Kind::Double));
@@ -48,21 +46,16 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.alu(row.alu, destination, &[source]);
                 Ok(())
             }
-            _ => Err(self.operands_of(instruction)),
+            _ => Err(self.unfit()),
         }
     }
 
     /// `mov.v2.f32 v, {%f1, %f2}`, and `mov.b128`, whose registers are vectors of two.
-    fn move_vector(
-        &mut self,
-        to: &[Operand<'t>],
-        from: &[Operand<'t>],
-        instruction: &ast::Instruction<'t>,
-    ) -> Result<(), LoadError> {
-        let width = match instruction.opcode.rsplit('.').next().and_then(|ty| ty.get(1..)) {
+    fn move_vector(&mut self, to: &[Operand<'t>], from: &[Operand<'t>]) -> Result<(), LoadError> {
+        let width = match self.opcode.rsplit('.').next().and_then(|ty| ty.get(1..)) {
             Some("64" | "128") => Kind::Double,
             Some("8" | "16" | "32") => Kind::Word,
-            _ => return Err(self.unsupported(instruction.opcode)),
+            _ => return Err(self.unknown()),
         };
         let alu = if width == Kind::Double { Alu::Mov64 } else { Alu::Mov32 };
         // Through copies, because a register may be on both sides.
@@ -82,9 +75,9 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `mov.v4.u32 v, %tid`
-    fn move_special(&mut self, to: &[Operand<'t>], special: &str, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
-        if instruction.opcode != "mov.v4.u32" || to.len() != 4 {
-            return Err(self.operands_of(instruction));
+    fn move_special(&mut self, to: &[Operand<'t>], special: &str) -> Result<(), LoadError> {
+        if self.opcode != "mov.v4.u32" || to.len() != 4 {
+            return Err(self.unfit());
         }
         for (destination, axis) in to.iter().zip(["x", "y", "z", "w"]) {
             let source = self.source(&Operand::Name(&format!("{special}.{axis}")), Kind::Word)?;
@@ -94,54 +87,38 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// `mov.b64 {%r1, %r2}, %rd1`
-    fn unpack(&mut self, parts: &[Operand<'t>], whole: &Operand<'t>, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
-        let (alu, kind, bits) = match (instruction.opcode, parts.len()) {
+    /// `mov.b64 {%r1, %r2}, %rd1` and `mov.b32 {b0, b1, b2, b3}, %r1`
+    fn unpack(&mut self, parts: &[Operand<'t>], whole: &Operand<'t>) -> Result<(), LoadError> {
+        let (alu, kind, bits) = match (self.opcode, parts.len()) {
             ("mov.b32", 2) => (Alu::Unpack16, Kind::Word, 16),
             ("mov.b64", 2) => (Alu::Unpack32, Kind::Double, 32),
             ("mov.b64", 4) => (Alu::Unpack16From64, Kind::Double, 16),
-            ("mov.b16", 2) | ("mov.b32", 4) => return self.unpack_bytes(parts, whole),
-            _ => return Err(self.operands_of(instruction)),
+            ("mov.b16", 2) | ("mov.b32", 4) => (Alu::BfeU32, Kind::Word, 8),
+            _ => return Err(self.unfit()),
         };
         let whole = self.source(whole, kind)?;
-        for (position, part) in parts.iter().enumerate() {
-            if matches!(part, Operand::Name("_")) {
-                continue;
-            }
+        let width = self.constant(ConstantValue::Bits(bits), Kind::Word);
+        for (position, part) in parts.iter().enumerate().filter(|(_, part)| !matches!(part, Operand::Name("_"))) {
             let destination = self.destination(part, Kind::Word)?;
-            let shift = self.constant(ConstantValue::Bits(bits * position as u64), Kind::Word);
-            self.alu(alu, destination, &[whole, shift]);
+            let start = self.constant(ConstantValue::Bits(bits * position as u64), Kind::Word);
+            let sources = [whole, start, width];
+            self.alu(alu, destination, &sources[..TABLE[alu as usize].sources.len()]);
         }
         Ok(())
     }
 
     /// `mov.b64 %rd1, {%r1, %r2}`
-    fn pack(&mut self, whole: &Operand<'t>, parts: &[Operand<'t>], instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
-        let (alu, kind) = match (instruction.opcode, parts.len()) {
+    fn pack(&mut self, whole: &Operand<'t>, parts: &[Operand<'t>]) -> Result<(), LoadError> {
+        let (alu, kind) = match (self.opcode, parts.len()) {
             ("mov.b32", 2) => (Alu::Pack32, Kind::Word),
             ("mov.b64", 2) => (Alu::Pack64, Kind::Double),
             ("mov.b64", 4) => (Alu::Pack64From16, Kind::Double),
             ("mov.b16", 2) | ("mov.b32", 4) => return self.pack_bytes(whole, parts),
-            _ => return Err(self.operands_of(instruction)),
+            _ => return Err(self.unfit()),
         };
         let destination = self.destination(whole, kind)?;
         let sources = parts.iter().map(|part| self.source(part, Kind::Word)).collect::<Result<Vec<_>, _>>()?;
         self.alu(alu, destination, &sources);
-        Ok(())
-    }
-
-    /// `mov.b32 {b0, b1, b2, b3}, %r1`
-    fn unpack_bytes(&mut self, parts: &[Operand<'t>], whole: &Operand<'t>) -> Result<(), LoadError> {
-        let whole = self.source(whole, Kind::Word)?;
-        let width = self.constant(ConstantValue::Bits(8), Kind::Word);
-        for (position, part) in parts.iter().enumerate() {
-            if matches!(part, Operand::Name("_")) {
-                continue;
-            }
-            let destination = self.destination(part, Kind::Word)?;
-            let start = self.constant(ConstantValue::Bits(8 * position as u64), Kind::Word);
-            self.alu(Alu::BfeU32, destination, &[whole, start, width]);
-        }
         Ok(())
     }
 
@@ -163,9 +140,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `cvta`: converts between addresses in a space and generic ones. Global and constant addresses are generic already.
     pub(super) fn convert_address(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
-        let [destination, source] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
-        };
+        let [destination, source] = self.exactly(&instruction.operands)?;
         // All blocks of a cluster are in one window, each with a part of its own.
         let opcode =
             ["::cta", "::cluster", "::entry"].iter().fold(instruction.opcode.to_owned(), |opcode, scope| opcode.replace(scope, ""));
@@ -175,7 +150,7 @@ impl<'m, 't> Decoder<'m, 't> {
             "cvta.local.u64" => (Alu::Or64, Some(LOCAL_WINDOW)),
             "cvta.param.u64" => (Alu::Or64, Some(PARAM_WINDOW)),
             "cvta.to.shared.u64" | "cvta.to.local.u64" | "cvta.to.param.u64" => (Alu::And64, Some(WINDOW_OFFSET)),
-            _ => return Err(self.unsupported(instruction.opcode)),
+            _ => return Err(self.unknown()),
         };
         let destination = self.destination(destination, Kind::Double)?;
         let mut sources = vec![self.source(source, Kind::Double)?];
@@ -188,16 +163,16 @@ impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn convert(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
         let opcode = instruction.opcode;
         let row = self.row(opcode)?;
-        let Some((destination, operands)) = instruction.operands.split_first().filter(|(_, rest)| rest.len() == row.sources.len())
-        else {
-            return Err(self.operands_of(instruction));
-        };
+        let [destination, operands @ ..] = instruction.operands.as_slice() else { return Err(self.unfit()) };
+        if operands.len() != row.sources.len() {
+            return Err(self.unfit());
+        }
         let mut sources = Vec::with_capacity(operands.len());
         for (operand, kind) in operands.iter().zip(row.sources) {
             sources.push(match (self.wide_register(operand), kind) {
                 (Some(wide), Kind::Word) => {
                     let low = self.take_rows(Kind::Word);
-                    self.alu(self.row("cvt.u32.u64")?.alu, low, &[wide]);
+                    self.alu(Alu::CvtB32FromU64, low, &[wide]);
                     low
                 }
                 _ => self.source(operand, *kind)?,
@@ -211,12 +186,8 @@ impl<'m, 't> Decoder<'m, 't> {
         let narrow = self.take_rows(Kind::Word);
         self.alu(row.alu, narrow, &sources);
         let is_signed = opcode.rsplit('.').nth(1).is_some_and(|ty| ty.starts_with('s'));
-        self.alu(self.row(if is_signed { "cvt.s64.s32" } else { "cvt.u64.u32" })?.alu, wide, &[narrow]);
+        self.alu(if is_signed { Alu::CvtB64FromS32 } else { Alu::CvtB64FromU32 }, wide, &[narrow]);
         Ok(())
-    }
-
-    fn row(&self, opcode: &str) -> Result<&'static Row, LoadError> {
-        alu::lookup(opcode).ok_or_else(|| self.unsupported(opcode))
     }
 
     /// The operand's register, if it has 64 bits.

@@ -2,32 +2,29 @@
 
 use alu::registers::{Kind, Reg};
 
-/// A declaration of registers: `.reg .b32 %r<35>;`
-#[derive(Clone, Debug)]
-pub struct NamedRegisters {
-    /// In a function that is no kernel, its name and two colons come first: `area::%r`.
-    pub name: String,
-    pub kind: Kind,
+/// Registers, or vectors of registers, that one declaration names: `.reg .b32 %r<35>;`
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
     pub first: Reg,
-    /// `name0` to `name(n-1)`; without a count it is one register with just that name.
+    pub kind: Kind,
+    /// `Some(n)` for `name0` to `name(n-1)`; without a count it is one register with just that name.
     pub count: Option<u32>,
     /// Elements of each, if they are vectors.
     pub lanes: Option<u8>,
 }
 
-impl NamedRegisters {
+impl Family {
     /// The registers in the order of their names.
-    pub fn registers(&self) -> impl Iterator<Item = Reg> {
-        let (first, rows) = (self.first, rows(self.kind));
-        (0..self.count.unwrap_or(1) * u32::from(self.lanes.unwrap_or(1))).map(move |number| first + number * rows)
+    pub fn registers(self) -> impl Iterator<Item = Reg> {
+        (0..self.count.unwrap_or(1) * u32::from(self.lanes.unwrap_or(1))).map(move |number| self.first + number * rows(self.kind))
     }
 
-    /// The name of the register with that number.
-    pub fn name_of(&self, number: u32) -> String {
+    /// The name of the register with that number, given the name in the declaration.
+    pub fn name_of(self, name: &str, number: u32) -> String {
         let lanes = u32::from(self.lanes.unwrap_or(1));
         let index = self.count.map(|_| (number / lanes).to_string()).unwrap_or_default();
         let part = self.lanes.map(|_| format!(".{}", PARTS[(number % lanes) as usize % PARTS.len()][0])).unwrap_or_default();
-        format!("{}{index}{part}", self.name)
+        format!("{name}{index}{part}")
     }
 }
 

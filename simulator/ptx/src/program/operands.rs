@@ -3,12 +3,25 @@
 use super::call_graph::address_of_function;
 use super::code::{Constant, ConstantValue, Special};
 use super::decode::Decoder;
-use super::fixed::{FALSE, TRUE};
-use super::scope::{Symbol, special};
+use super::fixed::{FALSE, SINK, TRUE};
+use super::scope::{Local, Symbol, special};
 use crate::error::{LoadError, syntax};
 use crate::syntax::ast::Operand;
 use alu::Alu;
 use alu::registers::{Kind, Reg};
+
+/// The form of an operand: a register to write to, or what an instruction reads from.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    Read(Kind),
+    Write(Kind),
+}
+
+impl Form {
+    pub fn new(kind: Kind, written: bool) -> Self {
+        if written { Self::Write(kind) } else { Self::Read(kind) }
+    }
+}
 
 impl Decoder<'_, '_> {
     /// A register that an instruction writes.
@@ -28,7 +41,7 @@ impl Decoder<'_, '_> {
         match operand {
             Operand::Name(name) => self.any_register(name),
             Operand::Part(vector, part) => match self.scopes.part(vector, *part)? {
-                Symbol::Register { first, kind, count: None } => Some((first, kind)),
+                Symbol::Register(register, kind) => Some((register, kind)),
                 _ => None,
             },
             _ => None,
@@ -37,19 +50,18 @@ impl Decoder<'_, '_> {
 
     /// The register of that name.
     pub(super) fn register(&self, name: &str, kind: Kind) -> Result<Reg, LoadError> {
-        match self.scopes.find(name) {
-            Some(Symbol::Register { first, kind: found, count: None }) if found == kind => Ok(first),
-            Some(Symbol::Register { kind: found, count: None, .. }) => {
-                Err(syntax(self.origin.ptx_line, format!("expected {}, found {name}, {}", described(kind), described(found))))
-            }
-            _ => Err(syntax(self.origin.ptx_line, format!("expected {}, found {name}", described(kind)))),
-        }
+        let found = match self.any_register(name) {
+            Some((register, found)) if found == kind => return Ok(register),
+            Some((_, found)) => format!("{name}, {}", described(found)),
+            None => name.to_owned(),
+        };
+        Err(syntax(self.origin.ptx_line, format!("expected {}, found {found}", described(kind))))
     }
 
     /// Any register of that name, with its kind.
     pub(super) fn any_register(&self, name: &str) -> Option<(Reg, Kind)> {
         match self.scopes.find(name)? {
-            Symbol::Register { first, kind, count: None } => Some((first, kind)),
+            Symbol::Register(register, kind) => Some((register, kind)),
             _ => None,
         }
     }
@@ -60,8 +72,8 @@ impl Decoder<'_, '_> {
         let mismatch = |found: &str| syntax(line, format!("expected {}, found {found}", described(kind)));
         match operand {
             Operand::Name(name) => match self.scopes.find(name) {
-                Some(Symbol::Register { first, kind: found, count: None }) if found == kind => Ok(first),
-                Some(Symbol::Register { .. }) => self.register(name, kind),
+                Some(Symbol::Register(register, found)) if found == kind => Ok(register),
+                Some(Symbol::Register(..)) => self.register(name, kind),
                 Some(symbol) => self.address_value(symbol, 0, kind).ok_or_else(|| mismatch(name)),
                 None => match special(name) {
                     Some(special) if kind != Kind::Predicate => Ok(self.special(special, kind)),
@@ -76,14 +88,9 @@ impl Decoder<'_, '_> {
                     _ => Err(mismatch(name)),
                 },
             },
-            Operand::Offset(name, offset) => {
-                let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
-                self.address_value(symbol, *offset, kind).ok_or_else(|| mismatch(name))
-            }
+            Operand::Offset(name, offset) => self.address_of(name, Some(*offset), kind).ok_or_else(|| mismatch(name)),
             Operand::Element(name, index) => {
-                let symbol = self.scopes.find(name).ok_or_else(|| mismatch(name))?;
-                let offset = self.element_offset(name, *index).ok_or_else(|| mismatch(name))?;
-                self.address_value(symbol, offset, kind).ok_or_else(|| mismatch(name))
+                self.address_of(name, self.element_offset(name, *index), kind).ok_or_else(|| mismatch(name))
             }
             Operand::Part(vector, _) => match self.register_of(operand) {
                 Some((register, found)) if found == kind => Ok(register),
@@ -98,13 +105,66 @@ impl Decoder<'_, '_> {
             Operand::Integer(bits) if kind == Kind::Predicate => Ok(if *bits != 0 { TRUE } else { FALSE }),
             Operand::Integer(bits) => Ok(self.constant(ConstantValue::Bits(*bits), kind)),
             Operand::F32(bits) if kind == Kind::Word => Ok(self.constant(ConstantValue::Bits(u64::from(*bits)), kind)),
-            Operand::F64(bits) if kind == Kind::Double => Ok(self.constant(ConstantValue::Bits(*bits), kind)),
-            Operand::F64(bits) if kind == Kind::Word => {
-                let value = f64::from_bits(*bits) as f32;
-                Ok(self.constant(ConstantValue::Bits(u64::from(value.to_bits())), kind))
+            Operand::F64(bits) if kind != Kind::Predicate => {
+                let single = (f64::from_bits(*bits) as f32).to_bits();
+                let bits = if kind == Kind::Word { u64::from(single) } else { *bits };
+                Ok(self.constant(ConstantValue::Bits(bits), kind))
             }
             _ => Err(mismatch("another operand")),
         }
+    }
+
+    /// The registers of an instruction's sources, which must be as many as these kinds.
+    pub(super) fn sources(&mut self, operands: &[Operand<'_>], kinds: &[Kind]) -> Result<Vec<Reg>, LoadError> {
+        if operands.len() != kinds.len() {
+            return Err(self.unfit());
+        }
+        operands.iter().zip(kinds).map(|(operand, kind)| self.source(operand, *kind)).collect()
+    }
+
+    /// Gives the first `count` of `registers` those of a vector's elements, or of a single operand. The others stay as they are.
+    pub(super) fn elements(
+        &mut self,
+        operand: &Operand<'_>,
+        count: usize,
+        form: Form,
+        registers: &mut [Reg],
+    ) -> Result<(), LoadError> {
+        let elements = elements(operand);
+        if elements.len() != count || count > registers.len() {
+            return Err(self.unfit());
+        }
+        for (register, element) in registers.iter_mut().zip(elements) {
+            *register = self.register_for(element, form)?;
+        }
+        Ok(())
+    }
+
+    /// The register of an operand of this form.
+    pub(super) fn register_for(&mut self, operand: &Operand<'_>, form: Form) -> Result<Reg, LoadError> {
+        match form {
+            Form::Write(kind) => self.destination(operand, kind),
+            Form::Read(kind) => self.source(operand, kind),
+        }
+    }
+
+    /// The registers of operands of these forms, and no others.
+    pub(super) fn registers<const N: usize>(&mut self, operands: &[Operand<'_>], forms: [Form; N]) -> Result<[Reg; N], LoadError> {
+        let operands: &[_; N] = self.exactly(operands)?;
+        let mut registers = [SINK; N];
+        for ((register, operand), form) in registers.iter_mut().zip(operands).zip(forms) {
+            *register = self.register_for(operand, form)?;
+        }
+        Ok(registers)
+    }
+
+    /// The operands, if they are `N`.
+    pub(super) fn exactly<'o, 't, const N: usize>(&self, operands: &'o [Operand<'t>]) -> Result<&'o [Operand<'t>; N], LoadError> {
+        operands.try_into().map_err(|_| self.unfit())
+    }
+
+    fn address_of(&mut self, name: &str, offset: Option<i64>, kind: Kind) -> Option<Reg> {
+        self.address_value(self.scopes.find(name)?, offset?, kind)
     }
 
     fn address_value(&mut self, symbol: Symbol, offset: i64, kind: Kind) -> Option<Reg> {
@@ -112,10 +172,15 @@ impl Decoder<'_, '_> {
             return None;
         }
         let value = match symbol {
-            Symbol::Register { .. } | Symbol::Vector { .. } => return None,
-            Symbol::Frame(at, _) => return Some(self.address_in_frame(i64::from(at).wrapping_add(offset), kind)),
-            Symbol::Shared(at) => ConstantValue::Shared(i64::from(at).wrapping_add(offset) as u64),
-            Symbol::Local(at, _) | Symbol::Param(at) => ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64),
+            Symbol::Register(..) | Symbol::Vector(..) => return None,
+            Symbol::Local(Local { at, in_frame: true, .. }) => {
+                return Some(self.address_in_frame(i64::from(at).wrapping_add(offset), kind));
+            }
+            Symbol::Shared(variable) => {
+                let at = self.program.shared_variables[variable as usize].offset;
+                ConstantValue::Shared { offset: i64::from(at).wrapping_add(offset) as u64, variable }
+            }
+            Symbol::Local(Local { at, .. }) | Symbol::Param(at) => ConstantValue::Bits(i64::from(at).wrapping_add(offset) as u64),
             Symbol::Variable(variable) => ConstantValue::Address { variable, offset },
         };
         Some(self.constant(value, kind))
@@ -148,6 +213,14 @@ impl Decoder<'_, '_> {
         let first = self.next_row;
         self.next_row += if kind == Kind::Double { 2 } else { 1 };
         first as Reg
+    }
+}
+
+/// The elements of a vector, or the operand itself.
+pub(super) fn elements<'o, 't>(operand: &'o Operand<'t>) -> &'o [Operand<'t>] {
+    match operand {
+        Operand::Vector(elements) => elements,
+        single => std::slice::from_ref(single),
     }
 }
 

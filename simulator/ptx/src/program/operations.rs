@@ -1,6 +1,7 @@
 //! Operations on memory, on barriers in shared memory, and on matrices. An [action](super::code::Action) has the index of its
 //! operation.
 
+use super::fixed::SINK;
 use super::fragment::Fragment;
 use crate::finding::Space;
 use alu::registers::{Kind, Reg};
@@ -28,10 +29,27 @@ pub struct Access {
     pub kind: Kind,
     pub semantics: Semantics,
     /// The array in shared memory that the address was made from, if that is known, by its number among the program's variables there.
+    /// Only loads and stores have one.
     pub array: Option<u32>,
 }
 
 impl Access {
+    /// An access to one element, which no register holds.
+    pub fn plain(space: Option<Space>, address: Address, width: u32) -> Self {
+        Self {
+            of_function: false,
+            space,
+            address,
+            width,
+            count: 1,
+            signed: false,
+            registers: [SINK; MOST_ELEMENTS],
+            kind: Kind::Word,
+            semantics: Semantics::default(),
+            array: None,
+        }
+    }
+
     /// Bytes of all elements.
     #[inline]
     pub fn bytes(&self) -> u32 {

@@ -4,69 +4,56 @@
 //! index is multiplied by the size of an element, and no product is a pointer. So an address usually comes from one parameter. An offset in
 //! bytes that is a parameter of 64 bits itself cannot be told from a pointer; then there are two.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::code::{Action, ConstantValue, Inst, Program};
-use super::operations::{BulkCopy, TensorOp};
+use super::registers::{Role, registers};
+use super::settle::{Fact, settle};
 use alu::Alu;
 use alu::registers::Reg;
 
-/// Offsets in the parameter list.
-type Offsets = BTreeSet<u32>;
+/// Offsets in the parameter list. The sets only grow, so they settle.
+#[derive(Clone, Default, PartialEq)]
+struct Offsets(BTreeSet<u32>);
+
+impl Fact for Offsets {
+    fn or(&self, other: &Self) -> Self {
+        Self(&self.0 | &other.0)
+    }
+}
 
 /// Finds the parameters of 64 bits, by their offsets in the list, that the addresses of the instructions in a line of PTX were made from.
 ///
 /// This is for messages about a kernel that failed: it goes through the whole program. What passes through memory or through another
 /// thread's register is not followed.
 pub fn parameters_of_addresses(program: &Program, ptx_line: u32) -> Vec<u32> {
-    let mut origins: HashMap<Reg, Offsets> = HashMap::new();
+    let mut origins = vec![Offsets::default(); program.rows];
     for constant in &program.constants {
         if let ConstantValue::Param { offset, width: 8, .. } = constant.value {
-            origins.entry(constant.register).or_default().insert(offset);
+            origins[constant.register as usize].0.insert(offset);
         }
     }
-    // The sets only grow, so this ends.
-    while program.code.iter().filter(|inst| follow(inst, &mut origins)).count() > 0 {}
+    settle(program, &mut origins, result);
     let in_line = program.code.iter().zip(&program.origins).filter(|(_, origin)| origin.ptx_line == ptx_line);
-    let bases = in_line.filter_map(|(inst, _)| base(program, inst));
-    let offsets: Offsets = bases.filter_map(|base| origins.get(&base)).flatten().copied().collect();
+    let mut offsets = BTreeSet::new();
+    for (inst, _) in in_line {
+        registers(program, inst, &mut |role, register, _| {
+            if role == Role::Address {
+                offsets.extend(&origins[register as usize].0);
+            }
+        });
+    }
     offsets.into_iter().collect()
 }
 
-/// Adds what an instruction says about its result. Returns whether that is new.
-fn follow(inst: &Inst, origins: &mut HashMap<Reg, Offsets>) -> bool {
-    let Action::Alu { alu, destination, sources: [a, b, c, _] } = inst.action else { return false };
+/// The parameters that an instruction's result is made from.
+fn result(origins: &[Offsets], inst: &Inst) -> Offsets {
+    let Action::Alu { alu, sources: [a, b, c, _], .. } = inst.action else { return Offsets::default() };
     let terms: &[Reg] = match alu {
         Alu::Mov64 | Alu::CvtB64FromU64 | Alu::CvtB64FromS64 | Alu::Sub64 => &[a],
         Alu::Add64 | Alu::Selp64 | Alu::And64 | Alu::Or64 => &[a, b],
         Alu::MadLo64 | Alu::MadWideU32 | Alu::MadWideS32 => &[c],
-        _ => return false,
+        _ => &[],
     };
-    let found: Offsets = terms.iter().filter_map(|term| origins.get(term)).flatten().copied().collect();
-    if found.is_empty() {
-        return false;
-    }
-    let known = origins.entry(destination).or_default();
-    let before = known.len();
-    known.extend(found);
-    known.len() > before
-}
-
-/// The register with the address in global memory that an instruction accesses, if it accesses any.
-fn base(program: &Program, inst: &Inst) -> Option<Reg> {
-    let of_access = |index: u32| program.accesses[index as usize].address.base;
-    Some(match inst.action {
-        Action::Load(index) | Action::Store(index) => of_access(index),
-        Action::Atomic(index) => program.atomics[index as usize].address.base,
-        Action::Copy(index) => of_access(program.copies[index as usize].source),
-        Action::BulkCopy(index) => {
-            let BulkCopy { access, .. } = program.bulk_copies[index as usize];
-            of_access(access)
-        }
-        Action::Tensor(index) => match &program.tensor_ops[index as usize] {
-            TensorOp::LoadFragment(fragment) | TensorOp::StoreFragment(fragment) => of_access(fragment.access),
-            _ => return None,
-        },
-        _ => return None,
-    })
+    terms.iter().fold(Offsets::default(), |all, term| all.or(&origins[*term as usize]))
 }

@@ -3,34 +3,40 @@
 use rustc_hash::FxHashMap as HashMap;
 
 use super::code::{Axis, Special};
-use super::named::{PARTS, rows};
+use super::named::{Family, PARTS, rows};
 use alu::registers::{Kind, Reg};
 
 /// The meaning of a name.
 #[derive(Clone, Copy, Debug)]
 pub enum Symbol {
-    Register {
-        first: Reg,
-        kind: Kind,
-        count: Option<u32>,
-    },
-    /// `lanes` registers each, named `v.x` and so on.
-    Vector {
-        first: Reg,
-        kind: Kind,
-        count: Option<u32>,
-        lanes: u8,
-    },
-    /// Offset in the block's shared memory.
+    Register(Reg, Kind),
+    /// Neighboring registers, named `v.x` and so on.
+    Vector(Reg, Kind, u8),
+    /// Number of a variable in the block's shared memory.
     Shared(u32),
-    /// Offset in the thread's local memory and size in bytes; also for parameters of functions.
-    Local(u32, u32),
-    /// The same in the frame of a recursive function.
-    Frame(u32, u32),
+    /// Also for parameters of functions.
+    Local(Local),
     /// Offset in the kernel's parameters.
     Param(u32),
     /// Index of a module variable.
     Variable(usize),
+}
+
+/// A variable in the thread's local memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Local {
+    /// Its offset.
+    pub at: u32,
+    pub bytes: u32,
+    /// The offset is one in the frame of the recursive function that is being decoded.
+    pub in_frame: bool,
+}
+
+impl Family {
+    fn member(self, number: u32) -> Symbol {
+        let first = self.first + number * rows(self.kind) * u32::from(self.lanes.unwrap_or(1));
+        self.lanes.map_or(Symbol::Register(first, self.kind), |lanes| Symbol::Vector(first, self.kind, lanes))
+    }
 }
 
 /// Names, innermost block last.
@@ -48,7 +54,7 @@ struct Block<'t> {
     id: usize,
     symbols: HashMap<&'t str, Symbol>,
     /// `a<2>` is another name than `a`.
-    families: HashMap<&'t str, Symbol>,
+    families: HashMap<&'t str, Family>,
 }
 
 impl<'t> Scopes<'t> {
@@ -66,17 +72,24 @@ impl<'t> Scopes<'t> {
 
     /// Declares a name in the innermost block.
     pub fn declare(&mut self, name: &'t str, symbol: Symbol) {
-        self.has_vectors |= matches!(symbol, Symbol::Vector { .. });
         if let Some(block) = self.open.last_mut() {
-            let is_family = matches!(symbol, Symbol::Register { count: Some(_), .. } | Symbol::Vector { count: Some(_), .. });
-            if is_family { &mut block.families } else { &mut block.symbols }.insert(name, symbol);
+            block.symbols.insert(name, symbol);
+        }
+    }
+
+    /// Declares registers there.
+    pub fn declare_registers(&mut self, name: &'t str, family: Family) {
+        self.has_vectors |= family.lanes.is_some();
+        match (self.open.last_mut(), family.count) {
+            (Some(block), Some(_)) => drop(block.families.insert(name, family)),
+            _ => self.declare(name, family.member(0)),
         }
     }
 
     /// The number of elements, if the name is that of a vector of registers.
     pub fn lanes(&self, name: &str) -> Option<u8> {
         match self.has_vectors.then(|| self.find(name))?? {
-            Symbol::Vector { lanes, .. } => Some(lanes),
+            Symbol::Vector(.., lanes) => Some(lanes),
             _ => None,
         }
     }
@@ -98,8 +111,8 @@ impl<'t> Scopes<'t> {
     /// An element of a vector of registers.
     pub fn part(&self, vector: &str, part: u8) -> Option<Symbol> {
         match self.declared(vector)? {
-            Symbol::Vector { first, kind, count: None, lanes } if part < lanes => {
-                Some(Symbol::Register { first: first + u32::from(part) * rows(kind), kind, count: None })
+            Symbol::Vector(first, kind, lanes) if part < lanes => {
+                Some(Symbol::Register(first + u32::from(part) * rows(kind), kind))
             }
             _ => None,
         }
@@ -122,18 +135,9 @@ impl Block<'_> {
         if digits.is_empty() || digits.len() > 1 && digits.starts_with('0') {
             return None;
         }
-        let symbol = *self.families.get(family)?;
+        let family = *self.families.get(family)?;
         let number = digits.parse::<u32>().ok()?;
-        match symbol {
-            Symbol::Register { first, kind, count: Some(count) } if number < count => {
-                Some(Symbol::Register { first: first + number * rows(kind), kind, count: None })
-            }
-            Symbol::Vector { first, kind, count: Some(count), lanes } if number < count => {
-                let first = first + number * rows(kind) * u32::from(lanes);
-                Some(Symbol::Vector { first, kind, count: None, lanes })
-            }
-            _ => None,
-        }
+        (Some(number) < family.count).then(|| family.member(number))
     }
 }
 

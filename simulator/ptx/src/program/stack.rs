@@ -8,7 +8,7 @@
 use super::code::{Action, ConstantValue, FrameLayout, Stack};
 use super::decode::{Decoder, MOST_LOCAL_BYTES};
 use super::frame::{Place, Recursive};
-use super::scope::Symbol;
+use super::scope::{Local, Symbol};
 use crate::error::{LoadError, syntax};
 use crate::syntax::ast;
 use alu::Alu;
@@ -23,8 +23,8 @@ impl<'t> Decoder<'_, 't> {
         for (variables, places, is_param) in [(&function.params, &frame.params, true), (&function.returns, &frame.returns, false)] {
             for (variable, place) in variables.iter().zip(places) {
                 let own = match *place {
-                    Place::Local(_, bytes) => self.take_place(variable.align, bytes.into(), variable.line)?,
-                    Place::Register(_, kind) => Symbol::Register { first: self.take_written(kind, 1), kind, count: None },
+                    Place::Local(local) => self.take_place(variable.align, local.bytes.into(), variable.line)?,
+                    Place::Register(_, kind) => Symbol::Register(self.take_written(kind, 1), kind),
                 };
                 self.scopes.declare(variable.name, own);
                 if is_param {
@@ -60,11 +60,9 @@ impl<'t> Decoder<'_, 't> {
     /// Copies a parameter or a result between the function's own place and that of the call.
     fn cross(&mut self, own: Symbol, place: Place, into_function: bool) {
         match (own, place) {
-            (Symbol::Frame(in_frame, bytes), Place::Local(fixed, _)) => {
-                self.emit(Action::CopyFrame { in_frame, fixed, bytes, into_frame: into_function });
-            }
-            (Symbol::Register { first, .. }, Place::Register(place, kind)) => {
-                let (to, from) = if into_function { (first, place) } else { (place, first) };
+            (Symbol::Local(own), Place::Local(fixed)) => self.copy_local(own, fixed.at, own.bytes, into_function),
+            (Symbol::Register(own, _), Place::Register(place, kind)) => {
+                let (to, from) = if into_function { (own, place) } else { (place, own) };
                 self.copy_register(to, from, kind);
             }
             _ => unreachable!("a place in a frame is passed through local memory, and a register through a register"),
@@ -74,7 +72,8 @@ impl<'t> Decoder<'_, 't> {
     /// Takes local memory for a variable of the current function.
     pub(super) fn take_place(&mut self, align: u64, bytes: u64, line: u32) -> Result<Symbol, LoadError> {
         let Some(recursive) = &mut self.recursive else {
-            return Ok(Symbol::Local(self.take_local(align, bytes, line)?, bytes as u32));
+            let at = self.take_local(align, bytes, line)?;
+            return Ok(Symbol::Local(Local { at, bytes: bytes as u32, in_frame: false }));
         };
         // Frames are aligned to 16 bytes, as a compiler aligns them.
         let offset = recursive.bytes.next_multiple_of(align.clamp(4, 16));
@@ -82,7 +81,7 @@ impl<'t> Decoder<'_, 't> {
         if recursive.bytes > MOST_LOCAL_BYTES {
             return Err(syntax(line, format!("more than {MOST_LOCAL_BYTES} bytes of local memory per thread")));
         }
-        Ok(Symbol::Frame(offset as u32, bytes as u32))
+        Ok(Symbol::Local(Local { at: offset as u32, bytes: bytes as u32, in_frame: true }))
     }
 
     /// The register that says where the frame starts.

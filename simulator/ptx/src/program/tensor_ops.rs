@@ -3,49 +3,48 @@
 use super::code::Action;
 use super::decode::Decoder;
 use super::fixed::SINK;
-use super::fragment::{Fragment, MOST_REGISTERS, Number, Part, Shape};
-use super::memory_ops::elements;
-use super::operations::{Access, FragmentAccess, MOST_ELEMENTS, Matrices, MultiplyAdd, Semantics, TensorOp};
+use super::fragment::{Fragment, Number, Part, Shape};
+use super::operands::Form;
+use super::operands::Form::{Read, Write};
+use super::operations::{Access, FragmentAccess, MOST_ELEMENTS, Matrices, MultiplyAdd, TensorOp};
 use crate::error::LoadError;
 use crate::finding::Space;
-use crate::syntax::ast::{Base, Instruction, Operand};
-use alu::registers::{Kind, Reg};
+use crate::syntax::ast::{Instruction, Operand};
+use alu::registers::Kind;
 
-/// A shape, the types that A and B may have, those of C and D, and the first compute capability that has it.
-type Product = (&'static str, &'static [Number], &'static [Number], (u32, u32));
+/// Shapes, the types that A and B may have, those of C and D, and the first compute capability that has such products.
+struct Products(&'static [&'static str], &'static [Number], &'static [Number], (u32, u32));
+
+impl Products {
+    /// Finds a product in a list, by its shape and by whether its types fit.
+    fn find(list: &'static [Self], shape: Shape, fits: impl Fn(&Self) -> bool) -> Option<&'static Self> {
+        list.iter().find(|products| products.0.iter().any(|name| Shape::parse(name) == Some(shape)) && fits(products))
+    }
+}
 
 /// The products of `mma`.
-const PRODUCTS: &[Product] = &[
-    ("m16n8k8", &[Number::F16], &[Number::F16, Number::F32], (7, 5)),
-    ("m16n8k16", &[Number::F16], &[Number::F16, Number::F32], (8, 0)),
-    ("m16n8k8", &[Number::Bf16], &[Number::F32], (8, 0)),
-    ("m16n8k16", &[Number::Bf16], &[Number::F32], (8, 0)),
-    ("m16n8k4", &[Number::Tf32], &[Number::F32], (8, 0)),
-    ("m16n8k8", &[Number::Tf32], &[Number::F32], (8, 0)),
-    ("m8n8k16", &[Number::S8, Number::U8], &[Number::S32], (7, 5)),
-    ("m16n8k16", &[Number::S8, Number::U8], &[Number::S32], (8, 0)),
-    ("m16n8k32", &[Number::S8, Number::U8], &[Number::S32], (8, 0)),
-    ("m16n8k16", &[Number::E4M3, Number::E5M2], &[Number::F16, Number::F32], (8, 9)),
-    ("m16n8k32", &[Number::E4M3, Number::E5M2], &[Number::F16, Number::F32], (8, 9)),
-    ("m8n8k4", &[Number::F64], &[Number::F64], (8, 0)),
-    ("m16n8k4", &[Number::F64], &[Number::F64], (9, 0)),
-    ("m16n8k8", &[Number::F64], &[Number::F64], (9, 0)),
-    ("m16n8k16", &[Number::F64], &[Number::F64], (9, 0)),
+const PRODUCTS: &[Products] = &[
+    Products(&["m16n8k8"], &[Number::F16], &[Number::F16, Number::F32], (7, 5)),
+    Products(&["m16n8k16"], &[Number::F16], &[Number::F16, Number::F32], (8, 0)),
+    Products(&["m16n8k8", "m16n8k16"], &[Number::Bf16], &[Number::F32], (8, 0)),
+    Products(&["m16n8k4", "m16n8k8"], &[Number::Tf32], &[Number::F32], (8, 0)),
+    Products(&["m8n8k16"], &[Number::S8, Number::U8], &[Number::S32], (7, 5)),
+    Products(&["m16n8k16", "m16n8k32"], &[Number::S8, Number::U8], &[Number::S32], (8, 0)),
+    Products(&["m16n8k16", "m16n8k32"], &[Number::E4M3, Number::E5M2], &[Number::F16, Number::F32], (8, 9)),
+    Products(&["m8n8k4"], &[Number::F64], &[Number::F64], (8, 0)),
+    Products(&["m16n8k4", "m16n8k8", "m16n8k16"], &[Number::F64], &[Number::F64], (9, 0)),
 ];
 
+/// The shapes of most products of `wmma.mma`.
+const WIDE_SHAPES: &[&str] = &["m16n16k16", "m32n8k16", "m8n32k16"];
+
 /// The products of `wmma.mma`.
-const WIDE_PRODUCTS: &[Product] = &[
-    ("m16n16k16", &[Number::F16], &[Number::F16, Number::F32], (7, 0)),
-    ("m32n8k16", &[Number::F16], &[Number::F16, Number::F32], (7, 0)),
-    ("m8n32k16", &[Number::F16], &[Number::F16, Number::F32], (7, 0)),
-    ("m16n16k16", &[Number::Bf16], &[Number::F32], (8, 0)),
-    ("m32n8k16", &[Number::Bf16], &[Number::F32], (8, 0)),
-    ("m8n32k16", &[Number::Bf16], &[Number::F32], (8, 0)),
-    ("m16n16k16", &[Number::S8, Number::U8], &[Number::S32], (7, 2)),
-    ("m32n8k16", &[Number::S8, Number::U8], &[Number::S32], (7, 2)),
-    ("m8n32k16", &[Number::S8, Number::U8], &[Number::S32], (7, 2)),
-    ("m16n16k8", &[Number::Tf32], &[Number::F32], (8, 0)),
-    ("m8n8k4", &[Number::F64], &[Number::F64], (8, 0)),
+const WIDE_PRODUCTS: &[Products] = &[
+    Products(WIDE_SHAPES, &[Number::F16], &[Number::F16, Number::F32], (7, 0)),
+    Products(WIDE_SHAPES, &[Number::Bf16], &[Number::F32], (8, 0)),
+    Products(WIDE_SHAPES, &[Number::S8, Number::U8], &[Number::S32], (7, 2)),
+    Products(&["m16n16k8"], &[Number::Tf32], &[Number::F32], (8, 0)),
+    Products(&["m8n8k4"], &[Number::F64], &[Number::F64], (8, 0)),
 ];
 
 /// The modifiers of a tensor instruction.
@@ -62,75 +61,53 @@ pub(super) struct Modifiers {
 
 impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn tensor_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+        let operation = self.tensor_operation(instruction)?;
+        self.program.tensor_ops.push(operation);
+        self.emit(Action::Tensor(self.program.tensor_ops.len() as u32 - 1));
+        Ok(())
+    }
+
+    fn tensor_operation(&mut self, instruction: &Instruction<'t>) -> Result<TensorOp, LoadError> {
         let parts: Vec<&str> = instruction.opcode.split('.').collect();
         match parts.as_slice() {
             ["mma", rest @ ..] => self.product(instruction, rest, PRODUCTS),
             ["wmma", "mma", rest @ ..] => self.product(instruction, rest, WIDE_PRODUCTS),
-            ["wmma", "load", part @ ("a" | "b" | "c"), rest @ ..] => {
-                let part = match *part {
-                    "a" => Part::A,
-                    "b" => Part::B,
-                    _ => Part::Accumulator,
+            ["wmma", how @ ("load" | "store"), part, rest @ ..] => {
+                let part = match (*how, *part) {
+                    ("load", "a") => Part::A,
+                    ("load", "b") => Part::B,
+                    ("load", "c") | ("store", "d") => Part::Accumulator,
+                    _ => return Err(self.unknown()),
                 };
-                let (operation, access) = match instruction.operands.as_slice() {
-                    [fragment, Operand::Address(base, offset)] => ((fragment, None), (*base, *offset)),
-                    [fragment, Operand::Address(base, offset), stride] => ((fragment, Some(stride)), (*base, *offset)),
-                    _ => return Err(self.operands_of(instruction)),
-                };
-                let operation = self.fragment_access(instruction, rest, part, operation, access)?;
-                self.tensor(TensorOp::LoadFragment(operation));
-                Ok(())
-            }
-            ["wmma", "store", "d", rest @ ..] => {
-                let (operation, access) = match instruction.operands.as_slice() {
-                    [Operand::Address(base, offset), fragment] => ((fragment, None), (*base, *offset)),
-                    [Operand::Address(base, offset), fragment, stride] => ((fragment, Some(stride)), (*base, *offset)),
-                    _ => return Err(self.operands_of(instruction)),
-                };
-                let operation = self.fragment_access(instruction, rest, Part::Accumulator, operation, access)?;
-                self.tensor(TensorOp::StoreFragment(operation));
-                Ok(())
+                self.fragment_access(instruction, rest, part, *how == "load")
             }
             ["ldmatrix", "sync", "aligned", "m8n8", count, rest @ ..] => {
-                self.requires(instruction, (7, 5))?;
-                let [registers, Operand::Address(base, offset)] = instruction.operands.as_slice() else {
-                    return Err(self.operands_of(instruction));
-                };
-                let matrices = self.matrices(instruction, count, rest, registers, *base, *offset)?;
-                self.tensor(TensorOp::LoadMatrices(matrices));
-                Ok(())
+                self.requires((7, 5))?;
+                let [registers, place] = self.exactly(&instruction.operands)?;
+                Ok(TensorOp::LoadMatrices(self.matrices(count, rest, registers, place, true)?))
             }
             ["stmatrix", "sync", "aligned", "m8n8", count, rest @ ..] => {
-                self.requires(instruction, (9, 0))?;
-                let [Operand::Address(base, offset), registers] = instruction.operands.as_slice() else {
-                    return Err(self.operands_of(instruction));
-                };
-                let matrices = self.matrices(instruction, count, rest, registers, *base, *offset)?;
-                self.tensor(TensorOp::StoreMatrices(matrices));
-                Ok(())
+                self.requires((9, 0))?;
+                let [place, registers] = self.exactly(&instruction.operands)?;
+                Ok(TensorOp::StoreMatrices(self.matrices(count, rest, registers, place, false)?))
             }
             ["movmatrix", "sync", "aligned", "m8n8", "trans", "b16"] => {
-                self.requires(instruction, (7, 5))?;
-                let [destination, source] = instruction.operands.as_slice() else {
-                    return Err(self.operands_of(instruction));
-                };
-                let destination = self.destination(destination, Kind::Word)?;
-                let source = self.source(source, Kind::Word)?;
-                self.tensor(TensorOp::Transpose { destination, source });
-                Ok(())
+                self.requires((7, 5))?;
+                let [destination, source] = self.registers(&instruction.operands, [Write(Kind::Word), Read(Kind::Word)])?;
+                Ok(TensorOp::Transpose { destination, source })
             }
-            _ => Err(self.unsupported(instruction.opcode)),
+            _ => Err(self.unknown()),
         }
     }
 
-    fn tensor(&mut self, operation: TensorOp) {
-        self.program.tensor_ops.push(operation);
-        self.emit(Action::Tensor(self.program.tensor_ops.len() as u32 - 1));
-    }
-
     /// `mma… d, a, b, c`
-    fn product(&mut self, instruction: &Instruction<'t>, modifiers: &[&str], products: &[Product]) -> Result<(), LoadError> {
-        let unsupported = || self.unsupported(instruction.opcode);
+    fn product(
+        &mut self,
+        instruction: &Instruction<'t>,
+        modifiers: &[&str],
+        products: &'static [Products],
+    ) -> Result<TensorOp, LoadError> {
+        let unsupported = || self.unknown();
         let Modifiers { shape, numbers, by_rows, space, saturates } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
         let is_wmma = std::ptr::eq(products, WIDE_PRODUCTS);
         // The types are those of D, A, B and C; `wmma` omits those of A and B when they are f16.
@@ -140,12 +117,11 @@ impl<'m, 't> Decoder<'m, 't> {
             _ => return Err(unsupported()),
         };
         let shape = shape.filter(|_| space.is_none()).ok_or_else(unsupported)?;
-        let row = products.iter().find(|(name, inputs, outputs, _)| {
-            Shape::parse(name) == Some(shape)
-                && [a_number, b_number].iter().all(|number| inputs.contains(number))
+        let fits = |Products(_, inputs, outputs, _): &Products| {
+            [a_number, b_number].iter().all(|number| inputs.contains(number))
                 && [c_number, d_number].iter().all(|number| outputs.contains(number))
-        });
-        let Some((.., since)) = row else { return Err(unsupported()) };
+        };
+        let Products(.., since) = Products::find(products, shape, fits).ok_or_else(unsupported)?;
         let layouts_fit = if is_wmma { by_rows.len() == 2 } else { by_rows == [true, false] };
         // Only integers, and floats of 8 bits, may be of two types.
         let types_fit = a_number == b_number || a_number.bytes() == 1;
@@ -153,54 +129,57 @@ impl<'m, 't> Decoder<'m, 't> {
         if !layouts_fit || !types_fit || !sums_fit || (saturates && d_number != Number::S32) {
             return Err(unsupported());
         }
-        self.requires(instruction, *since)?;
-        let [d, a, b, c] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
+        self.requires(*since)?;
+        let [d, a, b, c] = self.exactly(&instruction.operands)?;
+        let mut fragment = |part, number, operand, is_destination| {
+            self.fragment(Fragment::new(part, shape, number), operand, is_wmma, is_destination)
         };
-        let a = self.fragment(instruction, Fragment::new(Part::A, shape, a_number), a, is_wmma, false)?;
-        let b = self.fragment(instruction, Fragment::new(Part::B, shape, b_number), b, is_wmma, false)?;
-        let c = self.fragment(instruction, Fragment::new(Part::Accumulator, shape, c_number), c, is_wmma, false)?;
-        let d = self.fragment(instruction, Fragment::new(Part::Accumulator, shape, d_number), d, is_wmma, true)?;
-        self.tensor(TensorOp::MultiplyAdd(MultiplyAdd { d, a, b, c, saturates }));
-        Ok(())
+        let a = fragment(Part::A, a_number, a, false)?;
+        let b = fragment(Part::B, b_number, b, false)?;
+        let c = fragment(Part::Accumulator, c_number, c, false)?;
+        let d = fragment(Part::Accumulator, d_number, d, true)?;
+        Ok(TensorOp::MultiplyAdd(MultiplyAdd { d, a, b, c, saturates }))
     }
 
-    /// `wmma.load.part… fragment, [base], stride`
+    /// `wmma.load.part… fragment, [base]{, stride}` and `wmma.store.d… [base], fragment{, stride}`
     fn fragment_access(
         &mut self,
         instruction: &Instruction<'t>,
         modifiers: &[&str],
         part: Part,
-        (registers, stride): (&Operand<'t>, Option<&Operand<'t>>),
-        (base, offset): (Base<'t>, i64),
-    ) -> Result<FragmentAccess, LoadError> {
-        let unsupported = || self.unsupported(instruction.opcode);
+        loads: bool,
+    ) -> Result<TensorOp, LoadError> {
+        let (registers, place, stride) = match instruction.operands.as_slice() {
+            [registers, place, stride @ ..] if loads && stride.len() < 2 => (registers, place, stride.first()),
+            [place, registers, stride @ ..] if stride.len() < 2 => (registers, place, stride.first()),
+            _ => return Err(self.unfit()),
+        };
+        let unsupported = || self.unknown();
         let Modifiers { shape, numbers, by_rows, space, .. } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
         let (Some(shape), [number], [by_rows]) = (shape, numbers.as_slice(), by_rows.as_slice()) else {
             return Err(unsupported());
         };
-        let row = WIDE_PRODUCTS.iter().find(|(name, inputs, outputs, _)| {
-            let numbers = if part == Part::Accumulator { outputs } else { inputs };
-            Shape::parse(name) == Some(shape) && numbers.contains(number)
-        });
-        let Some((.., since)) = row else { return Err(unsupported()) };
-        self.requires(instruction, *since)?;
-        let is_load = matches!(instruction.operands.first(), Some(Operand::Vector(_)));
-        let fragment = self.fragment(instruction, Fragment::new(part, shape, *number), registers, true, is_load)?;
+        let fits = |Products(_, inputs, outputs, _): &Products| match part {
+            Part::Accumulator => outputs.contains(number),
+            Part::A | Part::B => inputs.contains(number),
+        };
+        let Products(.., since) = Products::find(WIDE_PRODUCTS, shape, fits).ok_or_else(unsupported)?;
+        self.requires(*since)?;
+        let fragment = self.fragment(Fragment::new(part, shape, *number), registers, true, loads)?;
         let stride = stride.map(|stride| self.source(stride, Kind::Word)).transpose()?;
-        let access = self.shared_work(instruction, base, offset, space, [SINK; MOST_ELEMENTS], number.bytes() as u32)?;
-        Ok(FragmentAccess { access, fragment, by_rows: *by_rows, stride })
+        let access = self.shared_work(place, space, number.bytes() as u32)?;
+        let operation = FragmentAccess { access, fragment, by_rows: *by_rows, stride };
+        Ok(if loads { TensorOp::LoadFragment(operation) } else { TensorOp::StoreFragment(operation) })
     }
 
-    /// `ldmatrix… {registers}, [base]`
+    /// `ldmatrix… {registers}, [base]` and `stmatrix… [base], {registers}`
     fn matrices(
         &mut self,
-        instruction: &Instruction<'t>,
         count: &str,
         modifiers: &[&str],
         registers: &Operand<'t>,
-        base: Base<'t>,
-        offset: i64,
+        place: &Operand<'t>,
+        loads: bool,
     ) -> Result<Matrices, LoadError> {
         let (transposed, space) = match modifiers {
             ["trans", space @ ..] => (true, space),
@@ -209,72 +188,37 @@ impl<'m, 't> Decoder<'m, 't> {
         let space = match space {
             ["shared" | "shared::cta", "b16"] => Some(Space::Shared),
             ["b16"] => None,
-            _ => return Err(self.unsupported(instruction.opcode)),
+            _ => return Err(self.unknown()),
         };
         let count = match count {
             "x1" => 1,
             "x2" => 2,
             "x4" => 4,
-            _ => return Err(self.unsupported(instruction.opcode)),
+            _ => return Err(self.unknown()),
         };
-        let operands = elements(registers);
-        if operands.len() != count {
-            return Err(self.operands_of(instruction));
-        }
-        let loads = instruction.opcode.starts_with("ld");
         let mut named = [SINK; MOST_ELEMENTS];
-        for (register, operand) in named.iter_mut().zip(operands) {
-            *register = if loads { self.destination(operand, Kind::Word)? } else { self.source(operand, Kind::Word)? };
-        }
-        let access = self.shared_work(instruction, base, offset, space, named, 16)?;
+        self.elements(registers, count, Form::new(Kind::Word, loads), &mut named)?;
+        let access = self.shared_work(place, space, 16)?;
+        self.program.accesses[access as usize].registers = named;
         Ok(Matrices { access, count: count as u32, transposed })
     }
 
     /// The access of an instruction whose lanes share the work; it holds the address and the counts.
-    pub(super) fn shared_work(
-        &mut self,
-        instruction: &Instruction<'_>,
-        base: Base<'t>,
-        offset: i64,
-        space: Option<Space>,
-        registers: [Reg; MOST_ELEMENTS],
-        width: u32,
-    ) -> Result<u32, LoadError> {
-        let (space, address) = self.address(base, offset, space, instruction)?;
-        let access = Access {
-            of_function: false,
-            space,
-            address,
-            width,
-            count: 1,
-            signed: false,
-            registers,
-            kind: Kind::Word,
-            semantics: Semantics::default(),
-            array: None,
-        };
-        self.program.accesses.push(access);
-        Ok(self.program.accesses.len() as u32 - 1)
+    pub(super) fn shared_work(&mut self, place: &Operand<'t>, space: Option<Space>, width: u32) -> Result<u32, LoadError> {
+        let (space, address) = self.address(place, space)?;
+        Ok(self.access(Access::plain(space, address, width)))
     }
 
     /// Gives a fragment the registers that the instruction names.
     fn fragment(
         &mut self,
-        instruction: &Instruction<'_>,
         mut fragment: Fragment,
         operand: &Operand<'t>,
         of_wmma: bool,
         is_destination: bool,
     ) -> Result<Fragment, LoadError> {
         let count = if of_wmma { fragment.count_of_wmma() } else { fragment.count() };
-        let operands = elements(operand);
-        if operands.len() != count || count > MOST_REGISTERS {
-            return Err(self.operands_of(instruction));
-        }
-        let kind = fragment.number.kind();
-        for (register, operand) in fragment.registers.iter_mut().zip(operands) {
-            *register = if is_destination { self.destination(operand, kind)? } else { self.source(operand, kind)? };
-        }
+        self.elements(operand, count, Form::new(fragment.number.kind(), is_destination), &mut fragment.registers)?;
         Ok(fragment)
     }
 }

@@ -3,10 +3,10 @@
 use super::code::Action;
 use super::decode::Decoder;
 use super::fixed::SINK;
-use super::memory_ops::elements;
+use super::operands::{Form, elements};
 use super::operations::{OutsideSurface, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery};
 use crate::error::LoadError;
-use crate::syntax::ast::{Instruction, Operand};
+use crate::syntax::ast::{Base, Instruction, Operand};
 use alu::registers::{Kind, Reg};
 
 impl<'m, 't> Decoder<'m, 't> {
@@ -17,9 +17,9 @@ impl<'m, 't> Decoder<'m, 't> {
         let op = match root {
             "tex" => self.fetch(instruction, &modifiers, None)?,
             "tld4" => {
-                let [channel, modifiers @ ..] = modifiers.as_slice() else { return Err(self.unsupported(instruction.opcode)) };
+                let [channel, modifiers @ ..] = modifiers.as_slice() else { return Err(self.unknown()) };
                 let channel = ["r", "g", "b", "a"].iter().position(|name| name == channel);
-                let channel = channel.ok_or_else(|| self.unsupported(instruction.opcode))?;
+                let channel = channel.ok_or_else(|| self.unknown())?;
                 self.fetch(instruction, modifiers, Some(channel))?
             }
             "txq" | "suq" => self.query(instruction, &modifiers)?,
@@ -37,28 +37,28 @@ impl<'m, 't> Decoder<'m, 't> {
             rest => ("base", rest),
         };
         let [geometry, "v4", "f32" | "s32" | "u32", coordinate @ ("f32" | "s32")] = modifiers else {
-            return Err(self.unsupported(instruction.opcode));
+            return Err(self.unknown());
         };
         let [results, Operand::Texture(name, place), ..] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         };
-        let (handle, place) = (self.texture_handle(name, instruction)?, self.place(geometry, place, instruction)?);
+        let (handle, place) = (self.texture_handle(name)?, self.place(geometry, place, true)?);
         let level = match (how, &instruction.operands[2..]) {
             ("level", [level]) => TextureLevel::At(self.source(level, Kind::Word)?),
             ("grad", [first, second]) => {
                 let dimensions = place.coordinates.iter().flatten().count();
                 TextureLevel::Changes([
-                    self.changes(first, dimensions, instruction)?,
-                    self.changes(second, dimensions, instruction)?,
+                    self.first_words(elements(first), dimensions)?,
+                    self.first_words(elements(second), dimensions)?,
                 ])
             }
             ("base", _) => TextureLevel::Base,
-            _ => return Err(self.operands_of(instruction)),
+            _ => return Err(self.unfit()),
         };
         let mut registers = [SINK; 4];
         let results = elements(results);
         if results.len() != 4 {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         }
         for (register, result) in registers.iter_mut().zip(results) {
             if !matches!(result, Operand::Name("_")) {
@@ -68,22 +68,14 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(TextureOp::Fetch { handle, place, by_index: *coordinate == "s32", gather, level, results: registers })
     }
 
-    /// How much each coordinate changes.
-    fn changes(
-        &mut self,
-        operand: &Operand<'t>,
-        dimensions: usize,
-        instruction: &Instruction<'t>,
-    ) -> Result<[Option<Reg>; 3], LoadError> {
-        let given = elements(operand);
-        if given.len() < dimensions {
-            return Err(self.operands_of(instruction));
+    /// The registers of the first `count` operands of a list, which may have more.
+    fn first_words(&mut self, operands: &[Operand<'t>], count: usize) -> Result<[Option<Reg>; 3], LoadError> {
+        let operands = operands.get(..count).ok_or_else(|| self.unfit())?;
+        let mut registers = [None; 3];
+        for (register, operand) in registers.iter_mut().zip(operands) {
+            *register = Some(self.source(operand, Kind::Word)?);
         }
-        let mut changes = [None; 3];
-        for (change, operand) in changes.iter_mut().zip(&given[..dimensions]) {
-            *change = Some(self.source(operand, Kind::Word)?);
-        }
-        Ok(changes)
+        Ok(registers)
     }
 
     fn query(&mut self, instruction: &Instruction<'t>, modifiers: &[&str]) -> Result<TextureOp, LoadError> {
@@ -94,19 +86,19 @@ impl<'m, 't> Decoder<'m, 't> {
             ["array_size", "b32"] => TextureQuery::Layers,
             ["num_mipmap_levels", "b32"] => TextureQuery::Levels,
             ["normalized_coords", "b32"] => TextureQuery::NormalizedCoordinates,
-            _ => return Err(self.unsupported(instruction.opcode)),
+            _ => return Err(self.unknown()),
         };
-        let [result, Operand::Address(crate::syntax::ast::Base::Name(name), 0)] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
+        let [result, Operand::Address(Base::Name(name), 0)] = instruction.operands.as_slice() else {
+            return Err(self.unfit());
         };
-        let (handle, result) = (self.texture_handle(name, instruction)?, self.destination(result, Kind::Word)?);
+        let (handle, result) = (self.texture_handle(name)?, self.destination(result, Kind::Word)?);
         Ok(TextureOp::Query { handle, what, result })
     }
 
     /// `suld.b.2d.v2.b32.trap {results}, [surface, {coordinates}]` and `sust.b.2d.v2.b32.trap [surface, {coordinates}], {values}`. The first
     /// coordinate counts bytes.
     fn surface(&mut self, instruction: &Instruction<'t>, modifiers: &[&str], loads: bool) -> Result<TextureOp, LoadError> {
-        let unsupported = || self.unsupported(instruction.opcode);
+        let unsupported = || self.unknown();
         let modifiers: Vec<&str> =
             modifiers.iter().copied().filter(|part| !matches!(*part, "ca" | "cg" | "cs" | "cv" | "wb" | "wt")).collect();
         let ["b", geometry, rest @ ..] = modifiers.as_slice() else { return Err(unsupported()) };
@@ -133,64 +125,41 @@ impl<'m, 't> Decoder<'m, 't> {
             (true, [values, Operand::Texture(name, place)]) | (false, [Operand::Texture(name, place), values]) => {
                 (values, name, place)
             }
-            _ => return Err(self.operands_of(instruction)),
+            _ => return Err(self.unfit()),
         };
-        let (handle, place) = (self.texture_handle(name, instruction)?, self.place(geometry, place, instruction)?);
+        let (handle, place) = (self.texture_handle(name)?, self.place(geometry, place, false)?);
         let kind = if width == 8 { Kind::Double } else { Kind::Word };
-        let values = elements(values);
-        if values.len() != count {
-            return Err(self.operands_of(instruction));
-        }
         let mut registers = [SINK; 4];
-        for (register, value) in registers.iter_mut().zip(values) {
-            *register = if loads { self.destination(value, kind)? } else { self.source(value, kind)? };
-        }
-        Ok(TextureOp::Surface { loads, handle, place, width, count: count as u32, outside, registers })
+        self.elements(values, count as usize, Form::new(kind, loads), &mut registers)?;
+        Ok(TextureOp::Surface { loads, handle, place, width, count, outside, registers })
     }
 
-    /// The coordinates in an image of this geometry.
-    fn place(
-        &mut self,
-        geometry: &str,
-        operands: &[Operand<'t>],
-        instruction: &Instruction<'t>,
-    ) -> Result<TexturePlace, LoadError> {
-        // Surfaces have no cubes.
-        let is_read = instruction.opcode.starts_with('t');
+    /// The coordinates in an image of this geometry. Surfaces have no cubes.
+    fn place(&mut self, geometry: &str, operands: &[Operand<'t>], of_texture: bool) -> Result<TexturePlace, LoadError> {
+        let is_cube = geometry.ends_with("cube");
         let (dimensions, layered) = match geometry {
             "1d" => (1, false),
             "2d" => (2, false),
             "3d" => (3, false),
             "a1d" => (1, true),
             "a2d" => (2, true),
-            "cube" if is_read => (3, false),
-            "acube" if is_read => (3, true),
-            _ => return Err(self.unsupported(instruction.opcode)),
+            "cube" | "acube" if of_texture => (3, geometry == "acube"),
+            _ => return Err(self.unknown()),
         };
-        let [operand] = operands else { return Err(self.operands_of(instruction)) };
-        let given = elements(operand);
-        let needed = dimensions + usize::from(layered);
-        if given.len() < needed {
-            return Err(self.operands_of(instruction));
-        }
-        let mut registers = [SINK; 4];
-        for (register, coordinate) in registers.iter_mut().zip(&given[..needed]) {
-            *register = self.source(coordinate, Kind::Word)?;
-        }
-        let (layer, axes) =
-            if layered { (Some(registers[0]), &registers[1..=dimensions]) } else { (None, &registers[..dimensions]) };
-        let mut coordinates: [Option<Reg>; 3] = [None; 3];
-        for (coordinate, register) in coordinates.iter_mut().zip(axes) {
-            *coordinate = Some(*register);
-        }
-        Ok(TexturePlace { coordinates, layer, is_cube: geometry.ends_with("cube") })
+        let [operand] = self.exactly(operands)?;
+        let (layer, axes) = match elements(operand) {
+            [layer, axes @ ..] if layered => (Some(self.source(layer, Kind::Word)?), axes),
+            axes => (None, axes),
+        };
+        let coordinates = self.first_words(axes, dimensions)?;
+        Ok(TexturePlace { coordinates, layer, is_cube })
     }
 
     /// The register with a texture's handle, or with the address of the variable that holds it.
-    fn texture_handle(&mut self, name: &'t str, instruction: &Instruction<'t>) -> Result<TextureHandle, LoadError> {
+    fn texture_handle(&mut self, name: &'t str) -> Result<TextureHandle, LoadError> {
         match self.any_register(name) {
             Some((register, Kind::Double)) => Ok(TextureHandle::Register(register)),
-            Some(_) => Err(self.operands_of(instruction)),
+            Some(_) => Err(self.unfit()),
             None => Ok(TextureHandle::Variable(self.source(&Operand::Name(name), Kind::Double)?)),
         }
     }

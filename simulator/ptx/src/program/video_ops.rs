@@ -81,7 +81,7 @@ impl<'t> Decoder<'_, 't> {
     }
 
     pub(super) fn video(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        let unsupported = || self.unsupported(instruction.opcode);
+        let unsupported = || self.unknown();
         let root = instruction.root();
         let mut spelling = Spelling::of(instruction.opcode);
         let operation = if is_set(root) { spelling.comparison } else { operation(root.trim_end_matches(['2', '4'])) };
@@ -108,9 +108,9 @@ impl<'t> Decoder<'_, 't> {
         let (destination, a, b, c) = match instruction.operands.as_slice() {
             [destination, a, b] => (destination, a, b, None),
             [destination, a, b, c] => (destination, a, b, Some(c)),
-            _ => return Err(self.operands_of(instruction)),
+            _ => return Err(self.unfit()),
         };
-        let unfit = || self.operands_of(instruction);
+        let unfit = || self.unfit();
         let part =
             |selector: Option<&str>, signed| selector.map_or(Some(Part::word(signed)), |selector| selected(selector, signed));
         let (a, a_selector) = self.video_operand(a).ok_or_else(unfit)?;
@@ -138,13 +138,13 @@ impl<'t> Decoder<'_, 't> {
                 ("po", Operation::MultiplyAdd) => form.plus_one = true,
                 ("shr7", Operation::MultiplyAdd) => form.shift = 7,
                 ("shr15", Operation::MultiplyAdd) => form.shift = 15,
-                _ => return Err(self.unsupported(instruction.opcode)),
+                _ => return Err(self.unknown()),
             }
         }
         let needs_c = is_multiply_add || form.after != After::Nothing;
         let is_negated = form.negated || form.c_negated;
         if needs_c != c.is_some() || (is_negated && !is_multiply_add) || (merges && (is_multiply_add || spelling.after.is_some())) {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         }
         let (a, b) = (positive(a), positive(b));
         let c = c.map_or(Operand::Integer(0), positive);
@@ -159,11 +159,11 @@ impl<'t> Decoder<'_, 't> {
         [signed, a_signed, b_signed]: [bool; 3],
         lanes: u32,
     ) -> Result<(), LoadError> {
-        let [destination, a, b, c] = instruction.operands.as_slice() else { return Err(self.operands_of(instruction)) };
-        let unfit = || self.operands_of(instruction);
+        let [destination, a, b, c] = self.exactly(&instruction.operands)?;
+        let unfit = || self.unfit();
         let fits = spelling.others.is_empty() && matches!(spelling.after, None | Some(After::Add));
         if !fits || !(lanes == 2 || lanes == 4) {
-            return Err(self.unsupported(instruction.opcode));
+            return Err(self.unknown());
         }
         let (a, a_selector) = self.video_operand(a).ok_or_else(unfit)?;
         let (b, b_selector) = self.video_operand(b).ok_or_else(unfit)?;

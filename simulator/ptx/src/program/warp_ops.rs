@@ -3,6 +3,8 @@
 use super::code::{Action, ConstantValue, Exchange, Poll, Question, ShuffleMode, VoteMode};
 use super::decode::Decoder;
 use super::fixed::SINK;
+use super::memory_ops::atomic_op;
+use super::operands::Form::{Read, Write};
 use super::operations::AtomicOp;
 use crate::error::{LoadError, syntax};
 use crate::finding::FindingKind;
@@ -10,17 +12,8 @@ use crate::syntax::ast::{Instruction, Operand};
 use alu::registers::{Kind, Reg};
 
 impl<'m, 't> Decoder<'m, 't> {
-    pub(super) fn warp_instruction(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
+    pub(super) fn warp_instruction(&mut self, instruction: &Instruction<'t>) -> Result<Action, LoadError> {
         match in_usual_order(instruction).as_str() {
-            "shfl.sync.idx.b32" => self.shuffle(instruction, ShuffleMode::Index),
-            "shfl.sync.up.b32" => self.shuffle(instruction, ShuffleMode::Up),
-            "shfl.sync.down.b32" => self.shuffle(instruction, ShuffleMode::Down),
-            "shfl.sync.bfly.b32" => self.shuffle(instruction, ShuffleMode::Butterfly),
-            "vote.sync.all.pred" => self.vote(instruction, VoteMode::All),
-            "vote.sync.any.pred" => self.vote(instruction, VoteMode::Any),
-            "vote.sync.uni.pred" => self.vote(instruction, VoteMode::Uniform),
-            "vote.sync.ballot.b32" => self.vote(instruction, VoteMode::Ballot),
-            // Before sm_70, the lanes that execute the instruction together take part.
             "shfl.idx.b32" => self.shuffle(instruction, ShuffleMode::Index),
             "shfl.up.b32" => self.shuffle(instruction, ShuffleMode::Up),
             "shfl.down.b32" => self.shuffle(instruction, ShuffleMode::Down),
@@ -34,12 +27,8 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             opcode if opcode.starts_with("barrier.cluster.") => self.cluster_barrier(instruction),
             "activemask.b32" => {
-                let [destination] = instruction.operands.as_slice() else {
-                    return Err(self.operands_of(instruction));
-                };
-                let destination = self.destination(destination, Kind::Word)?;
-                self.emit(Action::Exchange(Exchange::ActiveMask { destination }));
-                Ok(())
+                let [destination] = self.registers(&instruction.operands, [Write(Kind::Word)])?;
+                Ok(Action::Exchange(Exchange::ActiveMask { destination }))
             }
             "elect.sync" => self.elect(instruction),
             "barrier.sync" => self.barrier(instruction, true),
@@ -51,136 +40,124 @@ impl<'m, 't> Decoder<'m, 't> {
             "match.sync.any.b64" => self.match_lanes(instruction, false, Kind::Double),
             "match.sync.all.b32" => self.match_lanes(instruction, true, Kind::Word),
             "match.sync.all.b64" => self.match_lanes(instruction, true, Kind::Double),
-            "redux.sync.add.u32" | "redux.sync.add.s32" => self.reduce(instruction, AtomicOp::Add),
-            "redux.sync.min.u32" => self.reduce(instruction, AtomicOp::MinUnsigned),
-            "redux.sync.max.u32" => self.reduce(instruction, AtomicOp::MaxUnsigned),
-            "redux.sync.min.s32" => self.reduce(instruction, AtomicOp::MinSigned),
-            "redux.sync.max.s32" => self.reduce(instruction, AtomicOp::MaxSigned),
-            "redux.sync.and.b32" => self.reduce(instruction, AtomicOp::And),
-            "redux.sync.or.b32" => self.reduce(instruction, AtomicOp::Or),
-            "redux.sync.xor.b32" => self.reduce(instruction, AtomicOp::Xor),
-            "barrier.warp.sync" => {
-                let [members] = instruction.operands.as_slice() else {
-                    return Err(self.operands_of(instruction));
+            opcode if opcode.starts_with("redux.sync.") => {
+                let op = match opcode.split('.').skip(2).collect::<Vec<_>>()[..] {
+                    [op @ ("add" | "min" | "max"), ty @ ("u32" | "s32")] => atomic_op(op, ty, false),
+                    [op @ ("and" | "or" | "xor"), "b32"] => atomic_op(op, "b32", false),
+                    _ => None,
                 };
-                let members = self.source(members, Kind::Word)?;
-                self.emit(Action::WarpSync { members });
-                Ok(())
+                self.reduce(instruction, op.ok_or_else(|| self.unknown())?)
+            }
+            "barrier.warp.sync" => {
+                let [members] = self.registers(&instruction.operands, [Read(Kind::Word)])?;
+                Ok(Action::WarpSync { members })
             }
             "fence.proxy.alias" | "membar.proxy.alias" => {
                 self.program.has_aliases = true;
-                self.emit(Action::Nothing);
-                Ok(())
+                Ok(Action::Nothing)
             }
             // Bulk copies always see earlier writes here. The checks say where they might not.
             "fence.proxy.async" | "fence.proxy.async.shared::cta" | "fence.proxy.async.shared::cluster" => {
-                self.requires(instruction, (9, 0))?;
-                self.emit(Action::ProxyFence);
-                Ok(())
+                self.requires((9, 0))?;
+                Ok(Action::ProxyFence)
             }
             "fence.proxy.async.global" | "fence.mbarrier_init.release.cluster" => {
-                self.requires(instruction, (9, 0))?;
-                self.emit(Action::Nothing);
-                Ok(())
+                self.requires((9, 0))?;
+                Ok(Action::Nothing)
             }
             opcode if is_fence(opcode) => {
                 self.note_fence(opcode);
-                self.emit(Action::Fence { in_block: opcode.split('.').any(|part| part == "cta") });
-                Ok(())
+                Ok(Action::Fence { in_block: opcode.split('.').any(|part| part == "cta") })
             }
-            _ => Err(self.unsupported(instruction.opcode)),
+            _ => Err(self.unknown()),
         }
     }
 
     /// `shfl.sync.mode.b32 d|p, a, b, c, members`
-    fn shuffle(&mut self, instruction: &Instruction<'t>, mode: ShuffleMode) -> Result<(), LoadError> {
-        let ([destination, source, lane, clamp], members) = self.with_members(instruction)?;
-        let (destination, in_range) = match destination {
-            Operand::Pair(destination, in_range) => {
-                (self.register(destination, Kind::Word)?, self.register(in_range, Kind::Predicate)?)
-            }
-            destination => (self.destination(destination, Kind::Word)?, SINK),
-        };
-        let source = self.source(source, Kind::Word)?;
-        let lane = self.source(lane, Kind::Word)?;
-        let clamp = self.source(clamp, Kind::Word)?;
-        self.emit(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }));
-        Ok(())
+    fn shuffle(&mut self, instruction: &Instruction<'t>, mode: ShuffleMode) -> Result<Action, LoadError> {
+        let (operands, members) = self.with_members(instruction)?;
+        let [destination, sources @ ..] = operands else { return Err(self.unfit()) };
+        let (destination, in_range) = self.with_predicate(destination)?;
+        let [source, lane, clamp] = self.registers(sources, [Read(Kind::Word); 3])?;
+        Ok(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }))
     }
 
-    /// The operands, and the lanes that take part: the last operand of an instruction with `.sync`, else the active lanes.
-    fn with_members<'o, const N: usize>(
-        &mut self,
-        instruction: &'o Instruction<'t>,
-    ) -> Result<([&'o Operand<'t>; N], Reg), LoadError> {
+    /// A result, and the predicate after it, if it has one: `d|p`.
+    fn with_predicate(&self, destination: &Operand<'_>) -> Result<(Reg, Reg), LoadError> {
+        match destination {
+            Operand::Pair(destination, predicate) => {
+                Ok((self.register(destination, Kind::Word)?, self.register(predicate, Kind::Predicate)?))
+            }
+            destination => Ok((self.destination(destination, Kind::Word)?, SINK)),
+        }
+    }
+
+    /// The operands, and the lanes that take part: the last operand of an instruction with `.sync`. Before sm_70 it may have none, and then
+    /// the lanes that execute it together take part.
+    fn with_members<'o>(&mut self, instruction: &'o Instruction<'t>) -> Result<(&'o [Operand<'t>], Reg), LoadError> {
         let has_members = instruction.has("sync");
         if !has_members && self.module.target >= (7, 0) {
             return Err(self.unsupported(&format!("{} (without .sync, from .target sm_70 on)", instruction.opcode)));
         }
-        let (operands, members) = match instruction.operands.split_last() {
-            Some((members, operands)) if has_members => (operands, self.source(members, Kind::Word)?),
+        match instruction.operands.split_last() {
+            Some((members, operands)) if has_members => Ok((operands, self.source(members, Kind::Word)?)),
             _ => {
                 let members = self.take_rows(Kind::Word);
                 self.emit(Action::Exchange(Exchange::ActiveMask { destination: members }));
-                (instruction.operands.as_slice(), members)
+                Ok((&instruction.operands, members))
             }
-        };
-        let operands = <&[Operand<'t>; N]>::try_from(operands).map_err(|_| self.operands_of(instruction))?;
-        Ok((operands.each_ref(), members))
+        }
     }
 
     /// `vote.sync.mode.pred d, {!}a, members`
-    fn vote(&mut self, instruction: &Instruction<'t>, mode: VoteMode) -> Result<(), LoadError> {
-        let ([destination, source], members) = self.with_members(instruction)?;
+    fn vote(&mut self, instruction: &Instruction<'t>, mode: VoteMode) -> Result<Action, LoadError> {
+        let (operands, members) = self.with_members(instruction)?;
+        let [destination, source] = self.exactly(operands)?;
         let kind = if mode == VoteMode::Ballot { Kind::Word } else { Kind::Predicate };
         let destination = self.destination(destination, kind)?;
         let (source, negated) = self.voted(source)?;
-        self.emit(Action::Exchange(Exchange::Vote { mode, destination, source, negated, members }));
-        Ok(())
+        Ok(Action::Exchange(Exchange::Vote { mode, destination, source, negated, members }))
     }
 
     /// `bar.sync barrier{, threads}`
-    fn barrier(&mut self, instruction: &Instruction<'t>, waits: bool) -> Result<(), LoadError> {
+    fn barrier(&mut self, instruction: &Instruction<'t>, waits: bool) -> Result<Action, LoadError> {
         let (barrier, threads) = match instruction.operands.as_slice() {
             [] => (self.constant(ConstantValue::Bits(0), Kind::Word), None),
             [barrier] => self.barrier_number(barrier, None)?,
             [barrier, threads] => self.barrier_number(barrier, Some(threads))?,
-            _ => return Err(self.operands_of(instruction)),
+            _ => return Err(self.unfit()),
         };
         if !waits && threads.is_none() {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         }
-        self.emit(Action::Barrier { barrier, threads, waits, poll: None });
-        Ok(())
+        Ok(Action::Barrier { barrier, threads, waits, poll: None })
     }
 
     /// `bar.red.op.type d, barrier{, threads}, {!}p`
-    fn barrier_with_poll(&mut self, instruction: &Instruction<'t>, question: Question) -> Result<(), LoadError> {
+    fn barrier_with_poll(&mut self, instruction: &Instruction<'t>, question: Question) -> Result<Action, LoadError> {
         let (destination, barrier, threads, vote) = match instruction.operands.as_slice() {
             [destination, barrier, vote] => (destination, barrier, None, vote),
             [destination, barrier, threads, vote] => (destination, barrier, Some(threads), vote),
-            _ => return Err(self.operands_of(instruction)),
+            _ => return Err(self.unfit()),
         };
         let kind = if question == Question::Count { Kind::Word } else { Kind::Predicate };
         let destination = self.destination(destination, kind)?;
         let (barrier, threads) = self.barrier_number(barrier, threads)?;
         let (source, negated) = self.voted(vote)?;
         let poll = Some(Poll { question, destination, source, negated });
-        self.emit(Action::Barrier { barrier, threads, waits: true, poll });
-        Ok(())
+        Ok(Action::Barrier { barrier, threads, waits: true, poll })
     }
 
     /// `elect.sync d|p, members`
-    fn elect(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
-        self.requires(instruction, (9, 0))?;
+    fn elect(&mut self, instruction: &Instruction<'t>) -> Result<Action, LoadError> {
+        self.requires((9, 0))?;
         let [Operand::Pair(leader, elected), members] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         };
         let leader = if *leader == "_" { SINK } else { self.register(leader, Kind::Word)? };
         let elected = self.register(elected, Kind::Predicate)?;
         let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Exchange(Exchange::Elect { leader, elected, members }));
-        Ok(())
+        Ok(Action::Exchange(Exchange::Elect { leader, elected, members }))
     }
 
     /// The number of a barrier and of its threads. Numbers in the text are checked now, registers when the instruction is executed.
@@ -207,42 +184,32 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// `match.any.sync.type d, a, members` and `match.all.sync.type d|p, a, members`
-    fn match_lanes(&mut self, instruction: &Instruction<'t>, all: bool, kind: Kind) -> Result<(), LoadError> {
-        let [destination, source, members] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
-        };
-        let (destination, agrees) = match destination {
-            Operand::Pair(destination, agrees) if all => {
-                (self.register(destination, Kind::Word)?, self.register(agrees, Kind::Predicate)?)
-            }
-            destination => (self.destination(destination, Kind::Word)?, SINK),
-        };
-        let source = self.source(source, kind)?;
-        let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Exchange(Exchange::Match { all, destination, agrees, source, kind, members }));
-        Ok(())
+    fn match_lanes(&mut self, instruction: &Instruction<'t>, all: bool, kind: Kind) -> Result<Action, LoadError> {
+        let [destination, sources @ ..] = instruction.operands.as_slice() else { return Err(self.unfit()) };
+        let (destination, agrees) =
+            if all { self.with_predicate(destination)? } else { (self.destination(destination, Kind::Word)?, SINK) };
+        let [source, members] = self.registers(sources, [Read(kind), Read(Kind::Word)])?;
+        Ok(Action::Exchange(Exchange::Match { all, destination, agrees, source, kind, members }))
     }
 
     /// `redux.sync.op.type d, a, members`
-    fn reduce(&mut self, instruction: &Instruction<'t>, op: AtomicOp) -> Result<(), LoadError> {
-        let [destination, source, members] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
-        };
-        let destination = self.destination(destination, Kind::Word)?;
-        let source = self.source(source, Kind::Word)?;
-        let members = self.source(members, Kind::Word)?;
-        self.emit(Action::Exchange(Exchange::Reduce { op, destination, source, members }));
-        Ok(())
+    fn reduce(&mut self, instruction: &Instruction<'t>, op: AtomicOp) -> Result<Action, LoadError> {
+        let forms = [Write(Kind::Word), Read(Kind::Word), Read(Kind::Word)];
+        let [destination, source, members] = self.registers(&instruction.operands, forms)?;
+        Ok(Action::Exchange(Exchange::Reduce { op, destination, source, members }))
     }
 }
 
-/// The opcode with `sync` first, where the instruction has it, and with one name for a barrier of the block: `bar`, `bar.cta` and
-/// `barrier.cta.….aligned` are all `barrier`, because a warp's lanes need not arrive together here.
+/// The opcode with `sync` first, where the instruction needs it; without, where it may have it; and with one name for a barrier of the
+/// block: `bar`, `bar.cta` and `barrier.cta.….aligned` are all `barrier`, because a warp's lanes need not arrive together here.
 fn in_usual_order(instruction: &Instruction<'_>) -> String {
     let parts = instruction.opcode.split('.').skip(1);
     match instruction.root() {
         root @ ("shfl" | "vote" | "match" | "redux") => {
-            let (sync, rest): (Vec<_>, Vec<_>) = parts.partition(|part| *part == "sync");
+            let (mut sync, rest): (Vec<_>, Vec<_>) = parts.partition(|part| *part == "sync");
+            if matches!(root, "shfl" | "vote") {
+                sync.clear();
+            }
             [vec![root], sync, rest].concat().join(".")
         }
         "bar" | "barrier" => {

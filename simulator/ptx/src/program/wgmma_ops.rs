@@ -2,8 +2,10 @@
 
 use super::code::Action;
 use super::decode::Decoder;
+use super::fixed::SINK;
 use super::fragment::{Number, Shape};
-use super::memory_ops::elements;
+use super::operands::Form::Write;
+use super::operands::elements;
 use super::tensor_ops::{Modifiers, tensor_modifiers};
 use super::wgmma::{FactorA, ROWS_OF_WARP, Wgmma, WgmmaStep};
 use crate::error::{LoadError, syntax};
@@ -34,14 +36,14 @@ impl<'m, 't> Decoder<'m, 't> {
             "commit_group.sync.aligned" => WgmmaStep::Commit,
             "wait_group.sync.aligned" => match instruction.operands.as_slice() {
                 [Operand::Integer(pending)] => WgmmaStep::Wait { pending: u32::try_from(*pending).unwrap_or(u32::MAX) },
-                _ => return Err(self.operands_of(instruction)),
+                _ => return Err(self.unfit()),
             },
             opcode => match opcode.strip_prefix("mma_async.sync.aligned.") {
                 Some(modifiers) => {
                     self.program.has_async_proxy = true;
                     self.wgmma(instruction, &modifiers.split('.').collect::<Vec<_>>())?
                 }
-                None => return Err(self.unsupported(instruction.opcode)),
+                None => return Err(self.unknown()),
             },
         };
         self.emit(Action::Wgmma(step));
@@ -50,7 +52,7 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// `wgmma.mma_async… d, a or its descriptor, the descriptor of b, scale-d{, scale-a, scale-b{{, trans-a}, trans-b}}`
     fn wgmma(&mut self, instruction: &Instruction<'t>, modifiers: &[&str]) -> Result<WgmmaStep, LoadError> {
-        let unsupported = || self.unsupported(instruction.opcode);
+        let unsupported = || self.unknown();
         let Modifiers { shape, numbers, by_rows, space, saturates } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
         let (Some(shape), [sum, a_number, b_number]) = (shape, numbers.as_slice()) else { return Err(unsupported()) };
         let (sum, a_number, b_number) = (*sum, *a_number, *b_number);
@@ -69,54 +71,45 @@ impl<'m, 't> Decoder<'m, 't> {
             return Err(unsupported());
         }
         let [d, a, b, adds, immediates @ ..] = instruction.operands.as_slice() else {
-            return Err(self.operands_of(instruction));
+            return Err(self.unfit());
         };
         let shape = Shape { m: ROWS_OF_WARP, ..shape };
-        let registers = elements(d);
-        if registers.len() != ROWS_OF_WARP * n / 32 / sum.per_register() {
-            return Err(self.operands_of(instruction));
-        }
-        let d = registers.iter().map(|register| self.destination(register, Kind::Word)).collect::<Result<_, _>>()?;
+        let mut registers = vec![SINK; ROWS_OF_WARP * n / 32 / sum.per_register()];
+        self.elements(d, registers.len(), Write(Kind::Word), &mut registers)?;
         let a = match a {
-            Operand::Vector(registers) => {
-                let Ok([first, second, third, fourth]) = <&[Operand<'t>; 4]>::try_from(registers.as_slice()) else {
-                    return Err(self.operands_of(instruction));
-                };
-                let register = |operand| self.destination(operand, Kind::Word);
-                FactorA::Registers([register(first)?, register(second)?, register(third)?, register(fourth)?])
+            Operand::Vector(_) => {
+                let mut registers = [SINK; 4];
+                self.elements(a, 4, Write(Kind::Word), &mut registers)?;
+                FactorA::Registers(registers)
             }
             descriptor => FactorA::Shared(self.source(descriptor, Kind::Double)?),
         };
         let b = self.source(b, Kind::Double)?;
         let adds = self.source(adds, Kind::Predicate)?;
-        let immediates: Option<Vec<i64>> = immediates
-            .iter()
-            .map(|operand| if let Operand::Integer(number) = operand { Some(*number as i64) } else { None })
-            .collect();
-        let scale = |number: i64| matches!(number, 1 | -1).then_some(number < 0);
-        let flag = |number: i64| matches!(number, 0 | 1).then_some(number == 1);
-        let options = match (immediates.as_deref(), a_number.bytes(), a) {
-            (Some([]), 1, _) if of_integers => Some((false, false, false, false)),
-            (Some([a, b]), 1 | 4, _) if !of_integers => scale(*a).zip(scale(*b)).map(|(a, b)| (a, b, false, false)),
-            (Some([a, b, transposes_b]), 2, FactorA::Registers(_)) => {
-                scale(*a).zip(scale(*b)).zip(flag(*transposes_b)).map(|((a, b), transposes_b)| (a, b, false, transposes_b))
-            }
-            (Some([a, b, transposes_a, transposes_b]), 2, FactorA::Shared(_)) => scale(*a)
-                .zip(scale(*b))
-                .zip(flag(*transposes_a).zip(flag(*transposes_b)))
-                .map(|((a, b), (of_a, of_b))| (a, b, of_a, of_b)),
-            _ => None,
+        // The signs of A and B, where the types have any; then whether A, if it is in shared memory, and B are transposed.
+        let (signs, flags) = match (a_number.bytes(), a) {
+            (1, _) if of_integers => (0, 0),
+            (1 | 4, _) => (2, 0),
+            (_, FactorA::Registers(_)) => (2, 1),
+            (_, FactorA::Shared(_)) => (2, 2),
         };
-        let Some((negates_a, negates_b, transposes_a, transposes_b)) = options else {
-            return Err(self.operands_of(instruction));
-        };
-        let negates = negates_a != negates_b;
+        let number = |operand: &Operand<'_>| if let Operand::Integer(bits) = operand { Some(*bits as i64) } else { None };
+        let numbers: Vec<i64> = immediates.iter().map_while(number).collect();
+        if numbers.len() != immediates.len() || numbers.len() != signs + flags {
+            return Err(self.unfit());
+        }
+        let (signs, flags) = numbers.split_at(signs);
+        if !signs.iter().all(|sign| matches!(sign, 1 | -1)) || !flags.iter().all(|flag| matches!(flag, 0 | 1)) {
+            return Err(self.unfit());
+        }
+        let negates = signs.iter().product::<i64>() < 0;
+        let (transposes_a, transposes_b) = (flags.len() == 2 && flags[0] == 1, flags.last() == Some(&1));
         self.program.wgmmas.push(Wgmma {
             shape,
             a_number,
             b_number,
             sum,
-            d,
+            d: registers,
             a,
             b,
             transposes_a,
@@ -136,7 +129,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let range = (first as u32, self.program.code.len() as u32);
         for operand in &instruction.operands {
             let of_vector = elements(operand).iter().filter_map(|element| self.register_of(element));
-            let named = operand.values().into_iter().chain(operand.base()).filter_map(|name| self.any_register(name));
+            let named = operand.names().filter_map(|name| self.any_register(name));
             let words = of_vector.chain(named).filter(|(_, kind)| *kind == Kind::Word).map(|(register, _)| register);
             let mut words: Vec<_> = words.collect();
             words.sort_unstable();

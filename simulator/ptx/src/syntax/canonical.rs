@@ -80,7 +80,7 @@ impl<'t> Writer<'_, 't> {
         words.iter_mut().for_each(|token| (token.start, token.end) = (token.start + span.start, token.end + span.start));
         words.retain(|token| token.kind != Kind::End && !is_in(&locals.locations, token));
         let is_label = |at: usize| words.get(at + 1).is_some_and(|next| next.kind == Kind::Punct(b':'));
-        let targets: HashSet<&str> = (0..words.len()).filter(|at| !is_label(*at)).filter_map(|at| words[at].word()).collect();
+        let targets: HashSet<&str> = (0..words.len()).filter(|at| !is_label(*at)).filter_map(|at| words[at].kind.word()).collect();
 
         let mut numbers: HashMap<&str, usize> = HashMap::new();
         let mut at = 0;

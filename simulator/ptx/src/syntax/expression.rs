@@ -89,23 +89,19 @@ impl Value {
             }
             _ => {}
         }
-        if let (Self::Signed(a), Self::Signed(b)) = (self, other) {
-            return match operator {
-                "+" => Some(Self::Signed(a.wrapping_add(b))),
-                "-" => Some(Self::Signed(a.wrapping_sub(b))),
-                "*" => Some(Self::Signed(a.wrapping_mul(b))),
-                "/" if b != 0 => Some(Self::Signed(a.wrapping_div(b))),
-                _ => truth(compare(operator, &a, &b)?),
-            };
-        }
         if let (Some(a), Some(b)) = (self.bits(), other.bits()) {
-            return match operator {
-                "+" => Some(Self::Unsigned(a.wrapping_add(b))),
-                "-" => Some(Self::Unsigned(a.wrapping_sub(b))),
-                "*" => Some(Self::Unsigned(a.wrapping_mul(b))),
-                "/" => a.checked_div(b).map(Self::Unsigned),
-                _ => truth(compare(operator, &a, &b)?),
+            let is_signed = matches!((self, other), (Self::Signed(_), Self::Signed(_)));
+            let bits = match operator {
+                "+" => a.wrapping_add(b),
+                "-" => a.wrapping_sub(b),
+                "*" => a.wrapping_mul(b),
+                "/" if b == 0 => return None,
+                "/" if is_signed => (a as i64).wrapping_div(b as i64) as u64,
+                "/" => a / b,
+                _ if is_signed => return truth(compare(operator, &(a as i64), &(b as i64))?),
+                _ => return truth(compare(operator, &a, &b)?),
             };
+            return Some(if is_signed { Self::Signed(bits as i64) } else { Self::Unsigned(bits) });
         }
         let (a, b) = (self.double()?, other.double()?);
         match operator {
@@ -174,7 +170,10 @@ impl<'t> Parser<'t> {
     fn level(&mut self, level: usize, depth: usize) -> Parsed<Value> {
         let Some(operators) = LEVELS.get(level) else { return self.unary(depth) };
         let mut value = self.level(level + 1, depth)?;
-        while let Some(operator) = operators.iter().find(|operator| self.accept_operator(operator)) {
+        while let Some(operator) = self.operator().filter(|operator| operators.contains(operator)) {
+            for _ in operator.bytes() {
+                self.next();
+            }
             let line = self.line();
             let other = self.level(level + 1, depth)?;
             value = value
@@ -230,27 +229,13 @@ impl<'t> Parser<'t> {
         Err(syntax(self.line(), format!("expected a constant expression nested at most {DEEPEST} deep")))
     }
 
-    /// Takes an operator of one or two characters, unless it is the start of a longer one.
-    fn accept_operator(&mut self, operator: &str) -> bool {
-        if operator == "%" {
+    /// The operator that comes next, which is the longest that fits.
+    fn operator(&self) -> Option<&'static str> {
+        let is_next = |operator: &&'static str| match *operator {
             // It may start a name, and so it is a word.
-            return self.accept_word("%");
-        }
-        let longer: &[u8] = match operator {
-            "<" => b"<=",
-            ">" => b">=",
-            "|" => b"|",
-            "&" => b"&",
-            _ => b"",
+            "%" => self.peek() == Kind::Word("%"),
+            _ => operator.bytes().enumerate().all(|(at, byte)| self.ahead(at) == Kind::Punct(byte)),
         };
-        let bytes = operator.as_bytes();
-        let found = bytes.iter().enumerate().all(|(at, byte)| self.ahead(at) == Kind::Punct(*byte))
-            && !longer.iter().any(|byte| self.ahead(bytes.len()) == Kind::Punct(*byte));
-        if found {
-            bytes.iter().for_each(|byte| {
-                self.accept(*byte);
-            });
-        }
-        found
+        LEVELS.iter().copied().flatten().copied().filter(is_next).max_by_key(|operator| operator.len())
     }
 }

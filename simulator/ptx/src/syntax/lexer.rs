@@ -11,16 +11,6 @@ pub struct Token<'t> {
     pub end: usize,
 }
 
-impl<'t> Token<'t> {
-    /// Its text, if it is a word.
-    pub fn word(&self) -> Option<&'t str> {
-        match self.kind {
-            Kind::Word(word) => Some(word),
-            _ => None,
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind<'t> {
     /// A name, an opcode with its modifiers, or one directive: letters, digits and `_ $ % .`, not starting with a digit.
@@ -31,6 +21,18 @@ pub enum Kind<'t> {
     Text(&'t str),
     Punct(u8),
     End,
+}
+
+impl<'t> Kind<'t> {
+    /// The text of a word.
+    pub fn word(self) -> Option<&'t str> {
+        if let Self::Word(word) = self { Some(word) } else { None }
+    }
+
+    /// The text of a number.
+    pub fn number(self) -> Option<&'t str> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
 }
 
 /// Returns true if a text begins with the directive `.version`, after any comments. All PTX does, and the rest may still be wrong.

@@ -26,8 +26,7 @@ impl<'t> Parser<'t> {
             }
             (Kind::Punct(b'{'), _) => {
                 self.next();
-                let elements = self.elements(b'}')?;
-                Ok(Operand::Vector(elements))
+                Ok(Operand::Vector(self.elements(b'}')?))
             }
             (found, _) => Err(expected(line, "an operand", found)),
         }
@@ -35,27 +34,30 @@ impl<'t> Parser<'t> {
 
     /// The arguments or the results of a call, from after the parenthesis on.
     pub(super) fn arguments(&mut self) -> Parsed<Operand<'t>> {
-        if self.accept(b')') {
-            return Ok(Operand::List(Vec::new()));
-        }
-        Ok(Operand::List(self.elements(b')')?))
+        let is_empty = self.accept(b')');
+        Ok(Operand::List(if is_empty { Vec::new() } else { self.elements(b')')? }))
     }
 
     /// Operands that are not lists themselves, to the end of the list.
     fn elements(&mut self, end: u8) -> Parsed<Vec<Operand<'t>>> {
-        let mut elements = Vec::new();
-        loop {
-            // Checked before it is parsed, so that text full of braces does not overflow the stack.
-            if let Kind::Punct(b'{' | b'[') = self.peek() {
-                return Err(expected(self.line(), "a register or a number in a list", self.peek()));
-            }
-            elements.push(self.operand()?);
-            if !self.accept(b',') {
-                break;
-            }
-        }
+        let elements = self.operands(b"{[", "a register or a number in a list")?;
         self.expect(end)?;
         Ok(elements)
+    }
+
+    /// Operands, none of which starts with one of these characters: that is checked before it is parsed, so that text full of brackets does
+    /// not overflow the stack.
+    fn operands(&mut self, barred: &[u8], what: &str) -> Parsed<Vec<Operand<'t>>> {
+        let mut operands = Vec::new();
+        loop {
+            if barred.iter().any(|bracket| self.peek() == Kind::Punct(*bracket)) {
+                return Err(expected(self.line(), what, self.peek()));
+            }
+            operands.push(self.operand()?);
+            if !self.accept(b',') {
+                return Ok(operands);
+            }
+        }
     }
 
     /// A name, alone or with what follows it.
@@ -85,26 +87,11 @@ impl<'t> Parser<'t> {
                 let offset = self.offset()?;
                 // `[texture, {coordinates}]`
                 if offset == 0 && self.accept(b',') {
-                    return Ok(Operand::Texture(name, self.coordinates()?));
+                    return Ok(Operand::Texture(name, self.operands(b"[", "coordinates")?));
                 }
                 Ok(Operand::Address(Base::Name(name), offset))
             }
             found => Err(expected(line, "an address", found)),
-        }
-    }
-
-    /// Reads the coordinates after the name of a texture or surface.
-    fn coordinates(&mut self) -> Parsed<Vec<Operand<'t>>> {
-        let mut operands = Vec::new();
-        loop {
-            // Checked before it is parsed, so that text full of brackets does not overflow the stack.
-            if self.peek() == Kind::Punct(b'[') {
-                return Err(expected(self.line(), "coordinates", self.peek()));
-            }
-            operands.push(self.operand()?);
-            if !self.accept(b',') {
-                return Ok(operands);
-            }
         }
     }
 

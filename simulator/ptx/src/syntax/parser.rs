@@ -111,42 +111,29 @@ impl<'t> Parser<'t> {
 
     /// `8.0`
     fn version(&mut self) -> Parsed<(u32, u32)> {
-        let line = self.line();
-        let found = self.next();
-        let parts = match found {
-            Kind::Number(number) => number.split_once('.'),
-            _ => None,
-        };
-        parts
-            .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)))
-            .ok_or_else(|| expected(line, "a version such as 8.0", found))
+        self.take("a version such as 8.0", |found| {
+            let (major, minor) = found.number()?.split_once('.')?;
+            Some((major.parse().ok()?, minor.parse().ok()?))
+        })
     }
 
     /// `sm_86` or `sm_90a`, perhaps followed by options.
     fn target(&mut self) -> Parsed<((u32, u32), bool)> {
-        let line = self.line();
-        let found = self.next();
-        let name = match found {
-            Kind::Word(word) => word.strip_prefix("sm_"),
-            _ => None,
-        };
-        let digits = name.map(|name| name.trim_end_matches(|c: char| c.is_ascii_lowercase()));
-        let number: u32 =
-            digits.and_then(|digits| digits.parse().ok()).ok_or_else(|| expected(line, "a target such as sm_86", found))?;
+        let (number, is_specific) = self.take("a target such as sm_86", |found| {
+            let name = found.word()?.strip_prefix("sm_")?;
+            let digits = name.trim_end_matches(|c: char| c.is_ascii_lowercase());
+            Some((digits.parse::<u32>().ok()?, name != digits))
+        })?;
         while self.accept(b',') {
             self.word("an option of the target")?;
         }
-        Ok(((number / 10, number % 10), name != digits))
+        Ok(((number / 10, number % 10), is_specific))
     }
 
     /// `1 "name"`, perhaps followed by a time and a size.
     fn file(&mut self) -> Parsed<(u32, &'t str)> {
         let index = self.integer("the number of a file")?;
-        let line = self.line();
-        let name = match self.next() {
-            Kind::Text(name) => name,
-            found => return Err(expected(line, "the name of a file", found)),
-        };
+        let name = self.take("the name of a file", |found| if let Kind::Text(name) = found { Some(name) } else { None })?;
         while self.accept(b',') {
             self.next();
         }
@@ -162,28 +149,17 @@ impl<'t> Parser<'t> {
 
     fn module_variable(&mut self) -> Parsed<Variable<'t>> {
         let line = self.line();
-        let space = match self.word("a state space")? {
-            ".global" => StateSpace::Global,
-            ".const" => StateSpace::Const,
-            ".shared" => StateSpace::Shared,
-            found => return Err(expected(line, "a directive of a module", Kind::Word(found))),
-        };
-        let variable = self.variable(space)?;
+        let word = self.word("a state space")?;
+        let space = state_space(word).filter(|space| matches!(space, StateSpace::Global | StateSpace::Const | StateSpace::Shared));
+        let space = space.ok_or_else(|| expected(line, "a directive of a module", Kind::Word(word)))?;
+        let variable = self.variable(space, false)?;
         self.expect(b';')?;
         Ok(variable)
     }
 
-    /// Reads a variable after its state space: attributes, type, name, extents, initial value.
-    fn variable(&mut self, space: StateSpace) -> Parsed<Variable<'t>> {
-        self.declared(space, false)
-    }
-
-    /// The same of a parameter or a result of a function, which may be in a register.
-    fn parameter(&mut self, in_register: bool) -> Parsed<Variable<'t>> {
-        self.declared(StateSpace::Param, in_register)
-    }
-
-    fn declared(&mut self, space: StateSpace, in_register: bool) -> Parsed<Variable<'t>> {
+    /// Reads a variable after its state space: attributes, type, name, extents, initial value. A parameter or a result of a function may be
+    /// in a register.
+    fn variable(&mut self, space: StateSpace, in_register: bool) -> Parsed<Variable<'t>> {
         let line = self.line();
         let start = self.tokens[self.at - 1].start;
         let mut align = None;
@@ -302,9 +278,9 @@ impl<'t> Parser<'t> {
 
     fn function(&mut self, line: u32, is_kernel: bool) -> Parsed<Function<'t>> {
         let start = self.tokens[self.at - 1].start;
-        let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+        let returns = self.parameters()?;
         let name = self.word("the name of a function")?;
-        let params = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+        let params = self.parameters()?;
         let mut max_threads = None;
         let mut cluster = ClusterBounds::default();
         let body = loop {
@@ -333,13 +309,16 @@ impl<'t> Parser<'t> {
         Ok(Function { name, is_kernel, returns, params, max_threads, cluster, body, body_span, is_public, line, span })
     }
 
-    fn parameter_list(&mut self) -> Parsed<Vec<Variable<'t>>> {
+    /// Parameters or results in parentheses, if there are any.
+    fn parameters(&mut self) -> Parsed<Vec<Variable<'t>>> {
         let mut params = Vec::new();
-        self.expect(b'(')?;
+        if !self.accept(b'(') {
+            return Ok(params);
+        }
         while !self.accept(b')') {
             let line = self.line();
             match self.word("a parameter")? {
-                word @ (".param" | ".reg") => params.push(self.parameter(word == ".reg")?),
+                word @ (".param" | ".reg") => params.push(self.variable(StateSpace::Param, word == ".reg")?),
                 found => return Err(expected(line, "a parameter", Kind::Word(found))),
             }
             if !self.accept(b',') {
@@ -401,26 +380,20 @@ impl<'t> Parser<'t> {
                     self.registers(&mut body)?;
                     continue;
                 }
-                Kind::Word(word @ (".shared" | ".local" | ".param" | ".global" | ".const")) => {
-                    let space = match word {
-                        ".shared" => StateSpace::Shared,
-                        ".local" => StateSpace::Local,
-                        ".global" => StateSpace::Global,
-                        ".const" => StateSpace::Const,
-                        _ => StateSpace::Param,
-                    };
-                    let mut variable = self.variable(space)?;
-                    self.expect(b';')?;
-                    variable.span = self.span_from(start);
-                    Statement::Variable(variable)
-                }
                 Kind::Word(".loc") => self.location(start)?,
                 Kind::Word(".pragma") => {
                     self.skip_past(b';')?;
                     continue;
                 }
                 Kind::Word(word) if self.accept(b':') => self.labeled(word)?,
-                Kind::Word(word) if !word.starts_with('.') => Statement::Instruction(self.instruction(start, None, word, line)?),
+                Kind::Word(word) if word.starts_with('.') => {
+                    let space = state_space(word).ok_or_else(|| expected(line, "an instruction", Kind::Word(word)))?;
+                    let mut variable = self.variable(space, false)?;
+                    self.expect(b';')?;
+                    variable.span = self.span_from(start);
+                    Statement::Variable(variable)
+                }
+                Kind::Word(word) => Statement::Instruction(self.instruction(start, None, word, line)?),
                 found => return Err(expected(line, "an instruction", found)),
             };
             body.push(statement);
@@ -430,9 +403,9 @@ impl<'t> Parser<'t> {
     /// Reads on after a name and a colon: a directive that the name belongs to; otherwise the name is a label.
     fn labeled(&mut self, name: &'t str) -> Parsed<Statement<'t>> {
         if self.accept_word(".callprototype") {
-            let returns = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+            let returns = self.parameters()?;
             self.word("_ in place of a function's name")?;
-            let params = if self.peek() == Kind::Punct(b'(') { self.parameter_list()? } else { Vec::new() };
+            let params = self.parameters()?;
             self.skip_past(b';')?;
             return Ok(Statement::Prototype(Prototype { name, returns, params }));
         }
@@ -450,14 +423,7 @@ impl<'t> Parser<'t> {
     /// `.reg .b32 %r<35>, %s;` or `.reg .v4 .f32 v;`, from the type on.
     fn registers(&mut self, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
         let line = self.line();
-        let lanes = match self.peek() {
-            Kind::Word(".v2") => Some(2),
-            Kind::Word(".v4") => Some(4),
-            _ => None,
-        };
-        if lanes.is_some() {
-            self.next();
-        }
+        let lanes = if self.accept_word(".v2") { Some(2) } else { self.accept_word(".v4").then_some(4) };
         let word = self.word("a type")?;
         let ty = scalar_type(word).ok_or_else(|| expected(line, "a type", Kind::Word(word)))?;
         loop {
@@ -564,19 +530,16 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn accept(&mut self, punct: u8) -> bool {
-        let found = self.peek() == Kind::Punct(punct);
-        if found {
-            self.at += 1;
-        }
-        found
+        self.advance_if(matches!(self.peek(), Kind::Punct(found) if found == punct))
     }
 
     pub(super) fn accept_word(&mut self, word: &str) -> bool {
-        let found = self.peek() == Kind::Word(word);
-        if found {
-            self.at += 1;
-        }
-        found
+        self.advance_if(self.peek() == Kind::Word(word))
+    }
+
+    fn advance_if(&mut self, accepts: bool) -> bool {
+        self.at += usize::from(accepts);
+        accepts
     }
 
     pub(super) fn expect(&mut self, punct: u8) -> Parsed<()> {
@@ -599,25 +562,32 @@ impl<'t> Parser<'t> {
     }
 
     pub(super) fn word(&mut self, what: &str) -> Parsed<&'t str> {
-        let line = self.line();
-        match self.next() {
-            Kind::Word(word) => Ok(word),
-            found => Err(expected(line, what, found)),
-        }
+        self.take(what, Kind::word)
     }
 
     fn integer<T: TryFrom<u64>>(&mut self, what: &str) -> Parsed<T> {
-        let line = self.line();
-        let found = self.next();
-        let value = match found {
-            Kind::Number(number) => match literal(number) {
-                Some(Operand::Integer(bits)) => T::try_from(bits).ok(),
-                _ => None,
-            },
+        self.take(what, |found| match literal(found.number()?)? {
+            Operand::Integer(bits) => T::try_from(bits).ok(),
             _ => None,
-        };
-        value.ok_or_else(|| expected(line, what, found))
+        })
     }
+
+    /// Takes the next token, which must be one of which something can be made.
+    fn take<T>(&mut self, what: &str, of: impl FnOnce(Kind<'t>) -> Option<T>) -> Parsed<T> {
+        let (line, found) = (self.line(), self.next());
+        of(found).ok_or_else(|| expected(line, what, found))
+    }
+}
+
+fn state_space(word: &str) -> Option<StateSpace> {
+    Some(match word {
+        ".global" => StateSpace::Global,
+        ".const" => StateSpace::Const,
+        ".shared" => StateSpace::Shared,
+        ".local" => StateSpace::Local,
+        ".param" => StateSpace::Param,
+        _ => return None,
+    })
 }
 
 pub(super) fn expected(line: u32, what: &str, found: Kind<'_>) -> LoadError {

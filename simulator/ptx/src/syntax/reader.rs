@@ -197,6 +197,11 @@ impl<'t> Operand<'t> {
         }
     }
 
+    /// All names in the operand.
+    pub fn names(&self) -> impl Iterator<Item = &'t str> {
+        self.values().into_iter().chain(self.base())
+    }
+
     /// The name that its address starts from: `%rd1` of `[%rd1+8]`.
     pub fn base(&self) -> Option<&'t str> {
         match self {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::ast::{Base, Function, Initializer, Module, Operand, Statement, Variable};
+use super::ast::{Function, Initializer, Module, Operand, Prototype, Statement, Variable};
 
 /// The variables and functions that a kernel uses, in the order in which they are mentioned.
 #[derive(Debug, Default)]
@@ -78,24 +78,12 @@ impl<'t> Locals<'t> {
         locals.numbered.extend(function.returns.iter().chain(&function.params).map(|variable| variable.name));
         for statement in function.body.iter().flatten() {
             match statement {
-                Statement::Label(name) => {
-                    locals.labels.insert(name);
-                }
-                Statement::Prototype(prototype) => {
-                    locals.numbered.insert(prototype.name);
-                }
-                Statement::Targets { name, .. } => {
-                    locals.numbered.insert(name);
-                }
-                Statement::Variable(variable) => {
-                    locals.numbered.insert(variable.name);
-                }
-                Statement::Registers(registers) => {
-                    locals.registers.insert(registers.name);
-                }
-                Statement::Instruction(instruction) => {
-                    locals.opcodes.insert(instruction.unguarded.start);
-                }
+                Statement::Label(name) => drop(locals.labels.insert(name)),
+                Statement::Prototype(Prototype { name, .. })
+                | Statement::Targets { name, .. }
+                | Statement::Variable(Variable { name, .. }) => drop(locals.numbered.insert(name)),
+                Statement::Registers(registers) => drop(locals.registers.insert(registers.name)),
+                Statement::Instruction(instruction) => drop(locals.opcodes.insert(instruction.unguarded.start)),
                 Statement::Location { span, .. } => locals.locations.push(span.clone()),
                 Statement::Open | Statement::Close => {}
             }
@@ -127,7 +115,7 @@ fn names_of_function<'t>(function: &Function<'t>) -> Vec<&'t str> {
     let mut names = Vec::new();
     for statement in function.body.iter().flatten() {
         match statement {
-            Statement::Instruction(instruction) => instruction.operands.iter().for_each(|operand| operand.names(&mut names)),
+            Statement::Instruction(instruction) => names.extend(instruction.operands.iter().flat_map(Operand::names)),
             Statement::Variable(variable) => names.extend(names_of_variable(variable)),
             Statement::Targets { targets, .. } => names.extend(targets),
             _ => {}
@@ -143,27 +131,4 @@ fn names_of_variable<'t>(variable: &Variable<'t>) -> impl Iterator<Item = &'t st
         Initializer::Address { name, .. } => Some(*name),
         Initializer::Bits(_) => None,
     })
-}
-
-impl<'t> Operand<'t> {
-    /// Appends the names in the operand.
-    fn names(&self, names: &mut Vec<&'t str>) {
-        match self {
-            Self::Name(name)
-            | Self::Not(name)
-            | Self::Offset(name, _)
-            | Self::Element(name, _)
-            | Self::Negative(name)
-            | Self::Part(name, _)
-            | Self::Address(Base::Name(name), _) => names.push(name),
-            Self::Pair(first, second) => names.extend([first, second]),
-            Self::Texture(name, coordinates) => {
-                names.push(name);
-                coordinates.iter().for_each(|coordinate| coordinate.names(names));
-            }
-            Self::Vector(elements) => elements.iter().for_each(|element| element.names(names)),
-            Self::List(list) => list.iter().for_each(|element| element.names(names)),
-            Self::Address(Base::Absolute, _) | Self::Integer(_) | Self::F32(_) | Self::F64(_) => {}
-        }
-    }
 }

@@ -60,10 +60,10 @@ fn writes(program: &Program, mut values: impl FnMut(Kind, Reg) -> Option<Values>
     program
         .named_registers
         .iter()
-        .flat_map(|named| named.registers().enumerate().map(move |register| (named, register)))
-        .filter_map(move |(named, (number, register))| {
-            let values = values(named.kind, register)?;
-            Some(Write { register: named.name_of(number as u32), values })
+        .flat_map(|(name, family)| family.registers().enumerate().map(move |register| (name, family, register)))
+        .filter_map(move |(name, family, (number, register))| {
+            let values = values(family.kind, register)?;
+            Some(Write { register: family.name_of(name, number as u32), values })
         })
 }
 
