@@ -18,8 +18,6 @@ use std::sync::Arc;
 use cudarc::driver::{CudaSlice, CudaStream, HostSlice, LaunchConfig, PinnedHostSlice, PushKernelArg};
 use oracles::output::poison;
 use rayon::prelude::*;
-use run::Chapter;
-use run::Result;
 use run::gpu::Gpu;
 use run::lesson::Comparison;
 use run::measure::Measure;
@@ -27,6 +25,7 @@ use run::pinned::pinned;
 use run::stage::{Copies, Prepared, Stage};
 use run::workload::Convolution;
 use run::workload::convolution::Buffers;
+use run::{Chapter, Result};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Convolution> = Chapter {
@@ -77,7 +76,6 @@ fn cpu(conv: &Convolution, output: &mut [f32]) {
 }
 // ANCHOR_END: cpu
 
-// ANCHOR: cpu-parallel
 /// A fair comparison for a GPU: all cores, each with a run of neighboring outputs at a time. Their sums do not depend
 /// on each other, so the compiler keeps them in vector registers.
 pub const CPU_PARALLEL: Stage<Convolution> =
@@ -107,9 +105,7 @@ fn cpu_parallel(conv: &Convolution, output: &mut [f32]) {
         output.copy_from_slice(&sums);
     });
 }
-// ANCHOR_END: cpu-parallel
 
-// ANCHOR: naive-strided
 /// The same division of the work on a GPU: each thread computes a run of neighboring outputs. In each step, the 32
 /// threads of a warp then read 32 samples that are far apart, and memory moves a whole sector for each of them.
 pub const NAIVE_STRIDED: Stage<Convolution> = Stage::launches(
@@ -131,7 +127,6 @@ fn naive_strided(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result
     unsafe { launch.launch(config) }?;
     Ok(())
 }
-// ANCHOR_END: naive-strided
 
 // ANCHOR: naive
 /// One thread per output, so that neighboring threads read neighboring samples: a warp's samples are side by side, in
@@ -152,7 +147,6 @@ fn naive(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
 }
 // ANCHOR_END: naive
 
-// ANCHOR: copy-only
 /// No computation, only the copies that every program with its data on the host has to make: the inputs to the device,
 /// the outputs back, in ordinary host memory. The system may move or swap such memory at any time, so the driver first
 /// copies it to memory of its own.
@@ -165,9 +159,7 @@ pub const COPY_ONLY: Stage<Convolution> =
             values: |output| Ok(output.clone()),
         }))
     });
-// ANCHOR_END: copy-only
 
-// ANCHOR: copy-only-pinned
 /// The same copies in pinned memory, which the system has promised not to move: the device reads and writes it by itself.
 pub const COPY_ONLY_PINNED: Stage<Convolution> =
     Stage::copies("copy-only-pinned", "the same copies, pinned host memory", |gpu, conv| {
@@ -178,7 +170,6 @@ pub const COPY_ONLY_PINNED: Stage<Convolution> =
             values: |output| Ok(output.as_slice()?.to_vec()),
         }))
     });
-// ANCHOR_END: copy-only-pinned
 
 /// The host's side of the copies, in memory of one kind.
 struct HostMemory<M> {
@@ -202,7 +193,6 @@ impl<M: HostSlice<f32>> Copies<Convolution> for HostMemory<M> {
     }
 }
 
-// ANCHOR: overlapped
 /// The cost for a program whose data is on the host: samples to the device, then the kernel, then outputs back.
 pub const ROUND_TRIP: Stage<Convolution> =
     Stage::prepared("round-trip", "samples to the device, naive, outputs back, one after the other", |gpu, conv| {
@@ -284,4 +274,3 @@ impl Prepared<Convolution> for Pieces {
         Ok(Some(outputs))
     }
 }
-// ANCHOR_END: overlapped

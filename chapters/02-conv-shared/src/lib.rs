@@ -20,8 +20,6 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::conv_shared::{BLOCK, reduction};
-use run::Chapter;
-use run::Result;
 use run::gpu::Gpu;
 use run::lesson::Comparison;
 use run::measure::Measure;
@@ -29,6 +27,7 @@ use run::requirement::Unmet;
 use run::stage::Stage;
 use run::workload::Convolution;
 use run::workload::convolution::Buffers;
+use run::{Chapter, Result};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Convolution> = Chapter {

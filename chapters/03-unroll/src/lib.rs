@@ -26,14 +26,13 @@ pub mod tensor;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::unroll::{BLOCK, RUN};
-use run::Chapter;
-use run::Result;
 use run::gpu::Gpu;
 use run::lesson::Comparison;
 use run::measure::Measure;
 use run::stage::Stage;
 use run::workload::Convolution;
 use run::workload::convolution::Buffers;
+use run::{Chapter, Result};
 
 use crate::runs::{ConstantFilter, SplitFilter};
 
@@ -116,7 +115,6 @@ const LESSON: &[Comparison<Convolution>] = &[
     ),
 ];
 
-// ANCHOR: launch
 /// Launches one of the kernels with a thread for each output. They differ only in how the compiler unrolled their loop.
 fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(kernel)?;
@@ -130,7 +128,6 @@ fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) 
     unsafe { launch.launch(config) }?;
     Ok(())
 }
-// ANCHOR_END: launch
 
 /// The end of chapter 02: both operands in shared memory. Each multiply-add comes with two loads and the instructions
 /// of a loop.
@@ -172,14 +169,12 @@ pub const REGISTER_TILE: Stage<Convolution> = Stage::launches(
     runs::register_tile,
 );
 
-// ANCHOR: at_least
 /// The register tile with a smaller tile of taps, whose 6 KB of shared memory limit nothing: as many blocks are
 /// resident as its registers allow. No promise to the compiler costs it a register.
 pub const AT_LEAST_16: Stage<Convolution> =
     Stage::launches("at-least-16", "a register tile compiled for at least 16 resident blocks", |gpu, conv, buffers| {
         runs::whole_filter(kernels::unroll::AT_LEAST_16, gpu, conv, buffers)
     });
-// ANCHOR_END: at_least
 
 /// A quarter more warps, with fewer registers each.
 pub const AT_LEAST_20: Stage<Convolution> =

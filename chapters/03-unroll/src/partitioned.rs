@@ -117,7 +117,6 @@ fn transforms(count: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (count, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }
 
-// ANCHOR: one_part
 /// A filter that fits one transform.
 struct OnePart {
     cut: Cut,
@@ -151,9 +150,7 @@ impl Prepared<Convolution> for OnePart {
         Ok(())
     }
 }
-// ANCHOR_END: one_part
 
-// ANCHOR: parts
 /// A filter in several parts.
 struct Parts {
     cut: Cut,
@@ -180,7 +177,6 @@ impl Prepared<Convolution> for Parts {
         self.transform_back(gpu, conv, buffers)
     }
 }
-// ANCHOR_END: parts
 
 impl Parts {
     /// Bins of a block of [`MULTIPLY_PARTS`], one per lane.

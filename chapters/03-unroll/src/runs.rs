@@ -18,7 +18,6 @@ fn grid(outputs: u32, run: u32, slices: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (tiles, slices, 1), block_dim: (RUN_THREADS, 1, 1), shared_mem_bytes: 0 }
 }
 
-// ANCHOR: register_tile
 /// The whole filter as one slice: a block computes its outputs to the end.
 pub fn register_tile(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     whole_filter(kernels::unroll::REGISTER_TILE, gpu, conv, buffers)
@@ -36,7 +35,6 @@ pub fn whole_filter(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut
     unsafe { launch.launch(grid(outputs, RUN, whole.count)) }?;
     Ok(())
 }
-// ANCHOR_END: register_tile
 
 // ANCHOR: split_filter
 /// The same kernel on slices of the filter, and a second kernel that adds up the partial sums.
@@ -47,10 +45,6 @@ pub struct SplitFilter {
 
 impl SplitFilter {
     /// Cuts the filter for this GPU, and allocates memory for the partial sums.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn prepare(gpu: &Gpu, conv: &Convolution) -> Result<Self> {
         let kernel = gpu.kernel(kernels::unroll::REGISTER_TILE)?;
         let slices = cut(gpu, &kernel, RUN, conv.outputs(), conv.taps())?;
@@ -104,10 +98,6 @@ pub struct ConstantFilter {
 
 impl ConstantFilter {
     /// Plans the pieces for a kernel with `run` outputs per thread, and allocates memory for the partial sums.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn prepare(gpu: &Gpu, conv: &Convolution, kernel: Kernel, run: u32) -> Result<Self> {
         let (outputs, taps) = (conv.outputs(), conv.taps());
         let piece = taps.div_ceil(taps.div_ceil(CONSTANT_TAPS)).next_multiple_of(SLOTS);

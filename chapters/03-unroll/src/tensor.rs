@@ -52,7 +52,6 @@ use run::workload::convolution::Buffers;
 
 use crate::runs::add_slices;
 
-// ANCHOR: stages
 /// Three products of tf32 for one of f32.
 pub const TF32X3: Stage<Convolution> = Stage::prepared(
     "tensor-tf32x3",
@@ -75,7 +74,6 @@ pub const F16X3: Stage<Convolution> = Stage::prepared(
 .needs_compute_capability(8, 0)
 .requires(room_for_partial_sums)
 .with_allowance(lost_below_f16);
-// ANCHOR_END: stages
 
 fn largest(values: &[f32]) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(f64::from(value.abs())))
@@ -175,7 +173,6 @@ impl Sums {
         Ok(Self { division, partial })
     }
 
-    // ANCHOR: slices
     /// Calls `multiply` to enqueue the product, with the launch shape and where to write, and adds the slices if there
     /// are several.
     fn enqueue(
@@ -192,7 +189,6 @@ impl Sums {
         multiply(config, length, &mut partial.as_view_mut())?;
         add_slices(gpu, partial, conv.outputs(), count, output)
     }
-    // ANCHOR_END: slices
 }
 
 /// Allows a kernel more than the 48 KB of dynamic shared memory that every launch may have.
@@ -203,7 +199,6 @@ fn allow_shared(kernel: &CudaFunction, shared_bytes: u32) -> Result<()> {
 
 struct Tf32x3(Sums);
 
-// ANCHOR: tf32x3
 impl Prepared<Convolution> for Tf32x3 {
     fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
         let kernel = gpu.kernel(TENSOR_TF32X3)?;
@@ -223,14 +218,12 @@ impl Prepared<Convolution> for Tf32x3 {
         })
     }
 }
-// ANCHOR_END: tf32x3
 
 struct F16x3 {
     sums: Sums,
     maxima: CudaSlice<u32>,
 }
 
-// ANCHOR: f16x3
 impl Prepared<Convolution> for F16x3 {
     fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
         let (outputs, taps, samples) = (conv.outputs(), conv.taps(), conv.signal().len() as u32);
@@ -261,7 +254,6 @@ impl Prepared<Convolution> for F16x3 {
         })
     }
 }
-// ANCHOR_END: f16x3
 
 #[cfg(test)]
 mod tests {

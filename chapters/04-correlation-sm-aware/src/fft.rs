@@ -271,10 +271,6 @@ impl Prepared<Correlation> for Fft {
 const THREADS: u32 = 256;
 
 /// Enqueues the kernel that cuts the image: the template's ring first, then the tiles.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn gather(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers, tiles: Tiles, rings: &mut CudaSlice<f32>) -> Result<()> {
     let kernel = gpu.kernel(GATHER_TILES)?;
     let (shape, of_kernel) = (Shape::of(correlation), tiles.of_kernel());
@@ -313,10 +309,6 @@ fn finish_bytes(correlation: &Correlation) -> u32 {
 }
 
 /// Enqueues the kernel that makes coefficients of the rings.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn finish(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, tiles: Tiles, rings: &CudaSlice<f32>) -> Result<()> {
     let kernel = gpu.kernel(FINISH_TILES)?;
     let (columns, rows) = correlation.outputs();

@@ -22,30 +22,27 @@ use run::workload::correlation::Buffers;
 
 use crate::shape::Shape;
 
-// ANCHOR: wgmma
 /// The tile of the image as it lies in shared memory times bands of the template, and the window sums from the same tile.
-pub const WGMMA: Stage<Correlation> =
-    Stage::launches("wgmma", "the tile as it is, times bands of the template, on Hopper's tensor cores; one kernel", wgmma)
-        .needs_generation(9, 0)
-        .requires(|gpu, correlation| {
-            let template = correlation.template();
-            if let Some(unmet) = Unmet::limit("columns of the template", template.width, MOST_COLUMNS) {
-                return Ok(Some(unmet));
-            }
-            Ok(Unmet::shared_memory(Block::lowest().shared_bytes((template.width, template.height)), most_shared_bytes(gpu)?))
-        });
-
-fn wgmma(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    let template = (correlation.template().width, correlation.template().height);
-    let block = Block::choose(multiprocessors(gpu)?, most_shared_bytes(gpu)?, correlation.outputs(), template);
-    with_block(gpu, correlation, buffers, block)
-}
+pub const WGMMA: Stage<Correlation> = Stage::launches(
+    "wgmma",
+    "the tile as it is, times bands of the template, on Hopper's tensor cores; one kernel",
+    |gpu, correlation, buffers| {
+        let template = (correlation.template().width, correlation.template().height);
+        let block = Block::choose(multiprocessors(gpu)?, most_shared_bytes(gpu)?, correlation.outputs(), template);
+        with_block(gpu, correlation, buffers, block)
+    },
+)
+.needs_generation(9, 0)
+.requires(|gpu, correlation| {
+    let template = correlation.template();
+    if let Some(unmet) = Unmet::limit("columns of the template", template.width, MOST_COLUMNS) {
+        return Ok(Some(unmet));
+    }
+    Ok(Unmet::shared_memory(Block::lowest().shared_bytes((template.width, template.height)), most_shared_bytes(gpu)?))
+});
 
 /// Launches the kernel whose blocks have this height.
-///
-/// # Errors
-///
-/// The driver's errors, also when the block does not fit into shared memory.
+/// Fails when the block does not fit into shared memory.
 pub fn with_block(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, block: Block) -> Result<()> {
     let template = (correlation.template().width, correlation.template().height);
     let (columns, rows) = correlation.outputs();
@@ -66,7 +63,6 @@ pub fn with_block(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, b
     unsafe { launch.launch(config) }?;
     Ok(())
 }
-// ANCHOR_END: wgmma
 
 /// Lets a kernel have more shared memory than blocks have without asking.
 pub(crate) fn allow_shared_memory(kernel: &CudaFunction, bytes: u32) -> Result<()> {
@@ -132,7 +128,6 @@ pub struct Block {
     pub threads: u32,
 }
 
-// ANCHOR: choose
 impl Block {
     /// All that there are, the highest first.
     pub const ALL: [Self; 4] = [
@@ -155,7 +150,6 @@ impl Block {
         *alone.or_else(|| Self::ALL.iter().find(fits)).unwrap_or(&Self::lowest())
     }
 }
-// ANCHOR_END: choose
 
 impl Block {
     /// Bytes of shared memory: the tile, and the bands with the padded rows that they are made from. The sums of products and the

@@ -31,8 +31,6 @@ use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::correlation::{self, BLOCK_X, BLOCK_Y};
 use kernels::unroll;
 use rayon::prelude::*;
-use run::Chapter;
-use run::Result;
 use run::gpu::Gpu;
 use run::lesson::Comparison;
 use run::measure::Measure;
@@ -40,6 +38,7 @@ use run::requirement::Unmet;
 use run::stage::Stage;
 use run::workload::Correlation;
 use run::workload::correlation::Buffers;
+use run::{Chapter, Result};
 
 use crate::shape::Shape;
 use crate::variant::{Attributes, Tile, TileKernel, TileKernels, Variant, chosen};
@@ -122,7 +121,6 @@ fn one_each(correlation: &Correlation, shared_mem_bytes: u32) -> LaunchConfig {
     LaunchConfig { grid_dim, block_dim: (BLOCK_X, BLOCK_Y, 1), shared_mem_bytes }
 }
 
-// ANCHOR: cpu
 /// The formula as loops: for each output a loop over the template, on all cores.
 pub const CPU: Stage<Correlation> = Stage::cpu("cpu", "the formula as plain loops, all cores", cpu);
 
@@ -152,9 +150,7 @@ fn cpu(correlation: &Correlation, output: &mut [f32]) {
         }
     });
 }
-// ANCHOR_END: cpu
 
-// ANCHOR: global
 /// One thread per output, with image and template in global memory.
 pub const GLOBAL: Stage<Correlation> =
     Stage::launches("global", "one thread per output, image and template in global memory", global);
@@ -171,7 +167,6 @@ fn global(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result
     unsafe { launch.launch(one_each(correlation, 0)) }?;
     Ok(())
 }
-// ANCHOR_END: global
 
 // ANCHOR: constant
 /// The template in constant memory, which sends the same pixel to all lanes of a warp at once.
@@ -200,22 +195,18 @@ fn fill_constant(gpu: &Gpu, buffers: &Buffers) -> Result<()> {
 }
 // ANCHOR_END: constant
 
-// ANCHOR: shared
 /// The block's tile of the image in shared memory. Where it does not fit, [`CONSTANT`] does the work.
-pub const SHARED: Stage<Correlation> = Stage::launches("shared", "the block's tile of the image in shared memory", shared);
-
-fn shared(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    match chosen(gpu, correlation)? {
-        Variant::Shared { tile, .. } => with_tile(gpu, correlation, buffers, TileKernel::Coefficients(correlation::SHARED), tile),
-        Variant::Constant { .. } => constant(gpu, correlation, buffers),
-    }
-}
+pub const SHARED: Stage<Correlation> =
+    Stage::launches("shared", "the block's tile of the image in shared memory", |gpu, correlation, buffers| {
+        match chosen(gpu, correlation)? {
+            Variant::Shared { tile, .. } => {
+                with_tile(gpu, correlation, buffers, TileKernel::Coefficients(correlation::SHARED), tile)
+            }
+            Variant::Constant { .. } => constant(gpu, correlation, buffers),
+        }
+    });
 
 /// Launches a kernel that keeps a tile of the image in shared memory.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn with_tile(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernel: TileKernel, tile: Tile) -> Result<()> {
     fill_constant(gpu, buffers)?;
     let (TileKernel::Coefficients(function) | TileKernel::CoefficientsAndSums(function)) = kernel;
@@ -234,20 +225,19 @@ pub fn with_tile(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, ke
     unsafe { launch.launch(one_each(correlation, tile.bytes())) }?;
     Ok(())
 }
-// ANCHOR_END: shared
 
-// ANCHOR: shared_sm
 /// The same tile, with multiplications of the width that the device multiplies fastest.
-pub const SHARED_SM: Stage<Correlation> =
-    Stage::launches("shared-sm", "multiplications of 24 bits on compute capability 1.x, of 32 bits on all others", shared_sm);
-
-fn shared_sm(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    let kernels = TileKernels {
-        bits_24: TileKernel::Coefficients(correlation::SHARED_MULTIPLY_24),
-        bits_32: TileKernel::Coefficients(correlation::SHARED),
-    };
-    by_generation(gpu, correlation, buffers, kernels)
-}
+pub const SHARED_SM: Stage<Correlation> = Stage::launches(
+    "shared-sm",
+    "multiplications of 24 bits on compute capability 1.x, of 32 bits on all others",
+    |gpu, correlation, buffers| {
+        let kernels = TileKernels {
+            bits_24: TileKernel::Coefficients(correlation::SHARED_MULTIPLY_24),
+            bits_32: TileKernel::Coefficients(correlation::SHARED),
+        };
+        by_generation(gpu, correlation, buffers, kernels)
+    },
+);
 
 /// Launches the kernel for the device's generation, or [`CONSTANT`] where the tile does not fit.
 fn by_generation(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernels: TileKernels) -> Result<()> {
@@ -256,37 +246,29 @@ fn by_generation(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, ke
         Variant::Constant { .. } => constant(gpu, correlation, buffers),
     }
 }
-// ANCHOR_END: shared_sm
 
-// ANCHOR: shared_unroll_4
 /// The same with four template pixels per iteration of the loop.
 pub const SHARED_UNROLL_4: Stage<Correlation> =
-    Stage::launches("shared-unroll-4", "four template pixels per iteration of the loop", shared_unroll_4);
+    Stage::launches("shared-unroll-4", "four template pixels per iteration of the loop", |gpu, correlation, buffers| {
+        let kernels = TileKernels {
+            bits_24: TileKernel::Coefficients(correlation::UNROLL_4_MULTIPLY_24),
+            bits_32: TileKernel::Coefficients(correlation::UNROLL_4),
+        };
+        by_generation(gpu, correlation, buffers, kernels)
+    });
 
-fn shared_unroll_4(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    let kernels = TileKernels {
-        bits_24: TileKernel::Coefficients(correlation::UNROLL_4_MULTIPLY_24),
-        bits_32: TileKernel::Coefficients(correlation::UNROLL_4),
-    };
-    by_generation(gpu, correlation, buffers, kernels)
-}
-// ANCHOR_END: shared_unroll_4
-
-// ANCHOR: shared_sums
 /// The same, which also stores ΣI, ΣI² and ΣIT of every output. No kernel does that without a tile, so the stage needs
 /// the tile to fit.
 pub const SHARED_SUMS: Stage<Correlation> =
-    Stage::launches("shared-sums", "unrolled, and the three sums are stored as well", shared_sums).requires(|gpu, correlation| {
+    Stage::launches("shared-sums", "unrolled, and the three sums are stored as well", |gpu, correlation, buffers| {
+        let kernels = TileKernels {
+            bits_24: TileKernel::CoefficientsAndSums(correlation::SUMS_MULTIPLY_24),
+            bits_32: TileKernel::CoefficientsAndSums(correlation::SUMS),
+        };
+        by_generation(gpu, correlation, buffers, kernels)
+    })
+    .requires(|gpu, correlation| {
         let template = correlation.template();
         let tile = Tile::of_block((template.width, template.height));
         Ok(Unmet::shared_memory(tile.bytes(), Attributes::of(gpu)?.shared_bytes))
     });
-
-fn shared_sums(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    let kernels = TileKernels {
-        bits_24: TileKernel::CoefficientsAndSums(correlation::SUMS_MULTIPLY_24),
-        bits_32: TileKernel::CoefficientsAndSums(correlation::SUMS),
-    };
-    by_generation(gpu, correlation, buffers, kernels)
-}
-// ANCHOR_END: shared_sums

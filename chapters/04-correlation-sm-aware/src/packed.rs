@@ -44,7 +44,6 @@ fn config(correlation: &Correlation, wide: u32, tall: u32) -> LaunchConfig {
     LaunchConfig { grid_dim, block_dim: (BLOCK_X, BLOCK_Y, 1), shared_mem_bytes: tile(correlation, wide, tall).bytes() }
 }
 
-// ANCHOR: fill_words
 /// Arranges the template in words of constant memory.
 fn fill_words(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result<()> {
     const THREADS: u32 = 256;
@@ -61,9 +60,7 @@ fn fill_words(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result
     unsafe { launch.launch(LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }) }?;
     Ok(())
 }
-// ANCHOR_END: fill_words
 
-// ANCHOR: dp4a
 /// One output per thread, four pixels per instruction.
 pub const DP4A: Stage<Correlation> = Stage::launches("dp4a", "four pixels per instruction", one_output)
     .needs_compute_capability(6, 1)
@@ -82,9 +79,7 @@ fn one_output(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Re
     unsafe { launch.launch(config(correlation, 1, 1)) }?;
     Ok(())
 }
-// ANCHOR_END: dp4a
 
-// ANCHOR: dp4a_tile
 /// Four neighboring outputs per thread, which share the words that the thread reads.
 pub const DP4A_TILE: Stage<Correlation> =
     Stage::launches("dp4a-tile", "four neighboring outputs per thread share what it reads", four_outputs)
@@ -104,9 +99,7 @@ fn four_outputs(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> 
     unsafe { launch.launch(config(correlation, VECTOR, 1)) }?;
     Ok(())
 }
-// ANCHOR_END: dp4a_tile
 
-// ANCHOR: box_sums
 /// The sums of the image's pixels do not depend on the template. They are computed beforehand, by running sums, so only
 /// the products remain in the inner loop.
 pub const BOX_SUMS: Stage<Correlation> = Stage::prepared(
@@ -186,4 +179,3 @@ impl Prepared<Correlation> for BoxSums {
         Ok(())
     }
 }
-// ANCHOR_END: box_sums

@@ -12,7 +12,6 @@ use run::workload::correlation::Buffers;
 use crate::packed::BoxSums;
 use crate::shape::Shape;
 
-// ANCHOR: tensor
 /// Rows of pixels times bands of the template: 4096 multiply-adds of bytes per instruction of a warp.
 pub const TENSOR_CORES: Stage<Correlation> =
     Stage::prepared("tensor", "the sums of products as products of matrices, on tensor cores", |gpu, correlation| {
@@ -65,4 +64,3 @@ impl Prepared<Correlation> for Tensor {
         Ok(())
     }
 }
-// ANCHOR_END: tensor

@@ -98,10 +98,6 @@ impl Tile {
 
 impl Attributes {
     /// The attributes of an open device.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn of(gpu: &Gpu) -> Result<Self> {
         let shared_bytes = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.unsigned_abs();
         Ok(Self { compute_capability: gpu.info().compute_capability, shared_bytes })

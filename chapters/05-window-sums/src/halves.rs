@@ -9,7 +9,6 @@ use run::workload::window_sums::Buffers;
 
 use crate::launch::{Shape, one_each};
 
-// ANCHOR: halves
 /// The sums, without the sums of squares.
 pub(crate) fn sum_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(window_sums::SUM_ONLY)?;
@@ -39,4 +38,3 @@ pub(crate) fn squares_only(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffe
     unsafe { launch.launch(one_each(workload)) }?;
     Ok(())
 }
-// ANCHOR_END: halves

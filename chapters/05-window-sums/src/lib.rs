@@ -26,14 +26,13 @@ pub mod tiles;
 
 use kernels::window_sums;
 use rayon::prelude::*;
-use run::Chapter;
-use run::Result;
 use run::gpu::Gpu;
 use run::lesson::Comparison;
 use run::measure::Measure;
 use run::stage::{Experiment, Stage};
 use run::workload::WindowSums;
 use run::workload::window_sums::Buffers;
+use run::{Chapter, Result};
 
 use crate::launch::{launch, one_each};
 
@@ -92,7 +91,6 @@ const LESSON: &[Comparison<WindowSums>] = &[
     Comparison::times(FUSED_GLOBAL, REGISTERS, "The sums are in registers, and a product replaces `powf`."),
 ];
 
-// ANCHOR: cpu
 /// The formula as loops: for each pixel a loop over its window, on all cores.
 pub const CPU: Stage<WindowSums> = Stage::cpu("cpu", "the formula as plain loops, all cores", cpu);
 
@@ -111,47 +109,33 @@ fn cpu(sums: &WindowSums, output: &mut [f32]) {
         }
     });
 }
-// ANCHOR_END: cpu
 
-// ANCHOR: fused_global
 /// The original's first version: both sums in global memory while they grow.
 pub const FUSED_GLOBAL: Stage<WindowSums> =
-    Stage::launches("fused-global", "both sums in global memory, `powf` for the squares", fused_global)
-        .with_allowance(squares_by_powf);
+    Stage::launches("fused-global", "both sums in global memory, `powf` for the squares", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, window_sums::FUSED_GLOBAL, one_each(workload))
+    })
+    .with_allowance(squares_by_powf);
 
-fn fused_global(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, window_sums::FUSED_GLOBAL, one_each(workload))
-}
-// ANCHOR_END: fused_global
-
-// ANCHOR: split_global
 /// One loop for the sum, and one for the sum of squares.
 pub const SPLIT_GLOBAL: Stage<WindowSums> =
-    Stage::launches("split-global", "one loop for each of the two sums", split_global).with_allowance(squares_by_powf);
+    Stage::launches("split-global", "one loop for each of the two sums", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, window_sums::SPLIT_GLOBAL, one_each(workload))
+    })
+    .with_allowance(squares_by_powf);
 
-fn split_global(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, window_sums::SPLIT_GLOBAL, one_each(workload))
-}
-// ANCHOR_END: split_global
-
-// ANCHOR: multiply
 /// The first version with a product instead of `powf`.
-pub const MULTIPLY: Stage<WindowSums> = Stage::launches("multiply", "fused-global with a product instead of `powf`", multiply)
+pub const MULTIPLY: Stage<WindowSums> =
+    Stage::launches("multiply", "fused-global with a product instead of `powf`", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, window_sums::MULTIPLY, one_each(workload))
+    })
     .with_allowance(|workload| workload.rounding_of_f32_sums(0));
 
-fn multiply(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, window_sums::MULTIPLY, one_each(workload))
-}
-// ANCHOR_END: multiply
-
-// ANCHOR: registers
 /// Both sums in registers.
-pub const REGISTERS: Stage<WindowSums> = Stage::launches("registers", "both sums in registers, as integers", registers);
-
-fn registers(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, window_sums::REGISTERS, one_each(workload))
-}
-// ANCHOR_END: registers
+pub const REGISTERS: Stage<WindowSums> =
+    Stage::launches("registers", "both sums in registers, as integers", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, window_sums::REGISTERS, one_each(workload))
+    });
 
 /// The first half of [`FUSED_GLOBAL`].
 pub const SUM_ONLY: Experiment<WindowSums> =

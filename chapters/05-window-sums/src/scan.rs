@@ -10,7 +10,6 @@ use run::workload::window_sums::Buffers;
 
 use crate::launch::{Shape, one_each};
 
-// ANCHOR: integral
 /// Prefix sums of whole rows by decoupled look-back, then differences.
 pub const INTEGRAL: Stage<WindowSums> =
     Stage::prepared("integral", "prefix sums of whole rows, stored for windows of any width", prepare)
@@ -61,4 +60,3 @@ impl Prepared<WindowSums> for Integral {
         Ok(())
     }
 }
-// ANCHOR_END: integral

@@ -21,16 +21,32 @@ use crate::tensor::rounded_factors;
 use crate::tensor_map::Boxes;
 
 /// One instruction of four warps multiplies 64 x 8 by 8 x 256 numbers.
-pub const WGMMA: Stage<Matmul> = stage("wgmma", "tensor cores for four warps together, tiles by the copy engine", wgmma);
+pub const WGMMA: Stage<Matmul> =
+    stage("wgmma", "tensor cores for four warps together, tiles by the copy engine", |gpu, product, buffers| {
+        let (across, down) = tiles(product);
+        launch(gpu, product, buffers, WGMMA_KERNEL, 1, ((across, down, 1), CONSUMERS))
+    });
 
 /// While one pair of tiles is used, three more are on their way.
-pub const WGMMA_RING: Stage<Matmul> = stage("wgmma-ring", "four pairs of tiles, three of them on their way", wgmma_ring);
+pub const WGMMA_RING: Stage<Matmul> =
+    stage("wgmma-ring", "four pairs of tiles, three of them on their way", |gpu, product, buffers| {
+        let (across, down) = tiles(product);
+        launch(gpu, product, buffers, WGMMA_RING_KERNEL, STAGES, ((across, down, 1), CONSUMERS))
+    });
 
 /// One warp copies and eight warps multiply.
-pub const WGMMA_PRODUCER: Stage<Matmul> = stage("wgmma-producer", "one warp copies, eight multiply", wgmma_producer);
+pub const WGMMA_PRODUCER: Stage<Matmul> = stage("wgmma-producer", "one warp copies, eight multiply", |gpu, product, buffers| {
+    let (across, down) = tiles(product);
+    launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((across * down, 1, 1), THREADS))
+});
 
 /// One block per multiprocessor, which copies the next tiles while it stores the last outputs.
-pub const WGMMA_TF32: Stage<Matmul> = stage("wgmma-tf32", "one block per multiprocessor, many tiles per block", wgmma_tf32);
+pub const WGMMA_TF32: Stage<Matmul> =
+    stage("wgmma-tf32", "one block per multiprocessor, many tiles per block", |gpu, product, buffers| {
+        let (across, down) = tiles(product);
+        let blocks = (across * down).min(multiprocessors(gpu)?);
+        launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((blocks, 1, 1), THREADS))
+    });
 
 const fn stage(name: &'static str, idea: &'static str, launches: Launches<Matmul>) -> Stage<Matmul> {
     Stage::launches(name, idea, launches)
@@ -50,7 +66,6 @@ pub(crate) fn requirement(gpu: &Gpu, product: &Matmul, shared_bytes: u32) -> Res
     Ok(Unmet::shared_memory(shared_bytes, available.unsigned_abs()))
 }
 
-// ANCHOR: launch
 fn launch(
     gpu: &Gpu,
     product: &Matmul,
@@ -79,31 +94,9 @@ fn launch(
     unsafe { launch.launch(config) }?;
     Ok(())
 }
-// ANCHOR_END: launch
 
 /// The tiles of an output, across and down.
 fn tiles(product: &Matmul) -> (u32, u32) {
     let Size { m, n, .. } = product.size();
     (n.div_ceil(COLUMNS), m.div_ceil(ROWS))
-}
-
-fn wgmma(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    let (across, down) = tiles(product);
-    launch(gpu, product, buffers, WGMMA_KERNEL, 1, ((across, down, 1), CONSUMERS))
-}
-
-fn wgmma_ring(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    let (across, down) = tiles(product);
-    launch(gpu, product, buffers, WGMMA_RING_KERNEL, STAGES, ((across, down, 1), CONSUMERS))
-}
-
-fn wgmma_producer(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    let (across, down) = tiles(product);
-    launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((across * down, 1, 1), THREADS))
-}
-
-fn wgmma_tf32(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    let (across, down) = tiles(product);
-    let blocks = (across * down).min(multiprocessors(gpu)?);
-    launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((blocks, 1, 1), THREADS))
 }

@@ -66,10 +66,7 @@ pub(crate) fn partial_sums(gpu: &Gpu, size: Size, slices: u32) -> Result<Option<
 }
 
 /// Computes a product with a division that its size might not get, and compares it with the oracle.
-///
-/// # Errors
-///
-/// The driver's errors; inside, what is wrong with the result.
+/// The inner error is what is wrong with the result.
 pub fn divided(gpu: &Gpu, product: &Matmul, division: Division) -> Result<Result<Accuracy, Box<Mismatch>>> {
     let mut buffers = product.upload(gpu)?;
     prepare(gpu, product, division)?.enqueue(gpu, product, &mut buffers)?;

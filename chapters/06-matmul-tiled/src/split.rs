@@ -38,7 +38,6 @@ fn prepare(gpu: &Gpu, product: &Matmul) -> Result<Box<dyn Prepared<Matmul>>> {
 }
 
 impl Prepared<Matmul> for Split {
-    // ANCHOR: tensor_3xtf32
     fn enqueue(&mut self, gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
         let (threads, blocks_each) = SPLITTING;
         // `k` is a multiple of four.
@@ -74,5 +73,4 @@ impl Prepared<Matmul> for Split {
         unsafe { launch.launch(config) }?;
         Ok(())
     }
-    // ANCHOR_END: tensor_3xtf32
 }

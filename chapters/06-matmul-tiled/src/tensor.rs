@@ -74,7 +74,6 @@ fn prepare(gpu: &Gpu, product: &Matmul) -> Result<Box<dyn Prepared<Matmul>>> {
 }
 
 impl Prepared<Matmul> for Tensor {
-    // ANCHOR: tensor_tf32
     fn enqueue(&mut self, gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
         let Size { m, n, k } = product.size();
         let vectors = n.is_multiple_of(4) && k.is_multiple_of(4);
@@ -98,5 +97,4 @@ impl Prepared<Matmul> for Tensor {
         }
         Ok(())
     }
-    // ANCHOR_END: tensor_tf32
 }

@@ -94,10 +94,7 @@ impl CudaBlas {
     }
 
     /// Opens cuBLAS and makes a handle that works on `stream`. This takes time, and device memory for cuBLAS to work in, so do it once.
-    ///
-    /// # Errors
-    ///
-    /// If there is no cuBLAS, and what cuBLAS itself refuses, for example for lack of memory.
+    /// Fails when there is no cuBLAS, and when cuBLAS itself refuses, for example for lack of memory.
     ///
     /// # Safety
     ///

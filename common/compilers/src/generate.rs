@@ -16,10 +16,7 @@ use crate::registers;
 use crate::stamp::stamp;
 
 /// Makes the whole text of a source's `.ptx`. `version` is the full version of `nvrtc` ([`Nvrtc::build`]).
-///
-/// # Errors
-///
-/// [`Error::Compile`], [`Error::Ptx`], [`Error::AbsolutePath`]
+/// Fails with [`Error::Compile`], [`Error::Ptx`], or [`Error::AbsolutePath`].
 pub fn generate(nvrtc: &Nvrtc, version: &str, source: &Source) -> Result<String> {
     let body = body(nvrtc, source)?;
     Ok(head(nvrtc, version, source) + &body)

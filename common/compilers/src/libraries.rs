@@ -146,10 +146,7 @@ impl Library {
     }
 
     /// Opens the candidates in order until `bind` accepts one.
-    ///
-    /// # Errors
-    ///
-    /// If there is none. The message says where we looked, what is wrong with each file that we found, and how to get the library.
+    /// Fails when there is none. The message says where we looked, what is wrong with each file that we found, and how to get the library.
     pub fn open_first<T>(&'static self, mut bind: impl FnMut(Opened) -> Result<T>) -> Result<T> {
         let tried = self.candidates().filter_map(|path| match self.open(&path) {
             // That the loader does not know a bare name says nothing. That a file exists and does not open does.
@@ -169,10 +166,7 @@ impl Library {
     ///
     /// `is_found` asks cudarc: it is the `is_culib_present` of the library's module, for example `cudarc::cufft::sys::is_culib_present`.
     /// (Where the loader's path has a library of that name, too, cudarc may take that one.)
-    ///
-    /// # Errors
-    ///
-    /// As for [`Library::open_first`]. After an error, cudarc must not be called: it would panic.
+    /// Fails as [`Library::open_first`] does. After an error, cudarc must not be called: it would panic.
     pub fn open_for_cudarc(&'static self, is_found: impl Fn() -> bool) -> Result<PathBuf> {
         self.open_first(|opened| opened.keep_for_cudarc(&is_found))
     }

@@ -3,7 +3,6 @@
 use crate::expected::Expected;
 use crate::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
 
-// ANCHOR: oracle
 /// Returns the number of pixels of each of `levels` gray levels. Panics when a pixel is no gray level.
 pub fn whole(pixels: &[i32], levels: usize) -> Vec<Expected> {
     let mut counts = vec![0_u64; levels];
@@ -16,4 +15,3 @@ pub fn whole(pixels: &[i32], levels: usize) -> Vec<Expected> {
     };
     counts.into_iter().map(rounded_once).collect()
 }
-// ANCHOR_END: oracle

@@ -40,7 +40,6 @@ pub fn outcome(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     if products <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE { whole(shape, a, b) } else { sampled(shape, a, b) }
 }
 
-// ANCHOR: oracle
 /// Columns that are computed together, so that the compiler can use the CPU's vectors and the sums stay in the L1 cache.
 const SIDE_BY_SIDE: usize = 256;
 
@@ -87,7 +86,6 @@ fn sums(a: &[f32], b: &[f32], n: usize, expected: &mut [Expected]) -> f64 {
     }
     magnitudes[..columns].iter().copied().fold(0.0, f64::max)
 }
-// ANCHOR_END: oracle
 
 /// Outputs of each row, or of each column if there are more of those, that the sample has.
 const SAMPLED_PER_LINE: usize = 4;

@@ -8,7 +8,6 @@ use crate::expected::Expected;
 use crate::progress;
 use crate::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
 
-// ANCHOR: oracle
 /// Returns the expected outputs: all sums, then all sums of squares, each from all of its pixels. `pixels` are rows of `width`; a
 /// window of `window` pixels goes on with the pixel of the edge beyond the edges of its row. Outside `columns`, a stage must write
 /// nothing.
@@ -34,7 +33,6 @@ pub fn whole(pixels: &[i32], width: u32, window: u32, columns: Range<u32>) -> Ve
     });
     expected
 }
-// ANCHOR_END: oracle
 
 /// Returns the largest magnitude of a pixel; 0 where there are none.
 pub fn largest_magnitude(pixels: &[i32]) -> u32 {

@@ -81,10 +81,7 @@ impl Clang {
     }
 
     /// Compiles CUDA C to PTX for an architecture (`compute_80`). Returns the PTX and the remarks about the text, which may be empty.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Compile`] with the compiler's messages; [`Error::Call`] when it did not run, or not to its end.
+    /// Fails with [`Error::Compile`] and the compiler's messages, or with [`Error::Call`] when it did not run, or not to its end.
     pub fn compile(&self, input: Input<'_>, architecture: &str, form: Form) -> Result<(String, String)> {
         let failed = |error: io::Error| Error::Call {
             library: "clang",
