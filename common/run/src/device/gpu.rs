@@ -60,16 +60,10 @@ pub struct Gpu {
     pub stream: Arc<CudaStream>,
     info: DeviceInfo,
     device: Device,
-    compiler: Compiler,
+    /// NVRTC, and the virtual architecture that it compiles for; `None` where we load the stored PTX.
+    compiler: Option<(Nvrtc, String)>,
     loaded: Mutex<Loaded>,
     most_multiprocessors: AtomicU32,
-}
-
-enum Compiler {
-    /// NVRTC compiles it for this very device.
-    Nvrtc { nvrtc: Nvrtc, architecture: String },
-    /// The repository has it.
-    Stored,
 }
 
 type Modules = HashMap<&'static Source, Arc<CudaModule>>;
@@ -90,8 +84,8 @@ impl Gpu {
         let stream = context.default_stream();
         let (major, minor) = context.compute_capability()?;
         let compiler = match &device {
-            Device::Gpu(_) => Compiler::for_gpu(&context, major.unsigned_abs() * 10 + minor.unsigned_abs()),
-            Device::Sim { .. } => Compiler::Stored,
+            Device::Gpu(_) => compiler_for(&context, major.unsigned_abs() * 10 + minor.unsigned_abs()),
+            Device::Sim { .. } => None,
         };
         let info = DeviceInfo {
             kind: if device.simulator().is_some() { DeviceKind::Sim } else { DeviceKind::Gpu },
@@ -99,7 +93,7 @@ impl Gpu {
             compute_capability: ComputeCapability::new(major.unsigned_abs(), minor.unsigned_abs()),
             profile: device.profile().map(str::to_owned),
             driver: device.driver(),
-            compiler: compiler.describe(device.simulator().is_some()),
+            compiler: describe_compiler(compiler.as_ref(), device.simulator().is_some()),
         };
         Ok(Gpu {
             context,
@@ -130,10 +124,7 @@ impl Gpu {
     /// Returns the compiler that makes PTX for this very device, and the virtual architecture that it makes it for; `None` where we
     /// load the stored PTX.
     pub fn compiler(&self) -> Option<(&Nvrtc, &str)> {
-        match &self.compiler {
-            Compiler::Nvrtc { nvrtc, architecture } => Some((nvrtc, architecture)),
-            Compiler::Stored => None,
-        }
+        self.compiler.as_ref().map(|(nvrtc, architecture)| (nvrtc, architecture.as_str()))
     }
 
     /// Returns the simulator's profile; `None` on a GPU.
@@ -212,14 +203,14 @@ impl Gpu {
     /// Fails when the source does not compile or has no PTX.
     pub fn ptx(&self, source: &Source) -> Result<String> {
         match &self.compiler {
-            Compiler::Nvrtc { nvrtc, architecture } => {
+            Some((nvrtc, architecture)) => {
                 // A kernel with a generation's own instructions is for that one and no other.
                 let own = source.architecture.ends_with(OWN_INSTRUCTIONS);
                 let architecture = if own { source.architecture } else { architecture };
                 Ok(nvrtc.compile(Input::of(source), &options(architecture))?)
             }
-            Compiler::Stored if source.ptx.is_empty() => Err(Error::NoPtx { path: source.ptx_path.to_owned() }),
-            Compiler::Stored => Ok(source.ptx.to_owned()),
+            None if source.ptx.is_empty() => Err(Error::NoPtx { path: source.ptx_path.to_owned() }),
+            None => Ok(source.ptx.to_owned()),
         }
     }
 
@@ -236,35 +227,27 @@ impl Gpu {
     }
 }
 
-impl Compiler {
-    /// Returns the first NVRTC of this machine whose PTX loads on this device; `capability` is 90 for 9.0.
-    ///
-    /// We have to try: an NVRTC that is newer than the driver writes PTX that the driver does not know.
-    fn for_gpu(context: &Arc<CudaContext>, capability: u32) -> Compiler {
-        let mut chosen = None;
-        let works = |nvrtc: &Nvrtc| {
-            chosen = virtual_architecture(&nvrtc.architectures(), capability);
-            let compiled = chosen.as_ref().and_then(|name| nvrtc.compile(TRIAL, &options(name)).ok());
-            compiled.is_some_and(|ptx| context.load_module(Ptx::from_src(ptx)).is_ok())
-        };
-        match (Nvrtc::find_where(works), chosen) {
-            (Ok(nvrtc), Some(architecture)) => Compiler::Nvrtc { nvrtc, architecture },
-            _ => Compiler::Stored,
-        }
-    }
+/// Returns the first NVRTC of this machine whose PTX loads on this device; `capability` is 90 for 9.0.
+///
+/// We have to try: an NVRTC that is newer than the driver writes PTX that the driver does not know.
+fn compiler_for(context: &Arc<CudaContext>, capability: u32) -> Option<(Nvrtc, String)> {
+    let mut chosen = None;
+    let works = |nvrtc: &Nvrtc| {
+        chosen = virtual_architecture(&nvrtc.architectures(), capability);
+        let compiled = chosen.as_ref().and_then(|name| nvrtc.compile(TRIAL, &options(name)).ok());
+        compiled.is_some_and(|ptx| context.load_module(Ptx::from_src(ptx)).is_ok())
+    };
+    let nvrtc = Nvrtc::find_where(works).ok()?;
+    Some((nvrtc, chosen?))
+}
 
-    fn describe(&self, simulated: bool) -> String {
-        match self {
-            Compiler::Nvrtc { nvrtc, architecture } => {
-                let (major, minor) = nvrtc.version();
-                format!("NVRTC {major}.{minor} for {architecture}")
-            }
-            Compiler::Stored => {
-                let then = if simulated { "simulated" } else { "compiled by the driver" };
-                format!("stored PTX (NVRTC {}), {then}", PINNED_VERSION)
-            }
-        }
+fn describe_compiler(compiler: Option<&(Nvrtc, String)>, simulated: bool) -> String {
+    if let Some((nvrtc, architecture)) = compiler {
+        let (major, minor) = nvrtc.version();
+        return format!("NVRTC {major}.{minor} for {architecture}");
     }
+    let then = if simulated { "simulated" } else { "compiled by the driver" };
+    format!("stored PTX (NVRTC {PINNED_VERSION}), {then}")
 }
 
 /// Returns the virtual architecture that is nearest to a device: its own, or the newest older one that the compiler knows.

@@ -119,9 +119,5 @@ pub fn check_memory(footprint: Footprint, gpu: &Gpu) -> Result<()> {
     if footprint.device_bytes > available as u64 {
         return Err(Error::TooLarge { place: "the device", needed: footprint.device_bytes, available: available as u64 });
     }
-    let needed = footprint.host_bytes + if gpu.is_simulated() { footprint.device_bytes } else { 0 };
-    match memory::available() {
-        Some(available) if needed > available => Err(Error::TooLarge { place: "this machine", needed, available }),
-        _ => Ok(()),
-    }
+    memory::require(footprint.host_bytes + if gpu.is_simulated() { footprint.device_bytes } else { 0 })
 }

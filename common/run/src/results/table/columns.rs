@@ -199,6 +199,8 @@ fn bound_by(record: &Record, stage: &StageRecord) -> Option<String> {
 
 /// The verdict of a stage that did not run.
 pub const SKIPPED: &str = "skipped";
+/// The verdict of a stage whose result is right.
+pub const YES: &str = "yes";
 
 /// Returns the outcome of the stage: the last column.
 pub fn verdict(stage: &StageRecord) -> String {
@@ -206,8 +208,8 @@ pub fn verdict(stage: &StageRecord) -> String {
         (Some(failure), _) => failure.clone(),
         (None, Some(reason)) => format!("{SKIPPED}: {reason}"),
         (None, None) if stage.verified => match stage.sampled {
-            Some(sampled) => format!("yes ({sampled} sampled, Freivalds)"),
-            None => "yes".to_owned(),
+            Some(sampled) => format!("{YES} ({sampled} sampled, Freivalds)"),
+            None => YES.to_owned(),
         },
         (None, None) => "no".to_owned(),
     }
