@@ -234,7 +234,7 @@ fn installed_toolkits() -> impl Iterator<Item = PathBuf> {
 }
 
 /// Returns the error at the bottom of a chain: `libloading` keeps the loader's own words there.
-fn root_cause(error: &dyn std::error::Error) -> String {
+pub fn root_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => root_cause(source),
         None => error.to_string(),
