@@ -21,7 +21,7 @@ use crate::arguments::{Format, TableFlags};
 use crate::error::Result;
 use crate::mode::Setup;
 use crate::patience;
-use crate::session::Session;
+use crate::session::{Session, note_problems};
 
 pub fn run<W: Workload>(
     chapter: &Chapter<W>,
@@ -83,17 +83,6 @@ fn show<W: Workload>(chapter: &Chapter<W>, record: &Record, flags: &TableFlags, 
 fn not_shown(hidden: &[String], width: usize, full_width: usize) -> String {
     let (names, one) = (hidden.join(", "), &hidden[0]);
     format!("Not shown in {width} columns: {names}. Choose with --columns {one},…; --wide shows all, in {full_width} columns.")
-}
-
-fn note_problems(row: &Row) {
-    match &row.outcome {
-        Outcome::Failed(failure) => note(format_args!("error: stage {}: {failure}", row.name)),
-        Outcome::NotRun(reason) => note(format_args!("error: stage {} did not run: {reason}", row.name)),
-        Outcome::Verified(measured) => {
-            measured.warnings.iter().for_each(|warning| note(format_args!("stage {}: {warning}", row.name)));
-        }
-        Outcome::Skipped(_) => {}
-    }
 }
 
 /// Computes every part with the best stage and hands the outputs on; `false` when one of them is not verified.

@@ -11,7 +11,7 @@ use crate::check::Oracle;
 use crate::expected::Expected;
 use crate::progress;
 use crate::random::generator;
-use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed, norm};
 use crate::sampled::{MOST_PRODUCTS_OF_A_WHOLE_ORACLE, POINTS, RunSum, Sampled, Weights, roundings, runs};
 
 /// The shape of a product: `m` rows and `k` columns in `A`, `k` rows and `n` columns in `B`.
@@ -170,10 +170,6 @@ fn sample(shape: Shape) -> Vec<(usize, usize)> {
         sample.extend((0..m.max(n)).map(|at| (rows[at % m], columns[at % n])));
     }
     sample
-}
-
-fn norm(values: &[f32]) -> f64 {
-    values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
 }
 
 fn column_norms(n: usize, b: &[f32]) -> Vec<f64> {
