@@ -18,14 +18,9 @@ use std::sync::Arc;
 use cudarc::driver::{CudaSlice, CudaStream, HostSlice, LaunchConfig, PinnedHostSlice, PushKernelArg};
 use oracles::output::poison;
 use rayon::prelude::*;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
 use run::pinned::pinned;
-use run::stage::{Prepared, Stage};
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
-use run::{Chapter, Result};
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Chapter, Comparison, Gpu, Measure, Prepared, Result, Stage};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Convolution> = Chapter {

@@ -20,14 +20,8 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::conv_shared::{BLOCK, reduction};
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
-use run::requirement::Unmet;
-use run::stage::Stage;
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
-use run::{Chapter, Result};
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Chapter, Comparison, Gpu, Measure, Result, Stage, Unmet};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Convolution> = Chapter {

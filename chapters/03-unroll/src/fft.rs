@@ -36,13 +36,9 @@ use cudarc::cufft::CudaFft;
 use cudarc::cufft::sys::{cufftType, float2};
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::unroll::fft::{COLLECT, GATHER, MULTIPLY};
-use run::Result;
 use run::fourier::{cufft, failed, fastest};
-use run::gpu::Gpu;
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Gpu, Prepared, Result, Stage, Unmet};
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 

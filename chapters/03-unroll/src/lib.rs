@@ -26,13 +26,8 @@ pub mod tensor;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::unroll::{BLOCK, RUN};
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
-use run::stage::Stage;
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
-use run::{Chapter, Result};
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Chapter, Comparison, Gpu, Measure, Result, Stage};
 
 use crate::runs::{ConstantFilter, SplitFilter};
 
@@ -166,7 +161,7 @@ pub const WIDE_UNROLL: Stage<Convolution> = Stage::launches(
 pub const REGISTER_TILE: Stage<Convolution> = Stage::launches(
     "register-tile",
     "sixteen neighboring outputs per thread: their samples stay in registers",
-    runs::register_tile,
+    |gpu, conv, buffers| runs::whole_filter(kernels::unroll::REGISTER_TILE, gpu, conv, buffers),
 );
 
 /// The register tile with a smaller tile of taps, whose 6 KB of shared memory limit nothing: as many blocks are

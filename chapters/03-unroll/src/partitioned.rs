@@ -25,13 +25,8 @@ use std::f64::consts::TAU;
 
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::unroll::partitioned::{CONVOLVE, MULTIPLY_PARTS, PAIRS, PART, POINTS, RADIX, THREADS, TRANSFORM, TRANSFORM_BACK};
-use run::Result;
-use run::gpu::Gpu;
-use run::planner;
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Gpu, Prepared, Result, Stage, Unmet, planner};
 
 use crate::fft::spread_over_the_ring;
 

@@ -3,12 +3,9 @@
 use cudarc::driver::{CudaSlice, CudaViewMut, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::unroll::{ADD_SLICES, BLOCK, C_FILTER, CONSTANT_TAPS, RUN, RUN_THREADS, SLOTS, SOURCE};
-use run::Result;
-use run::gpu::Gpu;
 use run::planner::{Slices, partial_sums};
-use run::stage::Prepared;
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Gpu, Prepared, Result};
 
 use crate::slices::{cut, filter};
 
@@ -18,12 +15,7 @@ fn grid(outputs: u32, run: u32, slices: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (tiles, slices, 1), block_dim: (RUN_THREADS, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// The whole filter as one slice: a block computes its outputs to the end.
-pub fn register_tile(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
-    whole_filter(kernels::unroll::REGISTER_TILE, gpu, conv, buffers)
-}
-
-/// Launches a kernel with the parameters of `register_tile`.
+/// Launches a kernel with the parameters of `register_tile`, with the whole filter as one slice: a block computes its outputs to the end.
 pub fn whole_filter(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(kernel)?;
     let (outputs, taps, whole) = (conv.outputs(), conv.taps(), filter(conv.taps()).whole());

@@ -4,9 +4,8 @@
 
 use cudarc::driver::CudaFunction;
 use kernels::unroll::{RUN_THREADS, SLOTS};
-use run::Result;
-use run::gpu::Gpu;
 use run::planner::{self, Model, Slices, Sum};
+use run::{Gpu, Result};
 
 /// Warps of a block.
 const WARPS: u64 = (RUN_THREADS / 32) as u64;

@@ -29,15 +29,12 @@ use cudarc::driver::{CudaSlice, DeviceRepr, LaunchConfig, PushKernelArg};
 use kernels::correlation::fft::{FINISH_ROWS, FINISH_THREADS, FINISH_TILES, GATHER_TILES, MIDDLE_GRAY};
 use kernels::correlation::hopper::{MOST_COLUMNS, UNIT, WIDE};
 use kernels::unroll::fft::MULTIPLY;
-use run::Result;
 use run::fourier::{cufft, failed, fastest};
-use run::gpu::Gpu;
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Correlation;
-use run::workload::correlation::Buffers;
+use run::gpu::allow_shared_memory;
+use run::workload::correlation::{Buffers, Correlation};
+use run::{Gpu, Prepared, Result, Stage, Unmet};
 
-use crate::hopper::{allow_shared_memory, most_shared_bytes, prefix_bytes};
+use crate::hopper::prefix_bytes;
 use crate::shape::Shape;
 
 /// The product of the spectra.
@@ -62,7 +59,7 @@ fn requirement(gpu: &Gpu, correlation: &Correlation) -> Result<Option<Unmet>> {
     if let Some(unmet) = Unmet::limit("columns of the template", template.width, MOST_COLUMNS) {
         return Ok(Some(unmet));
     }
-    if let Some(unmet) = Unmet::shared_memory(finish_bytes(correlation), most_shared_bytes(gpu)?) {
+    if let Some(unmet) = Unmet::shared_memory(finish_bytes(correlation), gpu.most_shared_bytes()?) {
         return Ok(Some(unmet));
     }
     if Tiles::of_workload(correlation).is_empty() {

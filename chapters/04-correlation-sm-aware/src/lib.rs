@@ -31,17 +31,11 @@ use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::correlation::{self, BLOCK_X, BLOCK_Y};
 use kernels::unroll;
 use rayon::prelude::*;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
-use run::requirement::Unmet;
-use run::stage::Stage;
-use run::workload::Correlation;
-use run::workload::correlation::Buffers;
-use run::{Chapter, Result};
+use run::workload::correlation::{Buffers, Correlation};
+use run::{Chapter, Comparison, Gpu, Measure, Result, Stage, Unmet};
 
 use crate::shape::Shape;
-use crate::variant::{Attributes, Tile, TileKernel, TileKernels, Variant, chosen};
+use crate::variant::{Attributes, Multiply, Tile, TileKernel, Variant, chosen};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Correlation> = Chapter {
@@ -198,12 +192,7 @@ fn fill_constant(gpu: &Gpu, buffers: &Buffers) -> Result<()> {
 /// The block's tile of the image in shared memory. Where it does not fit, [`CONSTANT`] does the work.
 pub const SHARED: Stage<Correlation> =
     Stage::launches("shared", "the block's tile of the image in shared memory", |gpu, correlation, buffers| {
-        match chosen(gpu, correlation)? {
-            Variant::Shared { tile, .. } => {
-                with_tile(gpu, correlation, buffers, TileKernel::Coefficients(correlation::SHARED), tile)
-            }
-            Variant::Constant { .. } => constant(gpu, correlation, buffers),
-        }
+        by_generation(gpu, correlation, buffers, [TileKernel::Coefficients(correlation::SHARED); 2])
     });
 
 /// Launches a kernel that keeps a tile of the image in shared memory.
@@ -231,18 +220,17 @@ pub const SHARED_SM: Stage<Correlation> = Stage::launches(
     "shared-sm",
     "multiplications of 24 bits on compute capability 1.x, of 32 bits on all others",
     |gpu, correlation, buffers| {
-        let kernels = TileKernels {
-            bits_24: TileKernel::Coefficients(correlation::SHARED_MULTIPLY_24),
-            bits_32: TileKernel::Coefficients(correlation::SHARED),
-        };
+        let kernels = [correlation::SHARED_MULTIPLY_24, correlation::SHARED].map(TileKernel::Coefficients);
         by_generation(gpu, correlation, buffers, kernels)
     },
 );
 
-/// Launches the kernel for the device's generation, or [`CONSTANT`] where the tile does not fit.
-fn by_generation(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernels: TileKernels) -> Result<()> {
+/// Launches the kernel for the device's generation, of one for 24 bits and one for 32, or [`CONSTANT`] where the tile does not fit.
+fn by_generation(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernels: [TileKernel; 2]) -> Result<()> {
+    let [bits_24, bits_32] = kernels;
     match chosen(gpu, correlation)? {
-        Variant::Shared { multiply, tile } => with_tile(gpu, correlation, buffers, kernels.with(multiply), tile),
+        Variant::Shared { multiply: Multiply::Bits24, tile } => with_tile(gpu, correlation, buffers, bits_24, tile),
+        Variant::Shared { multiply: Multiply::Bits32, tile } => with_tile(gpu, correlation, buffers, bits_32, tile),
         Variant::Constant { .. } => constant(gpu, correlation, buffers),
     }
 }
@@ -250,10 +238,7 @@ fn by_generation(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, ke
 /// The same with four template pixels per iteration of the loop.
 pub const SHARED_UNROLL_4: Stage<Correlation> =
     Stage::launches("shared-unroll-4", "four template pixels per iteration of the loop", |gpu, correlation, buffers| {
-        let kernels = TileKernels {
-            bits_24: TileKernel::Coefficients(correlation::UNROLL_4_MULTIPLY_24),
-            bits_32: TileKernel::Coefficients(correlation::UNROLL_4),
-        };
+        let kernels = [correlation::UNROLL_4_MULTIPLY_24, correlation::UNROLL_4].map(TileKernel::Coefficients);
         by_generation(gpu, correlation, buffers, kernels)
     });
 
@@ -261,10 +246,7 @@ pub const SHARED_UNROLL_4: Stage<Correlation> =
 /// the tile to fit.
 pub const SHARED_SUMS: Stage<Correlation> =
     Stage::launches("shared-sums", "unrolled, and the three sums are stored as well", |gpu, correlation, buffers| {
-        let kernels = TileKernels {
-            bits_24: TileKernel::CoefficientsAndSums(correlation::SUMS_MULTIPLY_24),
-            bits_32: TileKernel::CoefficientsAndSums(correlation::SUMS),
-        };
+        let kernels = [correlation::SUMS_MULTIPLY_24, correlation::SUMS].map(TileKernel::CoefficientsAndSums);
         by_generation(gpu, correlation, buffers, kernels)
     })
     .requires(|gpu, correlation| {

@@ -1,14 +1,11 @@
 //! The stages that multiply four pixels with one instruction, `dp4a`, from compute capability 6.1 on.
 
 use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
+use kernels::Kernel;
 use kernels::correlation::dp4a::{self, MOST_WORDS, RUN, TALL, VECTOR};
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
-use run::Result;
-use run::gpu::Gpu;
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Correlation;
-use run::workload::correlation::Buffers;
+use run::workload::correlation::{Buffers, Correlation};
+use run::{Gpu, Prepared, Result, Stage, Unmet};
 
 use crate::shape::Shape;
 use crate::variant::{Attributes, Tile};
@@ -62,41 +59,32 @@ fn fill_words(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result
 }
 
 /// One output per thread, four pixels per instruction.
-pub const DP4A: Stage<Correlation> = Stage::launches("dp4a", "four pixels per instruction", one_output)
-    .needs_compute_capability(6, 1)
-    .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, 1, 1)));
-
-fn one_output(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    fill_words(gpu, correlation, buffers)?;
-    let kernel = gpu.kernel(dp4a::DP4A)?;
-    let (shape, pitch) = (Shape::of(correlation), tile(correlation, 1, 1).pitch as i32);
-    let mut output = buffers.output.view_mut();
-    let mut launch = gpu.stream.launch_builder(&kernel);
-    launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut output);
-    // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each
-    // output; the workload made the buffers with those lengths, which `shape` gives. It reads the template's words,
-    // which `fill_words` has written, and its tile has the bytes that the launch gives it.
-    unsafe { launch.launch(config(correlation, 1, 1)) }?;
-    Ok(())
-}
+pub const DP4A: Stage<Correlation> = Stage::launches("dp4a", "four pixels per instruction", |gpu, correlation, buffers| {
+    with_words(gpu, correlation, buffers, dp4a::DP4A, 1)
+})
+.needs_compute_capability(6, 1)
+.requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, 1, 1)));
 
 /// Four neighboring outputs per thread, which share the words that the thread reads.
 pub const DP4A_TILE: Stage<Correlation> =
-    Stage::launches("dp4a-tile", "four neighboring outputs per thread share what it reads", four_outputs)
-        .needs_compute_capability(6, 1)
-        .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, VECTOR, 1)));
+    Stage::launches("dp4a-tile", "four neighboring outputs per thread share what it reads", |gpu, correlation, buffers| {
+        with_words(gpu, correlation, buffers, dp4a::DP4A_TILE, VECTOR)
+    })
+    .needs_compute_capability(6, 1)
+    .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, VECTOR, 1)));
 
-fn four_outputs(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
+/// Launches a kernel with `wide` outputs side by side per thread.
+fn with_words(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernel: Kernel, wide: u32) -> Result<()> {
     fill_words(gpu, correlation, buffers)?;
-    let kernel = gpu.kernel(dp4a::DP4A_TILE)?;
-    let (shape, pitch) = (Shape::of(correlation), tile(correlation, VECTOR, 1).pitch as i32);
+    let kernel = gpu.kernel(kernel)?;
+    let (shape, pitch) = (Shape::of(correlation), tile(correlation, wide, 1).pitch as i32);
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut output);
-    // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each
-    // output; the workload made the buffers with those lengths, which `shape` gives. It reads the template's words,
-    // which `fill_words` has written, and its tile has the bytes that the launch gives it.
-    unsafe { launch.launch(config(correlation, VECTOR, 1)) }?;
+    // SAFETY: the kernels read the image, with positions outside moved to its edge, and write a result for each
+    // output; the workload made the buffers with those lengths, which `shape` gives. They read the template's words,
+    // which `fill_words` has written, and their tile has the bytes that the launch gives it.
+    unsafe { launch.launch(config(correlation, wide, 1)) }?;
     Ok(())
 }
 

@@ -3,11 +3,8 @@
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::correlation::tensor::{BAND_WORDS, CHUNK, FILL_BANDS, TALL, TENSOR, WIDE};
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
-use run::Result;
-use run::gpu::Gpu;
-use run::stage::{Prepared, Stage};
-use run::workload::Correlation;
-use run::workload::correlation::Buffers;
+use run::workload::correlation::{Buffers, Correlation};
+use run::{Gpu, Prepared, Result, Stage};
 
 use crate::packed::BoxSums;
 use crate::shape::Shape;

@@ -7,10 +7,9 @@ use std::fmt;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
 use kernels::Kernel;
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
-use run::Result;
 use run::capability::ComputeCapability;
-use run::gpu::Gpu;
 use run::workload::Correlation;
+use run::{Gpu, Result};
 
 /// The properties of a device on which the choice depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,25 +36,6 @@ pub enum TileKernel {
     Coefficients(Kernel),
     /// The same, and then the three sums of every output.
     CoefficientsAndSums(Kernel),
-}
-
-/// A kernel for each width of the multiplications.
-#[derive(Clone, Copy, Debug)]
-pub struct TileKernels {
-    /// For compute capability 1.x.
-    pub bits_24: TileKernel,
-    /// For everything since.
-    pub bits_32: TileKernel,
-}
-
-impl TileKernels {
-    /// The one whose multiplications are this wide.
-    pub fn with(self, multiply: Multiply) -> TileKernel {
-        match multiply {
-            Multiply::Bits24 => self.bits_24,
-            Multiply::Bits32 => self.bits_32,
-        }
-    }
 }
 
 /// The kernel for a stage that keeps a tile of the image in shared memory.

@@ -12,13 +12,8 @@
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::{Kernel, histogram as kernel};
 use rayon::prelude::*;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
-use run::stage::Stage;
-use run::workload::Histogram;
-use run::workload::histogram::{Buffers, LEVELS};
-use run::{Chapter, Result};
+use run::workload::histogram::{Buffers, Histogram, LEVELS};
+use run::{Chapter, Comparison, Gpu, Measure, Result, Stage};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Histogram> = Chapter {

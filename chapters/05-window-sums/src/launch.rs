@@ -3,10 +3,8 @@
 use cudarc::driver::{DeviceRepr, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::window_sums::BLOCK;
-use run::Result;
-use run::gpu::Gpu;
-use run::workload::WindowSums;
-use run::workload::window_sums::Buffers;
+use run::workload::window_sums::{Buffers, WindowSums};
+use run::{Gpu, Result};
 
 /// The argument of every kernel: `Shape` of `kernels/cuda/05-window-sums.cuh`, field by field.
 #[repr(C)]

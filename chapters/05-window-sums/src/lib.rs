@@ -16,7 +16,7 @@
 //! - [`slices`]: the stages that give each thread shared memory of its own.
 //! - [`tiles`]: the stages whose threads share a tile.
 //! - [`scan`]: the stage whose blocks scan whole rows together.
-//! - `halves`: the launches of the experiments that `--diagnose` runs.
+//! - `halves`: the launch of the experiments that `--diagnose` runs.
 
 mod halves;
 mod launch;
@@ -26,14 +26,10 @@ pub mod tiles;
 
 use kernels::window_sums;
 use rayon::prelude::*;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
-use run::stage::{Experiment, Stage};
-use run::workload::WindowSums;
-use run::workload::window_sums::Buffers;
-use run::{Chapter, Result};
+use run::workload::window_sums::WindowSums;
+use run::{Chapter, Comparison, Experiment, Measure, Stage};
 
+use crate::halves::Half;
 use crate::launch::{launch, one_each};
 
 pub use crate::launch::squares_by_powf;
@@ -138,13 +134,17 @@ pub const REGISTERS: Stage<WindowSums> =
     });
 
 /// The first half of [`FUSED_GLOBAL`].
-pub const SUM_ONLY: Experiment<WindowSums> =
-    Experiment { stage: FUSED_GLOBAL, name: "sum-only", left: "the sums, without the sums of squares", run: halves::sum_only };
+pub const SUM_ONLY: Experiment<WindowSums> = Experiment {
+    stage: FUSED_GLOBAL,
+    name: "sum-only",
+    left: "the sums, without the sums of squares",
+    run: |gpu, workload, buffers| halves::only(Half::Sums, gpu, workload, buffers, window_sums::SUM_ONLY),
+};
 
 /// The second half of [`FUSED_GLOBAL`].
 pub const SQUARES_ONLY: Experiment<WindowSums> = Experiment {
     stage: FUSED_GLOBAL,
     name: "squares-only",
     left: "the sums of squares, without the sums",
-    run: halves::squares_only,
+    run: |gpu, workload, buffers| halves::only(Half::Squares, gpu, workload, buffers, window_sums::SQUARES_ONLY),
 };

@@ -2,11 +2,8 @@
 
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::window_sums::scan::{DIFFERENCES, PREFIX_ROWS, SCAN_THREADS, SCAN_TILE};
-use run::Result;
-use run::gpu::Gpu;
-use run::stage::{Prepared, Stage};
-use run::workload::WindowSums;
-use run::workload::window_sums::Buffers;
+use run::workload::window_sums::{Buffers, WindowSums};
+use run::{Gpu, Prepared, Result, Stage};
 
 use crate::launch::{Shape, one_each};
 

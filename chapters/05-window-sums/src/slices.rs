@@ -3,13 +3,9 @@
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::window_sums;
-use run::Result;
-use run::gpu::Gpu;
 use run::planner::threads_that_fit;
-use run::requirement::Unmet;
-use run::stage::Stage;
-use run::workload::WindowSums;
-use run::workload::window_sums::Buffers;
+use run::workload::window_sums::{Buffers, WindowSums};
+use run::{Gpu, Result, Stage, Unmet};
 
 use crate::launch::{Shape, squares_by_powf};
 

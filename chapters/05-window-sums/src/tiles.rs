@@ -3,12 +3,8 @@
 use cudarc::driver::LaunchConfig;
 use kernels::window_sums::tiles as kernel;
 use kernels::window_sums::tiles::{ROW_THREADS, RUN, RUN_THREADS, TILE, TILE_THREADS, WARP};
-use run::Result;
-use run::gpu::Gpu;
-use run::requirement::Unmet;
-use run::stage::Stage;
-use run::workload::WindowSums;
-use run::workload::window_sums::Buffers;
+use run::workload::window_sums::WindowSums;
+use run::{Stage, Unmet};
 
 use crate::launch::{launch, one_each};
 

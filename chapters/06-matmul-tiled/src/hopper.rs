@@ -1,7 +1,5 @@
 //! The stages on Hopper's own tensor cores, which four warps use together, with tiles that the copy engine brings.
 
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 use cudarc::driver::{DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
@@ -9,13 +7,11 @@ use kernels::matmul::hopper::{
     BARRIER_BYTES, BOX, COLUMNS, CONSUMERS, DEPTH, ROWS, STAGE_BYTES, STAGES, THREADS, WGMMA as WGMMA_KERNEL,
     WGMMA_RING as WGMMA_RING_KERNEL, WGMMA_TF32 as WGMMA_TF32_KERNEL,
 };
-use run::Result;
-use run::gpu::Gpu;
+use run::gpu::allow_shared_memory;
 use run::planner::multiprocessors;
-use run::requirement::Unmet;
-use run::stage::{Launches, Stage};
-use run::workload::Matmul;
-use run::workload::matmul::{Buffers, Size};
+use run::stage::Launches;
+use run::workload::matmul::{Buffers, Matmul, Size};
+use run::{Gpu, Result, Stage, Unmet};
 
 use crate::tensor::rounded_factors;
 use crate::tensor_map::Boxes;
@@ -62,8 +58,7 @@ pub(crate) fn requirement(gpu: &Gpu, product: &Matmul, shared_bytes: u32) -> Res
     if let Some((what, size)) = unaligned {
         return Ok(Some(Unmet::Alignment { what, size }));
     }
-    let available = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-    Ok(Unmet::shared_memory(shared_bytes, available.unsigned_abs()))
+    Ok(Unmet::shared_memory(shared_bytes, gpu.most_shared_bytes()?))
 }
 
 fn launch(
@@ -76,7 +71,7 @@ fn launch(
 ) -> Result<()> {
     let function = gpu.kernel(kernel)?;
     let shared_mem_bytes = stages * STAGE_BYTES + BARRIER_BYTES;
-    function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_mem_bytes as i32)?;
+    allow_shared_memory(&function, shared_mem_bytes)?;
     let Size { m, n, k } = product.size();
     gpu.context.bind_to_thread()?;
     let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);

@@ -30,14 +30,9 @@ use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::matmul::{self, BLOCK_COLUMNS, BLOCK_ROWS, COLUMN_THREADS, COLUMN_TILE, THREADS, TILE};
 use rayon::prelude::*;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
 use run::planner::multiprocessors;
-use run::stage::Stage;
-use run::workload::Matmul;
-use run::workload::matmul::{Buffers, Size};
-use run::{Chapter, Result};
+use run::workload::matmul::{Buffers, Matmul, Size};
+use run::{Chapter, Comparison, Gpu, Measure, Result, Stage};
 
 use crate::choice::Division;
 

@@ -8,12 +8,8 @@
 
 use compilers::cublas::{ComputeType, CudaBlas, Gemm};
 use cudarc::driver::{DevicePtr, DevicePtrMut};
-use run::Result;
-use run::gpu::Gpu;
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Matmul;
-use run::workload::matmul::{Buffers, Size};
+use run::workload::matmul::{Buffers, Matmul, Size};
+use run::{Gpu, Prepared, Result, Stage, Unmet};
 
 use crate::slices::any_order;
 use crate::tensor::rounded_factors;

@@ -5,10 +5,9 @@ use std::process::ExitCode;
 use driver::settings::Settings;
 use run::ceilings::Ceilings;
 use run::console::note;
-use run::gpu::Gpu;
 use run::report::{Outcome, Row};
-use run::workload::{Delivery, Plan, Workload};
-use run::{Chapter, units};
+use run::workload::{Delivery, Plan};
+use run::{Chapter, Gpu, Workload, units};
 
 use crate::arguments::Switch;
 use crate::error::Result;

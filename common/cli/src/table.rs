@@ -8,14 +8,12 @@ use oracles::progress;
 use run::atomic_file::AtomicFile;
 use run::ceilings::Ceilings;
 use run::console::{self, note, wrap};
-use run::gpu::Gpu;
 use run::record::Record;
 use run::report::{Outcome, Place, Row};
 use run::runner::{self, Finished};
-use run::stage::Stage;
 use run::table::{self, Drawing, Fitted, Wish};
-use run::workload::{Delivery, Workload};
-use run::{Chapter, lesson};
+use run::workload::Delivery;
+use run::{Chapter, Gpu, Stage, Workload, lesson};
 
 use crate::arguments::{Format, TableFlags};
 use crate::error::Result;

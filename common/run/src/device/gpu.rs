@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use compilers::input::Input;
 use compilers::nvrtc::Nvrtc;
 use compilers::recipe::{OWN_INSTRUCTIONS, PINNED_VERSION, options};
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError};
 use cudarc::nvrtc::Ptx;
 use driver::client::Simulator;
@@ -170,6 +172,11 @@ impl Gpu {
         }
     }
 
+    /// Returns the bytes of shared memory that a block can have if [`allow_shared_memory`] asks for them.
+    pub fn most_shared_bytes(&self) -> Result<u32> {
+        Ok(self.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.unsigned_abs())
+    }
+
     /// Plans grids as for a device that has no more multiprocessors than these, so that blocks get more work and fewer of them are started.
     pub fn plan_for_multiprocessors(&self, most: u32) {
         self.most_multiprocessors.store(most.max(1), Ordering::Relaxed);
@@ -225,6 +232,11 @@ impl Gpu {
         let reason = message.unwrap_or_else(|| describe(error));
         Error::ModuleLoad { path: source.path.to_owned(), device: self.info.name.clone(), reason }
     }
+}
+
+/// Lets the blocks of a kernel have more than the 48 KB of dynamic shared memory that every launch may have.
+pub fn allow_shared_memory(kernel: &CudaFunction, bytes: u32) -> Result<()> {
+    Ok(kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32)?)
 }
 
 /// Returns the first NVRTC of this machine whose PTX loads on this device; `capability` is 90 for 9.0.

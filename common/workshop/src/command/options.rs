@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use run::request::Request;
+use run::Request;
 
 /// Practice: without a number, list the chapter's exercises; with a number, start that exercise or check what you wrote.
 #[derive(Clone, Debug, Args)]
