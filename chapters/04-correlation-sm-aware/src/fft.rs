@@ -56,17 +56,15 @@ fn requirement(gpu: &Gpu, correlation: &Correlation) -> Result<Option<Unmet>> {
         return Ok(Some(Unmet::Gpu { library: "cuFFT" }));
     }
     let template = correlation.template();
-    if let Some(unmet) = Unmet::limit("columns of the template", template.width, MOST_COLUMNS) {
-        return Ok(Some(unmet));
-    }
-    if let Some(unmet) = Unmet::shared_memory(finish_bytes(correlation), gpu.most_shared_bytes()?) {
-        return Ok(Some(unmet));
-    }
-    if Tiles::of_workload(correlation).is_empty() {
+    let columns = Unmet::limit("columns of the template", template.width, MOST_COLUMNS);
+    let no_tiles = || {
         let side = u64::from(template.width.max(template.height));
-        return Ok(Some(Unmet::Limit { what: "points in a batch of cuFFT", needed: 8 * side * side, limit: i32::MAX as u64 }));
-    }
-    Ok(cufft().err().map(|error| Unmet::Library { reason: error.to_string() }))
+        let unmet = Unmet::Limit { what: "points in a batch of cuFFT", needed: 8 * side * side, limit: i32::MAX as u64 };
+        Tiles::of_workload(correlation).is_empty().then_some(unmet)
+    };
+    let no_library = || cufft().err().map(|error| Unmet::Library { reason: error.to_string() });
+    let shared_memory = Unmet::shared_memory(finish_bytes(correlation), gpu.most_shared_bytes()?);
+    Ok(columns.or(shared_memory).or_else(no_tiles).or_else(no_library))
 }
 
 /// The largest error that the stage may have beyond the workload's tolerance; derived at the head of this file.

@@ -29,10 +29,9 @@ pub const WGMMA: Stage<Correlation> = Stage::launches(
 .needs_generation(9, 0)
 .requires(|gpu, correlation| {
     let template = correlation.template();
-    if let Some(unmet) = Unmet::limit("columns of the template", template.width, MOST_COLUMNS) {
-        return Ok(Some(unmet));
-    }
-    Ok(Unmet::shared_memory(Block::lowest().shared_bytes((template.width, template.height)), gpu.most_shared_bytes()?))
+    let needed = Block::lowest().shared_bytes((template.width, template.height));
+    let columns = Unmet::limit("columns of the template", template.width, MOST_COLUMNS);
+    Ok(columns.or(Unmet::shared_memory(needed, gpu.most_shared_bytes()?)))
 });
 
 /// Launches the kernel whose blocks have this height.

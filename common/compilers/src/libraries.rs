@@ -222,15 +222,14 @@ impl Library {
     fn in_folder(&self, folder: &Path) -> Option<PathBuf> {
         let (unix, windows) = (format!("lib{}.so", self.stem), format!("{}64_", self.stem));
         let is_it = |name: &str| name.starts_with(&unix) || (name.starts_with(&windows) && name.ends_with(".dll"));
-        entries(folder).into_iter().rev().find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_it))
+        entries(folder, is_it).pop()
     }
 }
 
 /// Returns `/usr/local/cuda`, `/usr/local/cuda-12.4` and the like, newest first.
 fn installed_toolkits() -> impl Iterator<Item = PathBuf> {
     let is_toolkit = |name: &str| name == "cuda" || name.starts_with("cuda-");
-    let all = TOOLKIT_PARENTS.iter().flat_map(|parent| entries(Path::new(parent)).into_iter().rev());
-    all.filter(move |path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_toolkit))
+    TOOLKIT_PARENTS.iter().flat_map(move |parent| entries(Path::new(parent), is_toolkit).into_iter().rev())
 }
 
 /// Returns the error at the bottom of a chain: `libloading` keeps the loader's own words there.

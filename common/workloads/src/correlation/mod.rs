@@ -130,9 +130,11 @@ impl Correlation {
         self.template.width * self.template.height
     }
 
-    /// Returns Σ T and Σ T² over the template.
-    pub fn template_sums(&self) -> (u32, u32) {
-        self.search().template_sums()
+    /// Returns Σ T and n ΣT² - (ΣT)² over the template.
+    pub fn template_sum_and_variance(&self) -> (i64, i64) {
+        let (sum, squares) = self.search().template_sums();
+        let (sum, squares) = (i64::from(sum), i64::from(squares));
+        (sum, i64::from(self.template_pixels()) * squares - sum * sum)
     }
 
     /// Returns the columns and rows of the output.
@@ -295,9 +297,7 @@ impl Problem for Correlation {
     }
 
     fn sums(&self) -> Vec<(&'static str, i64)> {
-        let (sum, squares) = self.template_sums();
-        let (sum, squares) = (i64::from(sum), i64::from(squares));
-        let variance = i64::from(self.template_pixels()) * squares - sum * sum;
+        let (sum, variance) = self.template_sum_and_variance();
         vec![("template_sum", sum), ("template_variance", variance)]
     }
 }
@@ -320,7 +320,7 @@ mod tests {
         let image = gray(3, &[1, 2, 3, 4, 0, 5]);
         let correlation = Correlation::new(image, gray(2, &[1, 3, 2, 0]), Border::Valid).unwrap();
         assert_eq!(correlation.outputs(), (2, 1));
-        assert_eq!(correlation.template_sums(), (6, 14));
+        assert_eq!(correlation.template_sum_and_variance(), (6, 4 * 14 - 6 * 6));
         let left = Sums { image: 7, squares: 21, products: 1 + 6 + 8 };
         let right = Sums { image: 10, squares: 38, products: 2 + 9 };
         assert_eq!(correlation.sums(), [left, right]);

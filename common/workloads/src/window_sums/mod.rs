@@ -174,9 +174,7 @@ impl Problem for WindowSums {
         const OF_A_PIXEL: u64 = 64;
         // Whole rows of the picture, with the same window.
         let rows = multiply_adds / OF_A_PIXEL / u64::from(self.image.width);
-        let height = self.image.height.min(u32::try_from(rows).unwrap_or(u32::MAX).max(1));
-        let pixels = self.image.pixels[..height as usize * self.image.width as usize].to_vec();
-        Self::new(Image { width: self.image.width, height, pixels }, self.window, self.border).ok()
+        Self::new(self.image.part(rows), self.window, self.border).ok()
     }
 
     fn footprint(&self) -> Footprint {
