@@ -14,12 +14,9 @@ use std::time::{Duration, Instant};
 use oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
 
 use crate::device::ceilings::Ceilings;
-use crate::device::gpu::Gpu;
-use crate::error::Result;
 use crate::results::report::Place;
-use crate::runner;
-use crate::stage::Stage;
-use crate::workload::{Work, Workload};
+use crate::workload::Work;
+use crate::{Gpu, Result, Stage, Workload, runner};
 
 const FIRST_PART: u64 = 1 << 20;
 const GROWTH: u64 = 4;

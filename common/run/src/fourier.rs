@@ -8,10 +8,7 @@ use compilers::libraries;
 use cudarc::cufft::result::CufftError;
 use cudarc::cufft::sys;
 
-use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::stage::Prepared;
-use crate::workload::Workload;
+use crate::{Gpu, Prepared, Result, Workload};
 
 /// Makes sure that cudarc finds cuFFT, which it must not be asked for otherwise, and returns where it was found.
 /// Fails when this machine has no cuFFT. The message says where we looked and how to get one.

@@ -6,13 +6,10 @@ use oracles::output::{Downloaded, poison};
 use oracles::{Accuracy, Expected, Mismatch, Oracle, check, progress};
 use workloads::failure::{compared, without_defects};
 
-use crate::device::gpu::Gpu;
 use crate::device::timing::{self, Timing};
-use crate::error::{Error, Result};
-use crate::observer;
 use crate::results::report::{Failure, Fault, Measured, Outcome, Place, Row};
-use crate::stage::{Cpu, Prepared, Run, Stage};
-use crate::workload::Workload;
+use crate::stage::{Cpu, Run};
+use crate::{Error, Gpu, Prepared, Result, Stage, Workload, observer};
 
 /// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.
 const CPU_TIME: Duration = Duration::from_secs(1);

@@ -1,11 +1,8 @@
 //! One row of a chapter's table: one way to compute the chapter's workload.
 
 use crate::device::capability::ComputeCapability;
-use crate::device::gpu::Gpu;
-use crate::error::Result;
-use crate::requirement::Unmet;
 use crate::results::report::Place;
-use crate::workload::Workload;
+use crate::{Gpu, Result, Unmet, Workload};
 
 /// A way to compute `W`, with what it needs of the device.
 ///

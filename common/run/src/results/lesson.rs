@@ -3,11 +3,9 @@
 //! A lesson is a list of [`Comparison`]s. [`sentences`] looks up both stages in the record of a run and says what it finds. Stages are given
 //! by their constants, so a misspelled one does not compile; a stage that was not run, or that failed, drops its sentence.
 
-use crate::measure::Measure;
 use crate::results::record::{Record, StageRecord};
-use crate::stage::Stage;
 use crate::units::{factor, milliseconds};
-use crate::workload::Workload;
+use crate::{Measure, Stage, Workload};
 
 /// Values that differ by less than this share are called alike.
 const ALIKE: f64 = 0.02;

@@ -3,8 +3,7 @@
 use bytemuck::{Pod, cast_slice, pod_collect_to_vec};
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
 
-use crate::device::gpu::Gpu;
-use crate::error::Result;
+use crate::{Gpu, Result};
 
 /// An array in the memory of a device, as bytes.
 pub trait DeviceArray {

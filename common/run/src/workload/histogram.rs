@@ -7,9 +7,8 @@ use cudarc::driver::CudaSlice;
 
 use super::array::DeviceArray;
 use super::{Plan, Workload, read_image, size_for};
-use crate::device::gpu::Gpu;
 use crate::device::guard::Guarded;
-use crate::error::Result;
+use crate::{Gpu, Result};
 use workloads::window_sums::{HEADLINE_SIZE, Size, TEACHING_SIZE};
 
 pub use workloads::histogram::{Histogram, LEVELS};

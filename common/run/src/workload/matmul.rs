@@ -8,12 +8,11 @@ use serde_json::json;
 
 use super::array::DeviceArray;
 use super::{Delivery, Plan, Workload, check_memory, size_for};
-use crate::device::gpu::Gpu;
 use crate::device::guard::Guarded;
-use crate::error::{Error, Result};
 use crate::files::atomic_file::AtomicFile;
 use crate::files::input_file;
 use crate::files::npy::{self, Matrix};
+use crate::{Error, Gpu, Result};
 use workloads::Problem;
 use workloads::origin::Origin;
 

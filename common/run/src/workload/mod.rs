@@ -16,11 +16,10 @@ use serde_json::json;
 use workloads::origin::Origin;
 use workloads::window_sums::Image;
 
-use crate::device::gpu::Gpu;
 use crate::device::guard::Guarded;
 use crate::device::memory;
-use crate::error::{Error, Result};
 use crate::files::picture::{self, Gray};
+use crate::{Error, Gpu, Result};
 
 use array::DeviceArray;
 

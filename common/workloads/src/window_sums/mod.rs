@@ -41,11 +41,10 @@ use oracles::window_sums::largest_magnitude;
 use oracles::{Oracle, window_sums};
 use serde_json::{Map, Value, json};
 
-use crate::border::Border;
 use crate::case::Case;
-use crate::error::{NoSuchSize, Result};
+use crate::error::Result;
 use crate::origin::Origin;
-use crate::problem::{Arithmetic, Footprint, Problem, Work};
+use crate::{Arithmetic, Border, Footprint, NoSuchSize, Problem, Work};
 
 pub use size::{DEFAULT_WINDOW, HEADLINE_SIZE, Image, MOST_IMAGE_PIXELS, MOST_ROWS, SUMS_BELOW, Size, TEACHING_SIZE};
 

@@ -105,15 +105,13 @@ pub fn fit(record: &Record, wish: Wish<'_>) -> Fitted {
     let full = content.draw(Drawing::Lines, true);
     let full_width = width_of(&full);
     let named = |name: &String| content.columns.iter().map(|filled| filled.column).find(|column| column.name() == *name);
-    let chosen: Vec<Column> = names.iter().filter_map(named).collect();
-    let order = if names.is_empty() { by_importance(record, lesson) } else { chosen.clone() };
+    let order = if names.is_empty() { by_importance(record, lesson) } else { names.iter().filter_map(named).collect() };
     let mut shown = order.clone();
     if full_width > width || !names.is_empty() {
         shown = content.narrow(&order, width);
     }
     let is_shown = |column: Column| shown.contains(&column);
-    let wanted = |column: Column| names.is_empty() || chosen.contains(&column);
-    let hidden = content.columns.iter().map(|filled| filled.column).filter(|column| wanted(*column) && !is_shown(*column));
+    let hidden = content.columns.iter().map(|filled| filled.column).filter(|column| order.contains(column) && !is_shown(*column));
     let hidden = hidden.map(Column::name).collect();
     if content.columns.iter().any(|filled| is_shown(filled.column) && matches!(filled.column, Column::Clocks | Column::Factor)) {
         notes.insert(0, CLOCKS.to_owned());

@@ -9,11 +9,10 @@ use cudarc::driver::CudaSlice;
 
 use super::array::DeviceArray;
 use super::{Delivery, Plan, Workload, check_memory, size_for};
-use crate::device::gpu::Gpu;
 use crate::device::guard::Guarded;
-use crate::error::Result;
 use crate::files::atomic_file::AtomicFile;
 use crate::files::audio::{self, Sound, Unread};
+use crate::{Gpu, Result};
 use workloads::Problem;
 
 use sounds::Length;

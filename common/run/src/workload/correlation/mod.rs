@@ -11,12 +11,11 @@ use serde_json::json;
 
 use super::array::DeviceArray;
 use super::{Plan, Workload, size_for};
-use crate::device::gpu::Gpu;
 use crate::device::guard::Guarded;
-use crate::error::{Error, Result};
 use crate::files::atomic_file::AtomicFile;
 use crate::files::picture::{self, Rectangle};
 use crate::whole_number::within;
+use crate::{Error, Gpu, Result};
 use workloads::border::numbers;
 use workloads::correlation::Flat;
 use workloads::origin::Origin;

@@ -9,11 +9,10 @@ use cudarc::driver::CudaSlice;
 
 use super::array::DeviceArray;
 use super::{Plan, Workload, read_image, size_for};
-use crate::device::gpu::Gpu;
 use crate::device::guard::Guarded;
-use crate::error::Result;
 use crate::files::atomic_file::AtomicFile;
 use crate::whole_number::within;
+use crate::{Gpu, Result};
 use workloads::window_sums::DEFAULT_WINDOW;
 use workloads::{Border, Problem};
 
