@@ -40,19 +40,12 @@ pub enum TileKernel {
 
 /// The kernel for a stage that keeps a tile of the image in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Variant {
-    /// One with the tile.
-    Shared {
-        /// The width of the multiplications.
-        multiply: Multiply,
-        /// The tile.
-        tile: Tile,
-    },
-    /// The one without, because the tile is larger than the device's shared memory.
-    Constant {
-        /// Bytes that the tile would need.
-        tile_bytes: u32,
-    },
+    /// One with the tile, and with multiplications of this width.
+    Shared { multiply: Multiply, tile: Tile },
+    /// The one without, because the bytes of the tile are more than the device's shared memory has.
+    Constant { tile_bytes: u32 },
 }
 
 /// The part of the image that a block of threads keeps in shared memory.

@@ -28,16 +28,12 @@ pub use crate::device::request::Request;
 
 /// The device that this process runs on.
 #[derive(Clone)]
+#[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Device {
     /// A GPU.
     Gpu(Found),
-    /// The simulator.
-    Sim {
-        /// Its own interface.
-        simulator: &'static Simulator,
-        /// Name of the profile.
-        profile: String,
-    },
+    /// The simulator: its own interface, and the name of the profile.
+    Sim { simulator: &'static Simulator, profile: String },
 }
 
 impl Device {

@@ -6,7 +6,7 @@ use clap::Args;
 use cudarc::driver::CudaSlice;
 use serde_json::json;
 
-use super::array::DeviceArray;
+use super::array::arrays;
 use super::{Delivery, Plan, Workload, check_memory, size_for};
 use crate::device::guard::Guarded;
 use crate::files::atomic_file::AtomicFile;
@@ -45,6 +45,7 @@ pub struct Buffers {
 impl Workload for Matmul {
     type Options = Options;
     type Buffers = Buffers;
+    arrays!(a, b);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         // Before the long run, so that the user does not wait for a result that cannot be written.
@@ -71,14 +72,6 @@ impl Workload for Matmul {
             b: gpu.stream.clone_htod(self.b())?,
             output: Guarded::new(gpu, self.output_len())?,
         })
-    }
-
-    fn output(buffers: &mut Buffers) -> &mut Guarded {
-        &mut buffers.output
-    }
-
-    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
-        vec![&mut buffers.a, &mut buffers.b]
     }
 }
 

@@ -64,10 +64,7 @@ pub enum Action<'a> {
     /// Show one more hint.
     Hint,
     /// Show the solution, if it is passed or if the learner insists.
-    Solution {
-        /// True if the learner insists.
-        really: bool,
-    },
+    Solution { really: bool },
 }
 
 impl Options {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use cudarc::driver::CudaSlice;
 
-use super::array::DeviceArray;
+use super::array::arrays;
 use super::{Delivery, Plan, Workload, check_memory, size_for};
 use crate::device::guard::Guarded;
 use crate::files::atomic_file::AtomicFile;
@@ -50,6 +50,7 @@ pub struct Buffers {
 impl Workload for Convolution {
     type Options = Options;
     type Buffers = Buffers;
+    arrays!(signal, filter);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         let (Some(input), Some(filter), Some(output)) = (&options.input, &options.filter, &options.output) else {
@@ -74,14 +75,6 @@ impl Workload for Convolution {
             filter: gpu.stream.clone_htod(self.filter())?,
             output: Guarded::new(gpu, self.output_len())?,
         })
-    }
-
-    fn output(buffers: &mut Buffers) -> &mut Guarded {
-        &mut buffers.output
-    }
-
-    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
-        vec![&mut buffers.signal, &mut buffers.filter]
     }
 }
 

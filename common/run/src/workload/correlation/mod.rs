@@ -9,7 +9,7 @@ use clap::Args;
 use cudarc::driver::CudaSlice;
 use serde_json::json;
 
-use super::array::DeviceArray;
+use super::array::arrays;
 use super::{Plan, Workload, size_for};
 use crate::device::guard::Guarded;
 use crate::files::atomic_file::AtomicFile;
@@ -86,6 +86,7 @@ pub struct Buffers {
 impl Workload for Correlation {
     type Options = Options;
     type Buffers = Buffers;
+    arrays!(image, template);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         // Before the long run, so that the user does not wait for a result that cannot be written.
@@ -125,14 +126,6 @@ impl Workload for Correlation {
             output: Guarded::new(gpu, self.output_len())?,
             sums: gpu.stream.clone_htod(&vec![NO_SUM; 3 * self.output_len()])?,
         })
-    }
-
-    fn output(buffers: &mut Buffers) -> &mut Guarded {
-        &mut buffers.output
-    }
-
-    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
-        vec![&mut buffers.image, &mut buffers.template]
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use cudarc::driver::CudaSlice;
 
-use super::array::DeviceArray;
+use super::array::arrays;
 use super::{Plan, Workload, read_image, size_for};
 use crate::device::guard::Guarded;
 use crate::files::atomic_file::AtomicFile;
@@ -63,6 +63,7 @@ pub struct Buffers {
 impl Workload for WindowSums {
     type Options = Options;
     type Buffers = Buffers;
+    arrays!(image);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         // Before the long run, so that the user does not wait for a result that cannot be written.
@@ -84,14 +85,6 @@ impl Workload for WindowSums {
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
         Ok(Buffers { image: gpu.stream.clone_htod(&self.image().pixels)?, output: Guarded::new(gpu, self.output_len())? })
-    }
-
-    fn output(buffers: &mut Buffers) -> &mut Guarded {
-        &mut buffers.output
-    }
-
-    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
-        vec![&mut buffers.image]
     }
 }
 
