@@ -37,17 +37,16 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<Convolution>] = &[
-    Comparison::counts(
-        NAIVE_STRIDED,
-        NAIVE,
-        Measure::SectorsPerLoad,
-        "Both load the same samples, but here neighboring threads load neighboring addresses.",
-    ),
-    Comparison::times(NAIVE_STRIDED, NAIVE, "The arithmetic is the same; only the order in which threads touch memory differs."),
-    Comparison::times(NAIVE, COPY_ONLY, "A program whose data is on the host pays for these copies on top of the kernel.")
+    Comparison::counts(NAIVE_STRIDED, NAIVE, Measure::SectorsPerLoad)
+        .because("Both load the same samples, but here neighboring threads load neighboring addresses."),
+    Comparison::times(NAIVE_STRIDED, NAIVE)
+        .because("The arithmetic is the same; only the order in which threads touch memory differs."),
+    Comparison::times(NAIVE, COPY_ONLY)
+        .because("A program whose data is on the host pays for these copies on top of the kernel.")
         .otherwise("At this size, copying the data takes longer than computing with it."),
-    Comparison::times(COPY_ONLY, COPY_ONLY_PINNED, "The device reads pinned memory without the driver's help."),
-    Comparison::times(ROUND_TRIP, OVERLAPPED, "One piece is copied while another is computed.")
+    Comparison::times(COPY_ONLY, COPY_ONLY_PINNED).because("The device reads pinned memory without the driver's help."),
+    Comparison::times(ROUND_TRIP, OVERLAPPED)
+        .because("One piece is copied while another is computed.")
         .otherwise("At this size, the copies are too short for their overlap to be worth the additional launches."),
 ];
 

@@ -73,39 +73,21 @@ pub static CHAPTER: Chapter<Correlation> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<Correlation>] = &[
-    Comparison::counts(
-        SHARED,
-        SHARED_UNROLL_4,
-        Measure::BankConflicts,
-        "The lanes read the same bytes; only the loop around them is shorter.",
-    ),
-    Comparison::counts(
-        SHARED_UNROLL_4,
-        packed::DP4A,
-        Measure::InstructionsPerMultiplyAdd,
-        "One instruction multiplies four pixels.",
-    ),
-    Comparison::counts(
-        packed::DP4A,
-        packed::DP4A_TILE,
-        Measure::InstructionsPerMultiplyAdd,
-        "Four outputs share each word that a thread loads.",
-    ),
-    Comparison::counts(
-        packed::DP4A_TILE,
-        packed::BOX_SUMS,
-        Measure::Dp4aPerMultiplyAdd,
-        "Two of the three sums do not depend on the template, so they are computed once.",
-    ),
-    Comparison::times(GLOBAL, SHARED, "The arithmetic is the same, but the pixels come from shared memory."),
-    Comparison::times(SHARED, packed::DP4A_TILE, "`dp4a` is an instruction that only some generations have."),
-    Comparison::times(packed::DP4A_TILE, tensor::TENSOR_CORES, "Tensor cores multiply bytes faster still.")
+    Comparison::counts(SHARED, SHARED_UNROLL_4, Measure::BankConflicts)
+        .because("The lanes read the same bytes; only the loop around them is shorter."),
+    Comparison::counts(SHARED_UNROLL_4, packed::DP4A, Measure::InstructionsPerMultiplyAdd)
+        .because("One instruction multiplies four pixels."),
+    Comparison::counts(packed::DP4A, packed::DP4A_TILE, Measure::InstructionsPerMultiplyAdd)
+        .because("Four outputs share each word that a thread loads."),
+    Comparison::counts(packed::DP4A_TILE, packed::BOX_SUMS, Measure::Dp4aPerMultiplyAdd)
+        .because("Two of the three sums do not depend on the template, so they are computed once."),
+    Comparison::times(GLOBAL, SHARED).because("The arithmetic is the same, but the pixels come from shared memory."),
+    Comparison::times(SHARED, packed::DP4A_TILE).because("`dp4a` is an instruction that only some generations have."),
+    Comparison::times(packed::DP4A_TILE, tensor::TENSOR_CORES)
+        .because("Tensor cores multiply bytes faster still.")
         .otherwise("There are too few outputs for its large blocks."),
-    Comparison::times(
-        tensor::TENSOR_CORES,
-        hopper::WGMMA,
-        "The tensor cores read the image where it lies, and one kernel does the work of four.",
-    ),
+    Comparison::times(tensor::TENSOR_CORES, hopper::WGMMA)
+        .because("The tensor cores read the image where it lies, and one kernel does the work of four."),
 ];
 
 /// A grid with one output per thread.

@@ -30,14 +30,10 @@ pub static CHAPTER: Chapter<Histogram> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<Histogram>] = &[
-    Comparison::counts(
-        GLOBAL,
-        PER_BLOCK,
-        Measure::GlobalAtomicOperations,
-        "Blocks count in shared memory, and add to the image's counters once.",
-    ),
-    Comparison::times(GLOBAL, PER_BLOCK, "Blocks do not compete for the same counters."),
-    Comparison::times(PER_BLOCK, PER_WARP, "Each warp has counters of its own."),
+    Comparison::counts(GLOBAL, PER_BLOCK, Measure::GlobalAtomicOperations)
+        .because("Blocks count in shared memory, and add to the image's counters once."),
+    Comparison::times(GLOBAL, PER_BLOCK).because("Blocks do not compete for the same counters."),
+    Comparison::times(PER_BLOCK, PER_WARP).because("Each warp has counters of its own."),
 ];
 
 /// The formula as a loop, with counters for each piece of work.

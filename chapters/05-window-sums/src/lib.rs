@@ -63,28 +63,16 @@ pub static CHAPTER: Chapter<WindowSums> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<WindowSums>] = &[
-    Comparison::counts(
-        FUSED_GLOBAL,
-        SPLIT_GLOBAL,
-        Measure::GlobalRequests,
-        "With both sums in one loop, the compiler must assume that storing one changes the other, and loads it again.",
-    ),
-    Comparison::counts(SPLIT_GLOBAL, REGISTERS, Measure::GlobalRequests, "A sum in a register is stored once, at the end."),
-    Comparison::counts(
-        FUSED_GLOBAL,
-        MULTIPLY,
-        Measure::InstructionsPerMultiplyAdd,
-        "The other instructions are what `powf` takes to square a number.",
-    ),
-    Comparison::counts(
-        slices::SHARED_SLICES,
-        slices::PADDED_SLICES,
-        Measure::BankConflicts,
-        "Slices of an odd number of words start in different banks; slices of a round number do not.",
-    ),
-    Comparison::times(FUSED_GLOBAL, slices::SHARED_SLICES, "The sums are on chip while they grow."),
-    Comparison::times(FUSED_GLOBAL, MULTIPLY, "A product replaces `powf`."),
-    Comparison::times(FUSED_GLOBAL, REGISTERS, "The sums are in registers, and a product replaces `powf`."),
+    Comparison::counts(FUSED_GLOBAL, SPLIT_GLOBAL, Measure::GlobalRequests)
+        .because("With both sums in one loop, the compiler must assume that storing one changes the other, and loads it again."),
+    Comparison::counts(SPLIT_GLOBAL, REGISTERS, Measure::GlobalRequests).because("A sum in a register is stored once, at the end."),
+    Comparison::counts(FUSED_GLOBAL, MULTIPLY, Measure::InstructionsPerMultiplyAdd)
+        .because("The other instructions are what `powf` takes to square a number."),
+    Comparison::counts(slices::SHARED_SLICES, slices::PADDED_SLICES, Measure::BankConflicts)
+        .because("Slices of an odd number of words start in different banks; slices of a round number do not."),
+    Comparison::times(FUSED_GLOBAL, slices::SHARED_SLICES).because("The sums are on chip while they grow."),
+    Comparison::times(FUSED_GLOBAL, MULTIPLY).because("A product replaces `powf`."),
+    Comparison::times(FUSED_GLOBAL, REGISTERS).because("The sums are in registers, and a product replaces `powf`."),
 ];
 
 /// The formula as loops: for each pixel a loop over its window, on all cores.

@@ -76,15 +76,12 @@ pub static CHAPTER: Chapter<Matmul> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<Matmul>] = &[
-    Comparison::counts(
-        TILED,
-        REGISTER_TILE,
-        Measure::SharedWavefrontsPerWarpMultiplyAdd,
-        "A number that is in a register serves eight multiply-adds.",
-    ),
-    Comparison::counts(REGISTER_TILE, VECTOR, Measure::SharedRequests, "Each load brings four numbers."),
-    Comparison::times(NAIVE, slices::BY_SIZE, "It loads less per multiply-add, and waits for fewer loads."),
-    Comparison::times(rival::CUBLAS, slices::BY_SIZE, "At this size, the choice of tile and slices is better than the library's."),
+    Comparison::counts(TILED, REGISTER_TILE, Measure::SharedWavefrontsPerWarpMultiplyAdd)
+        .because("A number that is in a register serves eight multiply-adds."),
+    Comparison::counts(REGISTER_TILE, VECTOR, Measure::SharedRequests).because("Each load brings four numbers."),
+    Comparison::times(NAIVE, slices::BY_SIZE).because("It loads less per multiply-add, and waits for fewer loads."),
+    Comparison::times(rival::CUBLAS, slices::BY_SIZE)
+        .because("At this size, the choice of tile and slices is better than the library's."),
 ];
 
 /// Three loops, row by row, on all cores.
