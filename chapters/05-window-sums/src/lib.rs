@@ -12,13 +12,11 @@
 //!
 //! # Layout
 //!
-//! - `launch`: the launch that most stages have in common.
+//! - `launch`: the launch that most stages have in common, and that of the experiments that `--diagnose` runs.
 //! - [`slices`]: the stages that give each thread shared memory of its own.
 //! - [`tiles`]: the stages whose threads share a tile.
 //! - [`scan`]: the stage whose blocks scan whole rows together.
-//! - `halves`: the launch of the experiments that `--diagnose` runs.
 
-mod halves;
 mod launch;
 pub mod scan;
 pub mod slices;
@@ -29,8 +27,7 @@ use rayon::prelude::*;
 use run::workload::window_sums::WindowSums;
 use run::{Chapter, Comparison, Experiment, Measure, Stage};
 
-use crate::halves::Half;
-use crate::launch::{launch, one_each};
+use crate::launch::{Half, launch, one_each, only};
 
 pub use crate::launch::squares_by_powf;
 
@@ -126,7 +123,7 @@ pub const SUM_ONLY: Experiment<WindowSums> = Experiment {
     stage: FUSED_GLOBAL,
     name: "sum-only",
     left: "the sums, without the sums of squares",
-    run: |gpu, workload, buffers| halves::only(Half::Sums, gpu, workload, buffers, window_sums::SUM_ONLY),
+    run: |gpu, workload, buffers| only(Half::Sums, gpu, workload, buffers, window_sums::SUM_ONLY),
 };
 
 /// The second half of [`FUSED_GLOBAL`].
@@ -134,5 +131,5 @@ pub const SQUARES_ONLY: Experiment<WindowSums> = Experiment {
     stage: FUSED_GLOBAL,
     name: "squares-only",
     left: "the sums of squares, without the sums",
-    run: |gpu, workload, buffers| halves::only(Half::Squares, gpu, workload, buffers, window_sums::SQUARES_ONLY),
+    run: |gpu, workload, buffers| only(Half::Squares, gpu, workload, buffers, window_sums::SQUARES_ONLY),
 };

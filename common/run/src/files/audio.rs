@@ -22,15 +22,22 @@ pub struct Sound {
     pub channels: Vec<Vec<f32>>,
 }
 
-/// A sound file whose header is read, and whose samples are not: it may be too long for the memory of this machine.
-#[derive(Debug)]
-pub struct Unread {
+/// The facts about a sound that are known before it is read.
+#[derive(Clone, Debug)]
+pub struct Length {
     /// The file's name, for messages.
     pub name: String,
     /// Frames per second.
     pub rate: u32,
     /// Samples per channel, at least one.
     pub frames: usize,
+}
+
+/// A sound file whose header is read, and whose samples are not: it may be too long for the memory of this machine.
+#[derive(Debug)]
+pub struct Unread {
+    /// The length.
+    pub length: Length,
     channels: usize,
     encoding: Encoding,
     path: PathBuf,
@@ -85,9 +92,9 @@ impl Sound {
         Unread::of(file, path).map_err(|reason| Error::Input { what: WHAT, path: path.to_owned(), reason })
     }
 
-    /// Returns the samples per channel.
-    pub fn frames(&self) -> usize {
-        self.channels[0].len()
+    /// Returns the length.
+    pub fn length(&self) -> Length {
+        Length { name: self.name.clone(), rate: self.rate, frames: self.channels[0].len() }
     }
 }
 
@@ -136,12 +143,13 @@ impl Unread {
         if frames == 0 {
             return Err("it holds no samples".into());
         }
-        Ok(Self { name: input_file::name(path), rate, frames, channels, encoding, path: path.to_owned(), samples: file.file })
+        let length = Length { name: input_file::name(path), rate, frames };
+        Ok(Self { length, channels, encoding, path: path.to_owned(), samples: file.file })
     }
 
     /// Reads the samples.
     pub fn read(self) -> Result<Sound> {
-        let Self { name, rate, frames, channels, encoding, path, mut samples } = self;
+        let Self { length: Length { name, rate, frames }, channels, encoding, path, mut samples } = self;
         let bad = |reason: String| Error::Input { what: WHAT, path: path.clone(), reason };
         let mut read: Vec<Vec<f32>> = (0..channels).map(|_| Vec::with_capacity(frames)).collect();
         let mut frame = [0; 8];

@@ -11,11 +11,9 @@ use super::array::arrays;
 use super::{Delivery, Plan, Workload, check_memory, size_for};
 use crate::device::guard::Guarded;
 use crate::files::atomic_file::AtomicFile;
-use crate::files::audio::{self, Sound, Unread};
+use crate::files::audio::{self, Length, Sound};
 use crate::{Gpu, Result};
 use workloads::Problem;
-
-use sounds::Length;
 
 pub use sounds::of_sounds;
 pub use workloads::convolution::{Convolution, SEED_SIZE, Size, TEACHING_SIZE};
@@ -60,9 +58,8 @@ impl Workload for Convolution {
         // Before the long run, so that the user does not wait for a result that cannot be written.
         let file = AtomicFile::create(output)?;
         let (input, filter) = (Sound::open(input)?, Sound::open(filter)?);
-        let length = |sound: &Unread| Length { name: sound.name.clone(), rate: sound.rate, frames: sound.frames };
         // Before gigabytes of samples are read that do not fit.
-        check_memory(Length::together(&length(&input), &length(&filter))?.footprint(), gpu)?;
+        check_memory(Length::together(&input.length, &filter.length)?.footprint(), gpu)?;
         let (input, filter) = (input.read()?, filter.read()?);
         let parts = of_sounds(&input, &filter)?;
         check_memory(parts[0].footprint(), gpu)?;
