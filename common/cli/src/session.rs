@@ -20,7 +20,7 @@ pub struct Session<W: Workload> {
     /// Further computations that only have to be right, such as other channels of a sound.
     pub others: Vec<W>,
     /// Where the results go.
-    pub delivery: Option<Box<dyn Delivery<W>>>,
+    pub delivery: Option<Delivery<W>>,
 }
 
 impl<W: Workload> Session<W> {

@@ -91,7 +91,7 @@ fn deliver<W: Workload>(
     mut outputs: Vec<Option<Vec<f32>>>,
     workload: W,
     others: Vec<W>,
-    delivery: Box<dyn Delivery<W>>,
+    delivery: Delivery<W>,
 ) -> Result<bool> {
     let Some(best) = best(rows) else {
         note(format_args!("error: no stage has a verified result, so nothing was written"));
@@ -110,7 +110,7 @@ fn deliver<W: Workload>(
         }
     }
     let parts: Vec<W> = [workload].into_iter().chain(others).collect();
-    let written = delivery.deliver(&parts, &results)?;
+    let written = delivery(&parts, &results)?;
     note(format_args!("{written}, computed by {}", rows[best].name));
     Ok(true)
 }

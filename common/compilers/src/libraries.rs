@@ -153,13 +153,8 @@ impl Library {
             Err(_) if !path.is_absolute() => None,
             opened => Some(opened.and_then(&mut bind)),
         });
-        let title = self.title;
-        search::first(tried).map_err(|refused| {
-            self.not_found(match refused {
-                None => format!("no {title} {}", self.places()),
-                Some(refused) => format!("no usable {title} {}: {refused}", self.places()),
-            })
-        })
+        let (none, unusable) = (format!("no {}", self.title), format!("no usable {}", self.title));
+        search::first(tried, &none, &unusable, &self.places()).map_err(|reason| self.not_found(reason))
     }
 
     /// Opens the first candidate that cudarc then finds by name, and keeps it open for the life of the process.

@@ -43,12 +43,8 @@ pub struct Clang {
 impl Clang {
     /// Finds the first clang that works. If there is none, the error says where we looked.
     pub fn find() -> Result<Clang> {
-        search::first(places::candidates().map(|candidate| Clang::open(&candidate))).map_err(|refused| {
-            not_found(match refused {
-                None => format!("no clang {}", places::described()),
-                Some(refused) => format!("no clang that makes PTX {}: {refused}", places::described()),
-            })
-        })
+        let tried = places::candidates().map(|candidate| Clang::open(&candidate));
+        search::first(tried, "no clang", "no clang that makes PTX", &places::described()).map_err(not_found)
     }
 
     /// Returns the clang at `program`, which may also be a `zig`, unless it does not start, is too old, or makes no PTX.

@@ -62,7 +62,8 @@ impl Workload for Matmul {
             }
             _ => Self::random(size_for(gpu, options.size, [TEACHING_SIZE, HEADLINE_SIZE], Size::footprint)?, seed)?,
         };
-        let delivery = file.map(|file| Box::new(Product { file }) as Box<dyn Delivery<Self>>);
+        let delivery = file
+            .map(|file| -> Delivery<Self> { Box::new(move |parts, outputs| write_product(file, parts[0].size(), &outputs[0])) });
         Plan::of(product, delivery, gpu)
     }
 
@@ -75,17 +76,10 @@ impl Workload for Matmul {
     }
 }
 
-struct Product {
-    file: AtomicFile,
-}
-
-impl Delivery<Matmul> for Product {
-    fn deliver(mut self: Box<Self>, parts: &[Matmul], outputs: &[Vec<f32>]) -> Result<String> {
-        let Size { m, n, .. } = parts[0].size();
-        let product = Matrix { rows: m as usize, columns: n as usize, values: outputs[0].clone() };
-        let path = self.file.path().to_owned();
-        npy::write(&product, &mut self.file).map_err(|error| Error::Encode { what: "matrix", reason: error.to_string() })?;
-        self.file.commit()?;
-        Ok(format!("wrote {}", path.display()))
-    }
+fn write_product(mut file: AtomicFile, Size { m, n, .. }: Size, values: &[f32]) -> Result<String> {
+    let product = Matrix { rows: m as usize, columns: n as usize, values: values.to_vec() };
+    let path = file.path().to_owned();
+    npy::write(&product, &mut file).map_err(|error| Error::Encode { what: "matrix", reason: error.to_string() })?;
+    file.commit()?;
+    Ok(format!("wrote {}", path.display()))
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use cudarc::driver::CudaSlice;
 
 use super::array::arrays;
-use super::{Delivery, Plan, Workload, check_memory, size_for};
+use super::{Plan, Workload, check_memory, size_for};
 use crate::device::guard::Guarded;
 use crate::files::atomic_file::AtomicFile;
 use crate::files::audio::{self, Length, Sound};
@@ -63,7 +63,7 @@ impl Workload for Convolution {
         let (input, filter) = (input.read()?, filter.read()?);
         let parts = of_sounds(&input, &filter)?;
         check_memory(parts[0].footprint(), gpu)?;
-        Ok(Plan { parts, delivery: Some(Box::new(WetSound { file, rate: input.rate })) })
+        Ok(Plan { parts, delivery: Some(Box::new(move |_, outputs| write_sound(file, outputs, input.rate))) })
     }
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
@@ -75,17 +75,11 @@ impl Workload for Convolution {
     }
 }
 
-struct WetSound {
-    file: AtomicFile,
-    rate: u32,
-}
-
-impl Delivery<Convolution> for WetSound {
-    fn deliver(mut self: Box<Self>, _: &[Convolution], outputs: &[Vec<f32>]) -> Result<String> {
-        let path = self.file.path().display().to_string();
-        let peak = audio::write(&mut self.file, outputs, self.rate)?;
-        self.file.commit()?;
-        let clips = if peak > 1.0 { "; a player will clip it, lower its gain first" } else { "" };
-        Ok(format!("wrote {path}: {} channel(s) at {} Hz, peak {peak:.2}{clips}", outputs.len(), self.rate))
-    }
+/// Writes the channels of the result.
+fn write_sound(mut file: AtomicFile, channels: &[Vec<f32>], rate: u32) -> Result<String> {
+    let path = file.path().display().to_string();
+    let peak = audio::write(&mut file, channels, rate)?;
+    file.commit()?;
+    let clips = if peak > 1.0 { "; a player will clip it, lower its gain first" } else { "" };
+    Ok(format!("wrote {path}: {} channel(s) at {rate} Hz, peak {peak:.2}{clips}", channels.len()))
 }

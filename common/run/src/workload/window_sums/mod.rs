@@ -8,15 +8,13 @@ use clap::Args;
 use cudarc::driver::CudaSlice;
 
 use super::array::arrays;
-use super::{Plan, Workload, read_image, size_for};
+use super::{Delivery, Plan, Workload, read_image, size_for};
 use crate::device::guard::Guarded;
 use crate::files::atomic_file::AtomicFile;
 use crate::whole_number::within;
 use crate::{Gpu, Result};
 use workloads::window_sums::DEFAULT_WINDOW;
 use workloads::{Border, Problem};
-
-use maps::Maps;
 
 pub use maps::{binary, variances};
 pub use workloads::window_sums::{HEADLINE_SIZE, Image, MOST_IMAGE_PIXELS, MOST_ROWS, SUMS_BELOW, Size, TEACHING_SIZE, WindowSums};
@@ -69,7 +67,7 @@ impl Workload for WindowSums {
         // Before the long run, so that the user does not wait for a result that cannot be written.
         let [variance, threshold] =
             [&options.output, &options.threshold].map(|path| path.as_deref().map(AtomicFile::create).transpose());
-        let maps = Maps { variance: variance?, threshold: threshold?, sensitivity: options.sensitivity };
+        let (files, sensitivity) = ([variance?, threshold?], options.sensitivity);
         let sums = match &options.input {
             Some(input) => {
                 let (image, origin) = read_image(input)?;
@@ -80,7 +78,11 @@ impl Workload for WindowSums {
                 Self::random(size, options.window, options.border, seed)?
             }
         };
-        Plan::of(sums, maps.delivery(), gpu)
+        let delivery = files
+            .iter()
+            .any(Option::is_some)
+            .then(|| -> Delivery<Self> { Box::new(move |parts, outputs| maps::write(&parts[0], &outputs[0], files, sensitivity)) });
+        Plan::of(sums, delivery, gpu)
     }
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
