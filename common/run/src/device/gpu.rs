@@ -61,7 +61,7 @@ pub struct Gpu {
     /// The stream that stages enqueue their work on.
     pub stream: Arc<CudaStream>,
     info: DeviceInfo,
-    device: Device,
+    simulator: Option<&'static Simulator>,
     /// NVRTC, and the virtual architecture that it compiles for; `None` where we load the stored PTX.
     compiler: Option<(Nvrtc, String)>,
     loaded: Mutex<Loaded>,
@@ -81,27 +81,26 @@ struct Loaded {
 impl Gpu {
     /// Opens the requested device. All devices of a process are the same one: the first call decides which.
     pub fn open(request: &Request) -> Result<Gpu> {
-        let device = device::choose(request)?;
+        let Device { driver, simulator } = device::choose(request)?;
+        let (simulator, profile) = simulator.unzip();
         let context = CudaContext::new(0)?;
         let stream = context.default_stream();
         let (major, minor) = context.compute_capability()?;
-        let compiler = match &device {
-            Device::Gpu(_) => compiler_for(&context, major.unsigned_abs() * 10 + minor.unsigned_abs()),
-            Device::Sim { .. } => None,
-        };
+        let (major, minor) = (major.unsigned_abs(), minor.unsigned_abs());
+        let compiler = if simulator.is_none() { compiler_for(&context, major * 10 + minor) } else { None };
         let info = DeviceInfo {
-            kind: if device.simulator().is_some() { DeviceKind::Sim } else { DeviceKind::Gpu },
+            kind: if simulator.is_some() { DeviceKind::Sim } else { DeviceKind::Gpu },
             name: context.name()?,
-            compute_capability: ComputeCapability::new(major.unsigned_abs(), minor.unsigned_abs()),
-            profile: device.profile().map(str::to_owned),
-            driver: device.driver(),
-            compiler: describe_compiler(compiler.as_ref(), device.simulator().is_some()),
+            compute_capability: ComputeCapability::new(major, minor),
+            profile,
+            driver,
+            compiler: describe_compiler(compiler.as_ref(), simulator.is_some()),
         };
         Ok(Gpu {
             context,
             stream,
             info,
-            device,
+            simulator,
             compiler,
             loaded: Mutex::default(),
             most_multiprocessors: AtomicU32::new(u32::MAX),
@@ -120,7 +119,7 @@ impl Gpu {
 
     /// Returns the simulator's own interface, for its counters and findings; `None` on a GPU.
     pub fn simulator(&self) -> Option<&'static Simulator> {
-        self.device.simulator()
+        self.simulator
     }
 
     /// Returns the compiler that makes PTX for this very device, and the virtual architecture that it makes it for; `None` where we
