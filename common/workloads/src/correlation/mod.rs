@@ -11,8 +11,8 @@
 //!
 //! # Where the template may lie
 //!
-//! [`Border::Valid`](crate::Border::Valid): only where all of it lies on the image: `(W - w + 1) x (H - h + 1)` outputs, and output `(x, y)` is that of
-//! the template's upper left corner at `(x, y)`. [`Border::Clamp`](crate::Border::Clamp): one output per pixel of the image, with the template's middle,
+//! [`Border::Valid`]: only where all of it lies on the image: `(W - w + 1) x (H - h + 1)` outputs, and output `(x, y)` is that of
+//! the template's upper left corner at `(x, y)`. [`Border::Clamp`]: one output per pixel of the image, with the template's middle,
 //! pixel `(w / 2, h / 2)`, at `(x, y)`; beyond its edges the image goes on with the pixels of the edge.
 //!
 //! # How wide must the integers be?
