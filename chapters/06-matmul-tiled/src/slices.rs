@@ -54,6 +54,7 @@ pub(crate) struct Blocks {
     /// Rows and columns of the outputs of a block.
     pub(crate) sides: (u32, u32),
     pub(crate) threads: u32,
+    /// Bytes of dynamic shared memory.
     pub(crate) shared_bytes: u32,
 }
 
@@ -66,7 +67,6 @@ struct Sliced {
 
 /// Prepares a product with these blocks and slices.
 pub(crate) fn prepare(gpu: &Gpu, product: &Matmul, blocks: Blocks, slices: Slices) -> Result<Box<dyn Prepared<Matmul>>> {
-    allow_shared_memory(&gpu.kernel(blocks.kernel)?, blocks.shared_bytes)?;
     let partial = if slices.count > 1 { Some(partial_sums(gpu, slices.count, product.output_len())?) } else { None };
     Ok(Box::new(Sliced { blocks, slices, partial }))
 }
@@ -101,6 +101,9 @@ impl Prepared<Matmul> for Sliced {
         let (Size { m, n, k }, Slices { count, length }) = (product.size(), self.slices);
         let Blocks { kernel, sides: (rows, columns), threads, shared_bytes } = self.blocks;
         let function = gpu.kernel(kernel)?;
+        if shared_bytes > 0 {
+            allow_shared_memory(&function, shared_bytes)?;
+        }
         let grid_dim = (n.div_ceil(columns), m.div_ceil(rows), count);
         let config = LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes: shared_bytes };
         let mut output = buffers.output.view_mut();
