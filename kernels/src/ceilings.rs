@@ -4,18 +4,13 @@ source! {
     "ceilings", "compute_50", [];
 
     kernels {
-        /// Chains of f32 multiply-adds: [`CHAINS`] times [`STEPS`] per thread and round.
-        FMA_CHAINS = "fma_chains",
-        /// Writes the noise that the copy moves.
-        FILL_NOISE = "fill_noise",
-        /// A copy in vectors of four floats.
-        COPY_VECTORS = "copy_vectors",
+        FMA_CHAINS = "fma_chains": "Chains of f32 multiply-adds: [`CHAINS`] times [`STEPS`] per thread and round.",
+        FILL_NOISE = "fill_noise": "Writes the noise that the copy moves.",
+        COPY_VECTORS = "copy_vectors": "A copy in vectors of four floats.",
     }
     constants {
-        /// Independent chains per thread.
-        CHAINS = 8,
-        /// Multiply-adds of each chain per round.
-        STEPS = 32,
+        CHAINS = 8: "Independent chains per thread.",
+        STEPS = 32: "Multiply-adds of each chain per round.",
     }
 }
 
@@ -24,13 +19,10 @@ source! {
     mod dp4a: "ceilings-dp4a", "compute_61", [];
 
     kernels {
-        /// Chains of byte multiply-adds: four times [`CHAINS`] times [`STEPS`] per thread and round.
-        DP4A_CHAINS = "dp4a_chains",
+        DP4A_CHAINS = "dp4a_chains": "Chains of byte multiply-adds: four times [`CHAINS`] times [`STEPS`] per thread and round.",
     }
     constants {
-        /// Independent chains per thread.
-        CHAINS = 8,
-        /// Instructions of each chain per round.
-        STEPS = 32,
+        CHAINS = 8: "Independent chains per thread.",
+        STEPS = 32: "Instructions of each chain per round.",
     }
 }

@@ -4,13 +4,10 @@ source! {
     "01-conv-naive", "compute_50", [];
 
     kernels {
-        /// One output per thread.
-        NAIVE = "naive",
-        /// [`RUN`] neighboring outputs per thread.
-        NAIVE_STRIDED = "naive_strided",
+        NAIVE = "naive": "One output per thread.",
+        NAIVE_STRIDED = "naive_strided": "[`RUN`] neighboring outputs per thread.",
     }
     constants {
-        /// Neighboring outputs of one thread of [`NAIVE_STRIDED`].
-        RUN = 8,
+        RUN = 8: "Neighboring outputs of one thread of [`NAIVE_STRIDED`].",
     }
 }

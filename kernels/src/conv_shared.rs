@@ -4,20 +4,15 @@ source! {
     "02-conv-shared", "compute_50", [];
 
     kernels {
-        /// Tiles of [`TILE`] taps.
-        SHARED = "shared",
-        /// Tiles of [`WIDE_TILE`] taps.
-        SHARED_WIDE = "shared_wide",
-        /// [`SHARED`] without the barrier between reading a tile and overwriting it. Wrong.
-        SHARED_MISSING_BARRIER = "shared_missing_barrier",
+        SHARED = "shared": "Tiles of [`TILE`] taps.",
+        SHARED_WIDE = "shared_wide": "Tiles of [`WIDE_TILE`] taps.",
+        SHARED_MISSING_BARRIER = "shared_missing_barrier":
+            "[`SHARED`] without the barrier between reading a tile and overwriting it. Wrong.",
     }
     constants {
-        /// Threads per block, one for each output.
-        BLOCK = 256,
-        /// Taps of a tile of [`SHARED`].
-        TILE = 256,
-        /// Taps of a tile of [`SHARED_WIDE`].
-        WIDE_TILE = 1024,
+        BLOCK = 256: "Threads per block, one for each output.",
+        TILE = 256: "Taps of a tile of [`SHARED`].",
+        WIDE_TILE = 1024: "Taps of a tile of [`SHARED_WIDE`].",
     }
 }
 
@@ -26,19 +21,13 @@ source! {
     mod reduction: "02-conv-shared-reduction", "compute_50", [];
 
     kernels {
-        /// [`BLOCK`] threads per output, which add up their sums in shared memory.
-        BLOCK_PER_OUTPUT = "block_per_output",
-        /// [`WARP`] threads per output, which add up their sums with shuffles.
-        WARP_PER_OUTPUT = "warp_per_output",
-        /// [`WIDE_BLOCK`] threads per output, which do both.
-        BLOCK_SHUFFLE = "block_shuffle",
+        BLOCK_PER_OUTPUT = "block_per_output": "[`BLOCK`] threads per output, which add up their sums in shared memory.",
+        WARP_PER_OUTPUT = "warp_per_output": "[`WARP`] threads per output, which add up their sums with shuffles.",
+        BLOCK_SHUFFLE = "block_shuffle": "[`WIDE_BLOCK`] threads per output, which do both.",
     }
     constants {
-        /// Threads per block of [`BLOCK_PER_OUTPUT`] and [`WARP_PER_OUTPUT`].
-        BLOCK = 256,
-        /// Threads per block of [`BLOCK_SHUFFLE`].
-        WIDE_BLOCK = 1024,
-        /// Lanes of a warp.
-        WARP = 32,
+        BLOCK = 256: "Threads per block of [`BLOCK_PER_OUTPUT`] and [`WARP_PER_OUTPUT`].",
+        WIDE_BLOCK = 1024: "Threads per block of [`BLOCK_SHUFFLE`].",
+        WARP = 32: "Lanes of a warp.",
     }
 }

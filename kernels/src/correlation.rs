@@ -4,36 +4,23 @@ source! {
     "04-correlation-sm-aware", "compute_50", ["04-correlation.cuh"];
 
     kernels {
-        /// Image and template in global memory.
-        GLOBAL = "global",
-        /// The template in constant memory.
-        CONSTANT = "constant",
-        /// A tile of the image in shared memory.
-        SHARED = "shared",
-        /// [`SHARED`] with 24-bit multiplications.
-        SHARED_MULTIPLY_24 = "shared_multiply_24",
-        /// Four template pixels per iteration.
-        UNROLL_4 = "unroll_4",
-        /// [`UNROLL_4`] with 24-bit multiplications.
-        UNROLL_4_MULTIPLY_24 = "unroll_4_multiply_24",
-        /// [`UNROLL_4`] that also stores the three sums.
-        SUMS = "sums",
-        /// [`SUMS`] with 24-bit multiplications.
-        SUMS_MULTIPLY_24 = "sums_multiply_24",
+        GLOBAL = "global": "Image and template in global memory.",
+        CONSTANT = "constant": "The template in constant memory.",
+        SHARED = "shared": "A tile of the image in shared memory.",
+        SHARED_MULTIPLY_24 = "shared_multiply_24": "[`SHARED`] with 24-bit multiplications.",
+        UNROLL_4 = "unroll_4": "Four template pixels per iteration.",
+        UNROLL_4_MULTIPLY_24 = "unroll_4_multiply_24": "[`UNROLL_4`] with 24-bit multiplications.",
+        SUMS = "sums": "[`UNROLL_4`] that also stores the three sums.",
+        SUMS_MULTIPLY_24 = "sums_multiply_24": "[`SUMS`] with 24-bit multiplications.",
     }
     constants {
-        /// Threads of a block in x, in every kernel of the chapter.
-        BLOCK_X = 32,
-        /// Threads of a block in y.
-        BLOCK_Y = 8,
-        /// Template pixels per iteration of [`UNROLL_4`].
-        UNROLL = 4,
-        /// The most pixels that fit in [`TEMPLATE`].
-        MOST_TEMPLATE_PIXELS = 65_536,
+        BLOCK_X = 32: "Threads of a block in x, in every kernel of the chapter.",
+        BLOCK_Y = 8: "Threads of a block in y.",
+        UNROLL = 4: "Template pixels per iteration of [`UNROLL_4`].",
+        MOST_TEMPLATE_PIXELS = 65_536: "The most pixels that fit in [`TEMPLATE`].",
     }
     arrays {
-        /// The template in constant memory, one byte per pixel.
-        TEMPLATE = "c_template",
+        TEMPLATE = "c_template": "The template in constant memory, one byte per pixel.",
     }
 }
 
@@ -42,32 +29,21 @@ source! {
     mod dp4a: "04-correlation-sm-aware-dp4a", "compute_61", ["04-correlation.cuh"];
 
     kernels {
-        /// Packs the template into words.
-        FILL_WORDS = "fill_words",
-        /// One output per thread.
-        DP4A = "dp4a",
-        /// [`VECTOR`] outputs per thread.
-        DP4A_TILE = "dp4a_tile",
-        /// Sums over the windows of every row, [`VECTOR`] per thread.
-        ROW_SUMS = "row_sums",
-        /// Sums over the windows, from the sums of their rows; [`RUN`] outputs per thread.
-        COLUMN_SUMS = "column_sums",
-        /// Only the products, [`VECTOR`] x [`TALL`] outputs per thread.
-        PRODUCTS = "products",
+        FILL_WORDS = "fill_words": "Packs the template into words.",
+        DP4A = "dp4a": "One output per thread.",
+        DP4A_TILE = "dp4a_tile": "[`VECTOR`] outputs per thread.",
+        ROW_SUMS = "row_sums": "Sums over the windows of every row, [`VECTOR`] per thread.",
+        COLUMN_SUMS = "column_sums": "Sums over the windows, from the sums of their rows; [`RUN`] outputs per thread.",
+        PRODUCTS = "products": "Only the products, [`VECTOR`] x [`TALL`] outputs per thread.",
     }
     constants {
-        /// Pixels in a word.
-        VECTOR = 4,
-        /// The most words that fit in [`WORDS`].
-        MOST_WORDS = 16_384,
-        /// Outputs of a thread of [`PRODUCTS`] in y.
-        TALL = 8,
-        /// Outputs of a thread of [`COLUMN_SUMS`], all in y.
-        RUN = 32,
+        VECTOR = 4: "Pixels in a word.",
+        MOST_WORDS = 16_384: "The most words that fit in [`WORDS`].",
+        TALL = 8: "Outputs of a thread of [`PRODUCTS`] in y.",
+        RUN = 32: "Outputs of a thread of [`COLUMN_SUMS`], all in y.",
     }
     arrays {
-        /// The template in constant memory, four pixels per word.
-        WORDS = "c_words",
+        WORDS = "c_words": "The template in constant memory, four pixels per word.",
     }
 }
 
@@ -76,20 +52,14 @@ source! {
     mod tensor: "04-correlation-sm-aware-tensor", "compute_80", ["04-correlation.cuh"];
 
     kernels {
-        /// Arranges the template in bands.
-        FILL_BANDS = "fill_bands",
-        /// The products of image and template, as matrix products.
-        TENSOR = "tensor",
+        FILL_BANDS = "fill_bands": "Arranges the template in bands.",
+        TENSOR = "tensor": "The products of image and template, as matrix products.",
     }
     constants {
-        /// Template columns in a band.
-        CHUNK = 56,
-        /// Words of a band.
-        BAND_WORDS = 72,
-        /// Output columns of a block of [`TENSOR`].
-        WIDE = 128,
-        /// Output rows of a block of [`TENSOR`].
-        TALL = 128,
+        CHUNK = 56: "Template columns in a band.",
+        BAND_WORDS = 72: "Words of a band.",
+        WIDE = 128: "Output columns of a block of [`TENSOR`].",
+        TALL = 128: "Output rows of a block of [`TENSOR`].",
     }
 }
 
@@ -98,34 +68,21 @@ source! {
     mod hopper: "04-correlation-sm-aware-hopper", "compute_90a", ["04-correlation.cuh", "04-correlation-windows.cuh", "hopper.cuh", "04-correlation-wgmma.cuh"];
 
     kernels {
-        /// 128 rows of outputs per block.
-        WGMMA_128 = "wgmma_128",
-        /// 64 rows of outputs per block.
-        WGMMA_64 = "wgmma_64",
-        /// 16 rows of outputs per block.
-        WGMMA_16 = "wgmma_16",
-        /// 8 rows of outputs per block.
-        WGMMA_8 = "wgmma_8",
+        WGMMA_128 = "wgmma_128": "128 rows of outputs per block.",
+        WGMMA_64 = "wgmma_64": "64 rows of outputs per block.",
+        WGMMA_16 = "wgmma_16": "16 rows of outputs per block.",
+        WGMMA_8 = "wgmma_8": "8 rows of outputs per block.",
     }
     constants {
-        /// The most columns of a template.
-        MOST_COLUMNS = 128,
-        /// Bytes of an aligned copy, and of a unit of a band.
-        UNIT = 16,
-        /// Output columns of a block.
-        WIDE = 128,
-        /// Output rows that are multiplied with the same rows of pixels.
-        DOWN = 4,
-        /// Columns of the tile that a lane sums.
-        LANE_COLUMNS = 8,
-        /// The most columns of a piece of the template.
-        PIECE_COLUMNS = 64,
-        /// Words of a padded row of a piece.
-        PADDED_WORDS = 25,
-        /// Threads of a block of [`WGMMA_128`].
-        TALL_THREADS = 256,
-        /// Threads of a block of the other kernels.
-        THREADS = 512,
+        MOST_COLUMNS = 128: "The most columns of a template.",
+        UNIT = 16: "Bytes of an aligned copy, and of a unit of a band.",
+        WIDE = 128: "Output columns of a block.",
+        DOWN = 4: "Output rows that are multiplied with the same rows of pixels.",
+        LANE_COLUMNS = 8: "Columns of the tile that a lane sums.",
+        PIECE_COLUMNS = 64: "The most columns of a piece of the template.",
+        PADDED_WORDS = 25: "Words of a padded row of a piece.",
+        TALL_THREADS = 256: "Threads of a block of [`WGMMA_128`].",
+        THREADS = 512: "Threads of a block of the other kernels.",
     }
 }
 
@@ -134,17 +91,12 @@ source! {
     mod fft: "04-correlation-sm-aware-fft", "compute_80", ["04-correlation.cuh", "04-correlation-windows.cuh"];
 
     kernels {
-        /// Cuts the image into tiles.
-        GATHER_TILES = "gather_tiles",
-        /// Makes coefficients of the correlations of the tiles.
-        FINISH_TILES = "finish_tiles",
+        GATHER_TILES = "gather_tiles": "Cuts the image into tiles.",
+        FINISH_TILES = "finish_tiles": "Makes coefficients of the correlations of the tiles.",
     }
     constants {
-        /// The number that is subtracted from each pixel.
-        MIDDLE_GRAY = 128,
-        /// Threads of a block of [`FINISH_TILES`].
-        FINISH_THREADS = 256,
-        /// Output rows of a block of [`FINISH_TILES`].
-        FINISH_ROWS = 32,
+        MIDDLE_GRAY = 128: "The number that is subtracted from each pixel.",
+        FINISH_THREADS = 256: "Threads of a block of [`FINISH_TILES`].",
+        FINISH_ROWS = 32: "Output rows of a block of [`FINISH_TILES`].",
     }
 }

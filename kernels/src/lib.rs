@@ -78,16 +78,13 @@ pub struct Kernel {
 ///     "02-conv-shared", "compute_50", ["some-header.cuh"];   the file, its lowest architecture, the files that it includes
 ///
 ///     kernels {
-///         /// A tile in shared memory.
-///         SHARED = "shared",                                 pub const SHARED: Kernel
+///         SHARED = "shared": "A tile in shared memory.",     pub const SHARED: Kernel, with its documentation
 ///     }
 ///     constants {
-///         /// Outputs of a block.
-///         BLOCK = 256,                                       pub const BLOCK: u32
+///         BLOCK = 256: "Outputs of a block.",                pub const BLOCK: u32
 ///     }
 ///     arrays {
-///         /// The filter.
-///         FILTER = "c_filter",                               pub const FILTER: &str
+///         FILTER = "c_filter": "The filter.",                pub const FILTER: &str
 ///     }
 /// }
 /// ```
@@ -101,9 +98,9 @@ macro_rules! source {
     };
     (
         $stem:literal, $architecture:literal, [$($header:literal),*];
-        kernels { $($(#[$kernel_doc:meta])* $kernel:ident = $kernel_name:literal,)* }
-        $(constants { $($(#[$constant_doc:meta])* $constant:ident = $value:literal,)* })?
-        $(arrays { $($(#[$array_doc:meta])* $array:ident = $array_name:literal,)* })?
+        kernels { $($kernel:ident = $kernel_name:literal: $kernel_doc:literal,)* }
+        $(constants { $($constant:ident = $value:literal: $constant_doc:literal,)* })?
+        $(arrays { $($array:ident = $array_name:literal: $array_doc:literal,)* })?
     ) => {
         #[doc = concat!("`kernels/cuda/", $stem, ".cu`")]
         pub static SOURCE: $crate::Source = $crate::Source {
@@ -121,9 +118,9 @@ macro_rules! source {
             constants: &[$($((stringify!($constant), $value)),*)?],
             arrays: &[$($($array_name),*)?],
         };
-        $($(#[$kernel_doc])* pub const $kernel: $crate::Kernel = $crate::Kernel { source: &SOURCE, name: $kernel_name };)*
-        $($($(#[$constant_doc])* pub const $constant: u32 = $value;)*)?
-        $($($(#[$array_doc])* pub const $array: &str = $array_name;)*)?
+        $(#[doc = $kernel_doc] pub const $kernel: $crate::Kernel = $crate::Kernel { source: &SOURCE, name: $kernel_name };)*
+        $($(#[doc = $constant_doc] pub const $constant: u32 = $value;)*)?
+        $($(#[doc = $array_doc] pub const $array: &str = $array_name;)*)?
     };
 }
 

@@ -4,34 +4,21 @@ source! {
     "06-matmul-tiled", "compute_50", [];
 
     kernels {
-        /// One output per thread.
-        NAIVE = "naive",
-        /// Tiles of [`TILE`] x [`TILE`] in shared memory.
-        TILED = "tiled",
-        /// A column of outputs per thread.
-        REGISTER_TILE_1D = "register_tile_1d",
-        /// 8 x 8 outputs per thread.
-        REGISTER_TILE = "register_tile",
-        /// [`REGISTER_TILE`] with loads of four numbers.
-        VECTOR = "vector",
-        /// [`VECTOR`] with a rectangle of outputs for each warp.
-        WARP_TILE = "warp_tile",
-        /// Adds the partial sums of slices.
-        ADD_SLICES = "add_slices",
+        NAIVE = "naive": "One output per thread.",
+        TILED = "tiled": "Tiles of [`TILE`] x [`TILE`] in shared memory.",
+        REGISTER_TILE_1D = "register_tile_1d": "A column of outputs per thread.",
+        REGISTER_TILE = "register_tile": "8 x 8 outputs per thread.",
+        VECTOR = "vector": "[`REGISTER_TILE`] with loads of four numbers.",
+        WARP_TILE = "warp_tile": "[`VECTOR`] with a rectangle of outputs for each warp.",
+        ADD_SLICES = "add_slices": "Adds the partial sums of slices.",
     }
     constants {
-        /// Rows and columns of the tiles of [`NAIVE`] and [`TILED`], which have a thread for each output.
-        TILE = 16,
-        /// Rows and columns of the outputs of a block of [`REGISTER_TILE_1D`].
-        COLUMN_TILE = 64,
-        /// Threads of such a block.
-        COLUMN_THREADS = 512,
-        /// Output rows of a block of [`REGISTER_TILE`], [`VECTOR`] and [`WARP_TILE`].
-        BLOCK_ROWS = 128,
-        /// Output columns of such a block.
-        BLOCK_COLUMNS = 128,
-        /// Threads of such a block.
-        THREADS = 256,
+        TILE = 16: "Rows and columns of the tiles of [`NAIVE`] and [`TILED`], which have a thread for each output.",
+        COLUMN_TILE = 64: "Rows and columns of the outputs of a block of [`REGISTER_TILE_1D`].",
+        COLUMN_THREADS = 512: "Threads of such a block.",
+        BLOCK_ROWS = 128: "Output rows of a block of [`REGISTER_TILE`], [`VECTOR`] and [`WARP_TILE`].",
+        BLOCK_COLUMNS = 128: "Output columns of such a block.",
+        THREADS = 256: "Threads of such a block.",
     }
 }
 
@@ -40,28 +27,20 @@ source! {
     mod asynchronous: "06-matmul-tiled-async", "compute_80", ["06-matmul-tiled.cuh"];
 
     kernels {
-        /// [`LARGE_ROWS`] x [`LARGE_COLUMNS`] outputs per block; rows of B start at multiples of 16 bytes.
-        DOUBLE_BUFFERED = "double_buffered",
-        /// [`DOUBLE_BUFFERED`] for any size.
-        DOUBLE_BUFFERED_ANY = "double_buffered_any",
-        /// [`SMALL_ROWS`] x [`SMALL_COLUMNS`] outputs per block; rows of B start at multiples of 16 bytes.
-        SMALL_TILE = "small_tile",
-        /// [`SMALL_TILE`] for any size.
-        SMALL_TILE_ANY = "small_tile_any",
+        DOUBLE_BUFFERED = "double_buffered":
+            "[`LARGE_ROWS`] x [`LARGE_COLUMNS`] outputs per block; rows of B start at multiples of 16 bytes.",
+        DOUBLE_BUFFERED_ANY = "double_buffered_any": "[`DOUBLE_BUFFERED`] for any size.",
+        SMALL_TILE = "small_tile":
+            "[`SMALL_ROWS`] x [`SMALL_COLUMNS`] outputs per block; rows of B start at multiples of 16 bytes.",
+        SMALL_TILE_ANY = "small_tile_any": "[`SMALL_TILE`] for any size.",
     }
     constants {
-        /// Output rows of a block of [`DOUBLE_BUFFERED`].
-        LARGE_ROWS = 128,
-        /// Output columns of such a block.
-        LARGE_COLUMNS = 256,
-        /// Threads of such a block.
-        LARGE_THREADS = 256,
-        /// Output rows of a block of [`SMALL_TILE`].
-        SMALL_ROWS = 64,
-        /// Output columns of such a block.
-        SMALL_COLUMNS = 64,
-        /// Threads of such a block.
-        SMALL_THREADS = 64,
+        LARGE_ROWS = 128: "Output rows of a block of [`DOUBLE_BUFFERED`].",
+        LARGE_COLUMNS = 256: "Output columns of such a block.",
+        LARGE_THREADS = 256: "Threads of such a block.",
+        SMALL_ROWS = 64: "Output rows of a block of [`SMALL_TILE`].",
+        SMALL_COLUMNS = 64: "Output columns of such a block.",
+        SMALL_THREADS = 64: "Threads of such a block.",
     }
 }
 
@@ -70,24 +49,16 @@ source! {
     mod tensor: "06-matmul-tiled-tensor", "compute_80", ["06-matmul-tiled.cuh"];
 
     kernels {
-        /// Factors rounded to tf32; rows of all matrices start at multiples of 16 bytes.
-        TENSOR_TF32 = "tensor_tf32",
-        /// [`TENSOR_TF32`] for any size.
-        TENSOR_TF32_ANY = "tensor_tf32_any",
+        TENSOR_TF32 = "tensor_tf32": "Factors rounded to tf32; rows of all matrices start at multiples of 16 bytes.",
+        TENSOR_TF32_ANY = "tensor_tf32_any": "[`TENSOR_TF32`] for any size.",
     }
     constants {
-        /// Output rows of a block.
-        ROWS = 128,
-        /// Output columns of a block.
-        COLUMNS = 256,
-        /// Columns of A, and rows of B, in shared memory at a time.
-        DEPTH = 32,
-        /// Pairs of tiles in shared memory.
-        BUFFERS = 3,
-        /// Threads of a block.
-        THREADS = 256,
-        /// Bytes of dynamic shared memory of a block.
-        SHARED_BYTES = 156_672,
+        ROWS = 128: "Output rows of a block.",
+        COLUMNS = 256: "Output columns of a block.",
+        DEPTH = 32: "Columns of A, and rows of B, in shared memory at a time.",
+        BUFFERS = 3: "Pairs of tiles in shared memory.",
+        THREADS = 256: "Threads of a block.",
+        SHARED_BYTES = 156_672: "Bytes of dynamic shared memory of a block.",
     }
 }
 
@@ -96,32 +67,20 @@ source! {
     mod hopper: "06-matmul-tiled-hopper", "compute_90a", ["hopper.cuh", "06-matmul-tiled-hopper.cuh"];
 
     kernels {
-        /// Waits for each pair of tiles.
-        WGMMA = "wgmma",
-        /// Copies [`STAGES`] pairs of tiles in the background.
-        WGMMA_RING = "wgmma_ring",
-        /// One warpgroup copies, two multiply. Blocks may take several tiles of the output.
-        WGMMA_TF32 = "wgmma_tf32",
+        WGMMA = "wgmma": "Waits for each pair of tiles.",
+        WGMMA_RING = "wgmma_ring": "Copies [`STAGES`] pairs of tiles in the background.",
+        WGMMA_TF32 = "wgmma_tf32": "One warpgroup copies, two multiply. Blocks may take several tiles of the output.",
     }
     constants {
-        /// Output rows of a block.
-        ROWS = 256,
-        /// Output columns of a block.
-        COLUMNS = 128,
-        /// Columns of A, and rows of B, in a tile.
-        DEPTH = 32,
-        /// Columns of B that are copied at a time.
-        BOX = 32,
-        /// Threads of a block that multiply.
-        CONSUMERS = 256,
-        /// Bytes of a pair of tiles.
-        STAGE_BYTES = 49_152,
-        /// Pairs of tiles in shared memory.
-        STAGES = 4,
-        /// Bytes of the barriers after them.
-        BARRIER_BYTES = 64,
-        /// Threads of a block with a warpgroup that copies.
-        THREADS = 384,
+        ROWS = 256: "Output rows of a block.",
+        COLUMNS = 128: "Output columns of a block.",
+        DEPTH = 32: "Columns of A, and rows of B, in a tile.",
+        BOX = 32: "Columns of B that are copied at a time.",
+        CONSUMERS = 256: "Threads of a block that multiply.",
+        STAGE_BYTES = 49_152: "Bytes of a pair of tiles.",
+        STAGES = 4: "Pairs of tiles in shared memory.",
+        BARRIER_BYTES = 64: "Bytes of the barriers after them.",
+        THREADS = 384: "Threads of a block with a warpgroup that copies.",
     }
 }
 
@@ -130,27 +89,17 @@ source! {
     mod split: "06-matmul-tiled-split", "compute_90a", ["hopper.cuh", "06-matmul-tiled-hopper.cuh"];
 
     kernels {
-        /// The low parts of a matrix.
-        SPLIT_OFF_LOW = "split_off_low",
-        /// Three products of high and low parts.
-        TENSOR_3XTF32 = "tensor_3xtf32",
+        SPLIT_OFF_LOW = "split_off_low": "The low parts of a matrix.",
+        TENSOR_3XTF32 = "tensor_3xtf32": "Three products of high and low parts.",
     }
     constants {
-        /// Output rows of a block.
-        ROWS = 128,
-        /// Output columns of a block.
-        COLUMNS = 128,
-        /// Columns of A, and rows of B, in a tile.
-        DEPTH = 32,
-        /// Columns of B that are copied at a time.
-        BOX = 32,
-        /// Bytes of a tile of A, one of its low part, and one of B.
-        STAGE_BYTES = 49_152,
-        /// Such triples in shared memory.
-        STAGES = 4,
-        /// Bytes of the barriers after them.
-        BARRIER_BYTES = 64,
-        /// Threads of a block.
-        THREADS = 384,
+        ROWS = 128: "Output rows of a block.",
+        COLUMNS = 128: "Output columns of a block.",
+        DEPTH = 32: "Columns of A, and rows of B, in a tile.",
+        BOX = 32: "Columns of B that are copied at a time.",
+        STAGE_BYTES = 49_152: "Bytes of a tile of A, one of its low part, and one of B.",
+        STAGES = 4: "Such triples in shared memory.",
+        BARRIER_BYTES = 64: "Bytes of the barriers after them.",
+        THREADS = 384: "Threads of a block.",
     }
 }

@@ -18,15 +18,9 @@ use std::sync::Arc;
 use cudarc::driver::{CudaSlice, CudaStream, HostSlice, LaunchConfig, PinnedHostSlice, PushKernelArg};
 use oracles::output::poison;
 use rayon::prelude::*;
-use run::Chapter;
-use run::Result;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
 use run::pinned::pinned;
-use run::stage::{Copies, Prepared, Stage};
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Chapter, Comparison, Gpu, Measure, Prepared, Result, Stage};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Convolution> = Chapter {
@@ -43,17 +37,16 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<Convolution>] = &[
-    Comparison::counts(
-        NAIVE_STRIDED,
-        NAIVE,
-        Measure::SectorsPerLoad,
-        "Both load the same samples, but here neighboring threads load neighboring addresses.",
-    ),
-    Comparison::times(NAIVE_STRIDED, NAIVE, "The arithmetic is the same; only the order in which threads touch memory differs."),
-    Comparison::times(NAIVE, COPY_ONLY, "A program whose data is on the host pays for these copies on top of the kernel.")
+    Comparison::counts(NAIVE_STRIDED, NAIVE, Measure::SectorsPerLoad)
+        .because("Both load the same samples, but here neighboring threads load neighboring addresses."),
+    Comparison::times(NAIVE_STRIDED, NAIVE)
+        .because("The arithmetic is the same; only the order in which threads touch memory differs."),
+    Comparison::times(NAIVE, COPY_ONLY)
+        .because("A program whose data is on the host pays for these copies on top of the kernel.")
         .otherwise("At this size, copying the data takes longer than computing with it."),
-    Comparison::times(COPY_ONLY, COPY_ONLY_PINNED, "The device reads pinned memory without the driver's help."),
-    Comparison::times(ROUND_TRIP, OVERLAPPED, "One piece is copied while another is computed.")
+    Comparison::times(COPY_ONLY, COPY_ONLY_PINNED).because("The device reads pinned memory without the driver's help."),
+    Comparison::times(ROUND_TRIP, OVERLAPPED)
+        .because("One piece is copied while another is computed.")
         .otherwise("At this size, the copies are too short for their overlap to be worth the additional launches."),
 ];
 
@@ -77,7 +70,6 @@ fn cpu(conv: &Convolution, output: &mut [f32]) {
 }
 // ANCHOR_END: cpu
 
-// ANCHOR: cpu-parallel
 /// A fair comparison for a GPU: all cores, each with a run of neighboring outputs at a time. Their sums do not depend
 /// on each other, so the compiler keeps them in vector registers.
 pub const CPU_PARALLEL: Stage<Convolution> =
@@ -107,9 +99,7 @@ fn cpu_parallel(conv: &Convolution, output: &mut [f32]) {
         output.copy_from_slice(&sums);
     });
 }
-// ANCHOR_END: cpu-parallel
 
-// ANCHOR: naive-strided
 /// The same division of the work on a GPU: each thread computes a run of neighboring outputs. In each step, the 32
 /// threads of a warp then read 32 samples that are far apart, and memory moves a whole sector for each of them.
 pub const NAIVE_STRIDED: Stage<Convolution> = Stage::launches(
@@ -131,7 +121,6 @@ fn naive_strided(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result
     unsafe { launch.launch(config) }?;
     Ok(())
 }
-// ANCHOR_END: naive-strided
 
 // ANCHOR: naive
 /// One thread per output, so that neighboring threads read neighboring samples: a warp's samples are side by side, in
@@ -152,7 +141,6 @@ fn naive(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
 }
 // ANCHOR_END: naive
 
-// ANCHOR: copy-only
 /// No computation, only the copies that every program with its data on the host has to make: the inputs to the device,
 /// the outputs back, in ordinary host memory. The system may move or swap such memory at any time, so the driver first
 /// copies it to memory of its own.
@@ -165,9 +153,7 @@ pub const COPY_ONLY: Stage<Convolution> =
             values: |output| Ok(output.clone()),
         }))
     });
-// ANCHOR_END: copy-only
 
-// ANCHOR: copy-only-pinned
 /// The same copies in pinned memory, which the system has promised not to move: the device reads and writes it by itself.
 pub const COPY_ONLY_PINNED: Stage<Convolution> =
     Stage::copies("copy-only-pinned", "the same copies, pinned host memory", |gpu, conv| {
@@ -178,7 +164,6 @@ pub const COPY_ONLY_PINNED: Stage<Convolution> =
             values: |output| Ok(output.as_slice()?.to_vec()),
         }))
     });
-// ANCHOR_END: copy-only-pinned
 
 /// The host's side of the copies, in memory of one kind.
 struct HostMemory<M> {
@@ -189,20 +174,19 @@ struct HostMemory<M> {
     values: fn(&M) -> Result<Vec<f32>>,
 }
 
-impl<M: HostSlice<f32>> Copies<Convolution> for HostMemory<M> {
-    fn enqueue(&mut self, gpu: &Gpu, buffers: &mut Buffers) -> Result<()> {
+impl<M: HostSlice<f32>> Prepared<Convolution> for HostMemory<M> {
+    fn enqueue(&mut self, gpu: &Gpu, _: &Convolution, buffers: &mut Buffers) -> Result<()> {
         gpu.stream.memcpy_htod(&self.signal, &mut buffers.signal)?;
         gpu.stream.memcpy_htod(&self.filter, &mut buffers.filter)?;
         gpu.stream.memcpy_dtoh(&buffers.output.view(), &mut self.output)?;
         Ok(())
     }
 
-    fn arrived(&self) -> Result<Vec<f32>> {
-        (self.values)(&self.output)
+    fn arrived(&self) -> Result<Option<Vec<f32>>> {
+        (self.values)(&self.output).map(Some)
     }
 }
 
-// ANCHOR: overlapped
 /// The cost for a program whose data is on the host: samples to the device, then the kernel, then outputs back.
 pub const ROUND_TRIP: Stage<Convolution> =
     Stage::prepared("round-trip", "samples to the device, naive, outputs back, one after the other", |gpu, conv| {
@@ -284,4 +268,3 @@ impl Prepared<Convolution> for Pieces {
         Ok(Some(outputs))
     }
 }
-// ANCHOR_END: overlapped

@@ -20,15 +20,8 @@ use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::conv_shared::{BLOCK, reduction};
-use run::Chapter;
-use run::Result;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
-use run::requirement::Unmet;
-use run::stage::Stage;
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Chapter, Comparison, Gpu, Measure, Result, Stage, Unmet};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Convolution> = Chapter {
@@ -45,28 +38,14 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<Convolution>] = &[
-    Comparison::counts(NAIVE, SHARED, Measure::SectorsLoaded, "A block loads once what its threads share."),
-    Comparison::counts(
-        NAIVE,
-        SHARED,
-        Measure::BankWavefronts,
-        "L1 and shared memory use the same banks, and every multiply-add still loads two operands from them.",
-    ),
-    Comparison::counts(SHARED, SHARED_WIDE, Measure::SectorsLoaded, "With larger tiles, fewer samples are copied twice."),
-    Comparison::counts(SHARED, SHARED_WIDE, Measure::BankWavefronts, "Copying is a small part of the work."),
-    Comparison::times(
-        NAIVE,
-        SHARED,
-        "A load from shared memory does not have to find its line in a cache first, so warps wait less.",
-    ),
-    Comparison::times(SHARED, SHARED_WIDE, "Fewer tiles mean fewer copies and fewer barriers."),
-    Comparison::counts(
-        BLOCK_PER_OUTPUT,
-        WARP_PER_OUTPUT,
-        Measure::BankWavefronts,
-        "Its lanes pass their sums from register to register instead of through shared memory.",
-    ),
-    Comparison::times(NAIVE, BLOCK_SHUFFLE, "With few outputs, a thread for each of them leaves most of the GPU idle.").otherwise(
+    Comparison::counts(NAIVE, SHARED, Measure::SectorsLoaded).because("A block loads once what its threads share."),
+    Comparison::counts(NAIVE, SHARED, Measure::BankWavefronts).because("L1 and shared memory use the same banks, and every multiply-add still loads two operands from them."),
+    Comparison::counts(SHARED, SHARED_WIDE, Measure::SectorsLoaded).because("With larger tiles, fewer samples are copied twice."),
+    Comparison::counts(SHARED, SHARED_WIDE, Measure::BankWavefronts).because("Copying is a small part of the work."),
+    Comparison::times(NAIVE, SHARED).because("A load from shared memory does not have to find its line in a cache first, so warps wait less."),
+    Comparison::times(SHARED, SHARED_WIDE).because("Fewer tiles mean fewer copies and fewer barriers."),
+    Comparison::counts(BLOCK_PER_OUTPUT, WARP_PER_OUTPUT, Measure::BankWavefronts).because("Its lanes pass their sums from register to register instead of through shared memory."),
+    Comparison::times(NAIVE, BLOCK_SHUFFLE).because("With few outputs, a thread for each of them leaves most of the GPU idle.").otherwise(
         "With this many outputs, a thread for each of them fills the GPU, and adding up the sums of many threads is extra work.",
     ),
 ];

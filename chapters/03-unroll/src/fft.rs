@@ -36,13 +36,9 @@ use cudarc::cufft::CudaFft;
 use cudarc::cufft::sys::{cufftType, float2};
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::unroll::fft::{COLLECT, GATHER, MULTIPLY};
-use run::Result;
 use run::fourier::{cufft, failed, fastest};
-use run::gpu::Gpu;
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Gpu, Prepared, Result, Stage, Unmet};
 use rustfft::FftPlanner;
 use rustfft::num_complex::Complex;
 
@@ -198,10 +194,6 @@ fn one_for_each(values: u32) -> LaunchConfig {
 }
 
 /// Enqueues the kernel that cuts the signal: the filter's ring first, then the blocks, each followed by zeros.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn gather(gpu: &Gpu, conv: &Convolution, buffers: &Buffers, blocks: Blocks, rings: &mut CudaSlice<f32>) -> Result<()> {
     let Blocks { length, hop, count } = blocks;
     let (samples, taps) = (conv.signal().len() as u32, conv.taps());
@@ -215,10 +207,6 @@ pub fn gather(gpu: &Gpu, conv: &Convolution, buffers: &Buffers, blocks: Blocks, 
 }
 
 /// Enqueues the kernel that multiplies every block's spectrum by the filter's, which comes before them.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn multiply(gpu: &Gpu, blocks: Blocks, spectra: &mut CudaSlice<float2>) -> Result<()> {
     /// Blocks next to each other in the grid, so that short spectra fill the device, too.
     const SIDE_BY_SIDE: u32 = 32;
@@ -234,10 +222,6 @@ pub fn multiply(gpu: &Gpu, blocks: Blocks, spectra: &mut CudaSlice<float2>) -> R
 }
 
 /// Enqueues the kernel that takes the outputs from the rings.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn collect(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers, blocks: Blocks, rings: &CudaSlice<f32>) -> Result<()> {
     let Blocks { length, hop, .. } = blocks;
     let outputs = conv.outputs();

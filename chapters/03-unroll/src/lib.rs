@@ -26,14 +26,8 @@ pub mod tensor;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::unroll::{BLOCK, RUN};
-use run::Chapter;
-use run::Result;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
-use run::stage::Stage;
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Chapter, Comparison, Gpu, Measure, Result, Stage};
 
 use crate::runs::{ConstantFilter, SplitFilter};
 
@@ -71,52 +65,32 @@ pub static CHAPTER: Chapter<Convolution> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<Convolution>] = &[
-    Comparison::counts(
-        SHARED,
-        UNROLL_8,
-        Measure::InstructionsPerMultiplyAdd,
-        "Unrolling by 8 removes seven eighths of the loop overhead, and loads the filter in vectors.",
-    ),
-    Comparison::counts(
-        UNROLL_16,
-        REGISTER_TILE,
-        Measure::SharedWavefrontsPerWarpMultiplyAdd,
-        "A sample that is loaded once serves sixteen neighboring outputs.",
-    ),
-    Comparison::counts(
-        CONSTANT_FILTER,
-        LONG_RUN,
-        Measure::BankConflictShare,
-        "With an odd number of vectors per thread, neighboring lanes start in different banks.",
-    ),
-    Comparison::times(SHARED, UNROLL_4, "Three quarters of the loop overhead are gone."),
-    Comparison::times(UNROLL_4, UNROLL_16, "Little is left to gain: the loop is no longer the bottleneck."),
-    Comparison::times(UNROLL_16, LONG_RUN, "The multiply-adds are the same, but each one loads less."),
-    Comparison::counts(
-        SHARED,
-        tensor::TF32X3,
-        Measure::ExecutedPerMultiplyAdd,
+    Comparison::counts(SHARED, UNROLL_8, Measure::InstructionsPerMultiplyAdd)
+        .because("Unrolling by 8 removes seven eighths of the loop overhead, and loads the filter in vectors."),
+    Comparison::counts(UNROLL_16, REGISTER_TILE, Measure::SharedWavefrontsPerWarpMultiplyAdd)
+        .because("A sample that is loaded once serves sixteen neighboring outputs."),
+    Comparison::counts(CONSTANT_FILTER, LONG_RUN, Measure::BankConflictShare)
+        .because("With an odd number of vectors per thread, neighboring lanes start in different banks."),
+    Comparison::times(SHARED, UNROLL_4).because("Three quarters of the loop overhead are gone."),
+    Comparison::times(UNROLL_4, UNROLL_16).because("Little is left to gain: the loop is no longer the bottleneck."),
+    Comparison::times(UNROLL_16, LONG_RUN).because("The multiply-adds are the same, but each one loads less."),
+    Comparison::counts(SHARED, tensor::TF32X3, Measure::ExecutedPerMultiplyAdd).because(
         "Each factor is split into two numbers, which takes three products, and the zeros beside the band are multiplied as well.",
     ),
-    Comparison::times(LONG_RUN, tensor::F16X3, "Tensor cores are fast enough to make up for three products instead of one."),
-    Comparison::times(LONG_RUN, fft::FFT, "The work of a transform hardly grows with the length of the filter.")
+    Comparison::times(LONG_RUN, tensor::F16X3)
+        .because("Tensor cores are fast enough to make up for three products instead of one."),
+    Comparison::times(LONG_RUN, fft::FFT)
+        .because("The work of a transform hardly grows with the length of the filter.")
         .otherwise("A filter this short is summed sooner than it is transformed."),
-    Comparison::times(tensor::F16X3, fft::FFT, "At this length, the better algorithm beats the faster arithmetic.")
+    Comparison::times(tensor::F16X3, fft::FFT)
+        .because("At this length, the better algorithm beats the faster arithmetic.")
         .otherwise("At this length, the faster arithmetic beats the better algorithm."),
-    Comparison::counts(
-        LONG_RUN,
-        partitioned::FFT_PARTITIONED,
-        Measure::InstructionsPerMultiplyAdd,
-        "A transform takes a few steps for each point, and a sum one for each tap.",
-    ),
-    Comparison::times(
-        fft::FFT,
-        partitioned::FFT_PARTITIONED,
-        "A transform that fits one block of threads leaves no work for launches before and after it.",
-    ),
+    Comparison::counts(LONG_RUN, partitioned::FFT_PARTITIONED, Measure::InstructionsPerMultiplyAdd)
+        .because("A transform takes a few steps for each point, and a sum one for each tap."),
+    Comparison::times(fft::FFT, partitioned::FFT_PARTITIONED)
+        .because("A transform that fits one block of threads leaves no work for launches before and after it."),
 ];
 
-// ANCHOR: launch
 /// Launches one of the kernels with a thread for each output. They differ only in how the compiler unrolled their loop.
 fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(kernel)?;
@@ -130,7 +104,6 @@ fn launch(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) 
     unsafe { launch.launch(config) }?;
     Ok(())
 }
-// ANCHOR_END: launch
 
 /// The end of chapter 02: both operands in shared memory. Each multiply-add comes with two loads and the instructions
 /// of a loop.
@@ -169,17 +142,15 @@ pub const WIDE_UNROLL: Stage<Convolution> = Stage::launches(
 pub const REGISTER_TILE: Stage<Convolution> = Stage::launches(
     "register-tile",
     "sixteen neighboring outputs per thread: their samples stay in registers",
-    runs::register_tile,
+    |gpu, conv, buffers| runs::whole_filter(kernels::unroll::REGISTER_TILE, gpu, conv, buffers),
 );
 
-// ANCHOR: at_least
 /// The register tile with a smaller tile of taps, whose 6 KB of shared memory limit nothing: as many blocks are
 /// resident as its registers allow. No promise to the compiler costs it a register.
 pub const AT_LEAST_16: Stage<Convolution> =
     Stage::launches("at-least-16", "a register tile compiled for at least 16 resident blocks", |gpu, conv, buffers| {
         runs::whole_filter(kernels::unroll::AT_LEAST_16, gpu, conv, buffers)
     });
-// ANCHOR_END: at_least
 
 /// A quarter more warps, with fewer registers each.
 pub const AT_LEAST_20: Stage<Convolution> =

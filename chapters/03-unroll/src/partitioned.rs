@@ -25,13 +25,8 @@ use std::f64::consts::TAU;
 
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::unroll::partitioned::{CONVOLVE, MULTIPLY_PARTS, PAIRS, PART, POINTS, RADIX, THREADS, TRANSFORM, TRANSFORM_BACK};
-use run::Result;
-use run::gpu::Gpu;
-use run::planner;
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Gpu, Prepared, Result, Stage, Unmet, planner};
 
 use crate::fft::spread_over_the_ring;
 
@@ -117,7 +112,6 @@ fn transforms(count: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (count, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }
 
-// ANCHOR: one_part
 /// A filter that fits one transform.
 struct OnePart {
     cut: Cut,
@@ -151,9 +145,7 @@ impl Prepared<Convolution> for OnePart {
         Ok(())
     }
 }
-// ANCHOR_END: one_part
 
-// ANCHOR: parts
 /// A filter in several parts.
 struct Parts {
     cut: Cut,
@@ -180,7 +172,6 @@ impl Prepared<Convolution> for Parts {
         self.transform_back(gpu, conv, buffers)
     }
 }
-// ANCHOR_END: parts
 
 impl Parts {
     /// Bins of a block of [`MULTIPLY_PARTS`], one per lane.

@@ -3,12 +3,9 @@
 use cudarc::driver::{CudaSlice, CudaViewMut, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::unroll::{ADD_SLICES, BLOCK, C_FILTER, CONSTANT_TAPS, RUN, RUN_THREADS, SLOTS, SOURCE};
-use run::Result;
-use run::gpu::Gpu;
 use run::planner::{Slices, partial_sums};
-use run::stage::Prepared;
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Gpu, Prepared, Result};
 
 use crate::slices::{cut, filter};
 
@@ -18,13 +15,7 @@ fn grid(outputs: u32, run: u32, slices: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (tiles, slices, 1), block_dim: (RUN_THREADS, 1, 1), shared_mem_bytes: 0 }
 }
 
-// ANCHOR: register_tile
-/// The whole filter as one slice: a block computes its outputs to the end.
-pub fn register_tile(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
-    whole_filter(kernels::unroll::REGISTER_TILE, gpu, conv, buffers)
-}
-
-/// Launches a kernel with the parameters of `register_tile`.
+/// Launches a kernel with the parameters of `register_tile`, with the whole filter as one slice: a block computes its outputs to the end.
 pub fn whole_filter(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(kernel)?;
     let (outputs, taps, whole) = (conv.outputs(), conv.taps(), filter(conv.taps()).whole());
@@ -36,7 +27,6 @@ pub fn whole_filter(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut
     unsafe { launch.launch(grid(outputs, RUN, whole.count)) }?;
     Ok(())
 }
-// ANCHOR_END: register_tile
 
 // ANCHOR: split_filter
 /// The same kernel on slices of the filter, and a second kernel that adds up the partial sums.
@@ -47,10 +37,6 @@ pub struct SplitFilter {
 
 impl SplitFilter {
     /// Cuts the filter for this GPU, and allocates memory for the partial sums.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn prepare(gpu: &Gpu, conv: &Convolution) -> Result<Self> {
         let kernel = gpu.kernel(kernels::unroll::REGISTER_TILE)?;
         let slices = cut(gpu, &kernel, RUN, conv.outputs(), conv.taps())?;
@@ -104,10 +90,6 @@ pub struct ConstantFilter {
 
 impl ConstantFilter {
     /// Plans the pieces for a kernel with `run` outputs per thread, and allocates memory for the partial sums.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn prepare(gpu: &Gpu, conv: &Convolution, kernel: Kernel, run: u32) -> Result<Self> {
         let (outputs, taps) = (conv.outputs(), conv.taps());
         let piece = taps.div_ceil(taps.div_ceil(CONSTANT_TAPS)).next_multiple_of(SLOTS);

@@ -4,9 +4,8 @@
 
 use cudarc::driver::CudaFunction;
 use kernels::unroll::{RUN_THREADS, SLOTS};
-use run::Result;
-use run::gpu::Gpu;
 use run::planner::{self, Model, Slices, Sum};
+use run::{Gpu, Result};
 
 /// Warps of a block.
 const WARPS: u64 = (RUN_THREADS / 32) as u64;
@@ -53,10 +52,6 @@ pub fn filter(taps: u32) -> Sum {
 }
 
 /// Cuts the filter for a kernel with `run` outputs per thread.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn cut(gpu: &Gpu, kernel: &CudaFunction, run: u32, outputs: u32, taps: u32) -> Result<Slices> {
     let model = Runs { resident: kernel.occupancy_max_active_blocks_per_multiprocessor(RUN_THREADS, 0, None)? };
     let tiles = u64::from(outputs.div_ceil(run * RUN_THREADS));

@@ -36,23 +36,17 @@
 //! between 2^14 and 2^15, and scales the results back. Numbers that are then below 2^-14 have fewer digits, down to a step of 2^-24. The
 //! stage's allowance states what that costs.
 
-use cudarc::driver::sys::CUfunction_attribute;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaViewMut, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaSlice, CudaViewMut, LaunchConfig, PushKernelArg};
 use kernels::unroll::tensor::{
     COLUMNS, HALF_PITCH, MAGNITUDES, MARGIN, MAXIMA, MAXIMA_THREADS, PITCH, ROWS, TENSOR_F16X3, TENSOR_TF32X3, THREADS,
 };
-use run::Result;
-use run::error::Error;
-use run::gpu::Gpu;
+use run::gpu::allow_shared_memory;
 use run::planner::{self, Model, Slices, Sum, partial_sums};
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Convolution;
-use run::workload::convolution::Buffers;
+use run::workload::convolution::{Buffers, Convolution};
+use run::{Gpu, Prepared, Result, Stage, Unmet};
 
 use crate::runs::add_slices;
 
-// ANCHOR: stages
 /// Three products of tf32 for one of f32.
 pub const TF32X3: Stage<Convolution> = Stage::prepared(
     "tensor-tf32x3",
@@ -75,7 +69,6 @@ pub const F16X3: Stage<Convolution> = Stage::prepared(
 .needs_compute_capability(8, 0)
 .requires(room_for_partial_sums)
 .with_allowance(lost_below_f16);
-// ANCHOR_END: stages
 
 fn largest(values: &[f32]) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(f64::from(value.abs())))
@@ -175,7 +168,6 @@ impl Sums {
         Ok(Self { division, partial })
     }
 
-    // ANCHOR: slices
     /// Calls `multiply` to enqueue the product, with the launch shape and where to write, and adds the slices if there
     /// are several.
     fn enqueue(
@@ -192,25 +184,17 @@ impl Sums {
         multiply(config, length, &mut partial.as_view_mut())?;
         add_slices(gpu, partial, conv.outputs(), count, output)
     }
-    // ANCHOR_END: slices
-}
-
-/// Allows a kernel more than the 48 KB of dynamic shared memory that every launch may have.
-fn allow_shared(kernel: &CudaFunction, shared_bytes: u32) -> Result<()> {
-    let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-    kernel.set_attribute(attribute, shared_bytes as i32).map_err(Error::from)
 }
 
 struct Tf32x3(Sums);
 
-// ANCHOR: tf32x3
 impl Prepared<Convolution> for Tf32x3 {
     fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
         let kernel = gpu.kernel(TENSOR_TF32X3)?;
         let (outputs, taps) = (conv.outputs(), conv.taps());
         // Two words for every sample of the tile.
         let shared_bytes = 8 * PITCH * (ROWS + self.0.division.slices.length);
-        allow_shared(&kernel, shared_bytes)?;
+        allow_shared_memory(&kernel, shared_bytes)?;
         self.0.enqueue(gpu, conv, shared_bytes, &mut buffers.output.view_mut(), |config, lines, sums| {
             let mut launch = gpu.stream.launch_builder(&kernel);
             launch.arg(&buffers.signal).arg(&buffers.filter).arg(&outputs).arg(&taps).arg(&lines).arg(sums);
@@ -223,14 +207,12 @@ impl Prepared<Convolution> for Tf32x3 {
         })
     }
 }
-// ANCHOR_END: tf32x3
 
 struct F16x3 {
     sums: Sums,
     maxima: CudaSlice<u32>,
 }
 
-// ANCHOR: f16x3
 impl Prepared<Convolution> for F16x3 {
     fn enqueue(&mut self, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
         let (outputs, taps, samples) = (conv.outputs(), conv.taps(), conv.signal().len() as u32);
@@ -246,7 +228,7 @@ impl Prepared<Convolution> for F16x3 {
         let lines = self.sums.division.slices.length;
         // Two f16 for every sample of the tile, and four for every tap.
         let shared_bytes = 4 * HALF_PITCH * (ROWS + lines) + 8 * (COLUMNS * lines + MARGIN);
-        allow_shared(&kernel, shared_bytes)?;
+        allow_shared_memory(&kernel, shared_bytes)?;
         let maxima = &self.maxima;
         self.sums.enqueue(gpu, conv, shared_bytes, &mut buffers.output.view_mut(), |config, lines, sums| {
             let mut launch = gpu.stream.launch_builder(&kernel);
@@ -261,7 +243,6 @@ impl Prepared<Convolution> for F16x3 {
         })
     }
 }
-// ANCHOR_END: f16x3
 
 #[cfg(test)]
 mod tests {

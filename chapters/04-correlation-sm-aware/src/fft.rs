@@ -29,15 +29,12 @@ use cudarc::driver::{CudaSlice, DeviceRepr, LaunchConfig, PushKernelArg};
 use kernels::correlation::fft::{FINISH_ROWS, FINISH_THREADS, FINISH_TILES, GATHER_TILES, MIDDLE_GRAY};
 use kernels::correlation::hopper::{MOST_COLUMNS, UNIT, WIDE};
 use kernels::unroll::fft::MULTIPLY;
-use run::Result;
 use run::fourier::{cufft, failed, fastest};
-use run::gpu::Gpu;
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Correlation;
-use run::workload::correlation::Buffers;
+use run::gpu::allow_shared_memory;
+use run::workload::correlation::{Buffers, Correlation};
+use run::{Gpu, Prepared, Result, Stage, Unmet};
 
-use crate::hopper::{allow_shared_memory, most_shared_bytes, prefix_bytes};
+use crate::hopper::prefix_bytes;
 use crate::shape::Shape;
 
 /// The product of the spectra.
@@ -59,17 +56,15 @@ fn requirement(gpu: &Gpu, correlation: &Correlation) -> Result<Option<Unmet>> {
         return Ok(Some(Unmet::Gpu { library: "cuFFT" }));
     }
     let template = correlation.template();
-    if let Some(unmet) = Unmet::limit("columns of the template", template.width, MOST_COLUMNS) {
-        return Ok(Some(unmet));
-    }
-    if let Some(unmet) = Unmet::shared_memory(finish_bytes(correlation), most_shared_bytes(gpu)?) {
-        return Ok(Some(unmet));
-    }
-    if Tiles::of_workload(correlation).is_empty() {
+    let columns = Unmet::limit("columns of the template", template.width, MOST_COLUMNS);
+    let no_tiles = || {
         let side = u64::from(template.width.max(template.height));
-        return Ok(Some(Unmet::Limit { what: "points in a batch of cuFFT", needed: 8 * side * side, limit: i32::MAX as u64 }));
-    }
-    Ok(cufft().err().map(|error| Unmet::Library { reason: error.to_string() }))
+        let unmet = Unmet::Limit { what: "points in a batch of cuFFT", needed: 8 * side * side, limit: i32::MAX as u64 };
+        Tiles::of_workload(correlation).is_empty().then_some(unmet)
+    };
+    let no_library = || cufft().err().map(|error| Unmet::Library { reason: error.to_string() });
+    let shared_memory = Unmet::shared_memory(finish_bytes(correlation), gpu.most_shared_bytes()?);
+    Ok(columns.or(shared_memory).or_else(no_tiles).or_else(no_library))
 }
 
 /// The largest error that the stage may have beyond the workload's tolerance; derived at the head of this file.
@@ -271,10 +266,6 @@ impl Prepared<Correlation> for Fft {
 const THREADS: u32 = 256;
 
 /// Enqueues the kernel that cuts the image: the template's ring first, then the tiles.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn gather(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers, tiles: Tiles, rings: &mut CudaSlice<f32>) -> Result<()> {
     let kernel = gpu.kernel(GATHER_TILES)?;
     let (shape, of_kernel) = (Shape::of(correlation), tiles.of_kernel());
@@ -313,10 +304,6 @@ fn finish_bytes(correlation: &Correlation) -> u32 {
 }
 
 /// Enqueues the kernel that makes coefficients of the rings.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn finish(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, tiles: Tiles, rings: &CudaSlice<f32>) -> Result<()> {
     let kernel = gpu.kernel(FINISH_TILES)?;
     let (columns, rows) = correlation.outputs();

@@ -3,49 +3,39 @@
 //! One kernel does everything, in blocks of one of four heights. Low blocks are more, which a small image needs to reach every
 //! multiprocessor. High blocks prepare the template less often.
 
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaFunction, DeviceRepr, LaunchConfig, PushKernelArg};
+use cudarc::driver::{DeviceRepr, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::correlation::hopper::{
     DOWN, LANE_COLUMNS, MOST_COLUMNS, PADDED_WORDS, PIECE_COLUMNS, TALL_THREADS, THREADS, UNIT, WGMMA_8, WGMMA_16, WGMMA_64,
     WGMMA_128, WIDE,
 };
-use run::Result;
-use run::error::Error;
-use run::gpu::Gpu;
+use run::gpu::allow_shared_memory;
 use run::planner::multiprocessors;
-use run::requirement::Unmet;
-use run::stage::Stage;
-use run::workload::Correlation;
-use run::workload::correlation::Buffers;
+use run::workload::correlation::{Buffers, Correlation};
+use run::{Gpu, Result, Stage, Unmet};
 
 use crate::shape::Shape;
 
-// ANCHOR: wgmma
 /// The tile of the image as it lies in shared memory times bands of the template, and the window sums from the same tile.
-pub const WGMMA: Stage<Correlation> =
-    Stage::launches("wgmma", "the tile as it is, times bands of the template, on Hopper's tensor cores; one kernel", wgmma)
-        .needs_generation(9, 0)
-        .requires(|gpu, correlation| {
-            let template = correlation.template();
-            if let Some(unmet) = Unmet::limit("columns of the template", template.width, MOST_COLUMNS) {
-                return Ok(Some(unmet));
-            }
-            Ok(Unmet::shared_memory(Block::lowest().shared_bytes((template.width, template.height)), most_shared_bytes(gpu)?))
-        });
-
-fn wgmma(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    let template = (correlation.template().width, correlation.template().height);
-    let block = Block::choose(multiprocessors(gpu)?, most_shared_bytes(gpu)?, correlation.outputs(), template);
-    with_block(gpu, correlation, buffers, block)
-}
+pub const WGMMA: Stage<Correlation> = Stage::launches(
+    "wgmma",
+    "the tile as it is, times bands of the template, on Hopper's tensor cores; one kernel",
+    |gpu, correlation: &Correlation, buffers| {
+        let template = (correlation.template().width, correlation.template().height);
+        let block = Block::choose(multiprocessors(gpu)?, gpu.most_shared_bytes()?, correlation.outputs(), template);
+        with_block(gpu, correlation, buffers, block)
+    },
+)
+.needs_generation(9, 0)
+.requires(|gpu, correlation| {
+    let template = correlation.template();
+    let needed = Block::lowest().shared_bytes((template.width, template.height));
+    let columns = Unmet::limit("columns of the template", template.width, MOST_COLUMNS);
+    Ok(columns.or(Unmet::shared_memory(needed, gpu.most_shared_bytes()?)))
+});
 
 /// Launches the kernel whose blocks have this height.
-///
-/// # Errors
-///
-/// The driver's errors, also when the block does not fit into shared memory.
+/// Fails when the block does not fit into shared memory.
 pub fn with_block(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, block: Block) -> Result<()> {
     let template = (correlation.template().width, correlation.template().height);
     let (columns, rows) = correlation.outputs();
@@ -65,17 +55,6 @@ pub fn with_block(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, b
     // bands and sums have the bytes that the launch gives it, because `shared_bytes` counts the same `pieces`.
     unsafe { launch.launch(config) }?;
     Ok(())
-}
-// ANCHOR_END: wgmma
-
-/// Lets a kernel have more shared memory than blocks have without asking.
-pub(crate) fn allow_shared_memory(kernel: &CudaFunction, bytes: u32) -> Result<()> {
-    kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32).map_err(Error::from)
-}
-
-/// Bytes of shared memory that a block can have if it asks.
-pub(crate) fn most_shared_bytes(gpu: &Gpu) -> Result<u32> {
-    Ok(gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.unsigned_abs())
 }
 
 /// Bytes of the sums over windows that each warp keeps for a row of a tile: a pair for each column, and one for the end of the row.
@@ -132,7 +111,6 @@ pub struct Block {
     pub threads: u32,
 }
 
-// ANCHOR: choose
 impl Block {
     /// All that there are, the highest first.
     pub const ALL: [Self; 4] = [
@@ -155,7 +133,6 @@ impl Block {
         *alone.or_else(|| Self::ALL.iter().find(fits)).unwrap_or(&Self::lowest())
     }
 }
-// ANCHOR_END: choose
 
 impl Block {
     /// Bytes of shared memory: the tile, and the bands with the padded rows that they are made from. The sums of products and the

@@ -31,18 +31,11 @@ use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::correlation::{self, BLOCK_X, BLOCK_Y};
 use kernels::unroll;
 use rayon::prelude::*;
-use run::Chapter;
-use run::Result;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
-use run::requirement::Unmet;
-use run::stage::Stage;
-use run::workload::Correlation;
-use run::workload::correlation::Buffers;
+use run::workload::correlation::{Buffers, Correlation};
+use run::{Chapter, Comparison, Gpu, Measure, Result, Stage, Unmet};
 
 use crate::shape::Shape;
-use crate::variant::{Attributes, Tile, TileKernel, TileKernels, Variant, chosen};
+use crate::variant::{Attributes, Multiply, Tile, TileKernel, Variant, chosen};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Correlation> = Chapter {
@@ -80,39 +73,21 @@ pub static CHAPTER: Chapter<Correlation> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<Correlation>] = &[
-    Comparison::counts(
-        SHARED,
-        SHARED_UNROLL_4,
-        Measure::BankConflicts,
-        "The lanes read the same bytes; only the loop around them is shorter.",
-    ),
-    Comparison::counts(
-        SHARED_UNROLL_4,
-        packed::DP4A,
-        Measure::InstructionsPerMultiplyAdd,
-        "One instruction multiplies four pixels.",
-    ),
-    Comparison::counts(
-        packed::DP4A,
-        packed::DP4A_TILE,
-        Measure::InstructionsPerMultiplyAdd,
-        "Four outputs share each word that a thread loads.",
-    ),
-    Comparison::counts(
-        packed::DP4A_TILE,
-        packed::BOX_SUMS,
-        Measure::Dp4aPerMultiplyAdd,
-        "Two of the three sums do not depend on the template, so they are computed once.",
-    ),
-    Comparison::times(GLOBAL, SHARED, "The arithmetic is the same, but the pixels come from shared memory."),
-    Comparison::times(SHARED, packed::DP4A_TILE, "`dp4a` is an instruction that only some generations have."),
-    Comparison::times(packed::DP4A_TILE, tensor::TENSOR_CORES, "Tensor cores multiply bytes faster still.")
+    Comparison::counts(SHARED, SHARED_UNROLL_4, Measure::BankConflicts)
+        .because("The lanes read the same bytes; only the loop around them is shorter."),
+    Comparison::counts(SHARED_UNROLL_4, packed::DP4A, Measure::InstructionsPerMultiplyAdd)
+        .because("One instruction multiplies four pixels."),
+    Comparison::counts(packed::DP4A, packed::DP4A_TILE, Measure::InstructionsPerMultiplyAdd)
+        .because("Four outputs share each word that a thread loads."),
+    Comparison::counts(packed::DP4A_TILE, packed::BOX_SUMS, Measure::Dp4aPerMultiplyAdd)
+        .because("Two of the three sums do not depend on the template, so they are computed once."),
+    Comparison::times(GLOBAL, SHARED).because("The arithmetic is the same, but the pixels come from shared memory."),
+    Comparison::times(SHARED, packed::DP4A_TILE).because("`dp4a` is an instruction that only some generations have."),
+    Comparison::times(packed::DP4A_TILE, tensor::TENSOR_CORES)
+        .because("Tensor cores multiply bytes faster still.")
         .otherwise("There are too few outputs for its large blocks."),
-    Comparison::times(
-        tensor::TENSOR_CORES,
-        hopper::WGMMA,
-        "The tensor cores read the image where it lies, and one kernel does the work of four.",
-    ),
+    Comparison::times(tensor::TENSOR_CORES, hopper::WGMMA)
+        .because("The tensor cores read the image where it lies, and one kernel does the work of four."),
 ];
 
 /// A grid with one output per thread.
@@ -122,7 +97,6 @@ fn one_each(correlation: &Correlation, shared_mem_bytes: u32) -> LaunchConfig {
     LaunchConfig { grid_dim, block_dim: (BLOCK_X, BLOCK_Y, 1), shared_mem_bytes }
 }
 
-// ANCHOR: cpu
 /// The formula as loops: for each output a loop over the template, on all cores.
 pub const CPU: Stage<Correlation> = Stage::cpu("cpu", "the formula as plain loops, all cores", cpu);
 
@@ -152,9 +126,7 @@ fn cpu(correlation: &Correlation, output: &mut [f32]) {
         }
     });
 }
-// ANCHOR_END: cpu
 
-// ANCHOR: global
 /// One thread per output, with image and template in global memory.
 pub const GLOBAL: Stage<Correlation> =
     Stage::launches("global", "one thread per output, image and template in global memory", global);
@@ -171,7 +143,6 @@ fn global(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result
     unsafe { launch.launch(one_each(correlation, 0)) }?;
     Ok(())
 }
-// ANCHOR_END: global
 
 // ANCHOR: constant
 /// The template in constant memory, which sends the same pixel to all lanes of a warp at once.
@@ -200,22 +171,13 @@ fn fill_constant(gpu: &Gpu, buffers: &Buffers) -> Result<()> {
 }
 // ANCHOR_END: constant
 
-// ANCHOR: shared
 /// The block's tile of the image in shared memory. Where it does not fit, [`CONSTANT`] does the work.
-pub const SHARED: Stage<Correlation> = Stage::launches("shared", "the block's tile of the image in shared memory", shared);
-
-fn shared(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    match chosen(gpu, correlation)? {
-        Variant::Shared { tile, .. } => with_tile(gpu, correlation, buffers, TileKernel::Coefficients(correlation::SHARED), tile),
-        Variant::Constant { .. } => constant(gpu, correlation, buffers),
-    }
-}
+pub const SHARED: Stage<Correlation> =
+    Stage::launches("shared", "the block's tile of the image in shared memory", |gpu, correlation, buffers| {
+        by_generation(gpu, correlation, buffers, [TileKernel::Coefficients(correlation::SHARED); 2])
+    });
 
 /// Launches a kernel that keeps a tile of the image in shared memory.
-///
-/// # Errors
-///
-/// The driver's errors.
 pub fn with_tile(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernel: TileKernel, tile: Tile) -> Result<()> {
     fill_constant(gpu, buffers)?;
     let (TileKernel::Coefficients(function) | TileKernel::CoefficientsAndSums(function)) = kernel;
@@ -234,59 +196,43 @@ pub fn with_tile(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, ke
     unsafe { launch.launch(one_each(correlation, tile.bytes())) }?;
     Ok(())
 }
-// ANCHOR_END: shared
 
-// ANCHOR: shared_sm
 /// The same tile, with multiplications of the width that the device multiplies fastest.
-pub const SHARED_SM: Stage<Correlation> =
-    Stage::launches("shared-sm", "multiplications of 24 bits on compute capability 1.x, of 32 bits on all others", shared_sm);
+pub const SHARED_SM: Stage<Correlation> = Stage::launches(
+    "shared-sm",
+    "multiplications of 24 bits on compute capability 1.x, of 32 bits on all others",
+    |gpu, correlation, buffers| {
+        let kernels = [correlation::SHARED_MULTIPLY_24, correlation::SHARED].map(TileKernel::Coefficients);
+        by_generation(gpu, correlation, buffers, kernels)
+    },
+);
 
-fn shared_sm(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    let kernels = TileKernels {
-        bits_24: TileKernel::Coefficients(correlation::SHARED_MULTIPLY_24),
-        bits_32: TileKernel::Coefficients(correlation::SHARED),
-    };
-    by_generation(gpu, correlation, buffers, kernels)
-}
-
-/// Launches the kernel for the device's generation, or [`CONSTANT`] where the tile does not fit.
-fn by_generation(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernels: TileKernels) -> Result<()> {
+/// Launches the kernel for the device's generation, of one for 24 bits and one for 32, or [`CONSTANT`] where the tile does not fit.
+fn by_generation(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernels: [TileKernel; 2]) -> Result<()> {
+    let [bits_24, bits_32] = kernels;
     match chosen(gpu, correlation)? {
-        Variant::Shared { multiply, tile } => with_tile(gpu, correlation, buffers, kernels.with(multiply), tile),
+        Variant::Shared { multiply: Multiply::Bits24, tile } => with_tile(gpu, correlation, buffers, bits_24, tile),
+        Variant::Shared { multiply: Multiply::Bits32, tile } => with_tile(gpu, correlation, buffers, bits_32, tile),
         Variant::Constant { .. } => constant(gpu, correlation, buffers),
     }
 }
-// ANCHOR_END: shared_sm
 
-// ANCHOR: shared_unroll_4
 /// The same with four template pixels per iteration of the loop.
 pub const SHARED_UNROLL_4: Stage<Correlation> =
-    Stage::launches("shared-unroll-4", "four template pixels per iteration of the loop", shared_unroll_4);
+    Stage::launches("shared-unroll-4", "four template pixels per iteration of the loop", |gpu, correlation, buffers| {
+        let kernels = [correlation::UNROLL_4_MULTIPLY_24, correlation::UNROLL_4].map(TileKernel::Coefficients);
+        by_generation(gpu, correlation, buffers, kernels)
+    });
 
-fn shared_unroll_4(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    let kernels = TileKernels {
-        bits_24: TileKernel::Coefficients(correlation::UNROLL_4_MULTIPLY_24),
-        bits_32: TileKernel::Coefficients(correlation::UNROLL_4),
-    };
-    by_generation(gpu, correlation, buffers, kernels)
-}
-// ANCHOR_END: shared_unroll_4
-
-// ANCHOR: shared_sums
 /// The same, which also stores ΣI, ΣI² and ΣIT of every output. No kernel does that without a tile, so the stage needs
 /// the tile to fit.
 pub const SHARED_SUMS: Stage<Correlation> =
-    Stage::launches("shared-sums", "unrolled, and the three sums are stored as well", shared_sums).requires(|gpu, correlation| {
+    Stage::launches("shared-sums", "unrolled, and the three sums are stored as well", |gpu, correlation, buffers| {
+        let kernels = [correlation::SUMS_MULTIPLY_24, correlation::SUMS].map(TileKernel::CoefficientsAndSums);
+        by_generation(gpu, correlation, buffers, kernels)
+    })
+    .requires(|gpu, correlation| {
         let template = correlation.template();
         let tile = Tile::of_block((template.width, template.height));
         Ok(Unmet::shared_memory(tile.bytes(), Attributes::of(gpu)?.shared_bytes))
     });
-
-fn shared_sums(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    let kernels = TileKernels {
-        bits_24: TileKernel::CoefficientsAndSums(correlation::SUMS_MULTIPLY_24),
-        bits_32: TileKernel::CoefficientsAndSums(correlation::SUMS),
-    };
-    by_generation(gpu, correlation, buffers, kernels)
-}
-// ANCHOR_END: shared_sums

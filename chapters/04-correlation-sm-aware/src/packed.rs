@@ -1,14 +1,11 @@
 //! The stages that multiply four pixels with one instruction, `dp4a`, from compute capability 6.1 on.
 
 use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
+use kernels::Kernel;
 use kernels::correlation::dp4a::{self, MOST_WORDS, RUN, TALL, VECTOR};
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
-use run::Result;
-use run::gpu::Gpu;
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Correlation;
-use run::workload::correlation::Buffers;
+use run::workload::correlation::{Buffers, Correlation};
+use run::{Gpu, Prepared, Result, Stage, Unmet};
 
 use crate::shape::Shape;
 use crate::variant::{Attributes, Tile};
@@ -44,7 +41,6 @@ fn config(correlation: &Correlation, wide: u32, tall: u32) -> LaunchConfig {
     LaunchConfig { grid_dim, block_dim: (BLOCK_X, BLOCK_Y, 1), shared_mem_bytes: tile(correlation, wide, tall).bytes() }
 }
 
-// ANCHOR: fill_words
 /// Arranges the template in words of constant memory.
 fn fill_words(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result<()> {
     const THREADS: u32 = 256;
@@ -61,52 +57,37 @@ fn fill_words(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers) -> Result
     unsafe { launch.launch(LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }) }?;
     Ok(())
 }
-// ANCHOR_END: fill_words
 
-// ANCHOR: dp4a
 /// One output per thread, four pixels per instruction.
-pub const DP4A: Stage<Correlation> = Stage::launches("dp4a", "four pixels per instruction", one_output)
-    .needs_compute_capability(6, 1)
-    .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, 1, 1)));
+pub const DP4A: Stage<Correlation> = Stage::launches("dp4a", "four pixels per instruction", |gpu, correlation, buffers| {
+    with_words(gpu, correlation, buffers, dp4a::DP4A, 1)
+})
+.needs_compute_capability(6, 1)
+.requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, 1, 1)));
 
-fn one_output(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
-    fill_words(gpu, correlation, buffers)?;
-    let kernel = gpu.kernel(dp4a::DP4A)?;
-    let (shape, pitch) = (Shape::of(correlation), tile(correlation, 1, 1).pitch as i32);
-    let mut output = buffers.output.view_mut();
-    let mut launch = gpu.stream.launch_builder(&kernel);
-    launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut output);
-    // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each
-    // output; the workload made the buffers with those lengths, which `shape` gives. It reads the template's words,
-    // which `fill_words` has written, and its tile has the bytes that the launch gives it.
-    unsafe { launch.launch(config(correlation, 1, 1)) }?;
-    Ok(())
-}
-// ANCHOR_END: dp4a
-
-// ANCHOR: dp4a_tile
 /// Four neighboring outputs per thread, which share the words that the thread reads.
 pub const DP4A_TILE: Stage<Correlation> =
-    Stage::launches("dp4a-tile", "four neighboring outputs per thread share what it reads", four_outputs)
-        .needs_compute_capability(6, 1)
-        .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, VECTOR, 1)));
+    Stage::launches("dp4a-tile", "four neighboring outputs per thread share what it reads", |gpu, correlation, buffers| {
+        with_words(gpu, correlation, buffers, dp4a::DP4A_TILE, VECTOR)
+    })
+    .needs_compute_capability(6, 1)
+    .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, VECTOR, 1)));
 
-fn four_outputs(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
+/// Launches a kernel with `wide` outputs side by side per thread.
+fn with_words(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernel: Kernel, wide: u32) -> Result<()> {
     fill_words(gpu, correlation, buffers)?;
-    let kernel = gpu.kernel(dp4a::DP4A_TILE)?;
-    let (shape, pitch) = (Shape::of(correlation), tile(correlation, VECTOR, 1).pitch as i32);
+    let kernel = gpu.kernel(kernel)?;
+    let (shape, pitch) = (Shape::of(correlation), tile(correlation, wide, 1).pitch as i32);
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&kernel);
     launch.arg(&buffers.image).arg(&shape).arg(&pitch).arg(&mut output);
-    // SAFETY: the kernel reads the image, with positions outside moved to its edge, and writes a result for each
-    // output; the workload made the buffers with those lengths, which `shape` gives. It reads the template's words,
-    // which `fill_words` has written, and its tile has the bytes that the launch gives it.
-    unsafe { launch.launch(config(correlation, VECTOR, 1)) }?;
+    // SAFETY: the kernels read the image, with positions outside moved to its edge, and write a result for each
+    // output; the workload made the buffers with those lengths, which `shape` gives. They read the template's words,
+    // which `fill_words` has written, and their tile has the bytes that the launch gives it.
+    unsafe { launch.launch(config(correlation, wide, 1)) }?;
     Ok(())
 }
-// ANCHOR_END: dp4a_tile
 
-// ANCHOR: box_sums
 /// The sums of the image's pixels do not depend on the template. They are computed beforehand, by running sums, so only
 /// the products remain in the inner loop.
 pub const BOX_SUMS: Stage<Correlation> = Stage::prepared(
@@ -186,4 +167,3 @@ impl Prepared<Correlation> for BoxSums {
         Ok(())
     }
 }
-// ANCHOR_END: box_sums

@@ -25,8 +25,7 @@ unsafe impl DeviceRepr for Shape {}
 impl Shape {
     /// The template's sums are computed here, on the CPU, because they are the same for every output.
     pub(crate) fn of(correlation: &Correlation) -> Self {
-        let (sum, squares) = correlation.template_sums();
-        let (sum, squares) = (i64::from(sum), i64::from(squares));
+        let (template_sum, template_variance) = correlation.template_sum_and_variance();
         let ((corner_x, corner_y), (columns, rows)) = (correlation.corner(), correlation.outputs());
         Self {
             image_width: correlation.image().width as i32,
@@ -37,8 +36,8 @@ impl Shape {
             corner_y,
             columns: columns as i32,
             rows: rows as i32,
-            template_sum: sum,
-            template_variance: i64::from(correlation.template_pixels()) * squares - sum * sum,
+            template_sum,
+            template_variance,
         }
     }
 }

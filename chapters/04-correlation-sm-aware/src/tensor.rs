@@ -3,16 +3,12 @@
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::correlation::tensor::{BAND_WORDS, CHUNK, FILL_BANDS, TALL, TENSOR, WIDE};
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
-use run::Result;
-use run::gpu::Gpu;
-use run::stage::{Prepared, Stage};
-use run::workload::Correlation;
-use run::workload::correlation::Buffers;
+use run::workload::correlation::{Buffers, Correlation};
+use run::{Gpu, Prepared, Result, Stage};
 
 use crate::packed::BoxSums;
 use crate::shape::Shape;
 
-// ANCHOR: tensor
 /// Rows of pixels times bands of the template: 4096 multiply-adds of bytes per instruction of a warp.
 pub const TENSOR_CORES: Stage<Correlation> =
     Stage::prepared("tensor", "the sums of products as products of matrices, on tensor cores", |gpu, correlation| {
@@ -65,4 +61,3 @@ impl Prepared<Correlation> for Tensor {
         Ok(())
     }
 }
-// ANCHOR_END: tensor

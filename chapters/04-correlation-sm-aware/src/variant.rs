@@ -7,10 +7,9 @@ use std::fmt;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
 use kernels::Kernel;
 use kernels::correlation::{BLOCK_X, BLOCK_Y};
-use run::Result;
 use run::capability::ComputeCapability;
-use run::gpu::Gpu;
 use run::workload::Correlation;
+use run::{Gpu, Result};
 
 /// The properties of a device on which the choice depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,40 +38,14 @@ pub enum TileKernel {
     CoefficientsAndSums(Kernel),
 }
 
-/// A kernel for each width of the multiplications.
-#[derive(Clone, Copy, Debug)]
-pub struct TileKernels {
-    /// For compute capability 1.x.
-    pub bits_24: TileKernel,
-    /// For everything since.
-    pub bits_32: TileKernel,
-}
-
-impl TileKernels {
-    /// The one whose multiplications are this wide.
-    pub fn with(self, multiply: Multiply) -> TileKernel {
-        match multiply {
-            Multiply::Bits24 => self.bits_24,
-            Multiply::Bits32 => self.bits_32,
-        }
-    }
-}
-
 /// The kernel for a stage that keeps a tile of the image in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Variant {
-    /// One with the tile.
-    Shared {
-        /// The width of the multiplications.
-        multiply: Multiply,
-        /// The tile.
-        tile: Tile,
-    },
-    /// The one without, because the tile is larger than the device's shared memory.
-    Constant {
-        /// Bytes that the tile would need.
-        tile_bytes: u32,
-    },
+    /// One with the tile, and with multiplications of this width.
+    Shared { multiply: Multiply, tile: Tile },
+    /// The one without, because the bytes of the tile are more than the device's shared memory has.
+    Constant { tile_bytes: u32 },
 }
 
 /// The part of the image that a block of threads keeps in shared memory.
@@ -98,10 +71,6 @@ impl Tile {
 
 impl Attributes {
     /// The attributes of an open device.
-    ///
-    /// # Errors
-    ///
-    /// The driver's errors.
     pub fn of(gpu: &Gpu) -> Result<Self> {
         let shared_bytes = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.unsigned_abs();
         Ok(Self { compute_capability: gpu.info().compute_capability, shared_bytes })

@@ -12,14 +12,8 @@
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::{Kernel, histogram as kernel};
 use rayon::prelude::*;
-use run::Chapter;
-use run::Result;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
-use run::stage::Stage;
-use run::workload::Histogram;
-use run::workload::histogram::{Buffers, LEVELS};
+use run::workload::histogram::{Buffers, Histogram, LEVELS};
+use run::{Chapter, Comparison, Gpu, Measure, Result, Stage};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<Histogram> = Chapter {
@@ -36,17 +30,12 @@ pub static CHAPTER: Chapter<Histogram> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<Histogram>] = &[
-    Comparison::counts(
-        GLOBAL,
-        PER_BLOCK,
-        Measure::GlobalAtomicOperations,
-        "Blocks count in shared memory, and add to the image's counters once.",
-    ),
-    Comparison::times(GLOBAL, PER_BLOCK, "Blocks do not compete for the same counters."),
-    Comparison::times(PER_BLOCK, PER_WARP, "Each warp has counters of its own."),
+    Comparison::counts(GLOBAL, PER_BLOCK, Measure::GlobalAtomicOperations)
+        .because("Blocks count in shared memory, and add to the image's counters once."),
+    Comparison::times(GLOBAL, PER_BLOCK).because("Blocks do not compete for the same counters."),
+    Comparison::times(PER_BLOCK, PER_WARP).because("Each warp has counters of its own."),
 ];
 
-// ANCHOR: cpu
 /// The formula as a loop, with counters for each piece of work.
 pub const CPU: Stage<Histogram> = Stage::cpu("cpu", "counters for each core, then added up", cpu);
 
@@ -65,9 +54,7 @@ fn cpu(workload: &Histogram, output: &mut [f32]) {
     let counts = workload.image().pixels.par_chunks(1 << 16).map(count).reduce(|| [0; LEVELS], add);
     output.iter_mut().zip(counts).for_each(|(output, count)| *output = count as f32);
 }
-// ANCHOR_END: cpu
 
-// ANCHOR: launch
 /// Sets the counters to zero, counts with blocks that have `pixels` pixels each, and delivers the counts.
 fn count(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers, kernel: Kernel, pixels: u32) -> Result<()> {
     gpu.stream.memset_zeros(&mut buffers.counts)?;
@@ -89,32 +76,21 @@ fn count(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers, kernel: Kernel,
     unsafe { launch.launch(config) }?;
     Ok(())
 }
-// ANCHOR_END: launch
 
-// ANCHOR: global
 /// Counters in global memory.
-pub const GLOBAL: Stage<Histogram> = Stage::launches("global", "each thread adds to a counter in global memory", global);
+pub const GLOBAL: Stage<Histogram> =
+    Stage::launches("global", "each thread adds to a counter in global memory", |gpu, workload, buffers| {
+        count(gpu, workload, buffers, kernel::GLOBAL, kernel::THREADS)
+    });
 
-fn global(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers) -> Result<()> {
-    count(gpu, workload, buffers, kernel::GLOBAL, kernel::THREADS)
-}
-// ANCHOR_END: global
-
-// ANCHOR: per_block
 /// Counters in shared memory.
 pub const PER_BLOCK: Stage<Histogram> =
-    Stage::launches("per-block", "each block counts in shared memory, and adds its counts once", per_block);
+    Stage::launches("per-block", "each block counts in shared memory, and adds its counts once", |gpu, workload, buffers| {
+        count(gpu, workload, buffers, kernel::PER_BLOCK, kernel::CHUNK)
+    });
 
-fn per_block(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers) -> Result<()> {
-    count(gpu, workload, buffers, kernel::PER_BLOCK, kernel::CHUNK)
-}
-// ANCHOR_END: per_block
-
-// ANCHOR: per_warp
 /// Counters for each warp.
-pub const PER_WARP: Stage<Histogram> = Stage::launches("per-warp", "each warp has counters of its own", per_warp);
-
-fn per_warp(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers) -> Result<()> {
-    count(gpu, workload, buffers, kernel::PER_WARP, kernel::CHUNK)
-}
-// ANCHOR_END: per_warp
+pub const PER_WARP: Stage<Histogram> =
+    Stage::launches("per-warp", "each warp has counters of its own", |gpu, workload, buffers| {
+        count(gpu, workload, buffers, kernel::PER_WARP, kernel::CHUNK)
+    });

@@ -12,13 +12,11 @@
 //!
 //! # Layout
 //!
-//! - `launch`: the launch that most stages have in common.
+//! - `launch`: the launch that most stages have in common, and that of the experiments that `--diagnose` runs.
 //! - [`slices`]: the stages that give each thread shared memory of its own.
 //! - [`tiles`]: the stages whose threads share a tile.
 //! - [`scan`]: the stage whose blocks scan whole rows together.
-//! - `halves`: the launches of the experiments that `--diagnose` runs.
 
-mod halves;
 mod launch;
 pub mod scan;
 pub mod slices;
@@ -26,16 +24,10 @@ pub mod tiles;
 
 use kernels::window_sums;
 use rayon::prelude::*;
-use run::Chapter;
-use run::Result;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
-use run::stage::{Experiment, Stage};
-use run::workload::WindowSums;
-use run::workload::window_sums::Buffers;
+use run::workload::window_sums::WindowSums;
+use run::{Chapter, Comparison, Experiment, Measure, Stage};
 
-use crate::launch::{launch, one_each};
+use crate::launch::{Half, launch, one_each, only};
 
 pub use crate::launch::squares_by_powf;
 
@@ -68,31 +60,18 @@ pub static CHAPTER: Chapter<WindowSums> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<WindowSums>] = &[
-    Comparison::counts(
-        FUSED_GLOBAL,
-        SPLIT_GLOBAL,
-        Measure::GlobalRequests,
-        "With both sums in one loop, the compiler must assume that storing one changes the other, and loads it again.",
-    ),
-    Comparison::counts(SPLIT_GLOBAL, REGISTERS, Measure::GlobalRequests, "A sum in a register is stored once, at the end."),
-    Comparison::counts(
-        FUSED_GLOBAL,
-        MULTIPLY,
-        Measure::InstructionsPerMultiplyAdd,
-        "The other instructions are what `powf` takes to square a number.",
-    ),
-    Comparison::counts(
-        slices::SHARED_SLICES,
-        slices::PADDED_SLICES,
-        Measure::BankConflicts,
-        "Slices of an odd number of words start in different banks; slices of a round number do not.",
-    ),
-    Comparison::times(FUSED_GLOBAL, slices::SHARED_SLICES, "The sums are on chip while they grow."),
-    Comparison::times(FUSED_GLOBAL, MULTIPLY, "A product replaces `powf`."),
-    Comparison::times(FUSED_GLOBAL, REGISTERS, "The sums are in registers, and a product replaces `powf`."),
+    Comparison::counts(FUSED_GLOBAL, SPLIT_GLOBAL, Measure::GlobalRequests)
+        .because("With both sums in one loop, the compiler must assume that storing one changes the other, and loads it again."),
+    Comparison::counts(SPLIT_GLOBAL, REGISTERS, Measure::GlobalRequests).because("A sum in a register is stored once, at the end."),
+    Comparison::counts(FUSED_GLOBAL, MULTIPLY, Measure::InstructionsPerMultiplyAdd)
+        .because("The other instructions are what `powf` takes to square a number."),
+    Comparison::counts(slices::SHARED_SLICES, slices::PADDED_SLICES, Measure::BankConflicts)
+        .because("Slices of an odd number of words start in different banks; slices of a round number do not."),
+    Comparison::times(FUSED_GLOBAL, slices::SHARED_SLICES).because("The sums are on chip while they grow."),
+    Comparison::times(FUSED_GLOBAL, MULTIPLY).because("A product replaces `powf`."),
+    Comparison::times(FUSED_GLOBAL, REGISTERS).because("The sums are in registers, and a product replaces `powf`."),
 ];
 
-// ANCHOR: cpu
 /// The formula as loops: for each pixel a loop over its window, on all cores.
 pub const CPU: Stage<WindowSums> = Stage::cpu("cpu", "the formula as plain loops, all cores", cpu);
 
@@ -111,56 +90,46 @@ fn cpu(sums: &WindowSums, output: &mut [f32]) {
         }
     });
 }
-// ANCHOR_END: cpu
 
-// ANCHOR: fused_global
 /// The original's first version: both sums in global memory while they grow.
 pub const FUSED_GLOBAL: Stage<WindowSums> =
-    Stage::launches("fused-global", "both sums in global memory, `powf` for the squares", fused_global)
-        .with_allowance(squares_by_powf);
+    Stage::launches("fused-global", "both sums in global memory, `powf` for the squares", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, window_sums::FUSED_GLOBAL, one_each(workload))
+    })
+    .with_allowance(squares_by_powf);
 
-fn fused_global(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, window_sums::FUSED_GLOBAL, one_each(workload))
-}
-// ANCHOR_END: fused_global
-
-// ANCHOR: split_global
 /// One loop for the sum, and one for the sum of squares.
 pub const SPLIT_GLOBAL: Stage<WindowSums> =
-    Stage::launches("split-global", "one loop for each of the two sums", split_global).with_allowance(squares_by_powf);
+    Stage::launches("split-global", "one loop for each of the two sums", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, window_sums::SPLIT_GLOBAL, one_each(workload))
+    })
+    .with_allowance(squares_by_powf);
 
-fn split_global(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, window_sums::SPLIT_GLOBAL, one_each(workload))
-}
-// ANCHOR_END: split_global
-
-// ANCHOR: multiply
 /// The first version with a product instead of `powf`.
-pub const MULTIPLY: Stage<WindowSums> = Stage::launches("multiply", "fused-global with a product instead of `powf`", multiply)
+pub const MULTIPLY: Stage<WindowSums> =
+    Stage::launches("multiply", "fused-global with a product instead of `powf`", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, window_sums::MULTIPLY, one_each(workload))
+    })
     .with_allowance(|workload| workload.rounding_of_f32_sums(0));
 
-fn multiply(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, window_sums::MULTIPLY, one_each(workload))
-}
-// ANCHOR_END: multiply
-
-// ANCHOR: registers
 /// Both sums in registers.
-pub const REGISTERS: Stage<WindowSums> = Stage::launches("registers", "both sums in registers, as integers", registers);
-
-fn registers(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, window_sums::REGISTERS, one_each(workload))
-}
-// ANCHOR_END: registers
+pub const REGISTERS: Stage<WindowSums> =
+    Stage::launches("registers", "both sums in registers, as integers", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, window_sums::REGISTERS, one_each(workload))
+    });
 
 /// The first half of [`FUSED_GLOBAL`].
-pub const SUM_ONLY: Experiment<WindowSums> =
-    Experiment { stage: FUSED_GLOBAL, name: "sum-only", left: "the sums, without the sums of squares", run: halves::sum_only };
+pub const SUM_ONLY: Experiment<WindowSums> = Experiment {
+    stage: FUSED_GLOBAL,
+    name: "sum-only",
+    left: "the sums, without the sums of squares",
+    run: |gpu, workload, buffers| only(Half::Sums, gpu, workload, buffers, window_sums::SUM_ONLY),
+};
 
 /// The second half of [`FUSED_GLOBAL`].
 pub const SQUARES_ONLY: Experiment<WindowSums> = Experiment {
     stage: FUSED_GLOBAL,
     name: "squares-only",
     left: "the sums of squares, without the sums",
-    run: halves::squares_only,
+    run: |gpu, workload, buffers| only(Half::Squares, gpu, workload, buffers, window_sums::SQUARES_ONLY),
 };

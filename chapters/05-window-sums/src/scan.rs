@@ -2,15 +2,11 @@
 
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::window_sums::scan::{DIFFERENCES, PREFIX_ROWS, SCAN_THREADS, SCAN_TILE};
-use run::Result;
-use run::gpu::Gpu;
-use run::stage::{Prepared, Stage};
-use run::workload::WindowSums;
-use run::workload::window_sums::Buffers;
+use run::workload::window_sums::{Buffers, WindowSums};
+use run::{Gpu, Prepared, Result, Stage};
 
 use crate::launch::{Shape, one_each};
 
-// ANCHOR: integral
 /// Prefix sums of whole rows by decoupled look-back, then differences.
 pub const INTEGRAL: Stage<WindowSums> =
     Stage::prepared("integral", "prefix sums of whole rows, stored for windows of any width", prepare)
@@ -61,4 +57,3 @@ impl Prepared<WindowSums> for Integral {
         Ok(())
     }
 }
-// ANCHOR_END: integral

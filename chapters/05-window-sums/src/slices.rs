@@ -3,13 +3,9 @@
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::window_sums;
-use run::Result;
-use run::gpu::Gpu;
 use run::planner::threads_that_fit;
-use run::requirement::Unmet;
-use run::stage::Stage;
-use run::workload::WindowSums;
-use run::workload::window_sums::Buffers;
+use run::workload::window_sums::{Buffers, WindowSums};
+use run::{Gpu, Result, Stage, Unmet};
 
 use crate::launch::{Shape, squares_by_powf};
 
@@ -20,34 +16,26 @@ pub const PADDING: u32 = 16;
 /// Bytes of a block's shared memory that compute capability 1.x reserves for the arguments of the kernel.
 const ARGUMENTS: u32 = 256;
 
-// ANCHOR: shared_slices
 /// The original's last version: a slice of shared memory for each thread and sum.
 pub const SHARED_SLICES: Stage<WindowSums> =
-    Stage::launches("shared-slices", "each thread sums in its own slices of shared memory", shared_slices)
-        .with_allowance(squares_by_powf)
-        .requires(|gpu, workload| requirement(gpu, workload.window()));
+    Stage::launches("shared-slices", "each thread sums in its own slices of shared memory", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, workload.window())
+    })
+    .with_allowance(squares_by_powf)
+    .requires(|gpu, workload| requirement(gpu, workload.window()));
 
-fn shared_slices(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, workload.window())
-}
-// ANCHOR_END: shared_slices
-
-// ANCHOR: padded_slices
 /// The same with slices of a round number of words, which looks tidier and is slower.
 pub const PADDED_SLICES: Stage<WindowSums> =
-    Stage::launches("padded-slices", "slower: slices that start at multiples of 16 words", padded_slices)
-        .with_allowance(squares_by_powf)
-        .requires(|gpu, workload| requirement(gpu, padded(workload.window())));
-
-fn padded_slices(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, padded(workload.window()))
-}
+    Stage::launches("padded-slices", "slower: slices that start at multiples of 16 words", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, padded(workload.window()))
+    })
+    .with_allowance(squares_by_powf)
+    .requires(|gpu, workload| requirement(gpu, padded(workload.window())));
 
 /// Words from one slice to the next when each starts at a multiple of [`PADDING`].
 fn padded(window: u32) -> u32 {
     window.next_multiple_of(PADDING)
 }
-// ANCHOR_END: padded_slices
 
 /// Threads of a block whose slices start `pitch` words apart: as many as fit the shared memory of a block.
 pub fn threads(shared_bytes: u32, pitch: u32) -> u32 {

@@ -3,12 +3,8 @@
 use cudarc::driver::LaunchConfig;
 use kernels::window_sums::tiles as kernel;
 use kernels::window_sums::tiles::{ROW_THREADS, RUN, RUN_THREADS, TILE, TILE_THREADS, WARP};
-use run::Result;
-use run::gpu::Gpu;
-use run::requirement::Unmet;
-use run::stage::Stage;
-use run::workload::WindowSums;
-use run::workload::window_sums::Buffers;
+use run::workload::window_sums::WindowSums;
+use run::{Stage, Unmet};
 
 use crate::launch::{launch, one_each};
 
@@ -26,58 +22,44 @@ fn aligned_blocks(workload: &WindowSums, outputs: u32, threads: u32) -> LaunchCo
     LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
-// ANCHOR: shared_tile
 /// Each pixel is loaded once per block.
-pub const SHARED_TILE: Stage<WindowSums> =
-    Stage::launches("shared-tile", "the pixels under a block's windows in shared memory, each loaded once", shared_tile);
+pub const SHARED_TILE: Stage<WindowSums> = Stage::launches(
+    "shared-tile",
+    "the pixels under a block's windows in shared memory, each loaded once",
+    |gpu, workload, buffers| launch(gpu, workload, buffers, kernel::SHARED_TILE, one_each(workload)),
+);
 
-fn shared_tile(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, kernel::SHARED_TILE, one_each(workload))
-}
-// ANCHOR_END: shared_tile
-
-// ANCHOR: sliding
 /// Each output's sums from its neighbor's.
 pub const SLIDING: Stage<WindowSums> =
-    Stage::launches("sliding", "nine outputs per thread: one pixel enters the window, one leaves it", sliding);
+    Stage::launches("sliding", "nine outputs per thread: one pixel enters the window, one leaves it", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, kernel::SLIDING, blocks(workload, RUN_THREADS * RUN, RUN_THREADS))
+    });
 
-fn sliding(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, kernel::SLIDING, blocks(workload, RUN_THREADS * RUN, RUN_THREADS))
-}
-// ANCHOR_END: sliding
-
-// ANCHOR: vector
 /// Four outputs per thread, stored at once.
-pub const VECTOR: Stage<WindowSums> = Stage::launches("vector", "four outputs per thread, loaded and stored as vectors", vector);
+pub const VECTOR: Stage<WindowSums> =
+    Stage::launches("vector", "four outputs per thread, loaded and stored as vectors", |gpu, workload, buffers| {
+        let config = aligned_blocks(workload, RUN_THREADS * kernel::VECTOR, RUN_THREADS);
+        launch(gpu, workload, buffers, kernel::VECTORS, config)
+    });
 
-fn vector(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    let config = aligned_blocks(workload, RUN_THREADS * kernel::VECTOR, RUN_THREADS);
-    launch(gpu, workload, buffers, kernel::VECTORS, config)
-}
-// ANCHOR_END: vector
-
-// ANCHOR: row_scan
 /// Prefix sums of the changes from one output to the next, along a whole row.
 pub const ROW_SCAN: Stage<WindowSums> =
-    Stage::launches("row-scan", "prefix sums of the changes along a row, for windows of any width", row_scan)
-        .needs_compute_capability(3, 0);
+    Stage::launches("row-scan", "prefix sums of the changes along a row, for windows of any width", |gpu, workload, buffers| {
+        launch(gpu, workload, buffers, kernel::ROW_SCAN, blocks(workload, workload.image().width, ROW_THREADS))
+    })
+    .needs_compute_capability(3, 0);
 
-fn row_scan(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, kernel::ROW_SCAN, blocks(workload, workload.image().width, ROW_THREADS))
-}
-// ANCHOR_END: row_scan
-
-// ANCHOR: tile_scan
 /// A window's sum as the difference of two prefix sums of a tile.
-pub const TILE_SCAN: Stage<WindowSums> =
-    Stage::launches("tile-scan", "prefix sums of a tile: the sum over a window is the difference of two", tile_scan)
-        .needs_compute_capability(3, 0)
-        .requires(|_, workload| Ok(Unmet::limit("pixels per window", workload.window(), widest())));
-
-fn tile_scan(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, workload, buffers, kernel::TILE_SCAN, aligned_blocks(workload, outputs_of_tile(workload.window()), TILE_THREADS))
-}
-// ANCHOR_END: tile_scan
+pub const TILE_SCAN: Stage<WindowSums> = Stage::launches(
+    "tile-scan",
+    "prefix sums of a tile: the sum over a window is the difference of two",
+    |gpu, workload, buffers| {
+        let config = aligned_blocks(workload, outputs_of_tile(workload.window()), TILE_THREADS);
+        launch(gpu, workload, buffers, kernel::TILE_SCAN, config)
+    },
+)
+.needs_compute_capability(3, 0)
+.requires(|_, workload| Ok(Unmet::limit("pixels per window", workload.window(), widest())));
 
 /// Outputs of a tile: those whose windows, with the pixel before them, are in the tile wherever it begins, and a
 /// multiple of a warp's width.

@@ -1,7 +1,5 @@
 //! The stages on Hopper's own tensor cores, which four warps use together, with tiles that the copy engine brings.
 
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 use cudarc::driver::{DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
@@ -9,28 +7,42 @@ use kernels::matmul::hopper::{
     BARRIER_BYTES, BOX, COLUMNS, CONSUMERS, DEPTH, ROWS, STAGE_BYTES, STAGES, THREADS, WGMMA as WGMMA_KERNEL,
     WGMMA_RING as WGMMA_RING_KERNEL, WGMMA_TF32 as WGMMA_TF32_KERNEL,
 };
-use run::Result;
-use run::gpu::Gpu;
+use run::gpu::allow_shared_memory;
 use run::planner::multiprocessors;
-use run::requirement::Unmet;
-use run::stage::{Launches, Stage};
-use run::workload::Matmul;
-use run::workload::matmul::{Buffers, Size};
+use run::stage::Launches;
+use run::workload::matmul::{Buffers, Matmul, Size};
+use run::{Gpu, Result, Stage, Unmet};
 
 use crate::tensor::rounded_factors;
 use crate::tensor_map::Boxes;
 
 /// One instruction of four warps multiplies 64 x 8 by 8 x 256 numbers.
-pub const WGMMA: Stage<Matmul> = stage("wgmma", "tensor cores for four warps together, tiles by the copy engine", wgmma);
+pub const WGMMA: Stage<Matmul> =
+    stage("wgmma", "tensor cores for four warps together, tiles by the copy engine", |gpu, product, buffers| {
+        let (across, down) = tiles(product);
+        launch(gpu, product, buffers, WGMMA_KERNEL, 1, ((across, down, 1), CONSUMERS))
+    });
 
 /// While one pair of tiles is used, three more are on their way.
-pub const WGMMA_RING: Stage<Matmul> = stage("wgmma-ring", "four pairs of tiles, three of them on their way", wgmma_ring);
+pub const WGMMA_RING: Stage<Matmul> =
+    stage("wgmma-ring", "four pairs of tiles, three of them on their way", |gpu, product, buffers| {
+        let (across, down) = tiles(product);
+        launch(gpu, product, buffers, WGMMA_RING_KERNEL, STAGES, ((across, down, 1), CONSUMERS))
+    });
 
 /// One warp copies and eight warps multiply.
-pub const WGMMA_PRODUCER: Stage<Matmul> = stage("wgmma-producer", "one warp copies, eight multiply", wgmma_producer);
+pub const WGMMA_PRODUCER: Stage<Matmul> = stage("wgmma-producer", "one warp copies, eight multiply", |gpu, product, buffers| {
+    let (across, down) = tiles(product);
+    launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((across * down, 1, 1), THREADS))
+});
 
 /// One block per multiprocessor, which copies the next tiles while it stores the last outputs.
-pub const WGMMA_TF32: Stage<Matmul> = stage("wgmma-tf32", "one block per multiprocessor, many tiles per block", wgmma_tf32);
+pub const WGMMA_TF32: Stage<Matmul> =
+    stage("wgmma-tf32", "one block per multiprocessor, many tiles per block", |gpu, product, buffers| {
+        let (across, down) = tiles(product);
+        let blocks = (across * down).min(multiprocessors(gpu)?);
+        launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((blocks, 1, 1), THREADS))
+    });
 
 const fn stage(name: &'static str, idea: &'static str, launches: Launches<Matmul>) -> Stage<Matmul> {
     Stage::launches(name, idea, launches)
@@ -46,11 +58,9 @@ pub(crate) fn requirement(gpu: &Gpu, product: &Matmul, shared_bytes: u32) -> Res
     if let Some((what, size)) = unaligned {
         return Ok(Some(Unmet::Alignment { what, size }));
     }
-    let available = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-    Ok(Unmet::shared_memory(shared_bytes, available.unsigned_abs()))
+    Ok(Unmet::shared_memory(shared_bytes, gpu.most_shared_bytes()?))
 }
 
-// ANCHOR: launch
 fn launch(
     gpu: &Gpu,
     product: &Matmul,
@@ -61,7 +71,7 @@ fn launch(
 ) -> Result<()> {
     let function = gpu.kernel(kernel)?;
     let shared_mem_bytes = stages * STAGE_BYTES + BARRIER_BYTES;
-    function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_mem_bytes as i32)?;
+    allow_shared_memory(&function, shared_mem_bytes)?;
     let Size { m, n, k } = product.size();
     gpu.context.bind_to_thread()?;
     let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);
@@ -79,31 +89,9 @@ fn launch(
     unsafe { launch.launch(config) }?;
     Ok(())
 }
-// ANCHOR_END: launch
 
 /// The tiles of an output, across and down.
 fn tiles(product: &Matmul) -> (u32, u32) {
     let Size { m, n, .. } = product.size();
     (n.div_ceil(COLUMNS), m.div_ceil(ROWS))
-}
-
-fn wgmma(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    let (across, down) = tiles(product);
-    launch(gpu, product, buffers, WGMMA_KERNEL, 1, ((across, down, 1), CONSUMERS))
-}
-
-fn wgmma_ring(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    let (across, down) = tiles(product);
-    launch(gpu, product, buffers, WGMMA_RING_KERNEL, STAGES, ((across, down, 1), CONSUMERS))
-}
-
-fn wgmma_producer(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    let (across, down) = tiles(product);
-    launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((across * down, 1, 1), THREADS))
-}
-
-fn wgmma_tf32(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    let (across, down) = tiles(product);
-    let blocks = (across * down).min(multiprocessors(gpu)?);
-    launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((blocks, 1, 1), THREADS))
 }

@@ -30,15 +30,9 @@ use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::matmul::{self, BLOCK_COLUMNS, BLOCK_ROWS, COLUMN_THREADS, COLUMN_TILE, THREADS, TILE};
 use rayon::prelude::*;
-use run::Chapter;
-use run::Result;
-use run::gpu::Gpu;
-use run::lesson::Comparison;
-use run::measure::Measure;
 use run::planner::multiprocessors;
-use run::stage::Stage;
-use run::workload::Matmul;
-use run::workload::matmul::{Buffers, Size};
+use run::workload::matmul::{Buffers, Matmul, Size};
+use run::{Chapter, Comparison, Gpu, Measure, Result, Stage};
 
 use crate::choice::Division;
 
@@ -82,18 +76,14 @@ pub static CHAPTER: Chapter<Matmul> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<Matmul>] = &[
-    Comparison::counts(
-        TILED,
-        REGISTER_TILE,
-        Measure::SharedWavefrontsPerWarpMultiplyAdd,
-        "A number that is in a register serves eight multiply-adds.",
-    ),
-    Comparison::counts(REGISTER_TILE, VECTOR, Measure::SharedRequests, "Each load brings four numbers."),
-    Comparison::times(NAIVE, slices::BY_SIZE, "It loads less per multiply-add, and waits for fewer loads."),
-    Comparison::times(rival::CUBLAS, slices::BY_SIZE, "At this size, the choice of tile and slices is better than the library's."),
+    Comparison::counts(TILED, REGISTER_TILE, Measure::SharedWavefrontsPerWarpMultiplyAdd)
+        .because("A number that is in a register serves eight multiply-adds."),
+    Comparison::counts(REGISTER_TILE, VECTOR, Measure::SharedRequests).because("Each load brings four numbers."),
+    Comparison::times(NAIVE, slices::BY_SIZE).because("It loads less per multiply-add, and waits for fewer loads."),
+    Comparison::times(rival::CUBLAS, slices::BY_SIZE)
+        .because("At this size, the choice of tile and slices is better than the library's."),
 ];
 
-// ANCHOR: cpu
 /// Three loops, row by row, on all cores.
 pub const CPU: Stage<Matmul> = Stage::cpu("cpu", "the three loops, all cores", cpu);
 
@@ -108,7 +98,6 @@ fn cpu(product: &Matmul, output: &mut [f32]) {
         }
     });
 }
-// ANCHOR_END: cpu
 
 /// A grid with a block of `threads` threads for each tile of the result.
 fn tiles(size: Size, rows: u32, columns: u32, threads: u32) -> LaunchConfig {
@@ -129,63 +118,41 @@ fn launch(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers, kernel: Kernel, co
     Ok(())
 }
 
-// ANCHOR: naive
 /// One thread per output.
-pub const NAIVE: Stage<Matmul> = Stage::launches("naive", "one thread per output", naive);
-
-fn naive(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
+pub const NAIVE: Stage<Matmul> = Stage::launches("naive", "one thread per output", |gpu, product, buffers| {
     launch(gpu, product, buffers, matmul::NAIVE, tiles(product.size(), TILE, TILE, TILE * TILE))
-}
-// ANCHOR_END: naive
+});
 
-// ANCHOR: tiled
 /// The original's second version: tiles of both matrices in shared memory.
-pub const TILED: Stage<Matmul> = Stage::launches("tiled", "tiles of 16 x 16 of both matrices in shared memory", tiled);
+pub const TILED: Stage<Matmul> =
+    Stage::launches("tiled", "tiles of 16 x 16 of both matrices in shared memory", |gpu, product, buffers| {
+        launch(gpu, product, buffers, matmul::TILED, tiles(product.size(), TILE, TILE, TILE * TILE))
+    });
 
-fn tiled(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, product, buffers, matmul::TILED, tiles(product.size(), TILE, TILE, TILE * TILE))
-}
-// ANCHOR_END: tiled
-
-// ANCHOR: register_tile_1d
 /// Eight outputs per thread, one below another.
 pub const REGISTER_TILE_1D: Stage<Matmul> =
-    Stage::launches("register-tile-1d", "a column of eight outputs per thread", register_tile_1d);
-
-fn register_tile_1d(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    let config = tiles(product.size(), COLUMN_TILE, COLUMN_TILE, COLUMN_THREADS);
-    launch(gpu, product, buffers, matmul::REGISTER_TILE_1D, config)
-}
-// ANCHOR_END: register_tile_1d
+    Stage::launches("register-tile-1d", "a column of eight outputs per thread", |gpu, product, buffers| {
+        let config = tiles(product.size(), COLUMN_TILE, COLUMN_TILE, COLUMN_THREADS);
+        launch(gpu, product, buffers, matmul::REGISTER_TILE_1D, config)
+    });
 
 /// The grid of the stages with 8 x 8 outputs per thread.
 fn large_tiles(product: &Matmul) -> LaunchConfig {
     tiles(product.size(), BLOCK_ROWS, BLOCK_COLUMNS, THREADS)
 }
 
-// ANCHOR: register_tile
 /// A square of outputs per thread.
-pub const REGISTER_TILE: Stage<Matmul> = Stage::launches("register-tile", "8 x 8 outputs per thread", register_tile);
-
-fn register_tile(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
+pub const REGISTER_TILE: Stage<Matmul> = Stage::launches("register-tile", "8 x 8 outputs per thread", |gpu, product, buffers| {
     launch(gpu, product, buffers, matmul::REGISTER_TILE, large_tiles(product))
-}
-// ANCHOR_END: register_tile
+});
 
-// ANCHOR: vector
 /// Four numbers per load, while the next tiles are being loaded.
-pub const VECTOR: Stage<Matmul> = Stage::launches("vector", "four numbers per load, without bank conflicts", vector);
+pub const VECTOR: Stage<Matmul> =
+    Stage::launches("vector", "four numbers per load, without bank conflicts", |gpu, product, buffers| {
+        launch(gpu, product, buffers, matmul::VECTOR, large_tiles(product))
+    });
 
-fn vector(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-    launch(gpu, product, buffers, matmul::VECTOR, large_tiles(product))
-}
-// ANCHOR_END: vector
-
-// ANCHOR: warp_tile
 /// A rectangle of outputs per warp.
-pub const WARP_TILE: Stage<Matmul> = Stage::launches("warp-tile", "a rectangle of outputs per warp", warp_tile);
-
-fn warp_tile(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
+pub const WARP_TILE: Stage<Matmul> = Stage::launches("warp-tile", "a rectangle of outputs per warp", |gpu, product, buffers| {
     launch(gpu, product, buffers, matmul::WARP_TILE, large_tiles(product))
-}
-// ANCHOR_END: warp_tile
+});

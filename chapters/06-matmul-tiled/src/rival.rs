@@ -8,12 +8,8 @@
 
 use compilers::cublas::{ComputeType, CudaBlas, Gemm};
 use cudarc::driver::{DevicePtr, DevicePtrMut};
-use run::Result;
-use run::gpu::Gpu;
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Matmul;
-use run::workload::matmul::{Buffers, Size};
+use run::workload::matmul::{Buffers, Matmul, Size};
+use run::{Gpu, Prepared, Result, Stage, Unmet};
 
 use crate::slices::any_order;
 use crate::tensor::rounded_factors;
@@ -24,11 +20,8 @@ fn requirement(gpu: &Gpu, product: &Matmul) -> Result<Option<Unmet>> {
         return Ok(Some(Unmet::Gpu { library: "cuBLAS" }));
     }
     let Size { m, n, k } = product.size();
-    let (needed, limit) = (u64::from(m.max(n).max(k)), i32::MAX as u64);
-    if needed > limit {
-        return Ok(Some(Unmet::Limit { what: "rows or columns in cuBLAS", needed, limit }));
-    }
-    Ok(CudaBlas::find().err().map(|error| Unmet::Library { reason: error.to_string() }))
+    let sides = Unmet::limit("rows or columns in cuBLAS", m.max(n).max(k), i32::MAX as u64);
+    Ok(sides.or_else(|| CudaBlas::find().err().map(|error| Unmet::Library { reason: error.to_string() })))
 }
 
 /// cuBLAS in single precision.

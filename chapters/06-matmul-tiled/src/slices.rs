@@ -8,12 +8,11 @@ use kernels::matmul::asynchronous::{
     DOUBLE_BUFFERED as DOUBLE_BUFFERED_KERNEL, DOUBLE_BUFFERED_ANY, SMALL_TILE as SMALL, SMALL_TILE_ANY,
 };
 use oracles::{Accuracy, Mismatch, check};
-use run::Result;
-use run::gpu::Gpu;
-use run::planner::{self, Slices, multiprocessors};
-use run::stage::{Prepared, Stage};
-use run::workload::matmul::{Buffers, Size};
-use run::workload::{Matmul, Problem, Workload};
+use run::gpu::allow_shared_memory;
+use run::planner::{Slices, multiprocessors, partial_sums};
+use run::workload::Problem;
+use run::workload::matmul::{Buffers, Matmul, Size};
+use run::{Gpu, Prepared, Result, Stage, Workload};
 
 use crate::choice::{Division, Tile};
 
@@ -23,21 +22,21 @@ const ADDING: u32 = 256;
 /// Large tiles, copied in the background while the previous ones are used.
 pub const DOUBLE_BUFFERED: Stage<Matmul> =
     Stage::prepared("double-buffered", "tiles are copied in the background, 128 x 256 outputs per block", |gpu, product| {
-        prepare(gpu, product, Division::with(product.size(), Tile::Large, 1))
+        divide(gpu, product, Division::with(product.size(), Tile::Large, 1))
     })
     .needs_compute_capability(8, 0);
 
 /// The same with small tiles.
 pub const SMALL_TILE: Stage<Matmul> =
     Stage::prepared("small-tile", "64 x 64 outputs per block: slower where there are enough large tiles", |gpu, product| {
-        prepare(gpu, product, Division::with(product.size(), Tile::Small, 1))
+        divide(gpu, product, Division::with(product.size(), Tile::Small, 1))
     })
     .needs_compute_capability(8, 0);
 
 /// Tile and slices by the size of the product.
 pub const BY_SIZE: Stage<Matmul> =
     Stage::prepared("by-size", "tile and slices chosen by the size of the product", |gpu, product| {
-        prepare(gpu, product, Division::of(product.size(), multiprocessors(gpu)?))
+        divide(gpu, product, Division::of(product.size(), multiprocessors(gpu)?))
     })
     .needs_compute_capability(8, 0)
     .with_allowance(any_order);
@@ -49,30 +48,39 @@ pub fn any_order(product: &Matmul) -> f64 {
     (f64::from(product.size().k) * unit_roundoff).exp_m1() * product.largest_magnitudes()
 }
 
-/// A division with memory for its partial sums.
+/// A kernel whose blocks add up slices of their sums.
+pub(crate) struct Blocks {
+    pub(crate) kernel: Kernel,
+    /// Rows and columns of the outputs of a block.
+    pub(crate) sides: (u32, u32),
+    pub(crate) threads: u32,
+    /// Bytes of dynamic shared memory.
+    pub(crate) shared_bytes: u32,
+}
+
+/// Blocks and slices for a product, with memory for the partial sums of all slices; a single slice has none.
 struct Sliced {
-    division: Division,
+    blocks: Blocks,
+    slices: Slices,
     partial: Option<CudaSlice<f32>>,
 }
 
-fn prepare(gpu: &Gpu, product: &Matmul, division: Division) -> Result<Box<dyn Prepared<Matmul>>> {
-    Ok(Box::new(Sliced { division, partial: partial_sums(gpu, product.size(), division.slices.count)? }))
+/// Prepares a product with these blocks and slices.
+pub(crate) fn prepare(gpu: &Gpu, product: &Matmul, blocks: Blocks, slices: Slices) -> Result<Box<dyn Prepared<Matmul>>> {
+    let partial = if slices.count > 1 { Some(partial_sums(gpu, slices.count, product.output_len())?) } else { None };
+    Ok(Box::new(Sliced { blocks, slices, partial }))
 }
 
-/// Memory for the partial sums of all slices; a single slice has none.
-pub(crate) fn partial_sums(gpu: &Gpu, size: Size, slices: u32) -> Result<Option<CudaSlice<f32>>> {
-    let outputs = size.m as usize * size.n as usize;
-    Ok(if slices > 1 { Some(planner::partial_sums(gpu, slices, outputs)?) } else { None })
+fn divide(gpu: &Gpu, product: &Matmul, Division { tile, slices }: Division) -> Result<Box<dyn Prepared<Matmul>>> {
+    let kernel = kernel(tile, product.size());
+    prepare(gpu, product, Blocks { kernel, sides: tile.sides(), threads: tile.threads(), shared_bytes: 0 }, slices)
 }
 
 /// Computes a product with a division that its size might not get, and compares it with the oracle.
-///
-/// # Errors
-///
-/// The driver's errors; inside, what is wrong with the result.
+/// The inner error is what is wrong with the result.
 pub fn divided(gpu: &Gpu, product: &Matmul, division: Division) -> Result<Result<Accuracy, Box<Mismatch>>> {
     let mut buffers = product.upload(gpu)?;
-    prepare(gpu, product, division)?.enqueue(gpu, product, &mut buffers)?;
+    divide(gpu, product, division)?.enqueue(gpu, product, &mut buffers)?;
     let got = buffers.output.download(gpu)?;
     Ok(check(&got, product.oracle(), any_order(product)))
 }
@@ -90,22 +98,24 @@ fn kernel(tile: Tile, size: Size) -> Kernel {
 impl Prepared<Matmul> for Sliced {
     // ANCHOR: slices
     fn enqueue(&mut self, gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-        let Division { tile, slices: Slices { count, length } } = self.division;
-        let size = product.size();
-        let (rows, columns) = tile.sides();
-        let function = gpu.kernel(kernel(tile, size))?;
-        let grid_dim = (size.n.div_ceil(columns), size.m.div_ceil(rows), count);
-        let config = LaunchConfig { grid_dim, block_dim: (tile.threads(), 1, 1), shared_mem_bytes: 0 };
+        let (Size { m, n, k }, Slices { count, length }) = (product.size(), self.slices);
+        let Blocks { kernel, sides: (rows, columns), threads, shared_bytes } = self.blocks;
+        let function = gpu.kernel(kernel)?;
+        if shared_bytes > 0 {
+            allow_shared_memory(&function, shared_bytes)?;
+        }
+        let grid_dim = (n.div_ceil(columns), m.div_ceil(rows), count);
+        let config = LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes: shared_bytes };
         let mut output = buffers.output.view_mut();
         let mut launch = gpu.stream.launch_builder(&function);
-        launch.arg(&buffers.a).arg(&buffers.b).arg(&size.m).arg(&size.n).arg(&size.k).arg(&length);
+        launch.arg(&buffers.a).arg(&buffers.b).arg(&m).arg(&n).arg(&k).arg(&length);
         match &mut self.partial {
             None => launch.arg(&mut output),
             Some(partial) => launch.arg(partial),
         };
         // SAFETY: the kernel reads `m * k` and `k * n` numbers, and writes `m * n` for each slice; the workload made
         // the matrices with those lengths, and for several slices `prepare` made `partial` with `m * n` numbers for
-        // each.
+        // each. The launch gives the block the shared memory that the kernel's `Blocks` say it uses.
         unsafe { launch.launch(config) }?;
         if let Some(partial) = &self.partial {
             add_slices(gpu, product, partial, count, buffers)?;
@@ -116,7 +126,7 @@ impl Prepared<Matmul> for Sliced {
 }
 
 /// Adds up the partial sums, slice by slice.
-pub(crate) fn add_slices(gpu: &Gpu, product: &Matmul, partial: &CudaSlice<f32>, slices: u32, buffers: &mut Buffers) -> Result<()> {
+fn add_slices(gpu: &Gpu, product: &Matmul, partial: &CudaSlice<f32>, slices: u32, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(ADD_SLICES)?;
     let outputs = u64::from(product.size().m) * u64::from(product.size().n);
     let blocks = outputs.div_ceil(u64::from(ADDING)) as u32;

@@ -1,17 +1,14 @@
 //! The stage on tensor cores that is as accurate as one with f32 factors.
 
-use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::sys::CUtensorMapDataType::{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32};
 use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::matmul::split::{
     BARRIER_BYTES, BOX, COLUMNS, DEPTH, ROWS, SPLIT_OFF_LOW, STAGE_BYTES, STAGES, TENSOR_3XTF32 as KERNEL, THREADS,
 };
-use run::Result;
-use run::gpu::Gpu;
+use run::gpu::allow_shared_memory;
 use run::planner::multiprocessors;
-use run::stage::{Prepared, Stage};
-use run::workload::Matmul;
-use run::workload::matmul::{Buffers, Size};
+use run::workload::matmul::{Buffers, Matmul, Size};
+use run::{Gpu, Prepared, Result, Stage};
 
 use crate::hopper::requirement;
 use crate::tensor_map::Boxes;
@@ -38,7 +35,6 @@ fn prepare(gpu: &Gpu, product: &Matmul) -> Result<Box<dyn Prepared<Matmul>>> {
 }
 
 impl Prepared<Matmul> for Split {
-    // ANCHOR: tensor_3xtf32
     fn enqueue(&mut self, gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
         let (threads, blocks_each) = SPLITTING;
         // `k` is a multiple of four.
@@ -52,7 +48,7 @@ impl Prepared<Matmul> for Split {
         unsafe { launch.launch(LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }) }?;
 
         let function = gpu.kernel(KERNEL)?;
-        function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, SHARED_BYTES as i32)?;
+        allow_shared_memory(&function, SHARED_BYTES)?;
         let Size { m, n, k } = product.size();
         let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);
         let (low, _low_is_read) = self.low.device_ptr(&gpu.stream);
@@ -74,5 +70,4 @@ impl Prepared<Matmul> for Split {
         unsafe { launch.launch(config) }?;
         Ok(())
     }
-    // ANCHOR_END: tensor_3xtf32
 }

@@ -1,26 +1,16 @@
 //! The stage on tensor cores, with factors of eleven binary digits.
 
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 use kernels::matmul::tensor::{COLUMNS, DEPTH, ROWS, SHARED_BYTES, TENSOR_TF32 as KERNEL, TENSOR_TF32_ANY, THREADS};
-use run::Result;
-use run::gpu::Gpu;
 use run::planner::{self, Model, Slices, Sum, multiprocessors};
-use run::requirement::Unmet;
-use run::stage::{Prepared, Stage};
-use run::workload::Matmul;
-use run::workload::matmul::{Buffers, Size};
+use run::workload::matmul::{Matmul, Size};
+use run::{Gpu, Prepared, Result, Stage, Unmet};
 
-use crate::slices::{add_slices, partial_sums};
+use crate::slices::{self, Blocks};
 
 /// One instruction of a warp multiplies 16 x 8 by 8 x 8 numbers of 11 binary digits.
 pub const TENSOR_TF32: Stage<Matmul> = Stage::prepared("tensor-tf32", "tensor cores, factors of 11 binary digits", prepare)
     .needs_compute_capability(8, 0)
-    .requires(|gpu, _| {
-        let available = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
-        Ok(Unmet::shared_memory(SHARED_BYTES, available.unsigned_abs()))
-    })
+    .requires(|gpu, _| Ok(Unmet::shared_memory(SHARED_BYTES, gpu.most_shared_bytes()?)))
     .with_allowance(rounded_factors);
 
 /// The rounding errors of a product on tensor cores. Each factor is rounded to the nearest number of 11 digits, an
@@ -31,12 +21,6 @@ pub fn rounded_factors(product: &Matmul) -> f64 {
     let of_factors = 2.0_f64.powi(-10) + 2.0_f64.powi(-22);
     let of_sums = f64::from(product.size().k.div_ceil(8)) * 2.0_f64.powi(-19);
     (of_factors + of_sums) * product.largest_magnitudes()
-}
-
-/// A product on tensor cores, with memory for partial sums if there are several slices.
-struct Tensor {
-    slices: Slices,
-    partial: Option<CudaSlice<f32>>,
 }
 
 /// A block has a multiprocessor to itself. No constants were fitted for this kernel (`kernels/NOTES.md`,
@@ -69,34 +53,9 @@ pub fn slices(size: Size, multiprocessors: u32) -> Slices {
 }
 
 fn prepare(gpu: &Gpu, product: &Matmul) -> Result<Box<dyn Prepared<Matmul>>> {
-    let slices = slices(product.size(), multiprocessors(gpu)?);
-    Ok(Box::new(Tensor { slices, partial: partial_sums(gpu, product.size(), slices.count)? }))
-}
-
-impl Prepared<Matmul> for Tensor {
-    // ANCHOR: tensor_tf32
-    fn enqueue(&mut self, gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
-        let Size { m, n, k } = product.size();
-        let vectors = n.is_multiple_of(4) && k.is_multiple_of(4);
-        let function = gpu.kernel(if vectors { KERNEL } else { TENSOR_TF32_ANY })?;
-        function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, SHARED_BYTES as i32)?;
-        let grid_dim = (n.div_ceil(COLUMNS), m.div_ceil(ROWS), self.slices.count);
-        let config = LaunchConfig { grid_dim, block_dim: (THREADS, 1, 1), shared_mem_bytes: SHARED_BYTES };
-        let mut output = buffers.output.view_mut();
-        let mut launch = gpu.stream.launch_builder(&function);
-        launch.arg(&buffers.a).arg(&buffers.b).arg(&m).arg(&n).arg(&k).arg(&self.slices.length);
-        match &mut self.partial {
-            None => launch.arg(&mut output),
-            Some(partial) => launch.arg(partial),
-        };
-        // SAFETY: the kernel reads `m * k` and `k * n` numbers, and writes `m * n` for each slice; the workload made
-        // the matrices with those lengths, and for several slices `prepare` made `partial` with `m * n` numbers for
-        // each. The launch gives the block shared memory for all pairs of tiles.
-        unsafe { launch.launch(config) }?;
-        if let Some(partial) = &self.partial {
-            add_slices(gpu, product, partial, self.slices.count, buffers)?;
-        }
-        Ok(())
-    }
-    // ANCHOR_END: tensor_tf32
+    let size = product.size();
+    let vectors = size.n.is_multiple_of(4) && size.k.is_multiple_of(4);
+    let kernel = if vectors { KERNEL } else { TENSOR_TF32_ANY };
+    let blocks = Blocks { kernel, sides: (ROWS, COLUMNS), threads: THREADS, shared_bytes: SHARED_BYTES };
+    slices::prepare(gpu, product, blocks, slices(size, multiprocessors(gpu)?))
 }

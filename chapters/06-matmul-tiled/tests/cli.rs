@@ -80,7 +80,7 @@ fn matrices_come_from_files_and_go_to_one() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stderr(&output).contains("5 x 7 times 7 x 3: a.npy times b.npy"), "{}", stderr(&output));
     let expected: Vec<f32> = (0..15).map(|at| (0..7).map(|l| a.values[at / 3 * 7 + l] * b.values[l * 3 + at % 3]).sum()).collect();
-    assert_eq!(npy::read(&path("c.npy")).unwrap(), Matrix { rows: 5, columns: 3, values: expected });
+    assert_eq!(npy::open(&path("c.npy")).unwrap().read().unwrap(), Matrix { rows: 5, columns: 3, values: expected });
 }
 
 #[test]

@@ -62,12 +62,10 @@ pub struct Forms {
 /// The compiler's output for a form of a text.
 #[derive(Debug, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
+#[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Output {
     /// PTX.
     Compiled(Compiled),
-    /// A refusal.
-    Refused {
-        /// The compiler's messages.
-        log: String,
-    },
+    /// A refusal, with the compiler's messages.
+    Refused { log: String },
 }

@@ -131,18 +131,14 @@ fn architecture() -> String {
 /// A number of blocks or threads.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(untagged)]
+#[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Extent {
     /// This many.
     Number(u32),
     /// The value of a constant in the kernel's file, so that the learner can choose it.
     Constant(String),
-    /// Enough to cover a size.
-    Cover {
-        /// The size to cover.
-        cover: String,
-        /// How much one of them covers.
-        by: Box<Extent>,
-    },
+    /// Enough to cover a size, if one of them covers this much of it.
+    Cover { cover: String, by: Box<Extent> },
 }
 
 /// Sizes of the chapter's workload, each as for `--size`. Further options of the chapter may follow a size.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use inspect::Line;
-use run::request::Request;
+use run::Request;
 use run::whole_number::within;
 
 /// A chapter's command line: what all chapters have, and the options `O` of its workload.

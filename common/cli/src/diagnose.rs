@@ -3,11 +3,9 @@
 use std::process::ExitCode;
 
 use inspect::diagnose::diagnose;
-use run::Chapter;
 use run::ceilings::Ceilings;
 use run::console::{self, wrap};
-use run::stage::Stage;
-use run::workload::Workload;
+use run::{Chapter, Stage, Workload};
 
 use crate::error::Result;
 use crate::mode::Setup;

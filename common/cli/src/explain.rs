@@ -5,9 +5,7 @@ use std::process::ExitCode;
 use inspect::explain::{Explanation, Style};
 use run::atomic_file::AtomicFile;
 use run::console::{self, wrap};
-use run::stage::Stage;
-use run::workload::Workload;
-use run::{Chapter, runner};
+use run::{Chapter, Stage, Workload, runner};
 
 use crate::arguments::PictureFlags;
 use crate::error::{Error, Result};

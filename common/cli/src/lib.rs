@@ -27,8 +27,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use run::console::{self, note};
-use run::workload::Workload;
-use run::{Chapter, probe};
+use run::{Chapter, Workload, probe};
 
 use mode::Mode;
 

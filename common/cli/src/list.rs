@@ -2,10 +2,8 @@
 
 use std::process::ExitCode;
 
-use run::Chapter;
 use run::console::{self, wrap_lines};
-use run::stage::Stage;
-use run::workload::Workload;
+use run::{Chapter, Stage, Workload};
 
 use crate::error::Result;
 

@@ -4,9 +4,7 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches};
 use run::report::Place;
-use run::stage::Stage;
-use run::workload::Workload;
-use run::{Chapter, console, lesson};
+use run::{Chapter, Stage, Workload, console, lesson};
 
 use crate::arguments::{Action, Arguments, Modes, PictureFlags, SetupFlags, TableFlags};
 use crate::error::{Error, Result};

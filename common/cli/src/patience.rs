@@ -7,8 +7,7 @@ use oracles::progress::words;
 use run::ceilings::Ceilings;
 use run::console::note;
 use run::estimate::Estimate;
-use run::stage::Stage;
-use run::workload::Workload;
+use run::{Stage, Workload};
 
 use crate::error::{Error, Result};
 use crate::mode::Setup;

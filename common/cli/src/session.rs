@@ -5,10 +5,9 @@ use std::process::ExitCode;
 use driver::settings::Settings;
 use run::ceilings::Ceilings;
 use run::console::note;
-use run::gpu::Gpu;
 use run::report::{Outcome, Row};
-use run::workload::{Delivery, Plan, Workload};
-use run::{Chapter, units};
+use run::workload::{Delivery, Plan};
+use run::{Chapter, Gpu, Workload, units};
 
 use crate::arguments::Switch;
 use crate::error::Result;
@@ -21,7 +20,7 @@ pub struct Session<W: Workload> {
     /// Further computations that only have to be right, such as other channels of a sound.
     pub others: Vec<W>,
     /// Where the results go.
-    pub delivery: Option<Box<dyn Delivery<W>>>,
+    pub delivery: Option<Delivery<W>>,
 }
 
 impl<W: Workload> Session<W> {
@@ -63,21 +62,23 @@ impl<W: Workload> Session<W> {
     }
 }
 
+/// Says what is wrong with a stage.
+pub fn note_problems(row: &Row) {
+    match &row.outcome {
+        Outcome::Failed(failure) => note(format_args!("error: stage {}: {failure}", row.name)),
+        Outcome::NotRun(reason) => note(format_args!("error: stage {} did not run: {reason}", row.name)),
+        Outcome::Verified(measured) => {
+            measured.warnings.iter().for_each(|warning| note(format_args!("stage {}: {warning}", row.name)));
+        }
+        Outcome::Skipped(_) => {}
+    }
+}
+
 /// Says why the only stage of a run has no verified result, and with which status to exit.
 pub fn not_verified(row: &Row) -> ExitCode {
-    match &row.outcome {
-        Outcome::Skipped(unmet) => {
-            note(format_args!("error: stage {} did not run: {unmet}", row.name));
-            ExitCode::from(2)
-        }
-        Outcome::NotRun(reason) => {
-            note(format_args!("error: stage {} did not run: {reason}", row.name));
-            ExitCode::from(2)
-        }
-        Outcome::Failed(failure) => {
-            note(format_args!("error: stage {}: {failure}", row.name));
-            ExitCode::FAILURE
-        }
-        Outcome::Verified(_) => ExitCode::SUCCESS,
+    note_problems(row);
+    if let Outcome::Skipped(unmet) = &row.outcome {
+        note(format_args!("error: stage {} did not run: {unmet}", row.name));
     }
+    if matches!(row.outcome, Outcome::Failed(_)) { ExitCode::FAILURE } else { ExitCode::from(2) }
 }

@@ -8,20 +8,18 @@ use oracles::progress;
 use run::atomic_file::AtomicFile;
 use run::ceilings::Ceilings;
 use run::console::{self, note, wrap};
-use run::gpu::Gpu;
 use run::record::Record;
 use run::report::{Outcome, Place, Row};
 use run::runner::{self, Finished};
-use run::stage::Stage;
 use run::table::{self, Drawing, Fitted, Wish};
-use run::workload::{Delivery, Workload};
-use run::{Chapter, lesson};
+use run::workload::Delivery;
+use run::{Chapter, Gpu, Stage, Workload, lesson};
 
 use crate::arguments::{Format, TableFlags};
 use crate::error::Result;
 use crate::mode::Setup;
 use crate::patience;
-use crate::session::Session;
+use crate::session::{Session, note_problems};
 
 pub fn run<W: Workload>(
     chapter: &Chapter<W>,
@@ -85,17 +83,6 @@ fn not_shown(hidden: &[String], width: usize, full_width: usize) -> String {
     format!("Not shown in {width} columns: {names}. Choose with --columns {one},…; --wide shows all, in {full_width} columns.")
 }
 
-fn note_problems(row: &Row) {
-    match &row.outcome {
-        Outcome::Failed(failure) => note(format_args!("error: stage {}: {failure}", row.name)),
-        Outcome::NotRun(reason) => note(format_args!("error: stage {} did not run: {reason}", row.name)),
-        Outcome::Verified(measured) => {
-            measured.warnings.iter().for_each(|warning| note(format_args!("stage {}: {warning}", row.name)));
-        }
-        Outcome::Skipped(_) => {}
-    }
-}
-
 /// Computes every part with the best stage and hands the outputs on; `false` when one of them is not verified.
 fn deliver<W: Workload>(
     gpu: &Gpu,
@@ -104,7 +91,7 @@ fn deliver<W: Workload>(
     mut outputs: Vec<Option<Vec<f32>>>,
     workload: W,
     others: Vec<W>,
-    delivery: Box<dyn Delivery<W>>,
+    delivery: Delivery<W>,
 ) -> Result<bool> {
     let Some(best) = best(rows) else {
         note(format_args!("error: no stage has a verified result, so nothing was written"));
@@ -123,7 +110,7 @@ fn deliver<W: Workload>(
         }
     }
     let parts: Vec<W> = [workload].into_iter().chain(others).collect();
-    let written = delivery.deliver(&parts, &results)?;
+    let written = delivery(&parts, &results)?;
     note(format_args!("{written}, computed by {}", rows[best].name));
     Ok(true)
 }

@@ -25,10 +25,7 @@ pub enum Compiler {
 impl Compiler {
     /// Returns the compiler that [`COMPILER`] names. Without that, the only one whose path is in an environment variable; or else NVRTC, or a
     /// clang.
-    ///
-    /// # Errors
-    ///
-    /// If there is none. The message says where we looked and how to get one.
+    /// Fails when there is none. The message says where we looked and how to get one.
     pub fn find() -> Result<Compiler> {
         let (nvrtc, clang) = (|| Nvrtc::find().map(Compiler::Nvrtc), || Clang::find().map(Compiler::Clang));
         if let Some(value) = COMPILER.path() {
@@ -59,10 +56,7 @@ impl Compiler {
     /// Compiles a learner's CUDA C to PTX for a virtual architecture (`compute_80`). Returns the PTX and the remarks, which may be empty.
     ///
     /// The text can include the headers that people include by habit, and call `__dp4a`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Compile`] with the compiler's messages; other errors when it could not do its work.
+    /// Fails with [`Error::Compile`] and the compiler's messages, or with another error when it could not do its work.
     pub fn compile(&self, input: Input<'_>, architecture: &str, form: Form) -> Result<(String, String)> {
         match self {
             Compiler::Nvrtc(nvrtc) => compile_with_nvrtc(nvrtc, input, architecture, form),

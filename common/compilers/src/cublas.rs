@@ -36,29 +36,21 @@ pub enum ComputeType {
     FastTf32 = 77,
 }
 
-/// The arguments of `cublasGemmEx` for f32 matrices. cuBLAS stores a matrix column by column; a leading dimension is the distance from one
-/// column to the next, in elements. Pointers are addresses in device memory.
+/// The arguments of `cublasGemmEx` for the product `c` of f32 matrices `a` and `b`. `a` and `c` have `m` rows, `b` and `c` have `n` columns,
+/// and `k` is the number of columns of `a` and of rows of `b`. Pointers are addresses in device memory. cuBLAS stores a matrix column by column;
+/// a leading dimension (`lda` is that of `a`) is the distance from one column to the next, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the comment above names the fields")]
 pub struct Gemm {
-    /// Rows of `a` and of `c`.
     pub m: i32,
-    /// Columns of `b` and of `c`.
     pub n: i32,
-    /// Columns of `a` and rows of `b`.
     pub k: i32,
-    /// The left factor.
     pub a: u64,
-    /// Its leading dimension.
     pub lda: i32,
-    /// The right factor.
     pub b: u64,
-    /// Its leading dimension.
     pub ldb: i32,
-    /// The product.
     pub c: u64,
-    /// Its leading dimension.
     pub ldc: i32,
-    /// The arithmetic.
     pub compute_type: ComputeType,
 }
 
@@ -94,10 +86,7 @@ impl CudaBlas {
     }
 
     /// Opens cuBLAS and makes a handle that works on `stream`. This takes time, and device memory for cuBLAS to work in, so do it once.
-    ///
-    /// # Errors
-    ///
-    /// If there is no cuBLAS, and what cuBLAS itself refuses, for example for lack of memory.
+    /// Fails when there is no cuBLAS, and when cuBLAS itself refuses, for example for lack of memory.
     ///
     /// # Safety
     ///

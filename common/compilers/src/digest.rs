@@ -14,10 +14,7 @@ use ptx::LoadError;
 use crate::stamp::sha256;
 
 /// Returns the digest of each kernel of a PTX text, by name: SHA-256 of its canonical text ([`ptx::canonical`]).
-///
-/// # Errors
-///
-/// [`LoadError::Syntax`] if the text is not PTX.
+/// Fails with [`LoadError::Syntax`] if the text is not PTX.
 pub fn of_text(ptx: &str) -> Result<BTreeMap<String, String>, LoadError> {
     let module = ptx::parse(ptx)?;
     module.kernels().map(|kernel| Ok((kernel.name.to_owned(), sha256(&module.canonical(kernel.name)?)))).collect()

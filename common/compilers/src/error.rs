@@ -7,52 +7,23 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a compiler or a library did not do what it was asked to.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Error {
-    /// A library that this machine does not have, or not in a usable form.
+    /// A library that this machine does not have, or not in a usable form. The reason says where we looked, or what is wrong with the file.
     #[error("{reason}; {remedy}")]
-    NotFound {
-        /// Where we looked, or what is wrong with the file.
-        reason: String,
-        /// How to get the library.
-        remedy: String,
-    },
-    /// CUDA C that does not compile.
+    NotFound { reason: String, remedy: String },
     #[error("{name} does not compile:\n{log}")]
-    Compile {
-        /// Name of the source.
-        name: String,
-        /// The compiler's messages.
-        log: String,
-    },
-    /// PTX that would differ between machines.
+    Compile { name: String, log: String },
     #[error("the PTX of {path} names a file by an absolute path, which differs between machines: {file}")]
-    AbsolutePath {
-        /// Path of the CUDA C file.
-        path: &'static str,
-        /// The file.
-        file: String,
-    },
-    /// PTX that the simulator cannot read.
+    AbsolutePath { path: &'static str, file: String },
     #[error("cannot read the PTX that the compiler made of {path}: {reason}")]
-    Ptx {
-        /// Path of the CUDA C file.
-        path: &'static str,
-        /// The defect, and where it is.
-        reason: String,
-    },
+    Ptx { path: &'static str, reason: String },
     /// Machine code that does not have the form that NVIDIA's compilers give it.
     #[error("cannot read the machine code: {0}")]
     MachineCode(String),
-    /// A call of a library that failed.
+    /// A call of a library that failed. The action is a verb phrase, and the reason is in the library's own words.
     #[error("{library} cannot {action}: {reason}")]
-    Call {
-        /// The name that people use.
-        library: &'static str,
-        /// The attempt, as a verb phrase.
-        action: String,
-        /// The library's own words.
-        reason: String,
-    },
+    Call { library: &'static str, action: String, reason: String },
 }
 
 impl Error {

@@ -15,22 +15,13 @@ use crate::recipe::options;
 use crate::registers;
 use crate::stamp::stamp;
 
-/// Makes the whole text of a source's `.ptx`. `version` is the full version of `nvrtc` ([`Nvrtc::build`]).
-///
-/// # Errors
-///
-/// [`Error::Compile`], [`Error::Ptx`], [`Error::AbsolutePath`]
-pub fn generate(nvrtc: &Nvrtc, version: &str, source: &Source) -> Result<String> {
-    let body = body(nvrtc, source)?;
-    Ok(head(nvrtc, version, source) + &body)
-}
-
 /// Makes the comments at the top of a source's `.ptx`: the stamp and the register counts. It compiles for several architectures.
+/// `version` is the full version of `nvrtc` ([`Nvrtc::build`]).
 pub fn head(nvrtc: &Nvrtc, version: &str, source: &Source) -> String {
     stamp(source, version) + &registers::comments(nvrtc, Input::of(source), source.architecture)
 }
 
-/// Makes the text below these comments. Errors are those of [`generate`].
+/// Makes the text below these comments. Fails with [`Error::Compile`], [`Error::Ptx`], or [`Error::AbsolutePath`].
 pub fn body(nvrtc: &Nvrtc, source: &Source) -> Result<String> {
     let ptx = nvrtc.compile(Input::of(source), &options(source.architecture))?;
     same_on_every_machine(&ptx, source)

@@ -146,33 +146,22 @@ impl Library {
     }
 
     /// Opens the candidates in order until `bind` accepts one.
-    ///
-    /// # Errors
-    ///
-    /// If there is none. The message says where we looked, what is wrong with each file that we found, and how to get the library.
+    /// Fails when there is none. The message says where we looked, what is wrong with each file that we found, and how to get the library.
     pub fn open_first<T>(&'static self, mut bind: impl FnMut(Opened) -> Result<T>) -> Result<T> {
         let tried = self.candidates().filter_map(|path| match self.open(&path) {
             // That the loader does not know a bare name says nothing. That a file exists and does not open does.
             Err(_) if !path.is_absolute() => None,
             opened => Some(opened.and_then(&mut bind)),
         });
-        let title = self.title;
-        search::first(tried).map_err(|refused| {
-            self.not_found(match refused {
-                None => format!("no {title} {}", self.places()),
-                Some(refused) => format!("no usable {title} {}: {refused}", self.places()),
-            })
-        })
+        let (none, unusable) = (format!("no {}", self.title), format!("no usable {}", self.title));
+        search::first(tried, &none, &unusable, &self.places()).map_err(|reason| self.not_found(reason))
     }
 
     /// Opens the first candidate that cudarc then finds by name, and keeps it open for the life of the process.
     ///
     /// `is_found` asks cudarc: it is the `is_culib_present` of the library's module, for example `cudarc::cufft::sys::is_culib_present`.
     /// (Where the loader's path has a library of that name, too, cudarc may take that one.)
-    ///
-    /// # Errors
-    ///
-    /// As for [`Library::open_first`]. After an error, cudarc must not be called: it would panic.
+    /// Fails as [`Library::open_first`] does. After an error, cudarc must not be called: it would panic.
     pub fn open_for_cudarc(&'static self, is_found: impl Fn() -> bool) -> Result<PathBuf> {
         self.open_first(|opened| opened.keep_for_cudarc(&is_found))
     }
@@ -228,19 +217,18 @@ impl Library {
     fn in_folder(&self, folder: &Path) -> Option<PathBuf> {
         let (unix, windows) = (format!("lib{}.so", self.stem), format!("{}64_", self.stem));
         let is_it = |name: &str| name.starts_with(&unix) || (name.starts_with(&windows) && name.ends_with(".dll"));
-        entries(folder).into_iter().rev().find(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_it))
+        entries(folder, is_it).pop()
     }
 }
 
 /// Returns `/usr/local/cuda`, `/usr/local/cuda-12.4` and the like, newest first.
 fn installed_toolkits() -> impl Iterator<Item = PathBuf> {
     let is_toolkit = |name: &str| name == "cuda" || name.starts_with("cuda-");
-    let all = TOOLKIT_PARENTS.iter().flat_map(|parent| entries(Path::new(parent)).into_iter().rev());
-    all.filter(move |path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_toolkit))
+    TOOLKIT_PARENTS.iter().flat_map(move |parent| entries(Path::new(parent), is_toolkit).into_iter().rev())
 }
 
 /// Returns the error at the bottom of a chain: `libloading` keeps the loader's own words there.
-fn root_cause(error: &dyn std::error::Error) -> String {
+pub fn root_cause(error: &dyn std::error::Error) -> String {
     match error.source() {
         Some(source) => root_cause(source),
         None => error.to_string(),

@@ -32,9 +32,7 @@ pub fn other_sites() -> impl Iterator<Item = PathBuf> {
 
 /// Returns `root/lib/python3.X/site-packages` and its Debian and Windows variants.
 fn sites_under(root: &Path) -> Vec<PathBuf> {
-    let is_python =
-        |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("python3"));
-    let versions = entries(&root.join("lib")).into_iter().filter(is_python);
+    let versions = entries(&root.join("lib"), |name| name.starts_with("python3")).into_iter();
     let sites = versions.flat_map(|version| [version.join("site-packages"), version.join("dist-packages")]);
     sites.chain([root.join("Lib").join("site-packages")]).collect()
 }
@@ -62,9 +60,11 @@ fn sites_that_python_knows() -> &'static [PathBuf] {
     })
 }
 
-/// Returns the paths in a folder, sorted; none if the folder cannot be read.
-pub fn entries(folder: &Path) -> Vec<PathBuf> {
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())).collect();
+/// Returns the paths in a folder whose names are wanted, sorted; none if the folder cannot be read.
+pub fn entries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let paths = fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+    let mut paths: Vec<PathBuf> =
+        paths.filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(&is_wanted)).collect();
     paths.sort();
     paths
 }

@@ -51,10 +51,7 @@ pub fn comments(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str) -> String {
 /// A cubin is an ELF file. Its section `.nv.info` is a list of attributes: a byte for the form, a byte for the attribute, and two bytes for
 /// a value or for the length of the value that follows. The value of the register count is a symbol's index and the count. (NVIDIA does
 /// not document this layout. Tools such as CuAssembler read it this way, and the counts are those that `ptxas -v` prints.)
-///
-/// # Errors
-///
-/// [`Error::MachineCode`] if it is no such file.
+/// Fails with [`Error::MachineCode`] if it is no such file.
 pub fn of_cubin(cubin: &[u8]) -> Result<BTreeMap<String, u32>> {
     let wrong = |what: &str| Error::MachineCode(what.to_owned());
     let unreadable = |error: object::read::Error| Error::MachineCode(error.to_string());

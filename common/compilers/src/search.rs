@@ -26,8 +26,9 @@ pub fn places(variable: Variable, searched: String) -> String {
     variable.path().map_or(searched, |path| format!("at {} (from {variable})", path.display()))
 }
 
-/// Returns the first success, or, if there is none, why each attempt failed. The error is `None` if nothing was tried.
-pub fn first<T>(tried: impl Iterator<Item = Result<T>>) -> Result<T, Option<String>> {
+/// Returns the first success. If there is none, the error says so in the words of `none`, or, if something was tried, in those of `unusable`,
+/// then the places, and why each attempt failed.
+pub fn first<T>(tried: impl Iterator<Item = Result<T>>, none: &str, unusable: &str, places: &str) -> Result<T, String> {
     let mut refused = Vec::new();
     for result in tried {
         match result {
@@ -35,5 +36,5 @@ pub fn first<T>(tried: impl Iterator<Item = Result<T>>) -> Result<T, Option<Stri
             Err(error) => refused.push(Error::reason(error)),
         }
     }
-    Err((!refused.is_empty()).then(|| refused.join("; ")))
+    Err(if refused.is_empty() { format!("{none} {places}") } else { format!("{unusable} {places}: {}", refused.join("; ")) })
 }

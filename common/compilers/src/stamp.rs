@@ -8,7 +8,7 @@ use crate::recipe::options;
 
 /// Returns the stamp of a `.ptx` that this `version` of NVRTC makes from the source as it is now.
 pub fn stamp(source: &Source, version: &str) -> String {
-    let (path, sha256, options) = (source.path, sha256_of(&[source]), options(source.architecture).join(" "));
+    let (path, sha256, options) = (source.path, sha256_of(source), options(source.architecture).join(" "));
     format!("// source: {path}\n// sha256: {sha256}\n// compiler: NVRTC {version}\n// options: {options}\n")
 }
 
@@ -17,10 +17,9 @@ pub fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the SHA-256 of the CUDA C of several sources in a row, each preceded by its headers.
-pub fn sha256_of(sources: &[&Source]) -> String {
-    let texts = sources.iter().flat_map(|source| source.headers.iter().map(|header| header.text).chain([source.cuda]));
-    sha256(&texts.collect::<String>())
+/// Returns the SHA-256 of the CUDA C of a source, after its headers.
+fn sha256_of(source: &Source) -> String {
+    sha256(&source.headers.iter().map(|header| header.text).chain([source.cuda]).collect::<String>())
 }
 
 #[cfg(test)]

@@ -31,46 +31,29 @@ macro_rules! variables {
 }
 
 variables! {
-    EXERCISES = "UNROLLED_EXERCISES" "`exercises`"
-        "the folder for your copies of the exercises",
-    COMPILER = "UNROLLED_COMPILER" "the one that is found"
-        "`nvrtc` or `clang`: what compiles the kernels that you edit",
-    NVRTC = "UNROLLED_NVRTC" "the one that is found"
-        "the path of NVRTC",
+    EXERCISES = "UNROLLED_EXERCISES" "`exercises`" "the folder for your copies of the exercises",
+    COMPILER = "UNROLLED_COMPILER" "the one that is found" "`nvrtc` or `clang`: what compiles the kernels that you edit",
+    NVRTC = "UNROLLED_NVRTC" "the one that is found" "the path of NVRTC",
     CLANG = "UNROLLED_CLANG" "the one that is found"
         "the path of a clang with a back end for NVIDIA's GPUs, or of a `zig`, which contains one",
-    CUBLAS = "UNROLLED_CUBLAS" "the one that is found"
-        "the path of cuBLAS, for the rows that call it",
-    CUFFT = "UNROLLED_CUFFT" "the one that is found"
-        "the path of cuFFT, for the rows that call it",
-    DRIVER_SECONDS = "UNROLLED_DRIVER_SECONDS" "`30`"
-        "how many seconds to wait for the NVIDIA driver",
+    CUBLAS = "UNROLLED_CUBLAS" "the one that is found" "the path of cuBLAS, for the rows that call it",
+    CUFFT = "UNROLLED_CUFFT" "the one that is found" "the path of cuFFT, for the rows that call it",
+    DRIVER_SECONDS = "UNROLLED_DRIVER_SECONDS" "`30`" "how many seconds to wait for the NVIDIA driver",
     COMMIT = "UNROLLED_COMMIT" "what `git describe` says"
         "the commit that a record names, for a program that runs away from its repository",
     TEST_DEVICE = "UNROLLED_TEST_DEVICE" "a GPU if there is one"
         "tests: `sim` or `gpu`, where the stages are tested and benchmarked",
-    REQUIRE_GPU = "UNROLLED_REQUIRE_GPU" ""
-        "tests: `1` makes a missing GPU a failure",
-    REQUIRE_NVRTC = "UNROLLED_REQUIRE_NVRTC" ""
-        "tests: `1` makes a missing NVRTC a failure",
-    REQUIRE_CLANG = "UNROLLED_REQUIRE_CLANG" ""
-        "tests: `1` makes a missing clang a failure",
-    REQUIRE_COMPILER = "UNROLLED_REQUIRE_COMPILER" ""
-        "tests: set, a page without the compiler is a failure",
-    EVERY_ANSWER = "UNROLLED_EVERY_ANSWER" ""
-        "tests: `1` tries every wrong answer of every exercise",
-    EVERY_EXERCISE = "UNROLLED_EVERY_EXERCISE" ""
-        "tests: set, every exercise of the pages is done",
-    ALL_SCREENS = "UNROLLED_ALL_SCREENS" ""
-        "tests: set, every page is looked at on every screen",
-    FIRST_RESULT_MS = "UNROLLED_FIRST_RESULT_MS" "`1000`"
-        "tests: how many milliseconds a page may take to its first result",
-    CHROMIUM = "UNROLLED_CHROMIUM" "the one on the path"
-        "tests: the path of Chromium",
-    SID = "UNROLLED_SID" "the one that `.ci/wasm` fetches"
-        "tests: the folder of the WebAssembly toolchain",
-    TEST_WAITS = "UNROLLED_TEST_WAITS" ""
-        "tests: set in a process that a test starts, and that waits",
+    REQUIRE_GPU = "UNROLLED_REQUIRE_GPU" "" "tests: `1` makes a missing GPU a failure",
+    REQUIRE_NVRTC = "UNROLLED_REQUIRE_NVRTC" "" "tests: `1` makes a missing NVRTC a failure",
+    REQUIRE_CLANG = "UNROLLED_REQUIRE_CLANG" "" "tests: `1` makes a missing clang a failure",
+    REQUIRE_COMPILER = "UNROLLED_REQUIRE_COMPILER" "" "tests: set, a page without the compiler is a failure",
+    EVERY_ANSWER = "UNROLLED_EVERY_ANSWER" "" "tests: `1` tries every wrong answer of every exercise",
+    EVERY_EXERCISE = "UNROLLED_EVERY_EXERCISE" "" "tests: set, every exercise of the pages is done",
+    ALL_SCREENS = "UNROLLED_ALL_SCREENS" "" "tests: set, every page is looked at on every screen",
+    FIRST_RESULT_MS = "UNROLLED_FIRST_RESULT_MS" "`1000`" "tests: how many milliseconds a page may take to its first result",
+    CHROMIUM = "UNROLLED_CHROMIUM" "the one on the path" "tests: the path of Chromium",
+    SID = "UNROLLED_SID" "the one that `.ci/wasm` fetches" "tests: the folder of the WebAssembly toolchain",
+    TEST_WAITS = "UNROLLED_TEST_WAITS" "" "tests: set in a process that a test starts, and that waits",
 }
 
 impl Variable {

@@ -70,13 +70,12 @@ pub fn check(got: &Downloaded, oracle: &Oracle, allowance: f64) -> Result<Accura
     let Downloaded { values, breach } = got;
     let total = oracle.outputs();
     let missing = total.abs_diff(values.len());
-    let compared = match oracle {
-        Oracle::Whole(expected) => one_by_one(values, expected.iter().copied().enumerate(), allowance),
-        Oracle::Sampled(sampled) => one_by_one(values, sampled.sample.iter().copied(), allowance),
-    };
-    let sums = match oracle {
-        Oracle::Sampled(sampled) if missing == 0 => Some(sampled.check(values, allowance)),
-        Oracle::Whole(_) | Oracle::Sampled(_) => None,
+    let (compared, sums) = match oracle {
+        Oracle::Whole(expected) => (one_by_one(values, expected.iter().copied().enumerate(), allowance), None),
+        Oracle::Sampled(sampled) => (
+            one_by_one(values, sampled.sample.iter().copied(), allowance),
+            (missing == 0).then(|| sampled.check(values, allowance)),
+        ),
     };
     let Compared { wrong, worst, closest_call } = compared;
     if wrong.is_empty() && missing == 0 && sums.as_ref().is_none_or(|sums| sums.wrong == 0) && breach.is_none() {
@@ -101,9 +100,7 @@ pub fn check(got: &Downloaded, oracle: &Oracle, allowance: f64) -> Result<Accura
         shift,
         sampled: sums,
         breach: *breach,
-        row: None,
-        arrays: &[],
-        looks_like: None,
+        ..Mismatch::default()
     }))
 }
 

@@ -1,6 +1,7 @@
 //! The expected value of one output.
 
 use crate::output::POISON;
+use crate::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
 
 /// The expected value of one output.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -14,6 +15,12 @@ pub struct Expected {
 impl Expected {
     /// Marks an output that a stage must leave alone: it must still hold the poison from before the run.
     pub const UNTOUCHED: Self = Self { value: f64::NAN, tolerance: f64::NAN };
+
+    /// Expects an integer that is rounded once to f32.
+    pub(crate) fn rounded_once(integer: i64) -> Self {
+        let value = integer as f64;
+        Self { value, tolerance: if value.abs() <= EXACT_IN_F32 { 0.0 } else { UNIT_ROUNDOFF * value.abs() } }
+    }
 
     /// Returns true if this is [`Expected::UNTOUCHED`].
     pub fn is_untouched(&self) -> bool {

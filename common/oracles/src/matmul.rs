@@ -11,7 +11,7 @@ use crate::check::Oracle;
 use crate::expected::Expected;
 use crate::progress;
 use crate::random::generator;
-use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed, norm};
 use crate::sampled::{MOST_PRODUCTS_OF_A_WHOLE_ORACLE, POINTS, RunSum, Sampled, Weights, roundings, runs};
 
 /// The shape of a product: `m` rows and `k` columns in `A`, `k` rows and `n` columns in `B`.
@@ -40,7 +40,6 @@ pub fn outcome(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     if products <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE { whole(shape, a, b) } else { sampled(shape, a, b) }
 }
 
-// ANCHOR: oracle
 /// Columns that are computed together, so that the compiler can use the CPU's vectors and the sums stay in the L1 cache.
 const SIDE_BY_SIDE: usize = 256;
 
@@ -87,7 +86,6 @@ fn sums(a: &[f32], b: &[f32], n: usize, expected: &mut [Expected]) -> f64 {
     }
     magnitudes[..columns].iter().copied().fold(0.0, f64::max)
 }
-// ANCHOR_END: oracle
 
 /// Outputs of each row, or of each column if there are more of those, that the sample has.
 const SAMPLED_PER_LINE: usize = 4;
@@ -172,10 +170,6 @@ fn sample(shape: Shape) -> Vec<(usize, usize)> {
         sample.extend((0..m.max(n)).map(|at| (rows[at % m], columns[at % n])));
     }
     sample
-}
-
-fn norm(values: &[f32]) -> f64 {
-    values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
 }
 
 fn column_norms(n: usize, b: &[f32]) -> Vec<f64> {

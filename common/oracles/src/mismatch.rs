@@ -7,7 +7,7 @@ use crate::expected::Expected;
 use crate::output::{Breach, POISON};
 
 /// The ways in which an output is wrong.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mismatch {
     /// Length of the output.
     pub total: usize,

@@ -13,3 +13,8 @@ pub fn flushed(terms: usize) -> f64 {
 
 /// Integers up to this one are all among the f32.
 pub const EXACT_IN_F32: f64 = (1 << 24) as f64;
+
+/// Returns the square root of the sum of squares.
+pub(crate) fn norm(values: &[f32]) -> f64 {
+    values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
+}

@@ -6,9 +6,7 @@ use rayon::prelude::*;
 
 use crate::expected::Expected;
 use crate::progress;
-use crate::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
 
-// ANCHOR: oracle
 /// Returns the expected outputs: all sums, then all sums of squares, each from all of its pixels. `pixels` are rows of `width`; a
 /// window of `window` pixels goes on with the pixel of the edge beyond the edges of its row. Outside `columns`, a stage must write
 /// nothing.
@@ -27,21 +25,15 @@ pub fn whole(pixels: &[i32], width: u32, window: u32, columns: Range<u32>) -> Ve
                 sum += pixel;
                 square += pixel * pixel;
             }
-            sums[x as usize] = rounded_once(sum);
-            squares[x as usize] = rounded_once(square);
+            sums[x as usize] = Expected::rounded_once(sum);
+            squares[x as usize] = Expected::rounded_once(square);
         }
         bar.inc(1);
     });
     expected
 }
-// ANCHOR_END: oracle
 
 /// Returns the largest magnitude of a pixel; 0 where there are none.
 pub fn largest_magnitude(pixels: &[i32]) -> u32 {
     pixels.iter().map(|pixel| pixel.unsigned_abs()).max().unwrap_or(0)
-}
-
-fn rounded_once(value: i64) -> Expected {
-    let value = value as f64;
-    Expected { value, tolerance: if value.abs() <= EXACT_IN_F32 { 0.0 } else { UNIT_ROUNDOFF * value.abs() } }
 }

@@ -3,11 +3,7 @@
 use kernels::Source;
 use thiserror::Error;
 
-use crate::device::gpu::Gpu;
-use crate::error::Result;
-use crate::results::lesson::Comparison;
-use crate::stage::{Experiment, Stage};
-use crate::workload::Workload;
+use crate::{Comparison, Experiment, Gpu, Result, Stage, Workload};
 
 /// Says which variant of its kernels a chapter has chosen for a device and a workload.
 pub type Choice<W> = fn(&Gpu, &W) -> Result<String>;

@@ -14,12 +14,9 @@ use std::time::{Duration, Instant};
 use oracles::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
 
 use crate::device::ceilings::Ceilings;
-use crate::device::gpu::Gpu;
-use crate::error::Result;
 use crate::results::report::Place;
-use crate::runner;
-use crate::stage::Stage;
-use crate::workload::{Work, Workload};
+use crate::workload::Work;
+use crate::{Gpu, Result, Stage, Workload, runner};
 
 const FIRST_PART: u64 = 1 << 20;
 const GROWTH: u64 = 4;
@@ -52,17 +49,13 @@ impl Estimate {
         repeat: usize,
         ceilings: Option<Ceilings>,
     ) -> Result<Option<Self>> {
-        let Some(mut parts) = Parts::of(workload) else { return Ok(None) };
-        let first = parts.get(0);
-        let scale = scale(workload, first);
-        if scale < WORTH_IT {
-            return Ok(None);
-        }
+        let mut parts = Parts { whole: workload, parts: Vec::new() };
+        let Some(first) = parts.get(0) else { return Ok(None) };
         let begun = Instant::now();
         first.oracle();
         // A larger oracle is only a sample.
         let largest = MOST_PRODUCTS_OF_A_WHOLE_ORACLE as f64 / first.work().multiply_adds.max(1) as f64;
-        let oracle = scaled(begun.elapsed(), scale.min(largest));
+        let oracle = scaled(begun.elapsed(), scale(workload, first).min(largest));
         let mut times = Vec::new();
         for stage in stages {
             times.push(if gpu.is_simulated() || stage.place() == Place::Host {
@@ -101,58 +94,46 @@ struct Parts<'a, W: Workload> {
     parts: Vec<W>,
 }
 
-impl<'a, W: Workload> Parts<'a, W> {
-    fn of(whole: &'a W) -> Option<Self> {
-        Some(Self { whole, parts: vec![whole.part(FIRST_PART)?] })
-    }
-
-    fn get(&self, level: usize) -> &W {
-        &self.parts[level]
-    }
-
-    /// Makes the part after this one, if it is still a small one.
-    fn grow(&mut self, level: usize) -> bool {
-        if level + 1 < self.parts.len() {
-            return true;
+impl<W: Workload> Parts<'_, W> {
+    /// Returns the part of this level, and makes it if it is the next one; `None` if it would not be a small one.
+    fn get(&mut self, level: usize) -> Option<&W> {
+        if level == self.parts.len() {
+            let last = self.parts.last().map_or(0, |part| part.work().multiply_adds);
+            let part = self.whole.part(FIRST_PART * GROWTH.pow(level as u32));
+            self.parts.extend(part.filter(|part| part.work().multiply_adds > last && scale(self.whole, part) >= WORTH_IT));
         }
-        let next = FIRST_PART * GROWTH.pow(level as u32 + 1);
-        let larger = self.whole.part(next).filter(|part| {
-            let (now, larger) = (self.parts[level].work().multiply_adds, part.work().multiply_adds);
-            larger > now && scale(self.whole, part) >= WORTH_IT
-        });
-        self.parts.extend(larger);
-        level + 1 < self.parts.len()
+        self.parts.get(level)
     }
 
     fn estimate(&mut self, gpu: &Gpu, stage: &Stage<W>) -> Result<Duration> {
-        let mut level = 0;
-        // Loads the kernels.
-        runner::run(gpu, std::slice::from_ref(stage), self.get(level), 0)?;
-        let mut before: Option<(f64, Duration)> = None;
-        loop {
-            let part = self.get(level);
+        // The work and the time of each part.
+        let mut measured: Vec<(f64, Duration)> = Vec::new();
+        while let Some(part) = self.get(measured.len()) {
+            if measured.is_empty() {
+                // Loads the kernels.
+                runner::run(gpu, std::slice::from_ref(stage), part, 0)?;
+            }
             // The oracle is estimated apart.
             part.oracle();
-            let (time, work) = (time_of(gpu, stage, part)?, part.work().multiply_adds as f64);
-            let is_enough = time >= LEAST && before.is_some();
-            if is_enough || !self.grow(level) {
-                return Ok(extrapolated(before, (work, time), self.whole.work().multiply_adds as f64));
+            let time = time_of(gpu, stage, part)?;
+            measured.push((part.work().multiply_adds as f64, time));
+            if measured.len() > 1 && time >= LEAST {
+                break;
             }
-            before = Some((work, time));
-            level += 1;
         }
+        Ok(extrapolated(&measured, self.whole.work().multiply_adds as f64))
     }
 }
 
-/// Returns the time of the whole, from the work and the times of one or two parts.
-fn extrapolated(smaller: Option<(f64, Duration)>, larger: (f64, Duration), whole: f64) -> Duration {
-    let (work, time) = larger;
-    match smaller {
+/// Returns the time of the whole, from the work and the times of parts; the last two count.
+fn extrapolated(measured: &[(f64, Duration)], whole: f64) -> Duration {
+    match *measured {
         // Time that both parts take alike does not grow with the work.
-        Some((less_work, less_time)) if less_time < time && less_work < work => {
+        [.., (less_work, less_time), (work, time)] if less_time < time && less_work < work => {
             time.saturating_add(scaled(time - less_time, (whole - work) / (work - less_work)))
         }
-        _ => scaled(time, whole / work.max(1.0)),
+        [.., (work, time)] => scaled(time, whole / work.max(1.0)),
+        [] => Duration::ZERO,
     }
 }
 
@@ -200,10 +181,10 @@ mod tests {
     #[test]
     fn what_does_not_grow_with_the_work_is_not_scaled() {
         let ms = Duration::from_millis;
-        assert_eq!(extrapolated(Some((100.0, ms(50))), (400.0, ms(80)), 4400.0), ms(480));
+        assert_eq!(extrapolated(&[(100.0, ms(50)), (400.0, ms(80))], 4400.0), ms(480));
         // One part alone, or a clock that went backward.
-        assert_eq!(extrapolated(None, (400.0, ms(80)), 4000.0), ms(800));
-        assert_eq!(extrapolated(Some((100.0, ms(90))), (400.0, ms(80)), 4000.0), ms(800));
+        assert_eq!(extrapolated(&[(400.0, ms(80))], 4000.0), ms(800));
+        assert_eq!(extrapolated(&[(100.0, ms(90)), (400.0, ms(80))], 4000.0), ms(800));
     }
 
     #[test]

@@ -8,16 +8,10 @@ use compilers::libraries;
 use cudarc::cufft::result::CufftError;
 use cudarc::cufft::sys;
 
-use crate::error::Result;
-use crate::gpu::Gpu;
-use crate::stage::Prepared;
-use crate::workload::Workload;
+use crate::{Gpu, Prepared, Result, Workload};
 
 /// Makes sure that cudarc finds cuFFT, which it must not be asked for otherwise, and returns where it was found.
-///
-/// # Errors
-///
-/// If this machine has no cuFFT. The message says where we looked and how to get one.
+/// Fails when this machine has no cuFFT. The message says where we looked and how to get one.
 pub fn cufft() -> compilers::Result<PathBuf> {
     static FOUND: OnceLock<compilers::Result<PathBuf>> = OnceLock::new();
     // SAFETY: looking for a library runs its initializers, and cuFFT's touch nothing in this process but their own memory.
@@ -30,10 +24,6 @@ pub fn failed(action: &str) -> impl Fn(CufftError) -> compilers::Error {
 }
 
 /// Times every plan after a warm-up and returns the fastest. There must be one.
-///
-/// # Errors
-///
-/// Those of making or running a plan.
 pub fn fastest<W: Workload, P: Prepared<W>>(gpu: &Gpu, workload: &W, plans: impl Iterator<Item = Result<P>>) -> Result<P> {
     const RUNS: u32 = 10;
     let mut buffers = workload.upload(gpu)?;

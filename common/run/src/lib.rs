@@ -21,6 +21,8 @@
 //! - [`results`] has the rows of a run ([`report`], where only a verified row can have a time), the [`record`] of it for programs, what
 //!   follows from its numbers, the [`table`] for people, and the [`lesson`] that compares stages.
 //! - [`chapter`] is a set of stages in order, with its lesson.
+//!
+//! The types that every chapter names are here as well: `run::Stage` is [`stage::Stage`].
 
 pub mod chapter;
 pub mod console;
@@ -38,8 +40,15 @@ pub mod whole_number;
 pub mod workload;
 
 pub use chapter::Chapter;
+pub use device::gpu::Gpu;
+pub use device::request::Request;
 pub use device::{capability, ceilings, gpu, guard, pinned, planner, probe, request, timing};
 pub use error::{Error, Result};
 pub use files::{atomic_file, audio, npy, picture};
+pub use requirement::Unmet;
+pub use results::lesson::Comparison;
 pub use results::{derived, lesson, record, report, table};
+pub use stage::{Experiment, Prepared, Stage};
+pub use workload::Workload;
+pub use workloads::measure::Measure;
 pub use workloads::{measure, units};

@@ -5,8 +5,7 @@ use driver::records::{Failed, Outcome, Records};
 use simt::{Counters, Dim3, Finding, LaunchReport};
 
 use crate::console::note;
-use crate::device::gpu::Gpu;
-use crate::error::{Error, Result};
+use crate::{Error, Gpu, Result};
 
 /// Everything that was seen since the last time.
 #[derive(Clone, Debug, Default, PartialEq)]

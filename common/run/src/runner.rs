@@ -6,13 +6,10 @@ use oracles::output::{Downloaded, poison};
 use oracles::{Accuracy, Expected, Mismatch, Oracle, check, progress};
 use workloads::failure::{compared, without_defects};
 
-use crate::device::gpu::Gpu;
 use crate::device::timing::{self, Timing};
-use crate::error::{Error, Result};
-use crate::observer;
-use crate::results::report::{Failure, Fault, Measured, Outcome, Row};
-use crate::stage::{Copies, Cpu, PrepareCopies, Prepared, Run, Stage};
-use crate::workload::Workload;
+use crate::results::report::{Failure, Fault, Measured, Outcome, Place, Row};
+use crate::stage::{Cpu, Run};
+use crate::{Error, Gpu, Prepared, Result, Stage, Workload, observer};
 
 /// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.
 const CPU_TIME: Duration = Duration::from_secs(1);
@@ -73,6 +70,9 @@ struct Runner<'a, W: Workload> {
 
 type Success = (Measured, Vec<f32>);
 
+/// Compares an output with the expected one.
+type Compare<'a> = dyn Fn(&Downloaded) -> Result<Accuracy, Box<Mismatch>> + 'a;
+
 /// The reason why a stage has no measurements: its own failure, or an error on the way that the kernel may have caused.
 enum RowError {
     Failure(Failure),
@@ -116,11 +116,11 @@ impl<W: Workload> Runner<'_, W> {
         self.gpu.take_requested();
         let result = match stage.run {
             Run::Launches(mut enqueue) => self.launches(allowance, &mut enqueue),
-            Run::Prepared(prepare) => {
-                let prepared = prepare(self.gpu, self.workload).map_err(RowError::from);
-                prepared.and_then(|mut prepared| self.launches(allowance, prepared.as_mut()))
-            }
-            Run::Copies(prepare) => self.copies(prepare),
+            Run::Prepared(prepare) | Run::Copies(prepare) => match prepare(self.gpu, self.workload) {
+                Ok(mut copies) if stage.place() == Place::Between => self.copies(copies.as_mut()),
+                Ok(mut launches) => self.launches(allowance, launches.as_mut()),
+                Err(error) => Err(error.into()),
+            },
             Run::Cpu(_) => unreachable!("handled above"),
         };
         let kernels = self.gpu.take_requested();
@@ -131,77 +131,76 @@ impl<W: Workload> Runner<'_, W> {
     }
 
     fn launches(&mut self, allowance: f64, stage: &mut dyn Prepared<W>) -> Result<Success, RowError> {
-        let Self { gpu, workload, repeat, .. } = *self;
+        let Self { gpu, workload, .. } = *self;
         W::output(&mut self.buffers).poison(gpu)?;
         observer::forget(gpu)?;
         stage.enqueue(gpu, workload, &mut self.buffers)?;
         gpu.stream.synchronize().map_err(Error::from)?;
         let seen = observer::take(gpu)?;
         without_defects(&seen.findings)?;
-        let (accuracy, output) = match self.verified(allowance, stage, Failure::Mismatch) {
+        let compare = |got: &Downloaded| compared(workload, got, allowance);
+        let verified = match self.verified(stage, &compare, Failure::Mismatch) {
             Err(RowError::Failure(failure)) => return Err(failure.beside(seen.findings).into()),
             verified => verified?,
         };
-        if repeat == 0 || gpu.is_simulated() {
-            // The simulator's clock only says how fast the simulator is.
-            let (counters, launches_dropped, warnings) = (seen.counters.map(Box::new), seen.dropped, seen.findings);
-            let measured = Measured::new(accuracy, None);
-            return Ok((Measured { counters, launches: seen.launches, launches_dropped, warnings, ..measured }, output));
+        if self.has_times() {
+            W::output(&mut self.buffers).poison(gpu)?;
         }
-        W::output(&mut self.buffers).poison(gpu)?;
-        let timing = timing::time(gpu, repeat, || stage.enqueue(gpu, workload, &mut self.buffers))?;
-        let (accuracy, output) = self.verified(allowance, stage, Failure::Unstable)?;
-        Ok((Measured::new(accuracy, Some(timing)), output))
-    }
-
-    /// Compares the output with the oracle, and the inputs on the device with the host's.
-    fn verified(
-        &mut self,
-        allowance: f64,
-        stage: &dyn Prepared<W>,
-        failure: fn(Box<Mismatch>) -> Failure,
-    ) -> Result<(Accuracy, Vec<f32>), RowError> {
-        let mut got = W::output(&mut self.buffers).download(self.gpu)?;
-        if let Some(arrived) = stage.arrived()? {
-            got.values = arrived;
-        }
-        let accuracy = compared(self.workload, &got, allowance).map_err(failure)?;
-        if !self.workload.inputs_intact(self.gpu, &mut self.buffers)? {
-            return Err(Failure::InputsChanged.into());
-        }
-        Ok((accuracy, got.values))
+        let (measured, output) = self.timed(stage, &compare, verified)?;
+        let (counters, launches_dropped, warnings) = (seen.counters.map(Box::new), seen.dropped, seen.findings);
+        Ok((Measured { counters, launches: seen.launches, launches_dropped, warnings, ..measured }, output))
     }
 
     /// Returns the row of a stage that only copies. It copies the numbers 0, 1, 2, … back, which must arrive bit for bit. The
     /// inputs on the device are overwritten first, so the stage has to copy them.
-    fn copies(&mut self, prepare: PrepareCopies<W>) -> Result<Success, RowError> {
-        let Self { gpu, workload, repeat, .. } = *self;
-        let mut copies = prepare(gpu, workload)?;
+    fn copies(&mut self, copies: &mut dyn Prepared<W>) -> Result<Success, RowError> {
+        let Self { gpu, workload, .. } = *self;
         let result: Vec<f32> = (0..workload.output_len()).map(|index| index as f32).collect();
         let expected = Oracle::Whole(result.iter().map(|&value| Expected { value: value.into(), tolerance: 0.0 }).collect());
         let mut view = W::output(&mut self.buffers).view_mut();
         gpu.stream.memcpy_htod(&result, &mut view).map_err(Error::from)?;
 
         workload.spoil_inputs(gpu, &mut self.buffers)?;
-        copies.enqueue(gpu, &mut self.buffers)?;
-        let (accuracy, output) = self.arrived(copies.as_ref(), &expected, Failure::Mismatch)?;
-        if repeat == 0 || gpu.is_simulated() {
+        copies.enqueue(gpu, workload, &mut self.buffers)?;
+        gpu.stream.synchronize().map_err(Error::from)?;
+        let compare = |got: &Downloaded| check(got, &expected, 0.0);
+        let verified = self.verified(copies, &compare, Failure::Mismatch)?;
+        self.timed(copies, &compare, verified)
+    }
+
+    /// Returns true if stages are timed. The simulator's clock only says how fast the simulator is.
+    fn has_times(&self) -> bool {
+        self.repeat > 0 && !self.gpu.is_simulated()
+    }
+
+    /// Times a stage, if stages are timed, and verifies it again.
+    fn timed(
+        &mut self,
+        stage: &mut dyn Prepared<W>,
+        compare: &Compare<'_>,
+        (accuracy, output): (Accuracy, Vec<f32>),
+    ) -> Result<Success, RowError> {
+        if !self.has_times() {
             return Ok((Measured::new(accuracy, None), output));
         }
-        let timing = timing::time(gpu, repeat, || copies.enqueue(gpu, &mut self.buffers))?;
-        let (accuracy, output) = self.arrived(copies.as_ref(), &expected, Failure::Unstable)?;
+        let Self { gpu, workload, repeat, .. } = *self;
+        let timing = timing::time(gpu, repeat, || stage.enqueue(gpu, workload, &mut self.buffers))?;
+        let (accuracy, output) = self.verified(stage, compare, Failure::Unstable)?;
         Ok((Measured::new(accuracy, Some(timing)), output))
     }
 
-    fn arrived(
+    /// Compares the output with what is expected, and the inputs on the device with the host's.
+    fn verified(
         &mut self,
-        copies: &dyn Copies<W>,
-        expected: &Oracle,
+        stage: &dyn Prepared<W>,
+        compare: &Compare<'_>,
         failure: fn(Box<Mismatch>) -> Failure,
     ) -> Result<(Accuracy, Vec<f32>), RowError> {
-        self.gpu.stream.synchronize().map_err(Error::from)?;
-        let got = Downloaded { values: copies.arrived()?, breach: None };
-        let accuracy = check(&got, expected, 0.0).map_err(failure)?;
+        let mut got = W::output(&mut self.buffers).download(self.gpu)?;
+        if let Some(arrived) = stage.arrived()? {
+            got.values = arrived;
+        }
+        let accuracy = compare(&got).map_err(failure)?;
         if !self.workload.inputs_intact(self.gpu, &mut self.buffers)? {
             return Err(Failure::InputsChanged.into());
         }

@@ -1,11 +1,8 @@
 //! One row of a chapter's table: one way to compute the chapter's workload.
 
 use crate::device::capability::ComputeCapability;
-use crate::device::gpu::Gpu;
-use crate::error::Result;
-use crate::requirement::Unmet;
 use crate::results::report::Place;
-use crate::workload::Workload;
+use crate::{Gpu, Result, Unmet, Workload};
 
 /// A way to compute `W`, with what it needs of the device.
 ///
@@ -33,21 +30,21 @@ pub enum Run<W: Workload> {
     Prepared(Prepare<W>),
     /// Computes on the CPU, timed by the wall clock.
     Cpu(Cpu<W>),
-    /// Computes nothing: moves the inputs to the device and the output back. The host's memory is prepared beforehand, so that only
-    /// copies are timed.
-    Copies(PrepareCopies<W>),
+    /// Computes nothing: moves the inputs to the device and the contents of the output buffer back, to where [`Prepared::arrived`] finds
+    /// them. The host's memory is prepared beforehand, so that only copies are timed.
+    Copies(Prepare<W>),
 }
 
 /// Enqueues on the device's stream the launches that write the output.
 pub type Launches<W> = fn(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
 
-/// Makes what a [`Run::Prepared`] stage keeps between calls.
+/// Makes what a [`Run::Prepared`] or a [`Run::Copies`] stage keeps between calls.
 pub type Prepare<W> = fn(&Gpu, &W) -> Result<Box<dyn Prepared<W>>>;
 
-/// Launches with memory or plans of their own.
+/// Launches, or copies, with memory or plans of their own.
 pub trait Prepared<W: Workload> {
-    /// Enqueues on the device's stream the launches that write the output. Everything that depends on the values of the inputs belongs
-    /// here, because this is what is timed.
+    /// Enqueues them on the device's stream. Everything that depends on the values of the inputs belongs here, because this is what is
+    /// timed.
     fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()>;
 
     /// Returns the output as it arrived on the host, for a stage that brings it there itself. Such a stage writes nothing into the
@@ -72,18 +69,6 @@ pub type Requirement<W> = fn(&Gpu, &W) -> Result<Option<Unmet>>;
 
 /// How much farther from the oracle than the workload's own tolerance each output may be.
 pub type Allowance<W> = fn(&W) -> f64;
-
-/// Makes the host's memory for copies.
-pub type PrepareCopies<W> = fn(&Gpu, &W) -> Result<Box<dyn Copies<W>>>;
-
-/// Copies between a host and a device.
-pub trait Copies<W: Workload> {
-    /// Enqueues the copies: the inputs to the device, and the contents of the output buffer back.
-    fn enqueue(&mut self, gpu: &Gpu, buffers: &mut W::Buffers) -> Result<()>;
-
-    /// Returns the output as it arrived on the host.
-    fn arrived(&self) -> Result<Vec<f32>>;
-}
 
 /// A stage with some of its work removed, to see how long the rest takes. Its result is wrong by design and is never compared with the
 /// oracle, so an experiment is not a stage, and its time does not appear in the table of a run.
@@ -115,7 +100,7 @@ impl<W: Workload> Stage<W> {
     }
 
     /// Makes a stage that only copies.
-    pub const fn copies(name: &'static str, idea: &'static str, prepare: PrepareCopies<W>) -> Self {
+    pub const fn copies(name: &'static str, idea: &'static str, prepare: Prepare<W>) -> Self {
         Self::new(name, idea, Run::Copies(prepare))
     }
 

@@ -88,10 +88,7 @@ impl Problem for Histogram {
     }
 
     fn part(&self, multiply_adds: u64) -> Option<Self> {
-        let rows = u32::try_from(multiply_adds / u64::from(self.image.width)).unwrap_or(u32::MAX);
-        let height = self.image.height.min(rows.max(1));
-        let pixels = self.image.pixels[..height as usize * self.image.width as usize].to_vec();
-        Self::new(Image { width: self.image.width, height, pixels }).ok()
+        Self::new(self.image.part(multiply_adds / u64::from(self.image.width))).ok()
     }
 
     fn footprint(&self) -> Footprint {

@@ -4,16 +4,12 @@ use serde_json::{Map, Value, json};
 
 /// Where the data came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Origin {
     /// Generated, the same for the same seed.
     Seed(u64),
-    /// The user's files.
-    Files {
-        /// For a reader, for example `voice.wav through hall.wav`.
-        words: String,
-        /// For the record, by name.
-        names: Vec<(&'static str, Value)>,
-    },
+    /// The user's files: in words for a reader, for example `voice.wav through hall.wav`, and for the record by name.
+    Files { words: String, names: Vec<(&'static str, Value)> },
     /// Made by a program.
     Given,
 }

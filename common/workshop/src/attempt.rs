@@ -10,10 +10,9 @@ use compilers::{Compiler, Error as ToolError};
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use run::error::describe;
-use run::gpu::{Gpu, TRIAL};
+use run::gpu::TRIAL;
 use run::report::Failure;
-use run::workload::Workload;
-use run::{Chapter, console, runner};
+use run::{Chapter, Gpu, Workload, console, runner};
 
 use crate::error::{Error, Result};
 use crate::exercise::Exercise;

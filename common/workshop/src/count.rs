@@ -1,9 +1,8 @@
 //! Counts what a predict exercise asks for.
 
 use checker::manifest::{Predict, Question};
-use run::gpu::Gpu;
-use run::workload::{Arithmetic, Workload};
-use run::{Chapter, runner};
+use run::workload::Arithmetic;
+use run::{Chapter, Gpu, Workload, runner};
 
 use crate::error::Result;
 use crate::exercise::Exercise;

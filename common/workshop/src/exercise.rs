@@ -51,21 +51,14 @@ impl Exercise {
         let Some((number, slug)) = numbered else {
             return Err(Unusable::new(folder, "name the folder of an exercise <number>-<slug>"));
         };
+        let read = |path: &Path| fs::read_to_string(path).map_err(|error| Unusable::new(path, error));
         let path = folder.join("exercise.toml");
-        let toml = fs::read_to_string(&path).map_err(|error| Unusable::new(&path, error))?;
-        let manifest = Manifest::parse(&toml).map_err(|reason| Unusable::new(&path, reason))?;
-        let path = folder.join("solution.cu");
-        let solution = match fs::read_to_string(&path) {
-            Ok(solution) => solution,
-            Err(_) if manifest.kernel.is_none() => String::new(),
-            Err(error) => return Err(Unusable::new(&path, error)),
-        };
+        let manifest = Manifest::parse(&read(&path)?).map_err(|reason| Unusable::new(&path, reason))?;
+        let read_if_written =
+            |path: &Path| read(path).or_else(|error| if manifest.kernel.is_none() { Ok(String::new()) } else { Err(error) });
+        let solution = read_if_written(&folder.join("solution.cu"))?;
         let path = folder.join("wall.toml");
-        let wall = match fs::read_to_string(&path) {
-            Ok(text) => toml::from_str(&text).map_err(|reason| Unusable::new(&path, reason))?,
-            Err(_) if manifest.kernel.is_none() => Wall::default(),
-            Err(error) => return Err(Unusable::new(&path, error)),
-        };
+        let wall = toml::from_str(&read_if_written(&path)?).map_err(|reason| Unusable::new(&path, reason))?;
         Ok(Self { chapter: chapter.to_owned(), number, slug, manifest, solution, wall })
     }
 

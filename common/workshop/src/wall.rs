@@ -46,24 +46,14 @@ pub struct Right {
 /// How an answer differs from the solution.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
+#[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Change {
-    /// Some text is replaced by another.
-    Replaced {
-        /// Text that occurs once in the solution.
-        replace: String,
-        /// The text that replaces it.
-        with: String,
-    },
-    /// Several texts are replaced.
-    Several {
-        /// Each text, which occurs once, and its replacement.
-        changes: Vec<[String; 2]>,
-    },
-    /// The whole function has another body.
-    Body {
-        /// The text between the braces of the kernel.
-        body: String,
-    },
+    /// Replaces a text that occurs once in the solution with another.
+    Replaced { replace: String, with: String },
+    /// Replaces several such texts, each given with its replacement.
+    Several { changes: Vec<[String; 2]> },
+    /// Puts another body between the braces of the kernel.
+    Body { body: String },
 }
 
 impl Change {

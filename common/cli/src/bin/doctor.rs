@@ -13,9 +13,9 @@ use compilers::libraries::{CUBLAS, CUFFT, Library};
 use compilers::nvrtc::Nvrtc;
 use driver::client;
 use run::console::{self, note};
-use run::gpu::{DeviceInfo, Gpu};
+use run::gpu::DeviceInfo;
 use run::probe::{self, Unusable};
-use run::request::Request;
+use run::{Gpu, Request};
 use workshop::Exercise;
 use workshop::workspace::Workspace;
 

@@ -43,12 +43,8 @@ pub struct Clang {
 impl Clang {
     /// Finds the first clang that works. If there is none, the error says where we looked.
     pub fn find() -> Result<Clang> {
-        search::first(places::candidates().map(|candidate| Clang::open(&candidate))).map_err(|refused| {
-            not_found(match refused {
-                None => format!("no clang {}", places::described()),
-                Some(refused) => format!("no clang that makes PTX {}: {refused}", places::described()),
-            })
-        })
+        let tried = places::candidates().map(|candidate| Clang::open(&candidate));
+        search::first(tried, "no clang", "no clang that makes PTX", &places::described()).map_err(not_found)
     }
 
     /// Returns the clang at `program`, which may also be a `zig`, unless it does not start, is too old, or makes no PTX.
@@ -81,10 +77,7 @@ impl Clang {
     }
 
     /// Compiles CUDA C to PTX for an architecture (`compute_80`). Returns the PTX and the remarks about the text, which may be empty.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Compile`] with the compiler's messages; [`Error::Call`] when it did not run, or not to its end.
+    /// Fails with [`Error::Compile`] and the compiler's messages, or with [`Error::Call`] when it did not run, or not to its end.
     pub fn compile(&self, input: Input<'_>, architecture: &str, form: Form) -> Result<(String, String)> {
         let failed = |error: io::Error| Error::Call {
             library: "clang",

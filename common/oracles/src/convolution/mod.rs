@@ -25,7 +25,6 @@ pub fn oracle(signal: &[f32], filter: &[f32]) -> Oracle {
     }
 }
 
-// ANCHOR: oracle
 /// Outputs that the oracle computes together, so that the compiler can use the CPU's vectors.
 const SIDE_BY_SIDE: usize = 8;
 
@@ -70,4 +69,3 @@ fn sums<const N: usize>(signal: &[f32], filter: &[f32]) -> [Expected; N] {
         tolerance: growth * UNIT_ROUNDOFF * (partial_sums[lane] + TREE_DEPTH * magnitudes[lane]) + flushed(filter.len()),
     })
 }
-// ANCHOR_END: oracle

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::sums;
 use crate::expected::Expected;
 use crate::progress;
-use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
+use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed, norm};
 use crate::sampled::{Complex, POINTS, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
 
 /// Computes expected values for a sample, and expected sums for all outputs.
@@ -64,10 +64,6 @@ fn run_sums(samples: &[f32], filter: &[f32], run: usize, weights: &Weights) -> [
         }
     }
     sums
-}
-
-fn norm(values: &[f32]) -> f64 {
-    values.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt()
 }
 
 #[cfg(test)]

@@ -69,7 +69,6 @@ impl Search<'_> {
         (levels().sum(), levels().map(|level| level.pow(2)).sum())
     }
 
-    // ANCHOR: oracle
     /// Returns the sums as the formula has them, one row of outputs after the other.
     pub fn sums(&self) -> Vec<Sums> {
         let ((columns, rows), (corner_x, corner_y)) = (self.outputs, self.corner);
@@ -120,5 +119,4 @@ impl Search<'_> {
         let value = self.coefficient(window, template);
         Expected { value, tolerance: ROUNDINGS * UNIT_ROUNDOFF * value.abs() }
     }
-    // ANCHOR_END: oracle
 }

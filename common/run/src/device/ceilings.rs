@@ -13,10 +13,8 @@ use kernels::Kernel;
 use kernels::ceilings::{CHAINS, COPY_VECTORS, FILL_NOISE, FMA_CHAINS, STEPS, dp4a};
 use serde::{Deserialize, Serialize};
 
-use crate::device::gpu::Gpu;
-use crate::error::Result;
 use crate::workload::Arithmetic;
-use crate::{timing, units};
+use crate::{Gpu, Result, timing, units};
 
 /// Threads per block; it divides what a multiprocessor holds on every generation.
 const BLOCK: u32 = 256;

@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use compilers::input::Input;
 use compilers::nvrtc::Nvrtc;
 use compilers::recipe::{OWN_INSTRUCTIONS, PINNED_VERSION, options};
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, CudaStream, DriverError};
 use cudarc::nvrtc::Ptx;
 use driver::client::Simulator;
@@ -59,17 +61,11 @@ pub struct Gpu {
     /// The stream that stages enqueue their work on.
     pub stream: Arc<CudaStream>,
     info: DeviceInfo,
-    device: Device,
-    compiler: Compiler,
+    simulator: Option<&'static Simulator>,
+    /// NVRTC, and the virtual architecture that it compiles for; `None` where we load the stored PTX.
+    compiler: Option<(Nvrtc, String)>,
     loaded: Mutex<Loaded>,
     most_multiprocessors: AtomicU32,
-}
-
-enum Compiler {
-    /// NVRTC compiles it for this very device.
-    Nvrtc { nvrtc: Nvrtc, architecture: String },
-    /// The repository has it.
-    Stored,
 }
 
 type Modules = HashMap<&'static Source, Arc<CudaModule>>;
@@ -85,27 +81,26 @@ struct Loaded {
 impl Gpu {
     /// Opens the requested device. All devices of a process are the same one: the first call decides which.
     pub fn open(request: &Request) -> Result<Gpu> {
-        let device = device::choose(request)?;
+        let Device { driver, simulator } = device::choose(request)?;
+        let (simulator, profile) = simulator.unzip();
         let context = CudaContext::new(0)?;
         let stream = context.default_stream();
         let (major, minor) = context.compute_capability()?;
-        let compiler = match &device {
-            Device::Gpu(_) => Compiler::for_gpu(&context, major.unsigned_abs() * 10 + minor.unsigned_abs()),
-            Device::Sim { .. } => Compiler::Stored,
-        };
+        let (major, minor) = (major.unsigned_abs(), minor.unsigned_abs());
+        let compiler = if simulator.is_none() { compiler_for(&context, major * 10 + minor) } else { None };
         let info = DeviceInfo {
-            kind: if device.simulator().is_some() { DeviceKind::Sim } else { DeviceKind::Gpu },
+            kind: if simulator.is_some() { DeviceKind::Sim } else { DeviceKind::Gpu },
             name: context.name()?,
-            compute_capability: ComputeCapability::new(major.unsigned_abs(), minor.unsigned_abs()),
-            profile: device.profile().map(str::to_owned),
-            driver: device.driver(),
-            compiler: compiler.describe(device.simulator().is_some()),
+            compute_capability: ComputeCapability::new(major, minor),
+            profile,
+            driver,
+            compiler: describe_compiler(compiler.as_ref(), simulator.is_some()),
         };
         Ok(Gpu {
             context,
             stream,
             info,
-            device,
+            simulator,
             compiler,
             loaded: Mutex::default(),
             most_multiprocessors: AtomicU32::new(u32::MAX),
@@ -124,16 +119,13 @@ impl Gpu {
 
     /// Returns the simulator's own interface, for its counters and findings; `None` on a GPU.
     pub fn simulator(&self) -> Option<&'static Simulator> {
-        self.device.simulator()
+        self.simulator
     }
 
     /// Returns the compiler that makes PTX for this very device, and the virtual architecture that it makes it for; `None` where we
     /// load the stored PTX.
     pub fn compiler(&self) -> Option<(&Nvrtc, &str)> {
-        match &self.compiler {
-            Compiler::Nvrtc { nvrtc, architecture } => Some((nvrtc, architecture)),
-            Compiler::Stored => None,
-        }
+        self.compiler.as_ref().map(|(nvrtc, architecture)| (nvrtc, architecture.as_str()))
     }
 
     /// Returns the simulator's profile; `None` on a GPU.
@@ -179,6 +171,11 @@ impl Gpu {
         }
     }
 
+    /// Returns the bytes of shared memory that a block can have if [`allow_shared_memory`] asks for them.
+    pub fn most_shared_bytes(&self) -> Result<u32> {
+        Ok(self.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.unsigned_abs())
+    }
+
     /// Plans grids as for a device that has no more multiprocessors than these, so that blocks get more work and fewer of them are started.
     pub fn plan_for_multiprocessors(&self, most: u32) {
         self.most_multiprocessors.store(most.max(1), Ordering::Relaxed);
@@ -212,14 +209,14 @@ impl Gpu {
     /// Fails when the source does not compile or has no PTX.
     pub fn ptx(&self, source: &Source) -> Result<String> {
         match &self.compiler {
-            Compiler::Nvrtc { nvrtc, architecture } => {
+            Some((nvrtc, architecture)) => {
                 // A kernel with a generation's own instructions is for that one and no other.
                 let own = source.architecture.ends_with(OWN_INSTRUCTIONS);
                 let architecture = if own { source.architecture } else { architecture };
                 Ok(nvrtc.compile(Input::of(source), &options(architecture))?)
             }
-            Compiler::Stored if source.ptx.is_empty() => Err(Error::NoPtx { path: source.ptx_path.to_owned() }),
-            Compiler::Stored => Ok(source.ptx.to_owned()),
+            None if source.ptx.is_empty() => Err(Error::NoPtx { path: source.ptx_path.to_owned() }),
+            None => Ok(source.ptx.to_owned()),
         }
     }
 
@@ -236,35 +233,32 @@ impl Gpu {
     }
 }
 
-impl Compiler {
-    /// Returns the first NVRTC of this machine whose PTX loads on this device; `capability` is 90 for 9.0.
-    ///
-    /// We have to try: an NVRTC that is newer than the driver writes PTX that the driver does not know.
-    fn for_gpu(context: &Arc<CudaContext>, capability: u32) -> Compiler {
-        let mut chosen = None;
-        let works = |nvrtc: &Nvrtc| {
-            chosen = virtual_architecture(&nvrtc.architectures(), capability);
-            let compiled = chosen.as_ref().and_then(|name| nvrtc.compile(TRIAL, &options(name)).ok());
-            compiled.is_some_and(|ptx| context.load_module(Ptx::from_src(ptx)).is_ok())
-        };
-        match (Nvrtc::find_where(works), chosen) {
-            (Ok(nvrtc), Some(architecture)) => Compiler::Nvrtc { nvrtc, architecture },
-            _ => Compiler::Stored,
-        }
-    }
+/// Lets the blocks of a kernel have more than the 48 KB of dynamic shared memory that every launch may have.
+pub fn allow_shared_memory(kernel: &CudaFunction, bytes: u32) -> Result<()> {
+    Ok(kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32)?)
+}
 
-    fn describe(&self, simulated: bool) -> String {
-        match self {
-            Compiler::Nvrtc { nvrtc, architecture } => {
-                let (major, minor) = nvrtc.version();
-                format!("NVRTC {major}.{minor} for {architecture}")
-            }
-            Compiler::Stored => {
-                let then = if simulated { "simulated" } else { "compiled by the driver" };
-                format!("stored PTX (NVRTC {}), {then}", PINNED_VERSION)
-            }
-        }
+/// Returns the first NVRTC of this machine whose PTX loads on this device; `capability` is 90 for 9.0.
+///
+/// We have to try: an NVRTC that is newer than the driver writes PTX that the driver does not know.
+fn compiler_for(context: &Arc<CudaContext>, capability: u32) -> Option<(Nvrtc, String)> {
+    let mut chosen = None;
+    let works = |nvrtc: &Nvrtc| {
+        chosen = virtual_architecture(&nvrtc.architectures(), capability);
+        let compiled = chosen.as_ref().and_then(|name| nvrtc.compile(TRIAL, &options(name)).ok());
+        compiled.is_some_and(|ptx| context.load_module(Ptx::from_src(ptx)).is_ok())
+    };
+    let nvrtc = Nvrtc::find_where(works).ok()?;
+    Some((nvrtc, chosen?))
+}
+
+fn describe_compiler(compiler: Option<&(Nvrtc, String)>, simulated: bool) -> String {
+    if let Some((nvrtc, architecture)) = compiler {
+        let (major, minor) = nvrtc.version();
+        return format!("NVRTC {major}.{minor} for {architecture}");
     }
+    let then = if simulated { "simulated" } else { "compiled by the driver" };
+    format!("stored PTX (NVRTC {PINNED_VERSION}), {then}")
 }
 
 /// Returns the virtual architecture that is nearest to a device: its own, or the newest older one that the compiler knows.

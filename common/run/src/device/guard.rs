@@ -7,8 +7,7 @@
 use cudarc::driver::{CudaSlice, CudaView, CudaViewMut};
 use oracles::output::{Breach, Downloaded, poison};
 
-use crate::device::gpu::Gpu;
-use crate::error::Result;
+use crate::{Gpu, Result};
 
 /// Elements of each guard band: 4 KiB, so that the output is aligned like an allocation of its own, and a whole block of threads that writes
 /// past the end stays inside the band.

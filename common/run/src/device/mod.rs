@@ -28,49 +28,24 @@ pub use crate::device::request::Request;
 
 /// The device that this process runs on.
 #[derive(Clone)]
-pub enum Device {
-    /// A GPU.
-    Gpu(Found),
-    /// The simulator.
-    Sim {
-        /// Its own interface.
-        simulator: &'static Simulator,
-        /// Name of the profile.
-        profile: String,
-    },
+pub struct Device {
+    /// The name and version of the driver.
+    pub driver: String,
+    /// The simulator's own interface, and the name of its profile; `None` on a GPU.
+    pub simulator: Option<(&'static Simulator, String)>,
 }
 
 impl Device {
-    /// Returns the simulator's own interface; `None` on a GPU.
-    pub fn simulator(&self) -> Option<&'static Simulator> {
-        match self {
-            Device::Gpu(_) => None,
-            Device::Sim { simulator, .. } => Some(simulator),
-        }
-    }
-
-    /// Returns the name of the simulator's profile; `None` on a GPU.
-    pub fn profile(&self) -> Option<&str> {
-        match self {
-            Device::Gpu(_) => None,
-            Device::Sim { profile, .. } => Some(profile),
-        }
-    }
-
-    /// Returns the name and version of the driver.
-    pub fn driver(&self) -> String {
-        match self {
-            Device::Gpu(Found { cuda, release: Some(release), .. }) => format!("{release} (CUDA {cuda})"),
-            Device::Gpu(Found { cuda, release: None, .. }) => format!("CUDA {cuda}"),
-            Device::Sim { .. } => format!("simcuda {}", env!("CARGO_PKG_VERSION")),
-        }
+    fn gpu(Found { cuda, release, .. }: Found) -> Self {
+        let driver = release.map_or_else(|| format!("CUDA {cuda}"), |release| format!("{release} (CUDA {cuda})"));
+        Self { driver, simulator: None }
     }
 
     fn satisfies(&self, request: &Request) -> bool {
-        match (self, request) {
-            (_, Request::Auto) | (Device::Gpu(_), Request::Gpu) | (Device::Sim { .. }, Request::Sim(None)) => true,
-            (Device::Sim { profile, .. }, Request::Sim(Some(asked))) => profile == asked,
-            (Device::Gpu(_), Request::Sim(_)) | (Device::Sim { .. }, Request::Gpu) => false,
+        match (&self.simulator, request) {
+            (_, Request::Auto) | (None, Request::Gpu) | (Some(_), Request::Sim(None)) => true,
+            (Some((_, profile)), Request::Sim(Some(asked))) => profile == asked,
+            (None, Request::Sim(_)) | (Some(_), Request::Gpu) => false,
         }
     }
 }
@@ -88,18 +63,15 @@ pub fn choose(request: &Request) -> Result<Device> {
         if *request == Request::Gpu {
             probe::probe().map_err(Error::NoGpu)?;
         }
-        let open = match device.profile() {
-            None => Request::Gpu,
-            Some(profile) => Request::Sim(Some(profile.to_owned())),
-        };
+        let open = device.simulator.clone().map_or(Request::Gpu, |(_, profile)| Request::Sim(Some(profile)));
         return Err(Error::DeviceTaken { asked: request.clone(), open });
     }
     let device = match request {
-        Request::Gpu => Device::Gpu(probe::probe().map_err(Error::NoGpu)?),
+        Request::Gpu => Device::gpu(probe::probe().map_err(Error::NoGpu)?),
         // NVIDIA's driver is not even probed: it would stay loaded.
         Request::Sim(profile) => simulator(profile.as_deref())?,
         Request::Auto => match probe::probe() {
-            Ok(found) => Device::Gpu(found),
+            Ok(found) => Device::gpu(found),
             Err(why) => {
                 let device = simulator(None)?;
                 report_fallback(&why);
@@ -127,5 +99,6 @@ fn simulator(profile: Option<&str>) -> Result<Device> {
     if unsafe { driver.get::<unsafe extern "C" fn()>(b"simcuda_interface_version\0") }.is_err() {
         return Err(Error::OtherDriver { simulator: simulator.path().to_owned() });
     }
-    Ok(Device::Sim { simulator, profile: profile.to_owned() })
+    let driver = format!("simcuda {}", env!("CARGO_PKG_VERSION"));
+    Ok(Device { driver, simulator: Some((simulator, profile.to_owned())) })
 }

@@ -2,8 +2,7 @@
 
 use cudarc::driver::PinnedHostSlice;
 
-use crate::device::gpu::Gpu;
-use crate::error::Result;
+use crate::{Gpu, Result};
 
 /// Copies `values` to pinned memory.
 pub fn pinned(gpu: &Gpu, values: &[f32]) -> Result<PinnedHostSlice<f32>> {

@@ -22,8 +22,7 @@
 use cudarc::driver::CudaSlice;
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
 
-use crate::device::gpu::Gpu;
-use crate::error::Result;
+use crate::{Gpu, Result};
 
 /// A sum cut into slices of equal length. The last slice may be shorter. None is empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

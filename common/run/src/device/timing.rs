@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaEvent, sys::CUevent_flags};
 
-use crate::device::gpu::Gpu;
-use crate::error::Result;
+use crate::{Gpu, Result};
 
 /// The warm-up takes at least this long, so that caches, clocks, and allocators settle.
 const WARM_UP: Duration = Duration::from_millis(100);

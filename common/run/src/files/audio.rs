@@ -22,15 +22,22 @@ pub struct Sound {
     pub channels: Vec<Vec<f32>>,
 }
 
-/// A sound file whose header is read, and whose samples are not: it may be too long for the memory of this machine.
-#[derive(Debug)]
-pub struct Unread {
+/// The facts about a sound that are known before it is read.
+#[derive(Clone, Debug)]
+pub struct Length {
     /// The file's name, for messages.
     pub name: String,
     /// Frames per second.
     pub rate: u32,
     /// Samples per channel, at least one.
     pub frames: usize,
+}
+
+/// A sound file whose header is read, and whose samples are not: it may be too long for the memory of this machine.
+#[derive(Debug)]
+pub struct Unread {
+    /// The length.
+    pub length: Length,
     channels: usize,
     encoding: Encoding,
     path: PathBuf,
@@ -75,24 +82,19 @@ const READ: &str = "integers of 8, 16, 24, or 32 bits and 32-bit floats can be r
 const STREAMED: u32 = u32::MAX;
 
 impl Sound {
-    /// Reads a WAV file: mono or stereo, integers of 8, 16, 24 or 32 bits, or 32-bit floats.
+    /// Reads the header of a WAV file: mono or stereo, integers of 8, 16, 24 or 32 bits, or 32-bit floats.
     ///
     /// Integers of 32 bits are rounded to the 24 significant bits of f32.
     /// Fails when the file is damaged, is empty, or has another format.
-    pub fn read(path: &Path) -> Result<Self> {
-        Self::open(path)?.read()
-    }
-
-    /// Reads the header of such a file.
     pub fn open(path: &Path) -> Result<Unread> {
         let (file, length) = input_file::open(path, WHAT)?;
         let file = Counted { file: BufReader::new(file), at: 0, length };
         Unread::of(file, path).map_err(|reason| Error::Input { what: WHAT, path: path.to_owned(), reason })
     }
 
-    /// Returns the samples per channel.
-    pub fn frames(&self) -> usize {
-        self.channels[0].len()
+    /// Returns the length.
+    pub fn length(&self) -> Length {
+        Length { name: self.name.clone(), rate: self.rate, frames: self.channels[0].len() }
     }
 }
 
@@ -141,12 +143,13 @@ impl Unread {
         if frames == 0 {
             return Err("it holds no samples".into());
         }
-        Ok(Self { name: input_file::name(path), rate, frames, channels, encoding, path: path.to_owned(), samples: file.file })
+        let length = Length { name: input_file::name(path), rate, frames };
+        Ok(Self { length, channels, encoding, path: path.to_owned(), samples: file.file })
     }
 
     /// Reads the samples.
     pub fn read(self) -> Result<Sound> {
-        let Self { name, rate, frames, channels, encoding, path, mut samples } = self;
+        let Self { length: Length { name, rate, frames }, channels, encoding, path, mut samples } = self;
         let bad = |reason: String| Error::Input { what: WHAT, path: path.clone(), reason };
         let mut read: Vec<Vec<f32>> = (0..channels).map(|_| Vec::with_capacity(frames)).collect();
         let mut frame = [0; 8];
@@ -309,13 +312,17 @@ mod tests {
         bytes.into_inner()
     }
 
+    fn read(path: &Path) -> Result<Sound> {
+        Sound::open(path)?.read()
+    }
+
     #[test]
     fn integers_of_every_width_become_parts_of_full_scale() {
         let folder = tempfile::tempdir().unwrap();
         for bits in [8, 16, 24, 32] {
             let half = 1 << (bits - 2);
             let path = file(&folder, "a.wav", &integers(bits, 1, &[half, -half, -2 * (half - 1) - 2, 0]));
-            assert_eq!(Sound::read(&path).unwrap().channels, [[0.5, -0.5, -1.0, 0.0]], "{bits} bits");
+            assert_eq!(read(&path).unwrap().channels, [[0.5, -0.5, -1.0, 0.0]], "{bits} bits");
         }
     }
 
@@ -323,14 +330,14 @@ mod tests {
     fn stereo_is_split_and_written_floats_come_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = file(&folder, "a.wav", &integers(16, 2, &[16384, -8192, 0, 4096]));
-        let sound = Sound::read(&path).unwrap();
+        let sound = read(&path).unwrap();
         assert_eq!(sound.channels, [[0.5, 0.0], [-0.25, 0.125]]);
 
         let mut bytes = Cursor::new(Vec::new());
         let loud = vec![vec![1.5, -3.0, 1e-9], vec![0.1, 0.2, 0.3]];
         assert_eq!(write(&mut bytes, &loud, 44_100).unwrap(), 3.0);
         let path = file(&folder, "b.wav", &bytes.into_inner());
-        assert_eq!(Sound::read(&path).unwrap(), Sound { name: "b.wav".into(), rate: 44_100, channels: loud });
+        assert_eq!(read(&path).unwrap(), Sound { name: "b.wav".into(), rate: 44_100, channels: loud });
     }
 
     #[test]
@@ -351,11 +358,11 @@ mod tests {
         for (what, bytes) in cases.into_iter().chain(cut) {
             let len = bytes.len();
             let path = file(&folder, "bad.wav", &bytes);
-            let error = Sound::read(&path).err().unwrap_or_else(|| panic!("{what} of {len} bytes is accepted")).to_string();
+            let error = read(&path).err().unwrap_or_else(|| panic!("{what} of {len} bytes is accepted")).to_string();
             assert!(error.lines().count() == 1 && error.contains("bad.wav"), "{what}: {error}");
         }
-        assert!(Sound::read(folder.path()).is_err());
-        assert!(Sound::read(&folder.path().join("absent.wav")).is_err());
+        assert!(read(folder.path()).is_err());
+        assert!(read(&folder.path().join("absent.wav")).is_err());
     }
 
     /// Returns a WAV file with this format and samples, and the lengths that its header has for the whole and for the samples.
@@ -373,13 +380,13 @@ mod tests {
         let samples = [0, 64, 0, 192];
         for lengths in [[u32::MAX; 2], [0, 0], [36, 0], [0, u32::MAX]] {
             let path = file(&folder, "streamed.wav", &wav([1, 16, 2], &[], lengths, &samples));
-            assert_eq!(Sound::read(&path).unwrap().channels, [[0.5, -0.5]], "{lengths:?}");
+            assert_eq!(read(&path).unwrap().channels, [[0.5, -0.5]], "{lengths:?}");
         }
         // This one holds no samples, and something else after them.
         let path = file(&folder, "silent.wav", &wav([1, 16, 2], &[], [36 + 8, 0], b"LIST\0\0\0\0"));
-        assert!(Sound::read(&path).unwrap_err().to_string().contains("no samples"));
+        assert!(read(&path).unwrap_err().to_string().contains("no samples"));
         let path = file(&folder, "cut.wav", &wav([1, 16, 2], &[], [u32::MAX; 2], &samples[..3]));
-        assert!(Sound::read(&path).unwrap_err().to_string().contains("its 3 bytes of samples end in the middle of a frame"));
+        assert!(read(&path).unwrap_err().to_string().contains("its 3 bytes of samples end in the middle of a frame"));
     }
 
     #[test]
@@ -398,12 +405,12 @@ mod tests {
             ([EXTENSIBLE, 64, 8], &extensible(64, 3), "64-bit floats"),
         ] {
             let path = file(&folder, "other.wav", &wav(format, extension, [1000, 16], &[0; 16]));
-            let error = Sound::read(&path).unwrap_err().to_string();
+            let error = read(&path).unwrap_err().to_string();
             assert!(error.contains(words) && error.contains("32-bit floats can be read") && error.lines().count() == 1, "{error}");
         }
         for (format, extension) in [([EXTENSIBLE, 16, 2], extensible(16, 1)), ([EXTENSIBLE, 32, 4], extensible(24, 1))] {
             let path = file(&folder, "read.wav", &wav(format, &extension, [1000, 4], &[0, 64, 0, 64]));
-            assert_eq!(Sound::read(&path).unwrap().channels[0].last().map(|value| (value * 100.0).round()), Some(50.0));
+            assert_eq!(read(&path).unwrap().channels[0].last().map(|value| (value * 100.0).round()), Some(50.0));
         }
     }
 
@@ -424,7 +431,7 @@ mod tests {
                 let mut bytes = whole.clone();
                 bytes[position] = value;
                 // Some damage leaves a valid file; what counts is that it ends with an answer.
-                let _ = Sound::read(&file(&folder, "bad.wav", &bytes));
+                let _ = read(&file(&folder, "bad.wav", &bytes));
             }
         }
     }

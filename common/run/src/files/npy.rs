@@ -31,13 +31,8 @@ const WHAT: &str = "matrix";
 /// Bytes of the longest header. NumPy itself writes about a hundred.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// Reads a file with two dimensions of f32 values, whichever order they are stored in.
+/// Reads the header of a file with two dimensions of f32 values, whichever order they are stored in.
 /// Fails when the file is damaged or holds something else.
-pub fn read(path: &Path) -> Result<Matrix> {
-    open(path)?.read()
-}
-
-/// Reads the header of such a file.
 pub fn open(path: &Path) -> Result<Unread> {
     let (file, length) = input_file::open(path, WHAT)?;
     let bad = |reason: String| Error::Input { what: WHAT, path: path.to_owned(), reason };
@@ -169,6 +164,10 @@ mod tests {
 
     fn bytes(values: &[f32]) -> Vec<u8> {
         values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    fn read(path: &Path) -> Result<Matrix> {
+        open(path)?.read()
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub fn read(path: &Path) -> Result<Gray> {
     if !is_png && !bytes.starts_with(b"P5") && !bytes.starts_with(b"P2") {
         return Err(bad("it is neither a PNG nor a PGM".into()));
     }
-    require_memory(length)?;
+    memory::require(length)?;
     file.read_to_end(&mut bytes).map_err(|error| bad(error.to_string()))?;
     let (width, height, pixels) = if is_png { decode_png(&bytes, bad)? } else { decode_pgm(&bytes).map_err(bad)? };
     Ok(Gray { name: input_file::name(path), width, height, pixels })
@@ -34,14 +34,6 @@ const SIGNATURE_PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// Pixels of the largest image that a chapter can use.
 const MOST_PIXELS: u64 = 1 << 29;
-
-/// Refuses what does not fit in memory before it is read.
-fn require_memory(needed: u64) -> Result<()> {
-    match memory::available() {
-        Some(available) if needed > available => Err(Error::TooLarge { place: "this machine", needed, available }),
-        _ => Ok(()),
-    }
-}
 
 fn check_size(width: u32, height: u32) -> std::result::Result<(), String> {
     if width == 0 || height == 0 {
@@ -67,7 +59,7 @@ fn decode_png(bytes: &[u8], bad: impl Fn(String) -> Error) -> Result<(u32, u32, 
     decoder.set_transformations(Transformations::EXPAND);
     let mut reader = decoder.read_info().map_err(failed)?;
     let size = reader.output_buffer_size().ok_or_else(|| failed(png::DecodingError::LimitsExceeded))?;
-    require_memory(size as u64)?;
+    memory::require(size as u64)?;
     let mut samples = vec![0; size];
     let frame = reader.next_frame(&mut samples).map_err(failed)?;
     samples.truncate(frame.buffer_size());

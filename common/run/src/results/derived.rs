@@ -5,9 +5,8 @@ use std::fmt;
 use crate::device::gpu::DeviceKind;
 use crate::results::record::{Record, StageRecord};
 use crate::results::report::Place;
-use crate::stage::Stage;
-use crate::units;
-use crate::workload::{Arithmetic, Work, Workload};
+use crate::workload::{Arithmetic, Work};
+use crate::{Stage, Workload, units};
 
 /// Work per second, in the unit that fits the arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,11 +3,9 @@
 //! A lesson is a list of [`Comparison`]s. [`sentences`] looks up both stages in the record of a run and says what it finds. Stages are given
 //! by their constants, so a misspelled one does not compile; a stage that was not run, or that failed, drops its sentence.
 
-use crate::measure::Measure;
 use crate::results::record::{Record, StageRecord};
-use crate::stage::Stage;
 use crate::units::{factor, milliseconds};
-use crate::workload::Workload;
+use crate::{Measure, Stage, Workload};
 
 /// Values that differ by less than this share are called alike.
 const ALIKE: f64 = 0.02;
@@ -36,14 +34,19 @@ pub enum Quantity {
 }
 
 impl<W: Workload> Comparison<W> {
-    /// Compares the times of two stages. `why` says why `to` is faster, and is left out where it is not.
-    pub const fn times(from: Stage<W>, to: Stage<W>, why: &'static str) -> Self {
-        Self { from, to, quantity: Quantity::Time, why, otherwise: None }
+    /// Compares the times of two stages.
+    pub const fn times(from: Stage<W>, to: Stage<W>) -> Self {
+        Self { from, to, quantity: Quantity::Time, why: "", otherwise: None }
     }
 
     /// Compares what the simulator counts of two stages.
-    pub const fn counts(from: Stage<W>, to: Stage<W>, measure: Measure, why: &'static str) -> Self {
-        Self { from, to, quantity: Quantity::Count(measure), why, otherwise: None }
+    pub const fn counts(from: Stage<W>, to: Stage<W>, measure: Measure) -> Self {
+        Self { quantity: Quantity::Count(measure), ..Self::times(from, to) }
+    }
+
+    /// Says why they differ. For times, this is why `to` is faster, and is left out where it is not.
+    pub const fn because(self, why: &'static str) -> Self {
+        Self { why, ..self }
     }
 
     /// Says why `to` is not faster, where that depends on the size or on the device.
@@ -135,7 +138,7 @@ mod tests {
 
     #[test]
     fn counts_are_reported_with_their_ratio() {
-        let sectors = Comparison::counts(SLOW, FAST, Measure::SectorsPerLoad, WHY);
+        let sectors = Comparison::counts(SLOW, FAST, Measure::SectorsPerLoad).because(WHY);
         for (slow, fast, text) in [
             (loads(2, 33), loads(2, 9), "fast has 4.50 sectors per load; slow has 3.67x as many (16.5). It does less."),
             (loads(2, 9), loads(2, 33), "fast has 16.5 sectors per load, 3.67x as many as slow (4.50). It does less."),
@@ -148,7 +151,7 @@ mod tests {
 
     #[test]
     fn times_are_reported_with_the_reason_that_fits_their_order() {
-        let times = Comparison::times(SLOW, FAST, WHY);
+        let times = Comparison::times(SLOW, FAST).because(WHY);
         let timed = |slow, fast| record((Some(slow), None), (Some(fast), None));
         let faster = "fast takes 1.00 ms; slow takes 3.00x as long (3.00 ms). It does less.";
         let slower = "fast takes 3.00 ms, 3.00x as long as slow (1.00 ms).";
@@ -161,9 +164,9 @@ mod tests {
 
     #[test]
     fn nothing_is_said_without_numbers_on_both_sides() {
-        let conflicts = Comparison::counts(SLOW, FAST, Measure::BankConflicts, WHY);
+        let conflicts = Comparison::counts(SLOW, FAST, Measure::BankConflicts).because(WHY);
         assert_eq!(conflicts.sentence(&record(loads(2, 9), loads(2, 9))), None, "neither has bank conflicts");
-        let sectors = Comparison::counts(SLOW, FAST, Measure::SectorsPerLoad, WHY);
+        let sectors = Comparison::counts(SLOW, FAST, Measure::SectorsPerLoad).because(WHY);
         assert_eq!(sectors.sentence(&record(loads(2, 9), (None, None))), None, "one was not counted");
         let mut alone = record(loads(2, 9), loads(2, 9));
         alone.stages.pop();

@@ -130,9 +130,7 @@ impl Record {
     /// Returns the record as text, with a line end.
     pub fn to_json(&self) -> String {
         // Maps with keys of text and numbers: there is nothing that JSON could not express.
-        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
-        text.push('\n');
-        text
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
     }
 
     /// Returns the least work that the computation takes.

@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
 use crate::device::timing::Timing;
-use crate::error::{Error, Result};
 use crate::observer::Launch;
-use crate::requirement::Unmet;
+use crate::{Error, Result, Unmet};
 
 pub use workloads::failure::{Failure, Fault};
 

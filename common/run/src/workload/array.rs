@@ -3,8 +3,7 @@
 use bytemuck::{Pod, cast_slice, pod_collect_to_vec};
 use cudarc::driver::{CudaSlice, DevicePtr, DeviceRepr};
 
-use crate::device::gpu::Gpu;
-use crate::error::Result;
+use crate::{Gpu, Result};
 
 /// An array in the memory of a device, as bytes.
 pub trait DeviceArray {
@@ -31,3 +30,18 @@ impl<T: DeviceRepr + Pod> DeviceArray for CudaSlice<T> {
         Ok(gpu.stream.memcpy_htod(&pod_collect_to_vec::<u8, T>(bytes), self)?)
     }
 }
+
+/// Implements what a workload says of its buffers: these fields are the inputs, and `output` is the output.
+macro_rules! arrays {
+    ($($input:ident),*) => {
+        fn output(buffers: &mut Buffers) -> &mut $crate::guard::Guarded {
+            &mut buffers.output
+        }
+
+        fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn $crate::workload::array::DeviceArray> {
+            vec![$(&mut buffers.$input),*]
+        }
+    };
+}
+
+pub(super) use arrays;

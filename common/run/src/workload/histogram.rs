@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use clap::Args;
 use cudarc::driver::CudaSlice;
 
-use super::array::DeviceArray;
+use super::array::arrays;
 use super::{Plan, Workload, read_image, size_for};
-use crate::device::gpu::Gpu;
 use crate::device::guard::Guarded;
-use crate::error::Result;
+use crate::{Gpu, Result};
 use workloads::window_sums::{HEADLINE_SIZE, Size, TEACHING_SIZE};
 
 pub use workloads::histogram::{Histogram, LEVELS};
@@ -38,6 +37,7 @@ pub struct Buffers {
 impl Workload for Histogram {
     type Options = Options;
     type Buffers = Buffers;
+    arrays!(image);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         let histogram = match &options.input {
@@ -56,13 +56,5 @@ impl Workload for Histogram {
             counts: gpu.stream.alloc_zeros(LEVELS)?,
             output: Guarded::new(gpu, LEVELS)?,
         })
-    }
-
-    fn output(buffers: &mut Buffers) -> &mut Guarded {
-        &mut buffers.output
-    }
-
-    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
-        vec![&mut buffers.image]
     }
 }

@@ -6,14 +6,13 @@ use clap::Args;
 use cudarc::driver::CudaSlice;
 use serde_json::json;
 
-use super::array::DeviceArray;
+use super::array::arrays;
 use super::{Delivery, Plan, Workload, check_memory, size_for};
-use crate::device::gpu::Gpu;
 use crate::device::guard::Guarded;
-use crate::error::{Error, Result};
 use crate::files::atomic_file::AtomicFile;
 use crate::files::input_file;
 use crate::files::npy::{self, Matrix};
+use crate::{Error, Gpu, Result};
 use workloads::Problem;
 use workloads::origin::Origin;
 
@@ -46,6 +45,7 @@ pub struct Buffers {
 impl Workload for Matmul {
     type Options = Options;
     type Buffers = Buffers;
+    arrays!(a, b);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         // Before the long run, so that the user does not wait for a result that cannot be written.
@@ -62,7 +62,8 @@ impl Workload for Matmul {
             }
             _ => Self::random(size_for(gpu, options.size, [TEACHING_SIZE, HEADLINE_SIZE], Size::footprint)?, seed)?,
         };
-        let delivery = file.map(|file| Box::new(Product { file }) as Box<dyn Delivery<Self>>);
+        let delivery = file
+            .map(|file| -> Delivery<Self> { Box::new(move |parts, outputs| write_product(file, parts[0].size(), &outputs[0])) });
         Plan::of(product, delivery, gpu)
     }
 
@@ -73,27 +74,12 @@ impl Workload for Matmul {
             output: Guarded::new(gpu, self.output_len())?,
         })
     }
-
-    fn output(buffers: &mut Buffers) -> &mut Guarded {
-        &mut buffers.output
-    }
-
-    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
-        vec![&mut buffers.a, &mut buffers.b]
-    }
 }
 
-struct Product {
-    file: AtomicFile,
-}
-
-impl Delivery<Matmul> for Product {
-    fn deliver(mut self: Box<Self>, parts: &[Matmul], outputs: &[Vec<f32>]) -> Result<String> {
-        let Size { m, n, .. } = parts[0].size();
-        let product = Matrix { rows: m as usize, columns: n as usize, values: outputs[0].clone() };
-        let path = self.file.path().to_owned();
-        npy::write(&product, &mut self.file).map_err(|error| Error::Encode { what: "matrix", reason: error.to_string() })?;
-        self.file.commit()?;
-        Ok(format!("wrote {}", path.display()))
-    }
+fn write_product(mut file: AtomicFile, Size { m, n, .. }: Size, values: &[f32]) -> Result<String> {
+    let product = Matrix { rows: m as usize, columns: n as usize, values: values.to_vec() };
+    let path = file.path().to_owned();
+    npy::write(&product, &mut file).map_err(|error| Error::Encode { what: "matrix", reason: error.to_string() })?;
+    file.commit()?;
+    Ok(format!("wrote {}", path.display()))
 }

@@ -16,11 +16,10 @@ use serde_json::json;
 use workloads::origin::Origin;
 use workloads::window_sums::Image;
 
-use crate::device::gpu::Gpu;
 use crate::device::guard::Guarded;
 use crate::device::memory;
-use crate::error::{Error, Result};
 use crate::files::picture::{self, Gray};
+use crate::{Error, Gpu, Result};
 
 use array::DeviceArray;
 
@@ -83,22 +82,19 @@ pub struct Plan<W> {
     /// The computations. The first one fills the table; the others (further channels of a sound) only have to be right.
     pub parts: Vec<W>,
     /// Receives one output per part when all of them are verified.
-    pub delivery: Option<Box<dyn Delivery<W>>>,
+    pub delivery: Option<Delivery<W>>,
 }
 
 impl<W: Problem> Plan<W> {
     /// Plans one computation, if it fits in memory.
-    fn of(workload: W, delivery: Option<Box<dyn Delivery<W>>>, gpu: &Gpu) -> Result<Self> {
+    fn of(workload: W, delivery: Option<Delivery<W>>, gpu: &Gpu) -> Result<Self> {
         check_memory(workload.footprint(), gpu)?;
         Ok(Self { parts: vec![workload], delivery })
     }
 }
 
-/// The destination of verified outputs, for example a sound file.
-pub trait Delivery<W> {
-    /// Delivers the outputs, one per part of the plan. Returns one line that says where they went.
-    fn deliver(self: Box<Self>, parts: &[W], outputs: &[Vec<f32>]) -> Result<String>;
-}
+/// Delivers verified outputs, one per part of the plan, for example to a sound file. Returns one line that says where they went.
+pub type Delivery<W> = Box<dyn FnOnce(&[W], &[Vec<f32>]) -> Result<String>>;
 
 /// Returns the size that was asked for, or else a teaching size on the simulator and a headline size on a GPU, if it fits in memory.
 fn size_for<S: Copy>(gpu: &Gpu, asked: Option<S>, [teaching, headline]: [S; 2], footprint: fn(S) -> Footprint) -> Result<S> {
@@ -119,9 +115,5 @@ pub fn check_memory(footprint: Footprint, gpu: &Gpu) -> Result<()> {
     if footprint.device_bytes > available as u64 {
         return Err(Error::TooLarge { place: "the device", needed: footprint.device_bytes, available: available as u64 });
     }
-    let needed = footprint.host_bytes + if gpu.is_simulated() { footprint.device_bytes } else { 0 };
-    match memory::available() {
-        Some(available) if needed > available => Err(Error::TooLarge { place: "this machine", needed, available }),
-        _ => Ok(()),
-    }
+    memory::require(footprint.host_bytes + if gpu.is_simulated() { footprint.device_bytes } else { 0 })
 }

@@ -1,6 +1,6 @@
 //! Finds where the template matches best.
 
-use super::inputs::Correlation;
+use super::Correlation;
 use crate::gray::Rectangle;
 
 /// A window that the template matches.

@@ -11,8 +11,8 @@
 //!
 //! # Where the template may lie
 //!
-//! [`Border::Valid`](crate::Border::Valid): only where all of it lies on the image: `(W - w + 1) x (H - h + 1)` outputs, and output `(x, y)` is that of
-//! the template's upper left corner at `(x, y)`. [`Border::Clamp`](crate::Border::Clamp): one output per pixel of the image, with the template's middle,
+//! [`Border::Valid`]: only where all of it lies on the image: `(W - w + 1) x (H - h + 1)` outputs, and output `(x, y)` is that of
+//! the template's upper left corner at `(x, y)`. [`Border::Clamp`]: one output per pixel of the image, with the template's middle,
 //! pixel `(w / 2, h / 2)`, at `(x, y)`; beyond its edges the image goes on with the pixels of the edge.
 //!
 //! # How wide must the integers be?
@@ -29,21 +29,164 @@
 //! root, of which CUDA promises two units in the last place) `+ u` (last product), so `7.5 u`. The tolerance is
 //! [`ROUNDINGS`](oracles::correlation::ROUNDINGS)` * u * |coefficient|`. A root and a division, each rounded correctly, stay below it as well.
 
-mod inputs;
 mod matches;
 mod scene;
 mod size;
 
+use std::fmt;
+use std::str::FromStr;
+use std::sync::OnceLock;
+
+use oracles::correlation::{Pixels, Search, Sums};
 use oracles::{MOST_PRODUCTS_OF_A_WHOLE_ORACLE, Oracle};
 use serde_json::{Map, Value, json};
 
+use crate::border::{Border, named};
 use crate::case::Case;
-use crate::gray::Gray;
+use crate::error::Result;
+use crate::gray::{Gray, Rectangle};
+use crate::origin::Origin;
 use crate::problem::{Arithmetic, Footprint, Problem, Work};
 
-pub use inputs::{Correlation, Flat, NO_SUM};
 pub use matches::{Match, best_matches};
 pub use size::{HEADLINE_SIZE, LONGEST_SIDE, MOST_IMAGE_PIXELS, MOST_TEMPLATE_PIXELS, Size, TEACHING_SIZE};
+
+/// The content of the memory for sums where no stage has written. No sum of pixels is as large, because the largest accepted
+/// template sums to less.
+pub const NO_SUM: u32 = u32::MAX;
+
+const _: () = assert!(MOST_TEMPLATE_PIXELS * 255 * 255 < NO_SUM as u64);
+
+/// A generated picture without any contrast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Flat {
+    /// The one that is searched.
+    Image,
+    /// The one that is searched for.
+    Template,
+}
+
+impl FromStr for Flat {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        named(text, [("image", Flat::Image), ("template", Flat::Template)])
+    }
+}
+
+/// A template to be found in an image.
+pub struct Correlation {
+    image: Gray,
+    template: Gray,
+    border: Border,
+    origin: Origin,
+    sums: OnceLock<Vec<Sums>>,
+    oracle: OnceLock<Oracle>,
+}
+
+impl Correlation {
+    /// Generates an image in which the template is hidden, the same for the same seed on every machine: once unchanged and,
+    /// where it fits, brighter and with less contrast.
+    pub fn random(size: Size, border: Border, seed: u64) -> Self {
+        let (image, template) = scene::generate(size, seed);
+        Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), oracle: OnceLock::new() }
+    }
+
+    /// Makes one of the pictures, if any, a single gray.
+    pub fn flattened(mut self, flat: Option<Flat>) -> Self {
+        match flat {
+            Some(Flat::Image) => self.image.pixels.fill(128),
+            Some(Flat::Template) => self.template.pixels.fill(128),
+            None => {}
+        }
+        self
+    }
+
+    /// Replaces the origin of the data.
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// Takes a template to be found in an image.
+    /// Fails when the template is larger than the image, or one of them is too large for the kernels' integers.
+    pub fn new(image: Gray, template: Gray, border: Border) -> Result<Self> {
+        Size { image: (image.width, image.height), template: (template.width, template.height) }.check()?;
+        Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), oracle: OnceLock::new() })
+    }
+
+    /// Returns the image.
+    pub fn image(&self) -> &Gray {
+        &self.image
+    }
+
+    /// Returns the template.
+    pub fn template(&self) -> &Gray {
+        &self.template
+    }
+
+    /// Returns the pixels of the template.
+    pub fn template_pixels(&self) -> u32 {
+        self.template.width * self.template.height
+    }
+
+    /// Returns Σ T and n ΣT² - (ΣT)² over the template.
+    pub fn template_sum_and_variance(&self) -> (i64, i64) {
+        let (sum, squares) = self.search().template_sums();
+        let (sum, squares) = (i64::from(sum), i64::from(squares));
+        (sum, i64::from(self.template_pixels()) * squares - sum * sum)
+    }
+
+    /// Returns the columns and rows of the output.
+    pub fn outputs(&self) -> (u32, u32) {
+        match self.border {
+            Border::Valid => (self.image.width - self.template.width + 1, self.image.height - self.template.height + 1),
+            Border::Clamp => (self.image.width, self.image.height),
+        }
+    }
+
+    /// Column and row of the image under the template's upper left corner at output (0, 0): zero, or negative with [`Border::Clamp`].
+    pub fn corner(&self) -> (i32, i32) {
+        match self.border {
+            Border::Valid => (0, 0),
+            Border::Clamp => (-(self.template.width as i32 / 2), -(self.template.height as i32 / 2)),
+        }
+    }
+
+    /// Returns the part of the image under the template at an output, without what is outside the image.
+    pub fn window(&self, x: u32, y: u32) -> Rectangle {
+        let span = |at: u32, corner: i32, length: u32, size: u32| {
+            let start = i64::from(at) + i64::from(corner);
+            let end = (start + i64::from(length)).min(i64::from(size));
+            let start = start.max(0);
+            (start as u32, (end - start) as u32)
+        };
+        let (corner_x, corner_y) = self.corner();
+        let (x, width) = span(x, corner_x, self.template.width, self.image.width);
+        let (y, height) = span(y, corner_y, self.template.height, self.image.height);
+        Rectangle { x, y, width, height }
+    }
+
+    /// Returns the exact sums of every output, row by row. Computed at the first call.
+    pub fn sums(&self) -> &[Sums] {
+        self.sums.get_or_init(|| self.search().sums())
+    }
+
+    /// Returns the inputs of the oracle.
+    fn search(&self) -> Search<'_> {
+        Search { image: pixels(&self.image), template: pixels(&self.template), corner: self.corner(), outputs: self.outputs() }
+    }
+}
+
+fn pixels(gray: &Gray) -> Pixels<'_> {
+    Pixels { width: gray.width, height: gray.height, levels: &gray.pixels }
+}
+
+impl fmt::Debug for Correlation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {:?}", self.describe(), self.border)
+    }
+}
 
 impl Problem for Correlation {
     const NAME: &'static str = "correlation";
@@ -154,9 +297,7 @@ impl Problem for Correlation {
     }
 
     fn sums(&self) -> Vec<(&'static str, i64)> {
-        let (sum, squares) = self.template_sums();
-        let (sum, squares) = (i64::from(sum), i64::from(squares));
-        let variance = i64::from(self.template_pixels()) * squares - sum * sum;
+        let (sum, variance) = self.template_sum_and_variance();
         vec![("template_sum", sum), ("template_variance", variance)]
     }
 }
@@ -179,7 +320,7 @@ mod tests {
         let image = gray(3, &[1, 2, 3, 4, 0, 5]);
         let correlation = Correlation::new(image, gray(2, &[1, 3, 2, 0]), Border::Valid).unwrap();
         assert_eq!(correlation.outputs(), (2, 1));
-        assert_eq!(correlation.template_sums(), (6, 14));
+        assert_eq!(correlation.template_sum_and_variance(), (6, 4 * 14 - 6 * 6));
         let left = Sums { image: 7, squares: 21, products: 1 + 6 + 8 };
         let right = Sums { image: 10, squares: 38, products: 2 + 9 };
         assert_eq!(correlation.sums(), [left, right]);

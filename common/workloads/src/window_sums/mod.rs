@@ -29,19 +29,109 @@
 //! The sums are integers, and one rounding makes f32 of them: not at all up to `2^24`, and by a half unit in the last place beyond, which is
 //! `2^-24` of the value at most. A stage that adds in f32 says so by its allowance ([`WindowSums::rounding_of_f32_sums`]).
 
-mod inputs;
 mod size;
 
+use std::fmt;
+use std::ops::Range;
+use std::sync::OnceLock;
+
 use bytemuck::cast_slice;
+use oracles::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
+use oracles::window_sums::largest_magnitude;
 use oracles::{Oracle, window_sums};
 use serde_json::{Map, Value, json};
 
-use crate::border::Border;
 use crate::case::Case;
-use crate::problem::{Arithmetic, Footprint, Problem, Work};
+use crate::error::Result;
+use crate::origin::Origin;
+use crate::{Arithmetic, Border, Footprint, NoSuchSize, Problem, Work};
 
-pub use inputs::WindowSums;
 pub use size::{DEFAULT_WINDOW, HEADLINE_SIZE, Image, MOST_IMAGE_PIXELS, MOST_ROWS, SUMS_BELOW, Size, TEACHING_SIZE};
+
+/// An image with a window to slide along its rows.
+pub struct WindowSums {
+    image: Image,
+    window: u32,
+    border: Border,
+    origin: Origin,
+    /// The largest magnitude of a pixel.
+    largest: u32,
+    oracle: OnceLock<Oracle>,
+}
+
+impl WindowSums {
+    /// Generates gray levels of 8 bits, the same for the same seed on every machine.
+    pub fn random(size: Size, window: u32, border: Border, seed: u64) -> Result<Self> {
+        size.check(window)?;
+        Ok(Self { origin: Origin::Seed(seed), ..Self::new(size.generate(seed), window, border)? })
+    }
+
+    /// Takes a window to slide along the rows of an image.
+    /// Fails when the window is even or wider than the image, when the image is too large for the kernels, or when the sums might
+    /// not fit 32 bits.
+    pub fn new(image: Image, window: u32, border: Border) -> Result<Self> {
+        Size { width: image.width, height: image.height }.check(window)?;
+        let largest = largest_magnitude(&image.pixels);
+        let most = u128::from(window) * u128::from(largest).pow(2);
+        if most >= u128::from(SUMS_BELOW) {
+            let asked = format!("a window of {window} pixels of magnitude {largest}");
+            let reason =
+                format!("a sum of squares can reach {most}, and the kernels add in 32 bits: it must stay below {SUMS_BELOW}");
+            return Err(NoSuchSize::new(asked, reason));
+        }
+        Ok(Self { image, window, border, origin: Origin::Given, largest, oracle: OnceLock::new() })
+    }
+
+    /// Replaces the origin of the data.
+    pub fn with_origin(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
+    /// Returns the image.
+    pub fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// Returns the pixels of the window, an odd number.
+    pub fn window(&self) -> u32 {
+        self.window
+    }
+
+    /// Returns the columns of the image that have sums.
+    pub fn columns(&self) -> Range<u32> {
+        match self.border {
+            Border::Valid => self.window / 2..self.image.width - self.window / 2,
+            Border::Clamp => 0..self.image.width,
+        }
+    }
+
+    /// Returns the number of pixels that have sums: two outputs each.
+    pub fn summed_pixels(&self) -> u64 {
+        self.columns().len() as u64 * u64::from(self.image.height)
+    }
+
+    /// Returns how far off a stage may be that adds in f32, in whatever order, squares that are off by some units in the last
+    /// place.
+    ///
+    /// Exact squares are integers, and so are their sums: exact up to 2^24. Otherwise each term `x²` has gone through the rounding of itself,
+    /// of which a unit in the last place counts twice, and of `w - 1` additions at most, so that with `n` roundings the error is below
+    /// `((1 + u)^n - 1) w p²` (N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 4.2). `exp(n u) - 1` is a little more.
+    pub fn rounding_of_f32_sums(&self, units_of_squares: u32) -> f64 {
+        let most = f64::from(self.window) * f64::from(self.largest).powi(2);
+        if units_of_squares == 0 && most <= EXACT_IN_F32 {
+            return 0.0;
+        }
+        let roundings = self.window + 2 * units_of_squares;
+        (f64::from(roundings) * UNIT_ROUNDOFF).exp_m1() * most
+    }
+}
+
+impl fmt::Debug for WindowSums {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = &self.image.pixels[..self.image.pixels.len().min(8)];
+        write!(f, "{}, {:?}, pixels {first:?} …", self.describe(), self.border)
+    }
+}
 
 impl Problem for WindowSums {
     const NAME: &'static str = "window sums";
@@ -83,9 +173,7 @@ impl Problem for WindowSums {
         const OF_A_PIXEL: u64 = 64;
         // Whole rows of the picture, with the same window.
         let rows = multiply_adds / OF_A_PIXEL / u64::from(self.image.width);
-        let height = self.image.height.min(u32::try_from(rows).unwrap_or(u32::MAX).max(1));
-        let pixels = self.image.pixels[..height as usize * self.image.width as usize].to_vec();
-        Self::new(Image { width: self.image.width, height, pixels }, self.window, self.border).ok()
+        Self::new(self.image.part(rows), self.window, self.border).ok()
     }
 
     fn footprint(&self) -> Footprint {

@@ -37,6 +37,14 @@ pub struct Image {
     pub pixels: Vec<i32>,
 }
 
+impl Image {
+    /// Returns about so many of its rows, at least one.
+    pub(crate) fn part(&self, rows: u64) -> Self {
+        let height = self.height.min(u32::try_from(rows).unwrap_or(u32::MAX).max(1));
+        Self { width: self.width, height, pixels: self.pixels[..height as usize * self.width as usize].to_vec() }
+    }
+}
+
 /// Width and height of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {

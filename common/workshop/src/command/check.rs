@@ -8,11 +8,8 @@ use std::{fs, thread};
 use checker::check::Text;
 use checker::feedback;
 use compilers::Compiler;
-use run::gpu::Gpu;
-use run::probe;
-use run::request::Request;
 use run::units::{factor, milliseconds};
-use run::workload::Workload;
+use run::{Gpu, Request, Workload, probe};
 
 use super::session::{Session, say, say_failed, short};
 use crate::attempt::Attempt;

@@ -16,9 +16,8 @@ mod session;
 
 use std::process::ExitCode;
 
-use run::Chapter;
 use run::atomic_file::AtomicFile;
-use run::workload::Workload;
+use run::{Chapter, Workload};
 
 use crate::error::{Error, Result};
 use crate::exercise::{Exercise, root};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use run::request::Request;
+use run::Request;
 
 /// Practice: without a number, list the chapter's exercises; with a number, start that exercise or check what you wrote.
 #[derive(Clone, Debug, Args)]
@@ -64,10 +64,7 @@ pub enum Action<'a> {
     /// Show one more hint.
     Hint,
     /// Show the solution, if it is passed or if the learner insists.
-    Solution {
-        /// True if the learner insists.
-        really: bool,
-    },
+    Solution { really: bool },
 }
 
 impl Options {

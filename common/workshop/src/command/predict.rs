@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use checker::manifest::Predict;
 use checker::predict;
 use checker::text::paragraphs;
-use run::workload::Workload;
+use run::Workload;
 
 use super::session::{Session, say, say_failed};
 use crate::count::count;

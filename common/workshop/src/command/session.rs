@@ -7,8 +7,7 @@ use std::time::SystemTime;
 use checker::manifest::Target;
 use checker::text::{Version, paragraphs, version};
 use compilers::Compiler;
-use run::workload::Workload;
-use run::{Chapter, console};
+use run::{Chapter, Workload, console};
 
 use super::options::Options;
 use crate::error::{Error, Result};

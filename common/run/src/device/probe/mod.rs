@@ -13,6 +13,7 @@ use std::mem::ManuallyDrop;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use compilers::libraries::root_cause;
 use compilers::variables::DRIVER_SECONDS;
 use libloading::Library;
 use thiserror::Error;
@@ -105,16 +106,22 @@ pub fn probe() -> Result<Found, Unusable> {
 
 fn probe_here() -> Result<Found, Unusable> {
     let driver = Driver::open()?;
-    let cuda = driver.version()?;
+    // SAFETY: the pointer is to a live integer.
+    let version = driver.number("cuDriverGetVersion", |version| unsafe { (driver.get_version)(version) })?;
+    let cuda = CudaVersion(version.unsigned_abs());
     if cuda < CudaVersion(OLDEST_CUDA) {
         return Err(Unusable::TooOld { found: cuda });
     }
-    driver.init()?;
-    let devices = driver.device_count()?;
+    // SAFETY: takes no pointers; zero is the only flag there is.
+    driver.check("cuInit", unsafe { (driver.init)(0) })?;
+    // SAFETY: the pointer is to a live integer.
+    let devices = driver.number("cuDeviceGetCount", |count| unsafe { (driver.device_count)(count) })?;
+    let devices = u32::try_from(devices).unwrap_or(0);
     if devices == 0 {
         return Err(Unusable::NoDevice);
     }
-    let device = driver.device(0)?;
+    // SAFETY: the pointer is to a live integer.
+    let device = driver.number("cuDeviceGet", |device| unsafe { (driver.device_get)(device, 0) })?;
     let name = driver.device_name(device)?;
     driver.retain_context(device, &name)?;
     driver.check_what_cudarc_finds()?;
@@ -167,28 +174,6 @@ impl Driver {
                 _library: ManuallyDrop::new(library),
             })
         }
-    }
-
-    fn version(&self) -> Result<CudaVersion, Unusable> {
-        // SAFETY: the pointer is to a live integer.
-        let version = self.number("cuDriverGetVersion", |version| unsafe { (self.get_version)(version) })?;
-        Ok(CudaVersion(version.unsigned_abs()))
-    }
-
-    fn init(&self) -> Result<(), Unusable> {
-        // SAFETY: takes no pointers; zero is the only flag there is.
-        self.check("cuInit", unsafe { (self.init)(0) })
-    }
-
-    fn device_count(&self) -> Result<u32, Unusable> {
-        // SAFETY: the pointer is to a live integer.
-        let count = self.number("cuDeviceGetCount", |count| unsafe { (self.device_count)(count) })?;
-        Ok(u32::try_from(count).unwrap_or(0))
-    }
-
-    fn device(&self, ordinal: c_int) -> Result<c_int, Unusable> {
-        // SAFETY: the pointer is to a live integer.
-        self.number("cuDeviceGet", |device| unsafe { (self.device_get)(device, ordinal) })
     }
 
     /// Returns the integer that a call stores.
@@ -244,14 +229,6 @@ impl Driver {
 
 fn broken(what: &str, reason: String) -> Unusable {
     Unusable::Broken { what: what.to_owned(), reason }
-}
-
-/// Returns the innermost cause of an error: `libloading` keeps the loader's own words there.
-fn root_cause(error: &dyn std::error::Error) -> String {
-    match error.source() {
-        Some(source) => root_cause(source),
-        None => error.to_string(),
-    }
 }
 
 /// Returns true if the loader's words say that the library itself is missing, and not one that it needs.

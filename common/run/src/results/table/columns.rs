@@ -53,34 +53,28 @@ pub fn by_importance(record: &Record, lesson: &[Measure]) -> Vec<Column> {
         DeviceKind::Gpu => (&[Time, SpeedUp, OfCeiling, Rate], &[Accuracy, BoundBy]),
         DeviceKind::Sim => (&[Clocks, Factor], &[BoundBy, Instructions, LoadSectors, BytesMoved, BankConflicts, Accuracy]),
     };
-    let mut columns = first.to_vec();
-    for column in of_lesson(lesson).into_iter().chain(last.iter().copied()).chain(in_order(lesson)) {
-        if !columns.contains(&column) {
-            columns.push(column);
-        }
-    }
-    columns
+    distinct(first.iter().copied().chain(of_lesson(lesson)).chain(last.iter().copied()).chain(in_order(lesson)))
 }
 
+/// Returns the columns for what the lesson compares.
 fn of_lesson(lesson: &[Measure]) -> Vec<Column> {
-    let mut columns = Vec::new();
-    for measure in lesson {
-        let column = shows(*measure).unwrap_or(Count(*measure));
-        if !columns.contains(&column) {
-            columns.push(column);
-        }
-    }
-    columns
+    distinct(lesson.iter().map(|measure| match measure {
+        Measure::InstructionsPerMultiplyAdd => Instructions,
+        Measure::SectorsPerLoad => LoadSectors,
+        Measure::BytesPerMultiplyAdd => BytesMoved,
+        Measure::BankConflicts => BankConflicts,
+        other => Count(*other),
+    }))
 }
 
-fn shows(measure: Measure) -> Option<Column> {
-    match measure {
-        Measure::InstructionsPerMultiplyAdd => Some(Instructions),
-        Measure::SectorsPerLoad => Some(LoadSectors),
-        Measure::BytesPerMultiplyAdd => Some(BytesMoved),
-        Measure::BankConflicts => Some(BankConflicts),
-        _ => None,
+fn distinct(columns: impl Iterator<Item = Column>) -> Vec<Column> {
+    let mut distinct = Vec::new();
+    for column in columns {
+        if !distinct.contains(&column) {
+            distinct.push(column);
+        }
     }
+    distinct
 }
 
 impl Column {
@@ -199,6 +193,8 @@ fn bound_by(record: &Record, stage: &StageRecord) -> Option<String> {
 
 /// The verdict of a stage that did not run.
 pub const SKIPPED: &str = "skipped";
+/// The verdict of a stage whose result is right.
+pub const YES: &str = "yes";
 
 /// Returns the outcome of the stage: the last column.
 pub fn verdict(stage: &StageRecord) -> String {
@@ -206,8 +202,8 @@ pub fn verdict(stage: &StageRecord) -> String {
         (Some(failure), _) => failure.clone(),
         (None, Some(reason)) => format!("{SKIPPED}: {reason}"),
         (None, None) if stage.verified => match stage.sampled {
-            Some(sampled) => format!("yes ({sampled} sampled, Freivalds)"),
-            None => "yes".to_owned(),
+            Some(sampled) => format!("{YES} ({sampled} sampled, Freivalds)"),
+            None => YES.to_owned(),
         },
         (None, None) => "no".to_owned(),
     }

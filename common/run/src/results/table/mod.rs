@@ -15,7 +15,7 @@ use thiserror::Error;
 use crate::console::{width_of, wrap};
 use crate::measure::Measure;
 use crate::results::record::Record;
-use columns::{COLUMNS, Column, SKIPPED, by_importance, in_order, verdict};
+use columns::{COLUMNS, Column, SKIPPED, YES, by_importance, in_order, verdict};
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct UnknownColumn {
 
 /// Draws a run, without the columns that no row fills.
 pub fn draw(record: &Record, drawing: Drawing) -> String {
-    Content::of(record, &COLUMNS).draw(drawing)
+    Content::of(record, &COLUMNS).draw(drawing, true)
 }
 
 /// A table for a page.
@@ -75,7 +75,7 @@ pub struct ForPage {
 /// Draws a run for a page: a column that says the same in every row becomes a sentence.
 pub fn for_page(record: &Record) -> ForPage {
     let mut content = Content::of(record, &COLUMNS);
-    let mut notes = content.shorten_verdicts();
+    let mut notes = content.shorten_verdicts(record);
     content.name_ceiling();
     let same = content.take_same();
     let verified = content.rows.iter().all(|row| row.verdict == YES);
@@ -83,7 +83,7 @@ pub fn for_page(record: &Record) -> ForPage {
         notes.insert(0, "Every row is verified.".to_owned());
     }
     notes.extend(same);
-    ForPage { table: content.draw_columns(Drawing::Markdown, !verified), notes }
+    ForPage { table: content.draw(Drawing::Markdown, !verified), notes }
 }
 
 /// Finds out whether a table of a chapter with this lesson can have these columns, before anything runs.
@@ -101,32 +101,27 @@ pub fn check(names: &[String], lesson: &[Measure]) -> Result<(), UnknownColumn> 
 pub fn fit(record: &Record, wish: Wish<'_>) -> Fitted {
     let Wish { lesson, columns: names, width } = wish;
     let mut content = Content::of(record, &in_order(lesson));
-    let mut notes = content.shorten_verdicts();
-    let full = content.draw(Drawing::Lines);
+    let mut notes = content.shorten_verdicts(record);
+    let full = content.draw(Drawing::Lines, true);
     let full_width = width_of(&full);
     let named = |name: &String| content.columns.iter().map(|filled| filled.column).find(|column| column.name() == *name);
-    let chosen: Vec<Column> = names.iter().filter_map(named).collect();
-    let order = if names.is_empty() { by_importance(record, lesson) } else { chosen.clone() };
+    let order = if names.is_empty() { by_importance(record, lesson) } else { names.iter().filter_map(named).collect() };
     let mut shown = order.clone();
     if full_width > width || !names.is_empty() {
         shown = content.narrow(&order, width);
     }
     let is_shown = |column: Column| shown.contains(&column);
-    let wanted = |column: Column| names.is_empty() || chosen.contains(&column);
-    let hidden = content.columns.iter().map(|filled| filled.column).filter(|column| wanted(*column) && !is_shown(*column));
+    let hidden = content.columns.iter().map(|filled| filled.column).filter(|column| order.contains(column) && !is_shown(*column));
     let hidden = hidden.map(Column::name).collect();
     if content.columns.iter().any(|filled| is_shown(filled.column) && matches!(filled.column, Column::Clocks | Column::Factor)) {
         notes.insert(0, CLOCKS.to_owned());
     }
     content.columns.retain(|filled| is_shown(filled.column));
-    Fitted { text: content.draw(Drawing::Lines), notes, hidden, full_width }
+    Fitted { text: content.draw(Drawing::Lines, true), notes, hidden, full_width }
 }
 
 const STAGE: &str = "stage";
 const VERIFIED: &str = "verified";
-const YES: &str = "yes";
-/// How the verdict of a row begins that was verified by a sample.
-const SAMPLED: &str = "yes (";
 /// The meaning of the simulator's columns of clocks, so that they are not taken for a measurement.
 const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck needs, not a measured time. Factor: how many times fewer than the \
                       first kernel's.";
@@ -169,21 +164,21 @@ impl Content {
         Self { columns: columns.collect(), rows: rows.collect() }
     }
 
-    /// Takes the reasons out of the verdicts of skipped stages, and returns a line for each reason.
-    fn shorten_verdicts(&mut self) -> Vec<String> {
-        let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    /// Shortens the verdicts of skipped and of sampled stages, and returns the lines that explain them.
+    fn shorten_verdicts(&mut self, record: &Record) -> Vec<String> {
+        let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         let mut sampled = None;
-        for row in &mut self.rows {
-            if let Some(how) = row.verdict.strip_prefix(SAMPLED).and_then(|rest| rest.strip_suffix(" sampled, Freivalds)")) {
+        for (row, stage) in self.rows.iter_mut().zip(&record.stages) {
+            if let Some(reason) = &stage.skipped {
+                match reasons.iter_mut().find(|(known, _)| known == reason) {
+                    Some((_, names)) => names.push(&stage.name),
+                    None => reasons.push((reason, vec![&stage.name])),
+                }
+                row.verdict = SKIPPED.to_owned();
+            } else if let Some(how) = stage.sampled {
                 sampled = Some(format!("Verified: {how} outputs one by one, and all of them by random sums (Freivalds)."));
                 row.verdict = YES.to_owned();
             }
-            let Some(reason) = row.verdict.strip_prefix(SKIPPED).and_then(|rest| rest.strip_prefix(": ")) else { continue };
-            match reasons.iter_mut().find(|(known, _)| known == reason) {
-                Some((_, names)) => names.push(row.name.clone()),
-                None => reasons.push((reason.to_owned(), vec![row.name.clone()])),
-            }
-            row.verdict = SKIPPED.to_owned();
         }
         let skipped = reasons.into_iter().map(|(reason, names)| format!("Skipped: {} ({reason}).", names.join(", ")));
         sampled.into_iter().chain(skipped).collect()
@@ -238,11 +233,7 @@ impl Content {
         shown
     }
 
-    fn draw(&self, drawing: Drawing) -> String {
-        self.draw_columns(drawing, true)
-    }
-
-    fn draw_columns(&self, drawing: Drawing, verdicts: bool) -> String {
+    fn draw(&self, drawing: Drawing, verdicts: bool) -> String {
         let mut table = Builder::default();
         let title = |filled: &Filled| if drawing == Drawing::Markdown { in_one_line(&filled.title) } else { filled.title.clone() };
         let titles = self.columns.iter().map(title);

@@ -7,16 +7,13 @@ use std::path::PathBuf;
 use clap::Args;
 use cudarc::driver::CudaSlice;
 
-use super::array::DeviceArray;
-use super::{Delivery, Plan, Workload, check_memory, size_for};
-use crate::device::gpu::Gpu;
+use super::array::arrays;
+use super::{Plan, Workload, check_memory, size_for};
 use crate::device::guard::Guarded;
-use crate::error::Result;
 use crate::files::atomic_file::AtomicFile;
-use crate::files::audio::{self, Sound, Unread};
+use crate::files::audio::{self, Length, Sound};
+use crate::{Gpu, Result};
 use workloads::Problem;
-
-use sounds::Length;
 
 pub use sounds::of_sounds;
 pub use workloads::convolution::{Convolution, SEED_SIZE, Size, TEACHING_SIZE};
@@ -51,6 +48,7 @@ pub struct Buffers {
 impl Workload for Convolution {
     type Options = Options;
     type Buffers = Buffers;
+    arrays!(signal, filter);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         let (Some(input), Some(filter), Some(output)) = (&options.input, &options.filter, &options.output) else {
@@ -60,13 +58,12 @@ impl Workload for Convolution {
         // Before the long run, so that the user does not wait for a result that cannot be written.
         let file = AtomicFile::create(output)?;
         let (input, filter) = (Sound::open(input)?, Sound::open(filter)?);
-        let length = |sound: &Unread| Length { name: sound.name.clone(), rate: sound.rate, frames: sound.frames };
         // Before gigabytes of samples are read that do not fit.
-        check_memory(Length::together(&length(&input), &length(&filter))?.footprint(), gpu)?;
+        check_memory(Length::together(&input.length, &filter.length)?.footprint(), gpu)?;
         let (input, filter) = (input.read()?, filter.read()?);
         let parts = of_sounds(&input, &filter)?;
         check_memory(parts[0].footprint(), gpu)?;
-        Ok(Plan { parts, delivery: Some(Box::new(WetSound { file, rate: input.rate })) })
+        Ok(Plan { parts, delivery: Some(Box::new(move |_, outputs| write_sound(file, outputs, input.rate))) })
     }
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
@@ -76,27 +73,13 @@ impl Workload for Convolution {
             output: Guarded::new(gpu, self.output_len())?,
         })
     }
-
-    fn output(buffers: &mut Buffers) -> &mut Guarded {
-        &mut buffers.output
-    }
-
-    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
-        vec![&mut buffers.signal, &mut buffers.filter]
-    }
 }
 
-struct WetSound {
-    file: AtomicFile,
-    rate: u32,
-}
-
-impl Delivery<Convolution> for WetSound {
-    fn deliver(mut self: Box<Self>, _: &[Convolution], outputs: &[Vec<f32>]) -> Result<String> {
-        let path = self.file.path().display().to_string();
-        let peak = audio::write(&mut self.file, outputs, self.rate)?;
-        self.file.commit()?;
-        let clips = if peak > 1.0 { "; a player will clip it, lower its gain first" } else { "" };
-        Ok(format!("wrote {path}: {} channel(s) at {} Hz, peak {peak:.2}{clips}", outputs.len(), self.rate))
-    }
+/// Writes the channels of the result.
+fn write_sound(mut file: AtomicFile, channels: &[Vec<f32>], rate: u32) -> Result<String> {
+    let path = file.path().display().to_string();
+    let peak = audio::write(&mut file, channels, rate)?;
+    file.commit()?;
+    let clips = if peak > 1.0 { "; a player will clip it, lower its gain first" } else { "" };
+    Ok(format!("wrote {path}: {} channel(s) at {rate} Hz, peak {peak:.2}{clips}", channels.len()))
 }

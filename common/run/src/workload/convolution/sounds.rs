@@ -6,7 +6,7 @@ use workloads::error::NoSuchSize;
 use workloads::origin::Origin;
 
 use crate::error::{Error, Result};
-use crate::files::audio::Sound;
+use crate::files::audio::{Length, Sound};
 
 /// Makes one computation per channel of the result: `sound` convolved with `filter`, as long as both together less one sample.
 ///
@@ -14,9 +14,8 @@ use crate::files::audio::Sound;
 /// backwards. A filter of one channel serves every channel of the sound, and a sound of one channel gets one result per
 /// channel of the filter. Fails when the two do not fit together.
 pub fn of_sounds(sound: &Sound, filter: &Sound) -> Result<Vec<Convolution>> {
-    let length = |sound: &Sound| Length { name: sound.name.clone(), rate: sound.rate, frames: sound.frames() };
-    Length::together(&length(sound), &length(filter))?;
-    let taps = filter.frames();
+    let taps = filter.length().frames;
+    Length::together(&sound.length(), &filter.length())?;
     let channels = sound.channels.len().max(filter.channels.len());
     let convolve = |channel: usize| {
         let silence = vec![0.0; taps - 1];
@@ -31,16 +30,6 @@ pub fn of_sounds(sound: &Sound, filter: &Sound) -> Result<Vec<Convolution>> {
         Ok(Convolution::new(signal, filter)?.with_origin(origin))
     };
     (0..channels).map(convolve).collect()
-}
-
-/// The facts about a sound that are known before it is read.
-pub struct Length {
-    /// The file's name.
-    pub name: String,
-    /// Frames per second.
-    pub rate: u32,
-    /// Samples per channel.
-    pub frames: usize,
 }
 
 impl Length {

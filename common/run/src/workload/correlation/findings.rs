@@ -6,34 +6,23 @@ use workloads::gray::Rectangle;
 use crate::error::Result;
 use crate::files::atomic_file::AtomicFile;
 use crate::files::picture::write_png;
-use crate::workload::Delivery;
 
-/// Reports the best matches of a run, and draws them into a file if one was asked for.
-pub(super) struct Findings {
-    /// The most matches to report.
-    pub most: usize,
-    /// The picture to write.
-    pub file: Option<AtomicFile>,
-}
-
-impl Delivery<Correlation> for Findings {
-    fn deliver(self: Box<Self>, parts: &[Correlation], outputs: &[Vec<f32>]) -> Result<String> {
-        let (correlation, coefficients) = (&parts[0], &outputs[0]);
-        let matches = best_matches(correlation, coefficients, self.most);
-        let describe = |found: &Match| {
-            let Rectangle { x, y, width, height } = found.window;
-            format!("{:.4} at {x},{y} ({width}x{height})", found.coefficient)
-        };
-        let list = matches.iter().map(describe).collect::<Vec<_>>().join(", ");
-        let mut said = if matches.is_empty() { "no match".to_owned() } else { format!("best matches: {list}") };
-        if let Some(mut file) = self.file {
-            let (columns, rows) = correlation.outputs();
-            write_png(&mut file, columns, rows, &heat_map(correlation, coefficients, &matches))?;
-            said += &format!("; wrote {}", file.path().display());
-            file.commit()?;
-        }
-        Ok(said)
+/// Reports the best matches of a run, `most` at most, and draws them into a file if one was asked for.
+pub(super) fn report(correlation: &Correlation, coefficients: &[f32], most: usize, file: Option<AtomicFile>) -> Result<String> {
+    let matches = best_matches(correlation, coefficients, most);
+    let describe = |found: &Match| {
+        let Rectangle { x, y, width, height } = found.window;
+        format!("{:.4} at {x},{y} ({width}x{height})", found.coefficient)
+    };
+    let list = matches.iter().map(describe).collect::<Vec<_>>().join(", ");
+    let mut said = if matches.is_empty() { "no match".to_owned() } else { format!("best matches: {list}") };
+    if let Some(mut file) = file {
+        let (columns, rows) = correlation.outputs();
+        write_png(&mut file, columns, rows, &heat_map(correlation, coefficients, &matches))?;
+        said += &format!("; wrote {}", file.path().display());
+        file.commit()?;
     }
+    Ok(said)
 }
 
 const FRAME: [u8; 3] = [255, 196, 0];

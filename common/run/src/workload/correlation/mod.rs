@@ -3,26 +3,24 @@
 mod findings;
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
 use cudarc::driver::CudaSlice;
 use serde_json::json;
 
-use super::array::DeviceArray;
+use super::array::arrays;
 use super::{Plan, Workload, size_for};
-use crate::device::gpu::Gpu;
 use crate::device::guard::Guarded;
-use crate::error::{Error, Result};
 use crate::files::atomic_file::AtomicFile;
 use crate::files::picture::{self, Rectangle};
 use crate::whole_number::within;
+use crate::{Error, Gpu, Result};
 use workloads::border::numbers;
 use workloads::correlation::Flat;
 use workloads::origin::Origin;
 use workloads::{Border, NoSuchSize, Problem};
 
-use findings::Findings;
+use findings::report;
 
 pub use workloads::correlation::{
     Correlation, HEADLINE_SIZE, LONGEST_SIDE, MOST_IMAGE_PIXELS, MOST_TEMPLATE_PIXELS, Match, NO_SUM, Size, TEACHING_SIZE,
@@ -39,8 +37,8 @@ pub struct Options {
     #[arg(long, value_name = "PICTURE", conflicts_with = "size")]
     pub input: Option<PathBuf>,
     /// The template as a part of the input: left, top, width, height
-    #[arg(long, value_name = "x,y,w,h", requires = "input", conflicts_with = "template_file")]
-    pub template: Option<Part>,
+    #[arg(long, value_name = "x,y,w,h", requires = "input", conflicts_with = "template_file", value_parser = part)]
+    pub template: Option<Rectangle>,
     /// The template as a picture of its own, a PNG or PGM file
     #[arg(long, value_name = "PICTURE", requires = "input")]
     pub template_file: Option<PathBuf>,
@@ -58,18 +56,11 @@ pub struct Options {
     pub output: Option<PathBuf>,
 }
 
-/// A part of a picture, as the command line has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part(pub Rectangle);
-
-impl FromStr for Part {
-    type Err = NoSuchSize;
-
-    fn from_str(text: &str) -> Result<Self, NoSuchSize> {
-        let [x, y, width, height] = numbers(text, "expected left, top, width and height as in 40,30,20,16")
-            .map_err(|reason| NoSuchSize::new(format!("the template {text:?}"), reason))?;
-        Ok(Part(Rectangle { x, y, width, height }))
-    }
+/// Parses the part of a picture that is the template.
+fn part(text: &str) -> Result<Rectangle, NoSuchSize> {
+    let [x, y, width, height] = numbers(text, "expected left, top, width and height as in 40,30,20,16")
+        .map_err(|reason| NoSuchSize::new(format!("the template {text:?}"), reason))?;
+    Ok(Rectangle { x, y, width, height })
 }
 
 /// The arrays of a correlation on a device.
@@ -87,6 +78,7 @@ pub struct Buffers {
 impl Workload for Correlation {
     type Options = Options;
     type Buffers = Buffers;
+    arrays!(image, template);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         // Before the long run, so that the user does not wait for a result that cannot be written.
@@ -95,7 +87,7 @@ impl Workload for Correlation {
             Some(input) => {
                 let image = picture::read(input)?;
                 let template = match (&options.template, &options.template_file) {
-                    (Some(Part(part)), _) => image.crop(*part)?,
+                    (Some(part), _) => image.crop(*part)?,
                     (None, Some(path)) => picture::read(path)?,
                     (None, None) => {
                         return Err(Error::Mismatched(format!(
@@ -115,8 +107,8 @@ impl Workload for Correlation {
                 Self::random(size, options.border, seed).flattened(options.flat)
             }
         };
-        let findings = Findings { most: usize::from(options.matches), file };
-        Plan::of(correlation, Some(Box::new(findings)), gpu)
+        let most = usize::from(options.matches);
+        Plan::of(correlation, Some(Box::new(move |parts, outputs| report(&parts[0], &outputs[0], most, file))), gpu)
     }
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
@@ -126,14 +118,6 @@ impl Workload for Correlation {
             output: Guarded::new(gpu, self.output_len())?,
             sums: gpu.stream.clone_htod(&vec![NO_SUM; 3 * self.output_len()])?,
         })
-    }
-
-    fn output(buffers: &mut Buffers) -> &mut Guarded {
-        &mut buffers.output
-    }
-
-    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
-        vec![&mut buffers.image, &mut buffers.template]
     }
 }
 
@@ -166,9 +150,9 @@ mod tests {
 
     #[test]
     fn a_part_is_four_numbers() {
-        assert_eq!("1,2,3,4".parse::<Part>().unwrap(), Part(Rectangle { x: 1, y: 2, width: 3, height: 4 }));
+        assert_eq!(part("1,2,3,4").unwrap(), Rectangle { x: 1, y: 2, width: 3, height: 4 });
         for text in ["", "1,2,3", "1,2,3,4,5", "1,2,3,x", "1,-2,3,4"] {
-            assert!(text.parse::<Part>().is_err(), "{text}");
+            assert!(part(text).is_err(), "{text}");
         }
     }
 }

@@ -4,52 +4,37 @@ use crate::error::Result;
 use crate::files::atomic_file::AtomicFile;
 use crate::files::picture::write_png;
 use crate::units::significant;
-use crate::workload::Delivery;
 use workloads::window_sums::WindowSums;
 
 /// The largest standard deviation that gray levels of 8 bits can have, half of them black and half of them white.
 const LARGEST_DEVIATION: f64 = 128.0;
 
-/// Writes the pictures that were asked for.
-pub(super) struct Maps {
-    /// For the variances.
-    pub variance: Option<AtomicFile>,
-    /// For black and white.
-    pub threshold: Option<AtomicFile>,
-    /// See [`binary`].
-    pub sensitivity: f64,
-}
-
-impl Maps {
-    /// Returns itself, if there is something to write.
-    pub fn delivery(self) -> Option<Box<dyn Delivery<WindowSums>>> {
-        if self.variance.is_none() && self.threshold.is_none() { None } else { Some(Box::new(self)) }
+/// Writes the pictures that were asked for: the variances, and black and white ([`binary`]).
+pub(super) fn write(
+    sums: &WindowSums,
+    output: &[f32],
+    [variance, threshold]: [Option<AtomicFile>; 2],
+    sensitivity: f64,
+) -> Result<String> {
+    let write = |mut file: AtomicFile, levels: Vec<u8>| -> Result<String> {
+        let rgb: Vec<u8> = levels.into_iter().flat_map(|level| [level; 3]).collect();
+        write_png(&mut file, sums.image().width, sums.image().height, &rgb)?;
+        let name = file.path().display().to_string();
+        file.commit()?;
+        Ok(name)
+    };
+    let mut said = Vec::new();
+    if let Some(file) = variance {
+        let variances = variances(sums, output);
+        let largest = variances.iter().flatten().fold(0.0, |largest: f64, &variance| largest.max(variance));
+        let name = write(file, brightness(&variances, largest))?;
+        said.push(format!("wrote {name} (white is a variance of {})", significant(largest)));
     }
-}
-
-impl Delivery<WindowSums> for Maps {
-    fn deliver(self: Box<Self>, parts: &[WindowSums], outputs: &[Vec<f32>]) -> Result<String> {
-        let (sums, output) = (&parts[0], &outputs[0]);
-        let write = |mut file: AtomicFile, levels: Vec<u8>| -> Result<String> {
-            let rgb: Vec<u8> = levels.into_iter().flat_map(|level| [level; 3]).collect();
-            write_png(&mut file, sums.image().width, sums.image().height, &rgb)?;
-            let name = file.path().display().to_string();
-            file.commit()?;
-            Ok(name)
-        };
-        let mut said = Vec::new();
-        if let Some(file) = self.variance {
-            let variances = variances(sums, output);
-            let largest = variances.iter().flatten().fold(0.0, |largest: f64, &variance| largest.max(variance));
-            let name = write(file, brightness(&variances, largest))?;
-            said.push(format!("wrote {name} (white is a variance of {})", significant(largest)));
-        }
-        if let Some(file) = self.threshold {
-            let white = binary(sums, output, self.sensitivity);
-            said.push(format!("wrote {}", write(file, white.into_iter().map(|white| if white { 255 } else { 0 }).collect())?));
-        }
-        Ok(said.join("; "))
+    if let Some(file) = threshold {
+        let white = binary(sums, output, sensitivity);
+        said.push(format!("wrote {}", write(file, white.into_iter().map(|white| if white { 255 } else { 0 }).collect())?));
     }
+    Ok(said.join("; "))
 }
 
 /// Returns the mean and the variance over the window around each pixel, from a verified output; `None` where there are no sums.

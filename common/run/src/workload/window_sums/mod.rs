@@ -7,17 +7,14 @@ use std::path::PathBuf;
 use clap::Args;
 use cudarc::driver::CudaSlice;
 
-use super::array::DeviceArray;
-use super::{Plan, Workload, read_image, size_for};
-use crate::device::gpu::Gpu;
+use super::array::arrays;
+use super::{Delivery, Plan, Workload, read_image, size_for};
 use crate::device::guard::Guarded;
-use crate::error::Result;
 use crate::files::atomic_file::AtomicFile;
 use crate::whole_number::within;
+use crate::{Gpu, Result};
 use workloads::window_sums::DEFAULT_WINDOW;
 use workloads::{Border, Problem};
-
-use maps::Maps;
 
 pub use maps::{binary, variances};
 pub use workloads::window_sums::{HEADLINE_SIZE, Image, MOST_IMAGE_PIXELS, MOST_ROWS, SUMS_BELOW, Size, TEACHING_SIZE, WindowSums};
@@ -64,12 +61,13 @@ pub struct Buffers {
 impl Workload for WindowSums {
     type Options = Options;
     type Buffers = Buffers;
+    arrays!(image);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         // Before the long run, so that the user does not wait for a result that cannot be written.
         let [variance, threshold] =
             [&options.output, &options.threshold].map(|path| path.as_deref().map(AtomicFile::create).transpose());
-        let maps = Maps { variance: variance?, threshold: threshold?, sensitivity: options.sensitivity };
+        let (files, sensitivity) = ([variance?, threshold?], options.sensitivity);
         let sums = match &options.input {
             Some(input) => {
                 let (image, origin) = read_image(input)?;
@@ -80,19 +78,15 @@ impl Workload for WindowSums {
                 Self::random(size, options.window, options.border, seed)?
             }
         };
-        Plan::of(sums, maps.delivery(), gpu)
+        let delivery = files
+            .iter()
+            .any(Option::is_some)
+            .then(|| -> Delivery<Self> { Box::new(move |parts, outputs| maps::write(&parts[0], &outputs[0], files, sensitivity)) });
+        Plan::of(sums, delivery, gpu)
     }
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
         Ok(Buffers { image: gpu.stream.clone_htod(&self.image().pixels)?, output: Guarded::new(gpu, self.output_len())? })
-    }
-
-    fn output(buffers: &mut Buffers) -> &mut Guarded {
-        &mut buffers.output
-    }
-
-    fn input_arrays(buffers: &mut Buffers) -> Vec<&mut dyn DeviceArray> {
-        vec![&mut buffers.image]
     }
 }
 
