@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::address::{Address, Origin};
-use crate::ir::{Access, Function, Item, Module, Node, Op, Value};
+use crate::ir::{Access, Item, Module, Node, Op, Value};
 use crate::space::Space;
 use crate::uses::Uses;
 
@@ -23,7 +23,7 @@ impl Touch {
 }
 
 /// Returns true if two accesses may touch the same byte.
-pub fn may_alias(module: &Module, function: &Function, uses: &Uses, a: &Touch, b: &Touch) -> bool {
+pub fn may_alias(module: &Module, uses: &Uses, a: &Touch, b: &Touch) -> bool {
     if a.space != b.space && a.space != Space::Generic && b.space != Space::Generic {
         return false;
     }
@@ -37,7 +37,7 @@ pub fn may_alias(module: &Module, function: &Function, uses: &Uses, a: &Touch, b
     {
         return false;
     }
-    if let (Some(left), Some(right)) = (object(function, uses, &left.origin), object(function, uses, &right.origin))
+    if let (Some(left), Some(right)) = (object(uses, &left.origin), object(uses, &right.origin))
         && left != right
         && (left.is_own || right.is_own)
     {
@@ -54,17 +54,15 @@ struct Object<'o> {
     is_own: bool,
 }
 
-fn object<'o>(function: &Function, uses: &Uses, origin: &'o Origin) -> Option<Object<'o>> {
+fn object<'o>(uses: &Uses, origin: &'o Origin) -> Option<Object<'o>> {
     let is_own = match origin {
         Origin::Unknown => return None,
         Origin::Symbol(_) => false,
-        Origin::Local(local) => match function.params.get(*local as usize) {
+        Origin::Local(local) => match uses.function.params.get(*local as usize) {
             Some(param) => param.noalias || param.byval.is_some(),
-            None => match uses.def(function, &Value::Local(*local))?.op {
-                Op::Alloca { .. } => true,
-                // A pointer from elsewhere may be any of the others.
-                _ => return None,
-            },
+            None if matches!(uses.def(&Value::Local(*local)), Some(Op::Alloca { .. })) => true,
+            // A pointer from elsewhere may be any of the others.
+            None => return None,
         },
     };
     Some(Object { origin, is_own })
@@ -86,5 +84,5 @@ fn excluded(module: &Module, scopes: Option<u32>, no_alias: Option<u32>) -> bool
 /// Returns the nodes that a tuple lists.
 fn nodes(module: &Module, node: u32) -> Vec<u32> {
     let Some(Node::Tuple(items)) = module.nodes.get(&node) else { return Vec::new() };
-    items.iter().filter_map(|item| if let Item::Node(node) = item { Some(*node) } else { None }).collect()
+    items.iter().filter_map(Item::node).collect()
 }

@@ -20,7 +20,7 @@ fn round(function: &mut Function) -> bool {
     let mut copied: HashSet<Reg> = HashSet::new();
     for block in &function.blocks {
         for (to, from) in block.insts.iter().filter_map(|inst| inst.copy()) {
-            if function.regs[to as usize] == function.regs[from as usize] {
+            if function.regs[to.0] == function.regs[from.0] {
                 copied.insert(to);
                 copied.insert(from);
             }
@@ -37,7 +37,7 @@ fn round(function: &mut Function) -> bool {
     for block in function.order.clone() {
         for at in 0..function.blocks[block].insts.len() {
             let Some((to, from)) = function.blocks[block].insts[at].copy() else { continue };
-            if function.regs[to as usize] != function.regs[from as usize] {
+            if function.regs[to.0] != function.regs[from.0] {
                 continue;
             }
             let (to, from) = (find(&parent, to), find(&parent, from));
@@ -78,7 +78,7 @@ fn live_out(function: &Function, of_interest: &HashSet<Reg>) -> Vec<BTreeSet<Reg
     let count = function.blocks.len();
     let (mut read, mut written) = (vec![BTreeSet::new(); count], vec![HashSet::new(); count]);
     for (at, block) in function.blocks.iter().enumerate() {
-        for inst in block.insts.iter().chain(&block.exits) {
+        for inst in block.all() {
             read[at].extend(inst.uses().into_iter().filter(|reg| of_interest.contains(reg) && !written[at].contains(reg)));
             written[at].extend(inst.defs().into_iter().filter(|reg| of_interest.contains(reg)));
         }
@@ -117,7 +117,7 @@ fn interference(function: &Function, of_interest: &HashSet<Reg>, live_out: Vec<B
         }
     };
     for (mut live, block) in live_out.into_iter().zip(&function.blocks) {
-        for inst in block.insts.iter().chain(&block.exits).rev() {
+        for inst in block.all().rev() {
             let copy_source = inst.copy().map(|(_, from)| from);
             let of_interest = |reg: &Reg| of_interest.contains(reg);
             let defined: Vec<Reg> = inst.defs().into_iter().filter(of_interest).collect();

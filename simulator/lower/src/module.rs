@@ -10,10 +10,10 @@ use crate::dead;
 use crate::debug::Files;
 use crate::emit::Emitter;
 use crate::error::{Error, Result};
-use crate::ir::{Function, Global, Item, Module, Node, Type};
+use crate::ir::{Function, Global, Item, Module, Node, Param, Type};
 use crate::layout::{self, Scalar};
 use crate::mir::{self, Base, Op};
-use crate::select::{Lowered, Names, lower, parameter};
+use crate::select::{Names, lower, parameter, passed};
 use crate::space::Space;
 
 /// How the text is to be made.
@@ -41,35 +41,35 @@ pub fn emit(module: &mut Module, options: &Options) -> Result<String> {
     }
     let module = &*module;
     let names = Names::new(module);
-    let mut lowered: BTreeMap<&str, Lowered> = BTreeMap::new();
-    let kernels = module.functions.iter().filter(|function| function.is_kernel && function.blocks.is_some());
-    let mut wanted: Vec<&str> = kernels.map(|function| function.name.as_str()).collect();
-    while let Some(name) = wanted.pop() {
-        let with_body = module.functions.iter().find(|function| function.name == name && function.blocks.is_some());
-        let Some(function) = with_body.filter(|_| !lowered.contains_key(name)) else { continue };
-        let mut new = lower(module, &names, function, options.target)?;
-        dead::remove(&mut new.code);
-        coalesce(&mut new.code);
-        wanted.extend(module.functions.iter().map(|function| function.name.as_str()).filter(|name| new.callees.contains(*name)));
-        lowered.insert(&function.name, new);
+    let mut lowered: BTreeMap<&str, mir::Function> = BTreeMap::new();
+    let mut wanted: Vec<&Function> = module.functions.iter().filter(|function| function.is_kernel).collect();
+    while let Some(function) = wanted.pop() {
+        if !function.is_defined() || lowered.contains_key(function.name.as_str()) {
+            continue;
+        }
+        let mut code = lower(module, &names, function, options.target)?;
+        dead::remove(&mut code);
+        coalesce(&mut code);
+        wanted.extend(module.functions.iter().filter(|function| code.callees.contains(&function.name)));
+        lowered.insert(&function.name, code);
     }
     let mut emitter = Emitter::new(Files::new(module), options.hidden.clone());
     let (major, minor) = options.version;
     let _ = write!(emitter.text, ".version {major}.{minor}\n.target sm_{}\n.address_size 64\n\n", options.target);
-    let symbols: BTreeMap<&str, BTreeSet<String>> = lowered.iter().map(|(name, lowered)| (*name, symbols(&lowered.code))).collect();
+    let symbols: BTreeMap<&str, BTreeSet<String>> = lowered.iter().map(|(name, code)| (*name, symbols(code))).collect();
     let (own, common) = variables(module, &names, &symbols)?;
     for declaration in common {
         let _ = writeln!(emitter.text, "{declaration}");
     }
     prototypes(&mut emitter.text, module, &names, &lowered)?;
     for function in &module.functions {
-        let Some(lowered) = lowered.get(function.name.as_str()) else { continue };
+        let Some(code) = lowered.get(function.name.as_str()) else { continue };
         let _ = write!(emitter.text, "\n{}", header(function, &names)?);
         if let Some(limits) = launch.get(&function.name).filter(|_| function.is_kernel) {
             emitter.text.push_str(limits);
         }
         emitter.text.push('\n');
-        emitter.body(&lowered.code, own.get(function.name.as_str()).map_or(&[], Vec::as_slice));
+        emitter.body(code, own.get(function.name.as_str()).map_or(&[], Vec::as_slice));
     }
     Ok(emitter.finish())
 }
@@ -99,8 +99,9 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     }
     for function in &mut module.functions {
         function.is_kernel |= kernels.contains(&function.name);
-        let groups = function.groups.iter().filter_map(|group| module.attributes.get(group)).flatten();
-        for (key, value) in groups.chain(&function.attributes) {
+    }
+    for function in &module.functions {
+        for (key, value) in function.all_attributes(module) {
             let directive = match key.as_str() {
                 "nvvm.maxntid" => ".maxntid",
                 "nvvm.reqntid" => ".reqntid",
@@ -157,7 +158,7 @@ fn variables<'m>(
         if global.name.starts_with("llvm.") {
             continue;
         }
-        let Some(declaration) = data::declaration(names, global)? else { continue };
+        let declaration = data::declaration(names, global)?;
         let name = names.of(&global.name);
         let users: Vec<&str> = symbols.iter().filter(|(_, symbols)| symbols.contains(name)).map(|(user, _)| *user).collect();
         let is_kernel = |name: &str| module.functions.iter().any(|function| function.name == name && function.is_kernel);
@@ -186,11 +187,11 @@ fn refers(global: &Global) -> bool {
 }
 
 /// Declarations of the functions that others call.
-fn prototypes(text: &mut String, module: &Module, names: &Names, lowered: &BTreeMap<&str, Lowered>) -> Result<()> {
-    let called: BTreeSet<&String> = lowered.values().flat_map(|lowered| &lowered.callees).collect();
+fn prototypes(text: &mut String, module: &Module, names: &Names, lowered: &BTreeMap<&str, mir::Function>) -> Result<()> {
+    let called: BTreeSet<&String> = lowered.values().flat_map(|code| &code.callees).collect();
     for function in &module.functions {
         if called.contains(&function.name) {
-            let linkage = if function.blocks.is_none() { ".extern " } else { "" };
+            let linkage = if function.is_defined() { "" } else { ".extern " };
             let _ = writeln!(text, "{linkage}{};", signature(function, names)?);
         }
     }
@@ -199,24 +200,16 @@ fn prototypes(text: &mut String, module: &Module, names: &Names, lowered: &BTree
 
 /// Returns `.func (result) name(parameters)`.
 fn signature(function: &Function, names: &Names) -> Result<String> {
-    let at = |error: Error| Error { line: function.line, ..error };
-    let mut text = ".func ".to_owned();
+    let mut result = String::new();
     if function.result != Type::Void {
-        let how = crate::select::passed(&function.result, None, layout::align(&function.result)).map_err(at)?;
-        let _ = write!(text, "({}func_retval0{}) ", how.declaration, how.extent);
+        let how = passed(&function.result, None, layout::align(&function.result)).map_err(|error| at(function, error))?;
+        result = format!("({}func_retval0{}) ", how.declaration, how.extent);
     }
-    let name = names.of(&function.name);
-    let params: Result<Vec<String>> = function
-        .params
-        .iter()
-        .enumerate()
-        .map(|(index, param)| {
-            let how = crate::select::passed(&param.ty, param.byval.as_ref(), param.align).map_err(at)?;
-            Ok(format!("{}{}{}", how.declaration, parameter(name, index), how.extent))
-        })
-        .collect();
-    let _ = write!(text, "{name}({})", params?.join(", "));
-    Ok(text)
+    let params = parameters(function, names, |param, name| {
+        let how = passed(&param.ty, param.byval.as_ref(), param.align)?;
+        Ok(format!("{}{name}{}", how.declaration, how.extent))
+    })?;
+    Ok(format!(".func {result}{}({})", names.of(&function.name), params.join(", ")))
 }
 
 /// Returns the header of a kernel or a function, with its parameters.
@@ -224,27 +217,30 @@ fn header(function: &Function, names: &Names) -> Result<String> {
     if !function.is_kernel {
         return signature(function, names);
     }
-    let name = names.of(&function.name);
-    let params: Result<Vec<String>> = function
-        .params
-        .iter()
-        .enumerate()
-        .map(|(index, param)| {
-            let of = param.byval.as_ref().unwrap_or(&param.ty);
-            let parameter = parameter(name, index);
-            let whole = layout::scalar(of).filter(|scalar| param.byval.is_none() && scalar.bits() <= 64);
-            Ok(match whole {
-                Some(Scalar::Float) => format!("\t.param .f32 {parameter}"),
-                Some(Scalar::Double) => format!("\t.param .f64 {parameter}"),
-                Some(Scalar::Half | Scalar::BFloat) => format!("\t.param .b16 {parameter}"),
-                Some(scalar) => format!("\t.param .u{} {parameter}", scalar.bytes() * 8),
-                None => {
-                    let bytes = layout::size(of).map_err(|error| Error { line: function.line, ..error })?;
-                    let align = param.align.max(layout::align(of));
-                    format!("\t.param .align {align} .b8 {parameter}[{bytes}]")
-                }
-            })
+    let params = parameters(function, names, |param, name| {
+        let of = param.byval.as_ref().unwrap_or(&param.ty);
+        Ok(match layout::scalar(of).filter(|scalar| param.byval.is_none() && scalar.bits() <= 64) {
+            Some(Scalar::Float) => format!("\t.param .f32 {name}"),
+            Some(Scalar::Double) => format!("\t.param .f64 {name}"),
+            Some(Scalar::Half | Scalar::BFloat) => format!("\t.param .b16 {name}"),
+            Some(scalar) => format!("\t.param .u{} {name}", scalar.bytes() * 8),
+            None => {
+                let align = param.align.max(layout::align(of));
+                format!("\t.param .align {align} .b8 {name}[{}]", layout::size(of)?)
+            }
         })
-        .collect();
-    Ok(format!(".visible .entry {name}(\n{}\n)", params?.join(",\n")))
+    })?;
+    Ok(format!(".visible .entry {}(\n{}\n)", names.of(&function.name), params.join(",\n")))
+}
+
+/// Returns the declaration of each parameter.
+fn parameters(function: &Function, names: &Names, declare: impl Fn(&Param, String) -> Result<String>) -> Result<Vec<String>> {
+    let name = names.of(&function.name);
+    let declared = function.params.iter().enumerate().map(|(index, param)| declare(param, parameter(name, index)));
+    declared.collect::<Result<_>>().map_err(|error| at(function, error))
+}
+
+/// Returns an error at the line of a function.
+fn at(function: &Function, error: Error) -> Error {
+    Error { line: function.line, ..error }
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::address::{Address, Origin, Term, address};
 use crate::alias::{Touch, may_alias};
 use crate::cfg::Graph;
-use crate::ir::{Access, BlockId, Callee, Function, Inst, Module, Op, Ordering, Type, Value};
+use crate::ir::{Access, BlockId, Callee, Inst, Module, Op, Ordering, Type, Value};
 use crate::layout::{self, Scalar};
 use crate::space::Spaces;
 use crate::uses::Uses;
@@ -41,13 +41,12 @@ impl Plan {
         self.places.get(&(block, inst)).map(|at| &self.bundles[*at])
     }
 
-    pub fn new(module: &Module, function: &Function, graph: &Graph, uses: &Uses, spaces: &Spaces) -> Self {
+    pub fn new(module: &Module, graph: &Graph, uses: &Uses, spaces: &Spaces) -> Self {
         let mut plan = Plan::default();
         for &block in &graph.order {
-            let events: Vec<Event> = function.insts(block).iter().map(|inst| event(module, function, uses, spaces, inst)).collect();
+            let events: Vec<Event> = uses.function.blocks[block].iter().map(|inst| event(module, uses, spaces, inst)).collect();
             for is_store in [false, true] {
-                let finder = Finder { module, function, uses, events: &events, is_store };
-                for bundle in finder.bundles() {
+                for bundle in (Finder { module, uses, events: &events, is_store }).bundles() {
                     for (member, _) in &bundle.members {
                         plan.places.insert((block, *member), plan.bundles.len());
                     }
@@ -73,25 +72,22 @@ enum Event {
     },
 }
 
-fn event(module: &Module, function: &Function, uses: &Uses, spaces: &Spaces, inst: &Inst) -> Event {
-    let (ty, ptr, ptr_type, access, is_store) = match &inst.op {
-        Op::Load { ptr, ptr_type, access } => (&inst.ty, ptr, ptr_type, access, false),
-        Op::Store { ty, ptr, ptr_type, access, .. } => (ty, ptr, ptr_type, access, true),
-        Op::AtomicRmw { .. } | Op::CmpXchg { .. } | Op::Fence { .. } => return Event::Barrier,
-        Op::Call { callee: Callee::Asm { side_effect, constraints, .. }, .. } => {
-            return if *side_effect || constraints.contains("memory") { Event::Barrier } else { Event::Nothing };
+fn event(module: &Module, uses: &Uses, spaces: &Spaces, inst: &Inst) -> Event {
+    let (ty, ptr, access, is_store) = match &inst.op {
+        Op::Load { ptr, access } => (&inst.ty, ptr, access, false),
+        Op::Store { value, ptr, access } => (uses.function.ty(value), ptr, access, true),
+        Op::Call { callee: Callee::Asm { side_effect: false, constraints, .. }, .. } if !constraints.contains("memory") => {
+            return Event::Nothing;
         }
-        Op::Call { callee: Callee::Function(name), .. } => {
-            return if is_pure(module, name) { Event::Nothing } else { Event::Barrier };
-        }
-        Op::Call { .. } => return Event::Barrier,
+        Op::Call { callee: Callee::Function(name), .. } if is_pure(module, name) => return Event::Nothing,
+        Op::AtomicRmw { .. } | Op::CmpXchg { .. } | Op::Fence { .. } | Op::Call { .. } => return Event::Barrier,
         _ => return Event::Nothing,
     };
     let Ok(bytes) = layout::size(ty) else { return Event::Barrier };
     if access.volatile || access.ordering != Ordering::NotAtomic {
         return Event::Barrier;
     }
-    let touch = Touch::new(spaces.of(module, ptr, ptr_type), address(function, uses, ptr), bytes, access);
+    let touch = Touch::new(spaces.of(ptr), address(uses, ptr), bytes, access);
     let element = layout::scalar(ty.scalar()).filter(|scalar| {
         matches!(ty, Type::Vector(..) | Type::Int(_) | Type::Half | Type::BFloat | Type::Float | Type::Double | Type::Ptr(_))
             && matches!(scalar.bits(), 8 | 16 | 32 | 64)
@@ -101,7 +97,7 @@ fn event(module: &Module, function: &Function, uses: &Uses, spaces: &Spaces, ins
 }
 
 /// Returns true if a function neither accesses memory that others see, nor orders accesses to it.
-pub fn is_pure(module: &Module, name: &str) -> bool {
+fn is_pure(module: &Module, name: &str) -> bool {
     const IGNORED: [&str; 5] = ["llvm.assume", "llvm.lifetime.", "llvm.dbg.", "llvm.experimental.noalias", "llvm.expect"];
     if IGNORED.iter().any(|prefix| name.starts_with(prefix)) {
         return true;
@@ -112,8 +108,7 @@ pub fn is_pure(module: &Module, name: &str) -> bool {
 
 struct Finder<'f> {
     module: &'f Module,
-    function: &'f Function,
-    uses: &'f Uses,
+    uses: &'f Uses<'f>,
     events: &'f [Event],
     is_store: bool,
 }
@@ -195,7 +190,7 @@ impl Finder<'_> {
                 // A load moves over what is before it, and a store over what is after it.
                 let is_passed = if self.is_store { place < between } else { place > between };
                 let Event::Access { touch: moved, invariant, .. } = &self.events[place] else { return false };
-                let is_free = *invariant || !may_alias(self.module, self.function, self.uses, touch, moved);
+                let is_free = *invariant || !may_alias(self.module, self.uses, touch, moved);
                 !is_passed || places.contains(&between) || is_free
             }),
         })
@@ -203,26 +198,25 @@ impl Finder<'_> {
 }
 
 /// Returns true if the read-only cache can serve a load: nothing writes there while the kernel runs.
-pub fn is_read_only(function: &Function, uses: &Uses, ptr: &Value, access: &Access) -> bool {
-    access.invariant || function.is_kernel && only_read(function, uses, ptr, 0)
+pub fn is_read_only(uses: &Uses, ptr: &Value, access: &Access) -> bool {
+    access.invariant || uses.function.is_kernel && only_read(uses, ptr, 0)
 }
 
 /// Returns true if a pointer can only come from parameters with `const` and `__restrict__`.
-fn only_read(function: &Function, uses: &Uses, ptr: &Value, depth: usize) -> bool {
+fn only_read(uses: &Uses, ptr: &Value, depth: usize) -> bool {
     if depth > 4 {
         return false;
     }
-    let Origin::Local(origin) = address(function, uses, ptr).origin else { return false };
-    if let Some(param) = function.params.get(origin as usize) {
+    let Origin::Local(origin) = address(uses, ptr).origin else { return false };
+    if let Some(param) = uses.function.params.get(origin as usize) {
         return param.noalias && param.readonly && param.byval.is_none();
     }
-    let value = Value::Local(origin);
-    match uses.def(function, &value).map(|inst| &inst.op) {
+    match uses.def(&Value::Local(origin)) {
         Some(Op::Phi(incoming)) => incoming.iter().all(|(value, _)| {
             // A loop advances the pointer that it started with.
-            address(function, uses, value).origin == Origin::Local(origin) || only_read(function, uses, value, depth + 1)
+            address(uses, value).origin == Origin::Local(origin) || only_read(uses, value, depth + 1)
         }),
-        Some(Op::Select { a, b, .. }) => [a, b].into_iter().all(|value| only_read(function, uses, value, depth + 1)),
+        Some(Op::Select { a, b, .. }) => [a, b].into_iter().all(|value| only_read(uses, value, depth + 1)),
         _ => false,
     }
 }

@@ -12,8 +12,9 @@ pub const DEEPEST: usize = 40;
 #[derive(Default)]
 pub struct Parser {
     tokens: Vec<Token>,
-    at: usize,
-    /// Named structures: where their definitions start, and those that have been read.
+    /// The place among the tokens.
+    pub at: usize,
+    /// Named structures, which may be used before their definitions: where those start, and the structures that have been read.
     pub definitions: HashMap<String, usize>,
     pub structures: HashMap<String, Type>,
     pub depth: usize,
@@ -29,15 +30,15 @@ pub struct Parser {
 
 impl Parser {
     pub fn new(tokens: Vec<Token>) -> Self {
-        Self { tokens, ..Self::default() }
-    }
-
-    pub fn position(&self) -> usize {
-        self.at
-    }
-
-    pub fn go_to(&mut self, position: usize) {
-        self.at = position;
+        let mut definitions = HashMap::new();
+        for (at, window) in tokens.windows(3).enumerate() {
+            if let [Kind::Local(name), Kind::Punct(b'='), Kind::Word(word)] = [0, 1, 2].map(|next: usize| &window[next].kind)
+                && word == "type"
+            {
+                definitions.insert(name.clone(), at + 3);
+            }
+        }
+        Self { tokens, definitions, ..Self::default() }
     }
 
     pub fn peek(&self) -> &Kind {
@@ -68,9 +69,7 @@ impl Parser {
     }
 
     pub fn skip(&mut self) {
-        if *self.peek() != Kind::End {
-            self.at += 1;
-        }
+        self.next();
     }
 
     pub fn accept(&mut self, punct: u8) -> bool {
@@ -107,6 +106,14 @@ impl Parser {
             Kind::End => "the end of the text".to_owned(),
         };
         self.error(format!("expected {what}, found {found}"))
+    }
+
+    /// Returns what was found in the tokens from `start` on, or goes back there and returns an error that names the first of them.
+    pub fn require<T>(&mut self, start: usize, what: &str, found: Option<T>) -> Result<T> {
+        found.ok_or_else(|| {
+            self.at = start;
+            self.expected(what)
+        })
     }
 
     pub fn error(&self, message: impl Into<String>) -> Error {
@@ -217,13 +224,9 @@ impl Parser {
 
     /// Reads `%name`.
     pub fn label_name(&mut self) -> Result<BlockId> {
-        match self.next() {
-            Kind::Local(name) => Ok(self.block(name)),
-            _ => {
-                self.at = self.at.saturating_sub(1);
-                Err(self.expected("a label"))
-            }
-        }
+        let start = self.at;
+        let found = if let Kind::Local(name) = self.next() { Some(self.block(name)) } else { None };
+        self.require(start, "a label", found)
     }
 
     /// Goes one level deeper into a type or a constant.

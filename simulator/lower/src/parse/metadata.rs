@@ -22,10 +22,7 @@ impl Parser {
         }
         let fields = self.fields_of_node()?;
         let field = |key: &str| fields.iter().find(|(name, _)| name == key).map(|(_, item)| item);
-        let node = |key: &str| match field(key) {
-            Some(Item::Node(node)) => Some(*node),
-            _ => None,
-        };
+        let node = |key: &str| field(key).and_then(Item::node);
         let number = |key: &str| match field(key) {
             Some(Item::Integer(value)) => u32::try_from(*value).unwrap_or(0),
             _ => 0,

@@ -2,7 +2,7 @@
 
 use super::cursor::Parser;
 use crate::error::Result;
-use crate::ir::{Flags, Ordering, Type};
+use crate::ir::{Access, Flags, Op, Ordering, Type};
 use crate::lex::Kind;
 
 /// Attributes of a parameter or an argument that change code.
@@ -12,16 +12,6 @@ pub struct Attributes {
     pub align: Option<u64>,
     pub noalias: bool,
     pub readonly: bool,
-}
-
-/// Attachments of an instruction that change code.
-#[derive(Clone, Copy, Default)]
-pub struct Attached {
-    pub dbg: Option<u32>,
-    pub align: Option<u64>,
-    pub invariant: bool,
-    pub alias_scope: Option<u32>,
-    pub no_alias: Option<u32>,
 }
 
 impl Parser {
@@ -109,14 +99,14 @@ impl Parser {
         Ok(words)
     }
 
-    /// Reads what is after the operands of an instruction.
-    pub fn attached(&mut self) -> Result<Attached> {
-        let mut attached = Attached::default();
+    /// Reads what is after the operands of an instruction. Returns the node of its `!dbg`.
+    pub fn attached(&mut self, op: &mut Op) -> Result<Option<u32>> {
+        let (mut dbg, mut alignment, mut found) = (None, None, Access::default());
         while self.accept(b',') {
             match self.peek().clone() {
                 Kind::Word(word) if word == "align" => {
                     self.skip();
-                    attached.align = Some(self.alignment()?);
+                    alignment = Some(self.alignment()?);
                 }
                 Kind::Word(word) if word == "addrspace" => {
                     self.address_space()?;
@@ -133,17 +123,26 @@ impl Parser {
                     }
                     let node = number.parse().ok();
                     match name.as_str() {
-                        "dbg" => attached.dbg = node,
-                        "invariant.load" => attached.invariant = true,
-                        "alias.scope" => attached.alias_scope = node,
-                        "noalias" => attached.no_alias = node,
+                        "dbg" => dbg = node,
+                        "invariant.load" => found.invariant = true,
+                        "alias.scope" => found.alias_scope = node,
+                        "noalias" => found.no_alias = node,
                         _ => {}
                     }
                 }
                 _ => return Err(self.expected("metadata")),
             }
         }
-        Ok(attached)
+        match op {
+            Op::Load { access, .. } | Op::Store { access, .. } => {
+                let Access { invariant, alias_scope, no_alias, .. } = found;
+                let align = alignment.unwrap_or(access.align);
+                *access = Access { align, invariant, alias_scope, no_alias, ..std::mem::take(access) };
+            }
+            Op::Alloca { align, .. } => *align = alignment.unwrap_or(*align),
+            _ => {}
+        }
+        Ok(dbg)
     }
 
     /// Reads `syncscope("…")`, if it is there.

@@ -69,76 +69,58 @@ impl Selector<'_> {
         if function.params.len() != args.len() || function.result != *ty {
             return self.fail(format!("a call of {name} with other parameters than it has"));
         }
-        self.callees.insert(name.to_owned());
-        let mut code = Code::default();
-        code.text("{\n");
+        self.code.callees.insert(name.to_owned());
+        let returned = if *ty == Type::Void { None } else { Some(passed(ty, None, layout::align(ty))?) };
+        let count = returned.as_ref().map_or(0, |how| how.places.len());
+        let (mut text, mut inputs) = ("{\n".to_owned(), Vec::new());
         for (at, arg) in args.iter().enumerate() {
-            let how = passed(&arg.ty, arg.byval.as_ref(), arg.align)?;
-            code.text(&format!("\t{}param{at}{};\n", how.declaration, how.extent));
+            let how = passed(self.ty(&arg.value), arg.byval.as_ref(), arg.align)?;
+            text += &format!("\t{}param{at}{};\n", how.declaration, how.extent);
             if how.places.is_empty() {
                 continue;
             }
             let parts = match &arg.byval {
-                Some(of) => self.read_copy(arg, of)?,
-                None => self.data_parts(&arg.value, &arg.ty)?,
+                Some(of) => self.read_copy(&arg.value, of)?,
+                None => self.data_parts(&arg.value)?,
             };
             if parts.len() != how.places.len() {
                 return self.fail("an argument of a wrong type");
             }
             for ((scalar, offset), part) in how.places.iter().zip(&parts) {
-                let is_whole = how.extent.is_empty();
-                let op = self.passed_value(part, *scalar)?;
-                code.text(&format!("\tst.param.{} [param{at}+{offset}], ", param_type(*scalar, is_whole)));
-                code.op(op);
-                code.text(";\n");
+                let ty = param_type(*scalar, how.extent.is_empty());
+                text += &format!("\tst.param.{ty} [param{at}+{offset}], ${};\n", count + inputs.len());
+                inputs.push(Op::Reg(self.passed_value(part, *scalar)?));
             }
         }
         let mut results = Vec::new();
-        let mut taken = String::new();
-        let returned = match ty {
-            Type::Void => None,
-            ty => Some(passed(ty, None, layout::align(ty))?),
-        };
+        let (mut taken, mut after) = ("", String::new());
         if let Some(how) = &returned {
-            code.text(&format!("\t{}retval0{};\n", how.declaration, how.extent));
-            taken.push_str("(retval0), ");
-            for (scalar, offset) in &how.places {
-                results.push((self.new_reg(class_in_memory(*scalar)), *scalar, *offset));
+            text += &format!("\t{}retval0{};\n", how.declaration, how.extent);
+            taken = "(retval0), ";
+            for (at, (scalar, offset)) in how.places.iter().enumerate() {
+                let ty = param_type(*scalar, how.extent.is_empty());
+                after += &format!("\tld.param.{ty} ${at}, [retval0+{offset}];\n");
+                results.push((self.new_reg(class_in_memory(*scalar)), *scalar));
             }
         }
         let list: Vec<String> = (0..args.len()).map(|at| format!("param{at}")).collect();
-        code.text(&format!("\tcall.uni {taken}{}, ({});\n", self.names.of(name), list.join(", ")));
-        let (mut pieces, inputs) = (code.pieces, code.ops);
-        // Results come first among the operands.
-        for piece in &mut pieces {
-            if let Piece::Op(at) = piece {
-                *at += results.len();
-            }
-        }
-        let is_whole = returned.is_some_and(|how| how.extent.is_empty());
-        for (at, (_, scalar, offset)) in results.iter().enumerate() {
-            let ty = param_type(*scalar, is_whole);
-            pieces.push(Piece::Text(format!("\tld.param.{ty} ")));
-            pieces.push(Piece::Op(at));
-            pieces.push(Piece::Text(format!(", [retval0+{offset}];\n")));
-        }
-        pieces.push(Piece::Text("\t}".to_owned()));
-        let mut ops: Vec<Op> = results.iter().map(|(reg, ..)| Op::Reg(*reg)).collect();
-        ops.extend(inputs);
-        self.template(pieces, ops, results.len(), true);
-        Ok(results
-            .into_iter()
-            .map(|(reg, scalar, _)| match scalar {
-                Scalar::Int(1) => self.lowest_bit(Op::Reg(reg), 32),
-                _ => Part::of(scalar, reg),
-            })
-            .collect())
+        let callee = self.names.of(name).replace('$', "$$");
+        text += &format!("\tcall.uni {taken}{callee}, ({});\n{after}\t}}", list.join(", "));
+        let ops: Vec<Op> = results.iter().map(|(reg, _)| Op::Reg(*reg)).chain(inputs).collect();
+        let pieces = self.pieces(&text, ops.len())?;
+        self.template(pieces, ops, count, true);
+        Ok(results.into_iter().map(|(reg, scalar)| self.received(scalar, reg)).collect())
+    }
+
+    /// Returns a scalar that was passed, by the register that it was loaded into.
+    fn received(&mut self, scalar: Scalar, reg: Reg) -> Part {
+        if scalar == Scalar::Int(1) { self.lowest_bit(reg, 32) } else { Part::of(scalar, reg) }
     }
 
     /// Reads what a pointer points to, for a parameter that is passed by value.
-    fn read_copy(&mut self, arg: &Arg, of: &Type) -> Result<Vec<Part>> {
+    fn read_copy(&mut self, ptr: &Value, of: &Type) -> Result<Vec<Part>> {
         let places = layout::places(of)?;
-        let memory = self.memory_operand(&arg.value, &arg.ty)?;
+        let memory = self.memory_operand(ptr)?;
         let prefix = format!("ld{}", memory.space.suffix());
         places.into_iter().map(|(scalar, place)| self.read_member(&prefix, scalar, memory.at(place))).collect()
     }
@@ -167,7 +149,7 @@ impl Selector<'_> {
             let opcode = format!("ld.param.{}", loaded_type(scalar, is_whole));
             let reg = self.one(opcode, class_in_memory(scalar), vec![address]);
             parts.push(match scalar {
-                Scalar::Int(1) => self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(reg), int(0)]),
+                Scalar::Int(1) => self.made("setp.ne.s32", Class::Pred, ops![reg, 0]),
                 _ => Part::of(scalar, reg),
             });
         }
@@ -187,10 +169,10 @@ impl Selector<'_> {
     }
 
     /// Returns a scalar in the form in which it is passed.
-    fn passed_value(&mut self, part: &Part, scalar: Scalar) -> Result<Op> {
+    fn passed_value(&mut self, part: &Part, scalar: Scalar) -> Result<Reg> {
         match scalar {
-            Scalar::Int(width @ ..=31) => self.extended_in_register(part, width, Ext::Zero),
-            _ => self.in_register(part, scalar),
+            Scalar::Int(width @ ..=31) => self.extended_reg(part, width, Ext::Zero),
+            _ => self.register(part, scalar),
         }
     }
 
@@ -198,38 +180,20 @@ impl Selector<'_> {
     pub fn local_variable(&mut self, bytes: u64, align: u64) -> String {
         let name = format!("__local_{}", self.labels);
         self.labels += 1;
-        self.variables.push(format!(".local .align {} .b8 {name}[{}];", align.clamp(1, 128), bytes.max(1)));
+        self.code.variables.push(format!(".local .align {} .b8 {name}[{}];", align.clamp(1, 128), bytes.max(1)));
         name
     }
 
     /// Stores the value that a function returns.
-    pub fn return_value(&mut self, ty: &Type, value: &Value) -> Result<()> {
+    pub fn return_value(&mut self, value: &Value) -> Result<()> {
+        let ty = self.ty(value);
         let how = passed(ty, None, layout::align(ty))?;
-        let parts = self.data_parts(value, ty)?;
-        let is_whole = how.extent.is_empty();
+        let parts = self.data_parts(value)?;
         for ((scalar, offset), part) in how.places.iter().zip(&parts) {
-            let op = self.passed_value(part, *scalar)?;
+            let value = self.passed_value(part, *scalar)?;
             let address = Op::Mem(Base::Symbol("func_retval0".to_owned()), *offset as i64);
-            self.effect(format!("st.param.{}", param_type(*scalar, is_whole)), vec![address, op]);
+            self.effect(format!("st.param.{}", param_type(*scalar, how.extent.is_empty())), ops![address, value]);
         }
         Ok(())
-    }
-}
-
-/// A template on its way.
-#[derive(Default)]
-struct Code {
-    pieces: Vec<Piece>,
-    ops: Vec<Op>,
-}
-
-impl Code {
-    fn text(&mut self, text: &str) {
-        self.pieces.push(Piece::Text(text.to_owned()));
-    }
-
-    fn op(&mut self, op: Op) {
-        self.pieces.push(Piece::Op(self.ops.len()));
-        self.ops.push(op);
     }
 }

@@ -1,6 +1,7 @@
 //! Inline PTX.
 
 use super::prelude::*;
+use crate::mir::Piece;
 
 impl Selector<'_> {
     /// Makes the code of `asm "template", "constraints"`.
@@ -24,7 +25,7 @@ impl Selector<'_> {
             let class = self.constraint_class(output)?;
             results.push(self.new_reg(class));
         }
-        let mut ops: Vec<Op> = results.iter().map(|reg| Op::Reg(*reg)).collect();
+        let mut ops: Vec<Op> = results.iter().copied().map(Op::Reg).collect();
         // Operands that an output starts with are read through it.
         let mut tied = Vec::new();
         for (input, arg) in inputs.iter().zip(args) {
@@ -34,19 +35,19 @@ impl Selector<'_> {
                 };
                 let class = self.class(reg);
                 let from = self.input(arg, class)?;
-                self.push(mov(class), vec![Op::Reg(reg)], vec![from], false);
+                self.push(mov(class), ops![reg], ops![from], false);
                 tied.push(Op::Reg(reg));
                 ops.push(Op::Reg(reg));
             } else if matches!(*input, "n" | "i") {
-                let part = self.part(&arg.value, &arg.ty)?;
-                let scalar = self.scalar(&arg.ty)?;
+                let part = self.part(&arg.value)?;
+                let scalar = self.scalar(self.ty(&arg.value))?;
                 if !matches!(part, Part::Bits(_)) {
                     return self.fail("inline PTX wants a constant here");
                 }
                 ops.push(self.operand(&part, scalar)?);
             } else {
                 let class = self.constraint_class(input)?;
-                ops.push(self.input(arg, class)?);
+                ops.push(self.input(arg, class)?.into());
             }
         }
         let pieces = self.pieces(template, ops.len())?;
@@ -68,29 +69,26 @@ impl Selector<'_> {
     }
 
     /// Returns an argument in a register of the class that the constraint names.
-    fn input(&mut self, arg: &Arg, want: Class) -> Result<Op> {
-        let scalar = self.scalar(&arg.ty)?;
-        let part = self.data_part(&arg.value, &arg.ty)?;
+    fn input(&mut self, arg: &Arg, want: Class) -> Result<Reg> {
+        let scalar = self.scalar(self.ty(&arg.value))?;
+        let part = self.data_part(&arg.value)?;
         let reg = match scalar {
             Scalar::Int(width @ 2..=31) => self.extended_reg(&part, width, Ext::Zero)?,
             _ => self.register(&part, scalar)?,
         };
         match (class(scalar), want) {
-            (Class::B32, Class::B64) => Ok(self.value("cvt.u64.u32", want, vec![Op::Reg(reg)])),
-            _ => match self.as_class(reg, want) {
-                Some(reg) => Ok(Op::Reg(reg)),
-                None => self.fail("inline PTX with an operand of another size"),
-            },
+            (Class::B32, Class::B64) => Ok(self.b64("cvt.u64.u32", ops![reg])),
+            _ => self.as_class(reg, want).ok_or_else(|| self.error("inline PTX with an operand of another size")),
         }
     }
 
     fn output(&mut self, reg: Reg, scalar: Scalar) -> Result<Part> {
         match (self.class(reg), class(scalar)) {
-            (Class::B32, Class::Pred) => Ok(self.lowest_bit(Op::Reg(reg), 32)),
-            (_, want) => match self.as_class(reg, want) {
-                Some(reg) => Ok(Part::of(scalar, reg)),
-                None => self.fail("inline PTX with a result of another size"),
-            },
+            (Class::B32, Class::Pred) => Ok(self.lowest_bit(reg, 32)),
+            (_, want) => {
+                let reg = self.as_class(reg, want).ok_or_else(|| self.error("inline PTX with a result of another size"))?;
+                Ok(Part::of(scalar, reg))
+            }
         }
     }
 
@@ -104,11 +102,11 @@ impl Selector<'_> {
             (Class::B64, Class::F64) | (Class::F64, Class::B64) => "mov.b64",
             _ => return None,
         };
-        Some(self.one(opcode, want, vec![Op::Reg(reg)]))
+        Some(self.one(opcode, want, ops![reg]))
     }
 
     /// Cuts a template at its operands: `$0`, `${0:x}`, and `$$` for a dollar sign.
-    fn pieces(&self, template: &str, operands: usize) -> Result<Vec<Piece>> {
+    pub fn pieces(&self, template: &str, operands: usize) -> Result<Vec<Piece>> {
         let mut pieces = Vec::new();
         let mut text = String::new();
         let mut chars = template.chars().peekable();
@@ -120,8 +118,7 @@ impl Selector<'_> {
             let mut number = String::new();
             match chars.peek() {
                 Some('$') => {
-                    chars.next();
-                    text.push('$');
+                    text.extend(chars.next());
                     continue;
                 }
                 Some('{') => {
