@@ -8,18 +8,11 @@ use crate::space::Space;
 use crate::uses::Uses;
 
 /// An access to memory.
-pub struct Touch {
+pub struct Touch<'f> {
     pub space: Space,
     pub address: Address,
     pub bytes: u64,
-    pub alias_scope: Option<u32>,
-    pub no_alias: Option<u32>,
-}
-
-impl Touch {
-    pub fn new(space: Space, address: Address, bytes: u64, access: &Access) -> Self {
-        Self { space, address, bytes, alias_scope: access.alias_scope, no_alias: access.no_alias }
-    }
+    pub access: &'f Access,
 }
 
 /// Returns true if two accesses may touch the same byte.
@@ -43,7 +36,7 @@ pub fn may_alias(module: &Module, uses: &Uses, a: &Touch, b: &Touch) -> bool {
     {
         return false;
     }
-    !(excluded(module, a.alias_scope, b.no_alias) || excluded(module, b.alias_scope, a.no_alias))
+    !(excluded(module, a.access.alias_scope, b.access.no_alias) || excluded(module, b.access.alias_scope, a.access.no_alias))
 }
 
 /// The object that an address belongs to.

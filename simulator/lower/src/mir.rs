@@ -94,18 +94,18 @@ impl From<&[Reg]> for Op {
 }
 
 impl Op {
-    /// Calls a function with each register.
-    pub fn each_reg(&self, visit: &mut impl FnMut(Reg)) {
+    /// Returns the registers in it.
+    fn regs(&self) -> Vec<Reg> {
         match self {
-            Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => visit(*reg),
-            Op::Both(a, b) => [a, b].into_iter().for_each(|reg| visit(*reg)),
-            Op::List(ops) => ops.iter().for_each(|op| op.each_reg(visit)),
-            Op::Text(_) | Op::Mem(..) | Op::Label(_) => {}
+            Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => vec![*reg],
+            Op::Both(a, b) => vec![*a, *b],
+            Op::List(ops) => ops.iter().flat_map(Op::regs).collect(),
+            Op::Text(_) | Op::Mem(..) | Op::Label(_) => Vec::new(),
         }
     }
 
     /// Calls a function with each register, to replace it.
-    pub fn each_reg_mut(&mut self, visit: &mut impl FnMut(&mut Reg)) {
+    fn each_reg_mut(&mut self, visit: &mut impl FnMut(&mut Reg)) {
         match self {
             Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => visit(reg),
             Op::Both(a, b) => [a, b].into_iter().for_each(visit),
@@ -151,16 +151,12 @@ impl Inst {
 
     /// Returns the registers that it writes.
     pub fn defs(&self) -> Vec<Reg> {
-        let mut regs = Vec::new();
-        self.ops[..self.results].iter().for_each(|op| op.each_reg(&mut |reg| regs.push(reg)));
-        regs
+        self.ops[..self.results].iter().flat_map(Op::regs).collect()
     }
 
     /// Returns the registers that it reads.
     pub fn uses(&self) -> Vec<Reg> {
-        let mut regs: Vec<Reg> = self.guard.iter().map(|(reg, _)| *reg).collect();
-        self.ops[self.results..].iter().for_each(|op| op.each_reg(&mut |reg| regs.push(reg)));
-        regs
+        self.guard.iter().map(|(reg, _)| *reg).chain(self.ops[self.results..].iter().flat_map(Op::regs)).collect()
     }
 
     /// Replaces registers.

@@ -59,20 +59,18 @@ impl Plan {
 }
 
 /// The effect of an instruction on memory.
-enum Event {
+enum Event<'f> {
     Nothing,
     /// It may read or write anything.
     Barrier,
     Access {
-        touch: Touch,
+        touch: Touch<'f>,
         is_store: bool,
-        invariant: bool,
         element: Option<Scalar>, // of what may become part of a bundle
-        align: u64,
     },
 }
 
-fn event(module: &Module, uses: &Uses, spaces: &Spaces, inst: &Inst) -> Event {
+fn event<'f>(module: &Module, uses: &Uses<'f>, spaces: &Spaces, inst: &'f Inst) -> Event<'f> {
     let (ty, ptr, access, is_store) = match &inst.op {
         Op::Load { ptr, access } => (&inst.ty, ptr, access, false),
         Op::Store { value, ptr, access } => (uses.function.ty(value), ptr, access, true),
@@ -87,13 +85,10 @@ fn event(module: &Module, uses: &Uses, spaces: &Spaces, inst: &Inst) -> Event {
     if access.volatile || access.ordering != Ordering::NotAtomic {
         return Event::Barrier;
     }
-    let touch = Touch::new(spaces.of(ptr), address(uses, ptr), bytes, access);
-    let element = layout::scalar(ty.scalar()).filter(|scalar| {
-        matches!(ty, Type::Vector(..) | Type::Int(_) | Type::Half | Type::BFloat | Type::Float | Type::Double | Type::Ptr(_))
-            && matches!(scalar.bits(), 8 | 16 | 32 | 64)
-            && !(matches!(ty, Type::Vector(count, _) if !count.is_power_of_two()))
-    });
-    Event::Access { touch, is_store, invariant: access.invariant, element, align: access.align }
+    let touch = Touch { space: spaces.of(ptr), address: address(uses, ptr), bytes, access };
+    let is_whole = !matches!(ty, Type::Vector(count, _) if !count.is_power_of_two());
+    let element = layout::scalar(ty.scalar()).filter(|scalar| is_whole && matches!(scalar.bits(), 8 | 16 | 32 | 64));
+    Event::Access { touch, is_store, element }
 }
 
 /// Returns true if a function neither accesses memory that others see, nor orders accesses to it.
@@ -109,7 +104,7 @@ fn is_pure(module: &Module, name: &str) -> bool {
 struct Finder<'f> {
     module: &'f Module,
     uses: &'f Uses<'f>,
-    events: &'f [Event],
+    events: &'f [Event<'f>],
     is_store: bool,
 }
 
@@ -175,7 +170,7 @@ impl Finder<'_> {
 
     /// Returns the size and the alignment of an access.
     fn extent(&self, at: usize) -> (u64, u64) {
-        if let Event::Access { touch, align, .. } = &self.events[at] { (touch.bytes, *align) } else { (0, 1) }
+        if let Event::Access { touch, .. } = &self.events[at] { (touch.bytes, touch.access.align) } else { (0, 1) }
     }
 
     /// Returns true if the accesses can be made at one place.
@@ -189,8 +184,8 @@ impl Finder<'_> {
             Event::Access { touch, .. } => places.iter().all(|&place| {
                 // A load moves over what is before it, and a store over what is after it.
                 let is_passed = if self.is_store { place < between } else { place > between };
-                let Event::Access { touch: moved, invariant, .. } = &self.events[place] else { return false };
-                let is_free = *invariant || !may_alias(self.module, self.uses, touch, moved);
+                let Event::Access { touch: moved, .. } = &self.events[place] else { return false };
+                let is_free = moved.access.invariant || !may_alias(self.module, self.uses, touch, moved);
                 !is_passed || places.contains(&between) || is_free
             }),
         })

@@ -14,11 +14,10 @@ impl Parser {
             return self.skip_to_next_line();
         };
         self.skip();
-        if name.is_empty() {
-            return if *self.peek() == Kind::Punct(b'{') { Ok(Node::Tuple(self.tuple()?)) } else { self.skip_to_next_line() };
-        }
-        if *self.peek() != Kind::Punct(b'(') {
-            return self.skip_to_next_line();
+        match self.peek() {
+            Kind::Punct(b'{') if name.is_empty() => return Ok(Node::Tuple(self.tuple()?)),
+            Kind::Punct(b'(') if !name.is_empty() => {}
+            _ => return self.skip_to_next_line(),
         }
         let fields = self.fields_of_node()?;
         let field = |key: &str| fields.iter().find(|(name, _)| name == key).map(|(_, item)| item);

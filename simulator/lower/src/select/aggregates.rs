@@ -12,7 +12,7 @@ impl Selector<'_> {
             start += before;
             at = inner;
         }
-        Ok((start, self.scalars(at)?.len()))
+        Ok((start, layout::parts(at)?.len()))
     }
 
     pub fn extract_value(&mut self, value: &Value, path: &[u32]) -> Result<Vec<Part>> {

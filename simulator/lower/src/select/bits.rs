@@ -8,7 +8,7 @@ impl Selector<'_> {
         if *from == inst.ty {
             return self.parts_as(value, inst.result);
         }
-        let (sources, targets) = (self.scalars(from)?, self.scalars(&inst.ty)?);
+        let (sources, targets) = (layout::parts(from)?, layout::parts(&inst.ty)?);
         let parts = self.parts(value)?;
         self.reinterpret(&parts, &sources, &targets)
     }

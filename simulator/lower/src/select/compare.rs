@@ -83,7 +83,7 @@ impl Selector<'_> {
     pub fn select(&mut self, inst: &Inst, condition: &Value, a: &Value, b: &Value) -> Result<Vec<Part>> {
         let conditions = self.parts(condition)?;
         let (a, b) = (self.parts_as(a, inst.result)?, self.parts_as(b, inst.result)?);
-        let scalars = self.scalars(&inst.ty)?;
+        let scalars = layout::parts(&inst.ty)?;
         if a.len() != scalars.len() || b.len() != scalars.len() {
             return self.fail("operands of different lengths");
         }

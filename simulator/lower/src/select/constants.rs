@@ -8,7 +8,7 @@ const UNSUPPORTED: &str = "a constant that is not supported";
 
 impl Selector<'_> {
     pub fn constant(&mut self, constant: &Constant) -> Result<Vec<Part>> {
-        let scalars = self.scalars(&constant.ty)?;
+        let scalars = layout::parts(&constant.ty)?;
         Ok(match &constant.value {
             Const::Zero => vec![Part::Bits(0); scalars.len()],
             Const::Undef => vec![Part::Undef; scalars.len()],

@@ -39,8 +39,8 @@ pub struct Selector<'m> {
     pub symbols: HashMap<String, Reg>,
     /// Sums of a base and a scaled index, and the block that made each.
     pub sums: HashMap<(Reg, Term), Vec<(usize, Reg)>>,
-    /// The registers that the phis of each block read, part by part.
-    pub incoming: HashMap<(usize, usize), Vec<Reg>>,
+    /// The register of each part of a phi, and the one that it is copied from.
+    pub incoming: HashMap<u32, Vec<[Reg; 2]>>,
     /// Constants that phis take from a block.
     pub literals: HashMap<(usize, Class, u64), Reg>,
     /// Labels of tables and of blocks made on the way are numbered.
@@ -135,11 +135,6 @@ impl<'m> Selector<'m> {
         'm: 'v,
     {
         self.function.ty(value)
-    }
-
-    /// Returns the scalars of a type.
-    pub fn scalars(&self, ty: &Type) -> Result<Vec<Scalar>> {
-        layout::parts(ty)
     }
 
     /// Returns the scalar of a type that is one.

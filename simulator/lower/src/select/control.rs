@@ -11,41 +11,37 @@ struct Copy {
     part: Part,
     scalar: Scalar,
     /// The register of the phi.
-    phi: Option<Reg>,
+    phi: Reg,
     dbg: Option<u32>,
 }
 
 impl Copy {
+    /// Returns the register that the value is in or is made from.
     fn source(&self) -> Option<Reg> {
-        register_of(&self.part)
-    }
-}
-
-/// Returns the register that a part is in or is made from.
-fn register_of(part: &Part) -> Option<Reg> {
-    match part {
-        Part::Reg(reg, _) | Part::Address(Base::Reg(reg), _) => Some(*reg),
-        _ => None,
+        match &self.part {
+            Part::Reg(reg, _) | Part::Address(Base::Reg(reg), _) => Some(*reg),
+            _ => None,
+        }
     }
 }
 
 impl Selector<'_> {
     /// Makes a phi: each part is a register that a register before the block is copied to. Since the latter is set in every
     /// predecessor and read here only, it does not matter in which order copies are made, nor where else a predecessor goes.
-    pub fn phi(&mut self, block: usize, at: usize, inst: &Inst) -> Result<()> {
+    pub fn phi(&mut self, inst: &Inst) -> Result<()> {
         let Some(result) = inst.result else { return Ok(()) };
-        let scalars = self.scalars(&inst.ty)?;
+        let scalars = layout::parts(&inst.ty)?;
         let mut parts = Vec::with_capacity(scalars.len());
-        let mut before = Vec::with_capacity(scalars.len());
+        let mut copied = Vec::with_capacity(scalars.len());
         for scalar in &scalars {
             let class = class(*scalar);
             let (reg, source) = (self.new_reg(class), self.new_reg(class));
             self.push(mov(class), ops![reg], ops![source], false);
-            before.push(source);
+            copied.push([reg, source]);
             parts.push(Part::of(*scalar, reg));
         }
         self.values[result as usize] = Some(parts);
-        self.incoming.insert((block, at), before);
+        self.incoming.insert(result, copied);
         Ok(())
     }
 
@@ -55,10 +51,9 @@ impl Selector<'_> {
         for from in self.graph.predecessors[block].clone() {
             self.current = from;
             let mut copies = Vec::new();
-            for (at, inst) in phis.iter().enumerate() {
-                self.line = inst.line;
-                self.dbg = inst.dbg;
-                self.copies_of(block, at, inst, from, &mut copies)?;
+            for inst in phis {
+                self.at(inst);
+                self.copies_of(inst, from, &mut copies)?;
             }
             // How many copies are left to make from each phi.
             let mut readers: HashMap<Reg, usize> = HashMap::new();
@@ -68,9 +63,9 @@ impl Selector<'_> {
                 }
             }
             while !copies.is_empty() {
-                let is_free = |copy: &Copy| match (copy.phi, copy.source()) {
-                    (Some(phi), source) => readers.get(&phi).copied().unwrap_or(0) == usize::from(source == Some(phi)),
-                    _ => true,
+                let is_free = |copy: &Copy| {
+                    let is_own = copy.source() == Some(copy.phi);
+                    readers.get(&copy.phi).copied().unwrap_or(0) == usize::from(is_own)
                 };
                 // In a circle, any will do.
                 let next = copies.iter().position(is_free).unwrap_or(0);
@@ -86,21 +81,19 @@ impl Selector<'_> {
     }
 
     /// Finds the copies of one phi from one predecessor.
-    fn copies_of(&mut self, block: usize, at: usize, inst: &Inst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
-        let (IrOp::Phi(incoming), Some(before)) = (&inst.op, self.incoming.get(&(block, at)).cloned()) else { return Ok(()) };
-        let Some(result) = inst.result else { return Ok(()) };
+    fn copies_of(&mut self, inst: &Inst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
+        let (IrOp::Phi(incoming), Some(result)) = (&inst.op, inst.result) else { return Ok(()) };
         let Some((value, _)) = incoming.iter().find(|(_, block)| *block == from) else {
             return self.fail("a phi without a value for one of its predecessors");
         };
-        let parts = self.parts_as(value, Some(result))?;
-        let scalars = self.scalars(&inst.ty)?;
+        let parts = self.parts_as(value, inst.result)?;
+        let scalars = layout::parts(&inst.ty)?;
         if parts.len() != scalars.len() {
             return self.fail("a phi of values of several types");
         }
-        let own = self.values[result as usize].clone().unwrap_or_default();
         for (index, (part, scalar)) in parts.into_iter().zip(scalars).enumerate() {
-            let phi = own.get(index).and_then(register_of);
-            copies.push(Copy { to: before[index], part, scalar, phi, dbg: inst.dbg });
+            let [phi, to] = self.incoming[&result][index];
+            copies.push(Copy { to, part, scalar, phi, dbg: inst.dbg });
         }
         Ok(())
     }

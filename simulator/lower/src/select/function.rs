@@ -74,7 +74,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn at(&mut self, inst: &Inst) {
+    pub fn at(&mut self, inst: &Inst) {
         self.line = inst.line;
         self.dbg = inst.dbg;
     }
@@ -153,7 +153,7 @@ impl Selector<'_> {
             return Ok(());
         }
         let parts = match &inst.op {
-            IrOp::Phi(_) => return self.phi(block, at, inst),
+            IrOp::Phi(_) => return self.phi(inst),
             IrOp::Binary { op, flags, a, b } => self.binary(inst, *op, *flags, a, b)?,
             IrOp::FNeg(value) => self.negate(value)?,
             IrOp::Fma { a, b, c, negate_product, negate_c } => self.fused(inst, [a, b, c], *negate_product, *negate_c)?,
@@ -184,7 +184,7 @@ impl Selector<'_> {
             }
         };
         if let Some(result) = inst.result {
-            if parts.len() != self.scalars(&inst.ty)?.len() {
+            if parts.len() != layout::parts(&inst.ty)?.len() {
                 return self.fail("an instruction with a result of a wrong type");
             }
             self.values[result as usize] = Some(parts);

@@ -6,7 +6,7 @@ use crate::mir::Piece;
 impl Selector<'_> {
     /// Makes the code of `asm "template", "constraints"`.
     pub fn inline(&mut self, ty: &Type, template: &str, constraints: &str, side_effect: bool, args: &[Arg]) -> Result<Vec<Part>> {
-        let scalars = self.scalars(ty)?;
+        let scalars = layout::parts(ty)?;
         let (mut outputs, mut inputs, mut clobbers_memory) = (Vec::new(), Vec::new(), false);
         for constraint in constraints.split(',').filter(|constraint| !constraint.is_empty()) {
             if let Some(clobber) = constraint.strip_prefix('~') {

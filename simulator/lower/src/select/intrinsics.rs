@@ -26,7 +26,7 @@ impl Selector<'_> {
             Callee::Function(name) => name,
         };
         if IGNORED.iter().any(|prefix| name.starts_with(prefix)) {
-            return Ok(vec![Part::Undef; self.scalars(&inst.ty)?.len()]);
+            return Ok(vec![Part::Undef; layout::parts(&inst.ty)?.len()]);
         }
         if let Some(rest) = name.strip_prefix("llvm.nvvm.") {
             return self.nvvm(inst, rest, args);

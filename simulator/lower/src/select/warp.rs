@@ -14,25 +14,22 @@ impl Selector<'_> {
         }
         let words: Vec<&str> = name.split('.').collect();
         match (words.as_slice(), args) {
-            (["barrier0"], _) => self.effects("bar.sync", ops![0], args),
-            (["barrier", "n"] | ["barrier", "cta", "sync", "aligned", "all" | "count"], _) => {
-                self.effects("bar.sync", Vec::new(), args)
+            (["barrier0"], _) => {
+                self.effect("bar.sync", ops![0]);
+                Ok(Vec::new())
             }
+            (["barrier", "n"] | ["barrier", "cta", "sync", "aligned", "all" | "count"], _) => self.effects("bar.sync", args),
             (["barrier", "sync"] | ["barrier", "sync", "cnt"] | ["barrier", "cta", "sync", "all" | "count"], _) => {
-                self.effects("barrier.sync", Vec::new(), args)
+                self.effects("barrier.sync", args)
             }
-            (["barrier", "cta", "arrive", "aligned", "count"], _) => self.effects("bar.arrive", Vec::new(), args),
-            (["barrier", "cta", "arrive", "count"], _) => self.effects("barrier.arrive", Vec::new(), args),
+            (["barrier", "cta", "arrive", "aligned", "count"], _) => self.effects("bar.arrive", args),
+            (["barrier", "cta", "arrive", "count"], _) => self.effects("barrier.arrive", args),
             (["barrier", "cta", "red", op, "aligned", ..], _) => self.barrier_reduction("bar.red", op, args),
             (["barrier", "cta", "red", op, "all" | "count"], _) => self.barrier_reduction("barrier.red", op, args),
-            (["bar", "warp", "sync"] | ["membar", "cta" | "gl" | "sys"] | ["exit"], _) => {
-                self.effects(name.to_owned(), Vec::new(), args)
-            }
-            (["nanosleep"], _) => self.effects("nanosleep.u32", Vec::new(), args),
-            (["cp", "async", "commit", "group"], _) => self.effects("cp.async.commit_group", Vec::new(), args),
-            (["cp", "async", "wait", which @ ("all" | "group")], _) => {
-                self.effects(format!("cp.async.wait_{which}"), Vec::new(), args)
-            }
+            (["bar", "warp", "sync"] | ["membar", "cta" | "gl" | "sys"] | ["exit"], _) => self.effects(name.to_owned(), args),
+            (["nanosleep"], _) => self.effects("nanosleep.u32", args),
+            (["cp", "async", "commit", "group"], _) => self.effects("cp.async.commit_group", args),
+            (["cp", "async", "wait", which @ ("all" | "group")], _) => self.effects(format!("cp.async.wait_{which}"), args),
             (["cp", "async", rest @ ..], _) => self.async_copy(rest, args),
             (["shfl", "sync", mode @ ("up" | "down" | "bfly" | "idx"), kind], [mask, value, lane, clamp]) => {
                 let class = class(self.scalar(self.ty(&value.value))?);
@@ -143,8 +140,8 @@ impl Selector<'_> {
     }
 
     /// Makes an instruction without a result.
-    fn effects(&mut self, opcode: impl Into<Cow<'static, str>>, mut ops: Vec<Op>, args: &[Arg]) -> Result<Vec<Part>> {
-        ops.extend(self.data_args(args)?);
+    fn effects(&mut self, opcode: impl Into<Cow<'static, str>>, args: &[Arg]) -> Result<Vec<Part>> {
+        let ops = self.data_args(args)?;
         self.effect(opcode, ops);
         Ok(Vec::new())
     }
@@ -196,8 +193,10 @@ impl Selector<'_> {
         };
         let target = self.memory_operand(&to.value)?;
         let source = self.memory_operand(&from.value)?;
-        let ops = vec![target.at(0), source.at(0), Op::Text((*bytes).to_owned().into())];
-        self.effects(format!("cp.async.{cache}.shared.global"), ops, rest)
+        let mut ops = vec![target.at(0), source.at(0), Op::Text((*bytes).to_owned().into())];
+        ops.extend(self.data_args(rest)?);
+        self.effect(format!("cp.async.{cache}.shared.global"), ops);
+        Ok(Vec::new())
     }
 
     /// Makes the code of `f2i.rn`, `ull2d.rz`, and their like.
