@@ -83,27 +83,20 @@ impl<'m> Emitter<'m> {
                 chain.remove(0);
             }
         }
-        let Some((first, _)) = chain.first() else {
-            if let Some(last) = self.last
-                && is_first
-                && last.line != 0
-            {
+        let Some(&(first, _)) = chain.first() else {
+            if let Some(last) = self.last.filter(|last| is_first && last.line != 0) {
                 let none = Location { line: 0, column: 0, ..last };
                 self.line(none, None);
                 self.last = Some(none);
             }
             return;
         };
-        let parent = chain.get(1).map(|(location, _)| *location);
-        if self.last == Some(*first) && self.known.get(first) == Some(&parent) {
+        let parents: Vec<_> = (1..=chain.len()).map(|at| chain.get(at).map(|(location, _)| *location)).collect();
+        if self.last == Some(first) && self.known.get(&first) == Some(&parents[0]) {
             return;
         }
-        let first = *first;
-        for at in (0..chain.len()).rev() {
-            let (location, name) = &chain[at];
-            let parent = chain.get(at + 1).map(|(location, _)| *location);
-            if at == 0 || self.known.get(location) != Some(&parent) {
-                let (location, name) = (*location, name.clone());
+        for (at, ((location, name), parent)) in chain.into_iter().zip(parents).enumerate().rev() {
+            if at == 0 || self.known.get(&location) != Some(&parent) {
                 self.line(location, parent.map(|parent| (name, parent)));
             }
         }

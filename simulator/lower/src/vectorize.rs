@@ -138,19 +138,17 @@ impl Finder<'_> {
         let mut start = 0;
         while start < chain.len() {
             let mut taken = 1;
-            let mut end = start + 1;
             let (mut bytes, align) = self.extent(chain[start].1);
-            while let Some((offset, at)) = chain.get(end) {
+            for (end, (offset, at)) in chain.iter().enumerate().skip(start + 1) {
                 if offset.wrapping_sub(chain[start].0) != bytes as i64 {
                     break;
                 }
                 bytes += self.extent(*at).0;
-                end += 1;
                 if bytes > WIDEST {
                     break;
                 }
-                if bytes.is_power_of_two() && align >= bytes && self.is_free(&chain[start..end]) {
-                    taken = end - start;
+                if bytes.is_power_of_two() && align >= bytes && self.is_free(&chain[start..=end]) {
+                    taken = end + 1 - start;
                 }
             }
             if taken > 1 {

@@ -52,17 +52,7 @@ impl Parser {
         let ty = self.ty()?;
         if ty == Type::Other {
             // `metadata !16`, `metadata ptr %x`
-            let mut depth = 0_usize;
-            loop {
-                match self.peek() {
-                    Kind::Punct(b',' | b')') if depth == 0 => return Ok(None),
-                    Kind::Punct(b'(' | b'{') => depth += 1,
-                    Kind::Punct(b')' | b'}') => depth = depth.saturating_sub(1),
-                    Kind::End => return Err(self.expected("')'")),
-                    _ => {}
-                }
-                self.skip();
-            }
+            return self.element_of_node().map(|_| None);
         }
         let attributes = self.attributes()?;
         let value = self.value(&ty)?;

@@ -120,26 +120,26 @@ impl Parser {
         Error::at(self.line(), message)
     }
 
-    pub fn word(&mut self, what: &str) -> Result<String> {
-        let Kind::Word(word) = self.peek().clone() else { return Err(self.expected(what)) };
+    /// Takes the next token if it is what is read.
+    pub fn take<T>(&mut self, what: &str, read: impl FnOnce(&Kind) -> Option<T>) -> Result<T> {
+        let value = read(self.peek()).ok_or_else(|| self.expected(what))?;
         self.at += 1;
-        Ok(word)
+        Ok(value)
+    }
+
+    pub fn word(&mut self, what: &str) -> Result<String> {
+        self.take(what, |kind| if let Kind::Word(word) = kind { Some(word.clone()) } else { None })
     }
 
     pub fn text(&mut self, what: &str) -> Result<String> {
-        let Kind::Text(text) = self.peek().clone() else { return Err(self.expected(what)) };
-        self.at += 1;
-        Ok(String::from_utf8_lossy(&text).into_owned())
+        self.take(what, |kind| match kind {
+            Kind::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
+            _ => None,
+        })
     }
 
     pub fn integer<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
-        let value = match self.peek() {
-            Kind::Integer(text) => text.parse().ok(),
-            _ => None,
-        };
-        let value = value.ok_or_else(|| self.expected(what))?;
-        self.at += 1;
-        Ok(value)
+        self.take(what, |kind| if let Kind::Integer(text) = kind { text.parse().ok() } else { None })
     }
 
     /// Skips from an opening bracket past its closing one.
@@ -224,9 +224,8 @@ impl Parser {
 
     /// Reads `%name`.
     pub fn label_name(&mut self) -> Result<BlockId> {
-        let start = self.at;
-        let found = if let Kind::Local(name) = self.next() { Some(self.block(name)) } else { None };
-        self.require(start, "a label", found)
+        let name = self.take("a label", |kind| if let Kind::Local(name) = kind { Some(name.clone()) } else { None })?;
+        Ok(self.block(name))
     }
 
     /// Goes one level deeper into a type or a constant.

@@ -57,7 +57,7 @@ impl Parser {
     }
 
     /// Reads one element, up to the comma or the bracket after it.
-    fn element_of_node(&mut self) -> Result<Item> {
+    pub fn element_of_node(&mut self) -> Result<Item> {
         let mut item = Item::Other;
         loop {
             match self.peek().clone() {

@@ -154,9 +154,6 @@ impl Parser {
     }
 
     pub fn ordering(&mut self) -> Result<Ordering> {
-        let found = if let Kind::Word(word) = self.peek() { Ordering::of(word) } else { None };
-        let ordering = found.ok_or_else(|| self.expected("an ordering"))?;
-        self.skip();
-        Ok(ordering)
+        self.take("an ordering", |kind| if let Kind::Word(word) = kind { Ordering::of(word) } else { None })
     }
 }

@@ -1,6 +1,6 @@
 //! Functions that were not inlined, and functions of the device runtime.
 
-use super::memory::class_in_memory;
+use super::memory::{class_in_memory, memory_type};
 use super::prelude::*;
 
 /// The way to pass a value: its type in a parameter list, and its scalars with their offsets.
@@ -17,42 +17,31 @@ pub struct Passed {
 pub fn passed(ty: &Type, byval: Option<&Type>, align: u64) -> Result<Passed> {
     let of = byval.unwrap_or(ty);
     let places = layout::places(of)?;
-    let whole = layout::scalar(of).filter(|scalar| byval.is_none() && scalar.bits() <= 64);
-    Ok(match whole {
-        Some(Scalar::Half | Scalar::BFloat) => bytes(of, align, places)?,
-        Some(scalar) => {
-            let bits: u64 = if scalar.bits() <= 32 { 32 } else { 64 };
-            Passed { declaration: format!(".param .b{bits} "), extent: String::new(), places, align: bits / 8 }
+    Ok(match layout::scalar(of) {
+        Some(scalar @ (Scalar::Int(..=64) | Scalar::Float | Scalar::Double | Scalar::Ptr)) if byval.is_none() => {
+            let (bits, _) = whole(scalar.bits());
+            Passed { declaration: format!(".param .b{bits} "), extent: String::new(), places, align: u64::from(bits / 8) }
         }
-        None => bytes(of, align, places)?,
+        _ => {
+            let align = align.max(layout::align(of)).min(16);
+            let extent = format!("[{}]", layout::size(of)?);
+            Passed { declaration: format!(".param .align {align} .b8 "), extent, places, align }
+        }
     })
 }
 
-fn bytes(of: &Type, align: u64, places: Vec<(Scalar, u64)>) -> Result<Passed> {
-    let align = align.max(layout::align(of)).min(16);
-    Ok(Passed { declaration: format!(".param .align {align} .b8 "), extent: format!("[{}]", layout::size(of)?), places, align })
-}
-
 /// Returns the type of a scalar in a parameter. A whole one has at least 32 bits.
-pub fn param_type(scalar: Scalar, is_whole: bool) -> &'static str {
-    match scalar {
-        Scalar::Int(..=32) if is_whole => "b32",
-        Scalar::Int(..=8) => "b8",
-        Scalar::Int(..=16) | Scalar::Half | Scalar::BFloat => "b16",
-        Scalar::Int(..=32) => "b32",
-        Scalar::Int(_) | Scalar::Ptr => "b64",
-        Scalar::Float => "f32",
-        Scalar::Double => "f64",
+fn param_type(scalar: Scalar, is_whole: bool) -> &'static str {
+    match loaded_type(scalar, is_whole) {
+        "u8" => "b8",
+        "u16" => "b16",
+        ty => ty,
     }
 }
 
 /// Returns the type with which a scalar is loaded. Narrow integers are extended by it.
 fn loaded_type(scalar: Scalar, is_whole: bool) -> &'static str {
-    match param_type(scalar, is_whole) {
-        "b8" => "u8",
-        "b16" if class_in_memory(scalar) == Class::B32 => "u16",
-        ty => ty,
-    }
+    if is_whole && matches!(scalar, Scalar::Int(..=32)) { "b32" } else { memory_type(scalar, false) }
 }
 
 impl Selector<'_> {

@@ -269,7 +269,7 @@ fn access_type(scalars: &[Scalar], signed: bool) -> String {
 }
 
 /// Returns the type of an access. Narrow integers are extended by it.
-fn memory_type(scalar: Scalar, signed: bool) -> &'static str {
+pub fn memory_type(scalar: Scalar, signed: bool) -> &'static str {
     match (scalar, signed) {
         (Scalar::Int(..=8), true) => "s8",
         (Scalar::Int(..=8), false) => "u8",

@@ -85,15 +85,13 @@ impl Selector<'_> {
 
     /// Returns a scalar operand of an instruction; pointers are generic.
     pub fn data(&mut self, value: &Value) -> Result<Op> {
-        let scalar = self.scalar(self.ty(value))?;
-        let part = self.data_part(value)?;
+        let (part, scalar) = (self.data_part(value)?, self.scalar(self.ty(value))?);
         self.operand(&part, scalar)
     }
 
     /// Returns the same in a register.
     pub fn data_reg(&mut self, value: &Value) -> Result<Reg> {
-        let scalar = self.scalar(self.ty(value))?;
-        let part = self.data_part(value)?;
+        let (part, scalar) = (self.data_part(value)?, self.scalar(self.ty(value))?);
         self.register(&part, scalar)
     }
 

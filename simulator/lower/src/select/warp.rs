@@ -289,9 +289,5 @@ fn integer(ty: &str) -> Option<&'static str> {
 }
 
 fn number(ty: &str) -> Option<&'static str> {
-    integer(ty).or(match ty {
-        "f" => Some("f32"),
-        "d" => Some("f64"),
-        _ => None,
-    })
+    integer(ty).or_else(|| float(ty))
 }
