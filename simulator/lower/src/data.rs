@@ -1,7 +1,5 @@
 //! Variables of a module, with their initial values.
 
-use std::fmt::Write;
-
 use crate::address::constant_address;
 use crate::error::{Error, Result};
 use crate::ir::{Const, Constant, Global, Type};
@@ -30,16 +28,13 @@ pub fn declaration(names: &Names, global: &Global) -> Result<String> {
         _ => "",
     };
     let name = names.of(&global.name);
-    let mut text = format!("{linkage}{} .align {align} ", space.suffix());
-    // Writing to a string does not fail.
+    let start = format!("{linkage}{} .align {align}", space.suffix());
     if bytes == 0 && global.is_external {
-        let _ = write!(text, ".b8 {name}[];");
-        return Ok(text);
+        return Ok(format!("{start} .b8 {name}[];"));
     }
     let init = global.init.as_ref().filter(|_| space != Space::Shared);
     let Some(init) = init.filter(|init| !matches!(init.value, Const::Zero | Const::Undef)) else {
-        let _ = write!(text, ".b8 {name}[{}];", bytes.max(1));
-        return Ok(text);
+        return Ok(format!("{start} .b8 {name}[{}];", bytes.max(1)));
     };
     if bytes > MOST_BYTES {
         return Err(fail(format!("the initial value of @{} is too large", global.name)));
@@ -49,8 +44,7 @@ pub fn declaration(names: &Names, global: &Global) -> Result<String> {
     if image.addresses.is_empty() {
         let last = image.bytes.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
         let list: Vec<String> = image.bytes.iter().take(last).map(u8::to_string).collect();
-        let _ = write!(text, ".b8 {name}[{}] = {{{}}};", bytes.max(1), list.join(", "));
-        return Ok(text);
+        return Ok(format!("{start} .b8 {name}[{}] = {{{}}};", bytes.max(1), list.join(", ")));
     }
     if bytes % 8 != 0 || image.addresses.iter().any(|(at, _)| at % 8 != 0) {
         return Err(fail(format!("the initial value of @{} has addresses that are not aligned", global.name)));
@@ -64,8 +58,7 @@ pub fn declaration(names: &Names, global: &Global) -> Result<String> {
             address.map_or_else(|| u64::from_le_bytes(bytes.try_into().unwrap_or_default()).to_string(), |(_, text)| text.clone())
         })
         .collect();
-    let _ = write!(text, ".u64 {name}[{}] = {{{}}};", words.len(), words.join(", "));
-    Ok(text)
+    Ok(format!("{start} .u64 {name}[{}] = {{{}}};", words.len(), words.join(", ")))
 }
 
 struct Image {

@@ -40,6 +40,9 @@ impl Scalar {
     }
 }
 
+/// A scalar and its offset in memory.
+pub type Place = (Scalar, u64);
+
 /// Returns the scalar of a type that is one.
 pub fn scalar(ty: &Type) -> Option<Scalar> {
     Some(match ty {
@@ -104,8 +107,16 @@ pub fn field(ty: &Type, index: u64) -> Result<(u64, &Type)> {
     usize::try_from(index).ok().and_then(|index| places.nth(index)).ok_or_else(|| Error::at(0, "a structure has no such field"))
 }
 
+/// Returns the type of a member of an aggregate, and the number of scalars in front of it.
+pub fn member<'t>(ty: &'t Type, path: &[u32]) -> Result<(usize, &'t Type)> {
+    path.iter().try_fold((0, ty), |(start, ty), index| {
+        let (before, element) = element(ty, *index)?;
+        Ok((start + before, element))
+    })
+}
+
 /// Returns the element of an aggregate and the number of scalars in front of it.
-pub fn element(ty: &Type, index: u32) -> Result<(usize, &Type)> {
+fn element(ty: &Type, index: u32) -> Result<(usize, &Type)> {
     match ty {
         Type::Struct { fields, .. } => {
             let before: Result<usize> = fields.iter().take(index as usize).map(|field| Ok(parts(field)?.len())).sum();
@@ -123,7 +134,7 @@ pub fn parts(ty: &Type) -> Result<Vec<Scalar>> {
 }
 
 /// Returns the scalars of a value, each with its offset in memory.
-pub fn places(ty: &Type) -> Result<Vec<(Scalar, u64)>> {
+pub fn places(ty: &Type) -> Result<Vec<Place>> {
     let mut parts = Vec::new();
     collect(ty, 0, &mut parts)?;
     Ok(parts)
@@ -133,7 +144,7 @@ fn check_parts(count: u64) -> Result<()> {
     if count > MOST_PARTS { Err(Error::at(0, "a value is too large for registers")) } else { Ok(()) }
 }
 
-fn collect(ty: &Type, offset: u64, parts: &mut Vec<(Scalar, u64)>) -> Result<()> {
+fn collect(ty: &Type, offset: u64, parts: &mut Vec<Place>) -> Result<()> {
     check_parts(parts.len() as u64)?;
     match ty {
         Type::Void => {}

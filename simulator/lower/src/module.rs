@@ -83,16 +83,14 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
         let Some(Item::Global(name)) = items.first() else { continue };
         for pair in items[1..].chunks(2) {
             let [Item::Text(key), Item::Integer(value)] = pair else { continue };
-            let (directive, axis) = match key.as_str() {
-                "kernel" => {
-                    kernels.insert(name.clone());
-                    continue;
-                }
-                "maxntidx" | "maxntidy" | "maxntidz" => (".maxntid", usize::from(key.as_bytes()[7] - b'x')),
-                "reqntidx" | "reqntidy" | "reqntidz" => (".reqntid", usize::from(key.as_bytes()[7] - b'x')),
-                "minctasm" => (".minnctapersm", 0),
-                "maxnreg" => (".maxnreg", 0),
-                _ => continue,
+            if key == "kernel" {
+                kernels.insert(name.clone());
+            }
+            let Some(directive) = directive(key.trim_end_matches(['x', 'y', 'z'])) else { continue };
+            let axis = match key.as_bytes().last() {
+                Some(b'y') => 1,
+                Some(b'z') => 2,
+                _ => 0,
             };
             found.entry(name.clone()).or_default().entry(directive).or_default()[axis] = Some(*value);
         }
@@ -102,13 +100,7 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     }
     for function in &module.functions {
         for (key, value) in function.all_attributes(module) {
-            let directive = match key.as_str() {
-                "nvvm.maxntid" => ".maxntid",
-                "nvvm.reqntid" => ".reqntid",
-                "nvvm.minctasm" => ".minnctapersm",
-                "nvvm.maxnreg" => ".maxnreg",
-                _ => continue,
-            };
+            let Some(directive) = key.strip_prefix("nvvm.").and_then(directive) else { continue };
             let extents = found.entry(function.name.clone()).or_default().entry(directive).or_default();
             for (extent, number) in extents.iter_mut().zip(value.split(',')) {
                 *extent = number.trim().parse().ok();
@@ -125,6 +117,17 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
         text
     };
     found.into_iter().map(|(name, limits)| (name, text(limits))).collect()
+}
+
+/// Returns the directive of a limit.
+fn directive(limit: &str) -> Option<&'static str> {
+    Some(match limit {
+        "maxntid" => ".maxntid",
+        "reqntid" => ".reqntid",
+        "minctasm" => ".minnctapersm",
+        "maxnreg" => ".maxnreg",
+        _ => return None,
+    })
 }
 
 /// Returns the names that a function refers to.

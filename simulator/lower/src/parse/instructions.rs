@@ -103,7 +103,7 @@ impl Parser {
             "extractvalue" => {
                 let (from, value) = self.typed_value()?;
                 let path = self.path()?;
-                (inner(&from, &path)?.clone(), Op::ExtractValue { value, path })
+                (layout::member(&from, &path)?.1.clone(), Op::ExtractValue { value, path })
             }
             "insertvalue" => {
                 let (ty, into) = self.typed_value()?;
@@ -214,9 +214,4 @@ fn compared(ty: &Type) -> Type {
         Type::Vector(count, _) => Type::Vector(*count, Type::Int(1).into()),
         _ => Type::Int(1),
     }
-}
-
-/// Returns the type of a member of an aggregate.
-fn inner<'t>(ty: &'t Type, path: &[u32]) -> Result<&'t Type> {
-    path.iter().try_fold(ty, |ty, index| Ok(layout::element(ty, *index)?.1))
 }

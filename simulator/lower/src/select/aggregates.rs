@@ -3,20 +3,9 @@
 use super::prelude::*;
 
 impl Selector<'_> {
-    /// Returns the first part of a member and the number of its parts.
-    fn member(&self, ty: &Type, path: &[u32]) -> Result<(usize, usize)> {
-        let mut start = 0;
-        let mut at = ty;
-        for index in path {
-            let (before, inner) = layout::element(at, *index)?;
-            start += before;
-            at = inner;
-        }
-        Ok((start, layout::parts(at)?.len()))
-    }
-
     pub fn extract_value(&mut self, value: &Value, path: &[u32]) -> Result<Vec<Part>> {
-        let (start, count) = self.member(self.ty(value), path)?;
+        let (start, member) = layout::member(self.ty(value), path)?;
+        let count = layout::parts(member)?.len();
         match self.parts(value)?.get(start..start + count) {
             Some(parts) => Ok(parts.to_vec()),
             None => self.fail("a structure has no such member"),
@@ -24,7 +13,8 @@ impl Selector<'_> {
     }
 
     pub fn insert_value(&mut self, into: &Value, value: &Value, path: &[u32]) -> Result<Vec<Part>> {
-        let (start, count) = self.member(self.ty(into), path)?;
+        let (start, member) = layout::member(self.ty(into), path)?;
+        let count = layout::parts(member)?.len();
         let mut parts = self.parts(into)?;
         let new = self.data_parts(value)?;
         match parts.get_mut(start..start + count) {

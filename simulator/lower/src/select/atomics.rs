@@ -38,21 +38,14 @@ impl Selector<'_> {
     }
 
     /// Makes the code of `cmpxchg`.
-    pub fn compare_exchange(
-        &mut self,
-        ptr: &Value,
-        expected: &Value,
-        new: &Value,
-        ordering: Ordering,
-        within: &str,
-    ) -> Result<Vec<Part>> {
-        let scalar = self.scalar(self.ty(expected))?;
+    pub fn compare_exchange(&mut self, [ptr, old, new]: [&Value; 3], ordering: Ordering, within: &str) -> Result<Vec<Part>> {
+        let scalar = self.scalar(self.ty(old))?;
         let bits = scalar.bits();
         if !matches!(scalar, Scalar::Int(32 | 64) | Scalar::Ptr) {
             return self.fail(format!("an atomic exchange of {bits} bits"));
         }
         let memory = self.memory_operand(ptr)?;
-        let (old, new) = (self.data(expected)?, self.data(new)?);
+        let (old, new) = (self.data(old)?, self.data(new)?);
         let within = scope(within);
         let word = match ordering {
             Ordering::SeqCst => {

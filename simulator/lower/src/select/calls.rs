@@ -9,7 +9,7 @@ pub struct Passed {
     pub declaration: String,
     /// `[16]` after the name.
     pub extent: String,
-    pub places: Vec<(Scalar, u64)>,
+    pub places: Vec<layout::Place>,
     pub align: u64,
 }
 

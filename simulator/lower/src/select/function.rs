@@ -146,9 +146,9 @@ impl Selector<'_> {
         self.at(inst);
         if let Some(bundle) = self.plan.bundle(block, at).cloned() {
             match &inst.op {
-                IrOp::Load { .. } if bundle.leader == at => self.load_bundle(block, &bundle)?,
-                IrOp::Store { .. } if bundle.leader == at => self.store_bundle(block, &bundle)?,
-                _ => {}
+                _ if bundle.leader != at => {}
+                IrOp::Load { .. } => self.load_bundle(block, &bundle)?,
+                _ => self.store_bundle(block, &bundle)?,
             }
             return Ok(());
         }
@@ -177,7 +177,9 @@ impl Selector<'_> {
             IrOp::Shuffle { a, b, mask } => self.shuffle(a, b, mask)?,
             IrOp::Call { callee, args, flags } => self.any_call(inst, callee, args, *flags)?,
             IrOp::AtomicRmw { op, ptr, value, scope } => self.atomic_update(inst, op, ptr, value, scope)?,
-            IrOp::CmpXchg { ptr, expected, new, ordering, scope } => self.compare_exchange(ptr, expected, new, *ordering, scope)?,
+            IrOp::CmpXchg { ptr, expected, new, ordering, scope } => {
+                self.compare_exchange([ptr, expected, new], *ordering, scope)?
+            }
             IrOp::Fence { ordering, scope } => self.fence(*ordering, scope),
             IrOp::Ret(_) | IrOp::Br(_) | IrOp::CondBr { .. } | IrOp::Switch { .. } | IrOp::Unreachable => {
                 return Err(Error::at(inst.line, "a branch is not the last instruction of its block"));

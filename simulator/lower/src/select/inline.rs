@@ -108,42 +108,30 @@ impl Selector<'_> {
     /// Cuts a template at its operands: `$0`, `${0:x}`, and `$$` for a dollar sign.
     pub fn pieces(&self, template: &str, operands: usize) -> Result<Vec<Piece>> {
         let mut pieces = Vec::new();
-        let mut text = String::new();
-        let mut chars = template.chars().peekable();
-        while let Some(next) = chars.next() {
-            if next != '$' {
-                text.push(next);
+        let template = template.trim_end();
+        let mut segments = template.split('$');
+        let mut text = segments.next().unwrap_or("").to_owned();
+        while let Some(segment) = segments.next() {
+            // Nothing between two dollar signs.
+            if segment.is_empty() {
+                text.push('$');
+                text.push_str(segments.next().unwrap_or(""));
                 continue;
             }
-            let mut number = String::new();
-            match chars.peek() {
-                Some('$') => {
-                    text.extend(chars.next());
-                    continue;
-                }
-                Some('{') => {
-                    chars.next();
-                    let inside: String = chars.by_ref().take_while(|c| *c != '}').collect();
-                    number.push_str(inside.split(':').next().unwrap_or(""));
-                }
-                _ => {
-                    while let Some(digit) = chars.next_if(char::is_ascii_digit) {
-                        number.push(digit);
-                    }
-                }
-            }
+            let (number, rest) = match segment.strip_prefix('{').and_then(|inside| inside.split_once('}')) {
+                Some((inside, rest)) => (inside.split(':').next().unwrap_or(""), rest),
+                None => segment.split_at(segment.find(|c: char| !c.is_ascii_digit()).unwrap_or(segment.len())),
+            };
             let Some(operand) = number.parse().ok().filter(|operand| *operand < operands) else {
                 return self.fail(format!("inline PTX names the operand ${number}, which it does not have"));
             };
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(Piece::Text(std::mem::replace(&mut text, rest.to_owned())));
             pieces.push(Piece::Op(operand));
         }
-        let text = text.trim_end();
-        pieces.push(Piece::Text(text.to_owned()));
-        let whole = template.trim_end();
-        if !whole.is_empty() && !whole.ends_with([';', '}']) {
-            pieces.push(Piece::Text(";".to_owned()));
+        if !template.is_empty() && !template.ends_with([';', '}']) {
+            text.push(';');
         }
+        pieces.push(Piece::Text(text));
         Ok(pieces)
     }
 }

@@ -84,27 +84,30 @@ impl Selector<'_> {
             return Ok(Part::Bits(bits & mask(width)));
         }
         let (whole, reg_class) = whole(width);
-        let Some(name) = opcode(op) else { return self.fail("floating-point arithmetic with integers") };
-        let (need_a, need_b) = match op {
-            Binary::Shl => (Ext::Any, Ext::Zero),
-            Binary::LShr | Binary::UDiv | Binary::URem => (Ext::Zero, Ext::Zero),
-            Binary::AShr => (Ext::Sign, Ext::Zero),
-            Binary::SDiv | Binary::SRem => (Ext::Sign, Ext::Sign),
-            _ => (Ext::Any, Ext::Any),
-        };
-        let is_shift = matches!(op, Binary::Shl | Binary::LShr | Binary::AShr);
         // Constants go last.
         let commutes = matches!(op, Binary::Add | Binary::Mul | Binary::And | Binary::Or | Binary::Xor);
         let (a, b) = if commutes && matches!(a, Part::Bits(_)) { (b, a) } else { (a, b) };
         // A mask that fits leaves zeros above.
         let is_masked = |part: &Part| matches!(part, Part::Bits(_) | Part::Reg(_, Ext::Zero));
-        let result = match op {
-            Binary::And if is_masked(a) || is_masked(b) => Ext::Zero,
-            Binary::Or | Binary::Xor if is_masked(a) && is_masked(b) => Ext::Zero,
-            Binary::LShr | Binary::UDiv | Binary::URem => Ext::Zero,
-            Binary::AShr | Binary::SRem => Ext::Sign,
-            _ => Ext::Any,
+        let masked = |is_masked| if is_masked { Ext::Zero } else { Ext::Any };
+        // The instruction, the bits that it needs above both operands, and those that it leaves above the result.
+        let (name, need_a, need_b, result) = match op {
+            Binary::Add => ("add.s", Ext::Any, Ext::Any, Ext::Any),
+            Binary::Sub => ("sub.s", Ext::Any, Ext::Any, Ext::Any),
+            Binary::Mul => ("mul.lo.s", Ext::Any, Ext::Any, Ext::Any),
+            Binary::Shl => ("shl.b", Ext::Any, Ext::Zero, Ext::Any),
+            Binary::LShr => ("shr.u", Ext::Zero, Ext::Zero, Ext::Zero),
+            Binary::AShr => ("shr.s", Ext::Sign, Ext::Zero, Ext::Sign),
+            Binary::UDiv => ("div.u", Ext::Zero, Ext::Zero, Ext::Zero),
+            Binary::SDiv => ("div.s", Ext::Sign, Ext::Sign, Ext::Any),
+            Binary::URem => ("rem.u", Ext::Zero, Ext::Zero, Ext::Zero),
+            Binary::SRem => ("rem.s", Ext::Sign, Ext::Sign, Ext::Sign),
+            Binary::And => ("and.b", Ext::Any, Ext::Any, masked(is_masked(a) || is_masked(b))),
+            Binary::Or => ("or.b", Ext::Any, Ext::Any, masked(is_masked(a) && is_masked(b))),
+            Binary::Xor => ("xor.b", Ext::Any, Ext::Any, masked(is_masked(a) && is_masked(b))),
+            _ => return self.fail("floating-point arithmetic with integers"),
         };
+        let is_shift = matches!(op, Binary::Shl | Binary::LShr | Binary::AShr);
         // With zeros above in the result, a constant must have them, too.
         let need_b = if result == Ext::Zero && need_b == Ext::Any && matches!(b, Part::Bits(_)) { Ext::Zero } else { need_b };
         let left = self.extended_reg(a, width, need_a)?;
@@ -191,26 +194,6 @@ impl Selector<'_> {
         }
         None
     }
-}
-
-/// Returns the instruction of an operation, without the width.
-pub fn opcode(op: Binary) -> Option<&'static str> {
-    Some(match op {
-        Binary::Add => "add.s",
-        Binary::Sub => "sub.s",
-        Binary::Mul => "mul.lo.s",
-        Binary::Shl => "shl.b",
-        Binary::LShr => "shr.u",
-        Binary::AShr => "shr.s",
-        Binary::UDiv => "div.u",
-        Binary::SDiv => "div.s",
-        Binary::URem => "rem.u",
-        Binary::SRem => "rem.s",
-        Binary::And => "and.b",
-        Binary::Or => "or.b",
-        Binary::Xor => "xor.b",
-        _ => return None,
-    })
 }
 
 /// Computes an operation with two constants, if that is worth it.

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::ir::Access;
+use crate::layout::Place;
 use crate::vectorize::{Bundle, is_read_only};
 
 /// Scalars that are accessed together.
@@ -16,7 +17,7 @@ struct Piece {
 }
 
 /// Cuts a value into accesses that are as wide as its alignment allows.
-fn pieces(places: &[(Scalar, u64)], align: u64) -> Option<Vec<Piece>> {
+fn pieces(places: &[Place], align: u64) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut rest = places;
     while let Some(&(scalar, offset)) = rest.first() {
@@ -120,14 +121,7 @@ impl Selector<'_> {
     }
 
     /// Loads scalars; the prefix is the opcode without the type.
-    pub fn load_places(
-        &mut self,
-        places: &[(Scalar, u64)],
-        memory: &Memory,
-        prefix: &str,
-        align: u64,
-        signed: bool,
-    ) -> Result<Vec<Part>> {
+    pub fn load_places(&mut self, places: &[Place], memory: &Memory, prefix: &str, align: u64, signed: bool) -> Result<Vec<Part>> {
         let Some(pieces) = pieces(places, align) else {
             return self.fail("a load that is not aligned, or of an integer of an odd width");
         };
@@ -217,7 +211,7 @@ impl Selector<'_> {
     }
 
     /// Stores scalars; the prefix is the opcode without the type.
-    fn store_places(&mut self, places: &[(Scalar, u64)], parts: &[Part], memory: &Memory, prefix: &str, align: u64) -> Result<()> {
+    fn store_places(&mut self, places: &[Place], parts: &[Part], memory: &Memory, prefix: &str, align: u64) -> Result<()> {
         if parts.len() != places.len() {
             return self.fail("a store of a value of a wrong type");
         }

@@ -1,7 +1,6 @@
 //! Integers of more than 64 bits, as two words. Optimizers make them of sums over counters (`i33` and `i65`).
 
 use super::compare::comparison;
-use super::integers::opcode;
 use super::prelude::*;
 
 const WORD: Scalar = Scalar::Int(64);
@@ -62,8 +61,12 @@ impl Selector<'_> {
                 [low, self.b64("mad.lo.s64", ops![a1, b0, high])]
             }
             _ => {
-                let opcode = format!("{}64", opcode(op).unwrap_or_default());
-                [self.b64(opcode.clone(), ops![a0, b0]), self.b64(opcode, ops![a1, b1])]
+                let opcode = match op {
+                    Binary::And => "and.b64",
+                    Binary::Or => "or.b64",
+                    _ => "xor.b64",
+                };
+                [self.b64(opcode, ops![a0, b0]), self.b64(opcode, ops![a1, b1])]
             }
         };
         Ok(words.map(Part::reg).into())
