@@ -30,35 +30,26 @@ pub fn may_alias(module: &Module, uses: &Uses, a: &Touch, b: &Touch) -> bool {
     {
         return false;
     }
-    if let (Some(left), Some(right)) = (object(uses, &left.origin), object(uses, &right.origin))
-        && left != right
-        && (left.is_own || right.is_own)
+    if let (Some(is_left_own), Some(is_right_own)) = (is_own(uses, &left.origin), is_own(uses, &right.origin))
+        && left.origin != right.origin
+        && (is_left_own || is_right_own)
     {
         return false;
     }
     !(excluded(module, a.access.alias_scope, b.access.no_alias) || excluded(module, b.access.alias_scope, a.access.no_alias))
 }
 
-/// The object that an address belongs to.
-#[derive(PartialEq)]
-struct Object<'o> {
-    origin: &'o Origin,
-    /// Nothing else points to it: an array of the function, or a parameter with `__restrict__`.
-    is_own: bool,
-}
-
-fn object<'o>(uses: &Uses, origin: &'o Origin) -> Option<Object<'o>> {
-    let is_own = match origin {
-        Origin::Unknown => return None,
-        Origin::Symbol(_) => false,
+/// Returns true if nothing else points to an object: an array of the function, or a parameter with `__restrict__`. `None`: the object is
+/// not known, since a pointer from elsewhere may be any of the others.
+fn is_own(uses: &Uses, origin: &Origin) -> Option<bool> {
+    match origin {
+        Origin::Unknown => None,
+        Origin::Symbol(_) => Some(false),
         Origin::Local(local) => match uses.function.params.get(*local as usize) {
-            Some(param) => param.noalias || param.byval.is_some(),
-            None if matches!(uses.def(&Value::Local(*local)), Some(Op::Alloca { .. })) => true,
-            // A pointer from elsewhere may be any of the others.
-            None => return None,
+            Some(param) => Some(param.noalias || param.byval.is_some()),
+            None => matches!(uses.def(&Value::Local(*local))?, Op::Alloca { .. }).then_some(true),
         },
-    };
-    Some(Object { origin, is_own })
+    }
 }
 
 /// Returns true if metadata excludes aliases: for some domain, all scopes of the first access are excluded by

@@ -18,7 +18,7 @@ pub fn declaration(names: &Names, global: &Global) -> Result<String> {
         Some(space @ (Space::Shared | Space::Const)) => space,
         _ => return Err(fail(format!("@{} is in an address space that variables cannot have", global.name))),
     };
-    let bytes = layout::size(&global.ty).map_err(|error| fail(error.message))?;
+    let bytes = layout::size(&global.ty).map_err(|error| error.or_at(global.line))?;
     let align = global.align.unwrap_or_else(|| layout::align(&global.ty));
     let linkage = match (global.is_external, space) {
         (true, _) => ".extern ",
@@ -40,7 +40,7 @@ pub fn declaration(names: &Names, global: &Global) -> Result<String> {
         return Err(fail(format!("the initial value of @{} is too large", global.name)));
     }
     let mut image = Image { bytes: vec![0; bytes as usize], addresses: Vec::new() };
-    image.write(names, 0, init).map_err(|error| fail(error.message))?;
+    image.write(names, 0, init).map_err(|error| error.or_at(global.line))?;
     if image.addresses.is_empty() {
         let last = image.bytes.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
         let list: Vec<String> = image.bytes.iter().take(last).map(u8::to_string).collect();

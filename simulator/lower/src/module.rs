@@ -205,7 +205,7 @@ fn prototypes(text: &mut String, module: &Module, names: &Names, lowered: &BTree
 fn signature(function: &Function, names: &Names) -> Result<String> {
     let mut result = String::new();
     if function.result != Type::Void {
-        let how = passed(&function.result, None, layout::align(&function.result)).map_err(|error| at(function, error))?;
+        let how = passed(&function.result, None, layout::align(&function.result)).map_err(|error| error.or_at(function.line))?;
         result = format!("({}func_retval0{}) ", how.declaration, how.extent);
     }
     let params = parameters(function, names, |param, name| {
@@ -240,10 +240,5 @@ fn header(function: &Function, names: &Names) -> Result<String> {
 fn parameters(function: &Function, names: &Names, declare: impl Fn(&Param, String) -> Result<String>) -> Result<Vec<String>> {
     let name = names.of(&function.name);
     let declared = function.params.iter().enumerate().map(|(index, param)| declare(param, parameter(name, index)));
-    declared.collect::<Result<_>>().map_err(|error| at(function, error))
-}
-
-/// Returns an error at the line of a function.
-fn at(function: &Function, error: Error) -> Error {
-    Error { line: function.line, ..error }
+    declared.collect::<Result<_>>().map_err(|error| error.or_at(function.line))
 }

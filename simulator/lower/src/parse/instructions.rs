@@ -19,11 +19,8 @@ impl Parser {
             _ => None,
         };
         let word = self.word("an instruction")?;
-        let (ty, mut op) = self.operation(&word).map_err(|mut error| {
-            // A type without a size knows no line.
-            error.line = if error.line == 0 { line } else { error.line };
-            error
-        })?;
+        // A type without a size knows no line.
+        let (ty, mut op) = self.operation(&word).map_err(|error| error.or_at(line))?;
         let dbg = self.attached(&mut op)?;
         let result = match name {
             Some(name) if ty != Type::Void => {

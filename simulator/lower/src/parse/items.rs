@@ -111,24 +111,19 @@ impl Parser {
             }
         }
         let ty = self.ty()?;
-        layout::size(&ty).map_err(|error| Error::at(line, error.message))?;
+        layout::size(&ty).map_err(|error| error.or_at(line))?;
         let init = if is_external { None } else { Some(Constant { ty: ty.clone(), value: self.constant(&ty)? }) };
         let mut align = None;
         while self.accept(b',') {
-            match self.peek().clone() {
-                Kind::Word(word) if word == "align" => {
-                    self.skip();
-                    align = Some(self.alignment()?);
-                }
-                Kind::Word(word) if word == "comdat" => {
-                    self.skip();
-                    self.accept_brackets()?;
-                }
-                Kind::Word(_) | Kind::Meta(_) => {
-                    self.skip();
-                    self.skip();
-                }
-                _ => return Err(self.expected("an attribute of a variable")),
+            if self.accept_word("align") {
+                align = Some(self.alignment()?);
+            } else if self.accept_word("comdat") {
+                self.accept_brackets()?;
+            } else if matches!(self.peek(), Kind::Word(_) | Kind::Meta(_)) {
+                self.skip();
+                self.skip();
+            } else {
+                return Err(self.expected("an attribute of a variable"));
             }
         }
         if matches!(self.peek(), Kind::Attribute(_)) {

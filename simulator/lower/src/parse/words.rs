@@ -103,34 +103,30 @@ impl Parser {
     pub fn attached(&mut self, op: &mut Op) -> Result<Option<u32>> {
         let (mut dbg, mut alignment, mut found) = (None, None, Access::default());
         while self.accept(b',') {
-            match self.peek().clone() {
-                Kind::Word(word) if word == "align" => {
-                    self.skip();
-                    alignment = Some(self.alignment()?);
-                }
-                Kind::Word(word) if word == "addrspace" => {
-                    self.address_space()?;
-                }
-                Kind::Meta(name) => {
-                    self.skip();
-                    let Kind::Meta(number) = self.peek().clone() else { return Err(self.expected("a node of metadata")) };
-                    self.skip();
-                    // `!{…}`, or `!DIExpression()` and the like, in place.
-                    if number.is_empty() {
-                        self.skip_brackets()?
-                    } else {
-                        self.accept_brackets()?
-                    }
-                    let node = number.parse().ok();
-                    match name.as_str() {
-                        "dbg" => dbg = node,
-                        "invariant.load" => found.invariant = true,
-                        "alias.scope" => found.alias_scope = node,
-                        "noalias" => found.no_alias = node,
-                        _ => {}
-                    }
-                }
-                _ => return Err(self.expected("metadata")),
+            if self.accept_word("align") {
+                alignment = Some(self.alignment()?);
+                continue;
+            }
+            if matches!(self.peek(), Kind::Word(word) if word == "addrspace") {
+                self.address_space()?;
+                continue;
+            }
+            let meta = |kind: &Kind| if let Kind::Meta(name) = kind { Some(name.clone()) } else { None };
+            let name = self.take("metadata", meta)?;
+            let number = self.take("a node of metadata", meta)?;
+            // `!{…}`, or `!DIExpression()` and the like, in place.
+            if number.is_empty() {
+                self.skip_brackets()?
+            } else {
+                self.accept_brackets()?
+            }
+            let node = number.parse().ok();
+            match name.as_str() {
+                "dbg" => dbg = node,
+                "invariant.load" => found.invariant = true,
+                "alias.scope" => found.alias_scope = node,
+                "noalias" => found.no_alias = node,
+                _ => {}
             }
         }
         match op {

@@ -43,11 +43,7 @@ pub fn lower(module: &Module, names: &Names, function: &Function, target: u32) -
     };
     match selector.run() {
         Ok(()) => Ok(selector.code),
-        Err(mut error) => {
-            error.source = crate::debug::place(module, selector.dbg);
-            error.line = if error.line == 0 { selector.line } else { error.line };
-            Err(error)
-        }
+        Err(error) => Err(Error { source: crate::debug::place(module, selector.dbg), ..error.or_at(selector.line) }),
     }
 }
 
