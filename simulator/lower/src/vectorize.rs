@@ -110,23 +110,16 @@ struct Finder<'f> {
 
 impl Finder<'_> {
     fn bundles(&self) -> Vec<Bundle> {
-        type Key = (Origin, Vec<Term>, u64);
-        let mut chains: Vec<(Key, Vec<(i64, usize)>)> = Vec::new();
-        let mut found: HashMap<Key, usize> = HashMap::new();
+        let mut chains: HashMap<(&Origin, &[Term], u64), Vec<(i64, usize)>> = HashMap::new();
         for (at, event) in self.events.iter().enumerate() {
             let Event::Access { touch, is_store, element: Some(element), .. } = event else { continue };
-            if *is_store != self.is_store || touch.address.origin == Origin::Unknown {
-                continue;
-            }
             let Address { origin, terms, offset } = &touch.address;
-            let key = (origin.clone(), terms.clone(), element.bytes());
-            let chain = *found.entry(key.clone()).or_insert_with(|| {
-                chains.push((key, Vec::new()));
-                chains.len() - 1
-            });
-            chains[chain].1.push((*offset, at));
+            if *is_store == self.is_store && *origin != Origin::Unknown {
+                chains.entry((origin, terms, element.bytes())).or_default().push((*offset, at));
+            }
         }
-        chains.into_iter().flat_map(|(_, chain)| self.split(chain)).collect()
+        // The order does not matter: an access is in one chain only.
+        chains.into_values().flat_map(|chain| self.split(chain)).collect()
     }
 
     /// Returns the bundles of accesses with the same base.

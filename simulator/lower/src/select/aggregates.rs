@@ -4,7 +4,7 @@ use super::prelude::*;
 
 impl Selector<'_> {
     pub fn extract_value(&mut self, value: &Value, path: &[u32]) -> Result<Vec<Part>> {
-        let (start, member) = layout::member(self.ty(value), path)?;
+        let (start, member) = layout::member(self.function.ty(value), path)?;
         let count = layout::parts(member)?.len();
         match self.parts(value)?.get(start..start + count) {
             Some(parts) => Ok(parts.to_vec()),
@@ -13,7 +13,7 @@ impl Selector<'_> {
     }
 
     pub fn insert_value(&mut self, into: &Value, value: &Value, path: &[u32]) -> Result<Vec<Part>> {
-        let (start, member) = layout::member(self.ty(into), path)?;
+        let (start, member) = layout::member(self.function.ty(into), path)?;
         let count = layout::parts(member)?.len();
         let mut parts = self.parts(into)?;
         let new = self.data_parts(value)?;
@@ -31,7 +31,7 @@ impl Selector<'_> {
         }
         // An index that is only known when the kernel runs: one selection for each element.
         let index = self.index(index)?;
-        let scalar = self.scalar(self.ty(vector).scalar())?;
+        let scalar = self.scalar(self.function.ty(vector).scalar())?;
         let Some((first, rest)) = parts.split_first() else { return self.fail("an empty vector") };
         let mut found = first.clone();
         for (at, part) in (1_i64..).zip(rest) {
@@ -51,7 +51,7 @@ impl Selector<'_> {
             return Ok(parts);
         }
         let index = self.index(index)?;
-        let scalar = self.scalar(self.ty(vector).scalar())?;
+        let scalar = self.scalar(self.function.ty(vector).scalar())?;
         for (at, part) in (0_i64..).zip(&mut parts) {
             let is_it = self.is_index(index, at);
             *part = self.select_part(&is_it, scalar, &new, part)?;
@@ -60,7 +60,9 @@ impl Selector<'_> {
     }
 
     fn index(&mut self, index: &Value) -> Result<Reg> {
-        let Type::Int(width @ 2..=64) = *self.ty(index) else { return self.fail("an index of this type is not supported") };
+        let Type::Int(width @ 2..=64) = *self.function.ty(index) else {
+            return self.fail("an index of this type is not supported");
+        };
         let part = self.part(index)?;
         self.extended_reg(&part, width, Ext::Zero)
     }

@@ -39,7 +39,7 @@ impl Selector<'_> {
 
     /// Makes the code of `cmpxchg`.
     pub fn compare_exchange(&mut self, [ptr, old, new]: [&Value; 3], ordering: Ordering, within: &str) -> Result<Vec<Part>> {
-        let scalar = self.scalar(self.ty(old))?;
+        let scalar = self.scalar(self.function.ty(old))?;
         let bits = scalar.bits();
         if !matches!(scalar, Scalar::Int(32 | 64) | Scalar::Ptr) {
             return self.fail(format!("an atomic exchange of {bits} bits"));

@@ -4,7 +4,7 @@ use super::prelude::*;
 
 impl Selector<'_> {
     pub fn bitcast(&mut self, inst: &Inst, value: &Value) -> Result<Vec<Part>> {
-        let from = self.ty(value);
+        let from = self.function.ty(value);
         if *from == inst.ty {
             return self.parts_as(value, inst.result);
         }

@@ -63,7 +63,7 @@ impl Selector<'_> {
         let count = returned.as_ref().map_or(0, |how| how.places.len());
         let (mut text, mut inputs) = ("{\n".to_owned(), Vec::new());
         for (at, arg) in args.iter().enumerate() {
-            let how = passed(self.ty(&arg.value), arg.byval.as_ref(), arg.align)?;
+            let how = passed(self.function.ty(&arg.value), arg.byval.as_ref(), arg.align)?;
             text += &format!("\t{}param{at}{};\n", how.declaration, how.extent);
             if how.places.is_empty() {
                 continue;
@@ -175,7 +175,7 @@ impl Selector<'_> {
 
     /// Stores the value that a function returns.
     pub fn return_value(&mut self, value: &Value) -> Result<()> {
-        let ty = self.ty(value);
+        let ty = self.function.ty(value);
         let how = passed(ty, None, layout::align(ty))?;
         let parts = self.data_parts(value)?;
         for ((scalar, offset), part) in how.places.iter().zip(&parts) {

@@ -6,7 +6,7 @@ impl Selector<'_> {
     /// Tests by its bits if a number is in one of the classes that a mask names.
     pub fn float_class(&mut self, args: &[Arg]) -> Result<Vec<Part>> {
         let [value, mask] = args else { return self.fail("llvm.is.fpclass takes two arguments") };
-        let (scalar, mask) = (self.scalar(self.ty(&value.value))?, self.known(&mask.value));
+        let (scalar, mask) = (self.scalar(self.function.ty(&value.value))?, self.known(&mask.value));
         let (Scalar::Float | Scalar::Double, Some(mask)) = (scalar, mask) else {
             return self.fail("llvm.is.fpclass of this type is not supported");
         };

@@ -20,7 +20,7 @@ pub fn comparison(predicate: IntPredicate) -> (&'static str, bool) {
 
 impl Selector<'_> {
     pub fn compare(&mut self, predicate: IntPredicate, a: &Value, b: &Value) -> Result<Vec<Part>> {
-        let ty = self.ty(a);
+        let ty = self.function.ty(a);
         if let Type::Int(width @ 65..) = ty {
             return self.wide_compare(predicate, *width, a, b);
         }
@@ -57,7 +57,7 @@ impl Selector<'_> {
     }
 
     pub fn compare_floats(&mut self, predicate: &str, a: &Value, b: &Value) -> Result<Vec<Part>> {
-        let scalar = self.scalar(self.ty(a).scalar())?;
+        let scalar = self.scalar(self.function.ty(a).scalar())?;
         let pairs = self.pairs(a, b)?;
         let name = match predicate {
             "false" | "true" => return Ok(vec![Part::Bits(u64::from(predicate == "true")); pairs.len()]),
@@ -87,7 +87,7 @@ impl Selector<'_> {
         if a.len() != scalars.len() || b.len() != scalars.len() {
             return self.fail("operands of different lengths");
         }
-        let per_element = matches!(self.ty(condition), Type::Vector(..));
+        let per_element = matches!(self.function.ty(condition), Type::Vector(..));
         let mut parts = Vec::with_capacity(scalars.len());
         for (at, scalar) in scalars.iter().enumerate() {
             let Some(condition) = conditions.get(if per_element { at } else { 0 }) else {

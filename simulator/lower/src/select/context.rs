@@ -129,14 +129,6 @@ impl<'m> Selector<'m> {
         self.push(opcode, Vec::new(), args, true);
     }
 
-    /// Returns the type of a value.
-    pub fn ty<'v>(&self, value: &'v Value) -> &'v Type
-    where
-        'm: 'v,
-    {
-        self.function.ty(value)
-    }
-
     /// Returns the scalar of a type that is one.
     pub fn scalar(&self, ty: &Type) -> Result<Scalar> {
         layout::scalar(ty).ok_or_else(|| self.error(format!("a value of type {ty:?} is not supported here")))

@@ -171,7 +171,7 @@ impl Selector<'_> {
     }
 
     fn switch(&mut self, value: &Value, default: usize, cases: &[(u128, usize)], next: Option<usize>) -> Result<()> {
-        let Type::Int(width @ 2..=64) = *self.ty(value) else { return self.fail("a switch over a value of this type") };
+        let Type::Int(width @ 2..=64) = *self.function.ty(value) else { return self.fail("a switch over a value of this type") };
         let part = self.part(value)?;
         let reg = self.extended_reg(&part, width, Ext::Zero)?;
         let (bits, class) = whole(width);

@@ -5,7 +5,7 @@ use super::prelude::*;
 
 impl Selector<'_> {
     pub fn convert(&mut self, inst: &Inst, op: Cast, value: &Value) -> Result<Vec<Part>> {
-        let (from, to) = (self.ty(value), &inst.ty);
+        let (from, to) = (self.function.ty(value), &inst.ty);
         match (op, from, to) {
             (Cast::Bitcast, _, _) => return self.bitcast(inst, value),
             (Cast::AddrSpace, Type::Ptr(_), Type::Ptr(number)) => {

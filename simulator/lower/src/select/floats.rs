@@ -74,7 +74,7 @@ impl Selector<'_> {
     }
 
     pub fn negate(&mut self, value: &Value) -> Result<Vec<Part>> {
-        let scalar = self.scalar(self.ty(value).scalar())?;
+        let scalar = self.scalar(self.function.ty(value).scalar())?;
         let parts = self.parts(value)?;
         parts.iter().map(|part| self.negate_part(scalar, part)).collect()
     }

@@ -124,7 +124,7 @@ impl Selector<'_> {
             let (Some(result), true) = (inst.result, matches!(inst.ty, Type::Int(_))) else { continue };
             let is_plain = match &inst.op {
                 IrOp::Binary { op, .. } => matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor),
-                IrOp::ICmp { a, .. } => matches!(self.ty(a), Type::Int(_)),
+                IrOp::ICmp { a, .. } => matches!(self.function.ty(a), Type::Int(_)),
                 _ => false,
             };
             let mut users = self.uses.users(result).peekable();

@@ -40,7 +40,7 @@ impl Selector<'_> {
                 ops.push(Op::Reg(reg));
             } else if matches!(*input, "n" | "i") {
                 let part = self.part(&arg.value)?;
-                let scalar = self.scalar(self.ty(&arg.value))?;
+                let scalar = self.scalar(self.function.ty(&arg.value))?;
                 if !matches!(part, Part::Bits(_)) {
                     return self.fail("inline PTX wants a constant here");
                 }
@@ -70,7 +70,7 @@ impl Selector<'_> {
 
     /// Returns an argument in a register of the class that the constraint names.
     fn input(&mut self, arg: &Arg, want: Class) -> Result<Reg> {
-        let scalar = self.scalar(self.ty(&arg.value))?;
+        let scalar = self.scalar(self.function.ty(&arg.value))?;
         let part = self.data_part(&arg.value)?;
         let reg = match scalar {
             Scalar::Int(width @ 2..=31) => self.extended_reg(&part, width, Ext::Zero)?,

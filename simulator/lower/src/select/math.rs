@@ -15,7 +15,7 @@ impl Selector<'_> {
             }
             "expect" | "launder" | "strip" | "ssa" => {
                 return match args.first() {
-                    Some(arg) if *self.ty(&arg.value) == inst.ty => self.data_parts(&arg.value),
+                    Some(arg) if *self.function.ty(&arg.value) == inst.ty => self.data_parts(&arg.value),
                     _ => self.fail(format!("the intrinsic llvm.{name}")),
                 };
             }
@@ -28,7 +28,7 @@ impl Selector<'_> {
         // All others work element by element.
         let operands = args.iter().map(|arg| self.data_parts(&arg.value)).collect::<Result<Vec<_>>>()?;
         let (Some(leading), Some(arg)) = (operands.first(), args.first()) else { return self.unsupported(name) };
-        let ty = self.ty(&arg.value).scalar();
+        let ty = self.function.ty(&arg.value).scalar();
         let (lanes, scalar) = (leading.len(), self.scalar(ty)?);
         if matches!(ty, Type::Int(65..)) {
             return self.fail(format!("the intrinsic llvm.{name} with an integer of more than 64 bits"));
@@ -287,7 +287,7 @@ impl Selector<'_> {
             return self.unsupported(name);
         };
         let Some(vector) = args.last() else { return self.fail("a reduction of nothing") };
-        let scalar = self.scalar(self.ty(&vector.value).scalar())?;
+        let scalar = self.scalar(self.function.ty(&vector.value).scalar())?;
         let mut parts = self.data_parts(&vector.value)?;
         if let [start, _] = args {
             parts.insert(0, self.data_part(&start.value)?);

@@ -182,7 +182,7 @@ impl Selector<'_> {
         let (mut places, mut parts) = (Vec::new(), Vec::new());
         for (member, distance) in &bundle.members {
             let IrOp::Store { value, .. } = &self.function.blocks[block][*member].op else { continue };
-            let own = layout::places(self.ty(value))?;
+            let own = layout::places(self.function.ty(value))?;
             places.extend(own.into_iter().map(|(scalar, place)| (scalar, place + distance)));
             parts.extend(self.data_parts(value)?);
         }
@@ -202,7 +202,7 @@ impl Selector<'_> {
     }
 
     pub fn store(&mut self, value: &Value, ptr: &Value, access: &Access) -> Result<Vec<Part>> {
-        let places = layout::places(self.ty(value))?;
+        let places = layout::places(self.function.ty(value))?;
         let memory = self.memory_operand(ptr)?;
         let words = self.order(access, Ordering::Release, "store")?;
         let parts = self.data_parts(value)?;

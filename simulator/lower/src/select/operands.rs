@@ -85,13 +85,13 @@ impl Selector<'_> {
 
     /// Returns a scalar operand of an instruction; pointers are generic.
     pub fn data(&mut self, value: &Value) -> Result<Op> {
-        let (part, scalar) = (self.data_part(value)?, self.scalar(self.ty(value))?);
+        let (part, scalar) = (self.data_part(value)?, self.scalar(self.function.ty(value))?);
         self.operand(&part, scalar)
     }
 
     /// Returns the same in a register.
     pub fn data_reg(&mut self, value: &Value) -> Result<Reg> {
-        let (part, scalar) = (self.data_part(value)?, self.scalar(self.ty(value))?);
+        let (part, scalar) = (self.data_part(value)?, self.scalar(self.function.ty(value))?);
         self.register(&part, scalar)
     }
 
@@ -103,7 +103,7 @@ impl Selector<'_> {
     /// Returns the parts of a value; pointers of no particular space are generic.
     pub fn data_parts(&mut self, value: &Value) -> Result<Vec<Part>> {
         let parts = self.parts(value)?;
-        self.generic_parts(parts, self.ty(value), self.spaces.of(value))
+        self.generic_parts(parts, self.function.ty(value), self.spaces.of(value))
     }
 
     /// Returns the value of a constant integer.

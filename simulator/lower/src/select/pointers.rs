@@ -5,27 +5,28 @@ use super::prelude::*;
 use crate::address::{Term, Widen, steps};
 
 impl Selector<'_> {
-    /// Returns a pointer of a space as a generic one.
+    /// Returns the parts of a value; a pointer of a space becomes a generic one.
     pub fn generic_parts(&mut self, parts: Vec<Part>, ty: &Type, space: Space) -> Result<Vec<Part>> {
-        if !matches!(ty, Type::Ptr(0)) || space == Space::Generic {
+        if !matches!(ty, Type::Ptr(0)) {
             return Ok(parts);
         }
-        parts.into_iter().map(|part| self.generic(part, space)).collect()
+        parts.into_iter().map(|part| self.converted(part, space, Space::Generic)).collect()
     }
 
-    pub fn generic(&mut self, part: Part, space: Space) -> Result<Part> {
-        if part == Part::Undef || space == Space::Generic {
+    /// Returns a pointer of a space in another one.
+    fn converted(&mut self, part: Part, from: Space, to: Space) -> Result<Part> {
+        if from == to || part == Part::Undef {
             return Ok(part);
         }
-        if space == Space::Param {
-            return self.fail("the address of a parameter is not supported here; copy the parameter first");
-        }
-        self.moved_address(&part, format!("cvta{}.u64", space.suffix()))
-    }
-
-    /// Converts the base of an address.
-    fn moved_address(&mut self, part: &Part, opcode: String) -> Result<Part> {
-        let (base, offset) = self.base_and_offset(part)?;
+        let opcode = match (from, to) {
+            (Space::Param, Space::Generic) => {
+                return self.fail("the address of a parameter is not supported here; copy the parameter first");
+            }
+            (_, Space::Generic) => format!("cvta{}.u64", from.suffix()),
+            (Space::Generic, _) => format!("cvta.to{}.u64", to.suffix()),
+            _ => return self.fail(format!("an address in the space {from:?} is used as one in {to:?}")),
+        };
+        let (base, offset) = self.base_and_offset(&part)?;
         let base = self.base(&base);
         Ok(Part::Address(Base::Reg(self.b64(opcode, ops![base])), offset))
     }
@@ -33,22 +34,12 @@ impl Selector<'_> {
     /// Returns a pointer in the space that its users expect of it.
     pub fn in_space(&mut self, value: &Value, want: Space) -> Result<Part> {
         let part = self.part(value)?;
-        let space = self.spaces.of(value);
-        if want == space || part == Part::Undef {
-            return Ok(part);
-        }
-        if want == Space::Generic {
-            return self.generic(part, space);
-        }
-        if space != Space::Generic {
-            return self.fail(format!("an address in the space {space:?} is used as one in {want:?}"));
-        }
-        self.moved_address(&part, format!("cvta.to{}.u64", want.suffix()))
+        self.converted(part, self.spaces.of(value), want)
     }
 
     /// Returns the parts of a value that becomes another one; a pointer comes in the space of that.
     pub fn parts_as(&mut self, value: &Value, result: Option<u32>) -> Result<Vec<Part>> {
-        match (self.ty(value), result) {
+        match (self.function.ty(value), result) {
             (Type::Ptr(0), Some(result)) => Ok(vec![self.in_space(value, self.spaces.of_local(result))?]),
             _ => self.parts(value),
         }
@@ -60,7 +51,7 @@ impl Selector<'_> {
             return self.fail("vectors of addresses are not supported");
         }
         let (terms, mut offset) = steps(&self.uses, source, indices)?;
-        let space = match (inst.result, self.ty(base)) {
+        let space = match (inst.result, self.function.ty(base)) {
             (Some(result), Type::Ptr(0)) => self.spaces.of_local(result),
             _ => self.spaces.of(base),
         };
@@ -99,7 +90,7 @@ impl Selector<'_> {
             return Ok(reg);
         }
         let index = Value::Local(term.index);
-        let (part, scalar) = (self.part(&index)?, self.scalar(self.ty(&index))?);
+        let (part, scalar) = (self.part(&index)?, self.scalar(self.function.ty(&index))?);
         let reg = match (term.widen, scalar) {
             (Widen::No, Scalar::Int(64)) => {
                 let index = self.operand(&part, scalar)?;

@@ -32,7 +32,7 @@ impl Selector<'_> {
             (["cp", "async", "wait", which @ ("all" | "group")], _) => self.effects(format!("cp.async.wait_{which}"), args),
             (["cp", "async", rest @ ..], _) => self.async_copy(rest, args),
             (["shfl", "sync", mode @ ("up" | "down" | "bfly" | "idx"), kind], [mask, value, lane, clamp]) => {
-                let class = class(self.scalar(self.ty(&value.value))?);
+                let class = class(self.scalar(self.function.ty(&value.value))?);
                 self.across(format!("shfl.sync.{mode}.b32"), class, &[value, lane, clamp, mask], kind.ends_with('p'))
             }
             (["vote", kind @ ("all" | "any" | "uni"), "sync"], [mask, truth]) => {
