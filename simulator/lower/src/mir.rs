@@ -206,15 +206,6 @@ pub struct Function {
     pub callees: BTreeSet<String>,
 }
 
-/// Returns a literal number in the form of its bits.
-pub fn f32_bits(bits: u32) -> Op {
-    Op::Text(format!("0f{bits:08X}").into())
-}
-
-pub fn f64_bits(bits: u64) -> Op {
-    Op::Text(format!("0d{bits:016X}").into())
-}
-
 /// Returns the instruction that copies a register of a class.
 pub fn mov(class: Class) -> String {
     format!("mov.{}", class.names().0)

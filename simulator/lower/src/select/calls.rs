@@ -1,7 +1,8 @@
 //! Functions that were not inlined, and functions of the device runtime.
 
-use super::memory::{class_in_memory, memory_type};
+use super::memory::{Memory, class_in_memory, memory_type};
 use super::prelude::*;
+use crate::layout::Place;
 
 /// The way to pass a value: its type in a parameter list, and its scalars with their offsets.
 pub struct Passed {
@@ -9,7 +10,7 @@ pub struct Passed {
     pub declaration: String,
     /// `[16]` after the name.
     pub extent: String,
-    pub places: Vec<layout::Place>,
+    pub places: Vec<Place>,
     pub align: u64,
 }
 
@@ -69,7 +70,10 @@ impl Selector<'_> {
                 continue;
             }
             let parts = match &arg.byval {
-                Some(of) => self.read_copy(&arg.value, of)?,
+                Some(of) => {
+                    let (places, memory) = (self.members(of)?, self.memory_operand(&arg.value)?);
+                    self.read(&places, false, &memory)
+                }
                 None => self.data_parts(&arg.value)?,
             };
             if parts.len() != how.places.len() {
@@ -98,63 +102,48 @@ impl Selector<'_> {
         let ops: Vec<Op> = results.iter().map(|(reg, _)| Op::Reg(*reg)).chain(inputs).collect();
         let pieces = self.pieces(&text, ops.len())?;
         self.template(pieces, ops, count, true);
-        Ok(results.into_iter().map(|(reg, scalar)| self.received(scalar, reg)).collect())
+        let received = |(reg, scalar)| if scalar == Scalar::Int(1) { self.lowest_bit(reg, 32) } else { Part::of(scalar, reg) };
+        Ok(results.into_iter().map(received).collect())
     }
 
-    /// Returns a scalar that was passed, by the register that it was loaded into.
-    fn received(&mut self, scalar: Scalar, reg: Reg) -> Part {
-        if scalar == Scalar::Int(1) { self.lowest_bit(reg, 32) } else { Part::of(scalar, reg) }
-    }
-
-    /// Reads what a pointer points to, for a parameter that is passed by value.
-    fn read_copy(&mut self, ptr: &Value, of: &Type) -> Result<Vec<Part>> {
+    /// Returns the scalars of a structure that is copied.
+    fn members(&self, of: &Type) -> Result<Vec<Place>> {
         let places = layout::places(of)?;
-        let memory = self.memory_operand(ptr)?;
-        let prefix = format!("ld{}", memory.space.suffix());
-        places.into_iter().map(|(scalar, place)| self.read_member(&prefix, scalar, memory.at(place))).collect()
-    }
-
-    /// Reads one scalar of a structure.
-    fn read_member(&mut self, prefix: &str, scalar: Scalar, address: Op) -> Result<Part> {
-        if scalar == Scalar::Int(1) {
+        if places.iter().any(|(scalar, _)| *scalar == Scalar::Int(1)) {
             return self.fail("a truth value in a structure");
         }
-        let opcode = format!("{prefix}.{}", loaded_type(scalar, false));
-        Ok(Part::of(scalar, self.one(opcode, class(scalar), vec![address])))
+        Ok(places)
     }
 
-    /// Reads the parameters of a function that is no kernel.
-    pub fn receive(&mut self, at: usize) -> Result<Vec<Part>> {
-        let param = &self.function.params[at];
-        let how = passed(&param.ty, param.byval.as_ref(), param.align)?;
-        let name = super::symbols::parameter(self.names.of(&self.function.name), at);
-        if let Some(of) = &param.byval {
-            return self.receive_copy(&name, of, how);
-        }
-        let is_whole = how.extent.is_empty();
-        let mut parts = Vec::with_capacity(how.places.len());
-        for (scalar, offset) in how.places {
-            let address = Op::Mem(Base::Symbol(name.clone()), offset as i64);
-            let opcode = format!("ld.param.{}", loaded_type(scalar, is_whole));
-            let reg = self.one(opcode, class_in_memory(scalar), vec![address]);
+    /// Reads scalars one by one.
+    fn read(&mut self, places: &[Place], is_whole: bool, memory: &Memory) -> Vec<Part> {
+        let mut parts = Vec::with_capacity(places.len());
+        for &(scalar, offset) in places {
+            let opcode = format!("ld{}.{}", memory.space.suffix(), loaded_type(scalar, is_whole));
+            let reg = self.one(opcode, class_in_memory(scalar), vec![memory.at(offset)]);
             parts.push(match scalar {
                 Scalar::Int(1) => self.made("setp.ne.s32", Class::Pred, ops![reg, 0]),
                 _ => Part::of(scalar, reg),
             });
         }
-        Ok(parts)
+        parts
     }
 
-    /// Copies a structure that was passed by value to a variable in local memory.
-    fn receive_copy(&mut self, name: &str, of: &Type, how: Passed) -> Result<Vec<Part>> {
-        let copy = self.local_variable(layout::size(of)?, how.align);
-        for (scalar, offset) in how.places {
-            let part = self.read_member("ld.param", scalar, Op::Mem(Base::Symbol(name.to_owned()), offset as i64))?;
-            let value = self.operand(&part, scalar)?;
-            let address = Op::Mem(Base::Symbol(copy.clone()), offset as i64);
-            self.effect(format!("st.local.{}", param_type(scalar, false)), vec![address, value]);
+    /// Reads a parameter of a function that is no kernel. A structure that is passed by value is copied to a variable in local memory.
+    pub fn receive(&mut self, at: usize, name: String) -> Result<Vec<Part>> {
+        let param = &self.function.params[at];
+        let how = passed(&param.ty, param.byval.as_ref(), param.align)?;
+        let memory = Memory { base: Base::Symbol(name), offset: 0, space: Space::Param };
+        let Some(of) = &param.byval else { return Ok(self.read(&how.places, how.extent.is_empty(), &memory)) };
+        let base = Base::Symbol(self.local_variable(layout::size(of)?, how.align));
+        let copy = Memory { base: base.clone(), offset: 0, space: Space::Local };
+        for (scalar, offset) in self.members(of)? {
+            for part in self.read(&[(scalar, offset)], false, &memory) {
+                let value = self.operand(&part, scalar)?;
+                self.effect(format!("st.local.{}", param_type(scalar, false)), vec![copy.at(offset), value]);
+            }
         }
-        Ok(vec![Part::Address(Base::Symbol(copy), 0)])
+        Ok(vec![Part::Address(base, 0)])
     }
 
     /// Returns a scalar in the form in which it is passed.

@@ -1,6 +1,5 @@
 //! Conversions between types.
 
-use super::floats::float_literal;
 use super::prelude::*;
 
 impl Selector<'_> {
@@ -71,8 +70,9 @@ impl Selector<'_> {
             }
             (Cast::SiToFp | Cast::UiToFp, Scalar::Int(1), Scalar::Float | Scalar::Double) => {
                 let condition = self.register(part, from)?;
-                let one = float_literal(to, if ext == Ext::Sign { -1.0 } else { 1.0 });
-                Ok(self.made(format!("selp.{}", suffix(to)), class(to), ops![one, float_literal(to, 0.0), condition]))
+                let one = self.float_literal(to, if ext == Ext::Sign { -1.0 } else { 1.0 })?;
+                let args = ops![one, self.float_literal(to, 0.0)?, condition];
+                Ok(self.made(format!("selp.{}", suffix(to)), class(to), args))
             }
             (Cast::SiToFp | Cast::UiToFp, Scalar::Int(_), Scalar::BFloat) => self.fail("a conversion from an integer to bfloat"),
             (Cast::SiToFp | Cast::UiToFp, Scalar::Int(width), _) => {

@@ -1,5 +1,6 @@
 //! `memcpy`, `memmove`, and `memset` of a few bytes.
 
+use super::memory::memory_type;
 use super::prelude::*;
 
 /// Most bytes that are copied without a loop. Kernels copy structures of parameters; a loop over a large array is left to the
@@ -21,12 +22,12 @@ impl Selector<'_> {
         let mut loaded = Vec::new();
         for (offset, width) in steps(bytes, align) {
             let class = if width == 8 { Class::B64 } else { Class::B32 };
-            let opcode = format!("ld{}.{}{}", source.space.suffix(), letter(width), width * 8);
+            let opcode = format!("ld{}.{}", source.space.suffix(), ty(width));
             loaded.push((self.one(opcode, class, vec![source.at(offset)]), offset, width));
         }
         // All loads first, so that the two may overlap.
         for (reg, offset, width) in loaded {
-            self.effect(format!("st{}.{}{}", target.space.suffix(), letter(width), width * 8), ops![target.at(offset), reg]);
+            self.effect(format!("st{}.{}", target.space.suffix(), ty(width)), ops![target.at(offset), reg]);
         }
         Ok(Vec::new())
     }
@@ -50,15 +51,15 @@ impl Selector<'_> {
                 None if width == 8 => self.register(&Part::Bits(pattern), Scalar::Int(64))?.into(),
                 None => signed_bits(pattern, width as u32 * 8).into(),
             };
-            self.effect(format!("st{}.{}{}", target.space.suffix(), letter(width), width * 8), vec![target.at(offset), value]);
+            self.effect(format!("st{}.{}", target.space.suffix(), ty(width)), vec![target.at(offset), value]);
         }
         Ok(Vec::new())
     }
 }
 
-/// Returns the kind of an access: narrow integers are extended to registers of 32 bits.
-fn letter(width: u64) -> char {
-    if width < 4 { 'u' } else { 'b' }
+/// Returns the type of an access.
+fn ty(width: u64) -> &'static str {
+    memory_type(Scalar::Int(width as u32 * 8), false)
 }
 
 /// Offsets and widths of the accesses.

@@ -112,6 +112,11 @@ impl Selector<'_> {
         Ok(self.made(format!("fma.rn.{}", suffix(scalar)), class(scalar), args))
     }
 
+    /// Returns the literal of a number as a double or a float.
+    pub fn float_literal(&mut self, scalar: Scalar, value: f64) -> Result<Op> {
+        self.operand(&Part::Bits(float_bits(scalar, value)), scalar)
+    }
+
     pub fn unary(&mut self, opcode: impl Into<Cow<'static, str>>, scalar: Scalar, a: &Part) -> Result<Part> {
         let a = self.register(a, scalar)?;
         Ok(self.made(opcode, class(scalar), ops![a]))
@@ -126,10 +131,4 @@ impl Selector<'_> {
 /// Returns the bits of a number as a double or a float.
 fn float_bits(scalar: Scalar, value: f64) -> u64 {
     if scalar == Scalar::Double { value.to_bits() } else { u64::from((value as f32).to_bits()) }
-}
-
-/// Returns the literal of a number as a double or a float.
-pub fn float_literal(scalar: Scalar, value: f64) -> Op {
-    let bits = float_bits(scalar, value);
-    if scalar == Scalar::Double { f64_bits(bits) } else { f32_bits(bits as u32) }
 }

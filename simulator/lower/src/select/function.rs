@@ -83,7 +83,7 @@ impl Selector<'_> {
                 layout::size(of)?;
                 vec![Part::Address(Base::Symbol(name), 0)]
             } else if !self.function.is_kernel || param.byval.is_some() {
-                self.receive(at)?
+                self.receive(at, name)?
             } else {
                 let places = layout::places(&param.ty)?;
                 let align = layout::align(&param.ty);

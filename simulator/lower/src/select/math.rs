@@ -1,6 +1,5 @@
 //! Intrinsic functions of LLVM.
 
-use super::floats::float_literal;
 use super::prelude::*;
 
 impl Selector<'_> {
@@ -101,10 +100,10 @@ impl Selector<'_> {
         let (ty, class) = (suffix(scalar), class(scalar));
         let a = self.register(a, scalar)?;
         let magnitude = self.one(format!("abs.{ty}"), class, ops![a]);
-        let half = float_literal(scalar, 0.5);
+        let half = self.float_literal(scalar, 0.5)?;
         let below = self.pred(format!("setp.lt.{ty}"), ops![magnitude, half.clone()]);
         let whole = self.one(format!("cvt.rzi.{ty}.{ty}"), class, ops![a]);
-        let large = float_literal(scalar, if scalar == Scalar::Double { 4_503_599_627_370_496.0 } else { 8_388_608.0 });
+        let large = self.float_literal(scalar, if scalar == Scalar::Double { 4_503_599_627_370_496.0 } else { 8_388_608.0 })?;
         let above = self.pred(format!("setp.gt.{ty}"), ops![magnitude, large]);
         let away = if scalar == Scalar::Double {
             let sum = self.one("add.rn.f64", class, ops![magnitude, half]);

@@ -18,8 +18,8 @@ impl Selector<'_> {
             Scalar::Int(1) => self.pred("mov.pred", ops![i64::from(bits & 1 != 0)]).into(),
             Scalar::Int(width) => signed_bits(bits, width).into(),
             Scalar::Ptr => (bits as i64).into(),
-            Scalar::Float => f32_bits(bits as u32),
-            Scalar::Double => f64_bits(bits),
+            Scalar::Float => Op::Text(format!("0f{bits:08X}").into()),
+            Scalar::Double => Op::Text(format!("0d{bits:016X}").into()),
             Scalar::Half | Scalar::BFloat => {
                 let literal = Op::Text(format!("0x{:04X}", bits & 0xffff).into());
                 self.one("mov.b16", Class::B16, vec![literal]).into()

@@ -6,5 +6,5 @@ pub(crate) use crate::error::Result;
 pub use crate::ir::{Arg, Binary, Cast, Const, Constant, Flags, Inst, IntPredicate, Op as IrOp, Ordering, Type, Value};
 pub(crate) use crate::layout::{self, Scalar};
 pub(crate) use crate::mir::ops;
-pub use crate::mir::{Base, Class, Op, Reg, f32_bits, f64_bits, mov};
+pub use crate::mir::{Base, Class, Op, Reg, mov};
 pub use crate::space::Space;
