@@ -39,8 +39,8 @@ pub fn may_alias(module: &Module, uses: &Uses, a: &Touch, b: &Touch) -> bool {
     !(excluded(module, a.access.alias_scope, b.access.no_alias) || excluded(module, b.access.alias_scope, a.access.no_alias))
 }
 
-/// Returns true if nothing else points to an object: an array of the function, or a parameter with `__restrict__`. `None`: the object is
-/// not known, since a pointer from elsewhere may be any of the others.
+/// Returns true if no other pointer reaches an object. It is an array of the function, or a parameter with `__restrict__`. `None`: the
+/// object is not known, since a pointer from elsewhere may be any of the others.
 fn is_own(uses: &Uses, origin: &Origin) -> Option<bool> {
     match origin {
         Origin::Unknown => None,

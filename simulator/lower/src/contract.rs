@@ -84,7 +84,7 @@ impl Fusion {
         self.uses.get(&local).copied().unwrap_or(0)
     }
 
-    /// Returns the factors of a product, which a sum uses now in place of the product.
+    /// Returns the factors of a product, which a sum uses now.
     fn take(&mut self, product: Local) -> [Value; 2] {
         let factors = self.products[&product].clone();
         let left = self.uses.entry(product).or_insert(1);

@@ -87,7 +87,7 @@ pub fn align(ty: &Type) -> u64 {
     }
 }
 
-/// Returns the offset of each field of a structure, and the end of the last one.
+/// Returns the offsets of fields, and the end of the last one.
 fn offsets(fields: &[Type], packed: bool) -> Result<(Vec<u64>, u64)> {
     let (mut offsets, mut end) = (Vec::with_capacity(fields.len()), 0_u64);
     for field in fields {
@@ -107,7 +107,7 @@ pub fn field(ty: &Type, index: u64) -> Result<(u64, &Type)> {
     usize::try_from(index).ok().and_then(|index| places.nth(index)).ok_or_else(|| Error::at(0, "a structure has no such field"))
 }
 
-/// Returns the type of a member of an aggregate, and the number of scalars in front of it.
+/// Returns a member of an aggregate, and the number of scalars before it.
 pub fn member<'t>(ty: &'t Type, path: &[u32]) -> Result<(usize, &'t Type)> {
     path.iter().try_fold((0, ty), |(start, ty), index| {
         let (before, element) = element(ty, *index)?;

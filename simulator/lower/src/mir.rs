@@ -21,7 +21,7 @@ pub enum Class {
 impl Class {
     pub const ALL: [Class; 6] = [Class::Pred, Class::B16, Class::B32, Class::B64, Class::F32, Class::F64];
 
-    /// Returns the type of its declaration, and the start of its registers' names.
+    /// Returns the type of its declaration and the prefix of its registers.
     pub fn names(self) -> (&'static str, &'static str) {
         match self {
             Class::Pred => ("pred", "%p"),
@@ -202,7 +202,7 @@ pub struct Function {
     pub regs: Vec<Class>,
     /// Variables in local and shared memory that only this function has.
     pub variables: Vec<String>,
-    /// The functions that it calls, by the names that the IR has for them.
+    /// The functions that it calls, by their names in the IR.
     pub callees: BTreeSet<String>,
 }
 

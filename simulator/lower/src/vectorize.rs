@@ -108,14 +108,18 @@ struct Finder<'f> {
     is_store: bool,
 }
 
+/// An access of a chain: its instruction and what it touches.
+type Member<'f> = (usize, &'f Touch<'f>);
+
 impl Finder<'_> {
     fn bundles(&self) -> Vec<Bundle> {
-        let mut chains: HashMap<(&Origin, &[Term], u64), Vec<(i64, usize)>> = HashMap::new();
+        type Key<'k> = (&'k Origin, &'k [Term], u64);
+        let mut chains: HashMap<Key, Vec<Member>> = HashMap::new();
         for (at, event) in self.events.iter().enumerate() {
-            let Event::Access { touch, is_store, element: Some(element), .. } = event else { continue };
-            let Address { origin, terms, offset } = &touch.address;
+            let Event::Access { touch, is_store, element: Some(element) } = event else { continue };
+            let Address { origin, terms, .. } = &touch.address;
             if *is_store == self.is_store && *origin != Origin::Unknown {
-                chains.entry((origin, terms, element.bytes())).or_default().push((*offset, at));
+                chains.entry((origin, terms, element.bytes())).or_default().push((at, touch));
             }
         }
         // The order does not matter: an access is in one chain only.
@@ -123,61 +127,53 @@ impl Finder<'_> {
     }
 
     /// Returns the bundles of accesses with the same base.
-    fn split(&self, mut chain: Vec<(i64, usize)>) -> Vec<Bundle> {
-        chain.sort_by_key(|(offset, at)| (*offset, *at));
+    fn split(&self, mut chain: Vec<Member>) -> Vec<Bundle> {
+        chain.sort_by_key(|(at, touch)| (touch.address.offset, *at));
         // Two accesses to the same place: LLVM keeps the first for a chain.
-        chain.dedup_by_key(|(offset, _)| *offset);
+        chain.dedup_by_key(|(_, touch)| touch.address.offset);
         let mut bundles = Vec::new();
-        let mut start = 0;
-        while start < chain.len() {
-            let mut taken = 1;
-            let (mut bytes, align) = self.extent(chain[start].1);
-            for (end, (offset, at)) in chain.iter().enumerate().skip(start + 1) {
-                if offset.wrapping_sub(chain[start].0) != bytes as i64 {
+        let mut rest = chain.as_slice();
+        while let Some((_, first)) = rest.first() {
+            let distance = |touch: &Touch| touch.address.offset.wrapping_sub(first.address.offset) as u64;
+            let align = first.access.align;
+            let (mut taken, mut bytes) = (1, first.bytes);
+            for (end, (_, next)) in rest.iter().enumerate().skip(1) {
+                if distance(next) != bytes {
                     break;
                 }
-                bytes += self.extent(*at).0;
+                bytes += next.bytes;
                 if bytes > WIDEST {
                     break;
                 }
-                if bytes.is_power_of_two() && align >= bytes && self.is_free(&chain[start..=end]) {
-                    taken = end + 1 - start;
+                if bytes.is_power_of_two() && align >= bytes && self.is_free(&rest[..=end]) {
+                    taken = end + 1;
                 }
             }
+            let (members, others) = rest.split_at(taken);
             if taken > 1 {
-                let members = &chain[start..start + taken];
-                let leader = members.iter().map(|(_, at)| *at);
-                let leader = if self.is_store { leader.max() } else { leader.min() };
-                bundles.push(Bundle {
-                    members: members.iter().map(|(offset, at)| (*at, offset.wrapping_sub(chain[start].0) as u64)).collect(),
-                    leader: leader.unwrap_or(0),
-                    align,
-                });
+                let places = members.iter().map(|(at, _)| *at);
+                let leader = if self.is_store { places.max() } else { places.min() }.unwrap_or(0);
+                let members = members.iter().map(|(at, touch)| (*at, distance(touch))).collect();
+                bundles.push(Bundle { members, leader, align });
             }
-            start += taken;
+            rest = others;
         }
         bundles
     }
 
-    /// Returns the size and the alignment of an access.
-    fn extent(&self, at: usize) -> (u64, u64) {
-        if let Event::Access { touch, .. } = &self.events[at] { (touch.bytes, touch.access.align) } else { (0, 1) }
-    }
-
     /// Returns true if the accesses can be made at one place.
-    fn is_free(&self, members: &[(i64, usize)]) -> bool {
-        let places: Vec<usize> = members.iter().map(|(_, at)| *at).collect();
-        let (Some(&first), Some(&last)) = (places.iter().min(), places.iter().max()) else { return false };
+    fn is_free(&self, members: &[Member]) -> bool {
+        let places = || members.iter().map(|(at, _)| *at);
+        let (Some(first), Some(last)) = (places().min(), places().max()) else { return false };
         (first..last).all(|between| match &self.events[between] {
             Event::Nothing => true,
             Event::Barrier => false,
             Event::Access { is_store, .. } if !is_store && !self.is_store => true,
-            Event::Access { touch, .. } => places.iter().all(|&place| {
+            Event::Access { touch, .. } => members.iter().all(|&(place, moved)| {
                 // A load moves over what is before it, and a store over what is after it.
                 let is_passed = if self.is_store { place < between } else { place > between };
-                let Event::Access { touch: moved, .. } = &self.events[place] else { return false };
                 let is_free = moved.access.invariant || !may_alias(self.module, self.uses, touch, moved);
-                !is_passed || places.contains(&between) || is_free
+                !is_passed || places().any(|place| place == between) || is_free
             }),
         })
     }

@@ -20,7 +20,7 @@ const HOST_POINTER: u32 = 4;
 const IS_MANAGED: u32 = 8;
 const DEVICE_ORDINAL: u32 = 9;
 
-/// `cudaMemoryTypeManaged`, and the device of memory that CUDA does not know, whose type is `cudaMemoryTypeUnregistered` (0)
+/// `cudaMemoryTypeManaged`, and the device of memory that CUDA does not know. Its type is 0, `cudaMemoryTypeUnregistered`.
 const MANAGED: u32 = 3;
 const NO_DEVICE: i32 = -2;
 
@@ -60,7 +60,7 @@ fn host(out: Ptr<Ptr<c_void>>, bytes: usize, flags: u32) -> Result {
     driver::cuMemHostAlloc(out, bytes, flags)
 }
 
-/// Returns where memory shall be. CUDA 12 passes a device, of which -1 is the host; CUDA 13 passes a location, whose two fields share a
+/// Returns the location of memory. CUDA 12 passes a device, and -1 means the host. CUDA 13 passes a location; its two fields share a
 /// register.
 fn location(place: u64) -> Location {
     match Version::current() {

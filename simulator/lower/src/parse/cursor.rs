@@ -14,7 +14,7 @@ pub struct Parser {
     tokens: Vec<Token>,
     /// The place among the tokens.
     pub at: usize,
-    /// Named structures, which may be used before their definitions: where those start, and the structures that have been read.
+    /// Named structures: where their definitions start, and those that have been read. They may be used before.
     pub definitions: HashMap<String, usize>,
     pub structures: HashMap<String, Type>,
     pub depth: usize,
@@ -108,7 +108,7 @@ impl Parser {
         self.error(format!("expected {what}, found {found}"))
     }
 
-    /// Returns what was found in the tokens from `start` on, or goes back there and returns an error that names the first of them.
+    /// Returns what was found, or goes back and names the token there.
     pub fn require<T>(&mut self, start: usize, what: &str, found: Option<T>) -> Result<T> {
         found.ok_or_else(|| {
             self.at = start;

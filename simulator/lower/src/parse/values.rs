@@ -83,7 +83,7 @@ impl Parser {
         self.list(end, Self::typed_constant).map(Const::Aggregate)
     }
 
-    /// Reads what is after the first word of a constant; none if no constant starts with the word.
+    /// Reads a constant after its first word, if that word starts one.
     fn constant_word(&mut self, word: &str) -> Result<Option<Const>> {
         Ok(Some(match word {
             "true" => Const::Int(1),

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-/// Returns the name of a comparison in PTX, and whether it is one of signed numbers.
+/// Returns the comparison's name in PTX, and whether it is signed.
 pub fn comparison(predicate: IntPredicate) -> (&'static str, bool) {
     match predicate {
         IntPredicate::Eq => ("eq", false),

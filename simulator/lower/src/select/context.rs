@@ -39,7 +39,7 @@ pub struct Selector<'m> {
     pub symbols: HashMap<String, Reg>,
     /// Sums of a base and a scaled index, and the block that made each.
     pub sums: HashMap<(Reg, Term), Vec<(usize, Reg)>>,
-    /// The register of each part of a phi, and the one that it is copied from.
+    /// The register of each part of a phi, and its source.
     pub incoming: HashMap<u32, Vec<[Reg; 2]>>,
     /// Constants that phis take from a block.
     pub literals: HashMap<(usize, Class, u64), Reg>,

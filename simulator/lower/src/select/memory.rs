@@ -10,7 +10,7 @@ struct Piece {
     offset: u64,
     /// The number of scalars.
     count: usize,
-    /// What is accessed: the scalars; or words of 32 bits, for many narrow ones; or smaller units, for one that is not aligned.
+    /// The scalars; or words of 32 bits, for many narrow ones; or smaller units, for one that is not aligned.
     units: Vec<Scalar>,
     /// How many units an access has.
     width: usize,

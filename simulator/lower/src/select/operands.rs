@@ -33,7 +33,7 @@ impl Selector<'_> {
         Ok(self.in_register(op, class(scalar)))
     }
 
-    /// Returns the register of an operand, or a new one of a class with the literal.
+    /// Returns the register of an operand; a literal goes into a new one.
     pub fn in_register(&mut self, op: Op, class: Class) -> Reg {
         if let Op::Reg(reg) = op { reg } else { self.moved(op, class) }
     }

@@ -5,7 +5,7 @@ use super::prelude::*;
 use crate::address::{Term, Widen, steps};
 
 impl Selector<'_> {
-    /// Returns the parts of a value; a pointer of a space becomes a generic one.
+    /// Returns the parts of a value, with a generic pointer.
     pub fn generic_parts(&mut self, parts: Vec<Part>, ty: &Type, space: Space) -> Result<Vec<Part>> {
         if !matches!(ty, Type::Ptr(0)) {
             return Ok(parts);

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::ir::Module;
 
-/// The names of those variables and functions of a module that have another in PTX, which allows fewer characters than LLVM.
+/// New names for what PTX cannot name. It allows fewer characters than LLVM.
 pub struct Names(HashMap<String, String>);
 
 impl Names {
