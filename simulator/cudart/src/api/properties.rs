@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 
-use crate::compat::Field::{self, Int, Int12, Int13, Size, Zero};
+use crate::compat::Field::{self, In, Int, Size, Zero};
 use crate::compat::{FIELDS, LAST_OF_11, Version};
 use crate::context;
 use crate::driver;
@@ -40,9 +40,8 @@ fn structure(fields: &[Field], version: Version, device: i32) -> Result<Vec<u8>>
                 align(&mut bytes);
                 bytes.extend(size.to_ne_bytes());
             }
-            Int12(_) if version != Version::Cuda12 => {}
-            Int13(_) if version != Version::Cuda13 => {}
-            Int(numbers) | Int12(numbers) | Int13(numbers) => {
+            In(only, _) if only != version => {}
+            Int(numbers) | In(_, numbers) => {
                 for &number in numbers {
                     bytes.extend(if number == 0 { 0 } else { attribute(number)? }.to_ne_bytes());
                 }
