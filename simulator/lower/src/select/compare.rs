@@ -67,16 +67,15 @@ impl Selector<'_> {
             "ueq" | "ugt" | "uge" | "ult" | "ule" | "une" => format!("{}u", &predicate[1..]),
             _ => return self.fail(format!("unknown predicate {predicate}")),
         };
-        let mut parts = Vec::with_capacity(pairs.len());
-        for (a, b) in &pairs {
+        let compared = pairs.iter().map(|(a, b)| {
             let (ty, args) = if scalar == Scalar::BFloat {
                 ("f32", ops![self.widened_float(scalar, a)?, self.widened_float(scalar, b)?])
             } else {
                 (suffix(scalar), ops![self.register(a, scalar)?, self.operand(b, scalar)?])
             };
-            parts.push(self.made(format!("setp.{name}.{ty}"), Class::Pred, args));
-        }
-        Ok(parts)
+            Ok(self.made(format!("setp.{name}.{ty}"), Class::Pred, args))
+        });
+        compared.collect()
     }
 
     /// Makes the code of `select`.

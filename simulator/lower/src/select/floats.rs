@@ -90,8 +90,7 @@ impl Selector<'_> {
     pub fn fused(&mut self, inst: &Inst, [a, b, c]: [&Value; 3], negate_product: bool, negate_c: bool) -> Result<Vec<Part>> {
         let scalar = self.scalar(inst.ty.scalar())?;
         let (factors, addends) = (self.pairs(a, b)?, self.parts(c)?);
-        let mut parts = Vec::with_capacity(addends.len());
-        for ((mut a, mut b), mut c) in factors.into_iter().zip(addends) {
+        let fused = factors.into_iter().zip(addends).map(|((mut a, mut b), mut c)| {
             // A constant factor takes the sign for nothing.
             if negate_product {
                 let factor = if matches!(b, Part::Bits(_)) { &mut b } else { &mut a };
@@ -100,9 +99,9 @@ impl Selector<'_> {
             if negate_c {
                 c = self.negate_part(scalar, &c)?;
             }
-            parts.push(self.fma(scalar, &a, &b, &c)?);
-        }
-        Ok(parts)
+            self.fma(scalar, &a, &b, &c)
+        });
+        fused.collect()
     }
 
     pub fn fma(&mut self, scalar: Scalar, a: &Part, b: &Part, c: &Part) -> Result<Part> {

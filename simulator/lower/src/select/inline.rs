@@ -20,11 +20,8 @@ impl Selector<'_> {
         if outputs.len() != scalars.len() || inputs.len() != args.len() {
             return self.fail(format!("inline PTX with the constraints {constraints}"));
         }
-        let mut results: Vec<Reg> = Vec::new();
-        for output in &outputs {
-            let class = self.constraint_class(output)?;
-            results.push(self.new_reg(class));
-        }
+        let results =
+            outputs.iter().map(|output| Ok(self.new_reg(self.constraint_class(output)?))).collect::<Result<Vec<Reg>>>()?;
         let mut ops: Vec<Op> = results.iter().copied().map(Op::Reg).collect();
         // Operands that an output starts with are read through it.
         let mut tied = Vec::new();

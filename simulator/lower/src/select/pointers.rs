@@ -61,20 +61,15 @@ impl Selector<'_> {
         }
         let (mut base, start) = self.base_and_offset(&part)?;
         offset = offset.wrapping_add(start);
-        // Constants that selection found.
-        let mut rest = Vec::new();
         for term in terms {
-            match self.known_local(term.index) {
-                Some(bits) => {
-                    let index = if term.widen == Widen::Sign { i64::from(bits as u32 as i32) } else { bits as i64 };
-                    offset = offset.wrapping_add(index.wrapping_mul(term.scale));
-                }
-                None => rest.push(term),
+            // Selection may have found a constant.
+            if let Some(bits) = self.known_local(term.index) {
+                let index = if term.widen == Widen::Sign { i64::from(bits as u32 as i32) } else { bits as i64 };
+                offset = offset.wrapping_add(index.wrapping_mul(term.scale));
+            } else {
+                let from = self.base(&base);
+                base = Base::Reg(self.sum(from, term)?);
             }
-        }
-        for term in rest {
-            let from = self.base(&base);
-            base = Base::Reg(self.sum(from, term)?);
         }
         Ok(vec![Part::Address(base, offset)])
     }
