@@ -333,14 +333,14 @@ impl Module {
 }
 
 impl Constant {
-    /// Calls a function with the name of each variable whose address it has.
-    pub fn each_global<'c>(&'c self, visit: &mut impl FnMut(&'c str)) {
+    /// Returns the names of the variables whose addresses it has.
+    pub fn globals(&self) -> Vec<&str> {
         match &self.value {
-            Const::Global(name) => visit(name),
-            Const::Aggregate(elements) => elements.iter().for_each(|element| element.each_global(visit)),
-            Const::Splat(value) | Const::Cast { value, .. } | Const::Gep { base: value, .. } => value.each_global(visit),
-            Const::Binary { a, b, .. } => [a, b].into_iter().for_each(|operand| operand.each_global(visit)),
-            Const::Int(_) | Const::Float(_) | Const::Zero | Const::Undef | Const::Bytes(_) => {}
+            Const::Global(name) => vec![name],
+            Const::Aggregate(elements) => elements.iter().flat_map(Constant::globals).collect(),
+            Const::Splat(value) | Const::Cast { value, .. } | Const::Gep { base: value, .. } => value.globals(),
+            Const::Binary { a, b, .. } => [a, b].into_iter().flat_map(|operand| operand.globals()).collect(),
+            Const::Int(_) | Const::Float(_) | Const::Zero | Const::Undef | Const::Bytes(_) => Vec::new(),
         }
     }
 }

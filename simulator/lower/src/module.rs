@@ -141,26 +141,15 @@ fn symbols(code: &mir::Function) -> BTreeSet<String> {
     ops.filter_map(name).collect()
 }
 
-/// Returns the declarations of the variables that are used: shared ones of a single kernel, by kernel, and all others.
-#[expect(clippy::type_complexity, reason = "taken apart at once")]
-fn variables<'m>(
-    module: &'m Module,
-    names: &Names,
-    symbols: &BTreeMap<&'m str, BTreeSet<String>>,
-) -> Result<(BTreeMap<&'m str, Vec<String>>, Vec<String>)> {
-    let mut own: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut common = Vec::new();
-    let mut referred = BTreeSet::new();
-    let inits = module.globals.iter().filter(|global| !global.name.starts_with("llvm.")).filter_map(|global| global.init.as_ref());
-    inits.for_each(|init| {
-        init.each_global(&mut |name| {
-            referred.insert(name);
-        })
-    });
-    for global in &module.globals {
-        if global.name.starts_with("llvm.") {
-            continue;
-        }
+/// Declarations of variables: shared ones of a single kernel, by kernel, and all others.
+type Declarations<'m> = (BTreeMap<&'m str, Vec<String>>, Vec<String>);
+
+/// Returns the declarations of the variables that are used.
+fn variables<'m>(module: &'m Module, names: &Names, symbols: &BTreeMap<&'m str, BTreeSet<String>>) -> Result<Declarations<'m>> {
+    let (mut own, mut common) = (BTreeMap::<&str, Vec<String>>::new(), Vec::new());
+    let globals = || module.globals.iter().filter(|global| !global.name.starts_with("llvm."));
+    let referred: BTreeSet<&str> = globals().filter_map(|global| global.init.as_ref()).flat_map(|init| init.globals()).collect();
+    for global in globals() {
         let declaration = data::declaration(names, global)?;
         let name = names.of(&global.name);
         let users: Vec<&str> = symbols.iter().filter(|(_, symbols)| symbols.contains(name)).map(|(user, _)| *user).collect();

@@ -66,11 +66,8 @@ impl Parser {
 
     /// Reads `4` or `(4)`; a power of two.
     pub fn alignment(&mut self) -> Result<u64> {
-        let in_brackets = self.accept(b'(');
-        let align: u64 = self.integer("an alignment")?;
-        if in_brackets {
-            self.expect(b')')?;
-        }
+        let number = |parser: &mut Self| parser.integer::<u64>("an alignment");
+        let align = if *self.peek() == Kind::Punct(b'(') { self.bracketed(number)? } else { number(self)? };
         if !align.is_power_of_two() {
             return Err(self.error(format!("expected an alignment that is a power of two, found {align}")));
         }
@@ -84,9 +81,8 @@ impl Parser {
             match self.peek().clone() {
                 Kind::Word(word) => {
                     self.skip();
-                    if *self.peek() == Kind::Punct(b'(') {
-                        self.skip_brackets()?;
-                    } else if matches!(self.peek(), Kind::Integer(_)) {
+                    self.accept_brackets()?;
+                    if matches!(self.peek(), Kind::Integer(_)) {
                         self.skip();
                     }
                     words.push(word);
