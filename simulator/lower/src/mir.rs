@@ -94,13 +94,13 @@ impl From<&[Reg]> for Op {
 }
 
 impl Op {
-    /// Returns the registers in it.
-    fn regs(&self) -> Vec<Reg> {
+    /// Adds the registers in it to a list.
+    fn add_regs(&self, regs: &mut Vec<Reg>) {
         match self {
-            Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => vec![*reg],
-            Op::Both(a, b) => vec![*a, *b],
-            Op::List(ops) => ops.iter().flat_map(Op::regs).collect(),
-            Op::Text(_) | Op::Mem(..) | Op::Label(_) => Vec::new(),
+            Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => regs.push(*reg),
+            Op::Both(a, b) => regs.extend([*a, *b]),
+            Op::List(ops) => ops.iter().for_each(|op| op.add_regs(regs)),
+            Op::Text(_) | Op::Mem(..) | Op::Label(_) => {}
         }
     }
 
@@ -142,21 +142,25 @@ pub struct Inst {
 }
 
 impl Inst {
-    /// Returns an instruction without a guard.
-    pub fn new(opcode: impl Into<Cow<'static, str>>, results: Vec<Op>, args: Vec<Op>, effects: bool, dbg: Option<u32>) -> Self {
-        let count = results.len();
-        let ops = results.into_iter().chain(args).collect();
-        Self { guard: None, opcode: opcode.into(), ops, results: count, effects, template: None, dbg }
+    /// Returns an instruction without a guard. Its results come first among its operands.
+    pub fn new(opcode: impl Into<Cow<'static, str>>, mut ops: Vec<Op>, args: Vec<Op>, effects: bool, dbg: Option<u32>) -> Self {
+        let results = ops.len();
+        ops.extend(args);
+        Self { guard: None, opcode: opcode.into(), ops, results, effects, template: None, dbg }
     }
 
     /// Returns the registers that it writes.
     pub fn defs(&self) -> Vec<Reg> {
-        self.ops[..self.results].iter().flat_map(Op::regs).collect()
+        let mut regs = Vec::new();
+        self.ops[..self.results].iter().for_each(|op| op.add_regs(&mut regs));
+        regs
     }
 
     /// Returns the registers that it reads.
     pub fn uses(&self) -> Vec<Reg> {
-        self.guard.iter().map(|(reg, _)| *reg).chain(self.ops[self.results..].iter().flat_map(Op::regs)).collect()
+        let mut regs: Vec<Reg> = self.guard.iter().map(|(reg, _)| *reg).collect();
+        self.ops[self.results..].iter().for_each(|op| op.add_regs(&mut regs));
+        regs
     }
 
     /// Replaces registers.
