@@ -48,17 +48,16 @@ pub enum Field {
     TotalMemory,
     /// An `int`, or several, with the values of attributes; an attribute with number 0 is a field that is 0.
     Int(&'static [u32]),
-    /// The same, in CUDA 12 only.
-    Int12(&'static [u32]),
-    /// The same, in CUDA 13 only.
-    Int13(&'static [u32]),
+    /// The same, in one version only.
+    In(Version, &'static [u32]),
     /// A `size_t` with the value of an attribute.
     Size(u32),
     /// Bytes that are 0, in CUDA 12 and in CUDA 13.
     Zero(usize, usize),
 }
 
-use Field::{Int, Int12, Int13, Size, Zero};
+use Field::{In, Int, Size, Zero};
+use Version::{Cuda12, Cuda13};
 
 /// The fields, by the numbers of the attributes. Those after [`LAST_OF_11`] came with CUDA 12. CUDA 14: the fields that it adds.
 pub const FIELDS: &[Field] = &[
@@ -71,18 +70,18 @@ pub const FIELDS: &[Field] = &[
     Int(&[12, 10]),              // regsPerBlock, warpSize
     Size(11),                    // memPitch
     Int(&[1, 2, 3, 4, 5, 6, 7]), // maxThreadsPerBlock, maxThreadsDim, maxGridSize
-    Int12(&[13]),                // clockRate
+    In(Cuda12, &[13]),           // clockRate
     Size(9),                     // totalConstMem
     Int(&[75, 76]),              // major, minor
     Size(14),                    // textureAlignment
     Size(51),                    // texturePitchAlignment
-    Int12(&[15]),                // deviceOverlap
+    In(Cuda12, &[15]),           // deviceOverlap
     Int(&[16]),                  // multiProcessorCount
-    Int12(&[17]),                // kernelExecTimeoutEnabled
+    In(Cuda12, &[17]),           // kernelExecTimeoutEnabled
     Int(&[18, 19]),              // integrated, canMapHostMemory
-    Int12(&[20]),                // computeMode
+    In(Cuda12, &[20]),           // computeMode
     Int(&[21, 77]),              // maxTexture1D, maxTexture1DMipmap
-    Int12(&[69]),                // maxTexture1DLinear
+    In(Cuda12, &[69]),           // maxTexture1DLinear
     // maxTexture2D, 2DMipmap, 2DLinear, 2DGather, 3D, 3DAlt, Cubemap, 1DLayered, 2DLayered, CubemapLayered
     Int(&[22, 23, 73, 74, 70, 71, 72, 45, 46, 24, 25, 26, 47, 48, 49, 52, 42, 43, 27, 28, 29, 53, 54]),
     // maxSurface1D, 2D, 3D, 1DLayered, 2DLayered, Cubemap, CubemapLayered
@@ -90,18 +89,18 @@ pub const FIELDS: &[Field] = &[
     Size(30), // surfaceAlignment
     // concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount, unifiedAddressing
     Int(&[31, 32, 33, 34, 50, 35, 40, 41]),
-    Int12(&[36]), // memoryClockRate
+    In(Cuda12, &[36]), // memoryClockRate
     // memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor, streamPrioritiesSupported,
     // globalL1CacheSupported, localL1CacheSupported
     Int(&[37, 38, 108, 39, 78, 79, 80]),
     Size(81), // sharedMemPerMultiprocessor
     // regsPerMultiprocessor, managedMemory, isMultiGpuBoard, multiGpuBoardGroupID, hostNativeAtomicSupported
     Int(&[82, 83, 84, 85, 86]),
-    Int12(&[87]), // singleToDoublePrecisionPerfRatio
+    In(Cuda12, &[87]), // singleToDoublePrecisionPerfRatio
     // pageableMemoryAccess, concurrentManagedAccess, computePreemptionSupported, canUseHostPointerForRegisteredMem, cooperativeLaunch
     Int(&[88, 89, 90, 91, 95]),
-    Int12(&[96]), // cooperativeMultiDeviceLaunch
-    Size(97),     // sharedMemPerBlockOptin
+    In(Cuda12, &[96]), // cooperativeMultiDeviceLaunch
+    Size(97),          // sharedMemPerBlockOptin
     // pageableMemoryAccessUsesHostPageTables, directManagedMemAccessFromHost, maxBlocksPerMultiProcessor, accessPolicyMaxWindowSize
     Int(&[100, 101, 106, 109]),
     LAST_OF_11,
@@ -110,7 +109,7 @@ pub const FIELDS: &[Field] = &[
     // memoryPoolSupportedHandleTypes, deferredMappingCudaArraySupported, ipcEventSupported, clusterLaunch, unifiedFunctionPointers
     Int(&[99, 112, 113, 114, 115, 116, 117, 118, 119, 121, 125, 120, 129]),
     // deviceNumaConfig, deviceNumaId, mpsEnabled, hostNumaId, gpuPciDeviceID, gpuPciSubsystemID, hostNumaMultinodeIpcSupported
-    Int13(&[130, 131, 133, 134, 139, 140, 143]),
+    In(Cuda13, &[130, 131, 133, 134, 139, 140, 143]),
     Zero(63 * 4, 56 * 4), // reserved
 ];
 

@@ -34,8 +34,7 @@ pub fn init() -> Result {
 /// Makes sure that the thread has a current context.
 pub fn ensure() -> Result {
     init()?;
-    let mut current = 0;
-    driver::cuCtxGetCurrent(Ptr::to(&mut current))?;
+    let current = Ptr::written(driver::cuCtxGetCurrent)?;
     let mut primary = PRIMARY.lock();
     let device = DEVICE.get();
     let known = primary.get(&device).copied();
@@ -48,8 +47,7 @@ pub fn ensure() -> Result {
     let handle = match known {
         Some(Primary { handle, is_reset: false }) => handle,
         _ => {
-            let mut handle = 0;
-            driver::cuDevicePrimaryCtxRetain(Ptr::to(&mut handle), device)?;
+            let handle = Ptr::written(|handle| driver::cuDevicePrimaryCtxRetain(handle, device))?;
             primary.insert(device, Primary { handle, is_reset: false });
             handle
         }
@@ -60,9 +58,7 @@ pub fn ensure() -> Result {
 /// Returns the number of the thread's device.
 pub fn device() -> Result<i32> {
     init()?;
-    let mut device = 0;
-    let current = driver::cuCtxGetDevice(Ptr::to(&mut device));
-    Ok(if current.is_ok() { device } else { DEVICE.get() })
+    Ok(Ptr::written(driver::cuCtxGetDevice).unwrap_or_else(|_| DEVICE.get()))
 }
 
 /// Refuses a number that no device has.

@@ -194,7 +194,7 @@ pub struct Copy3D {
 
 /// One end of a copy of a box.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Copy3DEnd {
     pub x_bytes: usize,
     pub y: usize,
@@ -223,7 +223,7 @@ pub struct LaunchConfig {
 
 /// `CUlaunchAttribute`: a number that selects a member of the union after it.
 #[repr(C, align(8))]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct LaunchAttribute {
     pub id: u32,
     pub padding: u32,

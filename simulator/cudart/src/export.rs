@@ -25,7 +25,7 @@ pub fn call(body: impl FnOnce() -> Result) -> Code {
 /// - `forward`: functions that pass their arguments to a function of the driver, after a step of [`context`](crate::context). The line also
 ///   declares the driver's function for the rest of the module.
 /// - `timed`: functions that exist twice, at once and in a stream, which is then the last argument. The body gets a [`When`].
-/// - `brief`: functions of one expression.
+/// - `brief`: functions of one expression. `after`: the same, after a step of [`context`](crate::context).
 /// - `fn`: all others. The body is an expression of type [`Result`].
 ///
 /// Each function is `unsafe` for one reason: it is called from C. The caller promises that its pointers are null or point to what CUDA
@@ -37,6 +37,7 @@ macro_rules! exports {
         })?
         $(timed { $($now:tt $later:tt($($input:ident: $kind:ty),* $(,)?) |$when:ident| $timed:block)* })?
         $(brief { $($brief:tt $taken:tt => $value:expr;)* })?
+        $(after { $($after:tt $passed:tt => $first:ident($($known:ident),*), $then:expr;)* })?
         $(fn $names:tt $arguments:tt $body:block)*
     ) => {
         $($crate::driver::functions! { $(fn $function($($argument: $type),*);)* })?
@@ -55,13 +56,14 @@ macro_rules! exports {
             });
         )*)?
         $($($crate::export::export!($brief $taken { $value });)*)?
+        $($($crate::export::export!($after $passed { $crate::context::$first($($known),*)?; $then });)*)?
         $($crate::export::export!($names $arguments $body);)*
 
         /// Names of the functions that this module exports; several names of one are in brackets.
         #[cfg(test)]
         pub const NAMES: &[&str] = &[
             $($(stringify!($($name)+),)*)? $($(stringify!($now), stringify!($later),)*)? $($(stringify!($brief),)*)?
-            $(stringify!($names)),*
+            $($(stringify!($after),)*)? $(stringify!($names)),*
         ];
     };
 }

@@ -74,6 +74,15 @@ impl<T> Ptr<T> {
     }
 }
 
+impl<T: Default> Ptr<T> {
+    /// Returns what a function of the driver writes.
+    pub fn written(call: impl FnOnce(Self) -> Result) -> Result<T> {
+        let mut value = T::default();
+        call(Self::to(&mut value))?;
+        Ok(value)
+    }
+}
+
 impl<T: Copy> Ptr<T> {
     pub fn read(self) -> Result<T> {
         self.check()?;

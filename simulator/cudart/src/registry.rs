@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char, c_void};
+use std::sync::LazyLock;
 
 use parking_lot::Mutex;
 
@@ -38,7 +39,7 @@ struct Symbol {
     name: CString,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Registry {
     /// The wrapper of each fat binary. One that was unregistered is gone.
     binaries: BTreeMap<Number, Wrapper>,
@@ -51,14 +52,7 @@ struct Registry {
     managed: Vec<(Managed, Symbol)>,
 }
 
-static REGISTRY: Mutex<Registry> = Mutex::new(Registry {
-    binaries: BTreeMap::new(),
-    registered: 0,
-    libraries: BTreeMap::new(),
-    kernels: BTreeMap::new(),
-    variables: BTreeMap::new(),
-    managed: Vec::new(),
-});
+static REGISTRY: LazyLock<Mutex<Registry>> = LazyLock::new(Mutex::default);
 
 /// Adds a fat binary.
 pub fn add_binary(wrapper: Ptr<c_void>) -> Number {
@@ -129,21 +123,17 @@ pub fn kernel(stub: Ptr<c_void>) -> Result<Handle> {
     let mut registry = REGISTRY.lock();
     let Some(Symbol { binary, name }) = registry.kernels.get(&stub.address()).cloned() else { return Ok(stub.address() as Handle) };
     let library = registry.library(binary)?;
-    let mut kernel = 0;
-    let found = driver::cuLibraryGetKernel(Ptr::to(&mut kernel), library, Ptr::to_text(&name));
-    found.map_err(|code| if code == Code::SYMBOL_NOT_FOUND { Code::INVALID_DEVICE_FUNCTION } else { code })?;
-    Ok(kernel)
+    let found = Ptr::written(|kernel| driver::cuLibraryGetKernel(kernel, library, Ptr::to_text(&name)));
+    found.map_err(|code| if code == Code::SYMBOL_NOT_FOUND { Code::INVALID_DEVICE_FUNCTION } else { code })
 }
 
 /// Returns the driver's function for the stub on the host, in the current context.
 pub fn function(stub: Ptr<c_void>) -> Result<Handle> {
     let kernel = kernel(stub)?;
-    let mut function = 0;
-    match driver::cuKernelGetFunction(Ptr::to(&mut function), kernel) {
-        Ok(()) => Ok(function),
+    match Ptr::written(|function| driver::cuKernelGetFunction(function, kernel)) {
         // It may be a handle of a function already. If it is nothing at all, the driver says so when it is used.
         Err(Code::INVALID_RESOURCE_HANDLE) => Ok(kernel),
-        Err(code) => Err(code),
+        found => found,
     }
 }
 
@@ -166,8 +156,8 @@ impl Registry {
             return Ok(library);
         }
         let Wrapper(image) = *self.binaries.get(&binary).ok_or(Code::INVALID_RESOURCE_HANDLE)?;
-        let mut library = 0;
-        driver::cuLibraryLoadData(Ptr::to(&mut library), image, Ptr::NULL, Ptr::NULL, 0, Ptr::NULL, Ptr::NULL, 0)?;
+        let library =
+            Ptr::written(|library| driver::cuLibraryLoadData(library, image, Ptr::NULL, Ptr::NULL, 0, Ptr::NULL, Ptr::NULL, 0))?;
         self.libraries.insert(binary, library);
         Ok(library)
     }

@@ -4,7 +4,7 @@ use crate::pointer::Address;
 
 /// `cudaPitchedPtr`
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Pitched {
     pub address: Address,
     pub pitch: usize,

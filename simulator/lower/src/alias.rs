@@ -3,27 +3,20 @@
 use std::collections::HashMap;
 
 use crate::address::{Address, Origin};
-use crate::ir::{Access, Function, Item, Module, Node, Op, Value};
+use crate::ir::{Access, Item, Module, Node, Op, Value};
 use crate::space::Space;
 use crate::uses::Uses;
 
 /// An access to memory.
-pub struct Touch {
+pub struct Touch<'f> {
     pub space: Space,
     pub address: Address,
     pub bytes: u64,
-    pub alias_scope: Option<u32>,
-    pub no_alias: Option<u32>,
-}
-
-impl Touch {
-    pub fn new(space: Space, address: Address, bytes: u64, access: &Access) -> Self {
-        Self { space, address, bytes, alias_scope: access.alias_scope, no_alias: access.no_alias }
-    }
+    pub access: &'f Access,
 }
 
 /// Returns true if two accesses may touch the same byte.
-pub fn may_alias(module: &Module, function: &Function, uses: &Uses, a: &Touch, b: &Touch) -> bool {
+pub fn may_alias(module: &Module, uses: &Uses, a: &Touch, b: &Touch) -> bool {
     if a.space != b.space && a.space != Space::Generic && b.space != Space::Generic {
         return false;
     }
@@ -37,37 +30,26 @@ pub fn may_alias(module: &Module, function: &Function, uses: &Uses, a: &Touch, b
     {
         return false;
     }
-    if let (Some(left), Some(right)) = (object(function, uses, &left.origin), object(function, uses, &right.origin))
-        && left != right
-        && (left.is_own || right.is_own)
+    if let (Some(is_left_own), Some(is_right_own)) = (is_own(uses, &left.origin), is_own(uses, &right.origin))
+        && left.origin != right.origin
+        && (is_left_own || is_right_own)
     {
         return false;
     }
-    !(excluded(module, a.alias_scope, b.no_alias) || excluded(module, b.alias_scope, a.no_alias))
+    !(excluded(module, a.access.alias_scope, b.access.no_alias) || excluded(module, b.access.alias_scope, a.access.no_alias))
 }
 
-/// The object that an address belongs to.
-#[derive(PartialEq)]
-struct Object<'o> {
-    origin: &'o Origin,
-    /// Nothing else points to it: an array of the function, or a parameter with `__restrict__`.
-    is_own: bool,
-}
-
-fn object<'o>(function: &Function, uses: &Uses, origin: &'o Origin) -> Option<Object<'o>> {
-    let is_own = match origin {
-        Origin::Unknown => return None,
-        Origin::Symbol(_) => false,
-        Origin::Local(local) => match function.params.get(*local as usize) {
-            Some(param) => param.noalias || param.byval.is_some(),
-            None => match uses.def(function, &Value::Local(*local))?.op {
-                Op::Alloca { .. } => true,
-                // A pointer from elsewhere may be any of the others.
-                _ => return None,
-            },
+/// Returns true if no other pointer reaches an object. It is an array of the function, or a parameter with `__restrict__`. `None`: the
+/// object is not known, since a pointer from elsewhere may be any of the others.
+fn is_own(uses: &Uses, origin: &Origin) -> Option<bool> {
+    match origin {
+        Origin::Unknown => None,
+        Origin::Symbol(_) => Some(false),
+        Origin::Local(local) => match uses.function.params.get(*local as usize) {
+            Some(param) => Some(param.noalias || param.byval.is_some()),
+            None => matches!(uses.def(&Value::Local(*local))?, Op::Alloca { .. }).then_some(true),
         },
-    };
-    Some(Object { origin, is_own })
+    }
 }
 
 /// Returns true if metadata excludes aliases: for some domain, all scopes of the first access are excluded by
@@ -86,5 +68,5 @@ fn excluded(module: &Module, scopes: Option<u32>, no_alias: Option<u32>) -> bool
 /// Returns the nodes that a tuple lists.
 fn nodes(module: &Module, node: u32) -> Vec<u32> {
     let Some(Node::Tuple(items)) = module.nodes.get(&node) else { return Vec::new() };
-    items.iter().filter_map(|item| if let Item::Node(node) = item { Some(*node) } else { None }).collect()
+    items.iter().filter_map(Item::node).collect()
 }

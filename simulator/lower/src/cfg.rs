@@ -2,7 +2,7 @@
 
 use crate::ir::{BlockId, Function};
 
-/// The graph of the blocks that can be reached.
+/// The graph of the blocks that can be reached. There is a first one.
 pub struct Graph {
     pub predecessors: Vec<Vec<BlockId>>,
     /// The reachable blocks, each after at least one of its predecessors (reverse postorder).
@@ -15,18 +15,14 @@ pub struct Graph {
 
 impl Graph {
     pub fn new(function: &Function) -> Self {
-        let blocks = function.body();
+        let blocks = &function.blocks;
         let successors: Vec<Vec<BlockId>> =
-            blocks.iter().map(|block| block.insts.last().map_or_else(Vec::new, |last| last.op.successors())).collect();
+            blocks.iter().map(|block| block.last().map_or_else(Vec::new, |last| last.op.successors())).collect();
         let mut order = Vec::with_capacity(blocks.len());
         let mut seen = vec![false; blocks.len()];
+        seen[0] = true;
         // Postorder without recursion: a block and how many of its successors were visited.
         let mut stack = vec![(0, 0)];
-        if let Some(first) = seen.first_mut() {
-            *first = true;
-        } else {
-            stack.clear();
-        }
         while let Some((block, visited)) = stack.last_mut() {
             match successors[*block].get(*visited) {
                 Some(&next) => {
@@ -62,9 +58,6 @@ impl Graph {
 
     /// Finds dominators by iteration (Cooper, Harvey, Kennedy: A Simple, Fast Dominance Algorithm).
     fn find_dominators(&mut self) {
-        if self.order.is_empty() {
-            return;
-        }
         self.dominator[0] = 0;
         let mut changed = true;
         while changed {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use crate::mir::{Function, Reg};
+use crate::mir::{Function, Inst, Reg};
 
 /// Removes copies until none can be.
 pub fn coalesce(function: &mut Function) {
@@ -17,44 +17,31 @@ pub fn coalesce(function: &mut Function) {
 }
 
 fn round(function: &mut Function) -> bool {
-    let mut copied: HashSet<Reg> = HashSet::new();
-    for block in &function.blocks {
-        for (to, from) in block.insts.iter().filter_map(|inst| inst.copy()) {
-            if function.regs[to as usize] == function.regs[from as usize] {
-                copied.insert(to);
-                copied.insert(from);
-            }
-        }
-    }
-    if copied.is_empty() {
+    // Copies in loops are worth more; without a count of executions, the order of the text is as good as any.
+    let insts = function.order.iter().flat_map(|block| &function.blocks[*block].insts);
+    let is_same_class = |(to, from): &(Reg, Reg)| function.regs[to.0] == function.regs[from.0];
+    let copies: Vec<(Reg, Reg)> = insts.filter_map(Inst::copy).filter(is_same_class).collect();
+    if copies.is_empty() {
         return false;
     }
+    let copied: HashSet<Reg> = copies.iter().flat_map(|(to, from)| [*to, *from]).collect();
     let live = live_out(function, &copied);
     let mut conflicts = interference(function, &copied, live);
     let mut parent: HashMap<Reg, Reg> = HashMap::new();
-    let mut merged = false;
-    // Copies in loops are worth more; without a count of executions, the order of the text is as good as any.
-    for block in function.order.clone() {
-        for at in 0..function.blocks[block].insts.len() {
-            let Some((to, from)) = function.blocks[block].insts[at].copy() else { continue };
-            if function.regs[to as usize] != function.regs[from as usize] {
-                continue;
-            }
-            let (to, from) = (find(&parent, to), find(&parent, from));
-            if to == from || conflicts.get(&to).is_some_and(|others| others.contains(&from)) {
-                continue;
-            }
-            parent.insert(from, to);
-            merged = true;
-            let theirs = conflicts.remove(&from).unwrap_or_default();
-            for other in &theirs {
-                if let Some(set) = conflicts.get_mut(other) {
-                    set.remove(&from);
-                    set.insert(to);
-                }
-            }
-            conflicts.entry(to).or_default().extend(theirs);
+    for (to, from) in copies {
+        let (to, from) = (find(&parent, to), find(&parent, from));
+        if to == from || conflicts.get(&to).is_some_and(|others| others.contains(&from)) {
+            continue;
         }
+        parent.insert(from, to);
+        let theirs = conflicts.remove(&from).unwrap_or_default();
+        for other in &theirs {
+            if let Some(set) = conflicts.get_mut(other) {
+                set.remove(&from);
+                set.insert(to);
+            }
+        }
+        conflicts.entry(to).or_default().extend(theirs);
     }
     for block in &mut function.blocks {
         for inst in block.insts.iter_mut().chain(&mut block.exits) {
@@ -62,7 +49,7 @@ fn round(function: &mut Function) -> bool {
         }
         block.insts.retain(|inst| inst.copy().is_none_or(|(to, from)| to != from));
     }
-    merged
+    !parent.is_empty()
 }
 
 fn find(parent: &HashMap<Reg, Reg>, reg: Reg) -> Reg {
@@ -78,7 +65,7 @@ fn live_out(function: &Function, of_interest: &HashSet<Reg>) -> Vec<BTreeSet<Reg
     let count = function.blocks.len();
     let (mut read, mut written) = (vec![BTreeSet::new(); count], vec![HashSet::new(); count]);
     for (at, block) in function.blocks.iter().enumerate() {
-        for inst in block.insts.iter().chain(&block.exits) {
+        for inst in block.all() {
             read[at].extend(inst.uses().into_iter().filter(|reg| of_interest.contains(reg) && !written[at].contains(reg)));
             written[at].extend(inst.defs().into_iter().filter(|reg| of_interest.contains(reg)));
         }
@@ -117,7 +104,7 @@ fn interference(function: &Function, of_interest: &HashSet<Reg>, live_out: Vec<B
         }
     };
     for (mut live, block) in live_out.into_iter().zip(&function.blocks) {
-        for inst in block.insts.iter().chain(&block.exits).rev() {
+        for inst in block.all().rev() {
             let copy_source = inst.copy().map(|(_, from)| from);
             let of_interest = |reg: &Reg| of_interest.contains(reg);
             let defined: Vec<Reg> = inst.defs().into_iter().filter(of_interest).collect();

@@ -1,10 +1,8 @@
 //! Variables of a module, with their initial values.
 
-use std::fmt::Write;
-
 use crate::address::constant_address;
 use crate::error::{Error, Result};
-use crate::ir::{Const, Global, Type};
+use crate::ir::{Const, Constant, Global, Type};
 use crate::layout;
 use crate::select::Names;
 use crate::space::Space;
@@ -12,18 +10,15 @@ use crate::space::Space;
 /// Most bytes of an initial value that is written out.
 const MOST_BYTES: u64 = 1 << 24;
 
-/// Returns the declaration of a variable. `None`: it is not one that PTX has.
-pub fn declaration(names: &Names, global: &Global) -> Result<Option<String>> {
+/// Returns the declaration of a variable.
+pub fn declaration(names: &Names, global: &Global) -> Result<String> {
     let fail = |message: String| Error::at(global.line, message);
-    if global.name.starts_with("llvm.") {
-        return Ok(None);
-    }
     let space = match Space::numbered(global.space) {
         Some(Space::Generic | Space::Global) => Space::Global,
         Some(space @ (Space::Shared | Space::Const)) => space,
         _ => return Err(fail(format!("@{} is in an address space that variables cannot have", global.name))),
     };
-    let bytes = layout::size(&global.ty).map_err(|error| fail(error.message))?;
+    let bytes = layout::size(&global.ty).map_err(|error| error.or_at(global.line))?;
     let align = global.align.unwrap_or_else(|| layout::align(&global.ty));
     let linkage = match (global.is_external, space) {
         (true, _) => ".extern ",
@@ -33,27 +28,23 @@ pub fn declaration(names: &Names, global: &Global) -> Result<Option<String>> {
         _ => "",
     };
     let name = names.of(&global.name);
-    let mut text = format!("{linkage}{} .align {align} ", space.suffix());
-    // Writing to a string does not fail.
+    let start = format!("{linkage}{} .align {align}", space.suffix());
     if bytes == 0 && global.is_external {
-        let _ = write!(text, ".b8 {name}[];");
-        return Ok(Some(text));
+        return Ok(format!("{start} .b8 {name}[];"));
     }
     let init = global.init.as_ref().filter(|_| space != Space::Shared);
-    let Some(init) = init.filter(|init| !matches!(init, Const::Zero | Const::Undef)) else {
-        let _ = write!(text, ".b8 {name}[{}];", bytes.max(1));
-        return Ok(Some(text));
+    let Some(init) = init.filter(|init| !matches!(init.value, Const::Zero | Const::Undef)) else {
+        return Ok(format!("{start} .b8 {name}[{}];", bytes.max(1)));
     };
     if bytes > MOST_BYTES {
         return Err(fail(format!("the initial value of @{} is too large", global.name)));
     }
     let mut image = Image { bytes: vec![0; bytes as usize], addresses: Vec::new() };
-    image.write(names, 0, &global.ty, init).map_err(|error| fail(error.message))?;
+    image.write(names, 0, init).map_err(|error| error.or_at(global.line))?;
     if image.addresses.is_empty() {
         let last = image.bytes.iter().rposition(|byte| *byte != 0).map_or(1, |last| last + 1);
         let list: Vec<String> = image.bytes.iter().take(last).map(u8::to_string).collect();
-        let _ = write!(text, ".b8 {name}[{}] = {{{}}};", bytes.max(1), list.join(", "));
-        return Ok(Some(text));
+        return Ok(format!("{start} .b8 {name}[{}] = {{{}}};", bytes.max(1), list.join(", ")));
     }
     if bytes % 8 != 0 || image.addresses.iter().any(|(at, _)| at % 8 != 0) {
         return Err(fail(format!("the initial value of @{} has addresses that are not aligned", global.name)));
@@ -67,8 +58,7 @@ pub fn declaration(names: &Names, global: &Global) -> Result<Option<String>> {
             address.map_or_else(|| u64::from_le_bytes(bytes.try_into().unwrap_or_default()).to_string(), |(_, text)| text.clone())
         })
         .collect();
-    let _ = write!(text, ".u64 {name}[{}] = {{{}}};", words.len(), words.join(", "));
-    Ok(Some(text))
+    Ok(format!("{start} .u64 {name}[{}] = {{{}}};", words.len(), words.join(", ")))
 }
 
 struct Image {
@@ -78,36 +68,30 @@ struct Image {
 }
 
 impl Image {
-    fn write(&mut self, names: &Names, at: u64, ty: &Type, value: &Const) -> Result<()> {
+    fn write(&mut self, names: &Names, at: u64, constant: &Constant) -> Result<()> {
         let wrong = || Error::at(0, "an initial value of a wrong type");
-        match (value, ty) {
+        let unsupported = || Error::at(0, "an initial value that is not supported");
+        let ty = &constant.ty;
+        let mut put = |bits: u128| self.put(at, bits.to_le_bytes().get(..layout::size(ty)? as usize).ok_or_else(wrong)?);
+        match (&constant.value, ty) {
             (Const::Zero | Const::Undef, _) => Ok(()),
             (Const::Bytes(bytes), _) => self.put(at, bytes),
-            (Const::Int(bits), Type::Int(_)) => {
-                self.put(at, bits.to_le_bytes().get(..layout::size(ty)? as usize).ok_or_else(wrong)?)
-            }
-            (Const::Float(bits), _) => self.put(at, bits.to_le_bytes().get(..layout::size(ty)? as usize).ok_or_else(wrong)?),
-            (Const::Aggregate(elements), Type::Struct { .. }) => {
-                for (index, (ty_of, element)) in (0..).zip(elements) {
-                    let (offset, _) = layout::field(ty, index)?;
-                    self.write(names, at + offset, ty_of, element)?;
-                }
-                Ok(())
-            }
-            (Const::Aggregate(elements), Type::Array(_, element) | Type::Vector(_, element)) => {
-                let step = layout::size(element)?;
-                for (index, (_, value)) in (0..).zip(elements) {
-                    self.write(names, at + index * step, element, value)?;
-                }
-                Ok(())
-            }
-            (Const::Splat(_, value), Type::Vector(count, element)) => {
-                let step = layout::size(element)?;
-                (0..u64::from(*count)).try_for_each(|index| self.write(names, at + index * step, element, value))
+            (Const::Int(bits), Type::Int(_)) => put(*bits),
+            (Const::Float(bits), _) => put(u128::from(*bits)),
+            (Const::Aggregate(elements), _) => (0..).zip(elements).try_for_each(|(index, element)| {
+                let offset = match ty {
+                    Type::Struct { .. } => layout::field(ty, index)?.0,
+                    Type::Array(_, element) | Type::Vector(_, element) => index * layout::size(element)?,
+                    _ => return Err(unsupported()),
+                };
+                self.write(names, at + offset, element)
+            }),
+            (Const::Splat(element), Type::Vector(count, of)) => {
+                let step = layout::size(of)?;
+                (0..u64::from(*count)).try_for_each(|index| self.write(names, at + index * step, element))
             }
             (_, Type::Ptr(space)) => {
-                let (name, offset) =
-                    constant_address(value).ok_or_else(|| Error::at(0, "an initial value that is not supported"))?;
+                let (name, offset) = constant_address(constant).ok_or_else(unsupported)?;
                 let name = names.of(name);
                 let text = if *space == 0 { format!("generic({name})") } else { name.to_owned() };
                 let sign = if offset < 0 { "-" } else { "+" };
@@ -115,7 +99,7 @@ impl Image {
                 self.addresses.push((usize::try_from(at).map_err(|_| wrong())?, text));
                 Ok(())
             }
-            _ => Err(Error::at(0, "an initial value that is not supported")),
+            _ => Err(unsupported()),
         }
     }
 

@@ -1,40 +1,27 @@
 //! Removes instructions whose results are unused.
 
-use crate::mir::{Function, Inst};
+use crate::mir::{Function, Inst, Reg};
 
 /// Keeps what has an effect, and what that needs.
 pub fn remove(function: &mut Function) {
-    // The instructions that define each register.
-    let mut makers: Vec<Vec<(usize, usize)>> = vec![Vec::new(); function.regs.len()];
-    for (block, code) in function.blocks.iter().enumerate() {
-        for (at, inst) in code.insts.iter().enumerate() {
-            inst.defs().into_iter().for_each(|reg| makers[reg as usize].push((block, at)));
-        }
+    let insts: Vec<&Inst> = function.blocks.iter().flat_map(|block| &block.insts).collect();
+    // The instructions that define each register, until the register is needed.
+    let mut makers: Vec<Vec<usize>> = vec![Vec::new(); function.regs.len()];
+    for (at, inst) in insts.iter().enumerate() {
+        inst.defs().into_iter().for_each(|reg| makers[reg.0].push(at));
     }
-    let mut needed: Vec<Vec<bool>> = function.blocks.iter().map(|block| vec![false; block.insts.len()]).collect();
-    let mut seen = vec![false; function.regs.len()];
-    let mut work: Vec<u32> = Vec::new();
-    for (block, code) in function.blocks.iter().enumerate() {
-        for (at, inst) in code.insts.iter().enumerate() {
-            if inst.effects {
-                needed[block][at] = true;
-                work.extend(inst.uses());
-            }
-        }
-        work.extend(code.exits.iter().flat_map(Inst::uses));
-    }
+    let mut needed: Vec<bool> = insts.iter().map(|inst| inst.effects).collect();
+    let exits = function.blocks.iter().flat_map(|block| &block.exits);
+    let mut work: Vec<Reg> = insts.iter().copied().filter(|inst| inst.effects).chain(exits).flat_map(Inst::uses).collect();
     while let Some(reg) = work.pop() {
-        if std::mem::replace(&mut seen[reg as usize], true) {
-            continue;
-        }
-        for (block, at) in &makers[reg as usize] {
-            if !std::mem::replace(&mut needed[*block][*at], true) {
-                work.extend(function.blocks[*block].insts[*at].uses());
+        for maker in std::mem::take(&mut makers[reg.0]) {
+            if !std::mem::replace(&mut needed[maker], true) {
+                work.extend(insts[maker].uses());
             }
         }
     }
-    for (block, code) in function.blocks.iter_mut().enumerate() {
-        let mut keep = needed[block].iter().copied();
-        code.insts.retain(|_| keep.next().unwrap_or(true));
+    let mut needed = needed.into_iter();
+    for block in &mut function.blocks {
+        block.insts.retain(|_| needed.next().unwrap_or(true));
     }
 }

@@ -1,7 +1,5 @@
 //! Lines of CUDA C: from nodes of metadata to `.file` and `.loc`.
 
-use std::collections::HashMap;
-
 use crate::error::Place;
 use crate::ir::{Module, Node};
 
@@ -19,13 +17,12 @@ pub struct Location {
 /// The files of a module, numbered as they are met.
 pub struct Files<'m> {
     module: &'m Module,
-    numbers: HashMap<String, u32>,
     pub names: Vec<String>,
 }
 
 impl<'m> Files<'m> {
     pub fn new(module: &'m Module) -> Self {
-        Self { module, numbers: HashMap::new(), names: Vec::new() }
+        Self { module, names: Vec::new() }
     }
 
     /// Returns the place of a node, and of the calls that it was inlined into, the innermost first; each with the name of its function.
@@ -46,12 +43,12 @@ impl<'m> Files<'m> {
     }
 
     fn number(&mut self, name: String) -> u32 {
-        let next = self.names.len() as u32 + 1;
-        let number = *self.numbers.entry(name.clone()).or_insert(next);
-        if number == next {
+        let known = self.names.iter().position(|known| *known == name);
+        let index = known.unwrap_or_else(|| {
             self.names.push(name);
-        }
-        number
+            self.names.len() - 1
+        });
+        index as u32 + 1
     }
 
     /// Returns the file of a scope and the name of its function.

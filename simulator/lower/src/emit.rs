@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 
 use crate::debug::{Files, Location};
-use crate::mir::{Base, Class, Function, Inst, Op, Piece};
+use crate::mir::{Base, Class, Function, Inst, Op, Piece, Reg};
 
 /// Text on its way. Writing to a string does not fail, so the results of `write!` are dropped.
 pub struct Emitter<'m> {
@@ -44,7 +44,7 @@ impl<'m> Emitter<'m> {
                 let _ = writeln!(self.text, "$L__BB{}_{block}:", self.function);
             }
             let mut is_first = true;
-            for inst in function.blocks[*block].insts.iter().chain(&function.blocks[*block].exits) {
+            for inst in function.blocks[*block].all() {
                 self.location(inst.dbg, is_first);
                 is_first = false;
                 self.inst(inst);
@@ -55,17 +55,18 @@ impl<'m> Emitter<'m> {
     }
 
     fn registers(&mut self, function: &Function) {
-        let insts = function.blocks.iter().flat_map(|block| block.insts.iter().chain(&block.exits));
-        let used: BTreeSet<u32> = insts.flat_map(|inst| inst.defs().into_iter().chain(inst.uses())).collect();
+        let insts = function.blocks.iter().flat_map(|block| block.all());
+        let used: BTreeSet<Reg> = insts.flat_map(|inst| inst.defs().into_iter().chain(inst.uses())).collect();
         self.names = vec![String::new(); function.regs.len()];
         for class in Class::ALL {
+            let (ty, prefix) = class.names();
             let mut count = 0;
-            for reg in used.iter().filter(|reg| function.regs[**reg as usize] == class) {
+            for reg in used.iter().filter(|reg| function.regs[reg.0] == class) {
                 count += 1;
-                self.names[*reg as usize] = format!("{}{count}", class.prefix());
+                self.names[reg.0] = format!("{prefix}{count}");
             }
             if count > 0 {
-                let _ = writeln!(self.text, "\t.reg .{} {}<{}>;", class.ty(), class.prefix(), count + 1);
+                let _ = writeln!(self.text, "\t.reg .{ty} {prefix}<{}>;", count + 1);
             }
         }
     }
@@ -82,27 +83,20 @@ impl<'m> Emitter<'m> {
                 chain.remove(0);
             }
         }
-        let Some((first, _)) = chain.first() else {
-            if let Some(last) = self.last
-                && is_first
-                && last.line != 0
-            {
+        let Some(&(first, _)) = chain.first() else {
+            if let Some(last) = self.last.filter(|last| is_first && last.line != 0) {
                 let none = Location { line: 0, column: 0, ..last };
                 self.line(none, None);
                 self.last = Some(none);
             }
             return;
         };
-        let parent = chain.get(1).map(|(location, _)| *location);
-        if self.last == Some(*first) && self.known.get(first) == Some(&parent) {
+        let parents: Vec<_> = (1..=chain.len()).map(|at| chain.get(at).map(|(location, _)| *location)).collect();
+        if self.last == Some(first) && self.known.get(&first) == Some(&parents[0]) {
             return;
         }
-        let first = *first;
-        for at in (0..chain.len()).rev() {
-            let (location, name) = &chain[at];
-            let parent = chain.get(at + 1).map(|(location, _)| *location);
-            if at == 0 || self.known.get(location) != Some(&parent) {
-                let (location, name) = (*location, name.clone());
+        for (at, ((location, name), parent)) in chain.into_iter().zip(parents).enumerate().rev() {
+            if at == 0 || self.known.get(&location) != Some(&parent) {
                 self.line(location, parent.map(|parent| (name, parent)));
             }
         }
@@ -126,7 +120,7 @@ impl<'m> Emitter<'m> {
     fn inst(&mut self, inst: &Inst) {
         self.text.push('\t');
         if let Some((reg, is_negated)) = inst.guard {
-            let _ = write!(self.text, "@{}{} ", if is_negated { "!" } else { "" }, self.names[reg as usize]);
+            let _ = write!(self.text, "@{}{} ", if is_negated { "!" } else { "" }, self.names[reg.0]);
         }
         if let Some(pieces) = &inst.template {
             for piece in pieces {
@@ -148,12 +142,12 @@ impl<'m> Emitter<'m> {
 
     fn op(&mut self, op: &Op) {
         match op {
-            Op::Reg(reg) => self.text.push_str(&self.names[*reg as usize]),
+            Op::Reg(reg) => self.text.push_str(&self.names[reg.0]),
             Op::Text(text) => self.text.push_str(text),
             Op::Mem(base, offset) => {
                 self.text.push('[');
                 match base {
-                    Base::Reg(reg) => self.text.push_str(&self.names[*reg as usize]),
+                    Base::Reg(reg) => self.text.push_str(&self.names[reg.0]),
                     Base::Symbol(name) => self.text.push_str(name),
                 }
                 if *offset != 0 {
@@ -173,7 +167,7 @@ impl<'m> Emitter<'m> {
                 self.text.push('}');
             }
             Op::Both(a, b) => {
-                let _ = write!(self.text, "{}|{}", self.names[*a as usize], self.names[*b as usize]);
+                let _ = write!(self.text, "{}|{}", self.names[a.0], self.names[b.0]);
             }
             Op::Label(block) => {
                 let _ = write!(self.text, "$L__BB{}_{block}", self.function);

@@ -29,6 +29,11 @@ impl Error {
     pub(crate) fn at(line: u32, message: impl Into<String>) -> Self {
         Self { message: message.into(), line, source: None }
     }
+
+    /// Adds the line of the IR, if the error has none yet.
+    pub(crate) fn or_at(self, line: u32) -> Self {
+        Self { line: if self.line == 0 { line } else { self.line }, ..self }
+    }
 }
 
 impl fmt::Display for Error {

@@ -24,35 +24,42 @@ pub type Local = u32;
 /// The index of a basic block.
 pub type BlockId = usize;
 
-/// An operand. Its place says its type.
+/// An operand.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     Local(Local),
-    Const(Rc<Const>),
+    Const(Rc<Constant>),
 }
 
-/// A constant.
+/// A constant with its type.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Constant {
+    pub ty: Type,
+    pub value: Const,
+}
+
+/// The value of a constant.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Const {
-    Int(u128),                     // The low bits; those beyond the type's width are zero.
-    Float(u64),                    // The bits of a floating-point number, as wide as its type.
-    Zero,                          // `null`, `zeroinitializer`, `none`
-    Undef,                         // `undef` and `poison`
-    Aggregate(Vec<(Type, Const)>), // The elements of a vector, an array, or a structure.
-    Bytes(Vec<u8>),                // `c"…"`
-    Splat(Type, Rc<Const>),        // The same constant in all elements of a vector.
-    Global(String),                // The address of a variable or a function.
-    Gep { source: Type, base: Rc<Const>, base_type: Type, indices: Vec<(Type, Const)> },
-    Cast { op: Cast, from: Type, value: Rc<Const>, to: Type },
-    Binary { op: Binary, ty: Type, a: Rc<Const>, b: Rc<Const> },
+    Int(u128),                // The low bits; those beyond the type's width are zero.
+    Float(u64),               // The bits of a floating-point number, as wide as its type.
+    Zero,                     // `null`, `zeroinitializer`, `none`
+    Undef,                    // `undef` and `poison`
+    Aggregate(Vec<Constant>), // The elements of a vector, an array, or a structure.
+    Bytes(Vec<u8>),           // `c"…"`
+    Splat(Rc<Constant>),      // The same constant in all elements of a vector.
+    Global(String),           // The address of a variable or a function.
+    Gep { source: Type, base: Rc<Constant>, indices: Vec<Constant> },
+    Cast { op: Cast, value: Rc<Constant> },
+    Binary { op: Binary, a: Rc<Constant>, b: Rc<Constant> },
 }
 
 /// Defines an enum whose members are words of the IR.
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($member:ident = $word:literal $(or $other:literal)?),* $(,)? }) => {
-        $(#[$doc])*
+    ($(#[$meta:meta])* $name:ident { $($(#[$of_member:meta])? $member:ident = $word:literal $(or $other:literal)?),* $(,)? }) => {
+        $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $name { $($member),* }
+        pub enum $name { $($(#[$of_member])? $member),* }
 
         impl $name {
             pub fn of(word: &str) -> Option<Self> {
@@ -103,16 +110,10 @@ pub struct Flags {
 
 words! {
     /// The order that an atomic operation gives to other accesses.
+    #[derive(Default)]
     Ordering {
-        NotAtomic = "", Monotonic = "monotonic" or "unordered", Acquire = "acquire", Release = "release", AcqRel = "acq_rel",
-        SeqCst = "seq_cst",
-    }
-}
-
-#[expect(clippy::derivable_impls, reason = "the macro has no place for a default")]
-impl Default for Ordering {
-    fn default() -> Self {
-        Ordering::NotAtomic
+        #[default] NotAtomic = "", Monotonic = "monotonic" or "unordered", Acquire = "acquire", Release = "release",
+        AcqRel = "acq_rel", SeqCst = "seq_cst",
     }
 }
 
@@ -150,29 +151,29 @@ pub enum Op {
     Binary { op: Binary, flags: Flags, a: Value, b: Value },
     FNeg(Value),
     Fma { a: Value, b: Value, c: Value, negate_product: bool, negate_c: bool }, // `a * b + c`; both may be negated
-    Cast { op: Cast, flags: Flags, from: Type, value: Value },
-    ICmp { predicate: IntPredicate, ty: Type, a: Value, b: Value },
-    FCmp { predicate: String, ty: Type, a: Value, b: Value },
-    Select { condition: Value, condition_type: Type, a: Value, b: Value },
+    Cast { op: Cast, flags: Flags, value: Value },
+    ICmp { predicate: IntPredicate, a: Value, b: Value },
+    FCmp { predicate: String, a: Value, b: Value },
+    Select { condition: Value, a: Value, b: Value },
     Freeze(Value),
     Phi(Vec<(Value, BlockId)>),
-    Load { ptr: Value, ptr_type: Type, access: Access },
-    Store { ty: Type, value: Value, ptr: Value, ptr_type: Type, access: Access },
-    Gep { source: Type, base: Value, base_type: Type, indices: Vec<(Type, Value)> },
+    Load { ptr: Value, access: Access },
+    Store { value: Value, ptr: Value, access: Access },
+    Gep { source: Type, base: Value, indices: Vec<Value> },
     Alloca { ty: Type, count: Value, align: u64 },
-    ExtractValue { from: Type, value: Value, path: Vec<u32> },
-    InsertValue { ty: Type, into: Value, from: Type, value: Value, path: Vec<u32> },
-    ExtractElement { from: Type, vector: Value, index: Value },
+    ExtractValue { value: Value, path: Vec<u32> },
+    InsertValue { into: Value, value: Value, path: Vec<u32> },
+    ExtractElement { vector: Value, index: Value },
     InsertElement { vector: Value, element: Value, index: Value },
-    Shuffle { from: Type, a: Value, b: Value, mask: Vec<Option<u32>> },
+    Shuffle { a: Value, b: Value, mask: Vec<Option<u32>> },
     Call { callee: Callee, args: Vec<Arg>, flags: Flags },
-    AtomicRmw { op: String, ptr: Value, ptr_type: Type, value: Value, scope: String },
-    CmpXchg { ptr: Value, ptr_type: Type, ty: Type, expected: Value, new: Value, ordering: [Ordering; 2], scope: String },
+    AtomicRmw { op: String, ptr: Value, value: Value, scope: String },
+    CmpXchg { ptr: Value, expected: Value, new: Value, ordering: Ordering, scope: String },
     Fence { ordering: Ordering, scope: String },
-    Ret(Option<(Type, Value)>),
+    Ret(Option<Value>),
     Br(BlockId),
     CondBr { condition: Value, then: BlockId, or_else: BlockId },
-    Switch { ty: Type, value: Value, default: BlockId, cases: Vec<(u128, BlockId)> },
+    Switch { value: Value, default: BlockId, cases: Vec<(u128, BlockId)> },
     Unreachable,
 }
 
@@ -187,18 +188,14 @@ pub enum Callee {
 /// An argument of a call.
 #[derive(Clone, Debug)]
 pub struct Arg {
-    pub ty: Type,
     pub value: Value,
     /// `byval(T)`: what the pointer points to is copied.
     pub byval: Option<Type>,
     pub align: u64,
 }
 
-/// A basic block.
-#[derive(Clone, Debug, Default)]
-pub struct Block {
-    pub insts: Vec<Inst>,
-}
+/// The instructions of a basic block.
+pub type Block = Vec<Inst>;
 
 /// A parameter of a function.
 #[derive(Clone, Debug)]
@@ -221,8 +218,8 @@ pub struct Function {
     pub is_variadic: bool,
     pub attributes: Vec<(String, String)>,
     pub groups: Vec<u32>,
-    /// None if it is only declared.
-    pub blocks: Option<Vec<Block>>,
+    /// Empty if it is only declared.
+    pub blocks: Vec<Block>,
     /// The blocks in the order of the text; the first is where the function starts.
     pub order: Vec<BlockId>,
     /// The type of each local.
@@ -237,7 +234,7 @@ pub struct Global {
     pub space: u32,
     pub ty: Type,
     /// None if it is defined elsewhere.
-    pub init: Option<Const>,
+    pub init: Option<Constant>,
     pub is_external: bool,
     pub is_public: bool,
     pub align: Option<u64>,
@@ -276,6 +273,13 @@ pub struct Module {
     pub named_nodes: HashMap<String, Vec<u32>>,
 }
 
+impl Item {
+    /// Returns the number of a node.
+    pub fn node(&self) -> Option<u32> {
+        if let Item::Node(node) = self { Some(*node) } else { None }
+    }
+}
+
 impl Type {
     /// Returns the element of a vector, or the type itself.
     pub fn scalar(&self) -> &Type {
@@ -291,17 +295,25 @@ impl Value {
     pub fn local(&self) -> Option<Local> {
         if let Value::Local(local) = self { Some(*local) } else { None }
     }
+
+    /// Returns the value of a constant.
+    pub fn constant(&self) -> Option<&Const> {
+        if let Value::Const(constant) = self { Some(&constant.value) } else { None }
+    }
 }
 
 impl Function {
-    /// Returns the blocks; none if it is only declared.
-    pub fn body(&self) -> &[Block] {
-        self.blocks.as_deref().unwrap_or(&[])
+    /// Returns true if it has a body, and is not only declared.
+    pub fn is_defined(&self) -> bool {
+        !self.blocks.is_empty()
     }
 
-    /// Returns the instructions of a block.
-    pub fn insts(&self, block: BlockId) -> &[Inst] {
-        self.body().get(block).map_or(&[], |block| &block.insts)
+    /// Returns the type of a value.
+    pub fn ty<'f>(&'f self, value: &'f Value) -> &'f Type {
+        match value {
+            Value::Local(local) => &self.locals[*local as usize],
+            Value::Const(constant) => &constant.ty,
+        }
     }
 
     /// Returns the attributes, those of its groups included.
@@ -320,19 +332,15 @@ impl Module {
     }
 }
 
-impl Const {
-    /// Calls a function with the name of each variable whose address it has.
-    pub fn each_global<'c>(&'c self, visit: &mut impl FnMut(&'c str)) {
-        match self {
-            Const::Global(name) => visit(name),
-            Const::Aggregate(elements) => elements.iter().for_each(|(_, element)| element.each_global(visit)),
-            Const::Splat(_, value) | Const::Cast { value, .. } => value.each_global(visit),
-            Const::Gep { base, .. } => base.each_global(visit),
-            Const::Binary { a, b, .. } => {
-                a.each_global(visit);
-                b.each_global(visit);
-            }
-            Const::Int(_) | Const::Float(_) | Const::Zero | Const::Undef | Const::Bytes(_) => {}
+impl Constant {
+    /// Returns the names of the variables whose addresses it has.
+    pub fn globals(&self) -> Vec<&str> {
+        match &self.value {
+            Const::Global(name) => vec![name],
+            Const::Aggregate(elements) => elements.iter().flat_map(Constant::globals).collect(),
+            Const::Splat(value) | Const::Cast { value, .. } | Const::Gep { base: value, .. } => value.globals(),
+            Const::Binary { a, b, .. } => [a, b].into_iter().flat_map(|operand| operand.globals()).collect(),
+            Const::Int(_) | Const::Float(_) | Const::Zero | Const::Undef | Const::Bytes(_) => Vec::new(),
         }
     }
 }
@@ -370,7 +378,7 @@ impl Op {
             Op::Phi(incoming) => incoming.iter().map(|(value, _)| value).collect(),
             Op::Load { ptr: value, .. } | Op::Alloca { count: value, .. } | Op::CondBr { condition: value, .. } => vec![value],
             Op::Store { value, ptr, .. } | Op::AtomicRmw { value, ptr, .. } => vec![value, ptr],
-            Op::Gep { base, indices, .. } => [base].into_iter().chain(indices.iter().map(|(_, index)| index)).collect(),
+            Op::Gep { base, indices, .. } => [base].into_iter().chain(indices).collect(),
             Op::InsertValue { into, value, .. } => vec![into, value],
             Op::ExtractElement { vector, index, .. } => vec![vector, index],
             Op::InsertElement { vector, element, index } => vec![vector, element, index],
@@ -379,7 +387,7 @@ impl Op {
                 callee.into_iter().chain(args.iter().map(|arg| &arg.value)).collect()
             }
             Op::CmpXchg { ptr, expected, new, .. } => vec![ptr, expected, new],
-            Op::Ret(Some((_, value))) | Op::Switch { value, .. } => vec![value],
+            Op::Ret(Some(value)) | Op::Switch { value, .. } => vec![value],
             Op::Fence { .. } | Op::Ret(None) | Op::Br(_) | Op::Unreachable => Vec::new(),
         }
     }

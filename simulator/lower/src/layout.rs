@@ -40,6 +40,9 @@ impl Scalar {
     }
 }
 
+/// A scalar and its offset in memory.
+pub type Place = (Scalar, u64);
+
 /// Returns the scalar of a type that is one.
 pub fn scalar(ty: &Type) -> Option<Scalar> {
     Some(match ty {
@@ -62,10 +65,7 @@ pub fn size(ty: &Type) -> Result<u64> {
         }
         Type::Array(count, element) => count.checked_mul(size(element)?).unwrap_or(u64::MAX),
         Type::Struct { packed, fields } => {
-            let mut end = 0_u64;
-            for field in fields.iter() {
-                end = place(end, field, *packed)?.saturating_add(size(field)?);
-            }
+            let (_, end) = offsets(fields, *packed)?;
             end.checked_next_multiple_of(align(ty)).unwrap_or(u64::MAX)
         }
         _ => scalar(ty).ok_or_else(|| no_size(ty))?.bytes(),
@@ -87,30 +87,36 @@ pub fn align(ty: &Type) -> u64 {
     }
 }
 
-/// Returns the offset of a field after fields that end at `end`.
-fn place(end: u64, field: &Type, packed: bool) -> Result<u64> {
-    if packed {
-        return Ok(end);
+/// Returns the offsets of fields, and the end of the last one.
+fn offsets(fields: &[Type], packed: bool) -> Result<(Vec<u64>, u64)> {
+    let (mut offsets, mut end) = (Vec::with_capacity(fields.len()), 0_u64);
+    for field in fields {
+        let align = if packed { 1 } else { align(field) };
+        let start = end.checked_next_multiple_of(align).ok_or_else(|| Error::at(0, "a type is too large"))?;
+        offsets.push(start);
+        end = start.saturating_add(size(field)?);
     }
-    end.checked_next_multiple_of(align(field)).ok_or_else(|| Error::at(0, "a type is too large"))
+    Ok((offsets, end))
 }
 
 /// Returns the offset of a field and its type.
 pub fn field(ty: &Type, index: u64) -> Result<(u64, &Type)> {
     let Type::Struct { packed, fields } = ty else { return Err(Error::at(0, "expected a structure")) };
-    let mut end = 0;
-    for (at, field) in fields.iter().enumerate() {
-        let start = place(end, field, *packed)?;
-        if at as u64 == index {
-            return Ok((start, field));
-        }
-        end = start + size(field)?;
-    }
-    Err(Error::at(0, "a structure has no such field"))
+    let (offsets, _) = offsets(fields, *packed)?;
+    let mut places = offsets.into_iter().zip(fields.iter());
+    usize::try_from(index).ok().and_then(|index| places.nth(index)).ok_or_else(|| Error::at(0, "a structure has no such field"))
+}
+
+/// Returns a member of an aggregate, and the number of scalars before it.
+pub fn member<'t>(ty: &'t Type, path: &[u32]) -> Result<(usize, &'t Type)> {
+    path.iter().try_fold((0, ty), |(start, ty), index| {
+        let (before, element) = element(ty, *index)?;
+        Ok((start + before, element))
+    })
 }
 
 /// Returns the element of an aggregate and the number of scalars in front of it.
-pub fn element(ty: &Type, index: u32) -> Result<(usize, &Type)> {
+fn element(ty: &Type, index: u32) -> Result<(usize, &Type)> {
     match ty {
         Type::Struct { fields, .. } => {
             let before: Result<usize> = fields.iter().take(index as usize).map(|field| Ok(parts(field)?.len())).sum();
@@ -128,7 +134,7 @@ pub fn parts(ty: &Type) -> Result<Vec<Scalar>> {
 }
 
 /// Returns the scalars of a value, each with its offset in memory.
-pub fn places(ty: &Type) -> Result<Vec<(Scalar, u64)>> {
+pub fn places(ty: &Type) -> Result<Vec<Place>> {
     let mut parts = Vec::new();
     collect(ty, 0, &mut parts)?;
     Ok(parts)
@@ -138,7 +144,7 @@ fn check_parts(count: u64) -> Result<()> {
     if count > MOST_PARTS { Err(Error::at(0, "a value is too large for registers")) } else { Ok(()) }
 }
 
-fn collect(ty: &Type, offset: u64, parts: &mut Vec<(Scalar, u64)>) -> Result<()> {
+fn collect(ty: &Type, offset: u64, parts: &mut Vec<Place>) -> Result<()> {
     check_parts(parts.len() as u64)?;
     match ty {
         Type::Void => {}
@@ -156,11 +162,8 @@ fn collect(ty: &Type, offset: u64, parts: &mut Vec<(Scalar, u64)>) -> Result<()>
             }
         }
         Type::Struct { packed, fields } => {
-            let mut end = 0;
-            for field in fields.iter() {
-                let start = place(end, field, *packed)?;
+            for (start, field) in offsets(fields, *packed)?.0.into_iter().zip(fields.iter()) {
                 collect(field, offset + start, parts)?;
-                end = start + size(field)?;
             }
         }
         // Two words, the low one first.

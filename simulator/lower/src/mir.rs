@@ -1,9 +1,11 @@
 //! Instructions of PTX with virtual registers.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-/// A virtual register.
-pub type Reg = u32;
+/// A virtual register, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Reg(pub usize);
 
 /// The kind of value that a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,27 +21,15 @@ pub enum Class {
 impl Class {
     pub const ALL: [Class; 6] = [Class::Pred, Class::B16, Class::B32, Class::B64, Class::F32, Class::F64];
 
-    /// Returns the type of its declaration.
-    pub fn ty(self) -> &'static str {
+    /// Returns the type of its declaration and the prefix of its registers.
+    pub fn names(self) -> (&'static str, &'static str) {
         match self {
-            Class::Pred => "pred",
-            Class::B16 => "b16",
-            Class::B32 => "b32",
-            Class::B64 => "b64",
-            Class::F32 => "f32",
-            Class::F64 => "f64",
-        }
-    }
-
-    /// Returns the start of its registers' names.
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Class::Pred => "%p",
-            Class::B16 => "%rs",
-            Class::B32 => "%r",
-            Class::B64 => "%rd",
-            Class::F32 => "%f",
-            Class::F64 => "%fd",
+            Class::Pred => ("pred", "%p"),
+            Class::B16 => ("b16", "%rs"),
+            Class::B32 => ("b32", "%r"),
+            Class::B64 => ("b64", "%rd"),
+            Class::F32 => ("f32", "%f"),
+            Class::F64 => ("f64", "%fd"),
         }
     }
 }
@@ -67,19 +57,55 @@ pub enum Op {
     Label(usize),
 }
 
+/// Makes a list of operands of registers, integers, and texts.
+macro_rules! ops {
+    ($($op:expr),* $(,)?) => { vec![$($crate::mir::Op::from($op)),*] };
+}
+
+pub(crate) use ops;
+
+impl From<Reg> for Op {
+    fn from(reg: Reg) -> Self {
+        Op::Reg(reg)
+    }
+}
+
+/// Literals.
+macro_rules! from_integers {
+    ($($ty:ty)*) => { $(impl From<$ty> for Op {
+        fn from(value: $ty) -> Self {
+            Op::Text(value.to_string().into())
+        }
+    })* };
+}
+
+from_integers!(i32 u32 i64);
+
+impl From<&'static str> for Op {
+    fn from(text: &'static str) -> Self {
+        Op::Text(text.into())
+    }
+}
+
+impl From<&[Reg]> for Op {
+    fn from(regs: &[Reg]) -> Self {
+        Op::List(regs.iter().copied().map(Op::Reg).collect())
+    }
+}
+
 impl Op {
-    /// Calls a function with each register.
-    pub fn each_reg(&self, visit: &mut impl FnMut(Reg)) {
+    /// Adds the registers in it to a list.
+    fn add_regs(&self, regs: &mut Vec<Reg>) {
         match self {
-            Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => visit(*reg),
-            Op::Both(a, b) => [a, b].into_iter().for_each(|reg| visit(*reg)),
-            Op::List(ops) => ops.iter().for_each(|op| op.each_reg(visit)),
+            Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => regs.push(*reg),
+            Op::Both(a, b) => regs.extend([*a, *b]),
+            Op::List(ops) => ops.iter().for_each(|op| op.add_regs(regs)),
             Op::Text(_) | Op::Mem(..) | Op::Label(_) => {}
         }
     }
 
     /// Calls a function with each register, to replace it.
-    pub fn each_reg_mut(&mut self, visit: &mut impl FnMut(&mut Reg)) {
+    fn each_reg_mut(&mut self, visit: &mut impl FnMut(&mut Reg)) {
         match self {
             Op::Reg(reg) | Op::Mem(Base::Reg(reg), _) => visit(reg),
             Op::Both(a, b) => [a, b].into_iter().for_each(visit),
@@ -116,17 +142,24 @@ pub struct Inst {
 }
 
 impl Inst {
+    /// Returns an instruction without a guard. Its results come first among its operands.
+    pub fn new(opcode: impl Into<Cow<'static, str>>, mut ops: Vec<Op>, args: Vec<Op>, effects: bool, dbg: Option<u32>) -> Self {
+        let results = ops.len();
+        ops.extend(args);
+        Self { guard: None, opcode: opcode.into(), ops, results, effects, template: None, dbg }
+    }
+
     /// Returns the registers that it writes.
     pub fn defs(&self) -> Vec<Reg> {
         let mut regs = Vec::new();
-        self.ops[..self.results].iter().for_each(|op| op.each_reg(&mut |reg| regs.push(reg)));
+        self.ops[..self.results].iter().for_each(|op| op.add_regs(&mut regs));
         regs
     }
 
     /// Returns the registers that it reads.
     pub fn uses(&self) -> Vec<Reg> {
         let mut regs: Vec<Reg> = self.guard.iter().map(|(reg, _)| *reg).collect();
-        self.ops[self.results..].iter().for_each(|op| op.each_reg(&mut |reg| regs.push(reg)));
+        self.ops[self.results..].iter().for_each(|op| op.add_regs(&mut regs));
         regs
     }
 
@@ -156,8 +189,15 @@ pub struct Block {
     pub successors: Vec<usize>,
 }
 
+impl Block {
+    /// Returns its instructions, branches included.
+    pub fn all(&self) -> impl DoubleEndedIterator<Item = &Inst> {
+        self.insts.iter().chain(&self.exits)
+    }
+}
+
 /// A function.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Function {
     pub blocks: Vec<Block>,
     /// The blocks in the order of the text.
@@ -166,23 +206,11 @@ pub struct Function {
     pub regs: Vec<Class>,
     /// Variables in local and shared memory that only this function has.
     pub variables: Vec<String>,
-}
-
-/// Returns a literal integer.
-pub fn int(value: i64) -> Op {
-    Op::Text(value.to_string().into())
-}
-
-/// Returns a literal number in the form of its bits.
-pub fn f32_bits(bits: u32) -> Op {
-    Op::Text(format!("0f{bits:08X}").into())
-}
-
-pub fn f64_bits(bits: u64) -> Op {
-    Op::Text(format!("0d{bits:016X}").into())
+    /// The functions that it calls, by their names in the IR.
+    pub callees: BTreeSet<String>,
 }
 
 /// Returns the instruction that copies a register of a class.
 pub fn mov(class: Class) -> String {
-    format!("mov.{}", class.ty())
+    format!("mov.{}", class.names().0)
 }

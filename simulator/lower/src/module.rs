@@ -10,10 +10,10 @@ use crate::dead;
 use crate::debug::Files;
 use crate::emit::Emitter;
 use crate::error::{Error, Result};
-use crate::ir::{Function, Global, Item, Module, Node, Type};
+use crate::ir::{Function, Global, Item, Module, Node, Param, Type};
 use crate::layout::{self, Scalar};
 use crate::mir::{self, Base, Op};
-use crate::select::{Lowered, Names, lower, parameter};
+use crate::select::{Names, lower, parameter, passed};
 use crate::space::Space;
 
 /// How the text is to be made.
@@ -41,35 +41,35 @@ pub fn emit(module: &mut Module, options: &Options) -> Result<String> {
     }
     let module = &*module;
     let names = Names::new(module);
-    let mut lowered: BTreeMap<&str, Lowered> = BTreeMap::new();
-    let kernels = module.functions.iter().filter(|function| function.is_kernel && function.blocks.is_some());
-    let mut wanted: Vec<&str> = kernels.map(|function| function.name.as_str()).collect();
-    while let Some(name) = wanted.pop() {
-        let with_body = module.functions.iter().find(|function| function.name == name && function.blocks.is_some());
-        let Some(function) = with_body.filter(|_| !lowered.contains_key(name)) else { continue };
-        let mut new = lower(module, &names, function, options.target)?;
-        dead::remove(&mut new.code);
-        coalesce(&mut new.code);
-        wanted.extend(module.functions.iter().map(|function| function.name.as_str()).filter(|name| new.callees.contains(*name)));
-        lowered.insert(&function.name, new);
+    let mut lowered: BTreeMap<&str, mir::Function> = BTreeMap::new();
+    let mut wanted: Vec<&Function> = module.functions.iter().filter(|function| function.is_kernel).collect();
+    while let Some(function) = wanted.pop() {
+        if !function.is_defined() || lowered.contains_key(function.name.as_str()) {
+            continue;
+        }
+        let mut code = lower(module, &names, function, options.target)?;
+        dead::remove(&mut code);
+        coalesce(&mut code);
+        wanted.extend(module.functions.iter().filter(|function| code.callees.contains(&function.name)));
+        lowered.insert(&function.name, code);
     }
     let mut emitter = Emitter::new(Files::new(module), options.hidden.clone());
     let (major, minor) = options.version;
     let _ = write!(emitter.text, ".version {major}.{minor}\n.target sm_{}\n.address_size 64\n\n", options.target);
-    let symbols: BTreeMap<&str, BTreeSet<String>> = lowered.iter().map(|(name, lowered)| (*name, symbols(&lowered.code))).collect();
+    let symbols: BTreeMap<&str, BTreeSet<String>> = lowered.iter().map(|(name, code)| (*name, symbols(code))).collect();
     let (own, common) = variables(module, &names, &symbols)?;
     for declaration in common {
         let _ = writeln!(emitter.text, "{declaration}");
     }
     prototypes(&mut emitter.text, module, &names, &lowered)?;
     for function in &module.functions {
-        let Some(lowered) = lowered.get(function.name.as_str()) else { continue };
+        let Some(code) = lowered.get(function.name.as_str()) else { continue };
         let _ = write!(emitter.text, "\n{}", header(function, &names)?);
         if let Some(limits) = launch.get(&function.name).filter(|_| function.is_kernel) {
             emitter.text.push_str(limits);
         }
         emitter.text.push('\n');
-        emitter.body(&lowered.code, own.get(function.name.as_str()).map_or(&[], Vec::as_slice));
+        emitter.body(code, own.get(function.name.as_str()).map_or(&[], Vec::as_slice));
     }
     Ok(emitter.finish())
 }
@@ -83,31 +83,24 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
         let Some(Item::Global(name)) = items.first() else { continue };
         for pair in items[1..].chunks(2) {
             let [Item::Text(key), Item::Integer(value)] = pair else { continue };
-            let (directive, axis) = match key.as_str() {
-                "kernel" => {
-                    kernels.insert(name.clone());
-                    continue;
-                }
-                "maxntidx" | "maxntidy" | "maxntidz" => (".maxntid", usize::from(key.as_bytes()[7] - b'x')),
-                "reqntidx" | "reqntidy" | "reqntidz" => (".reqntid", usize::from(key.as_bytes()[7] - b'x')),
-                "minctasm" => (".minnctapersm", 0),
-                "maxnreg" => (".maxnreg", 0),
-                _ => continue,
+            if key == "kernel" {
+                kernels.insert(name.clone());
+            }
+            let Some(directive) = directive(key.trim_end_matches(['x', 'y', 'z'])) else { continue };
+            let axis = match key.as_bytes().last() {
+                Some(b'y') => 1,
+                Some(b'z') => 2,
+                _ => 0,
             };
             found.entry(name.clone()).or_default().entry(directive).or_default()[axis] = Some(*value);
         }
     }
     for function in &mut module.functions {
         function.is_kernel |= kernels.contains(&function.name);
-        let groups = function.groups.iter().filter_map(|group| module.attributes.get(group)).flatten();
-        for (key, value) in groups.chain(&function.attributes) {
-            let directive = match key.as_str() {
-                "nvvm.maxntid" => ".maxntid",
-                "nvvm.reqntid" => ".reqntid",
-                "nvvm.minctasm" => ".minnctapersm",
-                "nvvm.maxnreg" => ".maxnreg",
-                _ => continue,
-            };
+    }
+    for function in &module.functions {
+        for (key, value) in function.all_attributes(module) {
+            let Some(directive) = key.strip_prefix("nvvm.").and_then(directive) else { continue };
             let extents = found.entry(function.name.clone()).or_default().entry(directive).or_default();
             for (extent, number) in extents.iter_mut().zip(value.split(',')) {
                 *extent = number.trim().parse().ok();
@@ -126,6 +119,17 @@ fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     found.into_iter().map(|(name, limits)| (name, text(limits))).collect()
 }
 
+/// Returns the directive of a limit.
+fn directive(limit: &str) -> Option<&'static str> {
+    Some(match limit {
+        "maxntid" => ".maxntid",
+        "reqntid" => ".reqntid",
+        "minctasm" => ".minnctapersm",
+        "maxnreg" => ".maxnreg",
+        _ => return None,
+    })
+}
+
 /// Returns the names that a function refers to.
 fn symbols(code: &mir::Function) -> BTreeSet<String> {
     let ops = code.blocks.iter().flat_map(|block| &block.insts).flat_map(|inst| &inst.ops);
@@ -137,27 +141,16 @@ fn symbols(code: &mir::Function) -> BTreeSet<String> {
     ops.filter_map(name).collect()
 }
 
-/// Returns the declarations of the variables that are used: shared ones of a single kernel, by kernel, and all others.
-#[expect(clippy::type_complexity, reason = "taken apart at once")]
-fn variables<'m>(
-    module: &'m Module,
-    names: &Names,
-    symbols: &BTreeMap<&'m str, BTreeSet<String>>,
-) -> Result<(BTreeMap<&'m str, Vec<String>>, Vec<String>)> {
-    let mut own: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let mut common = Vec::new();
-    let mut referred = BTreeSet::new();
-    let inits = module.globals.iter().filter(|global| !global.name.starts_with("llvm.")).filter_map(|global| global.init.as_ref());
-    inits.for_each(|init| {
-        init.each_global(&mut |name| {
-            referred.insert(name);
-        })
-    });
-    for global in &module.globals {
-        if global.name.starts_with("llvm.") {
-            continue;
-        }
-        let Some(declaration) = data::declaration(names, global)? else { continue };
+/// Declarations of variables: shared ones of a single kernel, by kernel, and all others.
+type Declarations<'m> = (BTreeMap<&'m str, Vec<String>>, Vec<String>);
+
+/// Returns the declarations of the variables that are used.
+fn variables<'m>(module: &'m Module, names: &Names, symbols: &BTreeMap<&'m str, BTreeSet<String>>) -> Result<Declarations<'m>> {
+    let (mut own, mut common) = (BTreeMap::<&str, Vec<String>>::new(), Vec::new());
+    let globals = || module.globals.iter().filter(|global| !global.name.starts_with("llvm."));
+    let referred: BTreeSet<&str> = globals().filter_map(|global| global.init.as_ref()).flat_map(|init| init.globals()).collect();
+    for global in globals() {
+        let declaration = data::declaration(names, global)?;
         let name = names.of(&global.name);
         let users: Vec<&str> = symbols.iter().filter(|(_, symbols)| symbols.contains(name)).map(|(user, _)| *user).collect();
         let is_kernel = |name: &str| module.functions.iter().any(|function| function.name == name && function.is_kernel);
@@ -186,11 +179,11 @@ fn refers(global: &Global) -> bool {
 }
 
 /// Declarations of the functions that others call.
-fn prototypes(text: &mut String, module: &Module, names: &Names, lowered: &BTreeMap<&str, Lowered>) -> Result<()> {
-    let called: BTreeSet<&String> = lowered.values().flat_map(|lowered| &lowered.callees).collect();
+fn prototypes(text: &mut String, module: &Module, names: &Names, lowered: &BTreeMap<&str, mir::Function>) -> Result<()> {
+    let called: BTreeSet<&String> = lowered.values().flat_map(|code| &code.callees).collect();
     for function in &module.functions {
         if called.contains(&function.name) {
-            let linkage = if function.blocks.is_none() { ".extern " } else { "" };
+            let linkage = if function.is_defined() { "" } else { ".extern " };
             let _ = writeln!(text, "{linkage}{};", signature(function, names)?);
         }
     }
@@ -199,24 +192,16 @@ fn prototypes(text: &mut String, module: &Module, names: &Names, lowered: &BTree
 
 /// Returns `.func (result) name(parameters)`.
 fn signature(function: &Function, names: &Names) -> Result<String> {
-    let at = |error: Error| Error { line: function.line, ..error };
-    let mut text = ".func ".to_owned();
+    let mut result = String::new();
     if function.result != Type::Void {
-        let how = crate::select::passed(&function.result, None, layout::align(&function.result)).map_err(at)?;
-        let _ = write!(text, "({}func_retval0{}) ", how.declaration, how.extent);
+        let how = passed(&function.result, None, layout::align(&function.result)).map_err(|error| error.or_at(function.line))?;
+        result = format!("({}func_retval0{}) ", how.declaration, how.extent);
     }
-    let name = names.of(&function.name);
-    let params: Result<Vec<String>> = function
-        .params
-        .iter()
-        .enumerate()
-        .map(|(index, param)| {
-            let how = crate::select::passed(&param.ty, param.byval.as_ref(), param.align).map_err(at)?;
-            Ok(format!("{}{}{}", how.declaration, parameter(name, index), how.extent))
-        })
-        .collect();
-    let _ = write!(text, "{name}({})", params?.join(", "));
-    Ok(text)
+    let params = parameters(function, names, |param, name| {
+        let how = passed(&param.ty, param.byval.as_ref(), param.align)?;
+        Ok(format!("{}{name}{}", how.declaration, how.extent))
+    })?;
+    Ok(format!(".func {result}{}({})", names.of(&function.name), params.join(", ")))
 }
 
 /// Returns the header of a kernel or a function, with its parameters.
@@ -224,27 +209,25 @@ fn header(function: &Function, names: &Names) -> Result<String> {
     if !function.is_kernel {
         return signature(function, names);
     }
-    let name = names.of(&function.name);
-    let params: Result<Vec<String>> = function
-        .params
-        .iter()
-        .enumerate()
-        .map(|(index, param)| {
-            let of = param.byval.as_ref().unwrap_or(&param.ty);
-            let parameter = parameter(name, index);
-            let whole = layout::scalar(of).filter(|scalar| param.byval.is_none() && scalar.bits() <= 64);
-            Ok(match whole {
-                Some(Scalar::Float) => format!("\t.param .f32 {parameter}"),
-                Some(Scalar::Double) => format!("\t.param .f64 {parameter}"),
-                Some(Scalar::Half | Scalar::BFloat) => format!("\t.param .b16 {parameter}"),
-                Some(scalar) => format!("\t.param .u{} {parameter}", scalar.bytes() * 8),
-                None => {
-                    let bytes = layout::size(of).map_err(|error| Error { line: function.line, ..error })?;
-                    let align = param.align.max(layout::align(of));
-                    format!("\t.param .align {align} .b8 {parameter}[{bytes}]")
-                }
-            })
+    let params = parameters(function, names, |param, name| {
+        let of = param.byval.as_ref().unwrap_or(&param.ty);
+        Ok(match layout::scalar(of).filter(|scalar| param.byval.is_none() && scalar.bits() <= 64) {
+            Some(Scalar::Float) => format!("\t.param .f32 {name}"),
+            Some(Scalar::Double) => format!("\t.param .f64 {name}"),
+            Some(Scalar::Half | Scalar::BFloat) => format!("\t.param .b16 {name}"),
+            Some(scalar) => format!("\t.param .u{} {name}", scalar.bytes() * 8),
+            None => {
+                let align = param.align.max(layout::align(of));
+                format!("\t.param .align {align} .b8 {name}[{}]", layout::size(of)?)
+            }
         })
-        .collect();
-    Ok(format!(".visible .entry {name}(\n{}\n)", params?.join(",\n")))
+    })?;
+    Ok(format!(".visible .entry {}(\n{}\n)", names.of(&function.name), params.join(",\n")))
+}
+
+/// Returns the declaration of each parameter.
+fn parameters(function: &Function, names: &Names, declare: impl Fn(&Param, String) -> Result<String>) -> Result<Vec<String>> {
+    let name = names.of(&function.name);
+    let declared = function.params.iter().enumerate().map(|(index, param)| declare(param, parameter(name, index)));
+    declared.collect::<Result<_>>().map_err(|error| error.or_at(function.line))
 }

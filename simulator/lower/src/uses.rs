@@ -1,20 +1,22 @@
 //! Where each local of a function is defined and used.
 
-use crate::ir::{BlockId, Function, Inst, Value};
+use crate::ir::{BlockId, Function, Inst, Local, Op, Value};
 
-/// The definitions and uses of a function's locals.
-pub struct Uses {
+/// A function, and the definitions and uses of its locals.
+pub struct Uses<'f> {
+    pub function: &'f Function,
     /// The block and the index of the instruction that defines a local; none for a parameter.
     defs: Vec<Option<(BlockId, usize)>>,
     /// The instructions that use a local, each as often as it does.
     users: Vec<Vec<(BlockId, usize)>>,
 }
 
-impl Uses {
-    pub fn new(function: &Function) -> Self {
-        let mut uses = Self { defs: vec![None; function.locals.len()], users: vec![Vec::new(); function.locals.len()] };
-        for (block, insts) in function.body().iter().enumerate() {
-            for (at, inst) in insts.insts.iter().enumerate() {
+impl<'f> Uses<'f> {
+    pub fn new(function: &'f Function) -> Self {
+        let count = function.locals.len();
+        let mut uses = Self { function, defs: vec![None; count], users: vec![Vec::new(); count] };
+        for (block, insts) in function.blocks.iter().enumerate() {
+            for (at, inst) in insts.iter().enumerate() {
                 if let Some(result) = inst.result {
                     uses.defs[result as usize] = Some((block, at));
                 }
@@ -24,10 +26,10 @@ impl Uses {
         uses
     }
 
-    /// Returns the instruction that defines a value.
-    pub fn def<'f>(&self, function: &'f Function, value: &Value) -> Option<&'f Inst> {
+    /// Returns the operation that defines a value.
+    pub fn def(&self, value: &Value) -> Option<&'f Op> {
         let (block, at) = self.place(value)?;
-        function.insts(block).get(at)
+        Some(&self.function.blocks[block][at].op)
     }
 
     /// Returns the block and the index of the instruction that defines a value.
@@ -35,7 +37,8 @@ impl Uses {
         self.defs[value.local()? as usize]
     }
 
-    pub fn users(&self, local: u32) -> &[(BlockId, usize)] {
-        &self.users[local as usize]
+    /// Returns the instructions that use a local, each with its block and its index.
+    pub fn users(&self, local: Local) -> impl Iterator<Item = (BlockId, usize, &'f Inst)> + Clone {
+        self.users[local as usize].iter().map(|&(block, at)| (block, at, &self.function.blocks[block][at]))
     }
 }

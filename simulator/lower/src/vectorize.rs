@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::address::{Address, Origin, Term, address};
 use crate::alias::{Touch, may_alias};
 use crate::cfg::Graph;
-use crate::ir::{Access, BlockId, Callee, Function, Inst, Module, Op, Ordering, Type, Value};
+use crate::ir::{Access, BlockId, Callee, Inst, Module, Op, Ordering, Type, Value};
 use crate::layout::{self, Scalar};
 use crate::space::Spaces;
 use crate::uses::Uses;
@@ -41,13 +41,12 @@ impl Plan {
         self.places.get(&(block, inst)).map(|at| &self.bundles[*at])
     }
 
-    pub fn new(module: &Module, function: &Function, graph: &Graph, uses: &Uses, spaces: &Spaces) -> Self {
+    pub fn new(module: &Module, graph: &Graph, uses: &Uses, spaces: &Spaces) -> Self {
         let mut plan = Plan::default();
         for &block in &graph.order {
-            let events: Vec<Event> = function.insts(block).iter().map(|inst| event(module, function, uses, spaces, inst)).collect();
+            let events: Vec<Event> = uses.function.blocks[block].iter().map(|inst| event(module, uses, spaces, inst)).collect();
             for is_store in [false, true] {
-                let finder = Finder { module, function, uses, events: &events, is_store };
-                for bundle in finder.bundles() {
+                for bundle in (Finder { module, uses, events: &events, is_store }).bundles() {
                     for (member, _) in &bundle.members {
                         plan.places.insert((block, *member), plan.bundles.len());
                     }
@@ -60,48 +59,40 @@ impl Plan {
 }
 
 /// The effect of an instruction on memory.
-enum Event {
+enum Event<'f> {
     Nothing,
     /// It may read or write anything.
     Barrier,
     Access {
-        touch: Touch,
+        touch: Touch<'f>,
         is_store: bool,
-        invariant: bool,
         element: Option<Scalar>, // of what may become part of a bundle
-        align: u64,
     },
 }
 
-fn event(module: &Module, function: &Function, uses: &Uses, spaces: &Spaces, inst: &Inst) -> Event {
-    let (ty, ptr, ptr_type, access, is_store) = match &inst.op {
-        Op::Load { ptr, ptr_type, access } => (&inst.ty, ptr, ptr_type, access, false),
-        Op::Store { ty, ptr, ptr_type, access, .. } => (ty, ptr, ptr_type, access, true),
-        Op::AtomicRmw { .. } | Op::CmpXchg { .. } | Op::Fence { .. } => return Event::Barrier,
-        Op::Call { callee: Callee::Asm { side_effect, constraints, .. }, .. } => {
-            return if *side_effect || constraints.contains("memory") { Event::Barrier } else { Event::Nothing };
+fn event<'f>(module: &Module, uses: &Uses<'f>, spaces: &Spaces, inst: &'f Inst) -> Event<'f> {
+    let (ty, ptr, access, is_store) = match &inst.op {
+        Op::Load { ptr, access } => (&inst.ty, ptr, access, false),
+        Op::Store { value, ptr, access } => (uses.function.ty(value), ptr, access, true),
+        Op::Call { callee: Callee::Asm { side_effect: false, constraints, .. }, .. } if !constraints.contains("memory") => {
+            return Event::Nothing;
         }
-        Op::Call { callee: Callee::Function(name), .. } => {
-            return if is_pure(module, name) { Event::Nothing } else { Event::Barrier };
-        }
-        Op::Call { .. } => return Event::Barrier,
+        Op::Call { callee: Callee::Function(name), .. } if is_pure(module, name) => return Event::Nothing,
+        Op::AtomicRmw { .. } | Op::CmpXchg { .. } | Op::Fence { .. } | Op::Call { .. } => return Event::Barrier,
         _ => return Event::Nothing,
     };
     let Ok(bytes) = layout::size(ty) else { return Event::Barrier };
     if access.volatile || access.ordering != Ordering::NotAtomic {
         return Event::Barrier;
     }
-    let touch = Touch::new(spaces.of(module, ptr, ptr_type), address(function, uses, ptr), bytes, access);
-    let element = layout::scalar(ty.scalar()).filter(|scalar| {
-        matches!(ty, Type::Vector(..) | Type::Int(_) | Type::Half | Type::BFloat | Type::Float | Type::Double | Type::Ptr(_))
-            && matches!(scalar.bits(), 8 | 16 | 32 | 64)
-            && !(matches!(ty, Type::Vector(count, _) if !count.is_power_of_two()))
-    });
-    Event::Access { touch, is_store, invariant: access.invariant, element, align: access.align }
+    let touch = Touch { space: spaces.of(ptr), address: address(uses, ptr), bytes, access };
+    let is_whole = !matches!(ty, Type::Vector(count, _) if !count.is_power_of_two());
+    let element = layout::scalar(ty.scalar()).filter(|scalar| is_whole && matches!(scalar.bits(), 8 | 16 | 32 | 64));
+    Event::Access { touch, is_store, element }
 }
 
 /// Returns true if a function neither accesses memory that others see, nor orders accesses to it.
-pub fn is_pure(module: &Module, name: &str) -> bool {
+fn is_pure(module: &Module, name: &str) -> bool {
     const IGNORED: [&str; 5] = ["llvm.assume", "llvm.lifetime.", "llvm.dbg.", "llvm.experimental.noalias", "llvm.expect"];
     if IGNORED.iter().any(|prefix| name.starts_with(prefix)) {
         return true;
@@ -112,117 +103,102 @@ pub fn is_pure(module: &Module, name: &str) -> bool {
 
 struct Finder<'f> {
     module: &'f Module,
-    function: &'f Function,
-    uses: &'f Uses,
-    events: &'f [Event],
+    uses: &'f Uses<'f>,
+    events: &'f [Event<'f>],
     is_store: bool,
 }
 
+/// An access of a chain: its instruction and what it touches.
+type Member<'f> = (usize, &'f Touch<'f>);
+
 impl Finder<'_> {
     fn bundles(&self) -> Vec<Bundle> {
-        type Key = (Origin, Vec<Term>, u64);
-        let mut chains: Vec<(Key, Vec<(i64, usize)>)> = Vec::new();
-        let mut found: HashMap<Key, usize> = HashMap::new();
+        type Key<'k> = (&'k Origin, &'k [Term], u64);
+        let mut chains: HashMap<Key, Vec<Member>> = HashMap::new();
         for (at, event) in self.events.iter().enumerate() {
-            let Event::Access { touch, is_store, element: Some(element), .. } = event else { continue };
-            if *is_store != self.is_store || touch.address.origin == Origin::Unknown {
-                continue;
+            let Event::Access { touch, is_store, element: Some(element) } = event else { continue };
+            let Address { origin, terms, .. } = &touch.address;
+            if *is_store == self.is_store && *origin != Origin::Unknown {
+                chains.entry((origin, terms, element.bytes())).or_default().push((at, touch));
             }
-            let Address { origin, terms, offset } = &touch.address;
-            let key = (origin.clone(), terms.clone(), element.bytes());
-            let chain = *found.entry(key.clone()).or_insert_with(|| {
-                chains.push((key, Vec::new()));
-                chains.len() - 1
-            });
-            chains[chain].1.push((*offset, at));
         }
-        chains.into_iter().flat_map(|(_, chain)| self.split(chain)).collect()
+        // The order does not matter: an access is in one chain only.
+        chains.into_values().flat_map(|chain| self.split(chain)).collect()
     }
 
     /// Returns the bundles of accesses with the same base.
-    fn split(&self, mut chain: Vec<(i64, usize)>) -> Vec<Bundle> {
-        chain.sort_by_key(|(offset, at)| (*offset, *at));
+    fn split(&self, mut chain: Vec<Member>) -> Vec<Bundle> {
+        chain.sort_by_key(|(at, touch)| (touch.address.offset, *at));
         // Two accesses to the same place: LLVM keeps the first for a chain.
-        chain.dedup_by_key(|(offset, _)| *offset);
+        chain.dedup_by_key(|(_, touch)| touch.address.offset);
         let mut bundles = Vec::new();
-        let mut start = 0;
-        while start < chain.len() {
-            let mut taken = 1;
-            let mut end = start + 1;
-            let (mut bytes, align) = self.extent(chain[start].1);
-            while let Some((offset, at)) = chain.get(end) {
-                if offset.wrapping_sub(chain[start].0) != bytes as i64 {
+        let mut rest = chain.as_slice();
+        while let Some((_, first)) = rest.first() {
+            let distance = |touch: &Touch| touch.address.offset.wrapping_sub(first.address.offset) as u64;
+            let align = first.access.align;
+            let (mut taken, mut bytes) = (1, first.bytes);
+            for (end, (_, next)) in rest.iter().enumerate().skip(1) {
+                if distance(next) != bytes {
                     break;
                 }
-                bytes += self.extent(*at).0;
-                end += 1;
+                bytes += next.bytes;
                 if bytes > WIDEST {
                     break;
                 }
-                if bytes.is_power_of_two() && align >= bytes && self.is_free(&chain[start..end]) {
-                    taken = end - start;
+                if bytes.is_power_of_two() && align >= bytes && self.is_free(&rest[..=end]) {
+                    taken = end + 1;
                 }
             }
+            let (members, others) = rest.split_at(taken);
             if taken > 1 {
-                let members = &chain[start..start + taken];
-                let leader = members.iter().map(|(_, at)| *at);
-                let leader = if self.is_store { leader.max() } else { leader.min() };
-                bundles.push(Bundle {
-                    members: members.iter().map(|(offset, at)| (*at, offset.wrapping_sub(chain[start].0) as u64)).collect(),
-                    leader: leader.unwrap_or(0),
-                    align,
-                });
+                let places = members.iter().map(|(at, _)| *at);
+                let leader = if self.is_store { places.max() } else { places.min() }.unwrap_or(0);
+                let members = members.iter().map(|(at, touch)| (*at, distance(touch))).collect();
+                bundles.push(Bundle { members, leader, align });
             }
-            start += taken;
+            rest = others;
         }
         bundles
     }
 
-    /// Returns the size and the alignment of an access.
-    fn extent(&self, at: usize) -> (u64, u64) {
-        if let Event::Access { touch, align, .. } = &self.events[at] { (touch.bytes, *align) } else { (0, 1) }
-    }
-
     /// Returns true if the accesses can be made at one place.
-    fn is_free(&self, members: &[(i64, usize)]) -> bool {
-        let places: Vec<usize> = members.iter().map(|(_, at)| *at).collect();
-        let (Some(&first), Some(&last)) = (places.iter().min(), places.iter().max()) else { return false };
+    fn is_free(&self, members: &[Member]) -> bool {
+        let places = || members.iter().map(|(at, _)| *at);
+        let (Some(first), Some(last)) = (places().min(), places().max()) else { return false };
         (first..last).all(|between| match &self.events[between] {
             Event::Nothing => true,
             Event::Barrier => false,
             Event::Access { is_store, .. } if !is_store && !self.is_store => true,
-            Event::Access { touch, .. } => places.iter().all(|&place| {
+            Event::Access { touch, .. } => members.iter().all(|&(place, moved)| {
                 // A load moves over what is before it, and a store over what is after it.
                 let is_passed = if self.is_store { place < between } else { place > between };
-                let Event::Access { touch: moved, invariant, .. } = &self.events[place] else { return false };
-                let is_free = *invariant || !may_alias(self.module, self.function, self.uses, touch, moved);
-                !is_passed || places.contains(&between) || is_free
+                let is_free = moved.access.invariant || !may_alias(self.module, self.uses, touch, moved);
+                !is_passed || places().any(|place| place == between) || is_free
             }),
         })
     }
 }
 
 /// Returns true if the read-only cache can serve a load: nothing writes there while the kernel runs.
-pub fn is_read_only(function: &Function, uses: &Uses, ptr: &Value, access: &Access) -> bool {
-    access.invariant || function.is_kernel && only_read(function, uses, ptr, 0)
+pub fn is_read_only(uses: &Uses, ptr: &Value, access: &Access) -> bool {
+    access.invariant || uses.function.is_kernel && only_read(uses, ptr, 0)
 }
 
 /// Returns true if a pointer can only come from parameters with `const` and `__restrict__`.
-fn only_read(function: &Function, uses: &Uses, ptr: &Value, depth: usize) -> bool {
+fn only_read(uses: &Uses, ptr: &Value, depth: usize) -> bool {
     if depth > 4 {
         return false;
     }
-    let Origin::Local(origin) = address(function, uses, ptr).origin else { return false };
-    if let Some(param) = function.params.get(origin as usize) {
+    let Origin::Local(origin) = address(uses, ptr).origin else { return false };
+    if let Some(param) = uses.function.params.get(origin as usize) {
         return param.noalias && param.readonly && param.byval.is_none();
     }
-    let value = Value::Local(origin);
-    match uses.def(function, &value).map(|inst| &inst.op) {
+    match uses.def(&Value::Local(origin)) {
         Some(Op::Phi(incoming)) => incoming.iter().all(|(value, _)| {
             // A loop advances the pointer that it started with.
-            address(function, uses, value).origin == Origin::Local(origin) || only_read(function, uses, value, depth + 1)
+            address(uses, value).origin == Origin::Local(origin) || only_read(uses, value, depth + 1)
         }),
-        Some(Op::Select { a, b, .. }) => [a, b].into_iter().all(|value| only_read(function, uses, value, depth + 1)),
+        Some(Op::Select { a, b, .. }) => [a, b].into_iter().all(|value| only_read(uses, value, depth + 1)),
         _ => false,
     }
 }

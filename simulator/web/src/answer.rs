@@ -42,22 +42,18 @@ pub enum Answer {
 /// A module.
 #[derive(Debug, Serialize)]
 pub struct Loaded {
-    /// The kernels that can run.
-    pub kernels: Vec<KernelEntry>,
-    /// The variables in global and constant memory.
-    pub variables: Vec<SizedEntry>,
-    /// Kernels that the simulator cannot execute, with the reason.
-    pub refused: Vec<Refused>,
+    pub(crate) kernels: Vec<KernelEntry>,
+    /// Those in global and constant memory.
+    pub(crate) variables: Vec<SizedEntry>,
+    /// Kernels that the simulator cannot execute.
+    pub(crate) refused: Vec<Refused>,
     /// `.target` as a compute capability.
-    pub target: (u32, u32),
+    pub(crate) target: (u32, u32),
 }
 
-/// A kernel.
 #[derive(Debug, Serialize)]
-pub struct KernelEntry {
-    /// Its name.
+pub(crate) struct KernelEntry {
     pub name: String,
-    /// Its parameters.
     pub params: Vec<SizedEntry>,
     /// Bytes of shared memory that it declares.
     pub shared_bytes: u32,
@@ -65,21 +61,16 @@ pub struct KernelEntry {
     pub max_threads: Option<u32>,
 }
 
-/// A parameter of a kernel, or a variable of the module.
+/// A parameter of a kernel, or a variable of the module, by its name in PTX.
 #[derive(Debug, Serialize)]
-pub struct SizedEntry {
-    /// Its name in PTX.
+pub(crate) struct SizedEntry {
     pub name: String,
-    /// Its size.
     pub bytes: u64,
 }
 
-/// A kernel that cannot run.
 #[derive(Debug, Serialize)]
-pub struct Refused {
-    /// Its name.
+pub(crate) struct Refused {
     pub name: String,
-    /// The reason.
     pub error: Failure,
 }
 
@@ -92,24 +83,20 @@ pub struct Launched {
     pub findings: Vec<FindingText>,
     /// The least time that the work needs, with its working.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bound: Option<BoundEntry>,
+    pub(crate) bound: Option<BoundEntry>,
     /// The recorded instructions.
-    pub steps: Vec<StepEntry>,
+    pub(crate) steps: Vec<StepEntry>,
 }
 
-/// A finding in words.
+/// A finding in words, and where it is.
 #[derive(Debug, Serialize)]
 pub struct FindingText {
-    /// How bad it is.
-    pub severity: Severity,
-    /// The finding.
-    pub text: String,
+    pub(crate) severity: Severity,
+    pub(crate) text: String,
     /// A suggested fix.
-    pub help: Option<&'static str>,
-    /// Line of the PTX.
-    pub ptx_line: u32,
-    /// Line of the CUDA source.
-    pub source: Option<SourceLine>,
+    pub(crate) help: Option<&'static str>,
+    pub(crate) ptx_line: u32,
+    pub(crate) source: Option<SourceLine>,
 }
 
 impl From<&Finding> for FindingText {
@@ -119,10 +106,9 @@ impl From<&Finding> for FindingText {
     }
 }
 
-/// The bound of a launch.
+/// The bound of a launch, in clocks: a simulator has no time.
 #[derive(Debug, Serialize)]
-pub struct BoundEntry {
-    /// The least number of clocks. A simulator has no time.
+pub(crate) struct BoundEntry {
     pub least_clocks: f64,
     /// The units that have work to do, longest time first.
     pub parts: Vec<PartEntry>,
@@ -130,12 +116,10 @@ pub struct BoundEntry {
     pub as_written: Vec<PartEntry>,
 }
 
-/// The work of a unit: `amount / (rate * copies)`.
+/// The work of a unit: `amount / (rate * copies)` clocks at least.
 #[derive(Debug, Serialize)]
-pub struct PartEntry {
-    /// The unit's name.
+pub(crate) struct PartEntry {
     pub unit: String,
-    /// How much work it has.
     pub amount: u64,
     /// The unit of the amount.
     pub of: &'static str,
@@ -143,7 +127,6 @@ pub struct PartEntry {
     pub rate: f64,
     /// How many of the units work in parallel.
     pub copies: u32,
-    /// The least number of clocks.
     pub least_clocks: f64,
 }
 
@@ -166,18 +149,15 @@ impl BoundEntry {
 /// An instruction of the recorded warp.
 #[derive(Debug, Serialize)]
 pub struct StepEntry {
-    /// Its place in the program.
-    pub location: Location,
+    pub(crate) location: Location,
     /// A bit for each lane that executed it.
-    pub lanes: u32,
-    /// The registers that it changed.
-    pub writes: Vec<WriteEntry>,
+    pub(crate) lanes: u32,
+    pub(crate) writes: Vec<WriteEntry>,
 }
 
-/// The new values of a register.
+/// The new values of a register, by its name in PTX.
 #[derive(Debug, Serialize)]
-pub struct WriteEntry {
-    /// Its name in PTX.
+pub(crate) struct WriteEntry {
     pub register: String,
     /// 1, 32 or 64.
     pub bits: u32,
@@ -185,13 +165,10 @@ pub struct WriteEntry {
     pub values: Lanes,
 }
 
-/// The values of a register.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-pub enum Lanes {
-    /// Of 1 or 32 bits.
+pub(crate) enum Lanes {
     Numbers(Vec<u32>),
-    /// Of 64 bits.
     Texts(Vec<String>),
 }
 
@@ -212,18 +189,13 @@ impl From<Step> for StepEntry {
 /// A profile that a launch can name.
 #[derive(Debug, Serialize)]
 pub struct ProfileEntry {
-    /// The name.
-    pub name: &'static str,
-    /// The product.
-    pub product: &'static str,
-    /// The compute capability.
-    pub compute_capability: (u32, u32),
-    /// Multiprocessors.
-    pub multiprocessors: u32,
+    pub(crate) name: &'static str,
+    pub(crate) product: &'static str,
+    pub(crate) compute_capability: (u32, u32),
+    pub(crate) multiprocessors: u32,
     /// Clock of the arithmetic units, in kHz.
-    pub clock_khz: u32,
-    /// Most threads of a block.
-    pub max_threads_per_block: u32,
+    pub(crate) clock_khz: u32,
+    pub(crate) max_threads_per_block: u32,
 }
 
 impl From<&Profile> for ProfileEntry {

@@ -27,7 +27,7 @@ type Box3D = [usize; 3];
 
 /// `cudaMemcpy3DParms`
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Parameters {
     source_array: Handle,
     source_start: Box3D,
@@ -69,20 +69,8 @@ fn memory_types(kind: u32) -> Result<(u32, u32)> {
     }
 }
 
-fn end(memory_type: u32, memory: Pitched, [x_bytes, y, z]: Box3D) -> Copy3DEnd {
-    Copy3DEnd {
-        x_bytes,
-        y,
-        z,
-        lod: 0,
-        memory_type,
-        host: memory.address,
-        device: memory.address,
-        array: 0,
-        reserved: 0,
-        pitch: memory.pitch,
-        height: memory.height,
-    }
+fn end(memory_type: u32, Pitched { address, pitch, height, .. }: Pitched, [x_bytes, y, z]: Box3D) -> Copy3DEnd {
+    Copy3DEnd { x_bytes, y, z, memory_type, host: address, device: address, pitch, height, ..Copy3DEnd::default() }
 }
 
 fn copy_box(parameters: Parameters, when: When) -> Result {
@@ -111,17 +99,8 @@ fn copy_rows(to: (Address, usize), from: (Address, usize), [width, height]: [usi
         return Err(Code::INVALID_PITCH);
     }
     let rows = |(address, pitch)| Pitched { address, pitch, width, height };
-    let parameters = Parameters {
-        source_array: 0,
-        source_start: [0; 3],
-        source: rows(from),
-        target_array: 0,
-        target_start: [0; 3],
-        target: rows(to),
-        extent: [width, height, 1],
-        kind,
-    };
-    copy_box(parameters, when)
+    let (source, target, extent) = (rows(from), rows(to), [width, height, 1]);
+    copy_box(Parameters { source, target, extent, kind, ..Parameters::default() }, when)
 }
 
 /// Returns the address of some bytes in a variable.

@@ -72,8 +72,8 @@ exports! {
     }
 
     fn cudaGetDeviceFlags(flags: Ptr<u32>) {
-        let mut found = 0;
-        driver::cuDevicePrimaryCtxGetState(context::device()?, Ptr::to(&mut found), Ptr::to(&mut 0))?;
+        let device = context::device()?;
+        let found = Ptr::written(|found| driver::cuDevicePrimaryCtxGetState(device, found, Ptr::to(&mut 0)))?;
         flags.put(found | MAP_HOST)
     }
 

@@ -1,6 +1,5 @@
 //! Events.
 
-use crate::context;
 use crate::export::exports;
 use crate::pointer::{Handle, Ptr};
 
@@ -16,13 +15,8 @@ exports! {
             cuEventElapsedTime(milliseconds: Ptr<f32>, start: Handle, end: Handle);
     }
 
-    fn cudaEventCreate(event: Ptr<Handle>) {
-        context::ensure()?;
-        cuEventCreate(event, 0)
-    }
-
-    fn [cudaEventRecord cudaEventRecord_ptsz](event: Handle, stream: Handle) {
-        context::ensure()?;
-        cuEventRecordWithFlags(event, stream, 0)
+    after {
+        cudaEventCreate(event: Ptr<Handle>) => ensure(), cuEventCreate(event, 0);
+        [cudaEventRecord cudaEventRecord_ptsz](event: Handle, stream: Handle) => ensure(), cuEventRecordWithFlags(event, stream, 0);
     }
 }

@@ -31,11 +31,7 @@ pub struct Attributes {
 }
 
 fn attributes(function: Handle) -> Result<Attributes> {
-    let get = |attribute| -> Result<i32> {
-        let mut value = 0;
-        driver::cuFuncGetAttribute(Ptr::to(&mut value), attribute, function)?;
-        Ok(value)
-    };
+    let get = |attribute| Ptr::written(|value| driver::cuFuncGetAttribute(value, attribute, function));
     // Clusters came later than the rest, so an older driver does not know their attributes.
     let cluster = |attribute| get(attribute).unwrap_or_default();
     // The numbers are those of `CU_FUNC_ATTRIBUTE_…`.

@@ -20,11 +20,7 @@ const MAX_GRID: [u32; 3] = [5, 6, 7];
 /// `dim3`
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct Dim3 {
-    x: u32,
-    y: u32,
-    z: u32,
-}
+pub struct Dim3([u32; 3]);
 
 /// `cudaLaunchConfig_t`. Its attributes are the driver's.
 #[repr(C)]
@@ -44,12 +40,6 @@ thread_local! {
     static CALLS: RefCell<Vec<Config>> = const { RefCell::new(Vec::new()) };
 }
 
-impl Dim3 {
-    fn array(self) -> [u32; 3] {
-        [self.x, self.y, self.z]
-    }
-}
-
 impl Config {
     fn plain(grid: Dim3, block: Dim3, shared_bytes: usize, stream: Handle) -> Self {
         Self { grid, block, shared_bytes, stream, attributes: Ptr::NULL, attribute_count: 0 }
@@ -58,8 +48,8 @@ impl Config {
     /// Returns the same for the driver.
     pub fn of_driver(self) -> Result<LaunchConfig> {
         Ok(LaunchConfig {
-            grid: self.grid.array(),
-            block: self.block.array(),
+            grid: self.grid.0,
+            block: self.block.0,
             shared_bytes: u32::try_from(self.shared_bytes).map_err(|_| Code::INVALID_VALUE)?,
             stream: self.stream,
             attributes: self.attributes,
@@ -104,9 +94,8 @@ fn launch(kernel: Handle, config: Config, arguments: Ptr<Ptr<c_void>>) -> Result
 fn is_possible(config: &LaunchConfig) -> bool {
     let device = context::device().unwrap_or_default();
     let limit = |attribute| {
-        let mut value = 0;
-        let found = driver::cuDeviceGetAttribute(Ptr::to(&mut value), attribute, device);
-        if found.is_ok() { value as u32 } else { u32::MAX }
+        let found = Ptr::written(|value| driver::cuDeviceGetAttribute(value, attribute, device));
+        found.map_or(u32::MAX, |value| value as u32)
     };
     let fits =
         |shape: [u32; 3], limits: [u32; 3]| shape.into_iter().zip(limits).all(|(size, most)| (1..=limit(most)).contains(&size));
@@ -140,9 +129,8 @@ exports! {
     fn [cudaLaunchCooperativeKernel cudaLaunchCooperativeKernel_ptsz](
         stub: Ptr<c_void>, grid: Dim3, block: Dim3, arguments: Ptr<Ptr<c_void>>, shared_bytes: usize, stream: Handle,
     ) {
-        let mut value = [0; 16];
-        value[0] = 1;
-        let mut cooperative = LaunchAttribute { id: COOPERATIVE, padding: 0, value };
+        let mut cooperative = LaunchAttribute { id: COOPERATIVE, ..LaunchAttribute::default() };
+        cooperative.value[0] = 1;
         let plain = Config::plain(grid, block, shared_bytes, stream);
         let config = Config { attributes: Ptr::to(&mut cooperative), attribute_count: 1, ..plain };
         launch(registry::kernel(stub)?, config, arguments)

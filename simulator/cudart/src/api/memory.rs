@@ -20,14 +20,13 @@ const HOST_POINTER: u32 = 4;
 const IS_MANAGED: u32 = 8;
 const DEVICE_ORDINAL: u32 = 9;
 
-/// `cudaMemoryTypeUnregistered`, `cudaMemoryTypeManaged`, and the device of memory that CUDA does not know
-const UNREGISTERED: u32 = 0;
+/// `cudaMemoryTypeManaged`, and the device of memory that CUDA does not know. Its type is 0, `cudaMemoryTypeUnregistered`.
 const MANAGED: u32 = 3;
 const NO_DEVICE: i32 = -2;
 
 /// `cudaPointerAttributes`
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct PointerAttributes {
     memory_type: u32,
     device: i32,
@@ -61,20 +60,18 @@ fn host(out: Ptr<Ptr<c_void>>, bytes: usize, flags: u32) -> Result {
     driver::cuMemHostAlloc(out, bytes, flags)
 }
 
-/// Returns the location that a device number means; -1 is the host.
-fn location_of(device: i32) -> Location {
-    if device == -1 { Location { kind: 2, id: 0 } } else { Location { kind: 1, id: device } }
-}
-
-/// Reads a location that is passed in place of a device number: its two fields share a register.
-fn location_in(register: u64) -> Location {
-    Location { kind: register as u32, id: (register >> 32) as i32 }
+/// Returns the location of memory. CUDA 12 passes a device, and -1 means the host. CUDA 13 passes a location; its two fields share a
+/// register.
+fn location(place: u64) -> Location {
+    match Version::current() {
+        Version::Cuda12 if place as i32 == -1 => Location { kind: 2, id: 0 },
+        Version::Cuda12 => Location { kind: 1, id: place as i32 },
+        Version::Cuda13 => Location { kind: place as u32, id: (place >> 32) as i32 },
+    }
 }
 
 fn attribute<T: Default>(attribute: u32, address: Address) -> Result<T> {
-    let mut value = T::default();
-    driver::cuPointerGetAttribute(Ptr::to(&mut value).cast(), attribute, address)?;
-    Ok(value)
+    Ptr::written(|value: Ptr<T>| driver::cuPointerGetAttribute(value.cast(), attribute, address))
 }
 
 exports! {
@@ -102,6 +99,13 @@ exports! {
             allocate(address, bytes, |address| driver::cuMemAllocFromPoolAsync(address, bytes, pool, stream));
     }
 
+    after {
+        [cudaFreeAsync cudaFreeAsync_ptsz](address: Address, stream: Handle) => ensure(),
+            if address == 0 { Ok(()) } else { driver::cuMemFreeAsync(address, stream) };
+        cudaMemAdvise(address: Address, bytes: usize, advice: u32, place: u64) => ensure(),
+            cuMemAdvise_v2(address, bytes, advice, location(place));
+    }
+
     fn cudaMallocManaged(address: Ptr<Address>, bytes: usize, flags: u32) {
         if bytes == 0 {
             return Err(Code::INVALID_VALUE);
@@ -124,28 +128,14 @@ exports! {
         out.put(Pitched { address, pitch, width: extent.width, height: extent.height })
     }
 
-    fn [cudaFreeAsync cudaFreeAsync_ptsz](address: Address, stream: Handle) {
-        context::ensure()?;
-        if address == 0 { Ok(()) } else { driver::cuMemFreeAsync(address, stream) }
-    }
-
-    // CUDA 12 passes a device and a stream; CUDA 13 passes a location, flags and a stream.
+    // After the place, CUDA 12 passes a stream; CUDA 13 passes flags and a stream.
     fn [cudaMemPrefetchAsync cudaMemPrefetchAsync_ptsz](address: Address, bytes: usize, place: u64, next: usize, last: usize) {
         context::ensure()?;
-        match Version::current() {
-            Version::Cuda12 => cuMemPrefetchAsync_v2(address, bytes, location_of(place as i32), 0, next),
-            Version::Cuda13 => cuMemPrefetchAsync_v2(address, bytes, location_in(place), next as u32, last),
-        }
-    }
-
-    // CUDA 12 passes a device; CUDA 13 passes a location.
-    fn cudaMemAdvise(address: Address, bytes: usize, advice: u32, place: u64) {
-        context::ensure()?;
-        let location = match Version::current() {
-            Version::Cuda12 => location_of(place as i32),
-            Version::Cuda13 => location_in(place),
+        let (flags, stream) = match Version::current() {
+            Version::Cuda12 => (0, next),
+            Version::Cuda13 => (next as u32, last),
         };
-        cuMemAdvise_v2(address, bytes, advice, location)
+        cuMemPrefetchAsync_v2(address, bytes, location(place), flags, stream)
     }
 
     fn cudaPointerGetAttributes(attributes: Ptr<PointerAttributes>, address: Address) {
@@ -155,9 +145,7 @@ exports! {
             attributes.offset_bytes(size_of::<PointerAttributes>()).put(Reserved::default())?;
         }
         let Ok(memory_type) = attribute::<u32>(MEMORY_TYPE, address) else {
-            let host_pointer = address;
-            let unknown = PointerAttributes { memory_type: UNREGISTERED, device: NO_DEVICE, device_pointer: 0, host_pointer };
-            return attributes.put(unknown);
+            return attributes.put(PointerAttributes { device: NO_DEVICE, host_pointer: address, ..PointerAttributes::default() });
         };
         let is_managed = attribute::<u32>(IS_MANAGED, address).is_ok_and(|managed| managed != 0);
         attributes.put(PointerAttributes {

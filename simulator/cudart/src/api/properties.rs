@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 
-use crate::compat::Field::{self, Int, Int12, Int13, Size, Zero};
+use crate::compat::Field::{self, In, Int, Size, Zero};
 use crate::compat::{FIELDS, LAST_OF_11, Version};
 use crate::context;
 use crate::driver;
@@ -18,14 +18,10 @@ const NAME_BYTES: usize = 256;
 
 /// Returns the bytes of the structure.
 fn structure(fields: &[Field], version: Version, device: i32) -> Result<Vec<u8>> {
-    let attribute = |number: u32| -> Result<i32> {
-        let mut value = 0;
-        match driver::cuDeviceGetAttribute(Ptr::to(&mut value), number, device) {
-            Ok(()) => Ok(value),
-            // The driver is older than the attribute.
-            Err(Code::INVALID_VALUE) => Ok(0),
-            Err(code) => Err(code),
-        }
+    let attribute = |number: u32| match Ptr::written(|value| driver::cuDeviceGetAttribute(value, number, device)) {
+        // The driver is older than the attribute.
+        Err(Code::INVALID_VALUE) => Ok(0),
+        found => found,
     };
     let mut bytes: Vec<u8> = Vec::new();
     for &field in fields {
@@ -35,24 +31,17 @@ fn structure(fields: &[Field], version: Version, device: i32) -> Result<Vec<u8>>
                 driver::cuDeviceGetName(Ptr::to(&mut name).cast(), NAME_BYTES as i32, device)?;
                 bytes.extend(name);
             }
-            Field::Uuid => {
-                let mut uuid = [0_u8; 16];
-                driver::cuDeviceGetUuid_v2(Ptr::to(&mut uuid), device)?;
-                bytes.extend(uuid);
+            Field::Uuid => bytes.extend(Ptr::written(|uuid| driver::cuDeviceGetUuid_v2(uuid, device))?),
+            Field::TotalMemory | Size(_) => {
+                let size = match field {
+                    Size(number) => attribute(number)? as usize,
+                    _ => Ptr::written(|total| driver::cuDeviceTotalMem_v2(total, device))?,
+                };
+                align(&mut bytes);
+                bytes.extend(size.to_ne_bytes());
             }
-            Field::TotalMemory => {
-                let mut total = 0_usize;
-                driver::cuDeviceTotalMem_v2(Ptr::to(&mut total), device)?;
-                align(&mut bytes, size_of::<usize>());
-                bytes.extend(total.to_ne_bytes());
-            }
-            Size(number) => {
-                align(&mut bytes, size_of::<usize>());
-                bytes.extend((attribute(number)? as usize).to_ne_bytes());
-            }
-            Int12(_) if version != Version::Cuda12 => {}
-            Int13(_) if version != Version::Cuda13 => {}
-            Int(numbers) | Int12(numbers) | Int13(numbers) => {
+            In(only, _) if only != version => {}
+            Int(numbers) | In(_, numbers) => {
                 for &number in numbers {
                     bytes.extend(if number == 0 { 0 } else { attribute(number)? }.to_ne_bytes());
                 }
@@ -63,12 +52,13 @@ fn structure(fields: &[Field], version: Version, device: i32) -> Result<Vec<u8>>
             }
         }
     }
-    align(&mut bytes, size_of::<usize>());
+    align(&mut bytes);
     Ok(bytes)
 }
 
-fn align(bytes: &mut Vec<u8>, alignment: usize) {
-    bytes.resize(bytes.len().next_multiple_of(alignment), 0);
+/// Adds zeros up to where a `size_t` may be.
+fn align(bytes: &mut Vec<u8>) {
+    bytes.resize(bytes.len().next_multiple_of(size_of::<usize>()), 0);
 }
 
 fn put(properties: Ptr<c_void>, fields: &[Field], version: Version, device: i32) -> Result {

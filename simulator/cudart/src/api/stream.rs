@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 
-use crate::context;
 use crate::export::exports;
 use crate::pointer::{Address, Handle, Ptr};
 
@@ -34,8 +33,7 @@ exports! {
         cudaThreadExchangeStreamCaptureMode => ensure() cuThreadExchangeStreamCaptureMode(mode: Ptr<u32>);
     }
 
-    fn cudaStreamCreate(stream: Ptr<Handle>) {
-        context::ensure()?;
-        cuStreamCreate(stream, 0)
+    after {
+        cudaStreamCreate(stream: Ptr<Handle>) => ensure(), cuStreamCreate(stream, 0);
     }
 }

@@ -1,15 +1,14 @@
 //! Calls and inline PTX.
 
 use super::cursor::Parser;
-use super::words::Attached;
 use crate::error::Result;
-use crate::ir::{Arg, Callee, Flags, Op, Type, Value};
+use crate::ir::{Arg, Callee, Flags, Op, Type};
 use crate::layout;
 use crate::lex::Kind;
 
 impl Parser {
     /// Reads the rest of a `call`.
-    pub fn call(&mut self) -> Result<(Type, Op, Attached)> {
+    pub fn call(&mut self) -> Result<(Type, Op)> {
         let words = self.words_before_type()?;
         let has = |word: &str| words.iter().any(|found| found == word || found == "fast");
         let flags = Flags { contract: has("contract"), afn: has("afn"), ..Flags::default() };
@@ -45,7 +44,7 @@ impl Parser {
         if self.line() == line && *self.peek() == Kind::Punct(b'[') {
             self.skip_brackets()?;
         }
-        Ok((ty, Op::Call { callee, args, flags }, self.attached()?))
+        Ok((ty, Op::Call { callee, args, flags }))
     }
 
     /// Reads an argument; none for metadata.
@@ -53,21 +52,11 @@ impl Parser {
         let ty = self.ty()?;
         if ty == Type::Other {
             // `metadata !16`, `metadata ptr %x`
-            let mut depth = 0_usize;
-            loop {
-                match self.peek() {
-                    Kind::Punct(b',' | b')') if depth == 0 => return Ok(None),
-                    Kind::Punct(b'(' | b'{') => depth += 1,
-                    Kind::Punct(b')' | b'}') => depth = depth.saturating_sub(1),
-                    Kind::End => return Err(self.expected("')'")),
-                    _ => {}
-                }
-                self.skip();
-            }
+            return self.element_of_node().map(|_| None);
         }
         let attributes = self.attributes()?;
-        let value: Value = self.value(&ty)?;
+        let value = self.value(&ty)?;
         let align = attributes.align.unwrap_or_else(|| attributes.byval.as_ref().map_or(1, layout::align));
-        Ok(Some(Arg { ty, value, byval: attributes.byval, align }))
+        Ok(Some(Arg { value, byval: attributes.byval, align }))
     }
 }

@@ -12,8 +12,9 @@ pub const DEEPEST: usize = 40;
 #[derive(Default)]
 pub struct Parser {
     tokens: Vec<Token>,
-    at: usize,
-    /// Named structures: where their definitions start, and those that have been read.
+    /// The place among the tokens.
+    pub at: usize,
+    /// Named structures: where their definitions start, and those that have been read. They may be used before.
     pub definitions: HashMap<String, usize>,
     pub structures: HashMap<String, Type>,
     pub depth: usize,
@@ -29,15 +30,15 @@ pub struct Parser {
 
 impl Parser {
     pub fn new(tokens: Vec<Token>) -> Self {
-        Self { tokens, ..Self::default() }
-    }
-
-    pub fn position(&self) -> usize {
-        self.at
-    }
-
-    pub fn go_to(&mut self, position: usize) {
-        self.at = position;
+        let mut definitions = HashMap::new();
+        for (at, window) in tokens.windows(3).enumerate() {
+            if let [Kind::Local(name), Kind::Punct(b'='), Kind::Word(word)] = [0, 1, 2].map(|next: usize| &window[next].kind)
+                && word == "type"
+            {
+                definitions.insert(name.clone(), at + 3);
+            }
+        }
+        Self { tokens, definitions, ..Self::default() }
     }
 
     pub fn peek(&self) -> &Kind {
@@ -68,9 +69,7 @@ impl Parser {
     }
 
     pub fn skip(&mut self) {
-        if *self.peek() != Kind::End {
-            self.at += 1;
-        }
+        self.next();
     }
 
     pub fn accept(&mut self, punct: u8) -> bool {
@@ -109,30 +108,38 @@ impl Parser {
         self.error(format!("expected {what}, found {found}"))
     }
 
+    /// Returns what was found, or goes back and names the token there.
+    pub fn require<T>(&mut self, start: usize, what: &str, found: Option<T>) -> Result<T> {
+        found.ok_or_else(|| {
+            self.at = start;
+            self.expected(what)
+        })
+    }
+
     pub fn error(&self, message: impl Into<String>) -> Error {
         Error::at(self.line(), message)
     }
 
-    pub fn word(&mut self, what: &str) -> Result<String> {
-        let Kind::Word(word) = self.peek().clone() else { return Err(self.expected(what)) };
+    /// Takes the next token if it is what is read.
+    pub fn take<T>(&mut self, what: &str, read: impl FnOnce(&Kind) -> Option<T>) -> Result<T> {
+        let value = read(self.peek()).ok_or_else(|| self.expected(what))?;
         self.at += 1;
-        Ok(word)
+        Ok(value)
+    }
+
+    pub fn word(&mut self, what: &str) -> Result<String> {
+        self.take(what, |kind| if let Kind::Word(word) = kind { Some(word.clone()) } else { None })
     }
 
     pub fn text(&mut self, what: &str) -> Result<String> {
-        let Kind::Text(text) = self.peek().clone() else { return Err(self.expected(what)) };
-        self.at += 1;
-        Ok(String::from_utf8_lossy(&text).into_owned())
+        self.take(what, |kind| match kind {
+            Kind::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
+            _ => None,
+        })
     }
 
     pub fn integer<T: std::str::FromStr>(&mut self, what: &str) -> Result<T> {
-        let value = match self.peek() {
-            Kind::Integer(text) => text.parse().ok(),
-            _ => None,
-        };
-        let value = value.ok_or_else(|| self.expected(what))?;
-        self.at += 1;
-        Ok(value)
+        self.take(what, |kind| if let Kind::Integer(text) = kind { text.parse().ok() } else { None })
     }
 
     /// Skips from an opening bracket past its closing one.
@@ -217,13 +224,8 @@ impl Parser {
 
     /// Reads `%name`.
     pub fn label_name(&mut self) -> Result<BlockId> {
-        match self.next() {
-            Kind::Local(name) => Ok(self.block(name)),
-            _ => {
-                self.at = self.at.saturating_sub(1);
-                Err(self.expected("a label"))
-            }
-        }
+        let name = self.take("a label", |kind| if let Kind::Local(name) = kind { Some(name.clone()) } else { None })?;
+        Ok(self.block(name))
     }
 
     /// Goes one level deeper into a type or a constant.

@@ -1,7 +1,6 @@
 //! Instructions.
 
 use super::cursor::Parser;
-use super::words::Attached;
 use crate::error::Result;
 use crate::ir::{Binary, Cast, Const, Inst, IntPredicate, Op, Type, Value};
 use crate::layout;
@@ -20,11 +19,9 @@ impl Parser {
             _ => None,
         };
         let word = self.word("an instruction")?;
-        let (ty, op, attached) = self.operation(&word).map_err(|mut error| {
-            // A type without a size knows no line.
-            error.line = if error.line == 0 { line } else { error.line };
-            error
-        })?;
+        // A type without a size knows no line.
+        let (ty, mut op) = self.operation(&word).map_err(|error| error.or_at(line))?;
+        let dbg = self.attached(&mut op)?;
         let result = match name {
             Some(name) if ty != Type::Void => {
                 let local = self.local(name);
@@ -37,27 +34,22 @@ impl Parser {
             Some(_) => return Err(self.error("an instruction without a result has a name")),
             None => None,
         };
-        Ok(Inst { result, ty, op, line, dbg: attached.dbg })
+        Ok(Inst { result, ty, op, line, dbg })
     }
 
-    fn operation(&mut self, word: &str) -> Result<(Type, Op, Attached)> {
-        if let Some(found) = self.memory_instruction(word)? {
-            return Ok(found);
-        }
+    fn operation(&mut self, word: &str) -> Result<(Type, Op)> {
         if let Some(op) = Binary::of(word) {
             let flags = self.flags();
-            let (ty, a) = self.typed_value()?;
-            let b = self.second(&ty)?;
-            return Ok((ty, Op::Binary { op, flags, a, b }, self.attached()?));
+            let (ty, [a, b]) = self.two_values()?;
+            return Ok((ty, Op::Binary { op, flags, a, b }));
         }
         if let Some(op) = Cast::of(word) {
             let flags = self.flags();
-            let (from, value) = self.typed_value()?;
+            let (_, value) = self.typed_value()?;
             self.expect_word("to")?;
-            let to = self.ty()?;
-            return Ok((to, Op::Cast { op, flags, from, value }, self.attached()?));
+            return Ok((self.ty()?, Op::Cast { op, flags, value }));
         }
-        let (ty, op) = match word {
+        Ok(match word {
             "fneg" => {
                 self.flags();
                 let (ty, value) = self.typed_value()?;
@@ -67,23 +59,21 @@ impl Parser {
                 self.flags();
                 let word = self.word("a predicate")?;
                 let predicate = IntPredicate::of(&word).ok_or_else(|| self.error(format!("unknown predicate {word}")))?;
-                let (ty, a) = self.typed_value()?;
-                let b = self.second(&ty)?;
-                (compared(&ty), Op::ICmp { predicate, ty, a, b })
+                let (ty, [a, b]) = self.two_values()?;
+                (compared(&ty), Op::ICmp { predicate, a, b })
             }
             "fcmp" => {
                 self.flags();
                 let predicate = self.word("a predicate")?;
-                let (ty, a) = self.typed_value()?;
-                let b = self.second(&ty)?;
-                (compared(&ty), Op::FCmp { predicate, ty, a, b })
+                let (ty, [a, b]) = self.two_values()?;
+                (compared(&ty), Op::FCmp { predicate, a, b })
             }
             "select" => {
                 self.flags();
-                let (condition_type, condition) = self.typed_value()?;
+                let (_, condition) = self.typed_value()?;
                 let (ty, a) = self.next_typed_value()?;
                 let (_, b) = self.next_typed_value()?;
-                (ty, Op::Select { condition, condition_type, a, b })
+                (ty, Op::Select { condition, a, b })
             }
             "freeze" => {
                 let (ty, value) = self.typed_value()?;
@@ -110,18 +100,17 @@ impl Parser {
             "extractvalue" => {
                 let (from, value) = self.typed_value()?;
                 let path = self.path()?;
-                (inner(&from, &path)?.clone(), Op::ExtractValue { from, value, path })
+                (layout::member(&from, &path)?.1.clone(), Op::ExtractValue { value, path })
             }
             "insertvalue" => {
                 let (ty, into) = self.typed_value()?;
-                let (from, value) = self.next_typed_value()?;
-                let path = self.path()?;
-                (ty.clone(), Op::InsertValue { ty, into, from, value, path })
+                let (_, value) = self.next_typed_value()?;
+                (ty, Op::InsertValue { into, value, path: self.path()? })
             }
             "extractelement" => {
                 let (from, vector) = self.typed_value()?;
                 let (_, index) = self.next_typed_value()?;
-                (from.scalar().clone(), Op::ExtractElement { from, vector, index })
+                (from.scalar().clone(), Op::ExtractElement { vector, index })
             }
             "insertelement" => {
                 let (ty, vector) = self.typed_value()?;
@@ -132,16 +121,11 @@ impl Parser {
             "shufflevector" => self.shuffle()?,
             "tail" | "musttail" | "notail" => {
                 self.expect_word("call")?;
-                return self.call();
+                self.call()?
             }
-            "call" => return self.call(),
-            "ret" => {
-                if self.accept_word("void") {
-                    (Type::Void, Op::Ret(None))
-                } else {
-                    (Type::Void, Op::Ret(Some(self.typed_value()?)))
-                }
-            }
+            "call" => self.call()?,
+            "ret" if self.accept_word("void") => (Type::Void, Op::Ret(None)),
+            "ret" => (Type::Void, Op::Ret(Some(self.typed_value()?.1))),
             "br" if matches!(self.peek(), Kind::Word(word) if word == "label") => (Type::Void, Op::Br(self.label()?)),
             "br" => {
                 let (_, condition) = self.typed_value()?;
@@ -152,14 +136,16 @@ impl Parser {
             }
             "switch" => self.switch()?,
             "unreachable" => (Type::Void, Op::Unreachable),
-            _ => return Err(self.error(format!("the instruction {word} is not supported"))),
-        };
-        Ok((ty, op, self.attached()?))
+            _ => self.memory_instruction(word)?,
+        })
     }
 
-    fn second(&mut self, ty: &Type) -> Result<Value> {
+    /// Reads a type and two operands of it.
+    fn two_values(&mut self) -> Result<(Type, [Value; 2])> {
+        let (ty, a) = self.typed_value()?;
         self.expect(b',')?;
-        self.value(ty)
+        let b = self.value(&ty)?;
+        Ok((ty, [a, b]))
     }
 
     /// Reads `, 0, 1`.
@@ -184,15 +170,15 @@ impl Parser {
         let mask = match self.constant(&mask_type)? {
             Const::Zero => vec![Some(0); count as usize],
             Const::Undef => vec![None; count as usize],
-            Const::Splat(_, value) => vec![index(&value); count as usize],
-            Const::Aggregate(elements) => elements.iter().map(|(_, value)| index(value)).collect(),
+            Const::Splat(element) => vec![index(&element.value); count as usize],
+            Const::Aggregate(elements) => elements.iter().map(|element| index(&element.value)).collect(),
             _ => return Err(self.error("expected constant indices")),
         };
-        Ok((Type::Vector(mask.len() as u32, element.clone()), Op::Shuffle { from, a, b, mask }))
+        Ok((Type::Vector(mask.len() as u32, element.clone()), Op::Shuffle { a, b, mask }))
     }
 
     fn switch(&mut self) -> Result<(Type, Op)> {
-        let (ty, value) = self.typed_value()?;
+        let (_, value) = self.typed_value()?;
         self.expect(b',')?;
         let default = self.label()?;
         let mut cases = Vec::new();
@@ -207,7 +193,7 @@ impl Parser {
             self.expect(b',')?;
             cases.push((case, self.label()?));
         }
-        Ok((Type::Void, Op::Switch { ty, value, default, cases }))
+        Ok((Type::Void, Op::Switch { value, default, cases }))
     }
 }
 
@@ -225,9 +211,4 @@ fn compared(ty: &Type) -> Type {
         Type::Vector(count, _) => Type::Vector(*count, Type::Int(1).into()),
         _ => Type::Int(1),
     }
-}
-
-/// Returns the type of a member of an aggregate.
-fn inner<'t>(ty: &'t Type, path: &[u32]) -> Result<&'t Type> {
-    path.iter().try_fold(ty, |ty, index| Ok(layout::element(ty, *index)?.1))
 }

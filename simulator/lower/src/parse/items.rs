@@ -2,14 +2,13 @@
 
 use super::cursor::Parser;
 use crate::error::{Error, Result};
-use crate::ir::{Block, Function, Global, Inst, Item, Module, Op, Param, Type};
+use crate::ir::{Block, Constant, Function, Global, Inst, Item, Module, Op, Param, Type};
 use crate::layout;
 use crate::lex::{Kind, tokens};
 
 /// Parses a module.
 pub fn module(text: &str) -> Result<Module> {
     let mut parser = Parser::new(tokens(text)?);
-    parser.find_structures();
     let mut module = Module::default();
     loop {
         match parser.peek().clone() {
@@ -29,11 +28,8 @@ pub fn module(text: &str) -> Result<Module> {
                     if *parser.peek() == Kind::Meta(String::new()) {
                         parser.skip();
                     }
-                    let nodes = parser.tuple()?.into_iter().filter_map(|item| match item {
-                        Item::Node(node) => Some(node),
-                        _ => None,
-                    });
-                    module.named_nodes.insert(name, nodes.collect());
+                    let nodes = parser.tuple()?.iter().filter_map(Item::node).collect();
+                    module.named_nodes.insert(name, nodes);
                 }
             }
             _ => return Err(parser.expected("an item of a module; this text is not LLVM IR")),
@@ -42,23 +38,6 @@ pub fn module(text: &str) -> Result<Module> {
 }
 
 impl Parser {
-    /// Finds where structures are defined, because they may be used before.
-    fn find_structures(&mut self) {
-        loop {
-            if let (Kind::Local(name), Kind::Punct(b'='), Kind::Word(word)) = (self.peek(), self.ahead(1), self.ahead(2))
-                && word == "type"
-            {
-                let (name, position) = (name.clone(), self.position() + 3);
-                self.definitions.insert(name, position);
-            }
-            if *self.peek() == Kind::End {
-                break;
-            }
-            self.skip();
-        }
-        self.go_to(0);
-    }
-
     fn skip_structure(&mut self) -> Result<()> {
         self.skip();
         self.expect(b'=')?;
@@ -66,7 +45,7 @@ impl Parser {
         if self.accept_word("opaque") {
             return Ok(());
         }
-        self.ty().map(|_| ())
+        self.ty().map(drop)
     }
 
     fn item(&mut self, word: &str, module: &mut Module) -> Result<()> {
@@ -97,13 +76,10 @@ impl Parser {
             match self.peek().clone() {
                 Kind::Punct(b'}') | Kind::End => return Ok(attributes),
                 Kind::Text(_) => attributes.push(self.pair()?),
-                Kind::Word(word) => {
+                Kind::Word(mut key) => {
                     self.skip();
-                    let mut key = word;
                     if *self.peek() == Kind::Punct(b'(') {
-                        if matches!((self.ahead(1), self.ahead(2)), (Kind::Word(_), Kind::Punct(b')')))
-                            && let Kind::Word(inside) = self.ahead(1)
-                        {
+                        if let (Kind::Word(inside), Kind::Punct(b')')) = (self.ahead(1), self.ahead(2)) {
                             key = format!("{key}({inside})");
                         }
                         self.skip_brackets()?;
@@ -135,24 +111,19 @@ impl Parser {
             }
         }
         let ty = self.ty()?;
-        layout::size(&ty).map_err(|error| Error::at(line, error.message))?;
-        let init = if is_external { None } else { Some(self.constant(&ty)?) };
+        layout::size(&ty).map_err(|error| error.or_at(line))?;
+        let init = if is_external { None } else { Some(Constant { ty: ty.clone(), value: self.constant(&ty)? }) };
         let mut align = None;
         while self.accept(b',') {
-            match self.peek().clone() {
-                Kind::Word(word) if word == "align" => {
-                    self.skip();
-                    align = Some(self.alignment()?);
-                }
-                Kind::Word(word) if word == "comdat" => {
-                    self.skip();
-                    self.accept_brackets()?;
-                }
-                Kind::Word(_) | Kind::Meta(_) => {
-                    self.skip();
-                    self.skip();
-                }
-                _ => return Err(self.expected("an attribute of a variable")),
+            if self.accept_word("align") {
+                align = Some(self.alignment()?);
+            } else if self.accept_word("comdat") {
+                self.accept_brackets()?;
+            } else if matches!(self.peek(), Kind::Word(_) | Kind::Meta(_)) {
+                self.skip();
+                self.skip();
+            } else {
+                return Err(self.expected("an attribute of a variable"));
             }
         }
         if matches!(self.peek(), Kind::Attribute(_)) {
@@ -182,9 +153,8 @@ impl Parser {
         let (params, is_variadic) = self.parameters()?;
         let (attributes, groups) = self.function_attributes(is_defined)?;
         let (blocks, order) = if is_defined { self.body()? } else { (Vec::new(), Vec::new()) };
-        let blocks = is_defined.then_some(blocks);
-        if let Some(blocks) = &blocks {
-            self.check_blocks(blocks, line)?;
+        if is_defined {
+            self.check_blocks(&blocks, line)?;
         }
         let mut locals = Vec::with_capacity(self.locals.len());
         for (local, ty) in self.locals.iter().enumerate() {
@@ -202,7 +172,7 @@ impl Parser {
     /// Checks that blocks that branches name are there, and end with their only branch.
     fn check_blocks(&self, blocks: &[Block], line: u32) -> Result<()> {
         for (block, named) in self.block_lines.iter().enumerate() {
-            let insts = blocks.get(block).map_or(&[][..], |block| &block.insts);
+            let insts = blocks.get(block).map_or(&[][..], Vec::as_slice);
             let Some((last, others)) = insts.split_last() else {
                 return Err(Error::at(*named, "a block that is named here is not there, or is empty"));
             };
@@ -218,7 +188,7 @@ impl Parser {
             }
         }
         let to_first = |inst: &&Inst| inst.op.successors().contains(&0);
-        if let Some(inst) = blocks.iter().filter_map(|block| block.insts.last()).find(to_first) {
+        if let Some(inst) = blocks.iter().filter_map(|block| block.last()).find(to_first) {
             return Err(Error::at(inst.line, "a branch goes to the first block"));
         }
         if blocks.is_empty() { Err(Error::at(line, "a function has no block")) } else { Ok(()) }
@@ -285,7 +255,7 @@ impl Parser {
         if !self.at_label() {
             let unnamed = self.local_names.keys().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())).count();
             self.block(unnamed.to_string());
-            blocks.push(Block::default());
+            blocks.push(Block::new());
             order.push(0);
         }
         let mut current = 0;
@@ -301,10 +271,8 @@ impl Parser {
                 };
                 self.skip();
                 current = self.block(name);
-                while blocks.len() <= current {
-                    blocks.push(Block::default());
-                }
-                if !blocks[current].insts.is_empty() {
+                blocks.resize_with(blocks.len().max(current + 1), Block::new);
+                if !blocks[current].is_empty() {
                     return Err(self.error("two blocks have the same name"));
                 }
                 order.push(current);
@@ -312,7 +280,7 @@ impl Parser {
             }
             let inst = self.instruction()?;
             let block = blocks.get_mut(current).ok_or_else(|| Error::at(inst.line, "an instruction is in no block"))?;
-            block.insts.push(inst);
+            block.push(inst);
         }
     }
 

@@ -14,18 +14,14 @@ impl Parser {
             return self.skip_to_next_line();
         };
         self.skip();
-        if name.is_empty() {
-            return if *self.peek() == Kind::Punct(b'{') { Ok(Node::Tuple(self.tuple()?)) } else { self.skip_to_next_line() };
-        }
-        if *self.peek() != Kind::Punct(b'(') {
-            return self.skip_to_next_line();
+        match self.peek() {
+            Kind::Punct(b'{') if name.is_empty() => return Ok(Node::Tuple(self.tuple()?)),
+            Kind::Punct(b'(') if !name.is_empty() => {}
+            _ => return self.skip_to_next_line(),
         }
         let fields = self.fields_of_node()?;
         let field = |key: &str| fields.iter().find(|(name, _)| name == key).map(|(_, item)| item);
-        let node = |key: &str| match field(key) {
-            Some(Item::Node(node)) => Some(*node),
-            _ => None,
-        };
+        let node = |key: &str| field(key).and_then(Item::node);
         let number = |key: &str| match field(key) {
             Some(Item::Integer(value)) => u32::try_from(*value).unwrap_or(0),
             _ => 0,
@@ -61,7 +57,7 @@ impl Parser {
     }
 
     /// Reads one element, up to the comma or the bracket after it.
-    fn element_of_node(&mut self) -> Result<Item> {
+    pub fn element_of_node(&mut self) -> Result<Item> {
         let mut item = Item::Other;
         loop {
             match self.peek().clone() {

@@ -11,7 +11,7 @@ impl Parser {
     /// Returns true if the next token starts a type.
     pub fn at_type(&self) -> bool {
         match self.peek() {
-            Kind::Word(word) => simple_type(word).is_some() || word == "ptr",
+            Kind::Word(word) => simple_type(word).is_some(),
             Kind::Punct(b'{' | b'[' | b'<') => true,
             Kind::Local(name) => self.definitions.contains_key(name),
             _ => false,
@@ -23,41 +23,30 @@ impl Parser {
     }
 
     fn type_inside(&mut self) -> Result<Type> {
-        match self.peek().clone() {
-            Kind::Word(word) if word == "ptr" => {
-                self.skip();
-                Ok(Type::Ptr(self.address_space()?))
-            }
-            Kind::Word(word) => {
-                let ty = simple_type(&word).ok_or_else(|| self.expected("a type"))?;
-                self.skip();
-                Ok(ty)
-            }
+        let start = self.at;
+        let found = match self.next() {
+            Kind::Word(word) => match simple_type(&word) {
+                Some(Type::Ptr(_)) => Some(Type::Ptr(self.address_space()?)),
+                other => other,
+            },
             Kind::Punct(b'[') => {
-                self.skip();
                 let (count, element) = self.elements_of_type(b']')?;
-                Ok(Type::Array(count, element))
+                Some(Type::Array(count, element))
             }
-            Kind::Punct(b'{') => {
-                self.skip();
-                self.fields(false)
+            Kind::Punct(b'{') => Some(self.fields(false)?),
+            Kind::Punct(b'<') if self.accept(b'{') => {
+                let ty = self.fields(true)?;
+                self.expect(b'>')?;
+                Some(ty)
             }
             Kind::Punct(b'<') => {
-                self.skip();
-                if self.accept(b'{') {
-                    let ty = self.fields(true)?;
-                    self.expect(b'>')?;
-                    return Ok(ty);
-                }
                 let (count, element) = self.elements_of_type(b'>')?;
-                Ok(Type::Vector(count, element))
+                Some(Type::Vector(count, element))
             }
-            Kind::Local(name) => {
-                self.skip();
-                self.structure(&name)
-            }
-            _ => Err(self.expected("a type")),
-        }
+            Kind::Local(name) => Some(self.structure(&name)?),
+            _ => None,
+        };
+        self.require(start, "a type", found)
     }
 
     /// Reads `4 x i32]` or `4 x i32>`.
@@ -84,10 +73,9 @@ impl Parser {
             return Ok(ty.clone());
         }
         let definition = *self.definitions.get(name).ok_or_else(|| self.error(format!("the type %{name} is not defined")))?;
-        let back = self.position();
-        self.go_to(definition);
+        let back = std::mem::replace(&mut self.at, definition);
         let ty = self.ty();
-        self.go_to(back);
+        self.at = back;
         let ty = ty?;
         self.structures.insert(name.to_owned(), ty.clone());
         Ok(ty)
@@ -97,6 +85,7 @@ impl Parser {
 fn simple_type(word: &str) -> Option<Type> {
     Some(match word {
         "void" => Type::Void,
+        "ptr" => Type::Ptr(0),
         "half" => Type::Half,
         "bfloat" => Type::BFloat,
         "float" => Type::Float,

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::cursor::Parser;
 use crate::error::Result;
-use crate::ir::{Binary, Cast, Const, Type, Value};
+use crate::ir::{Binary, Cast, Const, Constant, Type, Value};
 use crate::lex::Kind;
 
 impl Parser {
@@ -39,85 +39,59 @@ impl Parser {
             self.used.push((local, ty.clone(), line));
             return Ok(Value::Local(local));
         }
-        Ok(Value::Const(Rc::new(self.constant(ty)?)))
+        Ok(Value::Const(Rc::new(Constant { ty: ty.clone(), value: self.constant(ty)? })))
     }
 
     pub fn constant(&mut self, ty: &Type) -> Result<Const> {
         self.descend(|parser| parser.constant_inside(ty))
     }
 
-    fn typed_constant(&mut self) -> Result<(Type, Const)> {
+    fn typed_constant(&mut self) -> Result<Constant> {
         let ty = self.ty()?;
         let value = self.constant(&ty)?;
-        Ok((ty, value))
+        Ok(Constant { ty, value })
     }
 
     fn constant_inside(&mut self, ty: &Type) -> Result<Const> {
-        match self.peek().clone() {
-            Kind::Integer(text) | Kind::Float(text) => {
-                let is_integer = matches!(self.peek(), Kind::Integer(_));
-                let value = if is_integer { integer(&text, ty) } else { float(&text, ty).map(Const::Float) };
-                let value = value.ok_or_else(|| self.expected(&format!("a constant of type {ty:?}")))?;
-                self.skip();
-                Ok(value)
+        let start = self.at;
+        let first = self.next();
+        let what = match first {
+            Kind::Integer(_) | Kind::Float(_) => format!("a constant of type {ty:?}"),
+            Kind::Word(_) => format!("a value of type {ty:?}"),
+            _ => "a value".to_owned(),
+        };
+        let found = match first {
+            Kind::Integer(text) => integer(&text, ty),
+            Kind::Float(text) => float(&text, ty).map(Const::Float),
+            Kind::Global(name) => Some(Const::Global(name)),
+            Kind::Bytes(bytes) => Some(Const::Bytes(bytes)),
+            Kind::Punct(b'<') if self.accept(b'{') => {
+                let value = self.elements(b'}')?;
+                self.expect(b'>')?;
+                Some(value)
             }
-            Kind::Global(name) => {
-                self.skip();
-                Ok(Const::Global(name))
-            }
-            Kind::Bytes(bytes) => {
-                self.skip();
-                Ok(Const::Bytes(bytes))
-            }
-            Kind::Punct(b'<') => {
-                self.skip();
-                if self.accept(b'{') {
-                    let value = self.elements(b'}')?;
-                    self.expect(b'>')?;
-                    return Ok(value);
-                }
-                self.elements(b'>')
-            }
-            Kind::Punct(bracket @ (b'[' | b'{')) => {
-                self.skip();
-                // The closing brackets are two characters after the opening ones.
-                self.elements(bracket + 2)
-            }
-            Kind::Word(word) => self.constant_word(&word, ty),
-            _ => Err(self.expected("a value")),
-        }
+            Kind::Punct(b'<') => Some(self.elements(b'>')?),
+            // The closing brackets are two characters after the opening ones.
+            Kind::Punct(bracket @ (b'[' | b'{')) => Some(self.elements(bracket + 2)?),
+            Kind::Word(word) => self.constant_word(&word)?,
+            _ => None,
+        };
+        self.require(start, &what, found)
     }
 
     fn elements(&mut self, end: u8) -> Result<Const> {
         self.list(end, Self::typed_constant).map(Const::Aggregate)
     }
 
-    fn constant_word(&mut self, word: &str, ty: &Type) -> Result<Const> {
-        match word {
-            "true" => {
-                self.skip();
-                Ok(Const::Int(1))
-            }
-            "false" | "null" | "zeroinitializer" | "none" => {
-                self.skip();
-                Ok(Const::Zero)
-            }
-            "undef" | "poison" => {
-                self.skip();
-                Ok(Const::Undef)
-            }
-            "splat" => {
-                self.skip();
-                let (ty, value) = self.bracketed(Self::typed_constant)?;
-                Ok(Const::Splat(ty, Rc::new(value)))
-            }
+    /// Reads a constant after its first word, if that word starts one.
+    fn constant_word(&mut self, word: &str) -> Result<Option<Const>> {
+        Ok(Some(match word {
+            "true" => Const::Int(1),
+            "false" | "null" | "zeroinitializer" | "none" => Const::Zero,
+            "undef" | "poison" => Const::Undef,
+            "splat" => Const::Splat(Rc::new(self.bracketed(Self::typed_constant)?)),
             "getelementptr" => {
-                self.skip();
-                while let Kind::Word(word) = self.peek() {
-                    if !matches!(word.as_str(), "inbounds" | "nuw" | "nusw" | "inrange") {
-                        break;
-                    }
-                    self.skip();
+                while ["inbounds", "nuw", "nusw", "inrange"].iter().any(|word| self.accept_word(word)) {
                     if *self.peek() == Kind::Punct(b'(') && matches!(self.ahead(1), Kind::Integer(_)) {
                         self.skip_brackets()?;
                     }
@@ -125,36 +99,32 @@ impl Parser {
                 self.bracketed(|parser| {
                     let source = parser.ty()?;
                     parser.expect(b',')?;
-                    let (base_type, base) = parser.typed_constant()?;
+                    let base = Rc::new(parser.typed_constant()?);
                     let mut indices = Vec::new();
                     while parser.accept(b',') {
                         indices.push(parser.typed_constant()?);
                     }
-                    Ok(Const::Gep { source, base: Rc::new(base), base_type, indices })
-                })
+                    Ok(Const::Gep { source, base, indices })
+                })?
             }
             _ => match (Cast::of(word), Binary::of(word)) {
-                (Some(op), _) => {
-                    self.skip();
-                    self.bracketed(|parser| {
-                        let (from, value) = parser.typed_constant()?;
-                        parser.expect_word("to")?;
-                        Ok(Const::Cast { op, from, value: Rc::new(value), to: parser.ty()? })
-                    })
-                }
+                (Some(op), _) => self.bracketed(|parser| {
+                    let value = Rc::new(parser.typed_constant()?);
+                    parser.expect_word("to")?;
+                    parser.ty()?;
+                    Ok(Const::Cast { op, value })
+                })?,
                 (_, Some(op)) => {
-                    self.skip();
                     while self.accept_word("nuw") || self.accept_word("nsw") {}
                     self.bracketed(|parser| {
-                        let (ty, a) = parser.typed_constant()?;
+                        let a = Rc::new(parser.typed_constant()?);
                         parser.expect(b',')?;
-                        let (_, b) = parser.typed_constant()?;
-                        Ok(Const::Binary { op, ty, a: Rc::new(a), b: Rc::new(b) })
-                    })
+                        Ok(Const::Binary { op, a, b: Rc::new(parser.typed_constant()?) })
+                    })?
                 }
-                _ => Err(self.expected(&format!("a value of type {ty:?}"))),
+                _ => return Ok(None),
             },
-        }
+        }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::cursor::Parser;
 use crate::error::Result;
-use crate::ir::{Flags, Ordering, Type};
+use crate::ir::{Access, Flags, Op, Ordering, Type};
 use crate::lex::Kind;
 
 /// Attributes of a parameter or an argument that change code.
@@ -12,16 +12,6 @@ pub struct Attributes {
     pub align: Option<u64>,
     pub noalias: bool,
     pub readonly: bool,
-}
-
-/// Attachments of an instruction that change code.
-#[derive(Clone, Copy, Default)]
-pub struct Attached {
-    pub dbg: Option<u32>,
-    pub align: Option<u64>,
-    pub invariant: bool,
-    pub alias_scope: Option<u32>,
-    pub no_alias: Option<u32>,
 }
 
 impl Parser {
@@ -76,11 +66,8 @@ impl Parser {
 
     /// Reads `4` or `(4)`; a power of two.
     pub fn alignment(&mut self) -> Result<u64> {
-        let in_brackets = self.accept(b'(');
-        let align: u64 = self.integer("an alignment")?;
-        if in_brackets {
-            self.expect(b')')?;
-        }
+        let number = |parser: &mut Self| parser.integer::<u64>("an alignment");
+        let align = if *self.peek() == Kind::Punct(b'(') { self.bracketed(number)? } else { number(self)? };
         if !align.is_power_of_two() {
             return Err(self.error(format!("expected an alignment that is a power of two, found {align}")));
         }
@@ -94,9 +81,8 @@ impl Parser {
             match self.peek().clone() {
                 Kind::Word(word) => {
                     self.skip();
-                    if *self.peek() == Kind::Punct(b'(') {
-                        self.skip_brackets()?;
-                    } else if matches!(self.peek(), Kind::Integer(_)) {
+                    self.accept_brackets()?;
+                    if matches!(self.peek(), Kind::Integer(_)) {
                         self.skip();
                     }
                     words.push(word);
@@ -109,41 +95,46 @@ impl Parser {
         Ok(words)
     }
 
-    /// Reads what is after the operands of an instruction.
-    pub fn attached(&mut self) -> Result<Attached> {
-        let mut attached = Attached::default();
+    /// Reads what is after the operands of an instruction. Returns the node of its `!dbg`.
+    pub fn attached(&mut self, op: &mut Op) -> Result<Option<u32>> {
+        let (mut dbg, mut alignment, mut found) = (None, None, Access::default());
         while self.accept(b',') {
-            match self.peek().clone() {
-                Kind::Word(word) if word == "align" => {
-                    self.skip();
-                    attached.align = Some(self.alignment()?);
-                }
-                Kind::Word(word) if word == "addrspace" => {
-                    self.address_space()?;
-                }
-                Kind::Meta(name) => {
-                    self.skip();
-                    let Kind::Meta(number) = self.peek().clone() else { return Err(self.expected("a node of metadata")) };
-                    self.skip();
-                    // `!{…}`, or `!DIExpression()` and the like, in place.
-                    if number.is_empty() {
-                        self.skip_brackets()?
-                    } else {
-                        self.accept_brackets()?
-                    }
-                    let node = number.parse().ok();
-                    match name.as_str() {
-                        "dbg" => attached.dbg = node,
-                        "invariant.load" => attached.invariant = true,
-                        "alias.scope" => attached.alias_scope = node,
-                        "noalias" => attached.no_alias = node,
-                        _ => {}
-                    }
-                }
-                _ => return Err(self.expected("metadata")),
+            if self.accept_word("align") {
+                alignment = Some(self.alignment()?);
+                continue;
+            }
+            if matches!(self.peek(), Kind::Word(word) if word == "addrspace") {
+                self.address_space()?;
+                continue;
+            }
+            let meta = |kind: &Kind| if let Kind::Meta(name) = kind { Some(name.clone()) } else { None };
+            let name = self.take("metadata", meta)?;
+            let number = self.take("a node of metadata", meta)?;
+            // `!{…}`, or `!DIExpression()` and the like, in place.
+            if number.is_empty() {
+                self.skip_brackets()?
+            } else {
+                self.accept_brackets()?
+            }
+            let node = number.parse().ok();
+            match name.as_str() {
+                "dbg" => dbg = node,
+                "invariant.load" => found.invariant = true,
+                "alias.scope" => found.alias_scope = node,
+                "noalias" => found.no_alias = node,
+                _ => {}
             }
         }
-        Ok(attached)
+        match op {
+            Op::Load { access, .. } | Op::Store { access, .. } => {
+                let Access { invariant, alias_scope, no_alias, .. } = found;
+                let align = alignment.unwrap_or(access.align);
+                *access = Access { align, invariant, alias_scope, no_alias, ..std::mem::take(access) };
+            }
+            Op::Alloca { align, .. } => *align = alignment.unwrap_or(*align),
+            _ => {}
+        }
+        Ok(dbg)
     }
 
     /// Reads `syncscope("…")`, if it is there.
@@ -155,9 +146,6 @@ impl Parser {
     }
 
     pub fn ordering(&mut self) -> Result<Ordering> {
-        let found = if let Kind::Word(word) = self.peek() { Ordering::of(word) } else { None };
-        let ordering = found.ok_or_else(|| self.expected("an ordering"))?;
-        self.skip();
-        Ok(ordering)
+        self.take("an ordering", |kind| if let Kind::Word(word) = kind { Ordering::of(word) } else { None })
     }
 }

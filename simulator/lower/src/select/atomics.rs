@@ -5,15 +5,7 @@ use super::prelude::*;
 
 impl Selector<'_> {
     /// Makes an `atomicrmw`. Like LLVM's back end it leaves out the ordering, which PTX takes as relaxed, and the scope of the device.
-    pub fn atomic_update(
-        &mut self,
-        inst: &Inst,
-        op: &str,
-        ptr: &Value,
-        ptr_type: &Type,
-        value: &Value,
-        within: &str,
-    ) -> Result<Vec<Part>> {
+    pub fn atomic_update(&mut self, inst: &Inst, op: &str, ptr: &Value, value: &Value, within: &str) -> Result<Vec<Part>> {
         let scalar = self.scalar(&inst.ty)?;
         let bits = scalar.bits();
         let (name, ty) = match (op, scalar) {
@@ -29,19 +21,14 @@ impl Selector<'_> {
             ("fadd", Scalar::BFloat) if self.target >= 90 => ("add.noftz", "bf16".to_owned()),
             _ => return self.fail(format!("the atomic operation {op} with a value of {bits} bits")),
         };
-        let memory = self.memory_operand(ptr, ptr_type)?;
-        let part = self.data_part(value, &inst.ty)?;
-        let value = match op {
-            "sub" => {
-                let reg = self.in_register(&part, scalar)?;
-                self.value(format!("neg.s{bits}"), class(scalar), vec![reg])
-            }
-            "fsub" => {
-                let negated = self.negate_part(scalar, &part)?;
-                self.operand(&negated, scalar)?
-            }
-            _ => self.operand(&part, scalar)?,
+        let memory = self.memory_operand(ptr)?;
+        let part = self.data_part(value)?;
+        let part = match op {
+            "sub" => self.unary(format!("neg.s{bits}"), scalar, &part)?,
+            "fsub" => self.negate_part(scalar, &part)?,
+            _ => part,
         };
+        let value = self.operand(&part, scalar)?;
         let within = match within {
             "" | "device" | "agent" => "",
             other => scope(other),
@@ -51,20 +38,16 @@ impl Selector<'_> {
     }
 
     /// Makes the code of `cmpxchg`.
-    pub fn compare_exchange(&mut self, op: &IrOp) -> Result<Vec<Part>> {
-        let IrOp::CmpXchg { ptr, ptr_type, ty, expected, new, ordering, scope: within } = op else {
-            return self.fail("expected cmpxchg");
-        };
-        let scalar = self.scalar(ty)?;
-        if !matches!(scalar, Scalar::Int(32 | 64) | Scalar::Ptr) {
-            return self.fail(format!("an atomic exchange of {} bits", scalar.bits()));
-        }
+    pub fn compare_exchange(&mut self, [ptr, old, new]: [&Value; 3], ordering: Ordering, within: &str) -> Result<Vec<Part>> {
+        let scalar = self.scalar(self.function.ty(old))?;
         let bits = scalar.bits();
-        let memory = self.memory_operand(ptr, ptr_type)?;
-        let old = self.data_part(expected, ty)?;
-        let (old, new) = (self.operand(&old, scalar)?, self.data(new, ty)?);
+        if !matches!(scalar, Scalar::Int(32 | 64) | Scalar::Ptr) {
+            return self.fail(format!("an atomic exchange of {bits} bits"));
+        }
+        let memory = self.memory_operand(ptr)?;
+        let (old, new) = (self.data(old)?, self.data(new)?);
         let within = scope(within);
-        let word = match ordering[0] {
+        let word = match ordering {
             Ordering::SeqCst => {
                 self.effect(format!("fence.sc{within}"), Vec::new());
                 ".acquire"
@@ -76,17 +59,15 @@ impl Selector<'_> {
         };
         let opcode = format!("atom{word}{within}{}.cas.b{bits}", memory.space.suffix());
         let found = self.kept(opcode, class(scalar), vec![memory.at(0), old.clone(), new]);
-        let same = self.one(format!("setp.eq.s{bits}"), Class::Pred, vec![Op::Reg(found), old]);
-        let found = Part::of(scalar, found);
-        Ok(vec![found, Part::reg(same)])
+        let same = self.pred(format!("setp.eq.s{bits}"), ops![found, old]);
+        Ok(vec![Part::of(scalar, found), Part::reg(same)])
     }
 
-    pub fn fence(&mut self, ordering: Ordering, within: &str) -> Result<()> {
-        if within == "singlethread" {
-            return Ok(());
+    pub fn fence(&mut self, ordering: Ordering, within: &str) -> Vec<Part> {
+        if within != "singlethread" {
+            let word = if ordering == Ordering::SeqCst { "sc" } else { "acq_rel" };
+            self.effect(format!("fence.{word}{}", scope(within)), Vec::new());
         }
-        let word = if ordering == Ordering::SeqCst { "sc" } else { "acq_rel" };
-        self.effect(format!("fence.{word}{}", scope(within)), Vec::new());
-        Ok(())
+        Vec::new()
     }
 }

@@ -3,12 +3,13 @@
 use super::prelude::*;
 
 impl Selector<'_> {
-    pub fn bitcast(&mut self, from: &Type, to: &Type, value: &Value, result: Option<u32>) -> Result<Vec<Part>> {
-        if from == to {
-            return self.parts_as(value, from, result);
+    pub fn bitcast(&mut self, inst: &Inst, value: &Value) -> Result<Vec<Part>> {
+        let from = self.function.ty(value);
+        if *from == inst.ty {
+            return self.parts_as(value, inst.result);
         }
-        let (sources, targets) = (self.scalars(from)?, self.scalars(to)?);
-        let parts = self.parts(value, from)?;
+        let (sources, targets) = (layout::parts(from)?, layout::parts(&inst.ty)?);
+        let parts = self.parts(value)?;
         self.reinterpret(&parts, &sources, &targets)
     }
 
@@ -38,93 +39,63 @@ impl Selector<'_> {
             return Ok(part.clone());
         }
         let reg = self.register(part, from)?;
-        let ops = vec![Op::Reg(reg)];
         Ok(match (class(from), class(to)) {
-            (Class::B32, Class::B16) => self.made("cvt.u16.u32", Class::B16, ops),
-            (Class::B16, Class::B32) => Part::Reg(self.one("cvt.u32.u16", Class::B32, ops), Ext::Zero),
+            (Class::B32, Class::B16) => self.made("cvt.u16.u32", Class::B16, ops![reg]),
+            (Class::B16, Class::B32) => Part::Reg(self.b32("cvt.u32.u16", ops![reg]), Ext::Zero),
             (from, to_class) if from == to_class => Part::of(to, reg),
-            (_, to_class @ (Class::F32 | Class::B32)) => self.made("mov.b32", to_class, ops),
-            (_, to_class) => self.made("mov.b64", to_class, ops),
+            (_, to_class @ (Class::F32 | Class::B32)) => self.made("mov.b32", to_class, ops![reg]),
+            (_, to_class) => self.made("mov.b64", to_class, ops![reg]),
         })
     }
 
     /// Packs parts into words of 32 bits; the last one may have fewer.
-    fn pack_words(&mut self, parts: &[Part], scalars: &[Scalar]) -> Result<Vec<Op>> {
+    fn pack_words(&mut self, parts: &[Part], scalars: &[Scalar]) -> Result<Vec<Reg>> {
         let mut words = Vec::new();
         let mut at = 0;
         while at < parts.len() {
-            let scalar = scalars[at];
-            match scalar.bits() {
-                64 => {
-                    let reg = self.in_register(&parts[at], scalar)?;
-                    let (low, high) = (self.new_reg(Class::B32), self.new_reg(Class::B32));
-                    self.push("mov.b64", vec![Op::List(vec![Op::Reg(low), Op::Reg(high)])], vec![reg], false);
-                    words.extend([Op::Reg(low), Op::Reg(high)]);
-                    at += 1;
-                }
-                32 => {
-                    let reg = self.register(&parts[at], scalar)?;
-                    let is_float = class(scalar) != Class::B32;
-                    words.push(Op::Reg(if is_float { self.one("mov.b32", Class::B32, vec![Op::Reg(reg)]) } else { reg }));
-                    at += 1;
-                }
-                16 => {
-                    let mut halves = Vec::new();
-                    while halves.len() < 2 && at < parts.len() && scalars[at].bits() == 16 {
-                        let reg = self.in_register(&parts[at], scalars[at])?;
-                        let is_half = class(scalars[at]) == Class::B16;
-                        halves.push(if is_half { self.value("cvt.u32.u16", Class::B32, vec![reg]) } else { reg });
-                        at += 1;
-                    }
-                    words.push(self.packed(&halves, "0x5410"));
-                }
-                _ => {
-                    let mut bytes = Vec::new();
-                    while bytes.len() < 4 && at < parts.len() && scalars[at].bits() == 8 {
-                        bytes.push(self.in_register(&parts[at], scalars[at])?);
-                        at += 1;
-                    }
-                    let pairs: Vec<Op> = bytes.chunks(2).map(|pair| self.packed(pair, "0x3340")).collect();
-                    words.push(self.packed(&pairs, "0x5410"));
-                }
+            let width = scalars[at].bits();
+            let mut pieces = Vec::new();
+            while at < parts.len() && scalars[at].bits() == width && (pieces.len() as u32 + 1) * width <= width.max(32) {
+                let reg = self.register(&parts[at], scalars[at])?;
+                pieces.push(match class(scalars[at]) {
+                    Class::B16 => self.b32("cvt.u32.u16", ops![reg]),
+                    Class::F32 => self.b32("mov.b32", ops![reg]),
+                    _ => reg,
+                });
+                at += 1;
             }
+            if width == 64 {
+                words.extend(self.halves(pieces[0]));
+                continue;
+            }
+            if width == 8 {
+                pieces = pieces.chunks(2).map(|pair| self.packed(pair, "0x3340")).collect();
+            }
+            words.push(self.packed(&pieces, "0x5410"));
         }
         Ok(words)
     }
 
-    fn packed(&mut self, pair: &[Op], selector: &'static str) -> Op {
-        match pair {
-            [a, b] => self.value("prmt.b32", Class::B32, vec![a.clone(), b.clone(), Op::Text(selector.into())]),
-            _ => pair[0].clone(),
-        }
+    fn packed(&mut self, pair: &[Reg], selector: &'static str) -> Reg {
+        if let [a, b] = *pair { self.b32("prmt.b32", ops![a, b, selector]) } else { pair[0] }
     }
 
-    fn unpack_words(&mut self, words: &[Op], scalars: &[Scalar]) -> Result<Vec<Part>> {
+    fn unpack_words(&mut self, words: &[Reg], scalars: &[Scalar]) -> Result<Vec<Part>> {
         let mut parts = Vec::with_capacity(scalars.len());
         let mut bit = 0_u32;
         for scalar in scalars {
-            let Some(word) = words.get((bit / 32) as usize).cloned() else { return self.fail("a bitcast of too few bits") };
-            let start = i64::from(bit % 32);
+            let word = (bit / 32) as usize;
+            let Some(own) = words.get(word..word + scalar.bits().div_ceil(32) as usize) else {
+                return self.fail("a bitcast of too few bits");
+            };
             let target = class(*scalar);
             parts.push(match scalar.bits() {
-                64 => {
-                    let Some(next) = words.get((bit / 32) as usize + 1).cloned() else {
-                        return self.fail("a bitcast of too few bits");
-                    };
-                    let reg = self.one("mov.b64", target, vec![Op::List(vec![word, next])]);
-                    Part::of(*scalar, reg)
-                }
-                32 => match word {
-                    Op::Reg(reg) if target == Class::B32 => Part::reg(reg),
-                    word => self.made(mov(target), target, vec![word]),
-                },
+                64 => Part::of(*scalar, self.one("mov.b64", target, ops![own])),
+                32 if target == Class::B32 => Part::reg(own[0]),
+                32 => self.made(mov(target), target, ops![own[0]]),
                 width => {
-                    let reg = self.one("bfe.u32", Class::B32, vec![word, int(start), int(i64::from(width))]);
-                    if target == Class::B16 {
-                        self.made("cvt.u16.u32", Class::B16, vec![Op::Reg(reg)])
-                    } else {
-                        Part::Reg(reg, Ext::Zero)
-                    }
+                    let reg = self.b32("bfe.u32", ops![own[0], bit % 32, width]);
+                    if target == Class::B16 { self.made("cvt.u16.u32", Class::B16, ops![reg]) } else { Part::Reg(reg, Ext::Zero) }
                 }
             });
             bit += scalar.bits();

@@ -1,7 +1,8 @@
 //! Functions that were not inlined, and functions of the device runtime.
 
-use super::memory::class_in_memory;
+use super::memory::{Memory, class_in_memory, memory_type};
 use super::prelude::*;
+use crate::layout::Place;
 
 /// The way to pass a value: its type in a parameter list, and its scalars with their offsets.
 pub struct Passed {
@@ -9,7 +10,7 @@ pub struct Passed {
     pub declaration: String,
     /// `[16]` after the name.
     pub extent: String,
-    pub places: Vec<(Scalar, u64)>,
+    pub places: Vec<Place>,
     pub align: u64,
 }
 
@@ -17,42 +18,31 @@ pub struct Passed {
 pub fn passed(ty: &Type, byval: Option<&Type>, align: u64) -> Result<Passed> {
     let of = byval.unwrap_or(ty);
     let places = layout::places(of)?;
-    let whole = layout::scalar(of).filter(|scalar| byval.is_none() && scalar.bits() <= 64);
-    Ok(match whole {
-        Some(Scalar::Half | Scalar::BFloat) => bytes(of, align, places)?,
-        Some(scalar) => {
-            let bits: u64 = if scalar.bits() <= 32 { 32 } else { 64 };
-            Passed { declaration: format!(".param .b{bits} "), extent: String::new(), places, align: bits / 8 }
+    Ok(match layout::scalar(of) {
+        Some(scalar @ (Scalar::Int(..=64) | Scalar::Float | Scalar::Double | Scalar::Ptr)) if byval.is_none() => {
+            let (bits, _) = whole(scalar.bits());
+            Passed { declaration: format!(".param .b{bits} "), extent: String::new(), places, align: u64::from(bits / 8) }
         }
-        None => bytes(of, align, places)?,
+        _ => {
+            let align = align.max(layout::align(of)).min(16);
+            let extent = format!("[{}]", layout::size(of)?);
+            Passed { declaration: format!(".param .align {align} .b8 "), extent, places, align }
+        }
     })
 }
 
-fn bytes(of: &Type, align: u64, places: Vec<(Scalar, u64)>) -> Result<Passed> {
-    let align = align.max(layout::align(of)).min(16);
-    Ok(Passed { declaration: format!(".param .align {align} .b8 "), extent: format!("[{}]", layout::size(of)?), places, align })
-}
-
 /// Returns the type of a scalar in a parameter. A whole one has at least 32 bits.
-pub fn param_type(scalar: Scalar, is_whole: bool) -> &'static str {
-    match scalar {
-        Scalar::Int(..=32) if is_whole => "b32",
-        Scalar::Int(..=8) => "b8",
-        Scalar::Int(..=16) | Scalar::Half | Scalar::BFloat => "b16",
-        Scalar::Int(..=32) => "b32",
-        Scalar::Int(_) | Scalar::Ptr => "b64",
-        Scalar::Float => "f32",
-        Scalar::Double => "f64",
+fn param_type(scalar: Scalar, is_whole: bool) -> &'static str {
+    match loaded_type(scalar, is_whole) {
+        "u8" => "b8",
+        "u16" => "b16",
+        ty => ty,
     }
 }
 
 /// Returns the type with which a scalar is loaded. Narrow integers are extended by it.
 fn loaded_type(scalar: Scalar, is_whole: bool) -> &'static str {
-    match param_type(scalar, is_whole) {
-        "b8" => "u8",
-        "b16" if class_in_memory(scalar) == Class::B32 => "u16",
-        ty => ty,
-    }
+    if is_whole && matches!(scalar, Scalar::Int(..=32)) { "b32" } else { memory_type(scalar, false) }
 }
 
 impl Selector<'_> {
@@ -69,128 +59,98 @@ impl Selector<'_> {
         if function.params.len() != args.len() || function.result != *ty {
             return self.fail(format!("a call of {name} with other parameters than it has"));
         }
-        self.callees.insert(name.to_owned());
-        let mut code = Code::default();
-        code.text("{\n");
+        self.code.callees.insert(name.to_owned());
+        let returned = if *ty == Type::Void { None } else { Some(passed(ty, None, layout::align(ty))?) };
+        let count = returned.as_ref().map_or(0, |how| how.places.len());
+        let (mut text, mut inputs) = ("{\n".to_owned(), Vec::new());
         for (at, arg) in args.iter().enumerate() {
-            let how = passed(&arg.ty, arg.byval.as_ref(), arg.align)?;
-            code.text(&format!("\t{}param{at}{};\n", how.declaration, how.extent));
+            let how = passed(self.function.ty(&arg.value), arg.byval.as_ref(), arg.align)?;
+            text += &format!("\t{}param{at}{};\n", how.declaration, how.extent);
             if how.places.is_empty() {
                 continue;
             }
             let parts = match &arg.byval {
-                Some(of) => self.read_copy(arg, of)?,
-                None => self.data_parts(&arg.value, &arg.ty)?,
+                Some(of) => {
+                    let (places, memory) = (self.members(of)?, self.memory_operand(&arg.value)?);
+                    self.read(&places, false, &memory)
+                }
+                None => self.data_parts(&arg.value)?,
             };
             if parts.len() != how.places.len() {
                 return self.fail("an argument of a wrong type");
             }
             for ((scalar, offset), part) in how.places.iter().zip(&parts) {
-                let is_whole = how.extent.is_empty();
-                let op = self.passed_value(part, *scalar)?;
-                code.text(&format!("\tst.param.{} [param{at}+{offset}], ", param_type(*scalar, is_whole)));
-                code.op(op);
-                code.text(";\n");
+                let ty = param_type(*scalar, how.extent.is_empty());
+                text += &format!("\tst.param.{ty} [param{at}+{offset}], ${};\n", count + inputs.len());
+                inputs.push(Op::Reg(self.passed_value(part, *scalar)?));
             }
         }
         let mut results = Vec::new();
-        let mut taken = String::new();
-        let returned = match ty {
-            Type::Void => None,
-            ty => Some(passed(ty, None, layout::align(ty))?),
-        };
+        let (mut taken, mut after) = ("", String::new());
         if let Some(how) = &returned {
-            code.text(&format!("\t{}retval0{};\n", how.declaration, how.extent));
-            taken.push_str("(retval0), ");
-            for (scalar, offset) in &how.places {
-                results.push((self.new_reg(class_in_memory(*scalar)), *scalar, *offset));
+            text += &format!("\t{}retval0{};\n", how.declaration, how.extent);
+            taken = "(retval0), ";
+            for (at, (scalar, offset)) in how.places.iter().enumerate() {
+                let ty = param_type(*scalar, how.extent.is_empty());
+                after += &format!("\tld.param.{ty} ${at}, [retval0+{offset}];\n");
+                results.push((self.new_reg(class_in_memory(*scalar)), *scalar));
             }
         }
         let list: Vec<String> = (0..args.len()).map(|at| format!("param{at}")).collect();
-        code.text(&format!("\tcall.uni {taken}{}, ({});\n", self.names.of(name), list.join(", ")));
-        let (mut pieces, inputs) = (code.pieces, code.ops);
-        // Results come first among the operands.
-        for piece in &mut pieces {
-            if let Piece::Op(at) = piece {
-                *at += results.len();
-            }
-        }
-        let is_whole = returned.is_some_and(|how| how.extent.is_empty());
-        for (at, (_, scalar, offset)) in results.iter().enumerate() {
-            let ty = param_type(*scalar, is_whole);
-            pieces.push(Piece::Text(format!("\tld.param.{ty} ")));
-            pieces.push(Piece::Op(at));
-            pieces.push(Piece::Text(format!(", [retval0+{offset}];\n")));
-        }
-        pieces.push(Piece::Text("\t}".to_owned()));
-        let mut ops: Vec<Op> = results.iter().map(|(reg, ..)| Op::Reg(*reg)).collect();
-        ops.extend(inputs);
-        self.template(pieces, ops, results.len(), true);
-        Ok(results
-            .into_iter()
-            .map(|(reg, scalar, _)| match scalar {
-                Scalar::Int(1) => self.lowest_bit(Op::Reg(reg), 32),
-                _ => Part::of(scalar, reg),
-            })
-            .collect())
+        let callee = self.names.of(name).replace('$', "$$");
+        text += &format!("\tcall.uni {taken}{callee}, ({});\n{after}\t}}", list.join(", "));
+        let ops: Vec<Op> = results.iter().map(|(reg, _)| Op::Reg(*reg)).chain(inputs).collect();
+        let pieces = self.pieces(&text, ops.len())?;
+        self.template(pieces, ops, count, true);
+        let received = |(reg, scalar)| if scalar == Scalar::Int(1) { self.lowest_bit(reg, 32) } else { Part::of(scalar, reg) };
+        Ok(results.into_iter().map(received).collect())
     }
 
-    /// Reads what a pointer points to, for a parameter that is passed by value.
-    fn read_copy(&mut self, arg: &Arg, of: &Type) -> Result<Vec<Part>> {
+    /// Returns the scalars of a structure that is copied.
+    fn members(&self, of: &Type) -> Result<Vec<Place>> {
         let places = layout::places(of)?;
-        let memory = self.memory_operand(&arg.value, &arg.ty)?;
-        let prefix = format!("ld{}", memory.space.suffix());
-        places.into_iter().map(|(scalar, place)| self.read_member(&prefix, scalar, memory.at(place))).collect()
-    }
-
-    /// Reads one scalar of a structure.
-    fn read_member(&mut self, prefix: &str, scalar: Scalar, address: Op) -> Result<Part> {
-        if scalar == Scalar::Int(1) {
+        if places.iter().any(|(scalar, _)| *scalar == Scalar::Int(1)) {
             return self.fail("a truth value in a structure");
         }
-        let opcode = format!("{prefix}.{}", loaded_type(scalar, false));
-        Ok(Part::of(scalar, self.one(opcode, class(scalar), vec![address])))
+        Ok(places)
     }
 
-    /// Reads the parameters of a function that is no kernel.
-    pub fn receive(&mut self, at: usize) -> Result<Vec<Part>> {
-        let param = &self.function.params[at];
-        let how = passed(&param.ty, param.byval.as_ref(), param.align)?;
-        let name = super::symbols::parameter(self.names.of(&self.function.name), at);
-        if let Some(of) = &param.byval {
-            return self.receive_copy(&name, of, how);
-        }
-        let is_whole = how.extent.is_empty();
-        let mut parts = Vec::with_capacity(how.places.len());
-        for (scalar, offset) in how.places {
-            let address = Op::Mem(Base::Symbol(name.clone()), offset as i64);
-            let opcode = format!("ld.param.{}", loaded_type(scalar, is_whole));
-            let reg = self.one(opcode, class_in_memory(scalar), vec![address]);
+    /// Reads scalars one by one.
+    fn read(&mut self, places: &[Place], is_whole: bool, memory: &Memory) -> Vec<Part> {
+        let mut parts = Vec::with_capacity(places.len());
+        for &(scalar, offset) in places {
+            let opcode = format!("ld{}.{}", memory.space.suffix(), loaded_type(scalar, is_whole));
+            let reg = self.one(opcode, class_in_memory(scalar), vec![memory.at(offset)]);
             parts.push(match scalar {
-                Scalar::Int(1) => self.made("setp.ne.s32", Class::Pred, vec![Op::Reg(reg), int(0)]),
+                Scalar::Int(1) => self.made("setp.ne.s32", Class::Pred, ops![reg, 0]),
                 _ => Part::of(scalar, reg),
             });
         }
-        Ok(parts)
+        parts
     }
 
-    /// Copies a structure that was passed by value to a variable in local memory.
-    fn receive_copy(&mut self, name: &str, of: &Type, how: Passed) -> Result<Vec<Part>> {
-        let copy = self.local_variable(layout::size(of)?, how.align);
-        for (scalar, offset) in how.places {
-            let part = self.read_member("ld.param", scalar, Op::Mem(Base::Symbol(name.to_owned()), offset as i64))?;
-            let value = self.operand(&part, scalar)?;
-            let address = Op::Mem(Base::Symbol(copy.clone()), offset as i64);
-            self.effect(format!("st.local.{}", param_type(scalar, false)), vec![address, value]);
+    /// Reads a parameter of a function that is no kernel. A structure that is passed by value is copied to a variable in local memory.
+    pub fn receive(&mut self, at: usize, name: String) -> Result<Vec<Part>> {
+        let param = &self.function.params[at];
+        let how = passed(&param.ty, param.byval.as_ref(), param.align)?;
+        let memory = Memory { base: Base::Symbol(name), offset: 0, space: Space::Param };
+        let Some(of) = &param.byval else { return Ok(self.read(&how.places, how.extent.is_empty(), &memory)) };
+        let base = Base::Symbol(self.local_variable(layout::size(of)?, how.align));
+        let copy = Memory { base: base.clone(), offset: 0, space: Space::Local };
+        for (scalar, offset) in self.members(of)? {
+            for part in self.read(&[(scalar, offset)], false, &memory) {
+                let value = self.operand(&part, scalar)?;
+                self.effect(format!("st.local.{}", param_type(scalar, false)), vec![copy.at(offset), value]);
+            }
         }
-        Ok(vec![Part::Address(Base::Symbol(copy), 0)])
+        Ok(vec![Part::Address(base, 0)])
     }
 
     /// Returns a scalar in the form in which it is passed.
-    fn passed_value(&mut self, part: &Part, scalar: Scalar) -> Result<Op> {
+    fn passed_value(&mut self, part: &Part, scalar: Scalar) -> Result<Reg> {
         match scalar {
-            Scalar::Int(width @ ..=31) => self.extended_in_register(part, width, Ext::Zero),
-            _ => self.in_register(part, scalar),
+            Scalar::Int(width @ ..=31) => self.extended_reg(part, width, Ext::Zero),
+            _ => self.register(part, scalar),
         }
     }
 
@@ -198,38 +158,20 @@ impl Selector<'_> {
     pub fn local_variable(&mut self, bytes: u64, align: u64) -> String {
         let name = format!("__local_{}", self.labels);
         self.labels += 1;
-        self.variables.push(format!(".local .align {} .b8 {name}[{}];", align.clamp(1, 128), bytes.max(1)));
+        self.code.variables.push(format!(".local .align {} .b8 {name}[{}];", align.clamp(1, 128), bytes.max(1)));
         name
     }
 
     /// Stores the value that a function returns.
-    pub fn return_value(&mut self, ty: &Type, value: &Value) -> Result<()> {
+    pub fn return_value(&mut self, value: &Value) -> Result<()> {
+        let ty = self.function.ty(value);
         let how = passed(ty, None, layout::align(ty))?;
-        let parts = self.data_parts(value, ty)?;
-        let is_whole = how.extent.is_empty();
+        let parts = self.data_parts(value)?;
         for ((scalar, offset), part) in how.places.iter().zip(&parts) {
-            let op = self.passed_value(part, *scalar)?;
+            let value = self.passed_value(part, *scalar)?;
             let address = Op::Mem(Base::Symbol("func_retval0".to_owned()), *offset as i64);
-            self.effect(format!("st.param.{}", param_type(*scalar, is_whole)), vec![address, op]);
+            self.effect(format!("st.param.{}", param_type(*scalar, how.extent.is_empty())), ops![address, value]);
         }
         Ok(())
-    }
-}
-
-/// A template on its way.
-#[derive(Default)]
-struct Code {
-    pieces: Vec<Piece>,
-    ops: Vec<Op>,
-}
-
-impl Code {
-    fn text(&mut self, text: &str) {
-        self.pieces.push(Piece::Text(text.to_owned()));
-    }
-
-    fn op(&mut self, op: Op) {
-        self.pieces.push(Piece::Op(self.ops.len()));
-        self.ops.push(op);
     }
 }

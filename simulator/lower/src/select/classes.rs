@@ -6,35 +6,35 @@ impl Selector<'_> {
     /// Tests by its bits if a number is in one of the classes that a mask names.
     pub fn float_class(&mut self, args: &[Arg]) -> Result<Vec<Part>> {
         let [value, mask] = args else { return self.fail("llvm.is.fpclass takes two arguments") };
-        let (scalar, mask) = (self.scalar(&value.ty)?, self.known(&mask.value, &Type::Int(32)));
+        let (scalar, mask) = (self.scalar(self.function.ty(&value.value))?, self.known(&mask.value));
         let (Scalar::Float | Scalar::Double, Some(mask)) = (scalar, mask) else {
             return self.fail("llvm.is.fpclass of this type is not supported");
         };
-        let (width, class, infinity, least) = match scalar {
-            Scalar::Float => (32, Class::B32, 0x7f80_0000_i64, 0x0080_0000_i64),
-            _ => (64, Class::B64, 0x7ff0_0000_0000_0000, 0x0010_0000_0000_0000),
+        let (width, infinity, least) = match scalar {
+            Scalar::Float => (32, 0x7f80_0000_i64, 0x0080_0000_i64),
+            _ => (64, 0x7ff0_0000_0000_0000, 0x0010_0000_0000_0000),
         };
+        let class = whole(width).1;
         // The highest bit of the fraction tells quiet from signaling.
         let quiet = infinity | least >> 1;
-        let number = self.data_in_register(&value.value, &value.ty)?;
-        let bits = self.value(format!("mov.b{width}"), class, vec![number]);
+        let number = self.data_reg(&value.value)?;
+        let bits = self.one(format!("mov.b{width}"), class, ops![number]);
         let without_sign = if width == 32 { i64::from(i32::MAX) } else { i64::MAX };
-        let magnitude = self.value(format!("and.b{width}"), class, vec![bits.clone(), int(without_sign)]);
-        let test = |this: &mut Self, comparison: &str, a: &Op, b: i64| {
-            this.made(format!("setp.{comparison}{width}"), Class::Pred, vec![a.clone(), int(b)])
+        let magnitude = self.one(format!("and.b{width}"), class, ops![bits, without_sign]);
+        let test = |this: &mut Self, comparison: &str, a: Reg, b: i64| {
+            this.made(format!("setp.{comparison}{width}"), Class::Pred, ops![a, b])
         };
         // Whether the magnitude is at least `from` and below `to`.
         let within = |this: &mut Self, from: i64, to: i64| {
-            let shifted = this.value(format!("sub.s{width}"), class, vec![magnitude.clone(), int(from)]);
-            this.made(format!("setp.lt.u{width}"), Class::Pred, vec![shifted, int(to - from)])
+            let shifted = this.one(format!("sub.s{width}"), class, ops![magnitude, from]);
+            test(this, "lt.u", shifted, to - from)
         };
-        let mut found = Part::Bits(0);
-        match mask & 3 {
-            0 => {}
-            3 => found = test(self, "gt.u", &magnitude, infinity),
-            1 => found = within(self, infinity + 1, quiet),
-            _ => found = test(self, "ge.u", &magnitude, quiet),
-        }
+        let mut found = match mask & 3 {
+            0 => Part::Bits(0),
+            3 => test(self, "gt.u", magnitude, infinity),
+            1 => within(self, infinity + 1, quiet),
+            _ => test(self, "ge.u", magnitude, quiet),
+        };
         for (negative, positive, from, to) in
             [(0x4, 0x200, infinity, infinity + 1), (0x8, 0x100, least, infinity), (0x10, 0x80, 1, least), (0x20, 0x40, 0, 1)]
         {
@@ -44,10 +44,10 @@ impl Selector<'_> {
             }
             let mut is_it = within(self, from, to);
             if wanted != (true, true) {
-                let sign = test(self, if wanted.0 { "lt.s" } else { "ge.s" }, &bits, 0);
+                let sign = test(self, if wanted.0 { "lt.s" } else { "ge.s" }, bits, 0);
                 is_it = self.logic(Binary::And, &is_it, &sign)?;
             }
-            found = if found.truth() == Some(false) { is_it } else { self.logic(Binary::Or, &found, &is_it)? };
+            found = self.logic(Binary::Or, &found, &is_it)?;
         }
         Ok(vec![found])
     }

@@ -1,7 +1,7 @@
 //! The state while a function is lowered, and how it emits instructions.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::part::{Part, whole};
 use super::symbols::Names;
@@ -10,7 +10,7 @@ use crate::cfg::Graph;
 use crate::error::{Error, Result};
 use crate::ir::{Function, Module, Type, Value};
 use crate::layout::{self, Scalar};
-use crate::mir::{Base, Block, Class, Inst, Op, Piece, Reg, int};
+use crate::mir::{self, Base, Class, Inst, Op, Piece, Reg, ops};
 use crate::space::Spaces;
 use crate::uses::Uses;
 use crate::vectorize::Plan;
@@ -23,13 +23,10 @@ pub struct Selector<'m> {
     /// The compute capability that the code is for, times ten.
     pub target: u32,
     pub graph: Graph,
-    /// The reachable blocks in the order of the text.
-    pub text: Vec<usize>,
-    pub uses: Uses,
-    pub spaces: Spaces,
+    pub uses: Uses<'m>,
+    pub spaces: Spaces<'m>,
     pub plan: Plan,
-    pub regs: Vec<Class>,
-    pub blocks: Vec<Block>,
+    pub code: mir::Function,
     /// The block that instructions go to.
     pub current: usize,
     /// The line of the IR and the location of the instruction at hand.
@@ -42,12 +39,8 @@ pub struct Selector<'m> {
     pub symbols: HashMap<String, Reg>,
     /// Sums of a base and a scaled index, and the block that made each.
     pub sums: HashMap<(Reg, Term), Vec<(usize, Reg)>>,
-    /// Variables of the function.
-    pub variables: Vec<String>,
-    /// Names of the functions that it calls.
-    pub callees: BTreeSet<String>,
-    /// The registers that the phis of each block read, part by part.
-    pub incoming: HashMap<(usize, usize), Vec<Reg>>,
+    /// The register of each part of a phi, and its source.
+    pub incoming: HashMap<u32, Vec<[Reg; 2]>>,
     /// Constants that phis take from a block.
     pub literals: HashMap<(usize, Class, u64), Reg>,
     /// Labels of tables and of blocks made on the way are numbered.
@@ -65,34 +58,39 @@ impl<'m> Selector<'m> {
     }
 
     pub fn new_reg(&mut self, class: Class) -> Reg {
-        self.regs.push(class);
-        (self.regs.len() - 1) as Reg
+        self.code.regs.push(class);
+        Reg(self.code.regs.len() - 1)
     }
 
     pub fn class(&self, reg: Reg) -> Class {
-        self.regs[reg as usize]
+        self.code.regs[reg.0]
     }
 
     /// Makes an instruction with any number of results.
     pub fn push(&mut self, opcode: impl Into<Cow<'static, str>>, results: Vec<Op>, args: Vec<Op>, effects: bool) {
-        let count = results.len();
-        let mut ops = results;
-        ops.extend(args);
-        let dbg = self.dbg;
-        let inst = Inst { guard: None, opcode: opcode.into(), ops, results: count, effects, template: None, dbg };
-        self.blocks[self.current].insts.push(inst);
+        self.code.blocks[self.current].insts.push(Inst::new(opcode, results, args, effects, self.dbg));
     }
 
     /// Makes an instruction with a result in a new register and no other effect.
     pub fn one(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Reg {
         let reg = self.new_reg(class);
-        self.push(opcode, vec![Op::Reg(reg)], args, false);
+        self.push(opcode, ops![reg], args, false);
         reg
     }
 
-    /// Makes such an instruction, whose result is an operand.
-    pub fn value(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Op {
-        Op::Reg(self.one(opcode, class, args))
+    /// Makes such an instruction, whose result is an integer of 32 bits.
+    pub fn b32(&mut self, opcode: impl Into<Cow<'static, str>>, args: Vec<Op>) -> Reg {
+        self.one(opcode, Class::B32, args)
+    }
+
+    /// Makes such an instruction, whose result is an integer of 64 bits.
+    pub fn b64(&mut self, opcode: impl Into<Cow<'static, str>>, args: Vec<Op>) -> Reg {
+        self.one(opcode, Class::B64, args)
+    }
+
+    /// Makes such an instruction, whose result is a truth value.
+    pub fn pred(&mut self, opcode: impl Into<Cow<'static, str>>, args: Vec<Op>) -> Reg {
+        self.one(opcode, Class::Pred, args)
     }
 
     /// Makes such an instruction, whose result is a part.
@@ -103,32 +101,32 @@ impl<'m> Selector<'m> {
     /// Makes an instruction with a result that stays even without a use of the result.
     pub fn kept(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Reg {
         let reg = self.new_reg(class);
-        self.push(opcode, vec![Op::Reg(reg)], args, true);
+        self.push(opcode, ops![reg], args, true);
         reg
     }
 
     /// Returns the lowest bit of a register as a truth value.
-    pub fn lowest_bit(&mut self, reg: Op, width: u32) -> Part {
-        let bit = self.value(format!("and.b{width}"), whole(width).1, vec![reg, int(1)]);
-        self.made(format!("setp.ne.s{width}"), Class::Pred, vec![bit, int(0)])
+    pub fn lowest_bit(&mut self, reg: Reg, width: u32) -> Part {
+        let bit = self.one(format!("and.b{width}"), whole(width).1, ops![reg, 1]);
+        self.made(format!("setp.ne.s{width}"), Class::Pred, ops![bit, 0])
+    }
+
+    /// Returns the low and the high half of 64 bits.
+    pub fn halves(&mut self, whole: impl Into<Op>) -> [Reg; 2] {
+        let halves = [self.new_reg(Class::B32), self.new_reg(Class::B32)];
+        self.push("mov.b64", ops![&halves[..]], vec![whole.into()], false);
+        halves
     }
 
     /// Makes instructions from a text with operands, of which the first are results.
     pub fn template(&mut self, pieces: Vec<Piece>, ops: Vec<Op>, results: usize, effects: bool) {
-        self.push("", Vec::new(), ops, effects);
-        if let Some(inst) = self.blocks[self.current].insts.last_mut() {
-            (inst.results, inst.template) = (results, Some(pieces));
-        }
+        let inst = Inst { results, template: Some(pieces), ..Inst::new("", Vec::new(), ops, effects, self.dbg) };
+        self.code.blocks[self.current].insts.push(inst);
     }
 
     /// Makes an instruction that must stay.
     pub fn effect(&mut self, opcode: impl Into<Cow<'static, str>>, args: Vec<Op>) {
         self.push(opcode, Vec::new(), args, true);
-    }
-
-    /// Returns the scalars of a type.
-    pub fn scalars(&self, ty: &Type) -> Result<Vec<Scalar>> {
-        layout::parts(ty)
     }
 
     /// Returns the scalar of a type that is one.
@@ -137,19 +135,19 @@ impl<'m> Selector<'m> {
     }
 
     /// Returns the parts of a value. A pointer among them is in the space of the value.
-    pub fn parts(&mut self, value: &Value, ty: &Type) -> Result<Vec<Part>> {
+    pub fn parts(&mut self, value: &Value) -> Result<Vec<Part>> {
         match value {
             Value::Local(local) => match &self.values[*local as usize] {
                 Some(parts) => Ok(parts.clone()),
                 None => self.fail("a value is used before it is defined"),
             },
-            Value::Const(value) => self.constant(value, ty),
+            Value::Const(value) => self.constant(value),
         }
     }
 
     /// Returns the part of a scalar.
-    pub fn part(&mut self, value: &Value, ty: &Type) -> Result<Part> {
-        let parts = self.parts(value, ty)?;
+    pub fn part(&mut self, value: &Value) -> Result<Part> {
+        let parts = self.parts(value)?;
         self.single(parts)
     }
 
@@ -161,6 +159,15 @@ impl<'m> Selector<'m> {
         }
     }
 
+    /// Returns the parts of two values side by side.
+    pub fn pairs(&mut self, a: &Value, b: &Value) -> Result<Vec<(Part, Part)>> {
+        let (left, right) = (self.parts(a)?, self.parts(b)?);
+        if left.len() != right.len() {
+            return self.fail("operands of different lengths");
+        }
+        Ok(left.into_iter().zip(right).collect())
+    }
+
     /// Returns a register with the address of a variable.
     pub fn symbol(&mut self, name: &str) -> Reg {
         if let Some(reg) = self.symbols.get(name) {
@@ -168,9 +175,7 @@ impl<'m> Selector<'m> {
         }
         let reg = self.new_reg(Class::B64);
         self.symbols.insert(name.to_owned(), reg);
-        let ops = vec![Op::Reg(reg), Op::Text(name.to_owned().into())];
-        let inst = Inst { guard: None, opcode: "mov.u64".into(), ops, results: 1, effects: false, template: None, dbg: None };
-        self.prologue.push(inst);
+        self.prologue.push(Inst::new("mov.u64", ops![reg], vec![Op::Text(name.to_owned().into())], false, None));
         reg
     }
 

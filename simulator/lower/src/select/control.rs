@@ -1,7 +1,6 @@
 //! Branches and phis.
 
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 
 use super::prelude::*;
 use crate::mir::Inst as Machine;
@@ -12,41 +11,37 @@ struct Copy {
     part: Part,
     scalar: Scalar,
     /// The register of the phi.
-    phi: Option<Reg>,
+    phi: Reg,
     dbg: Option<u32>,
 }
 
 impl Copy {
+    /// Returns the register that the value is in or is made from.
     fn source(&self) -> Option<Reg> {
-        register_of(&self.part)
-    }
-}
-
-/// Returns the register that a part is in or is made from.
-fn register_of(part: &Part) -> Option<Reg> {
-    match part {
-        Part::Reg(reg, _) | Part::Address(Base::Reg(reg), _) => Some(*reg),
-        _ => None,
+        match &self.part {
+            Part::Reg(reg, _) | Part::Address(Base::Reg(reg), _) => Some(*reg),
+            _ => None,
+        }
     }
 }
 
 impl Selector<'_> {
     /// Makes a phi: each part is a register that a register before the block is copied to. Since the latter is set in every
     /// predecessor and read here only, it does not matter in which order copies are made, nor where else a predecessor goes.
-    pub fn phi(&mut self, block: usize, at: usize, inst: &Inst) -> Result<()> {
+    pub fn phi(&mut self, inst: &Inst) -> Result<()> {
         let Some(result) = inst.result else { return Ok(()) };
-        let scalars = self.scalars(&inst.ty)?;
+        let scalars = layout::parts(&inst.ty)?;
         let mut parts = Vec::with_capacity(scalars.len());
-        let mut before = Vec::with_capacity(scalars.len());
+        let mut copied = Vec::with_capacity(scalars.len());
         for scalar in &scalars {
             let class = class(*scalar);
             let (reg, source) = (self.new_reg(class), self.new_reg(class));
-            self.push(mov(class), vec![Op::Reg(reg)], vec![Op::Reg(source)], false);
-            before.push(source);
+            self.push(mov(class), ops![reg], ops![source], false);
+            copied.push([reg, source]);
             parts.push(Part::of(*scalar, reg));
         }
         self.values[result as usize] = Some(parts);
-        self.incoming.insert((block, at), before);
+        self.incoming.insert(result, copied);
         Ok(())
     }
 
@@ -56,10 +51,9 @@ impl Selector<'_> {
         for from in self.graph.predecessors[block].clone() {
             self.current = from;
             let mut copies = Vec::new();
-            for (at, inst) in phis.iter().enumerate() {
-                self.line = inst.line;
-                self.dbg = inst.dbg;
-                self.copies_of(block, at, inst, from, &mut copies)?;
+            for inst in phis {
+                self.at(inst);
+                self.copies_of(inst, from, &mut copies)?;
             }
             // How many copies are left to make from each phi.
             let mut readers: HashMap<Reg, usize> = HashMap::new();
@@ -69,9 +63,9 @@ impl Selector<'_> {
                 }
             }
             while !copies.is_empty() {
-                let is_free = |copy: &Copy| match (copy.phi, copy.source()) {
-                    (Some(phi), source) => readers.get(&phi).copied().unwrap_or(0) == usize::from(source == Some(phi)),
-                    _ => true,
+                let is_free = |copy: &Copy| {
+                    let is_own = copy.source() == Some(copy.phi);
+                    readers.get(&copy.phi).copied().unwrap_or(0) == usize::from(is_own)
                 };
                 // In a circle, any will do.
                 let next = copies.iter().position(is_free).unwrap_or(0);
@@ -87,54 +81,45 @@ impl Selector<'_> {
     }
 
     /// Finds the copies of one phi from one predecessor.
-    fn copies_of(&mut self, block: usize, at: usize, inst: &Inst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
-        let (IrOp::Phi(incoming), Some(before)) = (&inst.op, self.incoming.get(&(block, at)).cloned()) else { return Ok(()) };
-        let Some(result) = inst.result else { return Ok(()) };
+    fn copies_of(&mut self, inst: &Inst, from: usize, copies: &mut Vec<Copy>) -> Result<()> {
+        let (IrOp::Phi(incoming), Some(result)) = (&inst.op, inst.result) else { return Ok(()) };
         let Some((value, _)) = incoming.iter().find(|(_, block)| *block == from) else {
             return self.fail("a phi without a value for one of its predecessors");
         };
-        let parts = self.parts_as(value, &inst.ty, Some(result))?;
-        let scalars = self.scalars(&inst.ty)?;
+        let parts = self.parts_as(value, inst.result)?;
+        let scalars = layout::parts(&inst.ty)?;
         if parts.len() != scalars.len() {
             return self.fail("a phi of values of several types");
         }
-        let own = self.values[result as usize].clone().unwrap_or_default();
         for (index, (part, scalar)) in parts.into_iter().zip(scalars).enumerate() {
-            let phi = own.get(index).and_then(register_of);
-            copies.push(Copy { to: before[index], part, scalar, phi, dbg: inst.dbg });
+            let [phi, to] = self.incoming[&result][index];
+            copies.push(Copy { to, part, scalar, phi, dbg: inst.dbg });
         }
         Ok(())
     }
 
     fn copy_to_phi(&mut self, from: usize, Copy { to, part, scalar, .. }: Copy) -> Result<()> {
-        match &part {
-            Part::Undef => Ok(()),
+        let class = self.class(to);
+        let source = match &part {
+            Part::Undef => return Ok(()),
             // Copies of one register may become one; two constants would stay.
             Part::Bits(bits) => {
-                let class = self.class(to);
                 let key = (from, class, *bits);
                 let known = self.literals.get(&key).copied();
                 let common = known.map_or_else(|| self.register(&part, scalar), Ok)?;
                 self.literals.insert(key, common);
-                self.push(mov(class), vec![Op::Reg(to)], vec![Op::Reg(common)], false);
-                Ok(())
+                common.into()
             }
-            _ => {
-                let op = self.operand(&part, scalar)?;
-                self.push(mov(self.class(to)), vec![Op::Reg(to)], vec![op], false);
-                Ok(())
-            }
-        }
+            _ => self.operand(&part, scalar)?,
+        };
+        self.push(mov(class), ops![to], vec![source], false);
+        Ok(())
     }
 
+    /// Makes an instruction at the end of the block.
     fn exit(&mut self, opcode: &'static str, guard: Option<(Reg, bool)>, ops: Vec<Op>) {
-        self.exit_with(opcode, guard, ops, None);
-    }
-
-    fn exit_with(&mut self, opcode: &'static str, guard: Option<(Reg, bool)>, ops: Vec<Op>, template: Option<Vec<Piece>>) {
-        let dbg = self.dbg;
-        let inst = Machine { guard, opcode: opcode.into(), ops, results: 0, effects: true, template, dbg };
-        self.blocks[self.current].exits.push(inst);
+        let inst = Machine { guard, ..Machine::new(opcode, Vec::new(), ops, true, self.dbg) };
+        self.code.blocks[self.current].exits.push(inst);
     }
 
     fn jump(&mut self, to: usize, next: Option<usize>) {
@@ -145,11 +130,11 @@ impl Selector<'_> {
 
     /// Makes the end of a block; `next` is the block after it in the text.
     pub fn leave(&mut self, inst: &Inst, next: Option<usize>) -> Result<()> {
-        self.blocks[self.current].successors = inst.op.successors();
+        self.code.blocks[self.current].successors = inst.op.successors();
         match &inst.op {
             IrOp::Br(to) => self.jump(*to, next),
             IrOp::CondBr { condition, then, or_else } => {
-                let condition = self.part(condition, &Type::Int(1))?;
+                let condition = self.part(condition)?;
                 match condition.truth() {
                     _ if then == or_else => self.jump(*then, next),
                     Some(truth) => self.jump(if truth { *then } else { *or_else }, next),
@@ -165,15 +150,16 @@ impl Selector<'_> {
                     }
                 }
             }
-            IrOp::Switch { ty, value, default, cases } => self.switch(ty, value, *default, cases, next)?,
+            IrOp::Switch { value, default, cases } => self.switch(value, *default, cases, next)?,
             IrOp::Ret(value) => {
-                if let Some((ty, value)) = value {
-                    self.return_value(ty, value)?;
+                if let Some(value) = value {
+                    self.return_value(value)?;
                 }
                 self.exit("ret", None, Vec::new());
             }
             IrOp::Unreachable => {
-                let has_ended = self.blocks[self.current].insts.last().is_some_and(|inst| matches!(&*inst.opcode, "trap" | "exit"));
+                let has_ended =
+                    self.code.blocks[self.current].insts.last().is_some_and(|inst| matches!(&*inst.opcode, "trap" | "exit"));
                 self.exit(if has_ended { "exit" } else { "trap" }, None, Vec::new());
                 if !has_ended {
                     self.exit("exit", None, Vec::new());
@@ -184,9 +170,9 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn switch(&mut self, ty: &Type, value: &Value, default: usize, cases: &[(u128, usize)], next: Option<usize>) -> Result<()> {
-        let Type::Int(width @ 2..=64) = *ty else { return self.fail("a switch over a value of this type") };
-        let part = self.part(value, ty)?;
+    fn switch(&mut self, value: &Value, default: usize, cases: &[(u128, usize)], next: Option<usize>) -> Result<()> {
+        let Type::Int(width @ 2..=64) = *self.function.ty(value) else { return self.fail("a switch over a value of this type") };
+        let part = self.part(value)?;
         let reg = self.extended_reg(&part, width, Ext::Zero)?;
         let (bits, class) = whole(width);
         let (least, most) = (cases.iter().map(|(case, _)| *case).min(), cases.iter().map(|(case, _)| *case).max());
@@ -195,15 +181,15 @@ impl Selector<'_> {
             && width <= 32
             && most - least < 4 * cases.len() as u128
         {
-            let index = if least == 0 { reg } else { self.one("sub.s32", class, vec![Op::Reg(reg), int(least as i64)]) };
-            let outside = self.one("setp.gt.u32", Class::Pred, vec![Op::Reg(index), int((most - least) as i64)]);
+            let index = if least == 0 { reg } else { self.one("sub.s32", class, ops![reg, least as i64]) };
+            let outside = self.pred("setp.gt.u32", ops![index, (most - least) as i64]);
             self.exit("bra", Some((outside, false)), vec![Op::Label(default)]);
-            self.table(index, default, cases, least..=most);
-            return Ok(());
+            let case_of = |value| cases.iter().find(|(case, _)| *case == value).map_or(default, |(_, to)| *to);
+            return self.table(index, (least..=most).map(case_of).collect());
         }
         for (case, to) in cases {
             let case = signed_bits(*case as u64, if width == bits { width } else { 64 });
-            let is_it = self.one(format!("setp.eq.s{bits}"), Class::Pred, vec![Op::Reg(reg), int(case)]);
+            let is_it = self.pred(format!("setp.eq.s{bits}"), ops![reg, case]);
             self.exit("bra", Some((is_it, false)), vec![Op::Label(*to)]);
         }
         self.jump(default, next);
@@ -211,22 +197,15 @@ impl Selector<'_> {
     }
 
     /// Makes a branch through a table.
-    fn table(&mut self, index: Reg, default: usize, cases: &[(u128, usize)], values: RangeInclusive<u128>) {
-        let name = format!("$L__table_{}", self.labels);
+    fn table(&mut self, index: Reg, targets: Vec<usize>) -> Result<()> {
+        let name = format!("$$L__table_{}", self.labels);
         self.labels += 1;
-        let mut ops = vec![Op::Reg(index)];
-        let mut pieces = vec![Piece::Text(format!("{name}: .branchtargets "))];
-        for (at, value) in values.enumerate() {
-            let to = cases.iter().find(|(case, _)| *case == value).map_or(default, |(_, to)| *to);
-            if at > 0 {
-                pieces.push(Piece::Text(", ".to_owned()));
-            }
-            pieces.push(Piece::Op(ops.len()));
-            ops.push(Op::Label(to));
-        }
-        pieces.push(Piece::Text(";\n\tbrx.idx ".to_owned()));
-        pieces.push(Piece::Op(0));
-        pieces.push(Piece::Text(format!(", {name};")));
-        self.exit_with("", None, ops, Some(pieces));
+        let list: Vec<String> = (1..=targets.len()).map(|at| format!("${at}")).collect();
+        let text = format!("{name}: .branchtargets {};\n\tbrx.idx $0, {name};", list.join(", "));
+        let template = Some(self.pieces(&text, targets.len() + 1)?);
+        let ops = [Op::Reg(index)].into_iter().chain(targets.into_iter().map(Op::Label)).collect();
+        let inst = Machine { template, ..Machine::new("", Vec::new(), ops, true, self.dbg) };
+        self.code.blocks[self.current].exits.push(inst);
+        Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! `memcpy`, `memmove`, and `memset` of a few bytes.
 
+use super::memory::memory_type;
 use super::prelude::*;
 
 /// Most bytes that are copied without a loop. Kernels copy structures of parameters; a loop over a large array is left to the
@@ -9,58 +10,56 @@ const MOST_BYTES: u64 = 4096;
 impl Selector<'_> {
     pub fn copy_memory(&mut self, name: &str, args: &[Arg]) -> Result<Vec<Part>> {
         let [to, from, length, ..] = args else { return self.fail(format!("llvm.{name} with other arguments than it has")) };
-        let Some(bytes) = self.known(&length.value, &length.ty).filter(|bytes| *bytes <= MOST_BYTES) else {
+        let Some(bytes) = self.known(&length.value).filter(|bytes| *bytes <= MOST_BYTES) else {
             return self.fail(format!("{name} of more than {MOST_BYTES} bytes, or of a number that is not constant"));
         };
-        // An attribute gives the alignment; without one an argument has that of a pointer, which says nothing.
-        let align = |arg: &Arg| if matches!(arg.ty, Type::Ptr(_)) { arg.align } else { 1 };
         if name == "memset" {
-            return self.fill(to, from, bytes, align(to));
+            return self.fill(to, &from.value, bytes);
         }
-        let source = self.memory_operand(&from.value, &from.ty)?;
-        let target = self.memory_operand(&to.value, &to.ty)?;
-        let align = align(to).min(align(from));
+        let source = self.memory_operand(&from.value)?;
+        let target = self.memory_operand(&to.value)?;
+        let align = to.align.min(from.align);
         let mut loaded = Vec::new();
         for (offset, width) in steps(bytes, align) {
             let class = if width == 8 { Class::B64 } else { Class::B32 };
-            let opcode = format!("ld{}.{}{}", source.space.suffix(), letter(width), width * 8);
-            loaded.push((self.value(opcode, class, vec![source.at(offset)]), offset, width));
+            let opcode = format!("ld{}.{}", source.space.suffix(), ty(width));
+            loaded.push((self.one(opcode, class, vec![source.at(offset)]), offset, width));
         }
         // All loads first, so that the two may overlap.
         for (reg, offset, width) in loaded {
-            self.effect(format!("st{}.{}{}", target.space.suffix(), letter(width), width * 8), vec![target.at(offset), reg]);
+            self.effect(format!("st{}.{}", target.space.suffix(), ty(width)), ops![target.at(offset), reg]);
         }
         Ok(Vec::new())
     }
 
-    fn fill(&mut self, to: &Arg, value: &Arg, bytes: u64, align: u64) -> Result<Vec<Part>> {
-        let known = self.known(&value.value, &Type::Int(8));
-        let target = self.memory_operand(&to.value, &to.ty)?;
+    fn fill(&mut self, to: &Arg, value: &Value, bytes: u64) -> Result<Vec<Part>> {
+        let known = self.known(value);
+        let target = self.memory_operand(&to.value)?;
         // A byte that is known only when the kernel runs, in all bytes of a word.
         let word = match known {
             Some(_) => None,
             None => {
-                let part = self.part(&value.value, &Type::Int(8))?;
+                let part = self.part(value)?;
                 let byte = self.extended(&part, 8, Ext::Zero)?;
-                Some(self.one("mul.lo.s32", Class::B32, vec![byte, int(0x0101_0101)]))
+                Some(self.b32("mul.lo.s32", ops![byte, 0x0101_0101]))
             }
         };
-        for (offset, width) in steps(bytes, if word.is_some() { align.min(4) } else { align }) {
+        for (offset, width) in steps(bytes, if word.is_some() { to.align.min(4) } else { to.align }) {
             let pattern = (known.unwrap_or(0) & 0xff).wrapping_mul(0x0101_0101_0101_0101);
             let value = match word {
-                Some(word) => Op::Reg(word),
-                None if width == 8 => self.in_register(&Part::Bits(pattern), Scalar::Int(64))?,
-                None => int(signed_bits(pattern, width as u32 * 8)),
+                Some(word) => word.into(),
+                None if width == 8 => self.register(&Part::Bits(pattern), Scalar::Int(64))?.into(),
+                None => signed_bits(pattern, width as u32 * 8).into(),
             };
-            self.effect(format!("st{}.{}{}", target.space.suffix(), letter(width), width * 8), vec![target.at(offset), value]);
+            self.effect(format!("st{}.{}", target.space.suffix(), ty(width)), vec![target.at(offset), value]);
         }
         Ok(Vec::new())
     }
 }
 
-/// Returns the kind of an access: narrow integers are extended to registers of 32 bits.
-fn letter(width: u64) -> char {
-    if width < 4 { 'u' } else { 'b' }
+/// Returns the type of an access.
+fn ty(width: u64) -> &'static str {
+    memory_type(Scalar::Int(width as u32 * 8), false)
 }
 
 /// Offsets and widths of the accesses.

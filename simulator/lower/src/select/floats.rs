@@ -1,135 +1,133 @@
 //! Floating-point arithmetic.
 
+use std::borrow::Cow;
+
 use super::prelude::*;
 
 impl Selector<'_> {
     pub fn float_binary(&mut self, op: Binary, flags: Flags, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
         let ty = suffix(scalar);
-        match (op, scalar) {
+        let opcode = match (op, scalar) {
             (Binary::FAdd | Binary::FSub | Binary::FMul, Scalar::BFloat) => return self.bfloat_binary(op, a, b),
             (Binary::FDiv, Scalar::Half | Scalar::BFloat) => {
-                let (a, b) = (self.widened_float(scalar, a)?, self.widened_float(scalar, b)?);
-                let quotient = self.one("div.rn.f32", Class::F32, vec![a, b]);
-                let opcode = if scalar == Scalar::Half { "cvt.rn.f16.f32" } else { "cvt.rn.bf16.f32" };
-                return Ok(self.made(opcode, Class::B16, vec![Op::Reg(quotient)]));
+                let args = ops![self.widened_float(scalar, a)?, self.widened_float(scalar, b)?];
+                let quotient = self.one("div.rn.f32", Class::F32, args);
+                return Ok(self.made(format!("cvt.rn.{ty}.f32"), Class::B16, ops![quotient]));
             }
             (Binary::FRem, Scalar::Float | Scalar::Double) => return self.remainder(flags, scalar, a, b),
-            _ => {}
-        }
-        let opcode = match op {
-            Binary::FAdd => format!("add.rn.{ty}"),
-            Binary::FSub => format!("sub.rn.{ty}"),
-            Binary::FMul => format!("mul.rn.{ty}"),
-            Binary::FDiv => {
-                let is_one = match (a, scalar) {
-                    (Part::Bits(bits), Scalar::Float) => *bits == u64::from(1.0_f32.to_bits()),
-                    (Part::Bits(bits), Scalar::Double) => *bits == 1.0_f64.to_bits(),
-                    _ => false,
-                };
-                if is_one {
-                    let b = self.register(b, scalar)?;
-                    return Ok(self.made(format!("rcp.rn.{ty}"), class(scalar), vec![Op::Reg(b)]));
-                }
-                format!("div.rn.{ty}")
-            }
+            (Binary::FDiv, _) if a.bits() == Some(float_bits(scalar, 1.0)) => return self.unary(format!("rcp.rn.{ty}"), scalar, b),
+            (Binary::FAdd, _) => "add",
+            (Binary::FSub, _) => "sub",
+            (Binary::FMul, _) => "mul",
+            (Binary::FDiv, _) => "div",
             _ => return self.fail(format!("the operation {op:?} with values of type {scalar:?}")),
         };
-        let a = self.in_register(a, scalar)?;
-        let b = self.operand(b, scalar)?;
-        Ok(self.made(opcode, class(scalar), vec![a, b]))
+        self.two(format!("{opcode}.rn.{ty}"), scalar, a, b)
     }
 
     /// Makes arithmetic of `bf16`, which before sm_90 has a fused multiply-add only. These forms round once, as the plain ones do.
     fn bfloat_binary(&mut self, op: Binary, a: &Part, b: &Part) -> Result<Part> {
         let scalar = Scalar::BFloat;
-        let (a, b) = (self.in_register(a, scalar)?, self.in_register(b, scalar)?);
-        let constant = |this: &mut Self, bits: u64| this.operand(&Part::Bits(bits), scalar);
-        let args = match op {
-            Binary::FMul => vec![a, b, constant(self, 0x8000)?],
-            Binary::FAdd => vec![a, constant(self, 0x3f80)?, b],
-            _ => vec![b, constant(self, 0xbf80)?, a],
+        let (a, b) = (self.register(a, scalar)?, self.register(b, scalar)?);
+        let bits = match op {
+            Binary::FMul => 0x8000,
+            Binary::FAdd => 0x3f80,
+            _ => 0xbf80,
         };
-        Ok(self.made("fma.rn.bf16", Class::B16, args))
+        let constant = self.register(&Part::Bits(bits), scalar)?;
+        let args = match op {
+            Binary::FMul => [a, b, constant],
+            Binary::FAdd => [a, constant, b],
+            _ => [b, constant, a],
+        };
+        Ok(self.made("fma.rn.bf16", Class::B16, args.map(Op::Reg).into()))
     }
 
     /// Makes `x - trunc(x / y) * y`, as LLVM's back end expands it.
     fn remainder(&mut self, flags: Flags, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
-        let (ty, reg_class) = (suffix(scalar), class(scalar));
-        let (x, y) = (self.in_register(a, scalar)?, self.in_register(b, scalar)?);
-        let quotient = self.one(format!("div.rn.{ty}"), reg_class, vec![x.clone(), y.clone()]);
-        let whole = self.one(format!("cvt.rzi.{ty}.{ty}"), reg_class, vec![Op::Reg(quotient)]);
+        let (ty, class) = (suffix(scalar), class(scalar));
+        let (x, y) = (self.register(a, scalar)?, self.register(b, scalar)?);
+        let quotient = self.one(format!("div.rn.{ty}"), class, ops![x, y]);
+        let whole = self.one(format!("cvt.rzi.{ty}.{ty}"), class, ops![quotient]);
         let rest = if flags.contract {
-            let negated = self.one(format!("neg.{ty}"), reg_class, vec![Op::Reg(whole)]);
-            self.one(format!("fma.rn.{ty}"), reg_class, vec![Op::Reg(negated), y.clone(), x.clone()])
+            let negated = self.one(format!("neg.{ty}"), class, ops![whole]);
+            self.one(format!("fma.rn.{ty}"), class, ops![negated, y, x])
         } else {
-            let product = self.one(format!("mul.rn.{ty}"), reg_class, vec![Op::Reg(whole), y.clone()]);
-            self.one(format!("sub.rn.{ty}"), reg_class, vec![x.clone(), Op::Reg(product)])
+            let product = self.one(format!("mul.rn.{ty}"), class, ops![whole, y]);
+            self.one(format!("sub.rn.{ty}"), class, ops![x, product])
         };
-        let infinite = self.one(format!("testp.infinite.{ty}"), Class::Pred, vec![y]);
-        Ok(self.made(format!("selp.{ty}"), reg_class, vec![x, Op::Reg(rest), Op::Reg(infinite)]))
+        let infinite = self.pred(format!("testp.infinite.{ty}"), ops![y]);
+        Ok(self.made(format!("selp.{ty}"), class, ops![x, rest, infinite]))
     }
 
     /// Returns a half or a bfloat as a float.
-    pub fn widened_float(&mut self, scalar: Scalar, part: &Part) -> Result<Op> {
-        let reg = self.in_register(part, scalar)?;
-        Ok(Op::Reg(match scalar {
-            Scalar::Half => self.one("cvt.f32.f16", Class::F32, vec![reg]),
+    pub fn widened_float(&mut self, scalar: Scalar, part: &Part) -> Result<Reg> {
+        let reg = self.register(part, scalar)?;
+        Ok(match scalar {
+            Scalar::Half => self.one("cvt.f32.f16", Class::F32, ops![reg]),
             Scalar::BFloat => {
-                let zero = self.operand(&Part::Bits(0), scalar)?;
-                self.one("mov.b32", Class::F32, vec![Op::List(vec![zero, reg])])
+                let zero = self.register(&Part::Bits(0), scalar)?;
+                self.one("mov.b32", Class::F32, ops![&[zero, reg][..]])
             }
-            _ => return Ok(reg),
-        }))
+            _ => reg,
+        })
     }
 
-    pub fn negate(&mut self, ty: &Type, value: &Value) -> Result<Vec<Part>> {
-        let scalar = self.scalar(ty.scalar())?;
-        let parts = self.parts(value, ty)?;
+    pub fn negate(&mut self, value: &Value) -> Result<Vec<Part>> {
+        let scalar = self.scalar(self.function.ty(value).scalar())?;
+        let parts = self.parts(value)?;
         parts.iter().map(|part| self.negate_part(scalar, part)).collect()
     }
 
     pub fn negate_part(&mut self, scalar: Scalar, part: &Part) -> Result<Part> {
-        if let Part::Bits(bits) = part {
-            return Ok(Part::Bits(bits ^ 1 << (scalar.bits() - 1)));
+        match part {
+            Part::Bits(bits) => Ok(Part::Bits(bits ^ 1 << (scalar.bits() - 1))),
+            _ => self.unary(format!("neg.{}", suffix(scalar)), scalar, part),
         }
-        let reg = self.register(part, scalar)?;
-        Ok(self.made(format!("neg.{}", suffix(scalar)), class(scalar), vec![Op::Reg(reg)]))
     }
 
     /// Makes a product and a sum, rounded once.
     pub fn fused(&mut self, inst: &Inst, [a, b, c]: [&Value; 3], negate_product: bool, negate_c: bool) -> Result<Vec<Part>> {
         let scalar = self.scalar(inst.ty.scalar())?;
-        let parts = [self.parts(a, &inst.ty)?, self.parts(b, &inst.ty)?, self.parts(c, &inst.ty)?];
-        (0..parts[0].len())
-            .map(|at| {
-                let [Some(a), Some(b), Some(c)] = [0, 1, 2].map(|operand: usize| parts[operand].get(at).cloned()) else {
-                    return self.fail("operands of different lengths");
-                };
-                // A constant factor takes the sign for nothing.
-                let (a, b) = match (negate_product, &b) {
-                    (false, _) => (a, b),
-                    (true, Part::Bits(_)) => (a, self.negate_part(scalar, &b)?),
-                    (true, _) => (self.negate_part(scalar, &a)?, b),
-                };
-                let c = if negate_c { self.negate_part(scalar, &c)? } else { c };
-                self.fma(scalar, &a, &b, &c)
-            })
-            .collect()
+        let (factors, addends) = (self.pairs(a, b)?, self.parts(c)?);
+        let fused = factors.into_iter().zip(addends).map(|((mut a, mut b), mut c)| {
+            // A constant factor takes the sign for nothing.
+            if negate_product {
+                let factor = if matches!(b, Part::Bits(_)) { &mut b } else { &mut a };
+                *factor = self.negate_part(scalar, factor)?;
+            }
+            if negate_c {
+                c = self.negate_part(scalar, &c)?;
+            }
+            self.fma(scalar, &a, &b, &c)
+        });
+        fused.collect()
     }
 
     pub fn fma(&mut self, scalar: Scalar, a: &Part, b: &Part, c: &Part) -> Result<Part> {
         // A constant factor goes second, where a literal is allowed.
         let (a, b) = if matches!(a, Part::Bits(_)) { (b, a) } else { (a, b) };
-        let a = self.in_register(a, scalar)?;
-        let (b, c) = (self.operand(b, scalar)?, self.operand(c, scalar)?);
-        Ok(self.made(format!("fma.rn.{}", suffix(scalar)), class(scalar), vec![a, b, c]))
+        let args = ops![self.register(a, scalar)?, self.operand(b, scalar)?, self.operand(c, scalar)?];
+        Ok(self.made(format!("fma.rn.{}", suffix(scalar)), class(scalar), args))
     }
 
-    /// Returns a constant of a floating-point type.
-    pub fn float_literal(&mut self, scalar: Scalar, value: f64) -> Op {
-        match scalar {
-            Scalar::Double => f64_bits(value.to_bits()),
-            _ => f32_bits((value as f32).to_bits()),
-        }
+    /// Returns the literal of a number as a double or a float.
+    pub fn float_literal(&mut self, scalar: Scalar, value: f64) -> Result<Op> {
+        self.operand(&Part::Bits(float_bits(scalar, value)), scalar)
     }
+
+    pub fn unary(&mut self, opcode: impl Into<Cow<'static, str>>, scalar: Scalar, a: &Part) -> Result<Part> {
+        let a = self.register(a, scalar)?;
+        Ok(self.made(opcode, class(scalar), ops![a]))
+    }
+
+    pub fn two(&mut self, opcode: String, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
+        let args = ops![self.register(a, scalar)?, self.operand(b, scalar)?];
+        Ok(self.made(opcode, class(scalar), args))
+    }
+}
+
+/// Returns the bits of a number as a double or a float.
+fn float_bits(scalar: Scalar, value: f64) -> u64 {
+    if scalar == Scalar::Double { value.to_bits() } else { u64::from((value as f32).to_bits()) }
 }

@@ -1,6 +1,6 @@
 //! A whole function.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::memory::Memory;
 use super::prelude::*;
@@ -13,32 +13,23 @@ use crate::space::Spaces;
 use crate::uses::Uses;
 use crate::vectorize::Plan;
 
-/// A function in instructions of PTX.
-pub struct Lowered {
-    pub code: mir::Function,
-    /// The functions that it calls.
-    pub callees: BTreeSet<String>,
-}
-
 /// Lowers a function that has a body.
-pub fn lower(module: &Module, names: &Names, function: &Function, target: u32) -> Result<Lowered> {
+pub fn lower(module: &Module, names: &Names, function: &Function, target: u32) -> Result<mir::Function> {
     let graph = Graph::new(function);
     let uses = Uses::new(function);
-    let spaces = Spaces::new(module, function, &uses);
-    let plan = Plan::new(module, function, &graph, &uses, &spaces);
-    let blocks = function.blocks.as_ref().map_or(0, Vec::len);
+    let spaces = Spaces::new(module, &uses);
+    let plan = Plan::new(module, &graph, &uses, &spaces);
+    let blocks = vec![mir::Block::default(); function.blocks.len()];
     let mut selector = Selector {
         module,
         function,
         names,
         target,
-        text: layout_of(function, &graph),
+        code: mir::Function { blocks, order: layout_of(function, &graph), ..mir::Function::default() },
         graph,
         uses,
         spaces,
         plan,
-        regs: Vec::new(),
-        blocks: vec![mir::Block::default(); blocks],
         current: 0,
         line: function.line,
         dbg: None,
@@ -46,59 +37,40 @@ pub fn lower(module: &Module, names: &Names, function: &Function, target: u32) -
         prologue: Vec::new(),
         symbols: HashMap::new(),
         sums: HashMap::new(),
-        variables: Vec::new(),
-        callees: BTreeSet::new(),
         incoming: HashMap::new(),
         literals: HashMap::new(),
         labels: 0,
     };
     match selector.run() {
-        Ok(()) => Ok(selector.finish()),
-        Err(mut error) => {
-            error.source = crate::debug::place(module, selector.dbg);
-            error.line = if error.line == 0 { selector.line } else { error.line };
-            Err(error)
-        }
+        Ok(()) => Ok(selector.code),
+        Err(error) => Err(Error { source: crate::debug::place(module, selector.dbg), ..error.or_at(selector.line) }),
     }
 }
 
 impl Selector<'_> {
     fn run(&mut self) -> Result<()> {
         self.parameters()?;
-        let function = self.function;
-        let blocks = function.body();
-        let text = self.text.clone();
-        let place: HashMap<usize, usize> = text.iter().enumerate().map(|(at, block)| (*block, at)).collect();
+        let blocks = &self.function.blocks;
+        let text = &self.code.order;
+        let next: HashMap<usize, usize> = text.iter().copied().zip(text.iter().copied().skip(1)).collect();
         for block in self.graph.order.clone() {
             self.current = block;
-            self.block(block, &blocks[block].insts)?;
-            let Some(last) = blocks[block].insts.last() else { continue };
+            self.block(block, &blocks[block])?;
+            let Some(last) = blocks[block].last() else { continue };
             self.at(last);
-            let at = place.get(&block).copied().unwrap_or(0);
-            let next = text.get(at + 1).copied();
-            self.leave(last, next)?;
+            self.leave(last, next.get(&block).copied())?;
         }
         for block in self.graph.order.clone() {
-            let insts = &blocks[block].insts;
+            let insts = &blocks[block];
             let phis = insts.iter().position(|inst| !matches!(inst.op, IrOp::Phi(_))).unwrap_or(insts.len());
             self.phi_copies(block, &insts[..phis])?;
         }
+        // The start of the first block loads the addresses of variables.
+        self.code.blocks[0].insts.splice(..0, self.prologue.drain(..));
         Ok(())
     }
 
-    fn finish(mut self) -> Lowered {
-        let order = self.text;
-        // The start of the first block loads the addresses of variables.
-        let first = &mut self.blocks[0].insts;
-        self.prologue.append(first);
-        *first = self.prologue;
-        Lowered {
-            code: mir::Function { blocks: self.blocks, order, regs: self.regs, variables: self.variables },
-            callees: self.callees,
-        }
-    }
-
-    fn at(&mut self, inst: &Inst) {
+    pub fn at(&mut self, inst: &Inst) {
         self.line = inst.line;
         self.dbg = inst.dbg;
     }
@@ -111,7 +83,7 @@ impl Selector<'_> {
                 layout::size(of)?;
                 vec![Part::Address(Base::Symbol(name), 0)]
             } else if !self.function.is_kernel || param.byval.is_some() {
-                self.receive(at)?
+                self.receive(at, name)?
             } else {
                 let places = layout::places(&param.ty)?;
                 let align = layout::align(&param.ty);
@@ -147,21 +119,20 @@ impl Selector<'_> {
     /// Finds instructions that only the branch and the next blocks need. They come last, so that a counter and its successor can
     /// share a register.
     fn late(&self, block: usize, insts: &[Inst]) -> Vec<bool> {
-        let blocks = self.function.body();
         let mut late = vec![false; insts.len()];
         for (at, inst) in insts.iter().enumerate().rev() {
             let (Some(result), true) = (inst.result, matches!(inst.ty, Type::Int(_))) else { continue };
             let is_plain = match &inst.op {
                 IrOp::Binary { op, .. } => matches!(op, Binary::Add | Binary::Sub | Binary::And | Binary::Or | Binary::Xor),
-                IrOp::ICmp { ty, .. } => matches!(ty, Type::Int(_)),
+                IrOp::ICmp { a, .. } => matches!(self.function.ty(a), Type::Int(_)),
                 _ => false,
             };
-            let users = self.uses.users(result);
+            let mut users = self.uses.users(result).peekable();
             late[at] = is_plain
-                && !users.is_empty()
-                && users.iter().all(|(home, user)| {
-                    matches!(blocks[*home].insts[*user].op, IrOp::Phi(_))
-                        || *home == block && (*user + 1 == insts.len() || late.get(*user).copied().unwrap_or(false))
+                && users.peek().is_some()
+                && users.all(|(home, user, inst)| {
+                    matches!(inst.op, IrOp::Phi(_))
+                        || home == block && (user + 1 == insts.len() || late.get(user).copied().unwrap_or(false))
                 });
         }
         late
@@ -171,53 +142,47 @@ impl Selector<'_> {
         self.at(inst);
         if let Some(bundle) = self.plan.bundle(block, at).cloned() {
             match &inst.op {
-                IrOp::Load { .. } if bundle.leader == at => self.load_bundle(block, &bundle)?,
-                IrOp::Store { .. } if bundle.leader == at => self.store_bundle(block, &bundle)?,
-                _ => {}
+                _ if bundle.leader != at => {}
+                IrOp::Load { .. } => self.load_bundle(block, &bundle)?,
+                _ => self.store_bundle(block, &bundle)?,
             }
             return Ok(());
         }
         let parts = match &inst.op {
-            IrOp::Phi(_) => return self.phi(block, at, inst),
+            IrOp::Phi(_) => return self.phi(inst),
             IrOp::Binary { op, flags, a, b } => self.binary(inst, *op, *flags, a, b)?,
-            IrOp::FNeg(value) => self.negate(&inst.ty, value)?,
+            IrOp::FNeg(value) => self.negate(value)?,
             IrOp::Fma { a, b, c, negate_product, negate_c } => self.fused(inst, [a, b, c], *negate_product, *negate_c)?,
-            IrOp::Cast { op, from, value, .. } => self.convert(inst, *op, from, value)?,
-            IrOp::ICmp { predicate, ty, a, b } => self.compare(*predicate, ty, a, b)?,
-            IrOp::FCmp { predicate, ty, a, b } => self.compare_floats(predicate, ty, a, b)?,
-            IrOp::Select { condition, condition_type, a, b } => {
-                self.select(condition, condition_type, &inst.ty, [a, b], inst.result)?
-            }
+            IrOp::Cast { op, value, .. } => self.convert(inst, *op, value)?,
+            IrOp::ICmp { predicate, a, b } => self.compare(*predicate, a, b)?,
+            IrOp::FCmp { predicate, a, b } => self.compare_floats(predicate, a, b)?,
+            IrOp::Select { condition, a, b } => self.select(inst, condition, a, b)?,
             IrOp::Freeze(value) => {
-                let parts = self.parts_as(value, &inst.ty, inst.result)?;
+                let parts = self.parts_as(value, inst.result)?;
                 // One value from here on.
                 parts.into_iter().map(|part| if part == Part::Undef { Part::Bits(0) } else { part }).collect()
             }
-            IrOp::Load { ptr, ptr_type, access } => self.load(inst, ptr, ptr_type, access)?,
-            IrOp::Store { ty, value, ptr, ptr_type, access } => {
-                self.store(ty, value, ptr, ptr_type, access)?;
-                Vec::new()
-            }
-            IrOp::Gep { source, base, base_type, indices } => self.element_address(inst, source, base, base_type, indices)?,
+            IrOp::Load { ptr, access } => self.load(inst, ptr, access)?,
+            IrOp::Store { value, ptr, access } => self.store(value, ptr, access)?,
+            IrOp::Gep { source, base, indices } => self.element_address(inst, source, base, indices)?,
             IrOp::Alloca { ty, count, align } => vec![self.variable(ty, count, *align)?],
-            IrOp::ExtractValue { from, value, path } => self.extract_value(from, value, path)?,
-            IrOp::InsertValue { ty, into, from, value, path } => self.insert_value(ty, into, from, value, path)?,
-            IrOp::ExtractElement { from, vector, index } => self.extract_element(from, vector, index)?,
-            IrOp::InsertElement { vector, element, index } => self.insert_element(&inst.ty, vector, element, index)?,
-            IrOp::Shuffle { from, a, b, mask } => self.shuffle(from, a, b, mask)?,
-            IrOp::Call { .. } => self.any_call(inst)?,
-            IrOp::AtomicRmw { op, ptr, ptr_type, value, scope, .. } => self.atomic_update(inst, op, ptr, ptr_type, value, scope)?,
-            IrOp::CmpXchg { .. } => self.compare_exchange(&inst.op)?,
-            IrOp::Fence { ordering, scope } => {
-                self.fence(*ordering, scope)?;
-                Vec::new()
+            IrOp::ExtractValue { value, path } => self.extract_value(value, path)?,
+            IrOp::InsertValue { into, value, path } => self.insert_value(into, value, path)?,
+            IrOp::ExtractElement { vector, index } => self.extract_element(vector, index)?,
+            IrOp::InsertElement { vector, element, index } => self.insert_element(vector, element, index)?,
+            IrOp::Shuffle { a, b, mask } => self.shuffle(a, b, mask)?,
+            IrOp::Call { callee, args, flags } => self.any_call(inst, callee, args, *flags)?,
+            IrOp::AtomicRmw { op, ptr, value, scope } => self.atomic_update(inst, op, ptr, value, scope)?,
+            IrOp::CmpXchg { ptr, expected, new, ordering, scope } => {
+                self.compare_exchange([ptr, expected, new], *ordering, scope)?
             }
+            IrOp::Fence { ordering, scope } => self.fence(*ordering, scope),
             IrOp::Ret(_) | IrOp::Br(_) | IrOp::CondBr { .. } | IrOp::Switch { .. } | IrOp::Unreachable => {
                 return Err(Error::at(inst.line, "a branch is not the last instruction of its block"));
             }
         };
         if let Some(result) = inst.result {
-            if parts.len() != self.scalars(&inst.ty)?.len() {
+            if parts.len() != layout::parts(&inst.ty)?.len() {
                 return self.fail("an instruction with a result of a wrong type");
             }
             self.values[result as usize] = Some(parts);
@@ -226,8 +191,9 @@ impl Selector<'_> {
     }
 
     fn variable(&mut self, ty: &Type, count: &Value, align: u64) -> Result<Part> {
-        let Value::Const(count) = count else { return self.fail("an array in local memory whose size is not constant") };
-        let Const::Int(count) = **count else { return self.fail("an array in local memory whose size is not constant") };
+        let Some(&Const::Int(count)) = count.constant() else {
+            return self.fail("an array in local memory whose size is not constant");
+        };
         let size = layout::size(ty)?;
         let Some(bytes) = u64::try_from(count).ok().and_then(|count| size.checked_mul(count)).filter(|bytes| *bytes <= 1 << 24)
         else {
@@ -241,7 +207,7 @@ impl Selector<'_> {
 /// Returns the order of the blocks in the text. After each block comes a block that it goes to, if one is left, preferably one in the
 /// same loop than by one behind it.
 fn layout_of(function: &Function, graph: &Graph) -> Vec<usize> {
-    let blocks = function.body();
+    let blocks = &function.blocks;
     let depth = graph.loop_depths();
     let mut placed = vec![false; blocks.len()];
     let mut text = Vec::with_capacity(blocks.len());
@@ -250,7 +216,7 @@ fn layout_of(function: &Function, graph: &Graph) -> Vec<usize> {
         while let Some(block) = next.filter(|block| !placed[*block]) {
             placed[block] = true;
             text.push(block);
-            let left = blocks[block].insts.last().map_or_else(Vec::new, |last| last.op.successors());
+            let left = blocks[block].last().map_or_else(Vec::new, |last| last.op.successors());
             let left = left.into_iter().filter(|next| !placed[*next]);
             // The first in the text of those in the innermost loop.
             next = left.min_by_key(|next| (usize::MAX - depth[*next], function.order.iter().position(|block| block == next)));

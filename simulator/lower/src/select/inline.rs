@@ -1,11 +1,12 @@
 //! Inline PTX.
 
 use super::prelude::*;
+use crate::mir::Piece;
 
 impl Selector<'_> {
     /// Makes the code of `asm "template", "constraints"`.
     pub fn inline(&mut self, ty: &Type, template: &str, constraints: &str, side_effect: bool, args: &[Arg]) -> Result<Vec<Part>> {
-        let scalars = self.scalars(ty)?;
+        let scalars = layout::parts(ty)?;
         let (mut outputs, mut inputs, mut clobbers_memory) = (Vec::new(), Vec::new(), false);
         for constraint in constraints.split(',').filter(|constraint| !constraint.is_empty()) {
             if let Some(clobber) = constraint.strip_prefix('~') {
@@ -19,12 +20,9 @@ impl Selector<'_> {
         if outputs.len() != scalars.len() || inputs.len() != args.len() {
             return self.fail(format!("inline PTX with the constraints {constraints}"));
         }
-        let mut results: Vec<Reg> = Vec::new();
-        for output in &outputs {
-            let class = self.constraint_class(output)?;
-            results.push(self.new_reg(class));
-        }
-        let mut ops: Vec<Op> = results.iter().map(|reg| Op::Reg(*reg)).collect();
+        let results =
+            outputs.iter().map(|output| Ok(self.new_reg(self.constraint_class(output)?))).collect::<Result<Vec<Reg>>>()?;
+        let mut ops: Vec<Op> = results.iter().copied().map(Op::Reg).collect();
         // Operands that an output starts with are read through it.
         let mut tied = Vec::new();
         for (input, arg) in inputs.iter().zip(args) {
@@ -34,19 +32,19 @@ impl Selector<'_> {
                 };
                 let class = self.class(reg);
                 let from = self.input(arg, class)?;
-                self.push(mov(class), vec![Op::Reg(reg)], vec![from], false);
+                self.push(mov(class), ops![reg], ops![from], false);
                 tied.push(Op::Reg(reg));
                 ops.push(Op::Reg(reg));
             } else if matches!(*input, "n" | "i") {
-                let part = self.part(&arg.value, &arg.ty)?;
-                let scalar = self.scalar(&arg.ty)?;
+                let part = self.part(&arg.value)?;
+                let scalar = self.scalar(self.function.ty(&arg.value))?;
                 if !matches!(part, Part::Bits(_)) {
                     return self.fail("inline PTX wants a constant here");
                 }
                 ops.push(self.operand(&part, scalar)?);
             } else {
                 let class = self.constraint_class(input)?;
-                ops.push(self.input(arg, class)?);
+                ops.push(self.input(arg, class)?.into());
             }
         }
         let pieces = self.pieces(template, ops.len())?;
@@ -68,29 +66,26 @@ impl Selector<'_> {
     }
 
     /// Returns an argument in a register of the class that the constraint names.
-    fn input(&mut self, arg: &Arg, want: Class) -> Result<Op> {
-        let scalar = self.scalar(&arg.ty)?;
-        let part = self.data_part(&arg.value, &arg.ty)?;
+    fn input(&mut self, arg: &Arg, want: Class) -> Result<Reg> {
+        let scalar = self.scalar(self.function.ty(&arg.value))?;
+        let part = self.data_part(&arg.value)?;
         let reg = match scalar {
             Scalar::Int(width @ 2..=31) => self.extended_reg(&part, width, Ext::Zero)?,
             _ => self.register(&part, scalar)?,
         };
         match (class(scalar), want) {
-            (Class::B32, Class::B64) => Ok(self.value("cvt.u64.u32", want, vec![Op::Reg(reg)])),
-            _ => match self.as_class(reg, want) {
-                Some(reg) => Ok(Op::Reg(reg)),
-                None => self.fail("inline PTX with an operand of another size"),
-            },
+            (Class::B32, Class::B64) => Ok(self.b64("cvt.u64.u32", ops![reg])),
+            _ => self.as_class(reg, want).ok_or_else(|| self.error("inline PTX with an operand of another size")),
         }
     }
 
     fn output(&mut self, reg: Reg, scalar: Scalar) -> Result<Part> {
         match (self.class(reg), class(scalar)) {
-            (Class::B32, Class::Pred) => Ok(self.lowest_bit(Op::Reg(reg), 32)),
-            (_, want) => match self.as_class(reg, want) {
-                Some(reg) => Ok(Part::of(scalar, reg)),
-                None => self.fail("inline PTX with a result of another size"),
-            },
+            (Class::B32, Class::Pred) => Ok(self.lowest_bit(reg, 32)),
+            (_, want) => {
+                let reg = self.as_class(reg, want).ok_or_else(|| self.error("inline PTX with a result of another size"))?;
+                Ok(Part::of(scalar, reg))
+            }
         }
     }
 
@@ -104,49 +99,36 @@ impl Selector<'_> {
             (Class::B64, Class::F64) | (Class::F64, Class::B64) => "mov.b64",
             _ => return None,
         };
-        Some(self.one(opcode, want, vec![Op::Reg(reg)]))
+        Some(self.one(opcode, want, ops![reg]))
     }
 
     /// Cuts a template at its operands: `$0`, `${0:x}`, and `$$` for a dollar sign.
-    fn pieces(&self, template: &str, operands: usize) -> Result<Vec<Piece>> {
+    pub fn pieces(&self, template: &str, operands: usize) -> Result<Vec<Piece>> {
         let mut pieces = Vec::new();
-        let mut text = String::new();
-        let mut chars = template.chars().peekable();
-        while let Some(next) = chars.next() {
-            if next != '$' {
-                text.push(next);
+        let template = template.trim_end();
+        let mut segments = template.split('$');
+        let mut text = segments.next().unwrap_or("").to_owned();
+        while let Some(segment) = segments.next() {
+            // Nothing between two dollar signs.
+            if segment.is_empty() {
+                text.push('$');
+                text.push_str(segments.next().unwrap_or(""));
                 continue;
             }
-            let mut number = String::new();
-            match chars.peek() {
-                Some('$') => {
-                    chars.next();
-                    text.push('$');
-                    continue;
-                }
-                Some('{') => {
-                    chars.next();
-                    let inside: String = chars.by_ref().take_while(|c| *c != '}').collect();
-                    number.push_str(inside.split(':').next().unwrap_or(""));
-                }
-                _ => {
-                    while let Some(digit) = chars.next_if(char::is_ascii_digit) {
-                        number.push(digit);
-                    }
-                }
-            }
+            let (number, rest) = match segment.strip_prefix('{').and_then(|inside| inside.split_once('}')) {
+                Some((inside, rest)) => (inside.split(':').next().unwrap_or(""), rest),
+                None => segment.split_at(segment.find(|c: char| !c.is_ascii_digit()).unwrap_or(segment.len())),
+            };
             let Some(operand) = number.parse().ok().filter(|operand| *operand < operands) else {
                 return self.fail(format!("inline PTX names the operand ${number}, which it does not have"));
             };
-            pieces.push(Piece::Text(std::mem::take(&mut text)));
+            pieces.push(Piece::Text(std::mem::replace(&mut text, rest.to_owned())));
             pieces.push(Piece::Op(operand));
         }
-        let text = text.trim_end();
-        pieces.push(Piece::Text(text.to_owned()));
-        let whole = template.trim_end();
-        if !whole.is_empty() && !whole.ends_with([';', '}']) {
-            pieces.push(Piece::Text(";".to_owned()));
+        if !template.is_empty() && !template.ends_with([';', '}']) {
+            text.push(';');
         }
+        pieces.push(Piece::Text(text));
         Ok(pieces)
     }
 }

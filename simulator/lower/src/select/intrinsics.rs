@@ -17,8 +17,7 @@ const IGNORED: [&str; 8] = [
 
 impl Selector<'_> {
     /// Makes the code of any call.
-    pub fn any_call(&mut self, inst: &Inst) -> Result<Vec<Part>> {
-        let IrOp::Call { callee, args, flags } = &inst.op else { return self.fail("expected a call") };
+    pub fn any_call(&mut self, inst: &Inst, callee: &Callee, args: &[Arg], flags: Flags) -> Result<Vec<Part>> {
         let name = match callee {
             Callee::Asm { template, constraints, side_effect } => {
                 return self.inline(&inst.ty, template, constraints, *side_effect, args);
@@ -27,13 +26,13 @@ impl Selector<'_> {
             Callee::Function(name) => name,
         };
         if IGNORED.iter().any(|prefix| name.starts_with(prefix)) {
-            return Ok(vec![Part::Undef; self.scalars(&inst.ty)?.len()]);
+            return Ok(vec![Part::Undef; layout::parts(&inst.ty)?.len()]);
         }
         if let Some(rest) = name.strip_prefix("llvm.nvvm.") {
             return self.nvvm(inst, rest, args);
         }
         match name.strip_prefix("llvm.") {
-            Some(rest) => self.llvm(inst, rest, args, *flags),
+            Some(rest) => self.llvm(inst, rest, args, flags),
             None => self.call(name, &inst.ty, args),
         }
     }

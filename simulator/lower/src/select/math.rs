@@ -14,7 +14,7 @@ impl Selector<'_> {
             }
             "expect" | "launder" | "strip" | "ssa" => {
                 return match args.first() {
-                    Some(arg) if arg.ty == inst.ty => self.data_parts(&arg.value, &arg.ty),
+                    Some(arg) if *self.function.ty(&arg.value) == inst.ty => self.data_parts(&arg.value),
                     _ => self.fail(format!("the intrinsic llvm.{name}")),
                 };
             }
@@ -25,11 +25,9 @@ impl Selector<'_> {
             _ => {}
         }
         // All others work element by element.
-        let mut operands = Vec::with_capacity(args.len());
-        for arg in args {
-            operands.push((self.data_parts(&arg.value, &arg.ty)?, arg.ty.scalar().clone()));
-        }
-        let Some((leading, ty)) = operands.first() else { return self.unsupported(name) };
+        let operands = args.iter().map(|arg| self.data_parts(&arg.value)).collect::<Result<Vec<_>>>()?;
+        let (Some(leading), Some(arg)) = (operands.first(), args.first()) else { return self.unsupported(name) };
+        let ty = self.function.ty(&arg.value).scalar();
         let (lanes, scalar) = (leading.len(), self.scalar(ty)?);
         if matches!(ty, Type::Int(65..)) {
             return self.fail(format!("the intrinsic llvm.{name} with an integer of more than 64 bits"));
@@ -37,7 +35,7 @@ impl Selector<'_> {
         let mut results: Vec<Vec<Part>> = Vec::with_capacity(lanes);
         for lane in 0..lanes {
             // A flag, such as that of `ctlz`, is the same for all elements.
-            let parts: Vec<Part> = operands.iter().filter_map(|(parts, _)| parts.get(lane).or(parts.first()).cloned()).collect();
+            let parts: Vec<Part> = operands.iter().filter_map(|parts| parts.get(lane).or(parts.first()).cloned()).collect();
             results.push(if scalar.is_float() {
                 vec![self.float_function(name, scalar, &parts, flags, &inst.ty)?]
             } else {
@@ -54,35 +52,37 @@ impl Selector<'_> {
         let ty = suffix(scalar);
         let is_half = scalar == Scalar::Half;
         let is_approximate = scalar == Scalar::Float && flags.afn;
-        match (first, parts) {
-            ("fma" | "fmuladd", [a, b, c]) => self.fma(scalar, a, b, c),
-            ("fabs", [a]) => self.unary(format!("abs.{ty}"), scalar, a),
-            ("minnum", [a, b]) => self.two(format!("min.{ty}"), scalar, a, b),
-            ("maxnum", [a, b]) => self.two(format!("max.{ty}"), scalar, a, b),
-            ("minimum", [a, b]) if scalar != Scalar::Double => self.two(format!("min.NaN.{ty}"), scalar, a, b),
-            ("maximum", [a, b]) if scalar != Scalar::Double => self.two(format!("max.NaN.{ty}"), scalar, a, b),
-            _ if scalar == Scalar::BFloat => self.no_function(name),
-            ("minimumnum", [a, b]) => self.two(format!("min.{ty}"), scalar, a, b),
-            ("maximumnum", [a, b]) => self.two(format!("max.{ty}"), scalar, a, b),
-            ("sqrt", [a]) if !is_half => self.unary(format!("sqrt.rn.{ty}"), scalar, a),
+        let opcode = match (first, parts) {
+            ("fma" | "fmuladd", [a, b, c]) => return self.fma(scalar, a, b, c),
+            ("fabs", [_]) => format!("abs.{ty}"),
+            ("minnum" | "maxnum", [_, _]) => format!("{}.{ty}", &first[..3]),
+            ("minimum" | "maximum", [_, _]) if scalar != Scalar::Double => format!("{}.NaN.{ty}", &first[..3]),
+            _ if scalar == Scalar::BFloat => return self.no_function(name),
+            ("minimumnum" | "maximumnum", [_, _]) => format!("{}.{ty}", &first[..3]),
+            ("sqrt", [_]) if !is_half => format!("sqrt.rn.{ty}"),
             // PTX takes the sign first.
-            ("copysign", [a, b]) if !is_half => self.two(format!("copysign.{ty}"), scalar, b, a),
-            ("floor", [a]) => self.unary(format!("cvt.rmi.{ty}.{ty}"), scalar, a),
-            ("ceil", [a]) => self.unary(format!("cvt.rpi.{ty}.{ty}"), scalar, a),
-            ("trunc", [a]) => self.unary(format!("cvt.rzi.{ty}.{ty}"), scalar, a),
-            ("rint" | "nearbyint" | "roundeven", [a]) => self.unary(format!("cvt.rni.{ty}.{ty}"), scalar, a),
-            ("round", [a]) if !is_half => self.round(scalar, a),
-            ("exp2", [a]) if is_approximate => self.unary("ex2.approx.f32".to_owned(), scalar, a),
-            ("log2", [a]) if is_approximate => self.unary("lg2.approx.f32".to_owned(), scalar, a),
-            ("sin" | "cos", [a]) if is_approximate => self.unary(format!("{first}.approx.f32"), scalar, a),
-            ("canonicalize", [a]) => Ok(a.clone()),
+            ("copysign", [a, b]) if !is_half => return self.two(format!("copysign.{ty}"), scalar, b, a),
+            ("floor", [_]) => format!("cvt.rmi.{ty}.{ty}"),
+            ("ceil", [_]) => format!("cvt.rpi.{ty}.{ty}"),
+            ("trunc", [_]) => format!("cvt.rzi.{ty}.{ty}"),
+            ("rint" | "nearbyint" | "roundeven", [_]) => format!("cvt.rni.{ty}.{ty}"),
+            ("round", [a]) if !is_half => return self.round(scalar, a),
+            ("exp2", [_]) if is_approximate => "ex2.approx.f32".to_owned(),
+            ("log2", [_]) if is_approximate => "lg2.approx.f32".to_owned(),
+            ("sin" | "cos", [_]) if is_approximate => format!("{first}.approx.f32"),
+            ("canonicalize", [a]) => return Ok(a.clone()),
             ("fptosi" | "fptoui", [a]) => {
                 // `cvt` saturates, and makes zero of a NaN.
                 let Type::Int(width @ (32 | 64)) = result.scalar() else { return self.no_function(name) };
                 let letter = if first == "fptosi" { 's' } else { 'u' };
-                let a = self.in_register(a, scalar)?;
-                Ok(self.made(format!("cvt.rzi.{letter}{width}.{ty}"), whole(*width).1, vec![a]))
+                let a = self.register(a, scalar)?;
+                return Ok(self.made(format!("cvt.rzi.{letter}{width}.{ty}"), whole(*width).1, ops![a]));
             }
+            _ => return self.no_function(name),
+        };
+        match parts {
+            [a] => self.unary(opcode, scalar, a),
+            [a, b] => self.two(opcode, scalar, a, b),
             _ => self.no_function(name),
         }
     }
@@ -95,66 +95,54 @@ impl Selector<'_> {
         self.fail(format!("the intrinsic llvm.{name} is not supported"))
     }
 
-    pub fn unary(&mut self, opcode: String, scalar: Scalar, a: &Part) -> Result<Part> {
-        let a = self.in_register(a, scalar)?;
-        Ok(self.made(opcode, class(scalar), vec![a]))
-    }
-
-    pub fn two(&mut self, opcode: String, scalar: Scalar, a: &Part, b: &Part) -> Result<Part> {
-        let a = self.in_register(a, scalar)?;
-        let b = self.operand(b, scalar)?;
-        Ok(self.made(opcode, class(scalar), vec![a, b]))
-    }
-
     /// Rounds to the nearest whole number, halves away from zero, as LLVM's back end expands it.
     fn round(&mut self, scalar: Scalar, a: &Part) -> Result<Part> {
-        let (ty, reg_class) = (suffix(scalar), class(scalar));
-        let a = self.in_register(a, scalar)?;
-        let magnitude = self.value(format!("abs.{ty}"), reg_class, vec![a.clone()]);
-        let half = self.float_literal(scalar, 0.5);
-        let below = self.value(format!("setp.lt.{ty}"), Class::Pred, vec![magnitude.clone(), half.clone()]);
-        let whole = self.one(format!("cvt.rzi.{ty}.{ty}"), reg_class, vec![a.clone()]);
-        let large = self.float_literal(scalar, if scalar == Scalar::Double { 4_503_599_627_370_496.0 } else { 8_388_608.0 });
-        let above = self.value(format!("setp.gt.{ty}"), Class::Pred, vec![magnitude.clone(), large]);
+        let (ty, class) = (suffix(scalar), class(scalar));
+        let a = self.register(a, scalar)?;
+        let magnitude = self.one(format!("abs.{ty}"), class, ops![a]);
+        let half = self.float_literal(scalar, 0.5)?;
+        let below = self.pred(format!("setp.lt.{ty}"), ops![magnitude, half.clone()]);
+        let whole = self.one(format!("cvt.rzi.{ty}.{ty}"), class, ops![a]);
+        let large = self.float_literal(scalar, if scalar == Scalar::Double { 4_503_599_627_370_496.0 } else { 8_388_608.0 })?;
+        let above = self.pred(format!("setp.gt.{ty}"), ops![magnitude, large]);
         let away = if scalar == Scalar::Double {
-            let sum = self.one("add.rn.f64", reg_class, vec![magnitude, half]);
-            let sum = self.one("cvt.rzi.f64.f64", reg_class, vec![Op::Reg(sum)]);
-            self.one("copysign.f64", reg_class, vec![a.clone(), Op::Reg(sum)])
+            let sum = self.one("add.rn.f64", class, ops![magnitude, half]);
+            let sum = self.one("cvt.rzi.f64.f64", class, ops![sum]);
+            self.one("copysign.f64", class, ops![a, sum])
         } else {
-            let half = self.moved(half, reg_class);
-            let half = self.one("copysign.f32", reg_class, vec![a.clone(), Op::Reg(half)]);
-            let sum = self.one("add.rn.f32", reg_class, vec![a.clone(), Op::Reg(half)]);
-            self.one("cvt.rzi.f32.f32", reg_class, vec![Op::Reg(sum)])
+            let half = self.moved(half, class);
+            let half = self.one("copysign.f32", class, ops![a, half]);
+            let sum = self.one("add.rn.f32", class, ops![a, half]);
+            self.one("cvt.rzi.f32.f32", class, ops![sum])
         };
-        let rounded = self.one(format!("selp.{ty}"), reg_class, vec![a, Op::Reg(away), above]);
-        Ok(self.made(format!("selp.{ty}"), reg_class, vec![Op::Reg(whole), Op::Reg(rounded), below]))
+        let rounded = self.one(format!("selp.{ty}"), class, ops![a, away, above]);
+        Ok(self.made(format!("selp.{ty}"), class, ops![whole, rounded, below]))
     }
 
     fn integer_function(&mut self, name: &str, first: &str, scalar: Scalar, parts: &[Part]) -> Result<Vec<Part>> {
         let Scalar::Int(width @ 2..) = scalar else { return self.truth_function(name, first, parts) };
-        let (bits, reg_class) = whole(width);
+        let (bits, class) = whole(width);
         let is_exact = width == bits;
         let (ext, letter) = if first.starts_with('s') { (Ext::Sign, 's') } else { (Ext::Zero, 'u') };
-        let unsigned = |this: &mut Self, part: &Part| this.extended_in_register(part, width, Ext::Zero);
-        let plain = |this: &mut Self, opcode: String, args: Vec<Op>, ext: Ext| Part::Reg(this.one(opcode, reg_class, args), ext);
+        let unsigned = |this: &mut Self, part: &Part| this.extended_reg(part, width, Ext::Zero);
         Ok(vec![match (first, parts) {
             ("smax" | "smin" | "umax" | "umin", [a, b]) => {
-                let (a, b) = (self.extended_in_register(a, width, ext)?, self.extended(b, width, ext)?);
-                plain(self, format!("{}.{letter}{bits}", &first[1..]), vec![a, b], ext)
+                let args = ops![self.extended_reg(a, width, ext)?, self.extended(b, width, ext)?];
+                Part::Reg(self.one(format!("{}.{letter}{bits}", &first[1..]), class, args), ext)
             }
             ("abs", [a, ..]) => {
-                let a = self.extended_in_register(a, width, Ext::Sign)?;
-                plain(self, format!("abs.s{bits}"), vec![a], Ext::Any)
+                let a = self.extended_reg(a, width, Ext::Sign)?;
+                self.made(format!("abs.s{bits}"), class, ops![a])
             }
             ("ctpop", [a]) => {
                 let a = unsigned(self, a)?;
-                self.counted(format!("popc.b{bits}"), a, width)
+                self.counted(format!("popc.b{bits}"), a)
             }
             ("ctlz", [a, ..]) => {
                 let a = unsigned(self, a)?;
-                match self.counted(format!("clz.b{bits}"), a, width) {
-                    Part::Reg(count, _) if !is_exact => {
-                        plain(self, format!("sub.s{bits}"), vec![Op::Reg(count), int(i64::from(bits - width))], Ext::Zero)
+                match self.counted(format!("clz.b{bits}"), a) {
+                    Part::Reg(count, ext) if !is_exact => {
+                        Part::Reg(self.one(format!("sub.s{bits}"), class, ops![count, bits - width]), ext)
                     }
                     count => count,
                 }
@@ -163,46 +151,46 @@ impl Selector<'_> {
                 let mut a = unsigned(self, a)?;
                 if !is_exact {
                     // A bit above stops the count.
-                    a = self.value(format!("or.b{bits}"), reg_class, vec![a, int(1 << width)]);
+                    a = self.one(format!("or.b{bits}"), class, ops![a, 1_i64 << width]);
                 }
-                let reversed = self.value(format!("brev.b{bits}"), reg_class, vec![a]);
-                self.counted(format!("clz.b{bits}"), reversed, width)
+                let reversed = self.one(format!("brev.b{bits}"), class, ops![a]);
+                self.counted(format!("clz.b{bits}"), reversed)
             }
             ("bitreverse", [a]) => {
                 let a = unsigned(self, a)?;
-                let reversed = self.one(format!("brev.b{bits}"), reg_class, vec![a]);
+                let reversed = self.one(format!("brev.b{bits}"), class, ops![a]);
                 if is_exact {
                     Part::reg(reversed)
                 } else {
-                    plain(self, format!("shr.u{bits}"), vec![Op::Reg(reversed), int(i64::from(bits - width))], Ext::Zero)
+                    Part::Reg(self.one(format!("shr.u{bits}"), class, ops![reversed, bits - width]), Ext::Zero)
                 }
             }
             ("bswap", [a]) => self.byte_swap(a, width)?,
             ("fshl" | "fshr", [a, b, c]) => self.funnel(first == "fshl", width, a, b, c)?,
             ("sadd" | "ssub", [a, b]) if name.contains(".sat") && width == 32 => {
-                let (a, b) = (self.extended_in_register(a, width, ext)?, self.extended(b, width, ext)?);
-                plain(self, format!("{}.sat.s32", &first[1..]), vec![a, b], Ext::Any)
+                let args = ops![self.extended_reg(a, width, ext)?, self.extended(b, width, ext)?];
+                self.made(format!("{}.sat.s32", &first[1..]), class, args)
             }
             ("usub", [a, b]) if name.contains(".sat") => {
                 let (a, b) = (unsigned(self, a)?, unsigned(self, b)?);
-                let larger = self.one(format!("max.u{bits}"), reg_class, vec![a, b.clone()]);
-                plain(self, format!("sub.s{bits}"), vec![Op::Reg(larger), b], Ext::Zero)
+                let larger = self.one(format!("max.u{bits}"), class, ops![a, b]);
+                Part::Reg(self.one(format!("sub.s{bits}"), class, ops![larger, b]), Ext::Zero)
             }
             ("uadd", [a, b]) if name.contains(".sat") && is_exact => {
                 let (a, b) = (unsigned(self, a)?, unsigned(self, b)?);
-                let room = self.one(format!("not.b{bits}"), reg_class, vec![b.clone()]);
-                let least = self.one(format!("min.u{bits}"), reg_class, vec![a, Op::Reg(room)]);
-                plain(self, format!("add.s{bits}"), vec![Op::Reg(least), b], Ext::Any)
+                let room = self.one(format!("not.b{bits}"), class, ops![b]);
+                let least = self.one(format!("min.u{bits}"), class, ops![a, room]);
+                self.made(format!("add.s{bits}"), class, ops![least, b])
             }
             ("uadd" | "usub" | "umul" | "sadd" | "ssub" | "smul", [a, b]) if name.contains(".with.overflow") && is_exact => {
                 return self.with_overflow(first, width, a, b);
             }
             ("scmp" | "ucmp", [a, b]) => {
                 let (a, b) = (self.extended_reg(a, width, ext)?, self.extended(b, width, ext)?);
-                let more = self.one(format!("setp.gt.{letter}{bits}"), Class::Pred, vec![Op::Reg(a), b.clone()]);
-                let less = self.one(format!("setp.lt.{letter}{bits}"), Class::Pred, vec![Op::Reg(a), b]);
-                let positive = self.one("selp.b32", Class::B32, vec![int(1), int(0), Op::Reg(more)]);
-                Part::Reg(self.one("selp.b32", Class::B32, vec![int(-1), Op::Reg(positive), Op::Reg(less)]), Ext::Sign)
+                let more = self.pred(format!("setp.gt.{letter}{bits}"), ops![a, b.clone()]);
+                let less = self.pred(format!("setp.lt.{letter}{bits}"), ops![a, b]);
+                let positive = self.b32("selp.b32", ops![1, 0, more]);
+                Part::Reg(self.b32("selp.b32", ops![-1, positive, less]), Ext::Sign)
             }
             _ => return self.unsupported(name),
         }])
@@ -220,25 +208,22 @@ impl Selector<'_> {
     }
 
     /// Makes a count of bits, which PTX returns in 32 of them.
-    fn counted(&mut self, opcode: String, a: Op, width: u32) -> Part {
-        let count = self.one(opcode, Class::B32, vec![a]);
-        let is_wide = width > 32;
-        Part::Reg(if is_wide { self.one("cvt.u64.u32", Class::B64, vec![Op::Reg(count)]) } else { count }, Ext::Zero)
+    fn counted(&mut self, opcode: String, a: Reg) -> Part {
+        let mut count = self.b32(opcode, ops![a]);
+        if self.class(a) == Class::B64 {
+            count = self.b64("cvt.u64.u32", ops![count]);
+        }
+        Part::Reg(count, Ext::Zero)
     }
 
     fn byte_swap(&mut self, a: &Part, width: u32) -> Result<Part> {
-        let prmt = |this: &mut Self, reg: Op, selector: &'static str| {
-            this.one("prmt.b32", Class::B32, vec![reg, int(0), Op::Text(selector.into())])
-        };
-        let reg = self.in_register(a, Scalar::Int(width))?;
+        let reg = self.register(a, Scalar::Int(width))?;
         match width {
-            16 => Ok(Part::Reg(prmt(self, reg, "0x4401"), Ext::Zero)),
-            32 => Ok(Part::reg(prmt(self, reg, "0x0123"))),
+            16 => Ok(Part::Reg(self.b32("prmt.b32", ops![reg, 0, "0x4401"]), Ext::Zero)),
+            32 => Ok(self.made("prmt.b32", Class::B32, ops![reg, 0, "0x0123"])),
             64 => {
-                let (low, high) = (self.new_reg(Class::B32), self.new_reg(Class::B32));
-                self.push("mov.b64", vec![Op::List(vec![Op::Reg(low), Op::Reg(high)])], vec![reg], false);
-                let (low, high) = (prmt(self, Op::Reg(low), "0x0123"), prmt(self, Op::Reg(high), "0x0123"));
-                Ok(self.made("mov.b64", Class::B64, vec![Op::List(vec![Op::Reg(high), Op::Reg(low)])]))
+                let [low, high] = self.halves(reg).map(|half| self.b32("prmt.b32", ops![half, 0, "0x0123"]));
+                Ok(self.made("mov.b64", Class::B64, ops![&[high, low][..]]))
             }
             _ => self.fail(format!("a swap of the bytes of an integer of {width} bits")),
         }
@@ -248,65 +233,51 @@ impl Selector<'_> {
     fn funnel(&mut self, is_left: bool, width: u32, a: &Part, b: &Part, c: &Part) -> Result<Part> {
         if width == 32 {
             let opcode = if is_left { "shf.l.wrap.b32" } else { "shf.r.wrap.b32" };
-            let (high, low) = (self.register(a, Scalar::Int(32))?, self.register(b, Scalar::Int(32))?);
+            let [high, low] = [self.register(a, Scalar::Int(32))?, self.register(b, Scalar::Int(32))?];
             let amount = self.operand(c, Scalar::Int(32))?;
-            return Ok(self.made(opcode, Class::B32, vec![Op::Reg(low), Op::Reg(high), amount]));
+            return Ok(self.made(opcode, Class::B32, ops![low, high, amount]));
         }
         if !matches!(width, 8 | 16 | 64) {
             return self.fail(format!("a funnel shift of integers of {width} bits"));
         }
-        let (bits, reg_class) = if width == 64 { (64, Class::B64) } else { (32, Class::B32) };
+        let (bits, class) = whole(width);
         let (high, low) = (self.extended_reg(a, width, Ext::Zero)?, self.extended_reg(b, width, Ext::Zero)?);
         let amount = match self.extended(c, width, Ext::Zero)? {
-            Op::Reg(reg) if width == 64 => self.value("cvt.u32.u64", Class::B32, vec![Op::Reg(reg)]),
-            Op::Reg(reg) => Op::Reg(reg),
-            literal => Op::Reg(self.moved(literal, Class::B32)),
+            Op::Reg(reg) if width == 64 => self.b32("cvt.u32.u64", ops![reg]),
+            amount => self.in_register(amount, Class::B32),
         };
-        let amount = self.value("and.b32", Class::B32, vec![amount, int(i64::from(width - 1))]);
-        let rest = self.value("sub.s32", Class::B32, vec![int(i64::from(width - 1)), amount.clone()]);
+        let amount = self.b32("and.b32", ops![amount, width - 1]);
+        let rest = self.b32("sub.s32", ops![width - 1, amount]);
         // The word that moves by less than all its bits is shifted by one more in two steps, since a shift by all bits would not wrap.
-        let (left, right) = if is_left {
-            let left = self.one(format!("shl.b{bits}"), reg_class, vec![Op::Reg(high), amount]);
-            let one = self.one(format!("shr.u{bits}"), reg_class, vec![Op::Reg(low), int(1)]);
-            (left, self.one(format!("shr.u{bits}"), reg_class, vec![Op::Reg(one), rest]))
-        } else {
-            let one = self.one(format!("shl.b{bits}"), reg_class, vec![Op::Reg(high), int(1)]);
-            let left = self.one(format!("shl.b{bits}"), reg_class, vec![Op::Reg(one), rest]);
-            (left, self.one(format!("shr.u{bits}"), reg_class, vec![Op::Reg(low), amount]))
+        let shift = |this: &mut Self, opcode: &str, reg: Reg, by: &[Op]| {
+            by.iter().fold(reg, |reg, by| this.one(format!("{opcode}{bits}"), class, ops![reg, by.clone()]))
         };
-        Ok(self.made(format!("or.b{bits}"), reg_class, vec![Op::Reg(left), Op::Reg(right)]))
+        let (once, twice) = (ops![amount], ops![1, rest]);
+        let (by_left, by_right) = if is_left { (once, twice) } else { (twice, once) };
+        let (left, right) = (shift(self, "shl.b", high, &by_left), shift(self, "shr.u", low, &by_right));
+        Ok(self.made(format!("or.b{bits}"), class, ops![left, right]))
     }
 
     fn with_overflow(&mut self, first: &str, width: u32, a: &Part, b: &Part) -> Result<Vec<Part>> {
         let scalar = Scalar::Int(width);
-        let reg_class = class(scalar);
-        let (a, b) = (self.in_register(a, scalar)?, self.in_register(b, scalar)?);
-        let one = |this: &mut Self, opcode: String, args: Vec<Op>| this.value(opcode, reg_class, args);
+        let (a, b) = (self.register(a, scalar)?, self.register(b, scalar)?);
+        let one = |this: &mut Self, opcode: &str, args: Vec<Op>| this.one(format!("{opcode}{width}"), class(scalar), args);
         let name = if first.ends_with("mul") { "mul.lo" } else { &first[1..] };
-        let result = one(self, format!("{name}.s{width}"), vec![a.clone(), b.clone()]);
-        let over = match first {
-            "uadd" => self.one(format!("setp.lt.u{width}"), Class::Pred, vec![result.clone(), a]),
-            "usub" => self.one(format!("setp.lt.u{width}"), Class::Pred, vec![a, b]),
-            "umul" => {
-                let high = one(self, format!("mul.hi.u{width}"), vec![a, b]);
-                self.one(format!("setp.ne.s{width}"), Class::Pred, vec![high, int(0)])
-            }
-            "smul" => {
-                let high = one(self, format!("mul.hi.s{width}"), vec![a, b]);
-                let sign = one(self, format!("shr.s{width}"), vec![result.clone(), int(i64::from(width - 1))]);
-                self.one(format!("setp.ne.s{width}"), Class::Pred, vec![high, sign])
-            }
+        let result = one(self, &format!("{name}.s"), ops![a, b]);
+        let (comparison, args) = match first {
+            "uadd" => ("lt.u", ops![result, a]),
+            "usub" => ("lt.u", ops![a, b]),
+            "umul" => ("ne.s", ops![one(self, "mul.hi.u", ops![a, b]), 0]),
+            "smul" => ("ne.s", ops![one(self, "mul.hi.s", ops![a, b]), one(self, "shr.s", ops![result, width - 1])]),
             _ => {
                 // The sign of the result differs from that of both operands of a sum (of the first, and not of the second).
-                let left = one(self, format!("xor.b{width}"), vec![a.clone(), result.clone()]);
-                let other = if first == "sadd" { result.clone() } else { a };
-                let right = one(self, format!("xor.b{width}"), vec![b, other]);
-                let both = one(self, format!("and.b{width}"), vec![left, right]);
-                self.one(format!("setp.lt.s{width}"), Class::Pred, vec![both, int(0)])
+                let left = one(self, "xor.b", ops![a, result]);
+                let right = one(self, "xor.b", ops![b, if first == "sadd" { result } else { a }]);
+                ("lt.s", ops![one(self, "and.b", ops![left, right]), 0])
             }
         };
-        let Op::Reg(result) = result else { return self.fail("an overflow of a constant") };
-        Ok(vec![Part::reg(result), Part::reg(over)])
+        let over = self.made(format!("setp.{comparison}{width}"), Class::Pred, args);
+        Ok(vec![Part::reg(result), over])
     }
 
     /// Makes the code of `vector.reduce.add.v4i32` and its like, in order.
@@ -315,10 +286,10 @@ impl Selector<'_> {
             return self.unsupported(name);
         };
         let Some(vector) = args.last() else { return self.fail("a reduction of nothing") };
-        let scalar = self.scalar(vector.ty.scalar())?;
-        let mut parts = self.data_parts(&vector.value, &vector.ty)?;
+        let scalar = self.scalar(self.function.ty(&vector.value).scalar())?;
+        let mut parts = self.data_parts(&vector.value)?;
         if let [start, _] = args {
-            parts.insert(0, self.data_part(&start.value, &start.ty)?);
+            parts.insert(0, self.data_part(&start.value)?);
         }
         let binary = Binary::of(op);
         let mut parts = parts.into_iter();

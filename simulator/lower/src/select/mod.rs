@@ -46,5 +46,5 @@ mod warp;
 mod wide;
 
 pub use calls::passed;
-pub use function::{Lowered, lower};
+pub use function::lower;
 pub use symbols::{Names, parameter};

@@ -41,6 +41,11 @@ impl Part {
         if scalar == Scalar::Ptr { Part::pointer(reg) } else { Part::reg(reg) }
     }
 
+    /// Returns the bits of a constant.
+    pub fn bits(&self) -> Option<u64> {
+        if let Part::Bits(bits) = self { Some(*bits) } else { None }
+    }
+
     /// Returns the truth of a part that is constant.
     pub fn truth(&self) -> Option<bool> {
         match self {

@@ -5,93 +5,71 @@ use super::prelude::*;
 use crate::address::{Term, Widen, steps};
 
 impl Selector<'_> {
-    /// Returns a pointer of a space as a generic one.
+    /// Returns the parts of a value, with a generic pointer.
     pub fn generic_parts(&mut self, parts: Vec<Part>, ty: &Type, space: Space) -> Result<Vec<Part>> {
-        if !matches!(ty, Type::Ptr(0)) || space == Space::Generic {
+        if !matches!(ty, Type::Ptr(0)) {
             return Ok(parts);
         }
-        parts.into_iter().map(|part| self.generic(part, space)).collect()
+        parts.into_iter().map(|part| self.converted(part, space, Space::Generic)).collect()
     }
 
-    pub fn generic(&mut self, part: Part, space: Space) -> Result<Part> {
-        if part == Part::Undef || space == Space::Generic {
+    /// Returns a pointer of a space in another one.
+    fn converted(&mut self, part: Part, from: Space, to: Space) -> Result<Part> {
+        if from == to || part == Part::Undef {
             return Ok(part);
         }
-        if space == Space::Param {
-            return self.fail("the address of a parameter is not supported here; copy the parameter first");
-        }
-        self.moved_address(&part, format!("cvta{}.u64", space.suffix()))
-    }
-
-    /// Converts the base of an address.
-    fn moved_address(&mut self, part: &Part, opcode: String) -> Result<Part> {
-        let (base, offset) = self.base_and_offset(part)?;
+        let opcode = match (from, to) {
+            (Space::Param, Space::Generic) => {
+                return self.fail("the address of a parameter is not supported here; copy the parameter first");
+            }
+            (_, Space::Generic) => format!("cvta{}.u64", from.suffix()),
+            (Space::Generic, _) => format!("cvta.to{}.u64", to.suffix()),
+            _ => return self.fail(format!("an address in the space {from:?} is used as one in {to:?}")),
+        };
+        let (base, offset) = self.base_and_offset(&part)?;
         let base = self.base(&base);
-        let moved = self.one(opcode, Class::B64, vec![Op::Reg(base)]);
-        Ok(Part::Address(Base::Reg(moved), offset))
+        Ok(Part::Address(Base::Reg(self.b64(opcode, ops![base])), offset))
     }
 
     /// Returns a pointer in the space that its users expect of it.
-    pub fn in_space(&mut self, value: &Value, ty: &Type, want: Space) -> Result<Part> {
-        let part = self.part(value, ty)?;
-        let space = self.spaces.of(self.module, value, ty);
-        if want == space || part == Part::Undef {
-            return Ok(part);
-        }
-        if want == Space::Generic {
-            return self.generic(part, space);
-        }
-        if space != Space::Generic {
-            return self.fail(format!("an address in the space {space:?} is used as one in {want:?}"));
-        }
-        self.moved_address(&part, format!("cvta.to{}.u64", want.suffix()))
+    pub fn in_space(&mut self, value: &Value, want: Space) -> Result<Part> {
+        let part = self.part(value)?;
+        self.converted(part, self.spaces.of(value), want)
     }
 
     /// Returns the parts of a value that becomes another one; a pointer comes in the space of that.
-    pub fn parts_as(&mut self, value: &Value, ty: &Type, result: Option<u32>) -> Result<Vec<Part>> {
-        match (ty, result) {
-            (Type::Ptr(0), Some(result)) => Ok(vec![self.in_space(value, ty, self.spaces.of_local(result))?]),
-            _ => self.parts(value, ty),
+    pub fn parts_as(&mut self, value: &Value, result: Option<u32>) -> Result<Vec<Part>> {
+        match (self.function.ty(value), result) {
+            (Type::Ptr(0), Some(result)) => Ok(vec![self.in_space(value, self.spaces.of_local(result))?]),
+            _ => self.parts(value),
         }
     }
 
     /// Makes the code of `getelementptr`.
-    pub fn element_address(
-        &mut self,
-        inst: &Inst,
-        source: &Type,
-        base: &Value,
-        base_type: &Type,
-        indices: &[(Type, Value)],
-    ) -> Result<Vec<Part>> {
+    pub fn element_address(&mut self, inst: &Inst, source: &Type, base: &Value, indices: &[Value]) -> Result<Vec<Part>> {
         if !matches!(inst.ty, Type::Ptr(_)) {
             return self.fail("vectors of addresses are not supported");
         }
-        let (terms, mut offset) = steps(self.function, &self.uses, source, indices)?;
-        let space = match (inst.result, base_type) {
+        let (terms, mut offset) = steps(&self.uses, source, indices)?;
+        let space = match (inst.result, self.function.ty(base)) {
             (Some(result), Type::Ptr(0)) => self.spaces.of_local(result),
-            _ => self.spaces.of(self.module, base, base_type),
+            _ => self.spaces.of(base),
         };
-        let part = self.in_space(base, base_type, space)?;
+        let part = self.in_space(base, space)?;
         if part == Part::Undef {
             return Ok(vec![part]);
         }
         let (mut base, start) = self.base_and_offset(&part)?;
         offset = offset.wrapping_add(start);
-        // Constants that selection found.
-        let mut rest = Vec::new();
         for term in terms {
-            match self.known_local(term.index) {
-                Some(bits) => {
-                    let index = if term.widen == Widen::Sign { i64::from(bits as u32 as i32) } else { bits as i64 };
-                    offset = offset.wrapping_add(index.wrapping_mul(term.scale));
-                }
-                None => rest.push(term),
+            // Selection may have found a constant.
+            if let Some(bits) = self.known_local(term.index) {
+                let index = if term.widen == Widen::Sign { i64::from(bits as u32 as i32) } else { bits as i64 };
+                offset = offset.wrapping_add(index.wrapping_mul(term.scale));
+            } else {
+                let from = self.base(&base);
+                base = Base::Reg(self.sum(from, term)?);
             }
-        }
-        for term in rest {
-            let from = self.base(&base);
-            base = Base::Reg(self.sum(from, term)?);
         }
         Ok(vec![Part::Address(base, offset)])
     }
@@ -106,24 +84,24 @@ impl Selector<'_> {
         if let Some(reg) = known {
             return Ok(reg);
         }
-        let ty = self.function.locals[term.index as usize].clone();
-        let part = self.part(&Value::Local(term.index), &ty)?;
-        let reg = match (term.widen, self.scalar(&ty)?) {
+        let index = Value::Local(term.index);
+        let (part, scalar) = (self.part(&index)?, self.scalar(self.function.ty(&index))?);
+        let reg = match (term.widen, scalar) {
             (Widen::No, Scalar::Int(64)) => {
-                let index = self.operand(&part, Scalar::Int(64))?;
+                let index = self.operand(&part, scalar)?;
                 self.add_scaled(base, index, term.scale)
             }
             (widen @ (Widen::Zero | Widen::Sign), Scalar::Int(32)) => {
-                let index = self.operand(&part, Scalar::Int(32))?;
+                let index = self.operand(&part, scalar)?;
                 let (letter, fits) = match widen {
                     Widen::Zero => ('u', u32::try_from(term.scale).is_ok()),
                     _ => ('s', i32::try_from(term.scale).is_ok()),
                 };
                 if fits && term.scale != 1 {
-                    self.one(format!("mad.wide.{letter}32"), Class::B64, vec![index, int(term.scale), Op::Reg(base)])
+                    self.b64(format!("mad.wide.{letter}32"), ops![index, term.scale, base])
                 } else {
-                    let index = self.one(format!("cvt.{letter}64.{letter}32"), Class::B64, vec![index]);
-                    self.add_scaled(base, Op::Reg(index), term.scale)
+                    let index = self.b64(format!("cvt.{letter}64.{letter}32"), vec![index]);
+                    self.add_scaled(base, index.into(), term.scale)
                 }
             }
             (_, Scalar::Int(width @ 2..=63)) => {
@@ -140,23 +118,23 @@ impl Selector<'_> {
         let scaled = if scale == 1 {
             index
         } else if scale > 0 && (scale as u64).is_power_of_two() {
-            self.value("shl.b64", Class::B64, vec![index, int(i64::from(scale.trailing_zeros()))])
+            self.b64("shl.b64", ops![index, scale.trailing_zeros()]).into()
         } else {
-            self.value("mul.lo.s64", Class::B64, vec![index, int(scale)])
+            self.b64("mul.lo.s64", ops![index, scale]).into()
         };
-        self.one("add.s64", Class::B64, vec![Op::Reg(base), scaled])
+        self.b64("add.s64", ops![base, scaled])
     }
 
     /// Returns a pointer as the operand of accesses.
-    pub fn memory_operand(&mut self, ptr: &Value, ty: &Type) -> Result<Memory> {
-        let space = self.spaces.of(self.module, ptr, ty);
-        let part = self.part(ptr, ty)?;
+    pub fn memory_operand(&mut self, ptr: &Value) -> Result<Memory> {
+        let space = self.spaces.of(ptr);
+        let part = self.part(ptr)?;
         let (base, offset) = self.base_and_offset(&part)?;
         if i32::try_from(offset).is_ok() {
             return Ok(Memory { base, offset, space });
         }
         let reg = self.base(&base);
-        let reg = self.one("add.s64", Class::B64, vec![Op::Reg(reg), int(offset)]);
+        let reg = self.b64("add.s64", ops![reg, offset]);
         Ok(Memory { base: Base::Reg(reg), offset: 0, space })
     }
 }

@@ -1,21 +1,20 @@
 //! Names in PTX.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use crate::ir::Module;
 
-/// The names of a module's variables and functions. PTX allows fewer characters than LLVM.
+/// New names for what PTX cannot name. It allows fewer characters than LLVM.
 pub struct Names(HashMap<String, String>);
 
 impl Names {
     pub fn new(module: &Module) -> Self {
         let all = module.globals.iter().map(|global| &global.name).chain(module.functions.iter().map(|function| &function.name));
         let (plain, odd): (Vec<&String>, Vec<&String>) = all.partition(|name| is_plain(name));
-        let mut taken: HashSet<String> = plain.iter().map(|name| (*name).clone()).collect();
-        let mut names: BTreeMap<String, String> = plain.into_iter().map(|name| (name.clone(), name.clone())).collect();
+        let mut taken: HashSet<String> = plain.into_iter().cloned().collect();
+        let mut names = HashMap::new();
         for name in odd {
-            let escaped =
-                |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '$') { c.to_string() } else { "_$_".to_owned() };
+            let escaped = |c: char| if is_allowed(c) { c.to_string() } else { "_$_".to_owned() };
             let mut new: String = name.chars().map(escaped).collect();
             if !new.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_' || c == '$') {
                 new.insert(0, '$');
@@ -25,7 +24,7 @@ impl Names {
             }
             names.insert(name.clone(), new);
         }
-        Self(names.into_iter().collect())
+        Self(names)
     }
 
     pub fn of<'n>(&'n self, name: &'n str) -> &'n str {
@@ -33,12 +32,15 @@ impl Names {
     }
 }
 
-/// Returns a name that PTX takes as it is.
+fn is_allowed(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$')
+}
+
+/// Returns true if PTX takes a name as it is.
 fn is_plain(name: &str) -> bool {
-    let mut chars = name.chars();
-    let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '$'));
-    starts && name.len() > 1 && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$'))
-        || starts && name.len() == 1 && name.chars().all(|c| c.is_ascii_alphabetic())
+    let first = name.chars().next();
+    let starts = first.is_some_and(|c| c.is_ascii_alphabetic() || matches!(c, '_' | '$') && name.len() > 1);
+    starts && name.chars().all(is_allowed)
 }
 
 /// Returns the name of a parameter.

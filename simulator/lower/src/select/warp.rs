@@ -14,28 +14,25 @@ impl Selector<'_> {
         }
         let words: Vec<&str> = name.split('.').collect();
         match (words.as_slice(), args) {
-            (["barrier0"], _) => self.effects("bar.sync", vec![int(0)], args),
-            (["barrier", "n"] | ["barrier", "cta", "sync", "aligned", "all" | "count"], _) => {
-                self.effects("bar.sync", Vec::new(), args)
+            (["barrier0"], _) => {
+                self.effect("bar.sync", ops![0]);
+                Ok(Vec::new())
             }
+            (["barrier", "n"] | ["barrier", "cta", "sync", "aligned", "all" | "count"], _) => self.effects("bar.sync", args),
             (["barrier", "sync"] | ["barrier", "sync", "cnt"] | ["barrier", "cta", "sync", "all" | "count"], _) => {
-                self.effects("barrier.sync", Vec::new(), args)
+                self.effects("barrier.sync", args)
             }
-            (["barrier", "cta", "arrive", "aligned", "count"], _) => self.effects("bar.arrive", Vec::new(), args),
-            (["barrier", "cta", "arrive", "count"], _) => self.effects("barrier.arrive", Vec::new(), args),
+            (["barrier", "cta", "arrive", "aligned", "count"], _) => self.effects("bar.arrive", args),
+            (["barrier", "cta", "arrive", "count"], _) => self.effects("barrier.arrive", args),
             (["barrier", "cta", "red", op, "aligned", ..], _) => self.barrier_reduction("bar.red", op, args),
             (["barrier", "cta", "red", op, "all" | "count"], _) => self.barrier_reduction("barrier.red", op, args),
-            (["bar", "warp", "sync"] | ["membar", "cta" | "gl" | "sys"] | ["exit"], _) => {
-                self.effects(name.to_owned(), Vec::new(), args)
-            }
-            (["nanosleep"], _) => self.effects("nanosleep.u32", Vec::new(), args),
-            (["cp", "async", "commit", "group"], _) => self.effects("cp.async.commit_group", Vec::new(), args),
-            (["cp", "async", "wait", which @ ("all" | "group")], _) => {
-                self.effects(format!("cp.async.wait_{which}"), Vec::new(), args)
-            }
+            (["bar", "warp", "sync"] | ["membar", "cta" | "gl" | "sys"] | ["exit"], _) => self.effects(name.to_owned(), args),
+            (["nanosleep"], _) => self.effects("nanosleep.u32", args),
+            (["cp", "async", "commit", "group"], _) => self.effects("cp.async.commit_group", args),
+            (["cp", "async", "wait", which @ ("all" | "group")], _) => self.effects(format!("cp.async.wait_{which}"), args),
             (["cp", "async", rest @ ..], _) => self.async_copy(rest, args),
             (["shfl", "sync", mode @ ("up" | "down" | "bfly" | "idx"), kind], [mask, value, lane, clamp]) => {
-                let class = class(self.scalar(&value.ty)?);
+                let class = class(self.scalar(self.function.ty(&value.value))?);
                 self.across(format!("shfl.sync.{mode}.b32"), class, &[value, lane, clamp, mask], kind.ends_with('p'))
             }
             (["vote", kind @ ("all" | "any" | "uni"), "sync"], [mask, truth]) => {
@@ -60,63 +57,30 @@ impl Selector<'_> {
                 let pointer = self.data_args(args)?;
                 Ok(vec![self.made(name.to_owned(), Class::Pred, pointer)])
             }
-            (["prmt"], _) => self.by_name("prmt.b32", inst, args),
-            (["brev32" | "brev64"], _) => self.by_name(&format!("brev.b{}", &name[4..]), inst, args),
-            (["sad", ty], _) => self.by_name(&format!("sad.{}", integer(ty).unwrap_or("s32")), inst, args),
-            (["mul24", ty], _) => self.by_name(&format!("mul24.lo.{}", integer(ty).unwrap_or("s32")), inst, args),
-            (["mulhi", ty], _) => self.by_name(&format!("mul.hi.{}", integer(ty).unwrap_or("s32")), inst, args),
-            (["idp4a", a, b], _) => self.by_name(&format!("dp4a.{a}32.{b}32"), inst, args),
             (["idp2a", a, b], [x, y, half, sum]) => {
-                let Some(half) = self.known(&half.value, &Type::Int(1)) else {
+                let Some(half) = self.known(&half.value) else {
                     return self.fail("dp2a with a half that is not constant");
                 };
                 let half = if half == 0 { "lo" } else { "hi" };
-                self.by_name(&format!("dp2a.{half}.{a}32.{b}32"), inst, &[x.clone(), y.clone(), sum.clone()])
+                self.by_name(format!("dp2a.{half}.{a}32.{b}32"), inst, &[x, y, sum])
             }
             (["atomic", op, "gen", _, within @ ("cta" | "sys"), ..], [pointer, values @ ..]) => {
                 self.scoped_atomic(op, within, inst, pointer, values)
             }
             // `ldg.global.f.f32.p1(pointer, alignment)`
             (["ldg" | "ldu", "global", ..], [pointer, align]) => {
-                let align = self.known(&align.value, &align.ty).unwrap_or(1).max(1);
+                let align = self.known(&align.value).unwrap_or(1).max(1);
                 let access = Access { align, invariant: true, ..Access::default() };
-                self.load(inst, &pointer.value, &pointer.ty, &access)
+                self.load(inst, &pointer.value, &access)
             }
             (["reflect"], _) => Ok(vec![Part::Bits(0)]),
-            (["saturate", ty], _) => self.rounded("sat", ty, inst, args),
-            (["fabs", ty] | ["fabs", "ftz", ty], _) => self.by_name(&format!("abs.{}", float(ty).unwrap_or("f32")), inst, args),
-            (["fmin" | "fmax", ty], _) if float(ty).is_some() => {
-                self.by_name(&format!("{}.{}", &name[1..4], float(ty).unwrap_or("f32")), inst, args)
-            }
-            (["fmin" | "fmax", ..], _) => self.unknown(name),
-            (["floor", ty], _) => self.rounded("rmi", ty, inst, args),
-            (["ceil", ty], _) => self.rounded("rpi", ty, inst, args),
-            (["round", ty], _) => self.rounded("rni", ty, inst, args),
-            (["trunc", ty], _) => self.rounded("rzi", ty, inst, args),
-            (["sqrt", ty @ ("f" | "d")], _) => self.by_name(&format!("sqrt.rn.{}", float(ty).unwrap_or("f32")), inst, args),
-            (
-                [
-                    op @ ("fma" | "add" | "mul" | "div" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"),
-                    mode,
-                    rest @ ..,
-                ],
-                _,
-            ) => {
-                let (ftz, ty) = match rest {
-                    ["ftz", ty] => (".ftz", float(ty)),
-                    [ty] => ("", float(ty)),
-                    [] => ("", Some("f32")),
-                    _ => ("", None),
-                };
-                match ty {
-                    Some(ty) => self.by_name(&format!("{op}.{mode}{ftz}.{ty}"), inst, args),
-                    None => self.unknown(name),
+            (words, _) => match (plain_opcode(words), words) {
+                (Some(opcode), _) => self.by_name(opcode, inst, &args.iter().collect::<Vec<_>>()),
+                (None, [pair, mode, rest @ ..]) if rest.len() <= 1 => {
+                    self.conversion(name, pair, mode, rest.first() == Some(&"ftz"), inst, args)
                 }
-            }
-            ([conversion, mode, rest @ ..], _) if conversion.contains('2') && rest.len() <= 1 => {
-                self.conversion(name, conversion, mode, rest.first() == Some(&"ftz"), inst, args)
-            }
-            _ => self.unknown(name),
+                _ => self.unknown(name),
+            },
         }
     }
 
@@ -125,30 +89,24 @@ impl Selector<'_> {
     }
 
     fn data_args(&mut self, args: &[Arg]) -> Result<Vec<Op>> {
-        args.iter().map(|arg| self.data(&arg.value, &arg.ty)).collect()
+        args.iter().map(|arg| self.data(&arg.value)).collect()
     }
 
     /// Returns arguments as operands; the first must be in a register.
     fn operands(&mut self, args: &[&Arg]) -> Result<Vec<Op>> {
         let Some((first, rest)) = args.split_first() else { return Ok(Vec::new()) };
-        let mut ops = vec![self.data_in_register(&first.value, &first.ty)?];
+        let mut ops = ops![self.data_reg(&first.value)?];
         for arg in rest {
-            ops.push(self.data(&arg.value, &arg.ty)?);
+            ops.push(self.data(&arg.value)?);
         }
         Ok(ops)
     }
 
     /// Makes an instruction of this name with these arguments.
-    fn by_name(&mut self, opcode: &str, inst: &Inst, args: &[Arg]) -> Result<Vec<Part>> {
+    fn by_name(&mut self, opcode: String, inst: &Inst, args: &[&Arg]) -> Result<Vec<Part>> {
         let scalar = self.scalar(&inst.ty)?;
-        let ops = self.operands(&args.iter().collect::<Vec<_>>())?;
-        Ok(vec![self.made(opcode.to_owned(), class(scalar), ops)])
-    }
-
-    /// Makes a conversion of a floating-point number to its own type.
-    fn rounded(&mut self, mode: &str, ty: &str, inst: &Inst, args: &[Arg]) -> Result<Vec<Part>> {
-        let ty = float(ty).unwrap_or("f32");
-        self.by_name(&format!("cvt.{mode}.{ty}.{ty}"), inst, args)
+        let ops = self.operands(args)?;
+        Ok(vec![self.made(opcode, class(scalar), ops)])
     }
 
     fn special_register(&mut self, name: &str, ty: &Type) -> Result<Vec<Part>> {
@@ -166,14 +124,14 @@ impl Selector<'_> {
             return self.fail(format!("the special register {name} is not supported"));
         }
         if first == "warpsize" {
-            return Ok(vec![self.made("mov.u32", Class::B32, vec![Op::Text("WARP_SZ".into())])]);
+            return Ok(vec![self.made("mov.u32", Class::B32, ops!["WARP_SZ"])]);
         }
         let scalar = self.scalar(ty)?;
         let opcode = if scalar == Scalar::Int(64) { "mov.u64" } else { "mov.u32" };
         let reg = self.new_reg(class(scalar));
         // A clock is read where the program reads it.
         let changes = first.contains("clock") || first.contains("timer");
-        self.push(opcode, vec![Op::Reg(reg)], vec![Op::Text(format!("%{name}").into())], changes);
+        self.push(opcode, ops![reg], vec![Op::Text(format!("%{name}").into())], changes);
         Ok(vec![Part::reg(reg)])
     }
 
@@ -182,8 +140,8 @@ impl Selector<'_> {
     }
 
     /// Makes an instruction without a result.
-    fn effects(&mut self, opcode: impl Into<Cow<'static, str>>, mut ops: Vec<Op>, args: &[Arg]) -> Result<Vec<Part>> {
-        ops.extend(self.data_args(args)?);
+    fn effects(&mut self, opcode: impl Into<Cow<'static, str>>, args: &[Arg]) -> Result<Vec<Part>> {
+        let ops = self.data_args(args)?;
         self.effect(opcode, ops);
         Ok(Vec::new())
     }
@@ -220,7 +178,7 @@ impl Selector<'_> {
             ("exch" | "cas" | "and" | "or" | "xor", _) => 'b',
             _ => return self.unknown(op),
         };
-        let memory = self.memory_operand(&pointer.value, &pointer.ty)?;
+        let memory = self.memory_operand(&pointer.value)?;
         let mut ops = vec![memory.at(0)];
         ops.extend(self.data_args(values)?);
         let level = if within == "cta" { scope("block") } else { ".sys" };
@@ -233,10 +191,12 @@ impl Selector<'_> {
         else {
             return self.unknown("cp.async");
         };
-        let target = self.memory_operand(&to.value, &to.ty)?;
-        let source = self.memory_operand(&from.value, &from.ty)?;
-        let ops = vec![target.at(0), source.at(0), Op::Text((*bytes).to_owned().into())];
-        self.effects(format!("cp.async.{cache}.shared.global"), ops, rest)
+        let target = self.memory_operand(&to.value)?;
+        let source = self.memory_operand(&from.value)?;
+        let mut ops = vec![target.at(0), source.at(0), Op::Text((*bytes).to_owned().into())];
+        ops.extend(self.data_args(rest)?);
+        self.effect(format!("cp.async.{cache}.shared.global"), ops);
+        Ok(Vec::new())
     }
 
     /// Makes the code of `f2i.rn`, `ull2d.rz`, and their like.
@@ -247,9 +207,9 @@ impl Selector<'_> {
             return Ok(vec![self.made("mov.b64", Class::F64, vec![Op::List(ops)])]);
         }
         if from == "d" && to == "i" && matches!(mode, "lo" | "hi") {
-            let ops = self.data_args(args)?;
-            let (low, high) = (self.new_reg(Class::B32), self.new_reg(Class::B32));
-            self.push("mov.b64", vec![Op::List(vec![Op::Reg(low), Op::Reg(high)])], ops, false);
+            let [arg] = args else { return self.unknown(name) };
+            let whole = self.data(&arg.value)?;
+            let [low, high] = self.halves(whole);
             return Ok(vec![Part::reg(if mode == "lo" { low } else { high })]);
         }
         let (Some(source), [arg]) = (number(from), args) else { return self.unknown(name) };
@@ -257,10 +217,10 @@ impl Selector<'_> {
             return self.unknown(name);
         }
         let ftz = if ftz { ".ftz" } else { "" };
-        let value = self.data_in_register(&arg.value, &arg.ty)?;
+        let value = self.data_reg(&arg.value)?;
         if to == "h" {
-            let half = self.one(format!("cvt.{mode}{ftz}.f16.{source}"), Class::B16, vec![value]);
-            let bits = self.one("cvt.u32.u16", Class::B32, vec![Op::Reg(half)]);
+            let half = self.one(format!("cvt.{mode}{ftz}.f16.{source}"), Class::B16, ops![value]);
+            let bits = self.b32("cvt.u32.u16", ops![half]);
             return Ok(vec![Part::Reg(bits, Ext::Zero)]);
         }
         let Some(target) = number(to) else { return self.unknown(name) };
@@ -269,8 +229,44 @@ impl Selector<'_> {
         let is_exact = source == "f32" && target == "f64";
         let opcode = if is_exact { "cvt.f64.f32".to_owned() } else { format!("cvt.{mode}{whole}{ftz}.{target}.{source}") };
         let scalar = self.scalar(&inst.ty)?;
-        Ok(vec![self.made(opcode, class(scalar), vec![value])])
+        Ok(vec![self.made(opcode, class(scalar), ops![value])])
     }
+}
+
+/// Returns the instruction that takes the operands of an intrinsic as they are.
+fn plain_opcode(words: &[&str]) -> Option<String> {
+    // Types that are not known are those of most intrinsics.
+    let (int, or_f32) = (|ty| integer(ty).unwrap_or("s32"), |ty| float(ty).unwrap_or("f32"));
+    let rounded = |mode: &str, ty: &str| format!("cvt.{mode}.{0}.{0}", float(ty).unwrap_or("f32"));
+    Some(match *words {
+        ["prmt"] => "prmt.b32".to_owned(),
+        ["brev32"] => "brev.b32".to_owned(),
+        ["brev64"] => "brev.b64".to_owned(),
+        ["sad", ty] => format!("sad.{}", int(ty)),
+        ["mul24", ty] => format!("mul24.lo.{}", int(ty)),
+        ["mulhi", ty] => format!("mul.hi.{}", int(ty)),
+        ["idp4a", a, b] => format!("dp4a.{a}32.{b}32"),
+        ["fabs", ty] | ["fabs", "ftz", ty] => format!("abs.{}", or_f32(ty)),
+        ["fmin", ty] => format!("min.{}", float(ty)?),
+        ["fmax", ty] => format!("max.{}", float(ty)?),
+        ["saturate", ty] => rounded("sat", ty),
+        ["floor", ty] => rounded("rmi", ty),
+        ["ceil", ty] => rounded("rpi", ty),
+        ["round", ty] => rounded("rni", ty),
+        ["trunc", ty] => rounded("rzi", ty),
+        ["sqrt", ty @ ("f" | "d")] => format!("sqrt.rn.{}", float(ty)?),
+        [
+            op @ ("fma" | "add" | "mul" | "div" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"),
+            mode,
+            ref rest @ ..,
+        ] => match *rest {
+            ["ftz", ty] => format!("{op}.{mode}.ftz.{}", float(ty)?),
+            [ty] => format!("{op}.{mode}.{}", float(ty)?),
+            [] => format!("{op}.{mode}.f32"),
+            _ => return None,
+        },
+        _ => return None,
+    })
 }
 
 fn float(ty: &str) -> Option<&'static str> {
@@ -293,9 +289,5 @@ fn integer(ty: &str) -> Option<&'static str> {
 }
 
 fn number(ty: &str) -> Option<&'static str> {
-    integer(ty).or(match ty {
-        "f" => Some("f32"),
-        "d" => Some("f64"),
-        _ => None,
-    })
+    integer(ty).or_else(|| float(ty))
 }
