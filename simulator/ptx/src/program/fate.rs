@@ -9,7 +9,6 @@ use super::fixed::{SINK, TRUE};
 use super::known::written;
 use super::operations::{AtomicOp, TensorOp};
 use super::wgmma::{FactorA, WgmmaStep};
-use alu::TABLE;
 use alu::registers::{Kind, Reg};
 use rustc_hash::FxHashSet;
 
@@ -116,7 +115,7 @@ pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
                 return false;
             }
             Action::Store(_) | Action::Atomic(_) if always && held.iter().any(|held| uses(program, inst, *held)) => return true,
-            Action::Alu { alu, .. } if always && !TABLE[alu as usize].spelling.starts_with("selp") => {
+            Action::Alu { alu, .. } if always && !alu.row().spelling.starts_with("selp") => {
                 result = held.iter().find_map(|(register, is_predicate)| match effect(program, inst, *register, *is_predicate) {
                     Effect::Flows(destination, kind, _) => Some((destination, kind == Kind::Predicate)),
                     _ => None,
@@ -155,7 +154,7 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
     let matters = |condition: bool| if condition { Effect::Matters } else { Effect::None };
     match inst.action {
         Action::Alu { alu, destination, sources } => {
-            let row = &TABLE[alu as usize];
+            let row = alu.row();
             let reads = |(source, kind): (&Reg, &Kind)| *source == register && (*kind == Kind::Predicate) == is_predicate;
             match sources.iter().zip(row.sources).any(reads) {
                 true => Effect::Flows(destination, row.destination, row.spelling.starts_with("mov.")),

@@ -9,7 +9,7 @@ use super::operations::{FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, Tenso
 use super::wgmma::WgmmaStep;
 use crate::finding::Space;
 use alu::registers::{Kind, Reg};
-use alu::{Alu, TABLE};
+use alu::Alu;
 
 /// Passes over the program before facts that still change are dropped. A loop counter settles sooner.
 const PATIENCE: usize = 8;
@@ -216,7 +216,7 @@ fn products_for_sums(program: &Program, rows: usize) -> Vec<bool> {
         match inst.action {
             Action::Alu { alu: Alu::Add32 | Alu::Sub32 | Alu::Shl32, .. } => {}
             Action::Alu { alu, sources, .. } => {
-                TABLE[alu as usize].sources.iter().zip(sources).for_each(|(kind, register)| exclude(register, *kind));
+                alu.row().sources.iter().zip(sources).for_each(|(kind, register)| exclude(register, *kind));
             }
             Action::Store(index) => {
                 let access = &program.accesses[index as usize];
@@ -258,7 +258,7 @@ pub fn constant(program: &Program, register: Reg) -> Option<u64> {
 /// Calls `each` for every register that an instruction may write to, with its kind.
 pub fn written(program: &Program, inst: &Inst, mut each: impl FnMut(Reg, Kind)) {
     match inst.action {
-        Action::Alu { alu, destination, .. } => each(destination, TABLE[alu as usize].destination),
+        Action::Alu { alu, destination, .. } => each(destination, alu.row().destination),
         Action::Load(index) => {
             let access = &program.accesses[index as usize];
             access.registers.iter().take(access.count as usize).for_each(|register| each(*register, access.kind));

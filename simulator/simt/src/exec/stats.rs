@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::printed::OfBlocks;
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use alu::registers::LANES;
-use alu::{Class, TABLE};
+use alu::Class;
 use ptx::finding::{AccessOp, Space};
 use ptx::program::{
     Action, BulkDirection, Exchange, FactorA, FragmentAccess, Matrices, Origin, Program, ROWS_OF_WARP, SourceMap, TensorOp,
@@ -212,7 +212,7 @@ impl Stats {
             counters.ptx_thread_instructions = lanes;
         }
         match program.code[pc].action {
-            Action::Alu { alu, .. } if program.origins[pc].counts => match TABLE[alu as usize].class {
+            Action::Alu { alu, .. } if program.origins[pc].counts => match alu.row().class {
                 Class::F32Fma => counters.f32_fma = lanes,
                 Class::F32 => counters.f32_other = lanes,
                 Class::F64 => counters.f64_ops = lanes,
