@@ -164,52 +164,35 @@ pub fn fma<T: Half>(a: T, b: T, c: T) -> T {
     nearest(format::sum(f64::from(a.widen()) * f64::from(b.widen()), c.widen().into(), Rounding::Nearest))
 }
 
-/// `-a`
-#[inline(always)]
-pub fn neg<T: Half>(a: T) -> T {
-    nearest(f64::from(-a.widen()))
+/// Functions that f32 computes exactly, on the widened numbers.
+macro_rules! by_single {
+    ($($(#[$doc:meta])* $name:ident($($a:ident),+) $meaning:expr;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name<T: Half>($($a: T),+) -> T {
+            $(let $a = $a.widen();)+
+            nearest(f64::from($meaning))
+        }
+    )*};
 }
 
-/// The magnitude.
-#[inline(always)]
-pub fn abs<T: Half>(a: T) -> T {
-    nearest(f64::from(a.widen().abs()))
-}
-
-/// The smaller number; a NaN only if both are, and -0 below +0.
-#[inline(always)]
-pub fn min<T: Half>(a: T, b: T) -> T {
-    nearest(float::min32(a.widen(), b.widen()).into())
-}
-
-/// The larger number, as [`min`].
-#[inline(always)]
-pub fn max<T: Half>(a: T, b: T) -> T {
-    nearest(float::max32(a.widen(), b.widen()).into())
-}
-
-/// `.NaN`
-#[inline(always)]
-pub fn or_nan<T: Half>(a: T, b: T, otherwise: T) -> T {
-    nearest(float::or_nan32(a.widen(), b.widen(), otherwise.widen()).into())
-}
-
-/// `.xorsign.abs`, given the magnitude.
-#[inline(always)]
-pub fn xor_sign<T: Half>(a: T, b: T, magnitude: T) -> T {
-    nearest(float::xor_sign32(a.widen(), b.widen(), magnitude.widen()).into())
-}
-
-/// `.sat`: clamps to [0, 1]; NaN becomes 0.
-#[inline(always)]
-pub fn saturate<T: Half>(value: T) -> T {
-    nearest(float::saturate32(value.widen()).into())
-}
-
-/// `.relu`: a negative number becomes 0, and NaN the canonical NaN.
-#[inline(always)]
-pub fn relu<T: Half>(value: T) -> T {
-    nearest(float::relu32(value.widen()).into())
+by_single! {
+    /// `-a`
+    neg(a) -a;
+    /// The magnitude.
+    abs(a) a.abs();
+    /// The smaller number; a NaN only if both are, and -0 below +0.
+    min(a, b) float::min32(a, b);
+    /// The larger number, as [`min`].
+    max(a, b) float::max32(a, b);
+    /// `.NaN`
+    or_nan(a, b, otherwise) float::or_nan32(a, b, otherwise);
+    /// `.xorsign.abs`, given the magnitude.
+    xor_sign(a, b, magnitude) float::xor_sign32(a, b, magnitude);
+    /// `.sat`: clamps to [0, 1]; NaN becomes 0.
+    saturate(value) float::saturate32(value);
+    /// `.relu`: a negative number becomes 0, and NaN the canonical NaN.
+    relu(value) float::relu32(value);
 }
 
 /// `.satfinite`: an infinity becomes the largest number of its sign.

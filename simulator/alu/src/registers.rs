@@ -85,6 +85,33 @@ impl Registers {
         let pair: &mut [Row; 2] = (&mut self.rows[reg as usize..][..2]).try_into().expect("two rows are a pair");
         bytemuck::cast_mut(pair)
     }
+
+    /// The bits of a lane of a register, which is no predicate.
+    #[inline(always)]
+    pub fn lane(&self, kind: Kind, reg: Reg, lane: usize) -> u64 {
+        match kind {
+            Kind::Double => self.doubles(reg)[lane],
+            _ => u64::from(self.words(reg)[lane]),
+        }
+    }
+
+    /// Replaces the bits of a lane of a register, which is no predicate.
+    #[inline(always)]
+    pub fn set_lane(&mut self, kind: Kind, reg: Reg, lane: usize, bits: u64) {
+        match kind {
+            Kind::Double => self.doubles_mut(reg)[lane] = bits,
+            _ => self.words_mut(reg)[lane] = bits as u32,
+        }
+    }
+
+    /// Replaces all lanes of a register, which is no predicate.
+    #[inline(always)]
+    pub fn set_lanes(&mut self, kind: Kind, reg: Reg, bits: &[u64; LANES]) {
+        match kind {
+            Kind::Double => *self.doubles_mut(reg) = *bits,
+            _ => *self.words_mut(reg) = bits.map(|bits| bits as u32),
+        }
+    }
 }
 
 /// The bits of `mask` as one word per lane: all ones or zero.
