@@ -6,7 +6,7 @@
 use std::f64::consts::TAU;
 use std::fmt;
 
-use super::float::{canonical32, flush64, pass_nan};
+use super::float::{canonical32, flush64};
 
 /// The accuracy that PTX guarantees for an approximate function (PTX ISA 9.1, at each instruction).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,33 +74,8 @@ impl fmt::Display for Accuracy {
 }
 
 /// A function of f64 as one of f32.
-fn through64(function: impl Fn(f64) -> f64, a: f32) -> f32 {
+pub fn through64(function: impl Fn(f64) -> f64, a: f32) -> f32 {
     canonical32(function(f64::from(a)) as f32)
-}
-
-/// 2 to the power of `a`.
-pub fn exp2(a: f32) -> f32 {
-    through64(libm::exp2, a)
-}
-
-/// The logarithm to base 2.
-pub fn log2(a: f32) -> f32 {
-    through64(libm::log2, a)
-}
-
-/// The sine.
-pub fn sin(a: f32) -> f32 {
-    through64(libm::sin, a)
-}
-
-/// The cosine.
-pub fn cos(a: f32) -> f32 {
-    through64(libm::cos, a)
-}
-
-/// The hyperbolic tangent.
-pub fn tanh(a: f32) -> f32 {
-    through64(libm::tanh, a)
 }
 
 /// The reciprocal of the square root.
@@ -118,26 +93,8 @@ pub fn div(a: f32, b: f32) -> f32 {
 
 /// A function of the upper 32 bits of an f64 that leaves the lower ones zero; subnormal numbers are zeros.
 #[inline(always)]
-fn of_upper_half(a: f64, function: impl Fn(f64) -> f64) -> f64 {
+pub fn of_upper_half(a: f64, function: impl Fn(f64) -> f64) -> f64 {
     let upper = |value: f64| f64::from_bits(value.to_bits() & !0xffff_ffff);
     let result = flush64(function(flush64(upper(a))));
     if result.is_nan() || a.is_nan() { f64::from_bits(0x7fff_ffff << 32) } else { upper(result) }
-}
-
-/// `rcp.approx.ftz.f64`
-#[inline(always)]
-pub fn rcp_upper(a: f64) -> f64 {
-    of_upper_half(a, |a| 1.0 / a)
-}
-
-/// `rsqrt.approx.ftz.f64`
-#[inline(always)]
-pub fn rsqrt_upper(a: f64) -> f64 {
-    of_upper_half(a, |a| 1.0 / a.sqrt())
-}
-
-/// `rsqrt.approx.f64`
-#[inline(always)]
-pub fn rsqrt64(a: f64) -> f64 {
-    pass_nan(1.0 / a.sqrt(), [a])
 }

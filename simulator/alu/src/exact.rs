@@ -52,18 +52,10 @@ impl Number {
                 let half = if dropped > 128 { Ordering::Less } else { rest.cmp(&(1 << (dropped - 1))) };
                 half == Ordering::Greater || (half == Ordering::Equal && (rounding == Rounding::Away || kept & 1 != 0))
             }
-            Rounding::Zero => false,
-            Rounding::Down => self.negative && rest != 0,
-            Rounding::Up => !self.negative && rest != 0,
+            _ => rest != 0 && !rounding.is_inward(self.negative),
         };
         let value = scaled(kept as u64 + u64::from(up), (self.exponent + dropped - LEAST) as u32);
-        let inwards = match rounding {
-            Rounding::Nearest | Rounding::Away => false,
-            Rounding::Zero => true,
-            Rounding::Down => !self.negative,
-            Rounding::Up => self.negative,
-        };
-        signed(if value == f64::INFINITY && inwards { f64::MAX } else { value })
+        signed(if value == f64::INFINITY && rounding.is_inward(self.negative) { f64::MAX } else { value })
     }
 }
 
@@ -124,8 +116,8 @@ pub fn root(a: f64, rounding: Rounding) -> f64 {
     Number { negative: false, significand: root << 1 | rest, exponent: a.exponent / 2 - 1 }.round(rounding)
 }
 
-/// A whole number.
-pub fn whole(magnitude: u64, negative: bool, rounding: Rounding) -> f64 {
+/// A whole number, given its magnitude and its sign.
+pub fn whole((magnitude, negative): (u64, bool), rounding: Rounding) -> f64 {
     if magnitude == 0 {
         return 0.0;
     }

@@ -29,53 +29,25 @@ pub fn pass_nan<const N: usize>(value: f64, operands: [f64; N]) -> f64 {
 /// The smaller number; a NaN only if both are, and -0 below +0.
 #[inline(always)]
 pub fn min32(a: f32, b: f32) -> f32 {
-    let smaller = if a < b || (a == b && a.is_sign_negative()) { a } else { b };
-    canonical32(if b.is_nan() {
-        a
-    } else if a.is_nan() {
-        b
-    } else {
-        smaller
-    })
+    canonical32(if b.is_nan() || a < b || (a == b && a.is_sign_negative()) { a } else { b })
 }
 
 /// The larger number; a NaN only if both are, and +0 above -0.
 #[inline(always)]
 pub fn max32(a: f32, b: f32) -> f32 {
-    let larger = if a > b || (a == b && a.is_sign_positive()) { a } else { b };
-    canonical32(if b.is_nan() {
-        a
-    } else if a.is_nan() {
-        b
-    } else {
-        larger
-    })
+    canonical32(if b.is_nan() || a > b || (a == b && a.is_sign_positive()) { a } else { b })
 }
 
 /// The smaller number, as [`min32`].
 #[inline(always)]
 pub fn min64(a: f64, b: f64) -> f64 {
-    let smaller = if a < b || (a == b && a.is_sign_negative()) { a } else { b };
-    if b.is_nan() {
-        pass_nan(a, [b])
-    } else if a.is_nan() {
-        b
-    } else {
-        smaller
-    }
+    pass_nan(if b.is_nan() || a < b || (a == b && a.is_sign_negative()) { a } else { b }, [b])
 }
 
 /// The larger number, as [`min32`].
 #[inline(always)]
 pub fn max64(a: f64, b: f64) -> f64 {
-    let larger = if a > b || (a == b && a.is_sign_positive()) { a } else { b };
-    if b.is_nan() {
-        pass_nan(a, [b])
-    } else if a.is_nan() {
-        b
-    } else {
-        larger
-    }
+    pass_nan(if b.is_nan() || a > b || (a == b && a.is_sign_positive()) { a } else { b }, [b])
 }
 
 /// Clamps to [0, 1]; NaN becomes 0.

@@ -21,6 +21,19 @@ pub enum Rounding {
     Away,
 }
 
+impl Rounding {
+    /// Returns true if it makes the magnitude of a number smaller, unless the format holds the number.
+    #[inline(always)]
+    pub fn is_inward(self, negative: bool) -> bool {
+        match self {
+            Self::Nearest | Self::Away => false,
+            Self::Zero => true,
+            Self::Down => !negative,
+            Self::Up => negative,
+        }
+    }
+}
+
 /// A binary format with a sign bit, infinities and subnormals, whose canonical NaN has all bits below the sign set.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
@@ -59,9 +72,7 @@ impl Format {
         let up = match rounding {
             Rounding::Nearest => rest > half || (rest == half && kept & 1 != 0),
             Rounding::Away => rest >= half,
-            Rounding::Zero => false,
-            Rounding::Down => sign != 0 && rest != 0,
-            Rounding::Up => sign == 0 && rest != 0,
+            _ => rest != 0 && !rounding.is_inward(sign != 0),
         };
         // The addition carries from the fraction into the exponent, which a bitwise or would not. The hidden bit is part of `kept`.
         let above = (exponent + bias - 1).max(0);
@@ -91,13 +102,7 @@ impl Format {
     #[inline(always)]
     fn beyond(self, negative: bool, rounding: Rounding) -> u32 {
         let infinity = ((1 << self.exponent_bits) - 1) << self.fraction_bits;
-        let inwards = match rounding {
-            Rounding::Nearest | Rounding::Away => false,
-            Rounding::Zero => true,
-            Rounding::Down => !negative,
-            Rounding::Up => negative,
-        };
-        if inwards { infinity - 1 } else { infinity }
+        if rounding.is_inward(negative) { infinity - 1 } else { infinity }
     }
 }
 
@@ -141,9 +146,9 @@ pub fn root(a: f64) -> f64 {
     odd(root, (-root).mul_add(root, a))
 }
 
-/// A whole number rounded to odd.
+/// A whole number rounded to odd, given its magnitude and its sign.
 #[inline(always)]
-pub fn whole(magnitude: u64, negative: bool) -> f64 {
+pub fn whole((magnitude, negative): (u64, bool)) -> f64 {
     let value = if magnitude >> 53 == 0 {
         magnitude as f64
     } else {

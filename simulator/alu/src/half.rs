@@ -5,7 +5,7 @@
 
 use super::float;
 use super::format::{self, Format, Rounding};
-use crate::registers::{Kind, LANES, Lane, Reg, Registers};
+use crate::registers::{LANES, lanes};
 
 /// A number of 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,77 +98,28 @@ impl<T> Two<T> {
     pub fn zip<U, R>(self, other: Two<U>, function: impl Fn(T, U) -> R) -> Two<R> {
         Two(function(self.0, other.0), function(self.1, other.1))
     }
+}
 
-    /// Applies a function to each value and its two partners.
+impl<T: HalfWord> Two<T> {
     #[inline(always)]
-    pub fn zip3<R>(self, second: Two<T>, third: Two<T>, function: impl Fn(T, T, T) -> R) -> Two<R> {
-        Two(function(self.0, second.0, third.0), function(self.1, second.1, third.1))
+    fn of(word: u32) -> Self {
+        Self(T::from_bits(word as u16), T::from_bits((word >> 16) as u16))
+    }
+
+    #[inline(always)]
+    fn word(self) -> u32 {
+        u32::from(self.0.bits()) | u32::from(self.1.bits()) << 16
     }
 }
 
-macro_rules! half_lane {
-    ($($ty:ident)*) => {$(
-        impl Lane for $ty {
-            const KIND: Kind = Kind::Word;
-            const ZERO: Self = Self(0);
-
-            #[inline(always)]
-            fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
-                let bits = <u16 as Lane>::read(registers, reg);
-                let mut values = [Self(0); LANES];
-                for lane in 0..LANES {
-                    values[lane] = Self(bits[lane]);
-                }
-                values
-            }
-
-            #[inline(always)]
-            fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
-                let mut bits = [0; LANES];
-                for lane in 0..LANES {
-                    bits[lane] = values[lane].0;
-                }
-                <u16 as Lane>::write(registers, reg, mask, &bits);
-            }
-        }
-    )*};
-}
-
-half_lane!(F16 Bf16);
-
-macro_rules! two_lanes {
-    ($($ty:ty, $zero:expr;)*) => {$(
-        impl Lane for Two<$ty> {
-            const KIND: Kind = Kind::Word;
-            const ZERO: Self = Self($zero, $zero);
-
-            #[inline(always)]
-            fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
-                let words = registers.words(reg);
-                let mut values = [Self::ZERO; LANES];
-                for lane in 0..LANES {
-                    values[lane] = Self(<$ty>::from_bits(words[lane] as u16), <$ty>::from_bits((words[lane] >> 16) as u16));
-                }
-                values
-            }
-
-            #[inline(always)]
-            fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
-                let mut words = [0; LANES];
-                for lane in 0..LANES {
-                    words[lane] = u32::from(values[lane].0.bits()) | u32::from(values[lane].1.bits()) << 16;
-                }
-                <u32 as Lane>::write(registers, reg, mask, &words);
-            }
-        }
-    )*};
-}
-
-two_lanes! {
-    u16, 0;
-    i16, 0;
-    F16, F16(0);
-    Bf16, Bf16(0);
+lanes! {
+    Word words words_mut:
+    F16 = F16(0), |word| F16(word as u16), |value| u32::from(value.0);
+    Bf16 = Bf16(0), |word| Bf16(word as u16), |value| u32::from(value.0);
+    Two<u16> = Two(0, 0), |word| Two::of(word), |value| value.word();
+    Two<i16> = Two(0, 0), |word| Two::of(word), |value| value.word();
+    Two<F16> = Two(F16(0), F16(0)), |word| Two::of(word), |value| value.word();
+    Two<Bf16> = Two(Bf16(0), Bf16(0)), |word| Two::of(word), |value| value.word();
 }
 
 /// Rounds an f64 that is exact, or rounded to odd, to 16 bits.
@@ -213,53 +164,35 @@ pub fn fma<T: Half>(a: T, b: T, c: T) -> T {
     nearest(format::sum(f64::from(a.widen()) * f64::from(b.widen()), c.widen().into(), Rounding::Nearest))
 }
 
-/// `-a`
-#[inline(always)]
-pub fn neg<T: Half>(a: T) -> T {
-    nearest(f64::from(-a.widen()))
+/// Functions that f32 computes exactly, on the widened numbers.
+macro_rules! by_single {
+    ($($(#[$doc:meta])* $name:ident($($a:ident),+) $meaning:expr;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name<T: Half>($($a: T),+) -> T {
+            $(let $a = $a.widen();)+
+            nearest(f64::from($meaning))
+        }
+    )*};
 }
 
-/// The magnitude.
-#[inline(always)]
-pub fn abs<T: Half>(a: T) -> T {
-    nearest(f64::from(a.widen().abs()))
-}
-
-/// The smaller number; a NaN only if both are, and -0 below +0.
-#[inline(always)]
-pub fn min<T: Half>(a: T, b: T) -> T {
-    nearest(float::min32(a.widen(), b.widen()).into())
-}
-
-/// The larger number, as [`min`].
-#[inline(always)]
-pub fn max<T: Half>(a: T, b: T) -> T {
-    nearest(float::max32(a.widen(), b.widen()).into())
-}
-
-/// `.NaN`
-#[inline(always)]
-pub fn or_nan<T: Half>(a: T, b: T, otherwise: T) -> T {
-    nearest(float::or_nan32(a.widen(), b.widen(), otherwise.widen()).into())
-}
-
-/// `.xorsign.abs`, given the magnitude.
-#[inline(always)]
-pub fn xor_sign<T: Half>(a: T, b: T, magnitude: T) -> T {
-    nearest(float::xor_sign32(a.widen(), b.widen(), magnitude.widen()).into())
-}
-
-/// `.sat`: clamps to [0, 1]; NaN becomes 0.
-#[inline(always)]
-pub fn saturate<T: Half>(value: T) -> T {
-    nearest(float::saturate32(value.widen()).into())
-}
-
-/// `.relu`: a negative number becomes 0, and NaN the canonical NaN.
-#[inline(always)]
-pub fn relu<T: Half>(value: T) -> T {
-    let wide = value.widen();
-    nearest(float::relu32(wide).into())
+by_single! {
+    /// `-a`
+    neg(a) -a;
+    /// The magnitude.
+    abs(a) a.abs();
+    /// The smaller number; a NaN only if both are, and -0 below +0.
+    min(a, b) float::min32(a, b);
+    /// The larger number, as [`min`].
+    max(a, b) float::max32(a, b);
+    /// `.NaN`
+    or_nan(a, b, otherwise) float::or_nan32(a, b, otherwise);
+    /// `.xorsign.abs`, given the magnitude.
+    xor_sign(a, b, magnitude) float::xor_sign32(a, b, magnitude);
+    /// `.sat`: clamps to [0, 1]; NaN becomes 0.
+    saturate(value) float::saturate32(value);
+    /// `.relu`: a negative number becomes 0, and NaN the canonical NaN.
+    relu(value) float::relu32(value);
 }
 
 /// `.satfinite`: an infinity becomes the largest number of its sign.
@@ -269,16 +202,17 @@ pub fn finite<T: Half>(value: T) -> T {
     if value.bits() & 0x7fff == infinity { T::from_bits(value.bits() - 1) } else { value }
 }
 
-/// `.ftz`: flushes a subnormal f16 to a zero of the same sign.
+/// `.ftz`: flushes a subnormal number to a zero of the same sign.
 #[inline(always)]
-pub fn flush(value: F16) -> F16 {
-    F16(if value.0 & 0x7c00 == 0 { value.0 & 0x8000 } else { value.0 })
+pub fn flush<T: Half>(value: T) -> T {
+    let exponent = ((1_u16 << T::FORMAT.exponent_bits) - 1) << T::FORMAT.fraction_bits;
+    if value.bits() & exponent == 0 { T::from_bits(value.bits() & 0x8000) } else { value }
 }
 
-/// As [`flush`], of bf16.
+/// The same as an f32.
 #[inline(always)]
-pub fn flush_bf16(value: Bf16) -> Bf16 {
-    Bf16(if value.0 & 0x7f80 == 0 { value.0 & 0x8000 } else { value.0 })
+pub fn widen_flushed(value: F16) -> f32 {
+    flush(value).widen()
 }
 
 /// Computes a function of f64 on 16-bit numbers.

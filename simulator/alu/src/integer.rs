@@ -1,56 +1,32 @@
 //! Integer functions of one lane that need more than an operator.
 
-/// `bfe.u32`: the field of `length` bits from bit `start` on.
-pub fn extract_u32(value: u32, start: u32, length: u32) -> u32 {
-    extract_u64(u64::from(value), start, (length & 0xff).min(32)) as u32
+/// `bfe`: the field of `length` bits from bit `start` on.
+pub fn extract(value: u64, start: u32, length: u32) -> u64 {
+    value.checked_shr(start & 0xff).unwrap_or(0) & ones(length & 0xff)
 }
 
-/// `bfe.u64`
-pub fn extract_u64(value: u64, start: u32, length: u32) -> u64 {
+/// `bfe` with the sign of the field's top bit; a field beyond the register of `width` bits repeats the register's sign.
+pub fn extract_signed(value: i64, start: u32, length: u32, width: u32) -> i64 {
     let (start, length) = (start & 0xff, length & 0xff);
-    let field = value.checked_shr(start).unwrap_or(0);
-    if length >= 64 { field } else { field & ((1 << length) - 1) }
-}
-
-/// `bfe.s32`: as `bfe.u32`, with the sign of the field's top bit; a field beyond the register repeats the register's sign.
-pub fn extract_s32(value: i32, start: u32, length: u32) -> i32 {
-    signed_field(i64::from(value), start & 0xff, length & 0xff, 32) as i32
-}
-
-/// `bfe.s64`
-pub fn extract_s64(value: i64, start: u32, length: u32) -> i64 {
-    signed_field(value, start & 0xff, length & 0xff, 64)
-}
-
-fn signed_field(value: i64, start: u32, length: u32, width: u32) -> i64 {
     if length == 0 {
         return 0;
     }
     let bit = |at: u32| value >> at.min(width - 1) & 1;
-    let sign = bit(start.saturating_add(length) - 1);
     let field = if start >= width { -bit(width - 1) } else { value >> start };
-    let kept = length.min(width.saturating_sub(start));
-    if kept >= 64 {
-        return field;
-    }
-    let low = (1_i64 << kept) - 1;
-    (field & low) | if sign != 0 { !low } else { 0 }
+    let kept = ones(length.min(width.saturating_sub(start))) as i64;
+    (field & kept) | if bit(start + length - 1) != 0 { !kept } else { 0 }
 }
 
-/// `bfi.b32`: `field`'s low `length` bits placed in `into` from bit `start` on.
-pub fn insert_b32(field: u32, into: u32, start: u32, length: u32) -> u32 {
-    let (start, length) = (start & 0xff, length & 0xff);
-    let ones = if length >= 32 { u32::MAX } else { (1 << length) - 1 };
-    let mask = ones.checked_shl(start).unwrap_or(0);
-    (into & !mask) | (field.checked_shl(start).unwrap_or(0) & mask)
+/// `bfi`: `field`'s low `length` bits placed in `into` from bit `start` on.
+pub fn insert(field: u64, into: u64, start: u32, length: u32) -> u64 {
+    let moved = |bits: u64| bits.checked_shl(start & 0xff).unwrap_or(0);
+    let mask = moved(ones(length & 0xff));
+    (into & !mask) | (moved(field) & mask)
 }
 
-/// `bfi.b64`
-pub fn insert_b64(field: u64, into: u64, start: u32, length: u32) -> u64 {
-    let (start, length) = (start & 0xff, length & 0xff);
-    let ones = if length >= 64 { u64::MAX } else { (1 << length) - 1 };
-    let mask = ones.checked_shl(start).unwrap_or(0);
-    (into & !mask) | (field.checked_shl(start).unwrap_or(0) & mask)
+/// So many ones, at most 64.
+fn ones(count: u32) -> u64 {
+    1_u64.checked_shl(count).map_or(u64::MAX, |above| above - 1)
 }
 
 /// `bfind`: the position of the highest set bit, all ones when there is none.

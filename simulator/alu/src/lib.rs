@@ -13,6 +13,7 @@ mod each;
 mod exact;
 mod integer;
 pub mod quarter;
+mod row;
 mod rows;
 mod table;
 
@@ -36,7 +37,8 @@ use std::sync::OnceLock;
 pub use approximate::Accuracy;
 pub use class::Class;
 pub use registers::Kind;
-pub use table::{Alu, Executor, Row, TABLE};
+pub use row::{Alu, Row};
+pub use table::{Executor, TABLE};
 
 /// Instructions outside the table: their names, the supported forms, and the first compute capability that has them, if that is
 /// later than the oldest one that today's compilers support.

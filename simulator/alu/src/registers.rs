@@ -85,6 +85,33 @@ impl Registers {
         let pair: &mut [Row; 2] = (&mut self.rows[reg as usize..][..2]).try_into().expect("two rows are a pair");
         bytemuck::cast_mut(pair)
     }
+
+    /// The bits of a lane of a register, which is no predicate.
+    #[inline(always)]
+    pub fn lane(&self, kind: Kind, reg: Reg, lane: usize) -> u64 {
+        match kind {
+            Kind::Double => self.doubles(reg)[lane],
+            _ => u64::from(self.words(reg)[lane]),
+        }
+    }
+
+    /// Replaces the bits of a lane of a register, which is no predicate.
+    #[inline(always)]
+    pub fn set_lane(&mut self, kind: Kind, reg: Reg, lane: usize, bits: u64) {
+        match kind {
+            Kind::Double => self.doubles_mut(reg)[lane] = bits,
+            _ => self.words_mut(reg)[lane] = bits as u32,
+        }
+    }
+
+    /// Replaces all lanes of a register, which is no predicate.
+    #[inline(always)]
+    pub fn set_lanes(&mut self, kind: Kind, reg: Reg, bits: &[u64; LANES]) {
+        match kind {
+            Kind::Double => *self.doubles_mut(reg) = *bits,
+            _ => *self.words_mut(reg) = bits.map(|bits| bits as u32),
+        }
+    }
 }
 
 /// The bits of `mask` as one word per lane: all ones or zero.
@@ -99,7 +126,7 @@ pub fn spread(mask: u32) -> [u32; LANES] {
 
 /// Replaces the lanes of `mask`. Nearly always that is all of them.
 #[inline(always)]
-fn replace<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
+pub(crate) fn replace<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
     if mask == FULL {
         *row = *values;
     } else {
@@ -127,83 +154,62 @@ pub trait Lane: Copy {
     fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]);
 }
 
-/// Lanes that fill a word, or less. A narrow value is extended to its word by its own sign, as PTX requires of a conversion into a
-/// wider register. A narrow read ignores the upper bits.
-macro_rules! word_lanes {
-    ($($ty:ty, |$word:ident| $from:expr, |$value:ident| $to:expr;)*) => {$(
-        impl Lane for $ty {
-            const KIND: Kind = Kind::Word;
-            const ZERO: Self = 0 as $ty;
+/// Lanes that hold the bits of a register.
+macro_rules! lanes {
+    ($kind:ident $row:ident $row_mut:ident: $($ty:ty = $zero:expr, |$bits:ident| $from:expr, |$value:ident| $to:expr;)*) => {$(
+        impl $crate::registers::Lane for $ty {
+            const KIND: $crate::registers::Kind = $crate::registers::Kind::$kind;
+            const ZERO: Self = $zero;
 
             #[inline(always)]
-            fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
-                let words = registers.words(reg);
+            fn read(registers: &$crate::registers::Registers, reg: $crate::registers::Reg) -> [Self; LANES] {
+                let row = registers.$row(reg);
                 let mut values = [Self::ZERO; LANES];
                 for lane in 0..LANES {
-                    let $word = words[lane];
+                    let $bits = row[lane];
                     values[lane] = $from;
                 }
                 values
             }
 
             #[inline(always)]
-            fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
-                let mut words = [0; LANES];
+            fn write(
+                registers: &mut $crate::registers::Registers,
+                reg: $crate::registers::Reg,
+                mask: u32,
+                values: &[Self; LANES],
+            ) {
+                let mut row = [0; LANES];
                 for lane in 0..LANES {
                     let $value = values[lane];
-                    words[lane] = $to;
+                    row[lane] = $to;
                 }
-                replace(registers.words_mut(reg), mask, &words);
+                $crate::registers::replace(registers.$row_mut(reg), mask, &row);
             }
         }
     )*};
 }
 
-word_lanes! {
-    u8, |word| word as u8, |value| u32::from(value);
-    i8, |word| word as i8, |value| i32::from(value) as u32;
-    u16, |word| word as u16, |value| u32::from(value);
-    i16, |word| word as i16, |value| i32::from(value) as u32;
-    u32, |word| word, |value| value;
-    i32, |word| word as i32, |value| value as u32;
-    f32, |word| f32::from_bits(word), |value| value.to_bits();
+pub(crate) use lanes;
+
+// A narrow value is extended to its word by its own sign, as PTX requires of a conversion into a wider register. A narrow read ignores the
+// upper bits.
+lanes! {
+    Word words words_mut:
+    u8 = 0, |word| word as u8, |value| u32::from(value);
+    i8 = 0, |word| word as i8, |value| i32::from(value) as u32;
+    u16 = 0, |word| word as u16, |value| u32::from(value);
+    i16 = 0, |word| word as i16, |value| i32::from(value) as u32;
+    u32 = 0, |word| word, |value| value;
+    i32 = 0, |word| word as i32, |value| value as u32;
+    f32 = 0.0, |word| f32::from_bits(word), |value| value.to_bits();
 }
 
-/// Lanes of 64 bits.
-macro_rules! double_lanes {
-    ($($ty:ty, |$double:ident| $from:expr, |$value:ident| $to:expr;)*) => {$(
-        impl Lane for $ty {
-            const KIND: Kind = Kind::Double;
-            const ZERO: Self = 0 as $ty;
-
-            #[inline(always)]
-            fn read(registers: &Registers, reg: Reg) -> [Self; LANES] {
-                let doubles = registers.doubles(reg);
-                let mut values = [Self::ZERO; LANES];
-                for lane in 0..LANES {
-                    let $double = doubles[lane];
-                    values[lane] = $from;
-                }
-                values
-            }
-
-            #[inline(always)]
-            fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]) {
-                let mut doubles = [0; LANES];
-                for lane in 0..LANES {
-                    let $value = values[lane];
-                    doubles[lane] = $to;
-                }
-                replace(registers.doubles_mut(reg), mask, &doubles);
-            }
-        }
-    )*};
-}
-
-double_lanes! {
-    u64, |double| double, |value| value;
-    i64, |double| double as i64, |value| value as u64;
-    f64, |double| f64::from_bits(double), |value| value.to_bits();
+lanes! {
+    Double doubles doubles_mut:
+    u64 = 0, |double| double, |value| value;
+    i64 = 0, |double| double as i64, |value| value as u64;
+    f64 = 0.0, |double| f64::from_bits(double), |value| value.to_bits();
 }
 
 impl Lane for bool {

@@ -1,206 +1,129 @@
-//! The instruction table: the macros that turn a row into an enum variant, a table entry, and two functions.
+//! The table of all arithmetic instructions, and the choice of their functions.
 //!
-//! # A row
-//!
-//! The files in `rows` hold one row per instruction, or per group of spellings that mean the same:
-//!
-//! ```text
-//! AddF32 "add{,.rn}.f32" F32 (a: f32, b: f32) -> f32 { canonical32(a + b) }
-//! ```
-//!
-//! From left to right: the name of the variant; the spellings in PTX, with alternatives in braces; the [`Class`] that it counts as;
-//! the sources with their types; the type of the result; and the meaning of one lane, an expression over the sources. An
-//! approximate instruction also states its [`Accuracy`] after the class: `Special ~ [Ulps(2)]`.
-//!
-//! # What the row becomes
-//!
-//! The macro `instructions` takes all rows at once, so that the enum, the table and the functions have the same order and cannot
-//! disagree. For the row above it writes:
-//!
-//! ```text
-//! pub enum Alu {
-//!     /// `add{,.rn}.f32`
-//!     AddF32,
-//! }
-//!
-//! pub const TABLE: &[Row] = &[
-//!     Row {
-//!         alu: Alu::AddF32,
-//!         spelling: "add{,.rn}.f32",
-//!         class: Class::F32,
-//!         sources: &[<f32 as Lane>::KIND, <f32 as Lane>::KIND],
-//!         destination: <f32 as Lane>::KIND,
-//!         accuracy: None,
-//!     },
-//! ];
-//!
-//! mod portable {
-//!     pub fn AddF32(registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
-//!         let [a, b, ..] = *sources;
-//!         let a = <f32 as Lane>::read(registers, a);
-//!         let b = <f32 as Lane>::read(registers, b);
-//!         let mut results = [<f32 as Lane>::ZERO; LANES];
-//!         for lane in 0..LANES {
-//!             let a = a[lane];
-//!             let b = b[lane];
-//!             results[lane] = { canonical32(a + b) };
-//!         }
-//!         <f32 as Lane>::write(registers, destination, mask, &results);
-//!     }
-//! }
-//!
-//! mod vector {
-//!     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-//!     pub fn AddF32(/* the same */) { /* the same */ }
-//! }
-//!
-//! const PORTABLE: &[Execute] = &[portable::AddF32];
-//! const VECTOR: &[Execute] = &[vector::AddF32];
-//! ```
-//!
-//! To execute an instruction, [`Executor`] takes the function at the variant's place in `VECTOR`, or in `PORTABLE` on a processor
-//! without these vector instructions. Each instruction has a function of its own: the compiler does better with many small functions
-//! than with one `match` of enormous size. The meaning is in a plain loop over arrays of a known length, because that becomes vector
-//! instructions. An iterator or a closure might stay a call, and the function that is called is compiled without them. A debug build for
-//! x86-64 has the portable functions in that slow form, `each`, because it compiles in a fraction of the time.
-//!
-//! # How the rows come together
-//!
-//! A macro cannot ask another macro for its rows, so the rows are passed on instead. Each file of `rows` has a macro with the rows
-//! of its family. It takes the names of the macros that follow and the rows so far, and calls the next macro with its own rows
-//! added. The last line of this file starts the chain, and its last macro, `instructions`, gets the rows of all families. Adding a
-//! row needs nothing but the row. Adding a family needs a file, and its name in that last line.
+//! [`row`](super::row) says what a row is and what becomes of it.
 
-#![expect(
-    clippy::neg_cmp_op_on_partial_ord,
-    clippy::double_comparisons,
-    reason = "what the lints offer instead is something else where an operand is NaN"
-)]
+use std::fmt;
 
-use super::approximate::{self, Accuracy};
-use super::class::Class;
-use super::float::{self, canonical32};
-use super::format::{self, Rounding};
-use super::half::{self, Bf16, F16, Half, Two};
-use super::rows::{approximations, bits, comparisons, conversions, double, halves, integers, moves, single};
-use super::{exact, integer, quarter, video};
-use crate::registers::{Kind, LANES, Lane, Reg, Registers};
-use crate::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
+use super::registers::{Reg, Registers};
+use super::row::{Alu, Entry, Execute, Row};
+use super::rows;
 
-/// A row of the table.
-#[derive(Debug)]
-pub struct Row {
-    /// The instruction.
-    pub alu: Alu,
-    /// Its spellings, with alternatives in braces.
-    pub spelling: &'static str,
-    /// Its class, which decides the counter.
-    pub class: Class,
-    /// The kinds of its sources.
-    pub sources: &'static [Kind],
-    /// The kind of its destination.
-    pub destination: Kind,
-    /// The guaranteed accuracy of an approximate function; all others are exact, or rounded once.
-    pub accuracy: Option<Accuracy>,
-}
+/// The rows of all families.
+const FAMILIES: &[&[&[Entry]]] = &[
+    rows::moves::ROWS,
+    rows::integers::ROWS,
+    rows::bits::ROWS,
+    rows::single::ROWS,
+    rows::double::ROWS,
+    rows::halves::ROWS,
+    rows::approximations::ROWS,
+    rows::comparisons::ROWS,
+    rows::conversions::ROWS,
+];
 
-/// The accuracy of a row that names one.
-macro_rules! accuracy {
-    () => {
-        None
-    };
-    ($($accuracy:tt)+) => {
-        Some(Accuracy::$($accuracy)+)
-    };
-}
-
-/// The body of an instruction's function: reads the sources, applies the meaning to each lane, and writes the results.
-macro_rules! body {
-    (
-        $registers:ident, $destination:ident, $sources:ident, $mask:ident,
-        ($($source:ident: $ty:ty),*) -> $result:ty, $meaning:expr
-    ) => {
-        let [$($source,)* ..] = *$sources;
-        $(let $source = <$ty as Lane>::read($registers, $source);)*
-        let mut results = [<$result as Lane>::ZERO; LANES];
-        for lane in 0..LANES {
-            $(let $source = $source[lane];)*
-            results[lane] = $meaning;
+/// A loop in a constant: `for` is not allowed there.
+macro_rules! for_each {
+    ($item:ident in $items:expr => $body:expr) => {{
+        let mut at = 0;
+        while at < $items.len() {
+            let $item = &$items[at];
+            $body;
+            at += 1;
         }
-        <$result as Lane>::write($registers, $destination, $mask, &results);
+    }};
+}
+
+const COUNT: usize = {
+    let mut count = 0;
+    for_each!(family in FAMILIES => for_each!(rows in family => count += rows.len()));
+    count
+};
+
+/// A value for each entry, in the order of the table.
+macro_rules! of_each {
+    (|$entry:ident, $place:ident| $value:expr) => {{
+        let ($entry, mut $place) = (&FAMILIES[0][0][0], 0_u16);
+        let mut all = [$value; COUNT];
+        for_each!(family in FAMILIES => for_each!(rows in family => for_each!($entry in rows => {
+            all[$place as usize] = $value;
+            $place += 1;
+        })));
+        all
+    }};
+}
+
+/// All arithmetic instructions.
+pub const TABLE: &[Row] = &of_each!(|entry, place| Row { alu: Alu(place), ..entry.row });
+
+/// Their functions, for any processor.
+const PORTABLE: &[Execute] = &of_each!(|entry, place| entry.portable);
+
+/// The same functions, for processors with wide vectors and fused multiply-add.
+#[cfg(target_arch = "x86_64")]
+const VECTOR: &[Execute] = &of_each!(|entry, place| entry.vector);
+
+/// Names instructions that the decoder needs to know.
+macro_rules! names {
+    ($($name:ident $spelling:literal)*) => {
+        #[expect(non_upper_case_globals, reason = "read like the variants of an enum")]
+        impl Alu {
+            $(#[doc = concat!("`", $spelling, "`")] pub const $name: Self = named($spelling);)*
+        }
     };
 }
 
-// Nearly every processor of this kind executes the vector functions. A second set of loops would take a third of the time to compile this
-// crate, so a debug build does without: there, the portable functions are slow.
-#[cfg(all(debug_assertions, target_arch = "x86_64"))]
-macro_rules! portable_body {
-    (
-        $registers:ident, $destination:ident, $sources:ident, $mask:ident,
-        ($($source:ident: $ty:ty),*) -> $result:ty, $meaning:expr
-    ) => {
-        crate::each::execute::<($($ty,)*), $result>($registers, $destination, $sources, $mask, |($($source,)*)| $meaning);
-    };
+/// The instruction with this spelling, as its row has it.
+const fn named(spelling: &str) -> Alu {
+    for_each!(row in TABLE => if is_same(row.spelling.as_bytes(), spelling.as_bytes()) {
+        return row.alu;
+    });
+    panic!("no row has this spelling")
 }
 
-#[cfg(not(all(debug_assertions, target_arch = "x86_64")))]
-use body as portable_body;
-
-/// Makes the enum, the table and the functions from the rows.
-macro_rules! instructions {
-    (
-        => $($name:ident $spelling:literal $class:ident $(~ [$($accuracy:tt)+])?
-        ($($source:ident: $ty:ty),*) -> $result:ty { $meaning:expr })*
-    ) => {
-        /// An arithmetic instruction.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Alu {
-            $(#[doc = concat!("`", $spelling, "`")] $name,)*
-        }
-
-        /// All arithmetic instructions.
-        pub const TABLE: &[Row] = &[
-            $(Row {
-                alu: Alu::$name,
-                spelling: $spelling,
-                class: Class::$class,
-                sources: &[$(<$ty as Lane>::KIND),*],
-                destination: <$result as Lane>::KIND,
-                accuracy: accuracy!($($($accuracy)+)?),
-            },)*
-        ];
-
-        /// The instructions' functions, for any processor.
-        #[allow(non_snake_case, reason = "named as the rows")]
-        mod portable {
-            use super::*;
-
-            $(pub fn $name(registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
-                portable_body!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning);
-            })*
-        }
-
-        /// The same functions, for processors with wide vectors and fused multiply-add.
-        #[cfg(target_arch = "x86_64")]
-        #[allow(non_snake_case, reason = "named as the rows")]
-        mod vector {
-            use super::*;
-
-            $(#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            pub fn $name(registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
-                body!(registers, destination, sources, mask, ($($source: $ty),*) -> $result, $meaning);
-            })*
-        }
-
-        const PORTABLE: &[Execute] = &[$(portable::$name),*];
-
-        #[cfg(target_arch = "x86_64")]
-        const VECTOR: &[Execute] = &[$(vector::$name),*];
-    };
+const fn is_same(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() && a[at] == b[at] {
+        at += 1;
+    }
+    at == a.len() && at == b.len()
 }
 
-/// One instruction's function: destination, sources, active lanes.
-type Execute = unsafe fn(&mut Registers, Reg, &[Reg; 4], u32);
+names! {
+    Mov32 "mov.{b32,u32,s32,f32,b16,u16,s16}" Mov64 "mov.{b64,u64,s64,f64}" MovPred "mov.pred"
+    Pack32 "mov.b32 from 2 x b16" Pack64 "mov.b64 from 2 x b32" Pack64From16 "mov.b64 from 4 x b16"
+    Unpack16 "mov.b32 to 2 x b16" Unpack32 "mov.b64 to 2 x b32" Unpack16From64 "mov.b64 to 4 x b16"
+    Selp32 "selp.{b32,u32,s32,f32,b16,u16,s16}" Selp64 "selp.{b64,u64,s64,f64}"
+    And32 "and.b32" And64 "and.b64" AndPred "and.pred" NotPred "not.pred"
+    Or32 "or.b32" Or64 "or.b64" OrPred "or.pred" Xor32 "xor.b32" Xor64 "xor.b64" XorPred "xor.pred"
+    Shl32 "shl.b32" Shl64 "shl.b64" ShrU32 "shr.{u32,b32}" ShrS32 "shr.s32" ShrU64 "shr.{u64,b64}"
+    BfeU32 "bfe.u32" BfeS32 "bfe.s32" BfeU64 "bfe.u64" Bfi32 "bfi.b32" Lop3 "lop3.b32"
+    VideoScalar "{vadd,vsub,vabsdiff,vmin,vmax,vshl,vshr,vmad,vset} in all forms"
+    VideoVector "{vadd,vsub,vavrg,vabsdiff,vmin,vmax,vset}{2,4} in all forms"
+    Add32 "add.{u32,s32}" Add64 "add.{u64,s64}" Sub32 "sub.{u32,s32}" Sub64 "sub.{u64,s64}"
+    MulLo32 "mul.lo.{u32,s32}" MulLo64 "mul.lo.{u64,s64}" MulWideU32 "mul.wide.u32" MulWideS32 "mul.wide.s32"
+    MadLo32 "mad.lo.{u32,s32}" MadLo64 "mad.lo.{u64,s64}" MadWideU32 "mad.wide.u32" MadWideS32 "mad.wide.s32"
+    Mul24LoU32 "mul24.lo.u32" Mul24LoS32 "mul24.lo.s32" Mad24LoU32 "mad24.lo.u32" Mad24LoS32 "mad24.lo.s32"
+    AddCarry32 "{add.cc,addc,addc.cc}.{u32,s32}" SubCarry32 "{sub.cc,subc,subc.cc}.{u32,s32}"
+    SetpEq32 "setp.eq.{b32,u32,s32}" SetpEq64 "setp.eq.{b64,u64,s64}" SetpNe32 "setp.ne.{b32,u32,s32}"
+    CvtU16FromU8 "cvt.u16.u8" CvtB32FromU8 "cvt.{u32,s32}.u8" CvtB64FromU8 "cvt.{u64,s64}.u8" CvtB32FromS8 "cvt.{u32,s32}.s8"
+    CvtB32FromU16 "cvt.{u32,s32}.u16" CvtB64FromU16 "cvt.{u64,s64}.u16" CvtB32FromS16 "cvt.{u32,s32}.s16"
+    CvtB32FromU32 "cvt.{u32,s32}.u32" CvtB32FromS32 "cvt.{u32,s32}.s32" CvtB64FromU32 "cvt.{u64,s64}.u32"
+    CvtB64FromS32 "cvt.{u64,s64}.s32" CvtB32FromU64 "cvt.{u32,s32}.u64" CvtB32FromS64 "cvt.{u32,s32}.s64"
+    CvtB64FromU64 "cvt.{u64,s64}.u64" CvtB64FromS64 "cvt.{u64,s64}.s64"
+}
+
+impl Alu {
+    /// Its row of the table.
+    pub fn row(self) -> &'static Row {
+        &TABLE[usize::from(self.0)]
+    }
+}
+
+impl fmt::Debug for Alu {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.row().spelling)
+    }
+}
 
 /// The functions of all instructions, for the host's processor.
 #[derive(Clone, Copy, Debug)]
@@ -239,7 +162,7 @@ impl Executor {
     /// Executes one instruction for the lanes in `mask`.
     #[inline(always)]
     pub fn execute(self, alu: Alu, registers: &mut Registers, destination: Reg, sources: &[Reg; 4], mask: u32) {
-        let function = self.functions[alu as usize];
+        let function = self.functions[usize::from(alu.0)];
         // SAFETY: the portable functions are safe on every processor. `new` selects the vector functions only if the processor has
         // all features that they are compiled for.
         unsafe { function(registers, destination, sources, mask) }
@@ -256,6 +179,3 @@ fn has_vectors() -> bool {
         && is_x86_feature_detected!("lzcnt")
         && is_x86_feature_detected!("popcnt")
 }
-
-// Starts the chain of families; the last macro gets the rows of all.
-moves! { integers bits single double halves approximations comparisons conversions instructions => }

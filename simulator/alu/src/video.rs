@@ -4,31 +4,22 @@
 //! They have far too many spellings for a row each. The decoder turns a spelling into a [`Scalar`] or a [`Vector`], and passes it to
 //! the executor as a number in a register.
 
-/// The operation of a video instruction on two values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
-    Add,
-    Subtract,
-    AbsoluteDifference,
-    Minimum,
-    Maximum,
-    ShiftLeft,
-    ShiftRight,
-    /// `vmad`
-    MultiplyAdd,
-    Average,
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
+/// An enum, and all of its values by their numbers.
+macro_rules! numbered {
+    ($(#[$doc:meta])* pub enum $name:ident = $all:ident { $($(#[$of_value:meta])* $value:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$of_value])* $value,)*
+        }
+
+        const $all: &[$name] = &[$($name::$value),*];
+    };
 }
 
-/// All operations, by their numbers.
-const OPERATIONS: [Operation; 15] = {
-    use Operation::*;
-    [
+numbered! {
+    /// The operation of a video instruction on two values.
+    pub enum Operation = OPERATIONS {
         Add,
         Subtract,
         AbsoluteDifference,
@@ -36,6 +27,7 @@ const OPERATIONS: [Operation; 15] = {
         Maximum,
         ShiftLeft,
         ShiftRight,
+        /// `vmad`
         MultiplyAdd,
         Average,
         Equal,
@@ -44,8 +36,8 @@ const OPERATIONS: [Operation; 15] = {
         LessOrEqual,
         Greater,
         GreaterOrEqual,
-    ]
-};
+    }
+}
 
 impl Operation {
     /// Of two values that 33 bits hold with a sign.
@@ -96,18 +88,17 @@ impl Part {
     }
 }
 
-/// The second operation, on the result and `c`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum After {
-    Nothing,
-    Add,
-    Minimum,
-    Maximum,
-    /// The result replaces a part of `c`.
-    Merge,
+numbered! {
+    /// The second operation, on the result and `c`.
+    pub enum After = AFTER {
+        Nothing,
+        Add,
+        Minimum,
+        Maximum,
+        /// The result replaces a part of `c`.
+        Merge,
+    }
 }
-
-const AFTER: [After; 5] = [After::Nothing, After::Add, After::Minimum, After::Maximum, After::Merge];
 
 /// An instruction on one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

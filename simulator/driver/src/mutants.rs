@@ -11,7 +11,6 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use parking_lot::Mutex;
 use ptx::mutation;
@@ -114,12 +113,15 @@ impl Mutants {
 impl Observer for Mutants {
     /// Records which instructions are executed, if the mutants are listed.
     fn begin(&self, _launch: &Begun<'_>, options: &mut LaunchOptions) {
-        options.executed = (self.folder.is_some() && self.chosen.is_none()).then(Arc::default);
+        if self.folder.is_some() && self.chosen.is_none() {
+            options.coverage.get_or_insert_default();
+        }
     }
 
     /// Writes the file about the kernel if there is something new.
     fn end(&self, launch: &Begun<'_>, options: &LaunchOptions, _ended: &Ended) {
-        let (Some(folder), Some(executed)) = (&self.folder, &options.executed) else { return };
+        let (Some(folder), None, Some(counts)) = (&self.folder, &self.chosen, &options.coverage) else { return };
+        let Some(kernel) = launch.image.kernel(launch.kernel) else { return };
         let text = launch.image.module().text();
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
@@ -130,7 +132,7 @@ impl Observer for Mutants {
             mutants: mutants_of_kernel(&text, launch.kernel),
         });
         let before = known.lines.len();
-        known.lines.extend(executed.lines());
+        known.lines.extend(counts.lines(kernel));
         if known.lines.len() > before {
             say_if_not_written(known.write(), format_args!("the mutants of {} ({MUTANTS})", launch.kernel));
         }

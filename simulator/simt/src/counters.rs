@@ -8,32 +8,45 @@
 //! request, and in shared memory one for each word, so that wavefronts divided by requests is the bank conflict that the hardware
 //! sees.
 
-use std::ops::AddAssign;
-
 use serde::{Deserialize, Serialize, Serializer};
 
 use ptx::finding::{AccessOp, Location, SourceLine, Space};
 
-/// Defines [`Counters`] with its field-wise sum, so that each counter is listed once.
+/// Defines counts with their field-wise sum, so that each is listed once.
+macro_rules! counts {
+    ($(#[$attribute:meta])* pub struct $counts:ident { $($(#[$doc:meta])* $name:ident,)* }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct $counts {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl std::ops::AddAssign for $counts {
+            fn add_assign(&mut self, other: Self) {
+                $(self.$name += other.$name;)*
+            }
+        }
+    };
+}
+
+pub(crate) use counts;
+
+/// Defines [`Counters`].
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// Counts of one launch, or of one source line in it. Every count is a sum over all warps.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(default)]
-        pub struct Counters {
-            $($(#[$doc])* pub $name: u64,)*
+        counts! {
+            /// Counts of one launch, or of one source line in it. Every count is a sum over all warps.
+            #[derive(PartialEq, Eq, Serialize, Deserialize)]
+            #[serde(default)]
+            pub struct Counters {
+                $($(#[$doc])* $name,)*
+            }
         }
 
         impl Counters {
             /// The counters that are not zero, by name.
             fn nonzero(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name)),*].into_iter().filter(|(_, count)| *count != 0)
-            }
-        }
-
-        impl AddAssign for Counters {
-            fn add_assign(&mut self, other: Self) {
-                $(self.$name += other.$name;)*
             }
         }
     };
@@ -170,12 +183,12 @@ impl Counters {
 
     /// Bytes of the sectors of all global loads and stores.
     pub fn bytes_moved(&self) -> u64 {
-        (self.global_load_sectors + self.global_store_sectors) * SECTOR
+        (self.global_load_sectors + self.global_store_sectors) * SECTOR_BYTES
     }
 }
 
 /// Bytes of a sector, the smallest unit of memory traffic.
-const SECTOR: u64 = 32;
+pub(crate) const SECTOR_BYTES: u64 = 32;
 
 fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)

@@ -4,11 +4,12 @@
 //! the one before it or took a branch to it, so the lanes that a guard held back follow from the counts, and the executor counts nothing
 //! extra for coverage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use crate::counters::counts;
 use crate::exec::stats::InstructionStats;
 use alu::registers::LANES;
 use ptx::module::{Kernel, Module};
@@ -31,7 +32,15 @@ impl CoverageCounts {
         let mut sums = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sums.launches += 1;
         sums.instructions.resize(counted.len(), InstructionStats::default());
-        sums.instructions.iter_mut().zip(counted).for_each(|(sum, part)| sum.add(part));
+        sums.instructions.iter_mut().zip(counted).for_each(|(sum, part)| *sum += *part);
+    }
+
+    /// The lines of PTX that some warp executed, from 1. An instruction whose guard kept every thread from acting was executed. The decoder
+    /// computes some instructions in advance, and they are no lines: look for the code around them, which is executed together with them.
+    pub fn lines(&self, kernel: &Kernel) -> BTreeSet<u32> {
+        let sums = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let executed = kernel.program.origins.iter().zip(&sums.instructions).filter(|(_, counts)| counts.warps > 0);
+        executed.map(|(origin, _)| origin.ptx_line).collect()
     }
 }
 
@@ -61,13 +70,15 @@ pub struct Place {
     pub column: u32,
 }
 
-/// How often something was executed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Executed {
-    /// Warps. A warp whose lanes diverged counts once for each time that some of them came.
-    pub warps: u64,
-    /// Lanes, which are threads.
-    pub lanes: u64,
+counts! {
+    /// How often something was executed.
+    #[derive(PartialEq, Eq, Serialize, Deserialize)]
+    pub struct Executed {
+        /// Warps. A warp whose lanes diverged counts once for each time that some of them came.
+        warps,
+        /// Lanes, which are threads.
+        lanes,
+    }
 }
 
 /// A conditional branch, a branch by a table, or a guarded instruction (`@%p`). Those of one kernel that are at the same place and have the
@@ -122,11 +133,6 @@ pub enum Lines<'a> {
 }
 
 impl Executed {
-    fn add(&mut self, other: Self) {
-        self.warps += other.warps;
-        self.lanes += other.lanes;
-    }
-
     fn max(self, other: Self) -> Self {
         Self { warps: self.warps.max(other.warps), lanes: self.lanes.max(other.lanes) }
     }
@@ -173,7 +179,7 @@ impl Coverage {
         self.launches += other.launches;
         for (file, lines) in &other.lines {
             let known = self.lines.entry(file.clone()).or_default();
-            lines.iter().for_each(|(line, executed)| known.entry(*line).or_default().add(*executed));
+            lines.iter().for_each(|(line, executed)| *known.entry(*line).or_default() += *executed);
         }
         other.branches.iter().for_each(|branch| self.add_branch(branch));
     }
@@ -235,8 +241,7 @@ impl Reader<'_> {
                 // Lanes of a launch that failed may have stopped before they came here. No warp has more than its lanes.
                 _ => (from_before + arrived).clamp(stats.lanes, stats.lanes.max(stats.warps * LANES as u64)),
             };
-            let leaves = matches!(inst.action, Action::Branch { .. } | Action::Return | Action::Exit);
-            from_before = if leaves { reached - stats.lanes } else { reached };
+            from_before = if is_jump(inst) { reached - stats.lanes } else { reached };
             reached
         });
         reached.collect()
@@ -262,7 +267,7 @@ impl Reader<'_> {
         let mut lines: BTreeMap<String, BTreeMap<u32, Executed>> = BTreeMap::new();
         for (((file, line), ..), executed) in copies {
             if let Some(file) = self.file(file) {
-                lines.entry(file).or_default().entry(line).or_default().add(executed);
+                *lines.entry(file).or_default().entry(line).or_default() += executed;
             }
         }
         lines

@@ -10,7 +10,6 @@ use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::exec::clusters::Clusters;
 use crate::exec::grid::{self, Stopped};
 use crate::exec::machine::{Machine, Stop, thread_index};
-use crate::exec::stats::Stats;
 use crate::exec::watch::found::{Defect, Entry, Site, WgmmaDefect};
 use crate::exec::watch::global_shadow::GlobalShadow;
 use crate::footprint::{Accessed, Footprint};
@@ -20,11 +19,11 @@ use crate::memory::rules::Rules;
 use crate::options::LaunchOptions;
 use crate::profile::Profile;
 use alu::registers::LANES;
-use ptx::finding::{AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
+use ptx::finding::{Access, AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
 use ptx::geometry::Dim3;
 pub use ptx::geometry::LaunchConfig;
 use ptx::module::Kernel;
-use ptx::program::{Constant, ConstantValue, MachineRequest, Program, SourceMap};
+use ptx::program::{Constant, ConstantValue, MachineRequest};
 
 /// The report of a launch that finished.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -230,7 +229,7 @@ pub fn launch(
     };
     let map = &image.module().map;
     let shared_bytes = shared_bytes(kernel, config);
-    let workspace = if options.cooperative { Workspace::new(memory)? } else { Workspace::none(memory) };
+    let workspace = options.cooperative.then(|| Workspace::new(memory)).transpose()?;
     if program.uses_heap {
         options.heap.make(memory);
     }
@@ -263,7 +262,7 @@ pub fn launch(
             })
             .flatten(),
         footprint: (options.checks && options.footprint).then(|| Footprint::new(regions.len())),
-        grid_workspace: workspace.address,
+        grid_workspace: workspace.as_ref().map_or(0, |workspace| workspace.address),
         traced: options.trace.and_then(|block| config.grid.number_of(block)),
         regions,
         map,
@@ -274,9 +273,6 @@ pub fn launch(
     if let Some(coverage) = &options.coverage {
         coverage.add(&stats.instructions);
     }
-    if let Some(executed) = &options.executed {
-        executed.add(executed_lines(program, stats));
-    }
     match ended {
         Ok((mut stats, mut found)) => {
             let (counters, lines) = stats.finish(program, map);
@@ -284,9 +280,9 @@ pub fn launch(
             let (printed, overwritten) = stats.printed.finish(options.printed_bytes);
             if let Some(record) = &options.steps {
                 let followed = found.take_followed().into_iter();
-                record.note_found(followed.map(|(number, entry)| (number, finding(entry, kernel, &machine, map))));
+                record.lock().found.extend(followed.map(|(number, entry)| (number, finding(entry, kernel, &machine))));
             }
-            let findings = found.into_entries().into_iter().map(|entry| finding(entry, kernel, &machine, map)).collect();
+            let findings = found.into_entries().into_iter().map(|entry| finding(entry, kernel, &machine)).collect();
             Ok(LaunchReport {
                 kernel: kernel.name().to_owned(),
                 config,
@@ -300,39 +296,24 @@ pub fn launch(
                 findings,
             })
         }
-        Err(Stopped { block, stop: Stop::OutOfFuel { pc, warp }, printed: (printed, overwritten), .. }) => {
-            Err(LaunchError::OutOfFuel {
-                kernel: kernel.name().to_owned(),
-                block: config.grid.index_of(block),
-                warp,
-                fuel: options.fuel,
-                location: Box::new(map.location(program.origins[pc as usize])),
-                printed,
-                overwritten,
+        Err(Stopped { block, stop, printed: (printed, overwritten), .. }) => {
+            let (kernel, block) = (kernel.name().to_owned(), config.grid.index_of(block));
+            Err(match stop {
+                Stop::OutOfFuel { pc, warp } => {
+                    let location = Box::new(machine.location(pc));
+                    LaunchError::OutOfFuel { kernel, block, warp, fuel: options.fuel, location, printed, overwritten }
+                }
+                Stop::Fault { kind, pc, warp, lane, lanes } => {
+                    let (thread, location) = (thread_index(config.block, warp, lane), machine.location(pc));
+                    let finding = Box::new(Finding { kind: *kind, kernel, block, thread, lanes, times: 1, location });
+                    if let Some(record) = &options.steps {
+                        record.note_fault(block, warp, &finding);
+                    }
+                    LaunchError::Fault { finding, printed, overwritten }
+                }
             })
         }
-        Err(Stopped { block, stop: Stop::Fault { kind, pc, warp, lane, lanes }, printed: (printed, overwritten), .. }) => {
-            let finding = Finding {
-                kind: *kind,
-                kernel: kernel.name().to_owned(),
-                block: config.grid.index_of(block),
-                thread: thread_index(config.block, warp, lane),
-                lanes,
-                times: 1,
-                location: map.location(program.origins[pc as usize]),
-            };
-            if let Some(record) = &options.steps {
-                record.note_fault(finding.block, warp, &finding);
-            }
-            Err(LaunchError::Fault { finding: Box::new(finding), printed, overwritten })
-        }
     }
-}
-
-/// The lines of PTX of the instructions that some warp executed.
-fn executed_lines(program: &Program, stats: &Stats) -> impl Iterator<Item = u32> {
-    let executed = program.origins.iter().zip(&stats.instructions).filter(|(_, counts)| counts.warps > 0);
-    executed.map(|(origin, _)| origin.ptx_line)
 }
 
 /// Memory in which the blocks of a cooperative launch synchronize, as long as it lives.
@@ -350,37 +331,28 @@ impl<'a> Workspace<'a> {
             memory.allocate_zeroed(Self::BYTES, Some("the barrier of the grid")).map_err(|_| LaunchMisuse::NoWorkspace)?;
         Ok(Self { memory, address })
     }
-
-    fn none(memory: &'a Memory) -> Self {
-        Self { memory, address: 0 }
-    }
 }
 
 impl Drop for Workspace<'_> {
     fn drop(&mut self) {
-        if self.address != 0 {
-            // It was allocated here and nobody else frees it.
-            let _ = self.memory.free(self.address);
-        }
+        // It was allocated here and nobody else frees it.
+        let _ = self.memory.free(self.address);
     }
 }
 
 /// Turns what the checks found into findings. A copy at each call would make the module for web pages larger.
 #[inline(never)]
-fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap) -> Finding {
+fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>) -> Finding {
     let Entry { site, defect, times } = entry;
     let config = machine.config;
-    let location = |pc: u32| map.location(machine.program.origins[pc as usize]);
+    let location = |pc: u32| machine.location(pc);
+    let in_block = |access: Access| machine.in_block(access);
+    let place = |access: &Access| machine.place(access, site.block);
     let kind = match defect {
         Defect::Race { access, other, other_op, same_warp, volatile, missing } => FindingKind::Race {
-            access: machine.in_block(access),
-            place: machine.place(&access, site.block),
-            other: Box::new(OtherAccess {
-                op: other_op,
-                block: config.grid.index_of(other.block),
-                thread: config.block.index_of(other.thread.into()),
-                location: location(other.pc),
-            }),
+            access: in_block(access),
+            place: place(&access),
+            other: other_access(other, other_op, machine),
             same_block: other.block == site.block,
             same_warp,
             volatile,
@@ -389,41 +361,34 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
         Defect::OutsideArray { access, array } => {
             let variable = &machine.program.shared_variables[array as usize];
             FindingKind::OutsideArray {
-                access: machine.in_block(access),
+                access: in_block(access),
                 array: variable.name.clone(),
-                array_offset: machine.in_block(access).address as i64 - i64::from(variable.offset),
+                array_offset: in_block(access).address as i64 - i64::from(variable.offset),
                 array_bytes: variable.bytes.unwrap_or(0),
-                place: machine.place(&access, site.block),
+                place: place(&access),
             }
         }
-        Defect::Uninitialized { access } => {
-            FindingKind::Uninitialized { access: machine.in_block(access), place: machine.place(&access, site.block) }
-        }
+        Defect::Uninitialized { access } => FindingKind::Uninitialized { access: in_block(access), place: place(&access) },
         Defect::UnfinishedCopy { access, copy } => {
-            FindingKind::UnfinishedCopy { access: machine.in_block(access), copy: Box::new(location(copy.pc)) }
+            FindingKind::UnfinishedCopy { access: in_block(access), copy: Box::new(location(copy.pc)) }
         }
         Defect::EndedBlock { access, owner } => {
-            FindingKind::EndedBlock { access: machine.in_block(access), owner: config.grid.index_of(owner) }
+            FindingKind::EndedBlock { access: in_block(access), owner: config.grid.index_of(owner) }
         }
         Defect::PartialWarpgroup => FindingKind::PartialWarpgroup,
         Defect::MissingProxyFence { access, writer, writer_op, late } => FindingKind::MissingProxyFence {
-            access: machine.in_block(access),
-            place: machine.place(&access, site.block),
-            writer: Box::new(OtherAccess {
-                op: writer_op,
-                block: config.grid.index_of(writer.block),
-                thread: config.block.index_of(writer.thread.into()),
-                location: location(writer.pc),
-            }),
+            access: in_block(access),
+            place: place(&access),
+            writer: other_access(writer, writer_op, machine),
             late,
         },
         Defect::OverwritesStore { access, store } => {
-            let place = machine.place(&access, site.block);
-            FindingKind::OverwritesStore { access: machine.in_block(access), place, store: Box::new(location(store.pc)) }
+            let store = Box::new(location(store.pc));
+            FindingKind::OverwritesStore { access: in_block(access), place: place(&access), store }
         }
         Defect::UnwaitedStore { committed } => FindingKind::UnwaitedStore { committed },
         Defect::StaleWait { access, wait, other } => FindingKind::StaleWait {
-            access: machine.in_block(access),
+            access: in_block(access),
             barrier: wait.barrier.into(),
             parity: wait.is_odd.into(),
             wait: Box::new(location(wait.pc)),
@@ -435,7 +400,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
         Defect::DifferentBarriers { barrier, other } => {
             FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }
         }
-        Defect::Wgmma(defect) => FindingKind::Wgmma(misuse_of_wgmma(defect, site, machine, map)),
+        Defect::Wgmma(defect) => FindingKind::Wgmma(misuse_of_wgmma(defect, site, machine)),
     };
     Finding {
         kind,
@@ -448,17 +413,16 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>, map: &SourceMap
     }
 }
 
-fn misuse_of_wgmma(defect: WgmmaDefect, site: Site, machine: &Machine<'_>, map: &SourceMap) -> WgmmaMisuse {
-    let location = |pc: u32| Box::new(map.location(machine.program.origins[pc as usize]));
+fn other_access(site: Site, op: AccessOp, machine: &Machine<'_>) -> Box<OtherAccess> {
+    let Site { block, thread, pc } = site;
+    let (block, thread) = (machine.config.grid.index_of(block), machine.config.block.index_of(thread.into()));
+    Box::new(OtherAccess { op, block, thread, location: machine.location(pc) })
+}
+
+fn misuse_of_wgmma(defect: WgmmaDefect, site: Site, machine: &Machine<'_>) -> WgmmaMisuse {
+    let location = |pc: u32| Box::new(machine.location(pc));
     // A product of a warp reads for all of its lanes.
-    let product = |Site { block, thread, pc }: Site| {
-        Box::new(OtherAccess {
-            op: AccessOp::Load,
-            block: machine.config.grid.index_of(block),
-            thread: machine.config.block.index_of(thread.into()),
-            location: *location(pc),
-        })
-    };
+    let product = |site: Site| other_access(site, AccessOp::Load, machine);
     match defect {
         WgmmaDefect::RegisterInUse { product, usage } => WgmmaMisuse::RegisterInUse { usage, product: location(product) },
         WgmmaDefect::Unfenced { access, moves } => WgmmaMisuse::Unfenced { access: access.map(location), moves },

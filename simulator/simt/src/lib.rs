@@ -14,7 +14,6 @@
 //! - [`counters`]: the counts of a launch.
 //! - [`mod@bound`]: the least time that the counted work needs on a GPU, and the bottleneck that sets it.
 //! - [`mod@steps`]: the record of one warp, instruction by instruction.
-//! - `executed`: the record of which lines of PTX were executed.
 //! - [`tensor_map`]: how a tensor lies in memory, and which box of it a copy moves.
 //! - [`texture`]: images in memory, and how a coordinate becomes a value.
 //! - `warp_order`: the order in which the warps of a block take turns.
@@ -31,7 +30,6 @@ pub mod cluster;
 pub mod counters;
 pub mod coverage;
 mod exec;
-mod executed;
 pub mod footprint;
 pub mod image;
 pub mod launch;
@@ -48,7 +46,6 @@ pub use cluster::ClusterMisuse;
 pub use counters::{AccessSample, Counters, LineCounters, Touched};
 pub use coverage::{Coverage, CoverageCounts};
 pub use exec::watch::clock::VClock;
-pub use executed::Executed;
 pub use footprint::{Accessed, Accesses};
 pub use image::Image;
 pub use launch::{Call, LaunchError, LaunchMisuse, LaunchReport, check_shape, launch};

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use crate::coverage::CoverageCounts;
-use crate::executed::Executed;
 use crate::memory::Heap;
 use crate::steps::StepRecord;
 use crate::texture::Bindings;
@@ -56,8 +55,6 @@ pub struct LaunchOptions {
     pub steps: Option<Arc<StepRecord>>,
     /// Where the launch adds which instructions it executed.
     pub coverage: Option<Arc<CoverageCounts>>,
-    /// Where the executed lines of PTX are recorded.
-    pub executed: Option<Arc<Executed>>,
 }
 
 impl Default for LaunchOptions {
@@ -83,7 +80,6 @@ impl Default for LaunchOptions {
             footprint: false,
             steps: None,
             coverage: None,
-            executed: None,
         }
     }
 }

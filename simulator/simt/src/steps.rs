@@ -48,37 +48,6 @@ impl StepRecord {
         std::mem::take(&mut *self.lock())
     }
 
-    /// The warp is about to execute an instruction. Returns its number, and whether it is to be recorded.
-    pub(crate) fn count(&self) -> (u64, bool) {
-        let mut recorded = self.lock();
-        let number = recorded.executed;
-        recorded.executed += 1;
-        (number, number >= self.first && recorded.steps.len() < self.limit)
-    }
-
-    /// Sets the registers before the first instruction.
-    pub(crate) fn start(&self, registers: Vec<Write>) {
-        self.lock().start = registers;
-    }
-
-    /// Appends an instruction.
-    pub(crate) fn push(&self, step: Step) {
-        self.lock().steps.push(step);
-    }
-
-    /// Adds a register that the last instruction has changed. An instruction that the decoder splits changes some of them twice.
-    pub(crate) fn note(&self, write: Write) {
-        if let Some(step) = self.lock().steps.last_mut() {
-            step.writes.retain(|earlier| earlier.register != write.register);
-            step.writes.push(write);
-        }
-    }
-
-    /// Adds defects of the warp.
-    pub(crate) fn note_found(&self, found: impl Iterator<Item = (u64, Finding)>) {
-        self.lock().found.extend(found);
-    }
-
     /// Adds the defect that ended the kernel, if it was in this warp.
     pub(crate) fn note_fault(&self, block: Dim3, warp: u32, finding: &Finding) {
         let mut recorded = self.lock();
@@ -89,7 +58,7 @@ impl StepRecord {
     }
 
     // Every change is a single call, so a panic while the lock is held leaves consistent lists.
-    fn lock(&self) -> MutexGuard<'_, Recorded> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Recorded> {
         self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

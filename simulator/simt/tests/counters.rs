@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use crate::common::{Gpu, Numbers, Params, every_way};
 use proptest::prelude::*;
-use simt::memory::rules::{Direction, GlobalRequests, Rules, SharedRequests};
+use simt::memory::rules::{Cost, Direction, Rules};
 use simt::{Counters, LaunchOptions, LaunchReport};
 
 const COUNTERS: &str = include_str!("programs/counters.ptx");
@@ -121,14 +121,14 @@ fn expected(rules: Rules, kind: &Kind, threads: u32, rounds: &[Vec<Request>]) ->
         if kind.space == "global" {
             // Allocations are aligned, so the sectors follow from the offset.
             let addresses = offsets.map(u64::from);
-            let GlobalRequests { requests, transactions, cost } = rules.global(mask, kind.bytes, &addresses);
+            let Cost { requests, transactions, units, ideal } = rules.global(mask, kind.bytes, &addresses);
             let bytes = u64::from(mask.count_ones() * kind.bytes);
             counters += match kind.direction {
                 Direction::Load => Counters {
                     global_load_requests: requests.into(),
                     global_load_transactions: transactions.into(),
-                    global_load_sectors: cost.sectors.into(),
-                    global_load_sectors_ideal: cost.ideal.into(),
+                    global_load_sectors: units.into(),
+                    global_load_sectors_ideal: ideal.into(),
                     global_load_bytes: bytes,
                     global_load_wavefronts: rules.l1_wavefronts(mask, kind.bytes, &addresses).into(),
                     ..Counters::default()
@@ -136,25 +136,25 @@ fn expected(rules: Rules, kind: &Kind, threads: u32, rounds: &[Vec<Request>]) ->
                 Direction::Store => Counters {
                     global_store_requests: requests.into(),
                     global_store_transactions: transactions.into(),
-                    global_store_sectors: cost.sectors.into(),
-                    global_store_sectors_ideal: cost.ideal.into(),
+                    global_store_sectors: units.into(),
+                    global_store_sectors_ideal: ideal.into(),
                     global_store_bytes: bytes,
                     ..Counters::default()
                 },
             };
         } else {
-            let SharedRequests { requests, cost } = rules.shared(kind.direction, mask, kind.bytes, offsets);
+            let Cost { requests, units, ideal, .. } = rules.shared(kind.direction, mask, kind.bytes, offsets);
             counters += match kind.direction {
                 Direction::Load => Counters {
                     shared_load_requests: requests.into(),
-                    shared_load_wavefronts: cost.wavefronts.into(),
-                    shared_load_wavefronts_ideal: cost.ideal.into(),
+                    shared_load_wavefronts: units.into(),
+                    shared_load_wavefronts_ideal: ideal.into(),
                     ..Counters::default()
                 },
                 Direction::Store => Counters {
                     shared_store_requests: requests.into(),
-                    shared_store_wavefronts: cost.wavefronts.into(),
-                    shared_store_wavefronts_ideal: cost.ideal.into(),
+                    shared_store_wavefronts: units.into(),
+                    shared_store_wavefronts_ideal: ideal.into(),
                     ..Counters::default()
                 },
             };

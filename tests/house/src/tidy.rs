@@ -72,19 +72,17 @@ const MOST_LINES: usize = 450;
 const MOST_LINES_OF_LONGER: usize = 700;
 
 /// Files that are longer, by the end of their paths. Take those off that become shorter, and add none.
-const LONGER: [&str; 17] = [
+const LONGER: [&str; 15] = [
     "diagnose/without.rs",
     "driver/capture.rs",
     "driver/graphs.rs",
     "driver/memory.rs",
-    "exec/tensor.rs",
     "exec/warp.rs",
     "instructions/mod.rs",
     "memory/mod.rs",
     "program/decode.rs",
     "programs/calls.rs",
     "syntax/parser.rs",
-    "rows/conversions.rs",
     "src/captures.rs",
     "src/launch.rs",
     "tests/cli/main.rs",

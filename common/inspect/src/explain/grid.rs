@@ -72,7 +72,7 @@ impl Cost {
         match sample.space {
             Space::Global => {
                 let request = rules.global(*lanes, *bytes, addresses);
-                let (sectors, ideal) = (request.cost.sectors, request.cost.ideal);
+                let (sectors, ideal) = (request.units, request.ideal);
                 let l1_wavefronts = rules.l1_wavefronts(*lanes, *bytes, addresses);
                 let l1_wavefronts = (*op == AccessOp::Load && l1_wavefronts > 0).then_some(l1_wavefronts);
                 let transactions = (request.transactions != sectors).then_some(request.transactions);
@@ -80,8 +80,8 @@ impl Cost {
             }
             Space::Shared => {
                 let direction = if *op == AccessOp::Load { Direction::Load } else { Direction::Store };
-                let cost = rules.shared(direction, *lanes, *bytes, &addresses.map(|offset| offset as u32)).cost;
-                Some(Cost::Shared { wavefronts: cost.wavefronts, ideal: cost.ideal })
+                let cost = rules.shared(direction, *lanes, *bytes, &addresses.map(|offset| offset as u32));
+                Some(Cost::Shared { wavefronts: cost.units, ideal: cost.ideal })
             }
             _ => None,
         }

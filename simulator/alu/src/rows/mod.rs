@@ -1,21 +1,11 @@
-//! The rows of the instruction table, by family. [`super::table`] says what a row is and what becomes of it.
+//! The rows of the instruction table, by family. [`super::row`] says what a row is and what becomes of it.
 
-mod approximations;
-mod bits;
-mod comparisons;
-mod conversions;
-mod double;
-mod halves;
-mod integers;
-mod moves;
-mod single;
-
-pub(crate) use approximations::approximations;
-pub(crate) use bits::bits;
-pub(crate) use comparisons::comparisons;
-pub(crate) use conversions::conversions;
-pub(crate) use double::double;
-pub(crate) use halves::halves;
-pub(crate) use integers::integers;
-pub(crate) use moves::moves;
-pub(crate) use single::single;
+pub mod approximations;
+pub mod bits;
+pub mod comparisons;
+pub mod conversions;
+pub mod double;
+pub mod halves;
+pub mod integers;
+pub mod moves;
+pub mod single;

@@ -7,9 +7,9 @@
 use super::code::{Action, ConstantValue, Inst, Program};
 use super::known::constant;
 use super::settle::{Fact, settle};
+use alu::Alu;
 use alu::registers::Kind;
 use alu::windows::{SHARED_WINDOW, WINDOW_OFFSET};
-use alu::{Alu, TABLE};
 
 /// The values that a register may hold. The order is that of what is known: a value never goes back up.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -99,7 +99,7 @@ fn result(program: &Program, origins: &[Origin], inst: &Inst) -> Origin {
         Alu::MadLo32 | Alu::MadLo64 | Alu::MadWideU32 | Alu::MadWideS32 => of(0).mixed().plus(of(1).mixed()).plus(of(2)),
         Alu::Selp32 | Alu::Selp64 => of(0).or(&of(1)),
         _ => {
-            let kinds = TABLE[alu as usize].sources.iter().enumerate();
+            let kinds = alu.row().sources.iter().enumerate();
             let values = kinds.filter(|(_, kind)| **kind != Kind::Predicate);
             values.fold(Origin::Other, |all, (value, _)| all.plus(of(value).mixed()))
         }

@@ -9,7 +9,6 @@ use super::fixed::{SINK, TRUE};
 use super::flow::successors;
 use super::operations::{Atomic, AtomicOp};
 use super::registers::{Role, reads_are_known, registers, written};
-use alu::TABLE;
 use alu::registers::{Kind, Reg};
 use rustc_hash::FxHashSet;
 
@@ -117,7 +116,7 @@ pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
                 return false;
             }
             Action::Store(_) | Action::Atomic(_) if always && held.iter().any(|held| uses(program, inst, *held)) => return true,
-            Action::Alu { alu, .. } if always && !TABLE[alu as usize].spelling.starts_with("selp") => {
+            Action::Alu { alu, .. } if always && !alu.row().spelling.starts_with("selp") => {
                 result = held.iter().find_map(|(register, is_predicate)| match effect(program, inst, *register, *is_predicate) {
                     Effect::Flows(destination, kind, _) => Some((destination, kind == Kind::Predicate)),
                     _ => None,
@@ -161,7 +160,7 @@ fn effect(program: &Program, inst: &Inst, register: Reg, is_predicate: bool) -> 
     match inst.action {
         _ if !is_read => Effect::None,
         Action::Alu { alu, destination, .. } => {
-            let row = &TABLE[alu as usize];
+            let row = alu.row();
             Effect::Flows(destination, row.destination, row.spelling.starts_with("mov."))
         }
         Action::Atomic(index) => match program.atomics[index as usize] {

@@ -39,6 +39,6 @@ pub fn mentions(program: &Program, named: &[(u32, u32, Reg)]) -> Mentions {
 impl Program {
     /// Returns true if an instruction only moves a value between registers. Compilers place such instructions where they like.
     pub fn is_move(&self, pc: u32) -> bool {
-        matches!(self.code[pc as usize].action, Action::Alu { alu, .. } if alu::TABLE[alu as usize].spelling.starts_with("mov."))
+        matches!(self.code[pc as usize].action, Action::Alu { alu, .. } if alu.row().spelling.starts_with("mov."))
     }
 }

@@ -5,9 +5,9 @@ use super::decode::Decoder;
 use super::scope::special;
 use crate::error::LoadError;
 use crate::syntax::ast::{self, Operand, Type};
+use alu::Alu;
 use alu::registers::{Kind, Reg};
 use alu::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
-use alu::{Alu, TABLE};
 
 impl<'m, 't> Decoder<'m, 't> {
     /// `mov`: between registers, of addresses and clocks, and between a register and its parts.
@@ -102,7 +102,7 @@ impl<'m, 't> Decoder<'m, 't> {
             let destination = self.destination(part, Kind::Word)?;
             let start = self.constant(ConstantValue::Bits(bits * position as u64), Kind::Word);
             let sources = [whole, start, width];
-            self.alu(alu, destination, &sources[..TABLE[alu as usize].sources.len()]);
+            self.alu(alu, destination, &sources[..alu.row().sources.len()]);
         }
         Ok(())
     }

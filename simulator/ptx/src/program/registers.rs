@@ -3,7 +3,6 @@
 use super::code::{Action, Exchange, Inst, Program, Question, VoteMode};
 use super::operations::{BulkCopy, FragmentAccess, Matrices, MbarrierOp, MultiplyAdd, TensorOp, TextureOp};
 use super::wgmma::{FactorA, WgmmaStep};
-use alu::TABLE;
 use alu::registers::{Kind, Reg};
 
 /// The use of a register by an instruction.
@@ -24,7 +23,7 @@ pub fn registers(program: &Program, inst: &Inst, each: &mut dyn FnMut(Role, Reg,
     let of_width = |width| if width == 8 { Kind::Double } else { Kind::Word };
     match inst.action {
         Action::Alu { alu, destination, sources } => {
-            let row = &TABLE[alu as usize];
+            let row = alu.row();
             row.sources.iter().zip(sources).for_each(|(kind, source)| each(Role::Read, source, *kind));
             each(Role::Written, destination, row.destination);
         }
@@ -166,7 +165,7 @@ pub fn reads_are_known(program: &Program, inst: &Inst) -> bool {
 pub fn written(program: &Program, inst: &Inst, each: &mut dyn FnMut(Reg, Kind)) {
     // Most instructions, so this saves time.
     if let Action::Alu { alu, destination, .. } = inst.action {
-        return each(destination, TABLE[alu as usize].destination);
+        return each(destination, alu.row().destination);
     }
     registers(program, inst, &mut |role, register, kind| {
         if role == Role::Written {

@@ -23,15 +23,13 @@ mod rates;
 
 use std::fmt;
 
-use crate::counters::Counters;
+use crate::counters::{Counters, SECTOR_BYTES};
 use crate::profile::Profile;
 
 pub use rates::{GlobalPath, Rates};
 
 /// Lanes of a warp.
 const LANES: u64 = 32;
-/// Bytes of a sector.
-const SECTOR_BYTES: u64 = 32;
 
 /// A unit of the chip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,20 +5,17 @@
 //!
 //! - Arithmetic of 3.0 and later: "Throughput of Native Arithmetic Instructions" in NVIDIA's CUDA C++ Programming Guide (8.0 for
 //!   3.0, 12.x for 7.5 and later; from 13 on in the Best Practices Guide), results per clock and multiprocessor. For 1.x: the Guide
-//!   of
-//!   release 4.2, appendix F.3 (clocks for a warp: 4, 16 for special functions, 32 in double precision), and of release 2.0,
-//!   section 5.1.1.1
-//!   (16 for a 32-bit integer multiplication, 4 for `__mul24`).
-//!   Integer additions of 7.0 and later have twice the Guide's rate of 64: the multiply-add units add too, and an H200 was timed
-//!   at 128. Byte dot products were timed at 64; the Guide has no row for them.
+//!   of release 4.2, appendix F.3 (clocks for a warp: 4, 16 for special functions, 32 in double precision), and of release 2.0,
+//!   section 5.1.1.1 (16 for a 32-bit integer multiplication, 4 for `__mul24`). Integer additions of 7.0 and later have twice the
+//!   Guide's rate of 64: the multiply-add units add too, and an H200 was timed at 128. Byte dot products were timed at 64; the
+//!   Guide has no row for them.
 //! - Tensor cores: multiply-adds of f16 per clock from NVIDIA's whitepapers on Turing (8 cores of 64), on the A100 (4 of 256), on
 //!   Ada (4 of 128), and on the H100 (4 of 512), times the two bytes of an f16, because the rate is inversely proportional to the
-//!   factors'
-//!   width. `mma` does not reach this rate on an H200: chains of it, eight to a warp and up to 32 warps, reached 323 TFLOP/s of tf32 and 650
-//!   of bf16, which is 618 and 1244 multiply-adds per clock (`kernels/NOTES.md`, 03-unroll-tensor); the rate here is 1250. `wgmma` does: a product of 64 x n takes n / 2 clocks with two
-//!   warpgroups on the multiprocessor, for tf32, f16, s8 and e4m3, A in shared memory or in registers (timed on an H200 for n of 64, 128
-//!   and 256: 1020, 2040, 4080 and 4080 multiply-adds per clock). One warpgroup that waits for every four products reaches 70 % of it for
-//!   n = 64 and 90 % for n = 256.
+//!   factors' width. `mma` does not reach this rate on an H200: chains of it, eight to a warp and up to 32 warps, reached 323
+//!   TFLOP/s of tf32 and 650 of bf16, which is 618 and 1244 multiply-adds per clock (`kernels/NOTES.md`, 03-unroll-tensor); the
+//!   rate here is 1250. `wgmma` does: a product of 64 x n takes n / 2 clocks with two warpgroups on the multiprocessor, for tf32,
+//!   f16, s8 and e4m3, A in shared memory or in registers (timed on an H200 for n of 64, 128 and 256: 1020, 2040, 4080 and 4080
+//!   multiply-adds per clock). One warpgroup that waits for every four products reaches 70 % of it for n = 64 and 90 % for n = 256.
 //! - Issue: four schedulers from 3.0 on, which start one instruction per clock each, and two of a warp on 3.x (the Guide on each
 //!   compute capability). On 1.x one in four clocks, and a second one for the special function units; the second one is
 //!   second-hand.

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use super::core::Core;
 use super::machine::Stop;
 use super::request::{Pattern, Request, lane_addresses, lanes_of, wide};
-use crate::memory::Buffer;
+use crate::memory::{element, set_element};
 use alu::registers::{Kind, LANES, Reg, Registers, spread};
 use ptx::finding::{AccessOp, Space};
 use ptx::program::{Access, SINK};
@@ -71,7 +71,7 @@ fn load_global(
             core.machine.region(&mut slot.hint, address, u64::from(bytes)).inspect(|region| {
                 let offset = address - region.base;
                 for element in 0..access.count {
-                    let value = element_at(&region.buffer, offset + u64::from(element * access.width), access);
+                    let value = extend(region.buffer.element(offset + u64::from(element * access.width), access.width), access);
                     splat(registers, access.registers[element as usize], access.kind, mask, value);
                 }
             })
@@ -105,7 +105,7 @@ fn load_global(
                 access.count.min(((region.end() - addresses[lane]) / u64::from(access.width)) as u32)
             };
             for element in 0..there {
-                let value = element_at(&region.buffer, offset + u64::from(element * access.width), access);
+                let value = extend(region.buffer.element(offset + u64::from(element * access.width), access.width), access);
                 set_lane(registers, access.registers[element as usize], access.kind, lane, value);
             }
         }
@@ -130,11 +130,11 @@ fn store_global(core: &mut Core<'_>, registers: &Registers, access: &Access, req
         let Some(region) = core.machine.region(&mut hint, addresses[lane], u64::from(bytes)) else { continue };
         let offset = addresses[lane] - region.base;
         let elements = || {
-            let value = |element| lane_of(registers, access.registers[element as usize], access.kind, lane);
+            let value = |element| registers.lane(access.kind, access.registers[element as usize], lane);
             (0..access.count).map(move |element| (offset + u64::from(element * access.width), value(element)))
         };
-        let same = || elements().all(|(at, value)| is_same(element_at(&region.buffer, at, access), value, access.width));
-        let store = || elements().for_each(|(at, value)| set_element(&region.buffer, at, access.width, value));
+        let same = || elements().all(|(at, value)| is_same(region.buffer.element(at, access.width), value, access.width));
+        let store = || elements().for_each(|(at, value)| region.buffer.set_element(at, access.width, value));
         core.watch_global_store(request, lane, access.semantics, same, store);
         region.buffer.note_written(offset, u64::from(bytes));
     }
@@ -162,7 +162,7 @@ fn load_shared(core: &mut Core<'_>, registers: &mut Registers, access: &Access, 
             for lane in lanes_of(mask) {
                 let offset = request.offset(lane);
                 for element in 0..access.count {
-                    let value = shared_element(&core.shared, offset + element * access.width, access);
+                    let value = extend(core.shared_element(offset + element * access.width, access.width), access);
                     set_lane(registers, access.registers[element as usize], access.kind, lane, value);
                 }
             }
@@ -185,13 +185,13 @@ fn store_shared(core: &mut Core<'_>, registers: &Registers, access: &Access, req
     }
     for lane in lanes_of(request.mask) {
         let offset = request.offset(lane);
-        let value = |element| lane_of(registers, access.registers[element as usize], access.kind, lane);
+        let value = |element| registers.lane(access.kind, access.registers[element as usize], lane);
         let elements = (0..access.count).map(|element| (offset + element * access.width, value(element)));
         if core.watch.is_some() {
-            let same = elements.clone().all(|(at, value)| is_same(shared_element(&core.shared, at, access), value, access.width));
+            let same = elements.clone().all(|(at, value)| is_same(core.shared_element(at, access.width), value, access.width));
             core.watch_shared_store(request, lane, access.semantics, same);
         }
-        elements.for_each(|(at, value)| set_shared_element(&mut core.shared, at, access.width, value));
+        elements.for_each(|(at, value)| core.set_shared_element(at, access.width, value));
     }
     Ok(())
 }
@@ -216,16 +216,17 @@ fn load_elsewhere(
                     core.count_other(request, space);
                 }
                 for lane in lanes_of(mask) {
-                    let offset = request.offset(lane) as usize;
-                    for element in 0..access.count {
-                        let at = offset + (element * access.width) as usize;
-                        let byte = |i: usize| match space {
-                            Space::Local => (local[(at + i) / 4][lane] >> ((at + i) % 4 * 8)) as u8,
-                            _ => core.machine.params[at + i],
+                    let offset = request.offset(lane);
+                    for number in 0..access.count {
+                        let at = offset + number * access.width;
+                        let value = match space {
+                            Space::Local => element(|word| local[word as usize][lane], at.into(), access.width),
+                            _ => {
+                                let bytes = &core.machine.params[at as usize..][..access.width as usize];
+                                bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+                            }
                         };
-                        let value = (0..access.width as usize).rev().fold(0, |value, i| value << 8 | u64::from(byte(i)));
-                        let value = extend(value, access);
-                        set_lane(registers, access.registers[element as usize], access.kind, lane, value);
+                        set_lane(registers, access.registers[number as usize], access.kind, lane, extend(value, access));
                     }
                 }
             }
@@ -252,15 +253,13 @@ fn store_elsewhere(
                     core.count_other(request, space);
                 }
                 for lane in lanes_of(mask) {
-                    let offset = request.offset(lane) as usize;
                     for element in 0..access.count {
-                        let value = lane_of(registers, access.registers[element as usize], access.kind, lane);
-                        for i in 0..access.width as usize {
-                            let at = offset + (element * access.width) as usize + i;
-                            let shift = at % 4 * 8;
-                            let word = &mut local[at / 4][lane];
-                            *word = (*word & !(0xff << shift)) | ((value >> (8 * i)) as u32 & 0xff) << shift;
-                        }
+                        let value = registers.lane(access.kind, access.registers[element as usize], lane);
+                        let at = request.offset(lane) + element * access.width;
+                        set_element(at.into(), access.width, value, |word, field, bits| {
+                            let word = &mut local[word as usize][lane];
+                            *word = *word & !field | bits;
+                        });
                     }
                 }
             }
@@ -276,59 +275,6 @@ fn is_same(element: u64, value: u64, width: u32) -> bool {
     (element ^ value) << (64 - 8 * width) == 0
 }
 
-/// An element of global memory, extended to 64 bits.
-#[inline(always)]
-fn element_at(buffer: &Buffer, offset: u64, access: &Access) -> u64 {
-    match access.width {
-        4 => extend(u64::from(buffer.word(offset)), access),
-        8 => u64::from(buffer.word(offset)) | u64::from(buffer.word(offset + 4)) << 32,
-        _ => extend(u64::from(buffer.word(offset & !3) >> (offset % 4 * 8)), access),
-    }
-}
-
-#[inline(always)]
-fn set_element(buffer: &Buffer, offset: u64, width: u32, value: u64) {
-    match width {
-        4 => buffer.set_word(offset, value as u32),
-        8 => {
-            buffer.set_word(offset, value as u32);
-            buffer.set_word(offset + 4, (value >> 32) as u32);
-        }
-        _ => {
-            let shift = offset % 4 * 8;
-            let field = ((1_u32 << (8 * width)) - 1) << shift;
-            buffer.update_word(offset & !3, |word| (word & !field) | ((value as u32) << shift & field));
-        }
-    }
-}
-
-#[inline(always)]
-fn shared_element(shared: &[u32], offset: u32, access: &Access) -> u64 {
-    let word = u64::from(shared[offset as usize / 4]);
-    match access.width {
-        4 => extend(word, access),
-        8 => word | u64::from(shared[offset as usize / 4 + 1]) << 32,
-        _ => extend(word >> (offset % 4 * 8), access),
-    }
-}
-
-#[inline(always)]
-fn set_shared_element(shared: &mut [u32], offset: u32, width: u32, value: u64) {
-    let word = &mut shared[offset as usize / 4];
-    match width {
-        4 => *word = value as u32,
-        8 => {
-            *word = value as u32;
-            shared[offset as usize / 4 + 1] = (value >> 32) as u32;
-        }
-        _ => {
-            let shift = offset % 4 * 8;
-            let field = ((1_u32 << (8 * width)) - 1) << shift;
-            *word = (*word & !field) | ((value as u32) << shift & field);
-        }
-    }
-}
-
 /// Extends an element by its sign or with zeros.
 #[inline(always)]
 fn extend(value: u64, access: &Access) -> u64 {
@@ -336,22 +282,11 @@ fn extend(value: u64, access: &Access) -> u64 {
     if access.signed { ((value << above) as i64 >> above) as u64 } else { value << above >> above }
 }
 
+/// Gives a lane a value, unless nothing reads the register.
 #[inline(always)]
-fn lane_of(registers: &Registers, register: Reg, kind: Kind, lane: usize) -> u64 {
-    match kind {
-        Kind::Double => registers.doubles(register)[lane],
-        _ => u64::from(registers.words(register)[lane]),
-    }
-}
-
-#[inline(always)]
-fn set_lane(registers: &mut Registers, register: Reg, kind: Kind, lane: usize, value: u64) {
-    if register == SINK {
-        return;
-    }
-    match kind {
-        Kind::Double => registers.doubles_mut(register)[lane] = value,
-        _ => registers.words_mut(register)[lane] = value as u32,
+pub fn set_lane(registers: &mut Registers, register: Reg, kind: Kind, lane: usize, value: u64) {
+    if register != SINK {
+        registers.set_lane(kind, register, lane, value);
     }
 }
 

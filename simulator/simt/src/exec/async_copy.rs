@@ -4,10 +4,11 @@
 //! latest moment. Until then the destination holds a pattern that no program mistakes for its data, and an access to it is
 //! reported.
 
-use super::copies::{Bulk, Copy};
+use super::copies::{Bulk, Copy, Unit};
 use super::core::Core;
 use super::machine::Stop;
 use super::request::{Pattern, Request, lane_addresses, lanes_of, lanes_where};
+use super::watch::found::Defect;
 use alu::registers::{LANES, Registers};
 use alu::windows::WINDOW_OFFSET;
 use ptx::finding::AccessOp;
@@ -34,7 +35,8 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
     if let Some(size) = copy.source_bytes {
         let sizes = registers.words(size);
         for lane in lanes_of(lanes_where(mask & !ignored, |lane| sizes[lane] > copy.bytes)) {
-            core.note_copy_size(pc, lane, (sizes[lane], copy.bytes));
+            let defect = Defect::CopySize { asked: sizes[lane], bytes: copy.bytes };
+            core.check(|watch, warp| watch.report(defect, pc, warp, lane));
         }
     }
     let addresses = lane_addresses(registers, &source.address);
@@ -58,14 +60,12 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
             region.buffer.read(addresses[lane] - region.base, &mut bytemuck::cast_slice_mut(&mut data)[..bytes_of(lane) as usize]);
         }
         let pending = &mut core.copies.by_warp[core.warp as usize];
-        let copy =
-            Copy { lane: lane as u32, group: pending.groups[lane], target: target.offset(lane), bytes: copy.bytes, data, pc };
-        pending.copies.push(copy);
+        let unit = Unit::new(target.offset(lane), &data[..copy.bytes as usize / 4]);
+        pending.copies.push(Copy { lane: lane as u32, group: pending.groups[lane], unit, pc });
         // The bytes may arrive at any time from now on, and are certain to be there after the wait. So both count as writes.
         core.watch_shared_store(&target, lane, Semantics::default(), false);
         core.copies.count += 1;
-        core.copies.mark(copy.words());
-        core.shared[copy.words()].fill(UNFINISHED);
+        core.begin_unit(&unit);
     }
     Ok(())
 }
@@ -73,9 +73,8 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
 /// Checks that the sources are aligned, and that the bytes that each lane reads are in an allocation. Most lanes read all bytes.
 fn check_source(core: &mut Core<'_>, request: &Request<'_>, bytes_of: impl Fn(usize) -> u32) -> Result<(), Stop> {
     let whole = lanes_where(request.mask, |lane| bytes_of(lane) == request.bytes);
-    let misaligned = lanes_where(request.mask, |lane| !request.addresses[lane].is_multiple_of(u64::from(request.bytes)));
     // Misalignment is reported first, whatever the bounds.
-    for lanes in [misaligned, whole].into_iter().filter(|lanes| *lanes != 0) {
+    for lanes in [request.misaligned(), whole].into_iter().filter(|lanes| *lanes != 0) {
         core.check_global(&request.of(lanes))?;
     }
     let part = request.mask & !whole;
@@ -106,32 +105,35 @@ pub fn wait(core: &mut Core<'_>, pending: Option<u32>, mask: u32) {
 impl Core<'_> {
     /// Finishes a copy. To the other threads this is a write by the lane that waited.
     fn arrive(&mut self, copy: &Copy) {
+        let Copy { lane, unit, pc, .. } = copy;
         self.copies.count -= 1;
-        self.copies.unmark(copy.words());
-        self.shared[copy.words()].copy_from_slice(&copy.data[..copy.bytes as usize / 4]);
-        let addresses = [u64::from(copy.target); LANES];
-        let Copy { lane, bytes, pc, .. } = *copy;
+        self.finish_unit(unit);
+        let (addresses, bytes, pc) = ([u64::from(unit.place); LANES], unit.bytes, *pc);
         let request = Request { op: AccessOp::Store, index: 0, pc, bytes, mask: 1 << lane, addresses: &addresses };
-        self.watch_shared_store(&request, lane as usize, Semantics::default(), false);
+        self.watch_shared_store(&request, *lane as usize, Semantics::default(), false);
+    }
+
+    fn begin_unit(&mut self, unit: &Unit) {
+        self.copies.mark(unit);
+        self.shared[unit.words()].fill(UNFINISHED);
+    }
+
+    fn finish_unit(&mut self, unit: &Unit) {
+        self.copies.unmark(unit);
+        self.shared[unit.words()].copy_from_slice(unit.data());
     }
 
     /// Starts a bulk copy.
     pub fn begin_bulk(&mut self, copy: Bulk) {
         self.copies.count += 1;
-        for unit in &copy.units {
-            self.copies.mark(unit.words());
-            self.shared[unit.words()].fill(UNFINISHED);
-        }
+        copy.units.iter().for_each(|unit| self.begin_unit(unit));
         self.copies.bulk.push(copy);
     }
 
     /// Finishes a bulk copy. To the other threads its bytes were written when it started.
     pub fn finish_bulk(&mut self, copy: &Bulk) {
         self.copies.count -= 1;
-        for unit in &copy.units {
-            self.copies.unmark(unit.words());
-            self.shared[unit.words()].copy_from_slice(unit.data());
-        }
+        copy.units.iter().for_each(|unit| self.finish_unit(unit));
     }
 
     /// Returns true if `bytes` bytes from an address on are in the block's shared memory, and no unfinished copy writes them.
@@ -155,10 +157,8 @@ impl Core<'_> {
         let lanes = lanes_where(request.mask, touches);
         if lanes != 0 {
             let request = request.of(lanes);
-            let (offset, bytes) = (request.offset(request.first_lane()), request.bytes);
-            let copy = self.copies.writer(offset, bytes);
-            if let (Some(copy), Some(watch)) = (copy, &mut self.watch) {
-                watch.unfinished_copy(&request, self.warp, copy);
+            if let Some(copy) = self.copies.writer(request.offset(request.first_lane()), request.bytes) {
+                self.check(|watch, warp| watch.unfinished_copy(&request, warp, copy));
             }
         }
         if request.op != AccessOp::Load {
@@ -172,11 +172,11 @@ impl Core<'_> {
         if lanes == 0 {
             return;
         }
-        let request = request.of(lanes);
-        let offset = request.offset(request.first_lane());
-        let store = self.stores.pending.iter().find(|store| store.reads(offset, request.bytes));
+        let lane = lanes.trailing_zeros() as usize;
+        let store = self.stores.pending.iter().find(|store| store.reads(request.offset(lane), request.bytes));
         if let (Some(store), Some(watch)) = (store, &mut self.watch) {
-            watch.unfinished_store(&request, self.warp, (store.pc, store.warp, store.lane));
+            let store = watch.site(store.pc, store.warp, store.lane);
+            watch.report(Defect::OverwritesStore { access: request.in_shared(lane), store }, request.pc, self.warp, lane);
         }
     }
 }

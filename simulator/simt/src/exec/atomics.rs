@@ -1,5 +1,6 @@
 //! Read-modify-write: `atom` and `red`.
 
+use super::access::set_lane;
 use super::core::Core;
 use super::machine::{Machine, Stop};
 use super::request::{Request, lane_addresses, lanes_of};
@@ -7,7 +8,7 @@ use alu::float::{canonical32, pass_nan};
 use alu::half::{self, Bf16, F16};
 use alu::registers::{Kind, Reg, Registers};
 use ptx::finding::{AccessOp, Space};
-use ptx::program::{Atomic, AtomicOp, MOST_ELEMENTS, SINK};
+use ptx::program::{Atomic, AtomicOp, MOST_ELEMENTS};
 
 /// The new value that an atomic operation computes from the old one. Values of 4 bytes are in the low half.
 pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u64 {
@@ -36,45 +37,18 @@ pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u
         AtomicOp::MaxBf16x2 => of_halves(AtomicOp::MaxBf16),
         AtomicOp::MinUnsigned => old.min(operand),
         AtomicOp::MaxUnsigned => old.max(operand),
-        AtomicOp::MinSigned => {
-            if signed(operand) < signed(old) {
-                operand
-            } else {
-                old
-            }
-        }
-        AtomicOp::MaxSigned => {
-            if signed(operand) > signed(old) {
-                operand
-            } else {
-                old
-            }
-        }
+        AtomicOp::MinSigned if signed(operand) < signed(old) => operand,
+        AtomicOp::MaxSigned if signed(operand) > signed(old) => operand,
+        AtomicOp::CompareAndSwap if old == operand => swap,
+        AtomicOp::MinSigned | AtomicOp::MaxSigned | AtomicOp::CompareAndSwap => old,
         AtomicOp::And => old & operand,
         AtomicOp::Or => old | operand,
         AtomicOp::Xor => old ^ operand,
         AtomicOp::Exchange => operand,
-        AtomicOp::CompareAndSwap => {
-            if old == operand {
-                swap
-            } else {
-                old
-            }
-        }
-        AtomicOp::Increment => {
-            if old >= operand {
-                0
-            } else {
-                old + 1
-            }
-        }
-        AtomicOp::Decrement => {
-            if old == 0 || old > operand {
-                operand
-            } else {
-                old - 1
-            }
-        }
+        AtomicOp::Increment if old >= operand => 0,
+        AtomicOp::Increment => old + 1,
+        AtomicOp::Decrement if old == 0 || old > operand => operand,
+        AtomicOp::Decrement => old - 1,
     }
 }
 
@@ -83,6 +57,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
     let atomic = core.machine.program.atomics[index as usize];
     let addresses = lane_addresses(registers, &atomic.address);
     let request = Request { op: AccessOp::Atomic, index, pc, bytes: atomic.width * atomic.count, mask, addresses: &addresses };
+    let kind = if atomic.width == 8 { Kind::Double } else { Kind::Word };
     core.polled = true;
     for (space, mask) in request.spaces(atomic.space) {
         let request = &request.of(mask);
@@ -102,7 +77,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 wide(core, registers, &atomic, request, (space, lane));
                 continue;
             }
-            let operands = atomic.operands.map(|register| value(registers, register, atomic.width, lane));
+            let operands = atomic.operands.map(|register| registers.lane(kind, register, lane));
             let old = if space == Space::Shared {
                 core.watch_shared_store(request, lane, atomic.semantics, false);
                 // No vector is in shared memory.
@@ -134,13 +109,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                     let [operand, swap] = operands_of(&atomic, &operands, element);
                     core.changed |= combine(atomic.op, atomic.width, old, operand, swap) != old;
                 }
-                if destination != SINK {
-                    if atomic.width == 8 {
-                        registers.doubles_mut(destination)[lane] = old;
-                    } else {
-                        registers.words_mut(destination)[lane] = old as u32;
-                    }
-                }
+                set_lane(registers, destination, kind, lane, old);
             }
         }
     }
@@ -190,35 +159,14 @@ fn wide(core: &mut Core<'_>, registers: &mut Registers, atomic: &Atomic, request
         core.changed |= new(old) != old;
     }
     for (register, value) in atomic.destinations.into_iter().zip([old as u64, (old >> 64) as u64]) {
-        if register != SINK {
-            registers.doubles_mut(register)[lane] = value;
-        }
-    }
-}
-
-fn value(registers: &Registers, register: u32, width: u32, lane: usize) -> u64 {
-    let kind = if width == 8 { Kind::Double } else { Kind::Word };
-    match kind {
-        Kind::Double => registers.doubles(register)[lane],
-        _ => u64::from(registers.words(register)[lane]),
+        set_lane(registers, register, Kind::Double, lane, value);
     }
 }
 
 fn on_shared(core: &mut Core<'_>, atomic: &Atomic, offset: u32, [operand, swap]: [u64; 2]) -> u64 {
-    let word = offset as usize / 4;
-    if atomic.width == 2 {
-        let (new, old) = in_half(core.shared[word], offset % 4 * 8, |old| combine(atomic.op, 2, old, operand & 0xffff, swap));
-        core.shared[word] = new;
-        return old;
-    }
-    let wide = atomic.width == 8;
-    let high = if wide { u64::from(core.shared[word + 1]) << 32 } else { 0 };
-    let old = u64::from(core.shared[word]) | high;
-    let new = combine(atomic.op, atomic.width, old, operand, swap);
-    core.shared[word] = new as u32;
-    if wide {
-        core.shared[word + 1] = (new >> 32) as u32;
-    }
+    let old = core.shared_element(offset, atomic.width);
+    let operand = if atomic.width == 2 { operand & 0xffff } else { operand };
+    core.set_shared_element(offset, atomic.width, combine(atomic.op, atomic.width, old, operand, swap));
     old
 }
 
@@ -261,10 +209,8 @@ pub fn on_global(
         return change(before).1;
     }
     let _one_at_a_time = machine.wide_atomics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let old = u64::from(region.buffer.word(offset)) | u64::from(region.buffer.word(offset + 4)) << 32;
-    let new = combine(op, 8, old, operand, swap);
-    region.buffer.set_word(offset, new as u32);
-    region.buffer.set_word(offset + 4, (new >> 32) as u32);
+    let old = region.buffer.element(offset, 8);
+    region.buffer.set_element(offset, 8, combine(op, 8, old, operand, swap));
     old
 }
 

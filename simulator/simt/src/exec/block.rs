@@ -6,38 +6,14 @@ use super::bulk;
 use super::cluster_barrier;
 use super::core::Core;
 use super::machine::{Stop, thread_index};
-use super::mbarrier::{self, OpenPhase};
+use super::mbarrier;
 use super::recording::Recording;
 use super::warp::{Pause, Votes, Warp};
-use alu::registers::{Kind, LANES};
+use super::watch::found::Defect;
+use alu::registers::LANES;
 use ptx::finding::FindingKind;
 use ptx::geometry::Dim3;
 use ptx::program::{Axis, Special};
-
-/// The state of a warp of the block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Ready,
-    Waiting {
-        barrier: u32,
-        warps: Option<u32>,
-        pc: u32,
-        votes: Votes,
-    },
-    /// It tested a phase that was not over, and may try again in the next round.
-    Testing(OpenPhase),
-    /// It waits at the barrier of the cluster for the end of this phase.
-    AtCluster {
-        phase: u32,
-        pc: u32,
-    },
-    /// It waits for registers that other warpgroups give back.
-    Registers {
-        count: u32,
-        pc: u32,
-    },
-    Done,
-}
 
 /// Rounds without progress after which the block counts as deadlocked. A program may give up by itself after some tests.
 const PATIENCE: u32 = 1 << 10;
@@ -55,36 +31,19 @@ pub enum Progress {
     Moved,
 }
 
-/// The event that the first waiting warp of a block waits for.
+/// A warp that waits, where, and for what.
 #[derive(Clone, Copy, Debug)]
-pub enum Wait {
-    Barrier { warp: u32, barrier: u32, pc: u32 },
-    Cluster { warp: u32, pc: u32 },
-    Registers { warp: u32, count: u32, pc: u32 },
-    Phase(OpenPhase),
-}
-
-impl Wait {
-    /// The instruction.
-    pub fn pc(&self) -> u32 {
-        match self {
-            Wait::Barrier { pc, .. } | Wait::Cluster { pc, .. } | Wait::Registers { pc, .. } => *pc,
-            Wait::Phase(open_phase) => open_phase.pc,
-        }
-    }
-
-    pub fn warp(&self) -> u32 {
-        match self {
-            Wait::Barrier { warp, .. } | Wait::Cluster { warp, .. } | Wait::Registers { warp, .. } => *warp,
-            Wait::Phase(open_phase) => open_phase.warp,
-        }
-    }
+pub struct Wait {
+    pub warp: u32,
+    pub pc: u32,
+    pub event: Pause,
 }
 
 /// A block that is being executed.
 #[derive(Debug, Default)]
 pub struct Block {
-    states: Vec<State>,
+    /// Why each warp paused last. Only those whose turn is over are ready to go on.
+    states: Vec<Pause>,
     /// The order in which the warps take turns.
     order: Vec<usize>,
     /// Warps that arrived at a barrier without waiting, by barrier.
@@ -96,13 +55,13 @@ impl Block {
     /// Puts the warps at the start of the block of that number, which has this rank in its cluster.
     pub fn start(core: &mut Core<'_>, warps: &mut [Warp], block: u64, rank: u32, fuel: u64) -> Self {
         let index = core.machine.config.grid.index_of(block);
-        core.fuel = fuel;
-        core.keeps_samples = block == 0;
-        core.traces = core.machine.traced == Some(block);
+        core.own.fuel = fuel;
+        core.own.keeps_samples = block == 0;
+        core.own.traces = core.machine.traced == Some(block);
         let record = core.machine.options.steps.as_deref().filter(|record| record.block == index);
-        core.recording = record.map(|record| Box::new(Recording::new(record, fuel)));
+        core.own.recording = record.map(|record| Box::new(Recording::new(record, fuel)));
         if core.machine.program.moves_registers {
-            core.register_pool.start(warps.len(), core.machine.options.registers_per_thread);
+            core.own.register_pool.start(warps.len(), core.machine.options.registers_per_thread);
         }
         let threads = core.machine.config.block.volume();
         for (number, warp) in warps.iter_mut().enumerate() {
@@ -111,7 +70,7 @@ impl Block {
             fill_specials(core, warp, number as u32, index, rank);
         }
         Self {
-            states: vec![State::Ready; warps.len()],
+            states: vec![Pause::Turn; warps.len()],
             order: core.machine.options.warp_order.of(block, warps.len()),
             arrived: BTreeMap::new(),
             rounds_in_vain: 0,
@@ -125,63 +84,52 @@ impl Block {
         for number in order.iter().copied() {
             let warp = &mut warps[number];
             core.warp = core.first_warp + number as u32;
-            let goes_on = match states[number] {
-                State::Testing(_) => true,
-                State::AtCluster { phase, .. } => core.cluster_barrier.phase != phase,
-                State::Registers { count, .. } => core.register_pool.take(number, count),
+            let mut goes_on = match states[number] {
+                Pause::Turn | Pause::OpenPhase(_) => true,
+                Pause::AtCluster { phase, .. } => core.cluster_barrier.phase != phase,
+                Pause::Registers { count, .. } => core.own.register_pool.take(number, count),
                 _ => false,
             };
-            if goes_on {
-                states[number] = State::Ready;
-            }
-            while states[number] == State::Ready {
+            while goes_on {
                 (core.polled, core.changed) = (false, false);
                 let pause = warp.run(core)?;
                 moved |= !matches!(pause, Pause::OpenPhase(_));
                 only_polled &= pause == Pause::Turn && core.polled && !core.changed;
                 // An endless loop may contain a barrier.
-                if core.fuel == 0 && pause != Pause::Done {
+                if core.own.fuel == 0 && pause != Pause::Done {
                     return Err(Stop::OutOfFuel { pc: warp.pc(), warp: number as u32 });
                 }
-                if let Some(watch) = &mut core.watch {
-                    match pause {
-                        Pause::Done => watch.end(core.warp),
-                        Pause::Barrier { barrier, .. } | Pause::Arrived { barrier, .. } => watch.arrive(core.warp, barrier),
-                        Pause::OpenPhase(_) | Pause::Turn | Pause::AtCluster { .. } | Pause::Registers { .. } => {}
-                    }
-                }
+                core.check(|watch, warp| match pause {
+                    Pause::Done => watch.end(warp),
+                    Pause::Barrier { barrier, .. } | Pause::Arrived { barrier, .. } => watch.arrive(warp, barrier),
+                    Pause::OpenPhase(_) | Pause::Turn | Pause::AtCluster { .. } | Pause::Registers { .. } => {}
+                });
                 if core.machine.program.has_cluster_barrier {
                     cluster_barrier::note_live(core, if pause == Pause::Done { 0 } else { warp.live() });
                 }
                 if pause == Pause::Done && core.products.are_watched {
                     core.end_products();
                 }
-                match pause {
-                    Pause::Done => states[number] = State::Done,
-                    Pause::Barrier { barrier, warps, pc, votes } => states[number] = State::Waiting { barrier, warps, pc, votes },
-                    Pause::Arrived { barrier, warps } => {
-                        let count = arrived.entry(barrier).or_default();
-                        *count += 1;
-                        // The last to arrive opens the barrier, even if no warp waits there.
-                        let waits = |state: &State| matches!(state, State::Waiting { barrier: other, .. } if *other == barrier);
-                        if Some(*count) == warps && !states.iter().any(waits) {
-                            arrived.remove(&barrier);
-                        }
+                goes_on = false;
+                if let Pause::Arrived { barrier, warps } = pause {
+                    goes_on = true;
+                    let count = arrived.entry(barrier).or_default();
+                    *count += 1;
+                    // The last to arrive opens the barrier, even if no warp waits there.
+                    if Some(*count) == warps && !states.iter().any(|state| state.is_at(barrier)) {
+                        arrived.remove(&barrier);
                     }
-                    Pause::OpenPhase(open_phase) => states[number] = State::Testing(open_phase),
-                    Pause::AtCluster { phase, pc } => states[number] = State::AtCluster { phase, pc },
-                    Pause::Registers { count, pc } => states[number] = State::Registers { count, pc },
-                    Pause::Turn => break,
                 }
+                states[number] = pause;
             }
         }
         let released = release(core, states, warps, arrived) | std::mem::take(&mut core.mbarriers_moved);
         moved |= released;
         only_polled &= !released;
         *rounds_in_vain = if moved { 0 } else { *rounds_in_vain + 1 };
-        let tests = states.iter().any(|state| matches!(state, State::Testing(_)));
+        let tests = states.iter().any(|state| matches!(state, Pause::OpenPhase(_)));
         let is_stuck = if tests { *rounds_in_vain > PATIENCE } else { !moved };
-        if states.iter().all(|state| *state == State::Done) {
+        if states.iter().all(|state| *state == Pause::Done) {
             note_partial_warpgroups(core);
             bulk::end_block(core, warps.len() as u32)?;
             return Ok(Progress::Done);
@@ -196,57 +144,50 @@ impl Block {
     /// Returns the event that the block waits for: a phase of a barrier in shared memory if any warp waits for one, otherwise the event
     /// that its first waiting warp waits for.
     pub fn waits(&self) -> Wait {
-        let phase = self.states.iter().find_map(|state| match state {
-            State::Testing(open_phase) => Some(Wait::Phase(*open_phase)),
-            _ => None,
+        let waits = self.states.iter().zip(0..).filter_map(|(event, warp)| match *event {
+            Pause::OpenPhase(phase) => Some(Wait { warp: phase.warp, pc: phase.pc, event: *event }),
+            Pause::Barrier { pc, .. } | Pause::AtCluster { pc, .. } | Pause::Registers { pc, .. } => {
+                Some(Wait { warp, pc, event: *event })
+            }
+            Pause::Done | Pause::Arrived { .. } | Pause::Turn => None,
         });
-        phase
-            .or_else(|| {
-                self.states.iter().zip(0..).find_map(|(state, warp)| match *state {
-                    State::Waiting { barrier, pc, .. } => Some(Wait::Barrier { warp, barrier, pc }),
-                    State::AtCluster { pc, .. } => Some(Wait::Cluster { warp, pc }),
-                    State::Registers { count, pc } => Some(Wait::Registers { warp, count, pc }),
-                    _ => None,
-                })
-            })
-            .unwrap_or(Wait::Barrier { warp: 0, barrier: 0, pc: 0 })
+        waits.min_by_key(|wait| !matches!(wait.event, Pause::OpenPhase(_))).unwrap_or(Wait { warp: 0, pc: 0, event: Pause::Turn })
     }
 
     /// The fault of a block whose warps wait for each other in vain.
     pub fn deadlock(&self, core: &Core<'_>) -> Stop {
-        let fault = |kind, warp, pc| Stop::Fault { kind: Box::new(kind), pc, warp, lane: 0, lanes: LANES as u32 };
-        match self.waits() {
-            Wait::Phase(_) => {
+        let Wait { warp, pc, event } = self.waits();
+        let kind = match event {
+            Pause::OpenPhase(_) => {
                 let waits = self.states.iter().filter_map(|state| match state {
-                    State::Testing(open_phase) => Some(*open_phase),
+                    Pause::OpenPhase(open_phase) => Some(*open_phase),
                     _ => None,
                 });
-                mbarrier::deadlock(core, &waits.collect::<Vec<_>>())
+                return mbarrier::deadlock(core, &waits.collect::<Vec<_>>());
             }
-            Wait::Registers { warp, count, pc } => {
-                fault(FindingKind::RegisterDeadlock { count, free: core.register_pool.free }, warp, pc)
-            }
-            Wait::Barrier { warp, barrier, pc } => fault(FindingKind::Deadlock { barrier }, warp, pc),
-            Wait::Cluster { warp, pc } => fault(FindingKind::Deadlock { barrier: 0 }, warp, pc),
-        }
+            Pause::Registers { count, .. } => FindingKind::RegisterDeadlock { count, free: core.own.register_pool.free },
+            Pause::Barrier { barrier, .. } => FindingKind::Deadlock { barrier },
+            _ => FindingKind::Deadlock { barrier: 0 },
+        };
+        Stop::Fault { kind: Box::new(kind), pc, warp, lane: 0, lanes: LANES as u32 }
     }
 
     /// A warp that has not ended and does not wait at a barrier of the block.
     pub fn running(&self) -> Option<usize> {
-        self.states.iter().position(|state| *state == State::Ready)
+        self.states.iter().position(|state| *state == Pause::Turn)
     }
 }
 
 /// Opens every barrier that all of its warps have reached. A warp that has ended counts as arrived, as on a GPU.
-fn release(core: &mut Core<'_>, states: &mut [State], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>) -> bool {
-    let live = states.iter().filter(|state| **state != State::Done).count() as u32;
+fn release(core: &mut Core<'_>, states: &mut [Pause], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>) -> bool {
+    let live = states.iter().filter(|state| **state != Pause::Done).count() as u32;
     let mut opened = false;
     for position in 0..states.len() {
-        let State::Waiting { barrier, warps, .. } = states[position] else { continue };
+        let Pause::Barrier { barrier, warps, .. } = states[position] else { continue };
         let mut waiting = 0;
         let mut sum = Votes::default();
         for state in states.iter() {
-            if let State::Waiting { barrier: other, votes, .. } = state
+            if let Pause::Barrier { barrier: other, votes, .. } = state
                 && *other == barrier
             {
                 waiting += 1;
@@ -261,19 +202,20 @@ fn release(core: &mut Core<'_>, states: &mut [State], block: &mut [Warp], arrive
         if let Some(watch) = &mut core.watch {
             let first = core.first_warp;
             let waiting = states.iter().enumerate().filter_map(|(warp, state)| match state {
-                State::Waiting { barrier: other, pc, .. } if *other == barrier => Some((first + warp as u32, *pc)),
+                Pause::Barrier { barrier: other, pc, .. } if *other == barrier => Some((first + warp as u32, *pc)),
                 _ => None,
             });
             watch.open(barrier, waiting.clone().map(|(warp, _)| warp), waiting.clone().count() as u32 == live);
             if warps.is_none() {
-                let ended = core.machine.config.block.volume() as u32 - block.iter().map(Warp::live_threads).sum::<u32>();
+                let ended =
+                    core.machine.config.block.volume() as u32 - block.iter().map(|warp| warp.live().count_ones()).sum::<u32>();
                 watch.look_at_barrier(barrier, waiting, ended);
             }
         }
         for (state, warp) in states.iter_mut().zip(block.iter_mut()) {
-            if matches!(state, State::Waiting { barrier: other, .. } if *other == barrier) {
+            if state.is_at(barrier) {
                 warp.learn(sum);
-                *state = State::Ready;
+                *state = Pause::Turn;
             }
         }
     }
@@ -282,10 +224,11 @@ fn release(core: &mut Core<'_>, states: &mut [State], block: &mut [Warp], arrive
 
 /// Notes a `setmaxnreg` that only some warps of a warpgroup executed.
 fn note_partial_warpgroups(core: &mut Core<'_>) {
-    if let Some(watch) = core.watch.as_mut().filter(|_| core.machine.program.moves_registers)
-        && let Some((warp, pc)) = core.register_pool.first_partial()
+    if core.machine.program.moves_registers
+        && let Some((warp, pc)) = core.own.register_pool.first_partial()
     {
-        watch.partial_warpgroup(core.first_warp + warp as u32, pc);
+        let warp = core.first_warp + warp as u32;
+        core.check(|watch, _| watch.report(Defect::PartialWarpgroup, pc, warp, 0));
     }
 }
 
@@ -297,7 +240,6 @@ fn fill_specials(core: &Core<'_>, warp: &mut Warp, number: u32, block: Dim3, ran
         Axis::Y => index.y,
         Axis::Z => index.z,
     };
-    let warps = config.block.volume().div_ceil(LANES as u64) as u32;
     for (special, kind, register) in &core.machine.program.specials {
         let of_lane = |lane: u32| match *special {
             Special::ThreadIndex(axis) => along(thread_index(config.block, number, lane), axis),
@@ -306,7 +248,7 @@ fn fill_specials(core: &Core<'_>, warp: &mut Warp, number: u32, block: Dim3, ran
             Special::GridExtent(axis) => along(config.grid, axis),
             Special::Lane => lane,
             Special::Warp => number,
-            Special::Warps => warps,
+            Special::Warps => core.machine.warps(),
             Special::Multiprocessor => block.x % core.machine.multiprocessors.max(1),
             Special::Multiprocessors => core.machine.multiprocessors,
             Special::GridId => 0,
@@ -333,10 +275,7 @@ fn fill_specials(core: &Core<'_>, warp: &mut Warp, number: u32, block: Dim3, ran
             Special::LanesAbove => !(u32::MAX >> (31 - lane)),
         };
         for lane in 0..LANES {
-            match kind {
-                Kind::Double => warp.registers.doubles_mut(*register)[lane] = u64::from(of_lane(lane as u32)),
-                _ => warp.registers.words_mut(*register)[lane] = of_lane(lane as u32),
-            }
+            warp.registers.set_lane(*kind, *register, lane, of_lane(lane as u32).into());
         }
     }
 }

@@ -5,7 +5,7 @@ use super::machine::Stop;
 use super::request::{Request, lanes_where, wide};
 use alu::registers::{LANES, spread};
 use alu::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
-use ptx::finding::{Access, AccessOp, FindingKind, Nearest, Space};
+use ptx::finding::{AccessOp, BulkCopyMisuse, FindingKind, Nearest, Space};
 use ptx::program;
 
 /// Addresses below this one count as null: a null pointer plus an index or a field's offset.
@@ -50,10 +50,9 @@ impl Core<'_> {
         match (outside, stop) {
             (0, _) => Ok(false),
             (_, Stop::Fault { kind, .. }) if matches!(*kind, FindingKind::OutOfBounds { .. }) => {
-                let address = addresses[outside.trailing_zeros() as usize];
-                let access = Access { space: Space::Global, op: request.op, address, bytes };
-                let kind = FindingKind::OutOfBounds { access, nearest: self.machine.nearest(address) };
-                Err(self.fault(kind, request.of(outside)))
+                let request = request.of(outside);
+                let access = request.access(Space::Global, addresses[request.first_lane()]);
+                Err(self.fault(FindingKind::OutOfBounds { access, nearest: self.machine.nearest(access.address) }, request))
             }
             (_, stop) => Err(stop),
         }
@@ -64,26 +63,29 @@ impl Core<'_> {
     fn check_global_lanes(&mut self, request: &Request<'_>) -> Result<(), Stop> {
         let Request { op, bytes, mask, addresses, .. } = *request;
         let width = u64::from(bytes);
-        let misaligned = lanes_where(mask, |lane| !addresses[lane].is_multiple_of(width));
+        let misaligned = request.misaligned();
         let outside = lanes_where(mask, |lane| {
             let region = self.machine.region(&mut self.check_hint, addresses[lane], width);
             region.is_none_or(|region| region.read_only && op != AccessOp::Load)
         });
-        let at = |lanes: u32| addresses[lanes.trailing_zeros() as usize];
-        let access = |lanes: u32| Access { space: Space::Global, op, address: at(lanes), bytes };
-        if misaligned != 0 {
-            return Err(self.fault(FindingKind::Misaligned { access: access(misaligned) }, request.of(misaligned)));
+        let access = |request: &Request<'_>| request.access(Space::Global, request.addresses[request.first_lane()]);
+        self.refuse(request, misaligned, |request| FindingKind::Misaligned { access: access(request) })?;
+        self.refuse(request, outside, |request| {
+            let access = access(request);
+            match access.address {
+                ..NULL_BYTES => FindingKind::Null { access },
+                address => FindingKind::OutOfBounds { access, nearest: self.machine.nearest(address) },
+            }
+        })
+    }
+
+    /// Fails with a fault of these lanes of a request, if there are any.
+    fn refuse(&self, request: &Request<'_>, lanes: u32, kind: impl FnOnce(&Request<'_>) -> FindingKind) -> Result<(), Stop> {
+        if lanes == 0 {
+            return Ok(());
         }
-        if outside != 0 {
-            let access = access(outside);
-            let kind = if access.address < NULL_BYTES {
-                FindingKind::Null { access }
-            } else {
-                FindingKind::OutOfBounds { access, nearest: self.machine.nearest(access.address) }
-            };
-            return Err(self.fault(kind, request.of(outside)));
-        }
-        Ok(())
+        let request = request.of(lanes);
+        Err(self.fault(kind(&request), request))
     }
 
     /// Checks that every active lane's address is aligned and inside the block's shared memory.
@@ -109,22 +111,15 @@ impl Core<'_> {
         if clusters.blocks == 1 {
             return self.check_private(Space::Shared, request, self.machine.shared_bytes as usize);
         }
-        let Request { op, bytes, mask, addresses, pc, .. } = *request;
+        let Request { bytes, mask, addresses, pc, .. } = *request;
         let offset = |lane: usize| in_space(addresses[lane]);
-        let access = |lanes: u32| {
-            let address = clusters.in_block(offset(lanes.trailing_zeros() as usize));
-            Access { space: Space::Shared, op, address, bytes }
-        };
-        let rank = |lanes: u32| clusters.rank_at(offset(lanes.trailing_zeros() as usize));
-        let misaligned = lanes_where(mask, |lane| !addresses[lane].is_multiple_of(u64::from(bytes)));
-        if misaligned != 0 {
-            return Err(self.fault(FindingKind::Misaligned { access: access(misaligned) }, request.of(misaligned)));
-        }
+        let access = |request: &Request<'_>| request.access(Space::Shared, clusters.in_block(offset(request.first_lane())));
+        self.refuse(request, request.misaligned(), |request| FindingKind::Misaligned { access: access(request) })?;
         let nobodys = lanes_where(mask, |lane| clusters.rank_at(offset(lane)) >= u64::from(clusters.blocks));
-        if nobodys != 0 {
-            let kind = FindingKind::NoSuchBlock { access: access(nobodys), rank: rank(nobodys), blocks: clusters.blocks };
-            return Err(self.fault(kind, request.of(nobodys)));
-        }
+        self.refuse(request, nobodys, |request| {
+            let rank = clusters.rank_at(offset(request.first_lane()));
+            FindingKind::NoSuchBlock { access: access(request), rank, blocks: clusters.blocks }
+        })?;
         let outside =
             lanes_where(mask, |lane| clusters.in_block(offset(lane)) + u64::from(bytes) > u64::from(self.machine.shared_bytes));
         if outside != 0 {
@@ -135,14 +130,12 @@ impl Core<'_> {
 
     /// Checks that no active lane's address is in the shared memory of another block.
     pub fn check_own_shared(&self, request: &Request<'_>) -> Result<(), Stop> {
-        let others = self.lanes_at_others(request);
-        if others == 0 {
-            return Ok(());
-        }
-        let (clusters, request) = (self.machine.clusters, request.of(others));
-        let offset = request.offset(request.first_lane()).into();
-        let access = Access { space: Space::Shared, op: request.op, address: clusters.in_block(offset), bytes: request.bytes };
-        Err(self.fault(FindingKind::OtherBlocksMemory { access, rank: clusters.rank_at(offset) }, request))
+        let clusters = self.machine.clusters;
+        self.refuse(request, self.lanes_at_others(request), |request| {
+            let offset = request.offset(request.first_lane()).into();
+            let access = request.access(Space::Shared, clusters.in_block(offset));
+            FindingKind::OtherBlocksMemory { access, rank: clusters.rank_at(offset) }
+        })
     }
 
     /// The active lanes whose address is in the shared memory of another block.
@@ -155,20 +148,12 @@ impl Core<'_> {
     /// Checks that every active lane's address is aligned and below the size of a memory that starts at 0.
     #[cold]
     pub fn check_private(&mut self, space: Space, request: &Request<'_>, bytes_there: usize) -> Result<(), Stop> {
-        let Request { op, bytes, mask, addresses, .. } = *request;
-        let width = u64::from(bytes);
-        let misaligned = lanes_where(mask, |lane| !addresses[lane].is_multiple_of(width));
-        let offset = |lane: usize| in_space(addresses[lane]);
-        let outside = lanes_where(mask, |lane| offset(lane).saturating_add(width) > bytes_there as u64);
-        if misaligned != 0 {
-            let address = offset(misaligned.trailing_zeros() as usize);
-            let access = Access { space, op, address, bytes };
-            return Err(self.fault(FindingKind::Misaligned { access }, request.of(misaligned)));
-        }
-        if outside != 0 {
-            return Err(self.out_of_bounds(space, &request.of(outside)));
-        }
-        Ok(())
+        let offset = |lane: usize| in_space(request.addresses[lane]);
+        self.refuse(request, request.misaligned(), |request| FindingKind::Misaligned {
+            access: request.access(space, offset(request.first_lane())),
+        })?;
+        let outside = lanes_where(request.mask, |lane| offset(lane).saturating_add(request.bytes.into()) > bytes_there as u64);
+        if outside != 0 { Err(self.out_of_bounds(space, &request.of(outside))) } else { Ok(()) }
     }
 
     /// The fault of a request outside a memory of the block or the thread, or of an operation that this memory does not have.
@@ -184,8 +169,11 @@ impl Core<'_> {
         };
         let nearest =
             Nearest { allocation: format!("{owner} ({there} bytes)"), base: 0, bytes: there, offset: address as i64, freed: false };
-        let access = Access { space, op: request.op, address, bytes: request.bytes };
-        self.fault(FindingKind::OutOfBounds { access, nearest: Some(nearest) }, *request)
+        self.fault(FindingKind::OutOfBounds { access: request.access(space, address), nearest: Some(nearest) }, *request)
+    }
+
+    pub fn refuse_bulk_copy(&self, misuse: BulkCopyMisuse, request: &Request<'_>) -> Stop {
+        self.fault(FindingKind::InvalidBulkCopy { misuse }, *request)
     }
 
     pub fn fault(&self, kind: FindingKind, Request { mask, pc, .. }: Request<'_>) -> Stop {

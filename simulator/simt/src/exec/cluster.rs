@@ -1,12 +1,9 @@
 //! The blocks of a cluster, run side by side by one worker. Each lets its warps have a turn before the next block goes on.
 
-use super::block::{Block, Progress, Wait};
-use super::core::Core;
+use super::block::{Block, Progress};
+use super::core::{Core, Own};
 use super::machine::Stop;
-use super::printed::Printed;
-use super::recording::Recording;
-use super::register_pool::RegisterPool;
-use super::warp::Warp;
+use super::warp::{Pause, Warp};
 use alu::registers::LANES;
 use ptx::finding::{ClusterWait, FindingKind};
 
@@ -24,29 +21,8 @@ struct Member<'a> {
     block: Block,
     warps: Vec<Warp>,
     progress: Progress,
+    /// What the core has of it when it runs.
     own: Own<'a>,
-}
-
-/// The state that a core holds for a block while another block of the cluster runs.
-#[derive(Default)]
-struct Own<'a> {
-    printed: Printed,
-    fuel: u64,
-    keeps_samples: bool,
-    traces: bool,
-    recording: Option<Box<Recording<'a>>>,
-    register_pool: RegisterPool,
-}
-
-impl<'a> Own<'a> {
-    fn swap(&mut self, core: &mut Core<'a>) {
-        std::mem::swap(&mut self.printed, &mut core.printed);
-        std::mem::swap(&mut self.fuel, &mut core.fuel);
-        std::mem::swap(&mut self.keeps_samples, &mut core.keeps_samples);
-        std::mem::swap(&mut self.traces, &mut core.traces);
-        std::mem::swap(&mut self.recording, &mut core.recording);
-        std::mem::swap(&mut self.register_pool, &mut core.register_pool);
-    }
 }
 
 /// A block that cannot go on: its place among the blocks in the order in which they run, and why.
@@ -54,11 +30,10 @@ pub type Halt = (u64, Stop);
 
 impl<'a> Cluster<'a> {
     pub fn new(core: &Core<'a>) -> Self {
-        let warps = core.machine.config.block.volume().div_ceil(LANES as u64);
         let members = (0..core.machine.clusters.blocks).map(|rank| Member {
             number: 0,
             block: Block::default(),
-            warps: (0..warps).map(|_| Warp::new(core, rank)).collect(),
+            warps: (0..core.machine.warps()).map(|_| Warp::new(core, rank)).collect(),
             progress: Progress::Done,
             own: Own::default(),
         });
@@ -95,18 +70,18 @@ impl<'a> Cluster<'a> {
     fn enter(&mut self, core: &mut Core<'a>, rank: usize) {
         if self.members.len() > 1 {
             let member = &mut self.members[rank];
-            member.own.swap(core);
+            std::mem::swap(&mut member.own, &mut core.own);
             core.first_warp = (rank * member.warps.len()) as u32;
             core.shared_base = core.machine.clusters.base(rank as u32);
             if let Some(watch) = &mut core.watch {
-                watch.enter_block(core.first_warp);
+                watch.order.first_warp = core.first_warp;
             }
         }
     }
 
     fn leave(&mut self, core: &mut Core<'a>, rank: usize) {
         if self.members.len() > 1 {
-            self.members[rank].own.swap(core);
+            std::mem::swap(&mut self.members[rank].own, &mut core.own);
         }
     }
 
@@ -145,7 +120,7 @@ impl<'a> Cluster<'a> {
     pub fn finish(&mut self, core: &mut Core<'a>) {
         let alone = self.members.len() == 1;
         for (rank, member) in self.members.iter_mut().enumerate() {
-            let printed = std::mem::take(if alone { &mut core.printed } else { &mut member.own.printed });
+            let printed = std::mem::take(if alone { &mut core.own.printed } else { &mut member.own.printed });
             if !printed.is_empty() {
                 let place = self.number * core.machine.clusters.blocks as u64 + rank as u64;
                 core.stats.printed.push(place, printed, core.machine.options.printed_bytes);
@@ -169,17 +144,17 @@ impl<'a> Cluster<'a> {
         let stuck: Vec<_> = stuck.map(|(rank, member)| (rank, member, member.block.waits())).collect();
         let (rank, first, wait) = &stuck[0];
         // A wait for threads of the block itself is its own affair.
-        if self.members.len() == 1 && !matches!(wait, Wait::Cluster { .. }) {
+        if self.members.len() == 1 && !matches!(wait.event, Pause::AtCluster { .. }) {
             return self.halt(*rank, first.block.deadlock(core));
         }
         let machine = core.machine;
         let waiting = stuck.iter().map(|(_, member, wait)| ClusterWait {
             block: machine.config.grid.index_of(member.number),
-            location: machine.map.location(machine.program.origins[wait.pc() as usize]),
+            location: machine.location(wait.pc),
         });
         let ended = self.members.len() - stuck.len();
         let kind = FindingKind::ClusterDeadlock { waiting: waiting.collect(), ended: ended as u32 };
-        let stop = Stop::Fault { kind: Box::new(kind), pc: wait.pc(), warp: wait.warp(), lane: 0, lanes: LANES as u32 };
+        let stop = Stop::Fault { kind: Box::new(kind), pc: wait.pc, warp: wait.warp, lane: 0, lanes: LANES as u32 };
         self.halt(*rank, stop)
     }
 

@@ -10,16 +10,9 @@ use ptx::finding::{ClusterBarrierMisuse, FindingKind};
 /// Lanes of a warp arrive; `live` are those that have not ended.
 pub fn arrive(core: &mut Core<'_>, active: u32, live: u32, (releases, aligned): (bool, bool), pc: u32) -> Result<(), Stop> {
     let warp = core.warp as usize;
-    if aligned && active != live {
-        return Err(misuse(core, ClusterBarrierMisuse::Divergent, active, pc));
-    }
-    let twice = core.cluster_barrier.due[warp] & active;
-    if twice != 0 {
-        return Err(misuse(core, ClusterBarrierMisuse::ArrivedTwice, twice, pc));
-    }
-    if let Some(watch) = &mut core.watch {
-        watch.arrive_at_cluster(core.warp, releases);
-    }
+    refuse(core, ClusterBarrierMisuse::Divergent, if aligned && active != live { active } else { 0 }, pc)?;
+    refuse(core, ClusterBarrierMisuse::ArrivedTwice, core.cluster_barrier.due[warp] & active, pc)?;
+    core.check(|watch, warp| watch.order.arrive_at_cluster(warp, releases));
     let barrier = &mut core.cluster_barrier;
     barrier.live[warp] = live;
     barrier.arrived[warp] |= active;
@@ -31,20 +24,13 @@ pub fn arrive(core: &mut Core<'_>, active: u32, live: u32, (releases, aligned): 
 /// Lanes of a warp wait. Returns whether the phase of their arrival is over.
 pub fn wait(core: &mut Core<'_>, active: u32, live: u32, (acquires, aligned): (bool, bool), pc: u32) -> Result<bool, Stop> {
     let warp = core.warp as usize;
-    if aligned && active != live {
-        return Err(misuse(core, ClusterBarrierMisuse::Divergent, active, pc));
-    }
-    let never = active & !core.cluster_barrier.due[warp];
-    if never != 0 {
-        return Err(misuse(core, ClusterBarrierMisuse::NotArrived, never, pc));
-    }
+    refuse(core, ClusterBarrierMisuse::Divergent, if aligned && active != live { active } else { 0 }, pc)?;
+    refuse(core, ClusterBarrierMisuse::NotArrived, active & !core.cluster_barrier.due[warp], pc)?;
     if core.cluster_barrier.arrived[warp] & active != 0 {
         return Ok(false);
     }
     core.cluster_barrier.due[warp] &= !active;
-    if let Some(watch) = &mut core.watch {
-        watch.leave_cluster_barrier(core.warp, acquires);
-    }
+    core.check(|watch, warp| watch.order.leave_cluster_barrier(warp, acquires));
     Ok(true)
 }
 
@@ -58,13 +44,12 @@ pub fn note_live(core: &mut Core<'_>, live: u32) {
 }
 
 fn complete(core: &mut Core<'_>) {
-    if core.cluster_barrier.complete()
-        && let Some(watch) = &mut core.watch
-    {
-        watch.complete_cluster_barrier();
+    if core.cluster_barrier.complete() {
+        core.check(|watch, _| watch.order.complete_cluster_barrier());
     }
 }
 
-fn misuse(core: &Core<'_>, misuse: ClusterBarrierMisuse, lanes: u32, pc: u32) -> Stop {
-    core.stop(FindingKind::InvalidClusterBarrier { misuse }, lanes, pc)
+/// Fails if there are lanes that misuse the barrier.
+fn refuse(core: &Core<'_>, misuse: ClusterBarrierMisuse, lanes: u32, pc: u32) -> Result<(), Stop> {
+    if lanes == 0 { Ok(()) } else { Err(core.stop(FindingKind::InvalidClusterBarrier { misuse }, lanes, pc)) }
 }

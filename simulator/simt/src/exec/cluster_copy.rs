@@ -24,16 +24,14 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
             ClusterSource::Memory { address, bytes } => {
                 let bytes = registers.words(bytes)[lane];
                 if !bytes.is_multiple_of(UNIT) {
-                    return Err(core.fault(FindingKind::InvalidBulkCopy { misuse: BulkCopyMisuse::Size { bytes } }, barrier));
+                    return Err(core.refuse_bulk_copy(BulkCopyMisuse::Size { bytes }, &barrier));
                 }
                 read(core, lane_addresses(registers, &address)[lane], bytes, &barrier)?
             }
-            ClusterSource::Registers { registers: sources, kind: Kind::Double, count } => {
-                let doubles = sources.iter().take(count as usize).map(|source| registers.doubles(*source)[lane]);
-                doubles.flat_map(|double| [double as u32, (double >> 32) as u32]).collect()
-            }
-            ClusterSource::Registers { registers: sources, count, .. } => {
-                sources.iter().take(count as usize).map(|source| registers.words(*source)[lane]).collect()
+            ClusterSource::Registers { registers: sources, kind, count } => {
+                let values = sources.iter().take(count as usize).map(|source| registers.lane(kind, *source, lane));
+                let words = if kind == Kind::Double { 2 } else { 1 };
+                values.flat_map(|value| [value as u32, (value >> 32) as u32].into_iter().take(words)).collect()
             }
         };
         // An address outside shared memory is found before its low bits are taken for an offset.
@@ -78,9 +76,7 @@ impl Core<'_> {
             self.watch_async_write(&to, lane);
         }
         // A thread that sees the phase end sees the copied bytes, and everything that the copying thread did before.
-        if let Some(watch) = &mut self.watch {
-            watch.arrive_in_memory(self.warp, offset);
-        }
+        self.check(|watch, warp| watch.order.arrive_in_memory(warp, offset));
         self.begin_bulk(Bulk { barrier: offset, warp: self.warp, lane: lane as u32, pc: barrier.pc, units });
         Ok(())
     }

@@ -41,13 +41,8 @@ impl Clusters {
         if self.blocks == 1 {
             return cluster;
         }
-        let (first, inside) = (self.clusters.index_of(cluster), self.extent.index_of(rank.into()));
-        let along = |first: u32, extent: u32, inside: u32| first * extent + inside;
-        let index = Dim3::new(
-            along(first.x, self.extent.x, inside.x),
-            along(first.y, self.extent.y, inside.y),
-            along(first.z, self.extent.z, inside.z),
-        );
+        let (first, extent, inside) = (self.clusters.index_of(cluster), self.extent, self.extent.index_of(rank.into()));
+        let index = Dim3 { x: first.x * extent.x + inside.x, y: first.y * extent.y + inside.y, z: first.z * extent.z + inside.z };
         self.grid.number_of(index).unwrap_or(0)
     }
 

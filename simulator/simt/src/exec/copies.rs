@@ -5,7 +5,7 @@ use super::request::lanes_of;
 use alu::registers::LANES;
 
 /// The unfinished copies of a block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Copies {
     pub by_warp: Vec<Pending>,
     /// Bulk copies, which barriers in shared memory wait for, in the order in which they started.
@@ -32,31 +32,22 @@ pub struct Copy {
     pub lane: u32,
     /// Number of its group, which may not be committed yet.
     pub group: u32,
-    /// Offset in shared memory.
-    pub target: u32,
-    pub bytes: u32,
-    pub data: [u32; 4],
+    pub unit: Unit,
     /// The instruction.
     pub pc: u32,
-}
-
-impl Copy {
-    pub fn words(&self) -> std::ops::Range<usize> {
-        self.target as usize / 4..(self.target + self.bytes) as usize / 4
-    }
 }
 
 impl Copies {
     pub fn new(machine: &Machine<'_>) -> Self {
         if machine.program.copies.is_empty() && machine.program.bulk_copies.is_empty() && machine.program.cluster_copies.is_empty()
         {
-            return Self { by_warp: Vec::new(), bulk: Vec::new(), words: Vec::new(), read: Vec::new(), count: 0 };
+            return Self::default();
         }
-        let warps = machine.config.block.volume().div_ceil(LANES as u64) * u64::from(machine.clusters.blocks);
+        let warps = machine.warps() * machine.clusters.blocks;
         let by_warp = (0..warps).map(|_| Pending::default()).collect();
         let words = vec![0; machine.clusters.bytes().div_ceil(256) as usize];
         let read = vec![0; machine.clusters.bytes().div_ceil(1024) as usize];
-        Self { by_warp, bulk: Vec::new(), words, read, count: 0 }
+        Self { by_warp, words, read, ..Self::default() }
     }
 
     /// Forgets the copies of the previous block, which may have ended without waiting for them.
@@ -86,12 +77,11 @@ impl Copies {
 
     /// The unfinished copy that writes some of the `bytes` bytes from an offset on: its instruction, warp and lane.
     pub fn writer(&self, offset: u32, bytes: u32) -> Option<(u32, u32, u32)> {
-        let writes = |copy: &&Copy| copy.target < offset + bytes && offset < copy.target + copy.bytes;
         let of_lane = self.by_warp.iter().zip(0..).find_map(|(pending, warp)| {
-            let copy = pending.copies.iter().find(writes)?;
+            let copy = pending.copies.iter().find(|copy| copy.unit.has(offset, bytes))?;
             Some((copy.pc, warp, copy.lane))
         });
-        let bulk = || self.bulk.iter().find(|copy| copy.writes(offset, bytes));
+        let bulk = || self.bulk.iter().find(|copy| copy.units.iter().any(|unit| unit.has(offset, bytes)));
         of_lane.or_else(|| bulk().map(|copy| (copy.pc, copy.warp, copy.lane)))
     }
 
@@ -123,12 +113,13 @@ impl Copies {
         self.bulk.extract_if(.., |copy| copy.barrier == barrier).collect()
     }
 
-    pub fn mark(&mut self, words: std::ops::Range<usize>) {
-        words.for_each(|word| self.words[word / 64] |= 1 << (word % 64));
+    /// An unfinished copy writes these words.
+    pub fn mark(&mut self, unit: &Unit) {
+        unit.words().for_each(|word| self.words[word / 64] |= 1 << (word % 64));
     }
 
-    pub fn unmark(&mut self, words: std::ops::Range<usize>) {
-        words.for_each(|word| self.words[word / 64] &= !(1 << (word % 64)));
+    pub fn unmark(&mut self, unit: &Unit) {
+        unit.words().for_each(|word| self.words[word / 64] &= !(1 << (word % 64)));
     }
 }
 
@@ -144,7 +135,7 @@ pub struct Bulk {
     pub units: Vec<Unit>,
 }
 
-/// Neighboring bytes that a bulk copy writes: 16, or fewer of `st.async`.
+/// Neighboring bytes that a copy writes: 16, or fewer of `cp.async` and `st.async`.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
     /// Offset in shared memory.
@@ -164,9 +155,12 @@ impl Unit {
     pub fn data(&self) -> &[u32] {
         &self.data[..self.bytes as usize / 4]
     }
-}
 
-impl Unit {
+    /// Returns true if it has some of the `bytes` bytes from an offset on.
+    fn has(&self, offset: u32, bytes: u32) -> bool {
+        self.place < offset + bytes && offset < self.place + self.bytes
+    }
+
     pub fn words(&self) -> std::ops::Range<usize> {
         let first = self.place as usize / 4;
         first..first + self.bytes as usize / 4
@@ -176,10 +170,5 @@ impl Unit {
 impl Bulk {
     pub fn bytes(&self) -> u32 {
         self.units.iter().map(|unit| unit.bytes).sum()
-    }
-
-    /// Returns true if it writes some of the `bytes` bytes from an offset on.
-    fn writes(&self, offset: u32, bytes: u32) -> bool {
-        self.units.iter().any(|unit| unit.place < offset + bytes && offset < unit.place + unit.bytes)
     }
 }

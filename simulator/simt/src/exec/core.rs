@@ -13,7 +13,25 @@ use super::register_pool::RegisterPool;
 use super::stats::Stats;
 use super::stores::Stores;
 use super::watch::Watch;
+use crate::memory::{element, set_element};
 use alu::Executor;
+
+/// The state of the running block that other blocks of its cluster have, too. It waits with its block while another one runs.
+#[derive(Default)]
+pub struct Own<'a> {
+    /// The output.
+    pub printed: Printed,
+    /// Remaining fuel, in warp instructions.
+    pub fuel: u64,
+    /// The block is the one whose requests are kept as samples.
+    pub keeps_samples: bool,
+    /// The block is the traced one.
+    pub traces: bool,
+    /// The record of a warp, if it is one of the block.
+    pub recording: Option<Box<Recording<'a>>>,
+    /// The registers that the warpgroups pass on.
+    pub register_pool: RegisterPool,
+}
 
 /// The state of one worker, besides the warps of its block; reused from block to block.
 pub struct Core<'a> {
@@ -25,8 +43,7 @@ pub struct Core<'a> {
     pub shared_base: u32,
     /// The memo of each load and store.
     pub slots: Vec<Slot>,
-    /// The output of the current block.
-    pub printed: Printed,
+    pub own: Own<'a>,
     /// Unfinished copies into shared memory.
     pub copies: Copies,
     /// Unfinished products of `wgmma`.
@@ -44,22 +61,12 @@ pub struct Core<'a> {
     pub changed: bool,
     pub check_hint: u32,
     pub atomic_hint: u32,
-    /// The current block is the one whose requests are kept as samples.
-    pub keeps_samples: bool,
-    /// The current block is the traced one.
-    pub traces: bool,
-    /// The record of a warp, if it is one of the current block.
-    pub recording: Option<Box<Recording<'a>>>,
     /// The warp that is running; the warps of a cluster's blocks are numbered one block after the other.
     pub warp: u32,
     /// The first warp of its block.
     pub first_warp: u32,
     /// The barrier of the cluster.
     pub cluster_barrier: ClusterBarrier,
-    /// The registers of the running block that its warpgroups pass on.
-    pub register_pool: RegisterPool,
-    /// Remaining fuel of the block, in warp instructions.
-    pub fuel: u64,
     /// The arithmetic, for the host's processor.
     pub executor: Executor,
     /// Which elements of a load matter, as far as it was asked.
@@ -76,7 +83,7 @@ impl<'a> Core<'a> {
             shared: vec![0; machine.clusters.bytes().div_ceil(4) as usize],
             shared_base: 0,
             slots: machine.program.accesses.iter().map(|_| Slot::default()).collect(),
-            printed: Printed::default(),
+            own: Own::default(),
             copies: Copies::new(machine),
             products: Products::new(machine),
             stores: Stores::new(machine),
@@ -86,17 +93,42 @@ impl<'a> Core<'a> {
             changed: false,
             check_hint: 0,
             atomic_hint: 0,
-            keeps_samples: false,
-            traces: false,
-            recording: None,
             warp: 0,
             first_warp: 0,
             cluster_barrier: ClusterBarrier::default(),
-            register_pool: RegisterPool::default(),
             executor: Executor::new(machine.options.portable),
-            fuel: 0,
             fates: Fates::default(),
             watch: machine.options.checks.then(|| Box::new(Watch::new(machine))),
+        }
+    }
+
+    /// The element of 1, 2, 4 or 8 bytes at an offset in shared memory.
+    #[inline(always)]
+    pub fn shared_element(&self, offset: u32, width: u32) -> u64 {
+        match width {
+            4 => self.shared[offset as usize / 4].into(),
+            _ => element(|word| self.shared[word as usize], offset.into(), width),
+        }
+    }
+
+    /// Replaces such an element.
+    #[inline(always)]
+    pub fn set_shared_element(&mut self, offset: u32, width: u32, value: u64) {
+        if width == 4 {
+            self.shared[offset as usize / 4] = value as u32;
+            return;
+        }
+        set_element(offset.into(), width, value, |word, field, bits| {
+            let word = &mut self.shared[word as usize];
+            *word = *word & !field | bits;
+        });
+    }
+
+    /// Tells the checks, if they are on, something about the running warp.
+    #[inline(always)]
+    pub fn check(&mut self, note: impl FnOnce(&mut Watch, u32)) {
+        if let Some(watch) = &mut self.watch {
+            note(watch, self.warp);
         }
     }
 }

@@ -4,10 +4,9 @@
 //! addresses, because a loop repeats the same offsets between lanes.
 
 use super::core::Core;
-use super::memo::Cost;
 use super::request::{Pattern, Request, lanes_of};
 use super::stats::Sample;
-use crate::memory::rules::{CopyCost, Direction, GlobalRequests, Rules, SharedRequests, copied_past_l1, copied_through_l1};
+use crate::memory::rules::{CopyCost, Cost, Direction, Rules, copied_past_l1, copied_through_l1, distinct};
 use alu::registers::{FULL, LANES};
 use alu::windows::WINDOW_OFFSET;
 use ptx::finding::{AccessOp, Space};
@@ -43,10 +42,8 @@ impl Core<'_> {
             }
             _ => {
                 let wavefronts = || rules.l1_wavefronts(mask, bytes, addresses);
-                self.slots[index as usize].memo.cost(request, rules.global_period(), wavefronts, || {
-                    let GlobalRequests { requests, transactions, cost } = rules.global(mask, bytes, addresses);
-                    Cost { requests, transactions, units: cost.sectors, ideal: cost.ideal }
-                })
+                let cost = || rules.global(mask, bytes, addresses);
+                self.slots[index as usize].memo.cost(request, rules.global_period(), wavefronts, cost)
             }
         };
         let stats = &mut self.stats.accesses[index as usize];
@@ -66,7 +63,7 @@ impl Core<'_> {
         self.count_global(request, request.pattern());
         if is_past_l1 {
             let Request { index, bytes, mask, addresses, .. } = *request;
-            let as_loaded = u64::from(self.machine.rules.global(mask, bytes, addresses).cost.sectors);
+            let as_loaded = u64::from(self.machine.rules.global(mask, bytes, addresses).units);
             let as_copied = u64::from(copied_past_l1(mask, addresses, targets).sectors);
             let stats = &mut self.stats.accesses[index as usize];
             stats.sectors = stats.sectors + as_copied - as_loaded;
@@ -152,13 +149,17 @@ impl Core<'_> {
                 let direction = if op == AccessOp::Load { Direction::Load } else { Direction::Store };
                 let count = || {
                     let offsets = addresses.map(|address| (address & WINDOW_OFFSET) as u32);
-                    let SharedRequests { requests, cost } = rules.shared(direction, mask, bytes, &offsets);
-                    Cost { requests, transactions: 0, units: cost.wavefronts, ideal: cost.ideal }
+                    rules.shared(direction, mask, bytes, &offsets)
                 };
                 self.slots[index as usize].memo.cost(request, rules.shared_period(), || 0, count).0
             }
         };
-        let stats = &mut self.stats.accesses[index as usize];
+        self.add_shared(request, cost);
+    }
+
+    #[inline(always)]
+    fn add_shared(&mut self, request: &Request<'_>, cost: Cost) {
+        let stats = &mut self.stats.accesses[request.index as usize];
         stats.shared_requests += u64::from(cost.requests);
         stats.wavefronts += u64::from(cost.units);
         stats.wavefronts_ideal += u64::from(cost.ideal);
@@ -168,12 +169,7 @@ impl Core<'_> {
     /// Counts a request for the rows of matrices, 16 bytes each. Eight lanes take one wavefront, as in a store of that width.
     pub fn count_rows(&mut self, request: &Request<'_>) {
         let offsets = std::array::from_fn(|lane| request.offset(lane));
-        let SharedRequests { requests, cost } = self.machine.rules.shared(Direction::Store, request.mask, request.bytes, &offsets);
-        let stats = &mut self.stats.accesses[request.index as usize];
-        stats.shared_requests += u64::from(requests);
-        stats.wavefronts += u64::from(cost.wavefronts);
-        stats.wavefronts_ideal += u64::from(cost.ideal);
-        self.keep_sample(Space::Shared, request);
+        self.add_shared(request, self.machine.rules.shared(Direction::Store, request.mask, request.bytes, &offsets));
     }
 
     /// Counts bytes in a row that a bulk copy loads. The copy engine fetches up to 128 bytes at once, and sectors also come for bytes outside a
@@ -216,7 +212,7 @@ impl Core<'_> {
     /// Keeps the first request of each load and store that the first warp of the first block makes.
     #[inline(always)]
     fn keep_sample(&mut self, space: Space, request: &Request<'_>) {
-        if self.keeps_samples && self.warp == 0 {
+        if self.own.keeps_samples && self.warp == 0 {
             self.keep_first(space, request);
         }
     }
@@ -233,16 +229,13 @@ impl Core<'_> {
 /// The sectors that a request to another block moves: the distinct ones that its lanes touch. Atomic operations of several lanes on one
 /// word move theirs one after the other (measured on an H200: 32 sectors where all lanes have one word).
 fn cluster_sectors(request: &Request<'_>) -> u64 {
-    let mut moved: Vec<(u32, u32)> = Vec::new();
-    for lane in lanes_of(request.mask) {
+    let of_lane = |lane: usize| {
         let offset = request.offset(lane);
         let same_word = |other: &usize| *other < lane && request.offset(*other) == offset;
-        let turn = if request.op == AccessOp::Atomic { lanes_of(request.mask).filter(same_word).count() as u32 } else { 0 };
-        moved.extend((offset / 32..(offset + request.bytes).div_ceil(32)).map(|sector| (sector, turn)));
-    }
-    moved.sort_unstable();
-    moved.dedup();
-    moved.len() as u64
+        let turn = if request.op == AccessOp::Atomic { lanes_of(request.mask).filter(same_word).count() } else { 0 };
+        (offset / 32..(offset + request.bytes).div_ceil(32)).map(move |sector| (sector, turn))
+    };
+    distinct(lanes_of(request.mask).flat_map(of_lane)).len() as u64
 }
 
 /// The addresses and the pattern of a request that is wider than its access.

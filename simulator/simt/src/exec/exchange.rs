@@ -5,7 +5,7 @@
 
 use super::atomics::combine;
 use super::request::{lanes_of, lanes_where};
-use alu::registers::{FULL, Kind, LANES, Lane, Registers};
+use alu::registers::{FULL, LANES, Lane, Registers};
 use ptx::program::{Exchange, SINK, ShuffleMode, VoteMode};
 
 /// Executes an exchange for the lanes in `active`.
@@ -28,10 +28,7 @@ pub fn execute(exchange: Exchange, registers: &mut Registers, active: u32) {
             }
         }
         Exchange::Match { all, destination, agrees, source, kind, members } => {
-            let values = match kind {
-                Kind::Double => *registers.doubles(source),
-                _ => registers.words(source).map(u64::from),
-            };
+            let values = std::array::from_fn(|lane| registers.lane(kind, source, lane));
             let (same, agreed) = matches(all, &values, active, registers.words(members));
             u32::write(registers, destination, active, &same);
             set(registers, agrees, active, agreed);
@@ -105,15 +102,22 @@ pub fn absent_source(exchange: Exchange, registers: &Registers, active: u32, liv
 /// Several groups of lanes may vote in one instruction. A lane votes with the lanes that name the same members.
 pub fn vote(mode: VoteMode, yes: u32, active: u32, members: &[u32; LANES]) -> [u32; LANES] {
     let mut results = [0; LANES];
-    let mut open = active;
-    while open != 0 {
-        let group = members[open.trailing_zeros() as usize];
-        let voters = lanes_where(open, |lane| members[lane] == group);
-        open &= !voters;
+    for (group, voters) in groups(members, active) {
         let result = poll(mode, yes, voters & group);
         lanes_of(voters).for_each(|lane| results[lane] = result);
     }
     results
+}
+
+/// The masks that the active lanes name, each once, with the lanes that name it.
+pub fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = (u32, u32)> {
+    let mut open = active;
+    std::iter::from_fn(move || {
+        let mask = *masks.get(open.trailing_zeros() as usize)?;
+        let named = lanes_where(open, |lane| masks[lane] == mask);
+        open &= !named;
+        Some((mask, named))
+    })
 }
 
 /// The outcome of a vote among the lanes of `voters`.

@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::machine::Stop;
 use super::request::lanes_of;
+use crate::memory::{element, set_element};
 use alu::registers::LANES;
 use ptx::finding::FindingKind;
 
@@ -10,8 +11,7 @@ use ptx::finding::FindingKind;
 pub fn allocate(core: &Core<'_>, local: &mut [[u32; LANES]], (bytes, result): (u32, u32), mask: u32) {
     for lane in lanes_of(mask) {
         let address = core.machine.options.heap.allocate(double(local, bytes, lane));
-        let at = result as usize / 4;
-        (local[at][lane], local[at + 1][lane]) = (address as u32, (address >> 32) as u32);
+        set_element(result.into(), 8, address, |word, _, bits| local[word as usize][lane] = bits);
     }
 }
 
@@ -20,8 +20,7 @@ pub fn free(core: &Core<'_>, local: &[[u32; LANES]], pointer: u32, mask: u32, pc
     for lane in lanes_of(mask) {
         let address = double(local, pointer, lane);
         if address != 0 && !core.machine.options.heap.free(address) {
-            let kind = Box::new(FindingKind::InvalidFree { address, nearest: core.machine.nearest(address) });
-            return Err(Stop::Fault { kind, pc, warp: core.warp, lane: lane as u32, lanes: 1 });
+            return Err(core.stop(FindingKind::InvalidFree { address, nearest: core.machine.nearest(address) }, 1 << lane, pc));
         }
     }
     Ok(())
@@ -29,6 +28,5 @@ pub fn free(core: &Core<'_>, local: &[[u32; LANES]], pointer: u32, mask: u32, pc
 
 /// 64 bits at an offset of local memory.
 fn double(local: &[[u32; LANES]], offset: u32, lane: usize) -> u64 {
-    let at = offset as usize / 4;
-    u64::from(local[at][lane]) | u64::from(local[at + 1][lane]) << 32
+    element(|word| local[word as usize][lane], offset.into(), 8)
 }

@@ -10,7 +10,7 @@ use crate::memory::rules::Rules;
 use crate::memory::{Memory, Region};
 use crate::options::LaunchOptions;
 use alu::registers::{self, Kind, Reg};
-use ptx::finding::{Access, FindingKind, Nearest, Space};
+use ptx::finding::{Access, FindingKind, Location, Nearest, Space};
 use ptx::geometry::{Dim3, LaunchConfig};
 use ptx::program::{MachineRequest, Program, SourceMap};
 
@@ -91,6 +91,16 @@ impl Machine<'_> {
     /// The flags between blocks, which may be anywhere in global memory.
     pub fn flags(&self) -> Option<&Flags> {
         self.global_shadow.as_ref()?.flags.as_ref()
+    }
+
+    /// Warps of a block.
+    pub fn warps(&self) -> u32 {
+        self.config.block.volume().div_ceil(registers::LANES as u64) as u32
+    }
+
+    /// The place that an instruction comes from.
+    pub fn location(&self, pc: u32) -> Location {
+        self.map.location(self.program.origins[pc as usize])
     }
 
     pub fn nearest(&self, address: u64) -> Option<Nearest> {

@@ -4,7 +4,7 @@ use super::core::Core;
 use super::machine::Stop;
 use super::request::{Pattern, Request, lane_addresses, lanes_of};
 use super::tensor;
-use alu::registers::{FULL, Kind, LANES, Registers};
+use alu::registers::{FULL, LANES, Registers};
 use alu::windows::WINDOW_OFFSET;
 use ptx::finding::{AccessOp, Space};
 use ptx::program::fragment::{MOST_REGISTERS, Number};
@@ -19,8 +19,8 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, pc: u
         TensorOp::MultiplyAdd(operation) => tensor::multiply_add(core.executor, registers, operation),
         TensorOp::LoadFragment(operation) => load_fragment(core, registers, operation, pc)?,
         TensorOp::StoreFragment(operation) => store_fragment(core, registers, operation, pc)?,
-        TensorOp::LoadMatrices(operation) => load_matrices(core, registers, operation, pc)?,
-        TensorOp::StoreMatrices(operation) => store_matrices(core, registers, operation, pc)?,
+        TensorOp::LoadMatrices(operation) => move_matrices(core, registers, operation, AccessOp::Load, pc)?,
+        TensorOp::StoreMatrices(operation) => move_matrices(core, registers, operation, AccessOp::Store, pc)?,
         TensorOp::Transpose { destination, source } => {
             let rows = *registers.words(*source);
             *registers.words_mut(*destination) = transposed(&rows);
@@ -39,37 +39,24 @@ fn transposed(held: &[u32; LANES]) -> [u32; LANES] {
     })
 }
 
-fn load_matrices(core: &mut Core<'_>, registers: &mut Registers, operation: &Matrices, pc: u32) -> Result<(), Stop> {
+/// `ldmatrix` and `stmatrix`. Lanes `8 i` to `8 i + 7` have the addresses of the rows of matrix `i`.
+fn move_matrices(core: &mut Core<'_>, registers: &mut Registers, operation: &Matrices, op: AccessOp, pc: u32) -> Result<(), Stop> {
     let access = core.machine.program.accesses[operation.access as usize];
     let addresses = lane_addresses(registers, &access.address);
-    let request = rows(AccessOp::Load, operation, pc, &addresses);
+    let mask = FULL >> (LANES - ROWS * operation.count as usize);
+    let request = Request { op, index: operation.access, pc, bytes: 16, mask, addresses: &addresses };
     core.admit_rows(&request, access.space)?;
+    let turned = |held: [u32; LANES]| if operation.transposed { transposed(&held) } else { held };
     for (matrix, register) in access.registers.iter().enumerate().take(operation.count as usize) {
-        let held = std::array::from_fn(|lane| core.shared[row_word(&request, matrix, lane)]);
-        *registers.words_mut(*register) = if operation.transposed { transposed(&held) } else { held };
-    }
-    Ok(())
-}
-
-fn store_matrices(core: &mut Core<'_>, registers: &Registers, operation: &Matrices, pc: u32) -> Result<(), Stop> {
-    let access = core.machine.program.accesses[operation.access as usize];
-    let addresses = lane_addresses(registers, &access.address);
-    let request = rows(AccessOp::Store, operation, pc, &addresses);
-    core.admit_rows(&request, access.space)?;
-    for (matrix, register) in access.registers.iter().enumerate().take(operation.count as usize) {
-        let held = *registers.words(*register);
-        let held = if operation.transposed { transposed(&held) } else { held };
-        for (lane, word) in held.into_iter().enumerate() {
-            core.shared[row_word(&request, matrix, lane)] = word;
+        if op == AccessOp::Load {
+            *registers.words_mut(*register) = turned(std::array::from_fn(|lane| core.shared[row_word(&request, matrix, lane)]));
+        } else {
+            for (lane, word) in turned(*registers.words(*register)).into_iter().enumerate() {
+                core.shared[row_word(&request, matrix, lane)] = word;
+            }
         }
     }
     Ok(())
-}
-
-/// The request for the rows: lanes `8 i` to `8 i + 7` have the addresses of matrix `i`.
-fn rows<'a>(op: AccessOp, operation: &Matrices, pc: u32, addresses: &'a [u64; LANES]) -> Request<'a> {
-    let mask = FULL >> (LANES - ROWS * operation.count as usize);
-    Request { op, index: operation.access, pc, bytes: 16, mask, addresses }
 }
 
 /// Index of the word of shared memory that a lane has of a matrix.
@@ -121,18 +108,12 @@ impl Core<'_> {
 
     /// Reads up to 8 bytes for a lane whose request was checked.
     fn element(&mut self, space: Space, address: u64, bytes: u32) -> u64 {
-        let mut word = |address: u64| match space {
-            Space::Shared => self.shared[(address & WINDOW_OFFSET) as usize / 4],
-            // The last word of an allocation may be incomplete, so look up its first byte only.
-            _ => {
-                self.machine.region(&mut self.check_hint, address, 1).map_or(0, |region| region.buffer.word(address - region.base))
-            }
-        };
-        let low = u64::from(word(address & !3));
-        match bytes {
-            8 => low | u64::from(word(address + 4)) << 32,
-            bytes => low >> (address % 4 * 8) & (u64::MAX >> (64 - 8 * bytes)),
+        if space == Space::Shared {
+            return self.shared_element((address & WINDOW_OFFSET) as u32, bytes);
         }
+        // The last word of an allocation may be incomplete, so look up its first byte only.
+        let region = self.machine.region(&mut self.check_hint, address, 1);
+        region.map_or(0, |region| region.buffer.element(address - region.base, bytes))
     }
 
     /// Writes a lane's elements of `width` bytes, one of each array, in a request that was checked.
@@ -140,30 +121,13 @@ impl Core<'_> {
         let first = request.addresses[lane];
         let places = (first..).step_by(width as usize).zip(values.iter().map(|values| values[lane]));
         let same = self.watch.is_some() && places.clone().all(|(address, value)| self.element(space, address, width) == value);
-        let field = u32::MAX >> (32 - 8 * width.min(4));
-        let put = |set_word: &mut dyn FnMut(u64, u32, u32)| {
-            for (address, value) in places {
-                let shift = address % 4 * 8;
-                set_word(address & !3, field << shift, (value as u32) << shift);
-                if width == 8 {
-                    set_word(address + 4, u32::MAX, (value >> 32) as u32);
-                }
-            }
-        };
         if space == Space::Shared {
             self.watch_shared_store(request, lane, Semantics::default(), same);
-            put(&mut |address, field, value| {
-                let word = &mut self.shared[(address & WINDOW_OFFSET) as usize / 4];
-                *word = (*word & !field) | (value & field);
-            });
+            places.for_each(|(address, value)| self.set_shared_element((address & WINDOW_OFFSET) as u32, width, value));
             return;
         }
         let Some(region) = self.machine.region(&mut self.check_hint, first, u64::from(request.bytes)) else { return };
-        let store = || {
-            put(&mut |address, field, value| {
-                region.buffer.update_word(address - region.base, |word| (word & !field) | (value & field));
-            });
-        };
+        let store = || places.for_each(|(address, value)| region.buffer.set_element(address - region.base, width, value));
         self.watch_global_store(request, lane, Semantics::default(), || same, store);
         region.buffer.note_written(first - region.base, u64::from(request.bytes));
     }
@@ -263,11 +227,7 @@ fn load_fragment(core: &mut Core<'_>, registers: &mut Registers, operation: &Fra
     // `wmma` may name more registers than the elements fill. The other registers repeat them.
     let (count, named) = (fragment.count(), fragment.count_of_wmma());
     for (position, register) in fragment.registers.iter().enumerate().take(named) {
-        let values = &held[position % count];
-        match fragment.number.kind() {
-            Kind::Double => *registers.doubles_mut(*register) = *values,
-            _ => *registers.words_mut(*register) = values.map(|value| value as u32),
-        }
+        registers.set_lanes(fragment.number.kind(), *register, &held[position % count]);
     }
     Ok(())
 }

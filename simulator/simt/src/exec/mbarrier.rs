@@ -18,7 +18,7 @@ use super::core::Core;
 use super::machine::{Stop, thread_index};
 use super::request::{Request, lane_addresses, lanes_of};
 use alu::registers::{LANES, Registers};
-use ptx::finding::{AccessOp, FindingKind, Location, MbarrierMisuse, PhaseReport, Waiter};
+use ptx::finding::{AccessOp, FindingKind, MbarrierMisuse, PhaseReport, Waiter};
 use ptx::program::{MbarrierOp, Phase, SINK, Semantics};
 
 /// The most arrivals and the most bytes that a phase can count (PTX ISA, "Phase of the mbarrier object").
@@ -102,22 +102,19 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
     for lane in lanes_of(mask) {
         let offset = request.offset(lane);
         core.watch_shared_store(&request, lane, Semantics { strong: !stores, ..Semantics::default() }, false);
-        let refused = |misuse| {
-            move |core: &Core<'_>| {
-                core.fault(FindingKind::InvalidMbarrier { address: offset.into(), misuse }, request.of(1 << lane))
-            }
-        };
+        let refused =
+            |core: &Core<'_>, misuse| core.stop(FindingKind::InvalidMbarrier { address: offset.into(), misuse }, 1 << lane, pc);
         let before = core.double(offset);
         if let MbarrierOp::Init { count } = mbarrier.op {
             let count = registers.words(count)[lane];
             if !(1..=MOST).contains(&count) {
-                return Err(refused(MbarrierMisuse::Count { count })(core));
+                return Err(refused(core, MbarrierMisuse::Count { count }));
             }
             core.set_double(offset, State { odd: false, expected: count, arrivals: count, bytes: 0 }.word());
             core.phases.begin(offset);
             continue;
         }
-        let Some(mut state) = State::of(before) else { return Err(refused(MbarrierMisuse::NotInitialized)(core)) };
+        let Some(mut state) = State::of(before) else { return Err(refused(core, MbarrierMisuse::NotInitialized)) };
         match mbarrier.op {
             MbarrierOp::Init { .. } => {}
             MbarrierOp::Invalidate => {
@@ -126,21 +123,19 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
             }
             MbarrierOp::Expect { bytes, arrived } => {
                 let bytes = i64::from(registers.words(bytes)[lane]);
-                state.expect(if arrived { -bytes } else { bytes }).map_err(|misuse| refused(misuse)(core))?;
+                state.expect(if arrived { -bytes } else { bytes }).map_err(|misuse| refused(core, misuse))?;
                 if arrived { core.phases.come(offset, bytes) } else { core.phases.expect(offset, bytes) }
             }
             MbarrierOp::Arrive { state: told, count, bytes, drops, ends_none } => {
                 let count = count.map_or(1, |count| registers.words(count)[lane]);
                 let bytes = bytes.map_or(0, |bytes| registers.words(bytes)[lane].into());
                 let arrived = state.expect(bytes).and_then(|()| state.arrive(count, drops));
-                arrived.map_err(|misuse| refused(misuse)(core))?;
+                arrived.map_err(|misuse| refused(core, misuse))?;
                 core.phases.expect(offset, bytes);
                 if ends_none && state.arrivals == 0 {
-                    return Err(refused(MbarrierMisuse::EndsPhase)(core));
+                    return Err(refused(core, MbarrierMisuse::EndsPhase));
                 }
-                if let Some(watch) = &mut core.watch {
-                    watch.arrive_in_memory(core.warp, offset);
-                }
+                core.check(|watch, warp| watch.order.arrive_in_memory(warp, offset));
                 if told != SINK {
                     registers.doubles_mut(told)[lane] = before;
                 }
@@ -150,16 +145,14 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 for copy in core.copies.take_bulk(offset) {
                     core.finish_bulk(&copy);
                     core.phases.come(offset, copy.bytes().into());
-                    state.expect(-i64::from(copy.bytes())).map_err(|misuse| refused(misuse)(core))?;
+                    state.expect(-i64::from(copy.bytes())).map_err(|misuse| refused(core, misuse))?;
                 }
             }
             MbarrierOp::Test { .. } => {}
         }
         if state.complete() {
             core.phases.complete(offset);
-            if let Some(watch) = &mut core.watch {
-                watch.complete_in_memory(offset);
-            }
+            core.check(|watch, _| watch.order.complete_in_memory(offset));
         }
         core.set_double(offset, state.word());
         if let MbarrierOp::Test { done, phase } = mbarrier.op {
@@ -167,8 +160,8 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
             registers.set_predicate(done, 1 << lane, if is_over { u32::MAX } else { 0 });
             if !is_over {
                 open_phase = open_phase.or(Some(OpenPhase { offset, pc, warp: core.warp, lane: lane as u32 }));
-            } else if let Some(watch) = &mut core.watch {
-                watch.acquire(core.warp, offset);
+            } else if core.watch.is_some() {
+                core.check(|watch, warp| watch.order.acquire(warp, offset));
                 let wait = core.phases.see(core.warp * LANES as u32 + lane as u32, offset, pc, !state.odd);
                 core.watch_wait(lane, wait);
             }
@@ -203,7 +196,7 @@ pub fn deadlock(core: &Core<'_>, waits: &[OpenPhase]) -> Stop {
                 came: history.came as u64 + in_flight,
             }),
             others: waits[1..].iter().map(|wait| core.waiter(wait)).collect(),
-            stale: core.phases.repeated().map(|pc| Box::new(core.location(pc))),
+            stale: core.phases.repeated.map(|pc| Box::new(core.machine.location(pc))),
         }
     };
     Stop::Fault { kind: Box::new(kind), pc, warp, lane, lanes: 1 }
@@ -223,23 +216,17 @@ impl Core<'_> {
             thread: thread_index(self.machine.config.block, wait.warp, wait.lane),
             address: wait.offset.into(),
             phase: self.phases.of(wait.offset).phase as u64,
-            location: self.location(wait.pc),
+            location: self.machine.location(wait.pc),
         }
     }
 
-    fn location(&self, pc: u32) -> Location {
-        self.machine.map.location(self.machine.program.origins[pc as usize])
-    }
-
     fn double(&self, offset: u32) -> u64 {
-        let word = offset as usize / 4;
-        u64::from(self.shared[word]) | u64::from(self.shared[word + 1]) << 32
+        self.shared_element(offset, 8)
     }
 
     fn set_double(&mut self, offset: u32, value: u64) {
-        let word = offset as usize / 4;
         self.mbarriers_moved |= self.double(offset) != value;
-        (self.shared[word], self.shared[word + 1]) = (value as u32, (value >> 32) as u32);
+        self.set_shared_element(offset, 8, value);
     }
 }
 

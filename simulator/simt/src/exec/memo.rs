@@ -1,30 +1,15 @@
 //! Memos of loads and stores: where the last address was found, and the cost of the last pattern of addresses.
 
 use super::request::{Request, wide};
+use crate::memory::rules::Cost;
 use alu::registers::{LANES, spread};
 
 /// The memo of a load or store, from its last execution.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Slot {
     /// Index of the allocation that held the last address.
     pub hint: u32,
     pub memo: Memo,
-}
-
-impl Default for Slot {
-    fn default() -> Self {
-        Self { hint: 0, memo: Memo { mask: 0, unit: 0, relative: [0; LANES], costs: [None; PHASES], wavefronts: 0 } }
-    }
-}
-
-/// The cost of a load or store of a warp, for global or shared memory.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cost {
-    pub requests: u32,
-    pub transactions: u32,
-    /// Sectors or wavefronts.
-    pub units: u32,
-    pub ideal: u32,
 }
 
 /// Number of phases whose costs are remembered. A loop that steps through a sector word by word has eight.
@@ -32,7 +17,7 @@ const PHASES: usize = 8;
 
 /// The last pattern of addresses that was not simple, and its costs. The cost stays the same when all addresses move by a multiple
 /// of the memory's unit. The first address modulo that unit is the phase.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Memo {
     /// Active lanes; none before the first use.
     mask: u32,
@@ -68,13 +53,10 @@ impl Memo {
             *self = Memo { mask, unit, relative, costs: [None; PHASES], wavefronts: wavefronts() };
         }
         let place = &mut self.costs[(phase * PHASES as u64 / unit) as usize];
-        match *place {
-            Some((known, cost)) if known == phase => (cost, self.wavefronts),
-            _ => {
-                let cost = count();
-                *place = Some((phase, cost));
-                (cost, self.wavefronts)
-            }
-        }
+        let cost = match *place {
+            Some((known, cost)) if known == phase => cost,
+            _ => place.insert((phase, count())).1,
+        };
+        (cost, self.wavefronts)
     }
 }

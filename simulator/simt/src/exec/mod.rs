@@ -18,7 +18,6 @@
 //! - [`print`]: `printf` and `assert`. [`printed`] is what a launch keeps of it.
 //! - [`exchange`]: shuffles, votes, matches, reductions and elections.
 //! - [`watch`]: the checks for data races and reads of uninitialized memory.
-//! - [`trace`]: records which bytes of global memory one block accesses.
 //! - [`record`]: records the instructions of one warp, step by step, in its [`recording`].
 //! - [`block`]: the warps of a block and their barriers.
 //! - [`cluster`]: the blocks of a cluster, which run side by side, and the [`cluster_barrier`]. [`clusters`] says which blocks these are.
@@ -62,7 +61,6 @@ pub mod stats;
 mod stores;
 mod tensor;
 mod texture;
-mod trace;
 mod warp;
 mod warpgroup;
 pub mod watch;

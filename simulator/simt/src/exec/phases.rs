@@ -9,7 +9,7 @@ pub struct Phases {
     /// By barrier and thread, the phase that the thread last saw to be over, and the wait that saw it.
     seen: BTreeMap<(u32, u32), (i64, u32)>,
     /// The first wait in a loop that a thread passed twice for one phase.
-    repeated: Option<u32>,
+    pub repeated: Option<u32>,
 }
 
 /// The counts of a barrier.
@@ -56,11 +56,6 @@ impl Phases {
 
     pub fn come(&mut self, barrier: u32, bytes: i64) {
         self.barriers.entry(barrier).or_default().came += bytes;
-    }
-
-    /// The first wait in a loop that a thread passed twice for one phase.
-    pub fn repeated(&self) -> Option<u32> {
-        self.repeated
     }
 
     /// A phase ends.

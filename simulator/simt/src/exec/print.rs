@@ -82,7 +82,7 @@ impl Thread<'_, '_> {
         let mut rest = format;
         while let Some((first, after)) = rest.split_first() {
             let directive = if *first == b'%' { Directive::parse(after) } else { None };
-            let Some((mut directive, length)) = directive else {
+            let Some((directive, length)) = directive else {
                 output.push(*first);
                 rest = after;
                 continue;
@@ -98,17 +98,18 @@ impl Thread<'_, '_> {
                 count += 1;
                 thread.integer(address, bytes)
             };
-            if directive.width_is_argument {
-                let width = next(self, 4)? as u32 as i32;
-                directive.left |= width < 0;
-                directive.width = width.unsigned_abs() as usize;
-            }
-            if directive.precision_is_argument {
-                directive.precision = usize::try_from(next(self, 4)? as u32 as i32).ok();
-            }
+            let width = match directive.width {
+                Extent::Given(width) => width.min(WIDEST) as i64,
+                Extent::Argument => (next(self, 4)? as i32).into(),
+            };
+            let precision = match directive.precision {
+                Some(Extent::Argument) => usize::try_from(next(self, 4)? as i32).ok(),
+                Some(Extent::Given(precision)) => Some(precision),
+                None => None,
+            };
             let value = next(self, directive.argument_bytes())?;
             let text = if directive.conversion == b's' { self.text(value)? } else { Vec::new() };
-            directive.write(value, text, &mut output);
+            directive.write(value, text, (width, precision), &mut output);
         }
         Ok((output, count))
     }
@@ -129,8 +130,8 @@ pub fn print(
         let format = thread.text(format)?;
         let (text, count) = thread.format(&format, arguments)?;
         let fuel = FUEL + FUEL_PER_BYTE * (thread.read + text.len() as u64);
-        core.fuel = core.fuel.saturating_sub(fuel);
-        core.printed.push(&text, core.machine.options.printed_bytes);
+        core.own.fuel = core.own.fuel.saturating_sub(fuel);
+        core.own.printed.push(&text, core.machine.options.printed_bytes);
         if let Some(result) = result {
             local[result as usize / 4][lane] = count;
         }
@@ -140,9 +141,7 @@ pub fn print(
 
 /// The finding of a failed `assert`, of the first lane in `mask`.
 pub fn failed_assert(core: &mut Core<'_>, local: &[[u32; LANES]], params: [u32; 4], mask: u32, pc: u32) -> Stop {
-    let warp = core.warp;
-    let lane = mask.trailing_zeros();
-    let mut thread = Thread { core, local, lane: lane as usize, pc, read: 0 };
+    let mut thread = Thread { core, local, lane: mask.trailing_zeros() as usize, pc, read: 0 };
     let [condition, file, line, function] = params;
     let mut text = |offset: u32| {
         let address = thread.parameter(offset, 8)?;
@@ -152,8 +151,7 @@ pub fn failed_assert(core: &mut Core<'_>, local: &[[u32; LANES]], params: [u32; 
     let line = thread.parameter(line, 4);
     match (parts, line) {
         (Ok((condition, file, function)), Ok(line)) => {
-            let kind = FindingKind::Assert { condition, file, line: line as u32, function };
-            Stop::Fault { kind: Box::new(kind), pc, warp, lane, lanes: mask.count_ones() }
+            core.stop(FindingKind::Assert { condition, file, line: line as u32, function }, mask, pc)
         }
         (Err(stop), _) | (_, Err(stop)) => stop,
     }
@@ -163,71 +161,65 @@ pub fn failed_assert(core: &mut Core<'_>, local: &[[u32; LANES]], params: [u32; 
 const WIDEST: usize = 4096;
 
 /// `%-08.3lld`, without the `%`.
-#[derive(Clone, Copy, Debug, Default)]
-struct Directive {
-    left: bool,
-    plus: bool,
-    space: bool,
-    alternative: bool,
-    zeros: bool,
-    width: usize,
-    width_is_argument: bool,
-    precision: Option<usize>,
-    precision_is_argument: bool,
+#[derive(Clone, Copy, Debug)]
+struct Directive<'a> {
+    /// Any of `-+ #0`.
+    flags: &'a [u8],
+    width: Extent,
+    precision: Option<Extent>,
     /// Bytes of an integer: 1, 2, 4 or 8.
     bytes: u32,
     conversion: u8,
 }
 
-impl Directive {
+/// A width or a precision.
+#[derive(Clone, Copy, Debug)]
+enum Extent {
+    Given(usize),
+    /// `*`
+    Argument,
+}
+
+/// Takes the bytes at the start of a text that are in a set.
+fn take<'a>(text: &mut &'a [u8], set: &[u8]) -> &'a [u8] {
+    let (taken, rest) = text.split_at(text.iter().take_while(|byte| set.contains(byte)).count());
+    *text = rest;
+    taken
+}
+
+impl Extent {
+    fn take(text: &mut &[u8]) -> Self {
+        if let Some(rest) = text.strip_prefix(b"*") {
+            *text = rest;
+            return Self::Argument;
+        }
+        let digits = take(text, b"0123456789");
+        Self::Given(digits.iter().fold(0, |value: usize, digit| value.saturating_mul(10) + usize::from(digit - b'0')))
+    }
+}
+
+impl<'a> Directive<'a> {
     /// The directive at the start of a text, and its length; `None` if there is no valid one.
-    fn parse(text: &[u8]) -> Option<(Self, usize)> {
-        let mut directive = Self { bytes: 4, ..Self::default() };
-        let mut at = 0;
-        let number = |at: &mut usize| {
-            let digits = text[*at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-            let value =
-                text[*at..*at + digits].iter().fold(0_usize, |value, digit| value.saturating_mul(10) + usize::from(digit - b'0'));
-            *at += digits;
-            value
-        };
-        loop {
-            match text.get(at)? {
-                b'-' => directive.left = true,
-                b'+' => directive.plus = true,
-                b' ' => directive.space = true,
-                b'#' => directive.alternative = true,
-                b'0' => directive.zeros = true,
-                _ => break,
-            }
-            at += 1;
-        }
-        if text.get(at)? == &b'*' {
-            directive.width_is_argument = true;
-            at += 1;
-        } else {
-            directive.width = number(&mut at);
-        }
-        if text.get(at)? == &b'.' {
-            at += 1;
-            if text.get(at)? == &b'*' {
-                directive.precision_is_argument = true;
-                at += 1;
-            } else {
-                directive.precision = Some(number(&mut at));
-            }
-        }
-        loop {
-            directive.bytes = match text.get(at)? {
-                b'h' if directive.bytes == 2 => 1,
-                b'h' => 2,
-                b'l' | b'L' | b'j' | b'z' | b't' => 8,
-                _ => break,
-            };
-            at += 1;
-        }
-        directive.conversion = *text.get(at)?;
-        b"diouxXcspfFeEgG%".contains(&directive.conversion).then_some((directive, at + 1))
+    fn parse(text: &'a [u8]) -> Option<(Self, usize)> {
+        let mut rest = text;
+        let flags = take(&mut rest, b"-+ #0");
+        let width = Extent::take(&mut rest);
+        let precision = rest.strip_prefix(b".").map(|after| {
+            rest = after;
+            Extent::take(&mut rest)
+        });
+        let bytes = take(&mut rest, b"hlLjzt").iter().fold(4, |bytes, size| match size {
+            b'h' if bytes == 2 => 1,
+            b'h' => 2,
+            _ => 8,
+        });
+        let conversion = *rest.first()?;
+        let length = text.len() - rest.len() + 1;
+        b"diouxXcspfFeEgG%".contains(&conversion).then_some((Self { flags, width, precision, bytes, conversion }, length))
+    }
+
+    fn has(&self, flag: u8) -> bool {
+        self.flags.contains(&flag)
     }
 
     /// Bytes of the argument. Types narrower than `int` are promoted to it, and every float to `double`.
@@ -239,11 +231,18 @@ impl Directive {
         }
     }
 
-    /// Writes an argument; `text` is the string that a `%s` points to.
-    fn write(self, value: u64, text: Vec<u8>, output: &mut Vec<u8>) {
+    /// Writes an argument; `text` is the string that a `%s` points to. A negative width puts it at the left, as the flag does.
+    fn write(self, value: u64, text: Vec<u8>, (width, precision): (i64, Option<usize>), output: &mut Vec<u8>) {
         let narrow = 64 - 8 * self.bytes;
         let unsigned = value << narrow >> narrow;
-        let precision = self.precision.map(|precision| precision.min(WIDEST));
+        let precision = precision.map(|precision| precision.min(WIDEST));
+        let (left, width) = (self.has(b'-') || width < 0, width.unsigned_abs().min(WIDEST as u64) as usize);
+        let prefixed = self.has(b'#') && unsigned != 0;
+        let pad = |text: &[u8], output: &mut Vec<u8>| {
+            let missing = vec![b' '; width.saturating_sub(text.len())];
+            let (before, after) = if left { (Vec::new(), missing) } else { (missing, Vec::new()) };
+            output.extend(before.iter().chain(text).chain(&after));
+        };
         let digits = |digits: String| match precision {
             Some(0) if unsigned == 0 => String::new(),
             Some(precision) => format!("{digits:0>precision$}"),
@@ -256,15 +255,15 @@ impl Directive {
                 (self.sign(signed < 0), digits(signed.unsigned_abs().to_string()))
             }
             b'u' => ("", digits(unsigned.to_string())),
-            b'o' => (if self.alternative && unsigned != 0 { "0" } else { "" }, digits(format!("{unsigned:o}"))),
-            b'x' => (if self.alternative && unsigned != 0 { "0x" } else { "" }, digits(format!("{unsigned:x}"))),
-            b'X' => (if self.alternative && unsigned != 0 { "0X" } else { "" }, digits(format!("{unsigned:X}"))),
+            b'o' => (if prefixed { "0" } else { "" }, digits(format!("{unsigned:o}"))),
+            b'x' => (if prefixed { "0x" } else { "" }, digits(format!("{unsigned:x}"))),
+            b'X' => (if prefixed { "0X" } else { "" }, digits(format!("{unsigned:X}"))),
             b'p' if value == 0 => ("", "(nil)".to_owned()),
             b'p' => ("0x", format!("{value:x}")),
             b'c' | b's' => {
                 let text = if self.conversion == b'c' { vec![value as u8] } else { text };
                 let shown = &text[..text.len().min(precision.unwrap_or(usize::MAX))];
-                return self.pad(shown, output);
+                return pad(shown, output);
             }
             _ => {
                 let value = f64::from_bits(value);
@@ -274,24 +273,18 @@ impl Directive {
         };
         // Zeros go between the sign and the digits. Except for floats, a precision already sets the number of digits.
         let is_integer = !b"fFeEgG".contains(&self.conversion);
-        let zeros = self.zeros && !self.left && is_number && !(is_integer && precision.is_some());
-        let missing = if zeros { self.width.min(WIDEST).saturating_sub(prefix.len() + body.len()) } else { 0 };
-        self.pad(format!("{prefix}{}{body}", "0".repeat(missing)).as_bytes(), output);
+        let zeros = self.has(b'0') && !left && is_number && !(is_integer && precision.is_some());
+        let missing = if zeros { width.saturating_sub(prefix.len() + body.len()) } else { 0 };
+        pad(format!("{prefix}{}{body}", "0".repeat(missing)).as_bytes(), output);
     }
 
     fn sign(&self, negative: bool) -> &'static str {
-        match (negative, self.plus, self.space) {
-            (true, ..) => "-",
-            (_, true, _) => "+",
-            (_, _, true) => " ",
+        match negative {
+            true => "-",
+            _ if self.has(b'+') => "+",
+            _ if self.has(b' ') => " ",
             _ => "",
         }
-    }
-
-    fn pad(&self, text: &[u8], output: &mut Vec<u8>) {
-        let missing = vec![b' '; self.width.min(WIDEST).saturating_sub(text.len())];
-        let (before, after) = if self.left { (Vec::new(), missing) } else { (missing, Vec::new()) };
-        output.extend(before.iter().chain(text).chain(&after));
     }
 
     /// The digits of a float that is not negative.
@@ -311,7 +304,7 @@ impl Directive {
                 } else {
                     rounded
                 };
-                if self.alternative { text } else { without_zeros(&text) }
+                if self.has(b'#') { text } else { without_zeros(&text) }
             }
         };
         if self.conversion.is_ascii_uppercase() { text.to_ascii_uppercase() } else { text }
@@ -341,7 +334,12 @@ mod tests {
         let (directive, length) = Directive::parse(format.as_bytes()).unwrap();
         assert_eq!(length, format.len());
         let mut output = Vec::new();
-        directive.write(value, b"text".to_vec(), &mut output);
+        let given = |extent| match extent {
+            Extent::Given(extent) => extent,
+            Extent::Argument => panic!("no argument"),
+        };
+        let extents = (given(directive.width) as i64, directive.precision.map(given));
+        directive.write(value, b"text".to_vec(), extents, &mut output);
         String::from_utf8(output).unwrap()
     }
 

@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use super::descriptor::UNIT;
 use super::machine::Machine;
 use alu::registers::LANES;
-use ptx::program::{FactorA, Mentions, Program};
+use ptx::program::{FactorA, Mentions, Program, Wgmma};
 
 /// Warps of a warpgroup.
 pub const WARPS: u32 = 4;
 
 /// The unfinished products of the blocks of a cluster.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Products {
     pub by_warp: Vec<OfWarp>,
     pub by_group: Vec<Group>,
@@ -84,9 +84,9 @@ pub struct Agreed {
 
 impl Products {
     pub fn new(machine: &Machine<'_>) -> Self {
-        let mut products = Self { by_warp: Vec::new(), by_group: Vec::new(), readers: Vec::new(), count: 0, are_watched: false };
+        let mut products = Self::default();
         if !machine.program.wgmmas.is_empty() {
-            let (warps, blocks) = (machine.config.block.volume().div_ceil(LANES as u64) as usize, machine.clusters.blocks as usize);
+            let (warps, blocks) = (machine.warps() as usize, machine.clusters.blocks as usize);
             let slots = vec![0; machine.program.mentions.registers.len()];
             let of_warp =
                 OfWarp { named: slots.clone(), written: slots.clone(), in_d: slots.clone(), in_a: slots, ..OfWarp::default() };
@@ -146,6 +146,16 @@ impl OfWarp {
             of_a.for_each(|slot| self.in_a[slot] = product.pc + 1);
         }
     }
+}
+
+/// Returns true if two products are in order because they have the same registers and shape.
+pub fn are_in_order(one: &Wgmma, other: &Wgmma) -> bool {
+    one.d == other.d && one.shape.n == other.shape.n
+}
+
+/// Returns true if two products that are not in order share registers of D.
+pub fn collide(one: &Wgmma, other: &Wgmma) -> bool {
+    !are_in_order(one, other) && one.d.iter().any(|register| other.d.contains(register))
 }
 
 /// The slots of a product's registers: those of D, and those of A.

@@ -12,15 +12,14 @@ impl Core<'_> {
     #[inline(never)]
     pub fn record(&mut self, registers: &Registers, at: u32, active: u32, executed: u64) {
         let (program, map) = (self.machine.program, self.machine.map);
-        let Some(recording) = &mut self.recording else { return };
+        let Some(recording) = &mut self.own.recording else { return };
         recording.finish(program, registers);
         let origin = program.origins[at as usize];
         // The decoder adds instructions of its own. Their effect belongs to the instruction of PTX before them.
         if origin.counts {
-            let number = recording.begin(program, registers, || map.location(origin), (active, self.fuel.saturating_sub(executed)));
-            if let Some(watch) = &mut self.watch {
-                watch.follow(self.warp, number);
-            }
+            let number =
+                recording.begin(program, registers, || map.location(origin), (active, self.own.fuel.saturating_sub(executed)));
+            self.check(|watch, warp| watch.follow(warp, number));
         }
     }
 }

@@ -34,23 +34,31 @@ impl<'a> Recording<'a> {
         location: impl FnOnce() -> Location,
         (lanes, fuel): (u32, u64),
     ) -> u64 {
-        let (number, is_recorded) = self.record.count();
-        if is_recorded {
+        let mut recorded = self.record.lock();
+        let number = recorded.executed;
+        recorded.executed += 1;
+        self.is_open = number >= self.record.first && recorded.steps.len() < self.record.limit;
+        if self.is_open {
             if self.seen.is_none() {
                 self.seen = Some(registers.clone());
-                self.record.start(writes(program, |kind, register| Some(values(registers, kind, register))).collect());
+                recorded.start = writes(program, |kind, register| Some(values(registers, kind, register))).collect();
             }
             let clock = self.fuel.saturating_sub(fuel);
-            self.record.push(Step { location: location(), lanes, clock, writes: Vec::new() });
+            recorded.steps.push(Step { location: location(), lanes, clock, writes: Vec::new() });
         }
-        self.is_open = is_recorded;
         number
     }
 
     /// Notes what the last instruction changed.
     pub fn finish(&mut self, program: &Program, registers: &Registers) {
         if let Some(seen) = self.seen.as_mut().filter(|_| self.is_open) {
-            writes(program, |kind, register| changed(seen, registers, kind, register)).for_each(|write| self.record.note(write));
+            let mut recorded = self.record.lock();
+            let Some(step) = recorded.steps.last_mut() else { return };
+            for write in writes(program, |kind, register| changed(seen, registers, kind, register)) {
+                // An instruction that the decoder splits changes some of them twice.
+                step.writes.retain(|earlier| earlier.register != write.register);
+                step.writes.push(write);
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use alu::registers::{FULL, Kind, LANES, Registers, spread};
 use alu::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
-use ptx::finding::{AccessOp, Space};
+use ptx::finding::{Access, AccessOp, Space};
 use ptx::program::Address;
 
 /// One load, store or atomic operation of a warp.
@@ -48,6 +48,23 @@ impl Request<'_> {
     #[inline(always)]
     pub fn offset(&self, lane: usize) -> u32 {
         (self.addresses[lane] & WINDOW_OFFSET) as u32
+    }
+
+    /// The lanes whose address is no multiple of the number of bytes.
+    pub fn misaligned(&self) -> u32 {
+        lanes_where(self.mask, |lane| !self.addresses[lane].is_multiple_of(self.bytes.into()))
+    }
+
+    /// A lane's access to shared memory.
+    #[inline(always)]
+    pub fn in_shared(&self, lane: usize) -> Access {
+        self.access(Space::Shared, self.offset(lane).into())
+    }
+
+    /// The access of a lane with this address.
+    #[inline(always)]
+    pub fn access(&self, space: Space, address: u64) -> Access {
+        Access { space, op: self.op, address, bytes: self.bytes }
     }
 
     #[inline(always)]

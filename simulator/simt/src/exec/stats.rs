@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::printed::OfBlocks;
-use crate::counters::{AccessSample, Counters, LineCounters, Touched};
+use crate::counters::{AccessSample, Counters, LineCounters, Touched, counts};
+use alu::Class;
 use alu::registers::LANES;
-use alu::{Class, TABLE};
 use ptx::finding::{AccessOp, Space};
 use ptx::program::{
     Action, BulkDirection, Exchange, FactorA, FragmentAccess, Matrices, Origin, Program, ROWS_OF_WARP, SourceMap, TensorOp,
@@ -30,42 +30,35 @@ pub struct Stats {
     pub touched: BTreeSet<Touched>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-pub struct InstructionStats {
-    pub warps: u64,
-    /// Warps whose guard kept all lanes from acting.
-    pub idle: u64,
-    pub lanes: u64,
-    /// Branches at which lanes diverged.
-    pub divergent: u64,
-}
-
-impl InstructionStats {
-    pub fn add(&mut self, other: &Self) {
-        self.warps += other.warps;
-        self.idle += other.idle;
-        self.lanes += other.lanes;
-        self.divergent += other.divergent;
+counts! {
+    pub struct InstructionStats {
+        warps,
+        /// Warps whose guard kept all lanes from acting.
+        idle,
+        lanes,
+        /// Branches at which lanes diverged.
+        divergent,
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-pub struct AccessStats {
-    pub global_requests: u64,
-    pub transactions: u64,
-    pub sectors: u64,
-    pub sectors_ideal: u64,
-    pub global_bytes: u64,
-    pub l1_wavefronts: u64,
-    pub shared_requests: u64,
-    pub wavefronts: u64,
-    pub wavefronts_ideal: u64,
-    /// Executions that made no request of their own.
-    pub merged: u64,
-    pub const_requests: u64,
-    pub local_requests: u64,
-    pub cluster_requests: u64,
-    pub cluster_sectors: u64,
+counts! {
+    pub struct AccessStats {
+        global_requests,
+        transactions,
+        sectors,
+        sectors_ideal,
+        global_bytes,
+        l1_wavefronts,
+        shared_requests,
+        wavefronts,
+        wavefronts_ideal,
+        /// Executions that made no request of their own.
+        merged,
+        const_requests,
+        local_requests,
+        cluster_requests,
+        cluster_sectors,
+    }
 }
 
 impl AccessStats {
@@ -124,25 +117,8 @@ impl Stats {
     }
 
     pub fn add(&mut self, other: &Stats) {
-        for (sum, part) in self.instructions.iter_mut().zip(&other.instructions) {
-            sum.add(part);
-        }
-        for (sum, part) in self.accesses.iter_mut().zip(&other.accesses) {
-            sum.global_requests += part.global_requests;
-            sum.transactions += part.transactions;
-            sum.sectors += part.sectors;
-            sum.sectors_ideal += part.sectors_ideal;
-            sum.global_bytes += part.global_bytes;
-            sum.l1_wavefronts += part.l1_wavefronts;
-            sum.shared_requests += part.shared_requests;
-            sum.wavefronts += part.wavefronts;
-            sum.wavefronts_ideal += part.wavefronts_ideal;
-            sum.merged += part.merged;
-            sum.const_requests += part.const_requests;
-            sum.local_requests += part.local_requests;
-            sum.cluster_requests += part.cluster_requests;
-            sum.cluster_sectors += part.cluster_sectors;
-        }
+        self.instructions.iter_mut().zip(&other.instructions).for_each(|(sum, part)| *sum += *part);
+        self.accesses.iter_mut().zip(&other.accesses).for_each(|(sum, part)| *sum += *part);
         for (sum, part) in self.atomics.iter_mut().zip(&other.atomics) {
             sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
         }
@@ -212,7 +188,7 @@ impl Stats {
             counters.ptx_thread_instructions = lanes;
         }
         match program.code[pc].action {
-            Action::Alu { alu, .. } if program.origins[pc].counts => match TABLE[alu as usize].class {
+            Action::Alu { alu, .. } if program.origins[pc].counts => match alu.row().class {
                 Class::F32Fma => counters.f32_fma = lanes,
                 Class::F32 => counters.f32_other = lanes,
                 Class::F64 => counters.f64_ops = lanes,

@@ -11,7 +11,7 @@ use ptx::program::AtomicOp;
 pub struct Stores {
     pub pending: Vec<Store>,
     /// Groups that each thread has committed.
-    pub groups: Vec<u32>,
+    groups: Vec<u32>,
 }
 
 /// A store that one thread started.
@@ -38,8 +38,7 @@ impl Store {
 
 impl Stores {
     pub fn new(machine: &Machine<'_>) -> Self {
-        let of_block = machine.config.block.volume().next_multiple_of(LANES as u64) as usize;
-        let threads = of_block * machine.clusters.blocks as usize;
+        let threads = machine.warps() as usize * LANES * machine.clusters.blocks as usize;
         let groups = if machine.program.bulk_copies.is_empty() { Vec::new() } else { vec![0; threads] };
         Self { pending: Vec::new(), groups }
     }
@@ -60,8 +59,8 @@ impl Stores {
         }
     }
 
-    /// Returns true if the store is in a group that was committed.
-    pub fn is_committed(&self, store: &Store) -> bool {
-        store.group < self.groups[store.warp as usize * LANES + store.lane as usize]
+    /// The number of groups that the thread of a store has committed.
+    pub fn committed(&self, store: &Store) -> u32 {
+        self.groups[store.warp as usize * LANES + store.lane as usize]
     }
 }

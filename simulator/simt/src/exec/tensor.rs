@@ -32,113 +32,81 @@ use alu::registers::{LANES, Registers};
 use ptx::program::fragment::{Fragment, Number, Shape};
 use ptx::program::{MultiplyAdd, Wgmma};
 
-/// Executes a product of all lanes.
-pub fn multiply_add(executor: Executor, registers: &mut Registers, operation: &MultiplyAdd) {
-    #[cfg(target_arch = "x86_64")]
-    if executor.has_vectors() {
-        // SAFETY: `has_vectors` is true only if the executor found on this processor every feature that `multiply_add_vector` is
-        // compiled for.
-        return unsafe { multiply_add_vector(registers, operation) };
-    }
-    let _ = executor;
-    multiply_add_anywhere(registers, operation);
+/// Makes a function of another one that is compiled twice: for any processor, and for those with wide vectors and fused multiply-add.
+macro_rules! for_processors {
+    ($(#[$doc:meta])* pub fn $name:ident = $anywhere:ident($($argument:ident: $ty:ty),*)) => {
+        $(#[$doc])*
+        pub fn $name(executor: Executor, $($argument: $ty),*) {
+            #[cfg(target_arch = "x86_64")]
+            if executor.has_vectors() {
+                #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+                fn vector($($argument: $ty),*) {
+                    $anywhere($($argument),*);
+                }
+                // SAFETY: `has_vectors` is true only if the executor found on this processor every feature that `vector` is compiled for.
+                return unsafe { vector($($argument),*) };
+            }
+            let _ = executor;
+            $anywhere($($argument),*);
+        }
+    };
 }
 
-/// [`multiply_add_anywhere`], compiled for processors with wide vectors and fused multiply-add.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn multiply_add_vector(registers: &mut Registers, operation: &MultiplyAdd) {
-    multiply_add_anywhere(registers, operation);
+for_processors! {
+    /// Executes a product of all lanes.
+    pub fn multiply_add = multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd)
 }
 
 /// It and all its steps are inlined into its two callers, so that each gets its own machine code for all of it.
 #[inline(always)]
 fn multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd) {
     let Shape { n, k, .. } = operation.a.shape;
+    let (a, b) = (matrix(registers, &operation.a), matrix(registers, &operation.b));
+    let mut d = matrix(registers, &operation.c);
     match operation.d.number {
-        Number::S32 => {
-            let of_bits = |bits: u64, number: Number| match number {
-                Number::S8 => i64::from(bits as i8),
-                Number::U8 => i64::from(bits as u8),
-                _ => i64::from(bits as i32),
-            };
-            let (a, b) = (gather(registers, &operation.a, of_bits), gather(registers, &operation.b, of_bits));
-            let mut d = gather(registers, &operation.c, of_bits);
-            for (row, sums) in d.chunks_exact_mut(n).enumerate() {
-                for (column, sum) in sums.iter_mut().enumerate() {
-                    *sum += (0..k).map(|i| a[row * k + i] * b[i * n + column]).sum::<i64>();
-                }
+        Number::S32 => add_in_order(&a, &b, &mut d, (n, k), |a, b, sum| a * b + sum),
+        Number::F64 => add_in_order(&a, &b, &mut d, (n, k), f64::mul_add),
+        number if operation.a.number.is_quarter() => {
+            let mut sums = vec![0.0; d.len()];
+            for odd in [false, true] {
+                let (a, b) = pairs_of_k(&a, &b, n, k, odd);
+                add_products(&a, &b, &mut sums, (n, k / 2, k / 2), Number::F16, Sums { number, kept: KEPT, digits: DIGITS });
             }
-            scatter(registers, &operation.d, &d, |sum| {
-                let clamped = sum.clamp(i64::from(i32::MIN), i64::from(i32::MAX));
-                u64::from(if operation.saturates { clamped } else { sum } as u32)
-            });
-        }
-        Number::F64 => {
-            let (a, b) = (gather(registers, &operation.a, float_of_bits), gather(registers, &operation.b, float_of_bits));
-            let mut d = gather(registers, &operation.c, float_of_bits);
-            for (row, sums) in d.chunks_exact_mut(n).enumerate() {
-                for i in 0..k {
-                    let factor = a[row * k + i];
-                    sums.iter_mut().zip(&b[i * n..][..n]).for_each(|(sum, b)| *sum = factor.mul_add(*b, *sum));
-                }
-            }
-            scatter(registers, &operation.d, &d, f64::to_bits);
+            // In the type of D, whose numbers a sum of two f64 holds exactly, or too far away to change the rounding.
+            d.iter_mut().zip(&sums).for_each(|(d, sum)| *d += *sum);
         }
         number => {
-            let (a, b) = (gather(registers, &operation.a, float_of_bits), gather(registers, &operation.b, float_of_bits));
-            let mut d = gather(registers, &operation.c, float_of_bits);
-            if operation.a.number.is_quarter() {
-                let mut sums = vec![0.0; d.len()];
-                for odd in [false, true] {
-                    let (a, b) = pairs_of_k(&a, &b, n, k, odd);
-                    add_products(&a, &b, &mut sums, (n, k / 2, k / 2), Number::F16, Sums { number, kept: KEPT, digits: DIGITS });
-                }
-                // In the type of D, whose numbers a sum of two f64 holds exactly, or too far away to change the rounding.
-                d.iter_mut().zip(&sums).for_each(|(d, sum)| *d += *sum);
-            } else {
-                // Only `wmma` has products of 16 columns.
-                let at_once = if operation.a.number == Number::Tf32 && n == 16 { k / 2 } else { k };
-                add_products(&a, &b, &mut d, (n, k, at_once), operation.a.number, Sums { number, kept: KEPT, digits: DIGITS });
-            }
-            scatter(registers, &operation.d, &d, |sum| match number {
-                Number::F16 => u64::from(half::round::<F16>(sum, Rounding::Nearest).0),
-                _ => u64::from(canonical32(sum as f32).to_bits()),
-            });
+            // Only `wmma` has products of 16 columns.
+            let at_once = if operation.a.number == Number::Tf32 && n == 16 { k / 2 } else { k };
+            add_products(&a, &b, &mut d, (n, k, at_once), operation.a.number, Sums { number, kept: KEPT, digits: DIGITS });
+        }
+    }
+    for (position, register) in operation.d.registers.iter().enumerate().take(operation.d.count()) {
+        let bits = scattered(&operation.d, position, &d, operation.saturates);
+        registers.set_lanes(operation.d.number.kind(), *register, &bits);
+    }
+}
+
+/// Adds A B to the sums in order of k. All sums of integers are exact in f64.
+#[inline(always)]
+fn add_in_order(a: &[f64], b: &[f64], sums: &mut [f64], (n, k): (usize, usize), multiply_add: impl Fn(f64, f64, f64) -> f64) {
+    for (row, sums) in a.chunks_exact(k).zip(sums.chunks_exact_mut(n)) {
+        for (factor, b) in row.iter().zip(b.chunks_exact(n)) {
+            sums.iter_mut().zip(b).for_each(|(sum, b)| *sum = multiply_add(*factor, *b, *sum));
         }
     }
 }
 
-/// Adds A B to the sums in `d`, for a warp's rows of `wgmma`. The matrices are row by row.
-pub fn add_rows(executor: Executor, operation: &Wgmma, a: &[f64], b: &[f64], d: &mut [f64]) {
-    #[cfg(target_arch = "x86_64")]
-    if executor.has_vectors() {
-        // SAFETY: `has_vectors` is true only if the executor found on this processor every feature that `add_rows_vector` is compiled for.
-        return unsafe { add_rows_vector(operation, a, b, d) };
-    }
-    let _ = executor;
-    add_rows_anywhere(operation, a, b, d);
-}
-
-/// [`add_rows_anywhere`], compiled for processors with wide vectors and fused multiply-add.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-fn add_rows_vector(operation: &Wgmma, a: &[f64], b: &[f64], d: &mut [f64]) {
-    add_rows_anywhere(operation, a, b, d);
+for_processors! {
+    /// Adds A B to the sums in `d`, for a warp's rows of `wgmma`. The matrices are row by row.
+    pub fn add_rows = add_rows_anywhere(operation: &Wgmma, a: &[f64], b: &[f64], d: &mut [f64])
 }
 
 #[inline(always)]
 fn add_rows_anywhere(operation: &Wgmma, a: &[f64], b: &[f64], d: &mut [f64]) {
     let Shape { n, k, .. } = operation.shape;
     match (operation.sum, operation.a_number.is_quarter()) {
-        // All sums of integers are exact in f64.
-        (Number::S32, _) => {
-            for (row, sums) in a.chunks_exact(k).zip(d.chunks_exact_mut(n)) {
-                for (factor, b) in row.iter().zip(b.chunks_exact(n)) {
-                    sums.iter_mut().zip(b).for_each(|(sum, b)| *sum += factor * b);
-                }
-            }
-        }
+        (Number::S32, _) => add_in_order(a, b, d, (n, k), |a, b, sum| a * b + sum),
         (number, true) => {
             let kept = Sums { number, kept: KEPT_OF_QUARTERS, digits: KEPT_OF_QUARTERS as u32 };
             add_products(a, b, d, (n, k, k), operation.a_number, kept);
@@ -291,50 +259,51 @@ fn power_of_two(exponent: i32) -> f64 {
 
 /// A matrix, row by row, from the lanes' registers.
 #[inline(always)]
-fn gather<T: Copy + Default>(registers: &Registers, fragment: &Fragment, of_bits: impl Fn(u64, Number) -> T) -> Vec<T> {
+fn matrix(registers: &Registers, fragment: &Fragment) -> Vec<f64> {
+    gather(fragment, |position| match fragment.number {
+        Number::F64 => *registers.doubles(fragment.registers[position]),
+        _ => registers.words(fragment.registers[position]).map(u64::from),
+    })
+}
+
+/// A matrix, row by row, from the bits of each of its registers.
+#[inline(always)]
+pub fn gather(fragment: &Fragment, bits_of: impl Fn(usize) -> [u64; LANES]) -> Vec<f64> {
     let (rows, columns) = fragment.extents();
     let number = fragment.number;
-    let mut matrix = vec![T::default(); rows * columns];
-    for (position, register) in fragment.registers.iter().enumerate().take(fragment.count()) {
-        let bits = match number {
-            Number::F64 => *registers.doubles(*register),
-            _ => registers.words(*register).map(u64::from),
-        };
+    let mut matrix = vec![0.0; rows * columns];
+    for position in 0..fragment.count() {
+        let bits = bits_of(position);
         for element in 0..number.per_register() {
             let places = fragment.places(position, element);
             for lane in 0..LANES {
                 let (row, column) = places[lane];
-                matrix[row * columns + column] = of_bits(bits[lane] >> (8 * number.bytes() * element), number);
+                matrix[row * columns + column] = number_of_bits(bits[lane] >> (8 * number.bytes() * element), number);
             }
         }
     }
     matrix
 }
 
-/// A matrix, row by row, into the lanes' registers.
+/// The bits of one of the registers of a matrix of sums, given row by row.
 #[inline(always)]
-fn scatter<T: Copy>(registers: &mut Registers, fragment: &Fragment, matrix: &[T], to_bits: impl Fn(T) -> u64) {
+pub fn scattered(fragment: &Fragment, position: usize, matrix: &[f64], saturates: bool) -> [u64; LANES] {
     let (_, columns) = fragment.extents();
     let number = fragment.number;
-    for (position, register) in fragment.registers.iter().enumerate().take(fragment.count()) {
-        let mut bits = [0; LANES];
-        for element in 0..number.per_register() {
-            let places = fragment.places(position, element);
-            for lane in 0..LANES {
-                let (row, column) = places[lane];
-                bits[lane] |= to_bits(matrix[row * columns + column]) << (8 * number.bytes() * element);
-            }
-        }
-        match number {
-            Number::F64 => *registers.doubles_mut(*register) = bits,
-            _ => *registers.words_mut(*register) = bits.map(|bits| bits as u32),
+    let mut bits = [0; LANES];
+    for element in 0..number.per_register() {
+        let places = fragment.places(position, element);
+        for lane in 0..LANES {
+            let (row, column) = places[lane];
+            bits[lane] |= bits_of_sum(matrix[row * columns + column], number, saturates) << (8 * number.bytes() * element);
         }
     }
+    bits
 }
 
-/// The value of the low bits of a register.
+/// The number in the low bits of a register, a float or an integer.
 #[inline(always)]
-fn float_of_bits(bits: u64, number: Number) -> f64 {
+pub fn number_of_bits(bits: u64, number: Number) -> f64 {
     match number {
         Number::F16 => F16(bits as u16).widen().into(),
         Number::Bf16 => Bf16(bits as u16).widen().into(),
@@ -343,29 +312,25 @@ fn float_of_bits(bits: u64, number: Number) -> f64 {
         Number::E4M3 => quarter::of_e4m3(bits as u8).widen().into(),
         Number::E5M2 => quarter::of_e5m2(bits as u8).widen().into(),
         Number::F64 => f64::from_bits(bits),
+        Number::S8 => (bits as i8).into(),
+        Number::U8 => (bits as u8).into(),
+        Number::S32 => (bits as i32).into(),
         _ => f64::from(f32::from_bits(bits as u32)),
     }
 }
 
-/// The number in the low bits of a register, a float or an integer.
-pub fn number_of_bits(bits: u64, number: Number) -> f64 {
-    match number {
-        Number::S8 => (bits as i8).into(),
-        Number::U8 => (bits as u8).into(),
-        Number::S32 => (bits as i32).into(),
-        number => float_of_bits(bits, number),
-    }
-}
-
-/// The bits of a sum of `wgmma`.
-pub fn bits_of_sum(sum: f64, number: Number, saturates: bool) -> u32 {
-    match number {
+/// The bits of a sum.
+#[inline(always)]
+fn bits_of_sum(sum: f64, number: Number, saturates: bool) -> u64 {
+    let word = match number {
+        Number::F64 => return sum.to_bits(),
         Number::F16 => half::round::<F16>(sum, Rounding::Nearest).0.into(),
         // A conversion from a float saturates by itself.
         Number::S32 if saturates => sum as i32 as u32,
         Number::S32 => sum as i64 as u32,
         _ => canonical32(sum as f32).to_bits(),
-    }
+    };
+    word.into()
 }
 
 /// Converts a sum to the type of D.
@@ -441,7 +406,7 @@ mod tests {
                         _ if case >= 10_000 => (bits & near) ^ one,
                         _ => bits,
                     };
-                    float_of_bits(bits, number)
+                    number_of_bits(bits, number)
                 };
                 let k = 1 + case % 16;
                 let a: Vec<f64> = (0..k).map(|_| value(number)).collect();

@@ -1,26 +1,25 @@
 //! Reads textures, and reads and writes surfaces. The checks for races and for reads of what nobody wrote do not see these accesses.
 
+use super::access::set_lane;
 use super::core::Core;
 use super::machine::{Machine, Stop};
 use super::request::lanes_of;
 use crate::texture::{Binding, Coordinate, ImageView, Place, Texture, level_of, on_cube};
-use alu::registers::{Reg, Registers};
+use alu::registers::{Kind, Reg, Registers};
 use ptx::finding::FindingKind;
-use ptx::program::{OutsideSurface, SINK, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery};
+use ptx::program::{OutsideSurface, TextureHandle, TextureLevel, TextureOp, TexturePlace, TextureQuery};
 
 /// Executes the operation for the lanes in `active`.
 pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, active: u32, pc: u32) -> Result<(), Stop> {
     let machine = core.machine;
     let op = machine.program.textures[index as usize];
-    let stop =
-        |kind: FindingKind, lane: usize| Stop::Fault { kind: Box::new(kind), pc, warp: core.warp, lane: lane as u32, lanes: 1 };
     for lane in lanes_of(active) {
         let (TextureOp::Fetch { handle, .. } | TextureOp::Query { handle, .. } | TextureOp::Surface { handle, .. }) = op;
         let handle = match handle {
             TextureHandle::Register(register) => registers.doubles(register)[lane],
             TextureHandle::Variable(register) => {
                 let address = registers.doubles(register)[lane];
-                u64::from(read(machine, address, 4)) | u64::from(read(machine, address + 4, 4)) << 32
+                read(machine, address, 8)
             }
         };
         let binding = machine.options.textures.get(&handle);
@@ -28,17 +27,18 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, activ
             (TextureOp::Fetch { place, by_index, gather, level, results, .. }, Some(Binding::Texture(texture))) => {
                 let level = self::level(registers, texture, level, lane);
                 let place = Place { level, ..position(registers, place, by_index, lane) };
-                let read = |address, bytes| read(machine, address, bytes);
+                let read = |address, bytes| read(machine, address, bytes) as u32;
                 let values = match gather {
                     Some(channel) => texture.gather(&place, channel, read),
                     None => texture.fetch(&place, read),
                 };
-                for (register, value) in results.iter().zip(values).filter(|(register, _)| **register != SINK) {
-                    registers.words_mut(*register)[lane] = value;
+                for (register, value) in results.iter().zip(values) {
+                    set_lane(registers, *register, Kind::Word, lane, value.into());
                 }
             }
             (TextureOp::Query { what, result, .. }, Some(binding)) => registers.words_mut(result)[lane] = property(binding, what),
             (TextureOp::Surface { loads, place, width, count, outside, registers: values, .. }, Some(Binding::Surface(image))) => {
+                let kind = if width == 8 { Kind::Double } else { Kind::Word };
                 let (bytes, at, layer) = texel(image, registers, place, lane);
                 let address = match outside {
                     OutsideSurface::Clamp => {
@@ -53,10 +53,10 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, activ
                 let Some(address) = address else {
                     match outside {
                         OutsideSurface::Trap => {
-                            return Err(stop(FindingKind::OutsideSurface { at, extent: image.extent }, lane));
+                            return Err(core.stop(FindingKind::OutsideSurface { at, extent: image.extent }, 1 << lane, pc));
                         }
                         _ if loads => {
-                            values.iter().take(count as usize).for_each(|register| set(registers, *register, width, lane, 0))
+                            values.iter().take(count as usize).for_each(|register| set_lane(registers, *register, kind, lane, 0))
                         }
                         _ => {}
                     }
@@ -65,32 +65,17 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, activ
                 for (number, register) in values.iter().take(count as usize).enumerate() {
                     let address = address + number as u64 * u64::from(width);
                     if loads {
-                        let value = u64::from(read(machine, address, width.min(4)));
-                        let high = if width == 8 { u64::from(read(machine, address + 4, 4)) << 32 } else { 0 };
-                        set(registers, *register, width, lane, value | high);
-                    } else if width == 8 {
-                        let value = registers.doubles(*register)[lane];
-                        write(machine, address, 4, value as u32);
-                        write(machine, address + 4, 4, (value >> 32) as u32);
+                        set_lane(registers, *register, kind, lane, read(machine, address, width));
                     } else {
-                        write(machine, address, width, registers.words(*register)[lane]);
+                        write(machine, address, width, registers.lane(kind, *register, lane));
                     }
                 }
                 core.changed = true;
             }
-            _ => return Err(stop(FindingKind::InvalidTexture { handle }, lane)),
+            _ => return Err(core.stop(FindingKind::InvalidTexture { handle }, 1 << lane, pc)),
         }
     }
     Ok(())
-}
-
-fn set(registers: &mut Registers, register: Reg, width: u32, lane: usize, value: u64) {
-    if register == SINK {
-    } else if width == 8 {
-        registers.doubles_mut(register)[lane] = value;
-    } else {
-        registers.words_mut(register)[lane] = value as u32;
-    }
 }
 
 fn position(registers: &Registers, place: TexturePlace, by_index: bool, lane: usize) -> Place {
@@ -149,26 +134,18 @@ fn property(binding: &Binding, what: TextureQuery) -> u32 {
     }
 }
 
-/// Reads 1, 2, or 4 bytes, aligned to their number. Outside of every allocation there are zeros, which only a
+/// Reads 1, 2, 4, or 8 bytes, aligned to their number. Outside of every allocation there are zeros, which only a
 /// program sees that freed the memory of its texture.
-fn read(machine: &Machine<'_>, address: u64, bytes: u32) -> u32 {
-    let mut hint = 0;
-    match machine.region(&mut hint, address, u64::from(bytes)) {
-        Some(region) => {
-            let offset = address - region.base;
-            let word = region.buffer.word(offset & !3) >> (offset % 4 * 8);
-            if bytes == 4 { word } else { word & ((1 << (8 * bytes)) - 1) }
-        }
-        None => 0,
-    }
+fn read(machine: &Machine<'_>, address: u64, bytes: u32) -> u64 {
+    let region = machine.region(&mut 0, address, bytes.into());
+    region.map_or(0, |region| region.buffer.element(address - region.base, bytes))
 }
 
-/// Writes 1, 2, or 4 bytes, aligned to their number.
-fn write(machine: &Machine<'_>, address: u64, bytes: u32, value: u32) {
-    let mut hint = 0;
-    let Some(region) = machine.region(&mut hint, address, u64::from(bytes)) else { return };
-    let offset = address - region.base;
-    region.buffer.note_written(offset, u64::from(bytes));
-    let (shift, mask) = (offset % 4 * 8, if bytes == 4 { u32::MAX } else { (1 << (8 * bytes)) - 1 });
-    region.buffer.update_word(offset & !3, |word| word & !(mask << shift) | (value & mask) << shift);
+/// Writes 1, 2, 4, or 8 bytes, aligned to their number.
+fn write(machine: &Machine<'_>, address: u64, bytes: u32, value: u64) {
+    if let Some(region) = machine.region(&mut 0, address, bytes.into()) {
+        let offset = address - region.base;
+        region.buffer.note_written(offset, bytes.into());
+        region.buffer.set_element(offset, bytes, value);
+    }
 }

@@ -6,7 +6,7 @@
 use super::core::Core;
 use super::machine::Stop;
 use super::mbarrier::{self, OpenPhase};
-use super::request::{lanes_of, lanes_where};
+use super::request::lanes_of;
 use super::stack::{self, Saved};
 use super::{
     access, async_copy, atomics, bulk, cluster_barrier, cluster_copy, exchange, heap, matrix, print, texture, warpgroup, wgmma,
@@ -89,6 +89,13 @@ pub enum Pause {
     Turn,
 }
 
+impl Pause {
+    /// Returns true if the warp waits at this barrier of the block.
+    pub fn is_at(&self, barrier: u32) -> bool {
+        matches!(self, Pause::Barrier { barrier: other, .. } if *other == barrier)
+    }
+}
+
 impl Warp {
     /// A warp of the block with this rank in every cluster.
     pub fn new(core: &Core<'_>, rank: u32) -> Self {
@@ -98,10 +105,7 @@ impl Warp {
         let addresses =
             core.machine.shared_addresses.iter().map(|(register, kind, offset)| (*register, *kind, offset.wrapping_add(base)));
         for (register, kind, value) in core.machine.constants.iter().copied().chain(addresses) {
-            match kind {
-                Kind::Double => registers.doubles_mut(register).fill(value),
-                _ => registers.words_mut(register).fill(value as u32),
-            }
+            registers.set_lanes(kind, register, &[value; LANES]);
         }
         let local = vec![[0; LANES]; program.local_bytes as usize / 4];
         let path = Path { pc: 0, reconverge: NOWHERE, lanes: 0, depth: 0 };
@@ -149,9 +153,9 @@ impl Warp {
         let code = core.machine.program.code.as_slice();
         let executor = core.executor;
         let mut path = self.path;
-        let turn = if core.machine.options.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.fuel);
+        let turn = if core.machine.options.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.own.fuel);
         let mut executed = 0;
-        let recording = core.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp - core.first_warp));
+        let recording = core.own.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp - core.first_warp));
         // Nearly all programs need neither, and pay for one test.
         let attentive = recording || core.products.are_watched;
         let pause = loop {
@@ -200,9 +204,10 @@ impl Warp {
                 Action::Load(index) => access::load(core, &mut self.registers, &self.local, index, active, at)?,
                 Action::Store(index) => access::store(core, &self.registers, &mut self.local, index, active, at)?,
                 Action::Atomic(index) => atomics::execute(core, &mut self.registers, index, active, at)?,
-                Action::Tensor(_) if active != FULL => return Err(core.stop(FindingKind::PartialWarp, active, at)),
+                Action::Tensor(_) | Action::Wgmma(_) if active != FULL => {
+                    return Err(core.stop(FindingKind::PartialWarp, active, at));
+                }
                 Action::Tensor(index) => matrix::execute(core, &mut self.registers, index, at)?,
-                Action::Wgmma(_) if active != FULL => return Err(core.stop(FindingKind::PartialWarp, active, at)),
                 Action::Wgmma(step) => wgmma::execute(core, &mut self.registers, step, at)?,
                 Action::Texture(index) => texture::execute(core, &mut self.registers, index, active, at)?,
                 Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
@@ -210,11 +215,7 @@ impl Warp {
                 Action::BulkCopy(index) => bulk::begin(core, &self.registers, index, active, at)?,
                 Action::CommitBulk => core.stores.commit(core.warp, active),
                 Action::WaitForBulk { pending } => bulk::wait(core, pending, active)?,
-                Action::ProxyFence => {
-                    if let Some(watch) = &mut core.watch {
-                        watch.proxy_fence(core.warp, active);
-                    }
-                }
+                Action::ProxyFence => core.check(|watch, warp| watch.proxy_fence(warp, active)),
                 Action::CommitCopies => core.copies.commit(core.warp, active),
                 Action::WaitForCopies { pending } => async_copy::wait(core, pending, active),
                 Action::CopyLocal { from, to, bytes } => self.copy_local(from, to, bytes, active),
@@ -283,18 +284,14 @@ impl Warp {
                 }
                 Action::Fence { in_block } => {
                     std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-                    if let Some(watch) = &mut core.watch {
-                        watch.fence(core.warp, in_block);
-                    }
+                    core.check(|watch, warp| watch.order.fence(warp, in_block));
                 }
                 // The lanes of a warp run in lockstep here, so there is nothing to wait for.
-                Action::WarpSync { members } => {
-                    if let Some(watch) = &mut core.watch {
-                        for members in groups(self.registers.words(members), active) {
-                            watch.synchronize_lanes(core.warp, members, self.live);
-                        }
+                Action::WarpSync { members } => core.check(|watch, warp| {
+                    for (members, _) in exchange::groups(self.registers.words(members), active) {
+                        watch.order.synchronize_lanes(warp, members, self.live);
                     }
-                }
+                }),
 
                 Action::Print { format, arguments, result } => {
                     print::print(core, &mut self.local, (format, arguments, result), active, at)?;
@@ -314,7 +311,7 @@ impl Warp {
         };
         self.path = path;
         self.executed += executed;
-        core.fuel = core.fuel.saturating_sub(executed);
+        core.own.fuel = core.own.fuel.saturating_sub(executed);
         Ok(pause)
     }
 
@@ -387,8 +384,7 @@ impl Warp {
             }
             self.park(path, active, at);
             // The barrier is executed again, and counted then.
-            let stats = &mut core.stats.instructions[at as usize];
-            (stats.warps, stats.lanes) = (stats.warps - 1, stats.lanes - u64::from(active.count_ones()));
+            uncount(core, at, active);
             return Ok(None);
         }
         let mut votes = Votes::default();
@@ -415,8 +411,7 @@ impl Warp {
             return Ok(None);
         }
         // It is executed again when the phase is over, and counted then.
-        let stats = &mut core.stats.instructions[at as usize];
-        (stats.warps, stats.lanes) = (stats.warps - 1, stats.lanes - u64::from(active.count_ones()));
+        uncount(core, at, active);
         if active == self.live || self.parked.is_some() {
             path.pc = at;
             return Ok(Some(Pause::AtCluster { phase: core.cluster_barrier.phase, pc: at }));
@@ -457,11 +452,7 @@ impl Warp {
     /// The register of the lowest active lane.
     #[inline(always)]
     fn first_value(&self, register: Reg, kind: Kind, active: u32) -> u64 {
-        let lane = active.trailing_zeros() as usize;
-        match kind {
-            Kind::Double => self.registers.doubles(register)[lane],
-            _ => u64::from(self.registers.words(register)[lane]),
-        }
+        self.registers.lane(kind, register, active.trailing_zeros() as usize)
     }
 
     /// Gives the warp the outcome of the poll that it waits for.
@@ -478,12 +469,7 @@ impl Warp {
         self.registers.set_predicate(destination, lanes, if agreed { FULL } else { 0 });
     }
 
-    /// Threads that have not ended.
-    pub fn live_threads(&self) -> u32 {
-        self.live.count_ones()
-    }
-
-    /// The same as a mask of lanes.
+    /// The lanes whose threads have not ended.
     pub fn live(&self) -> u32 {
         self.live
     }
@@ -494,12 +480,8 @@ impl Warp {
     }
 }
 
-/// The masks that the active lanes name, each once.
-fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = u32> {
-    let mut open = active;
-    std::iter::from_fn(move || {
-        let mask = *masks.get(open.trailing_zeros() as usize)?;
-        open &= !lanes_where(open, |lane| masks[lane] == mask);
-        Some(mask)
-    })
+/// Takes the count of an instruction back, which these lanes will execute again.
+fn uncount(core: &mut Core<'_>, at: u32, lanes: u32) {
+    let stats = &mut core.stats.instructions[at as usize];
+    (stats.warps, stats.lanes) = (stats.warps - 1, stats.lanes - u64::from(lanes.count_ones()));
 }

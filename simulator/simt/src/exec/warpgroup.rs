@@ -14,7 +14,7 @@ pub fn set(core: &mut Core<'_>, (count, grows): (u32, bool), active: u32, live: 
         return Err(core.stop(FindingKind::PartialWarp, active, pc));
     }
     let warp = (core.warp - core.first_warp) as usize;
-    let pool = &mut core.register_pool;
+    let pool = &mut core.own.register_pool;
     pool.executed[warp].push(pc);
     let Some(held) = pool.held.get(warp).copied() else { return Ok(true) };
     if grows && count < held || !grows && count > held {

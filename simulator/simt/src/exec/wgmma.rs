@@ -7,9 +7,10 @@
 use super::core::Core;
 use super::descriptor::{Descriptor, GROUP, UNIT, UNITS_OF_K};
 use super::machine::Stop;
-use super::products::{Agreed, Product, WARPS, slots};
+use super::products::{Agreed, Product, WARPS, are_in_order, collide, slots};
 use super::request::{Pattern, Request};
 use super::tensor;
+use super::watch::found::{Defect, WgmmaDefect};
 use alu::registers::{FULL, LANES, Registers};
 use ptx::finding::wgmma::{DescriptorDefect, WgmmaMisuse};
 use ptx::finding::{AccessOp, FindingKind};
@@ -36,8 +37,8 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, step: WgmmaStep, 
             let finished = of_warp.unfinished.iter().take_while(|product| product.group < first_kept).count();
             finish(core, registers, finished);
             // All lanes have waited until the products have read what they read.
-            if let (Some(watch), true) = (&mut core.watch, finished > 0) {
-                watch.synchronize_lanes(core.warp, FULL, FULL);
+            if finished > 0 {
+                core.check(|watch, warp| watch.order.synchronize_lanes(warp, FULL, FULL));
             }
         }
     }
@@ -71,20 +72,14 @@ fn start(core: &mut Core<'_>, registers: &mut Registers, index: u32, pc: u32) ->
         core.watch_start(Agreed { pc, warp: in_block, descriptors: [of_a.map(|lanes| lanes[0]), Some(of_b[0])], adds }, index);
     }
 
-    let is_same = |product: &Product| {
-        let other = &machine.program.wgmmas[product.index as usize];
-        other.d == wgmma.d && other.shape.n == wgmma.shape.n
-    };
+    let of = |product: &Product| &machine.program.wgmmas[product.index as usize];
     let of_warp = &core.products.by_warp[warp as usize];
-    let overlaps = |product: &Product| {
-        !is_same(product) && machine.program.wgmmas[product.index as usize].d.iter().any(|register| wgmma.d.contains(register))
-    };
     // Such a product must not start before the others are finished, which was reported. It uses what they compute.
-    if let Some(last) = of_warp.unfinished.iter().rposition(overlaps) {
+    if let Some(last) = of_warp.unfinished.iter().rposition(|product| collide(of(product), wgmma)) {
         finish(core, registers, last + 1);
     }
     let of_warp = &mut core.products.by_warp[warp as usize];
-    let computed_before = of_warp.unfinished.iter().any(is_same);
+    let computed_before = of_warp.unfinished.iter().any(|product| are_in_order(of(product), wgmma));
     let c = (!computed_before).then(|| wgmma.d.iter().map(|register| *registers.words(*register)).collect());
     wgmma.d.iter().for_each(|register| registers.words_mut(*register).fill(UNFINISHED));
     let (of_d, of_a) = slots(machine.program, index);
@@ -120,14 +115,15 @@ fn matrix_units(
     let reserved = Descriptor::has_reserved_bits(bits).then_some(DescriptorDefect::ReservedBits);
     let misaligned = DescriptorDefect::Misaligned { address: descriptor.start, unit: descriptor.period() };
     let defect = reserved.or((!descriptor.is_aligned()).then_some(misaligned));
-    if let (Some(defect), Some(watch)) = (defect, &mut core.watch) {
-        watch.descriptor(bits, defect, pc, core.warp);
+    if let Some(defect) = defect {
+        let defect = Defect::Wgmma(WgmmaDefect::Descriptor { descriptor: bits, defect });
+        core.check(|watch, warp| watch.report(defect, pc, warp, 0));
     }
     Ok(units.into_iter().map(|unit| base + unit).collect())
 }
 
 fn misuse(core: &Core<'_>, misuse: WgmmaMisuse, pc: u32) -> Stop {
-    Stop::Fault { kind: Box::new(FindingKind::Wgmma(misuse)), pc, warp: core.warp, lane: 0, lanes: LANES as u32 }
+    core.stop(FindingKind::Wgmma(misuse), FULL, pc)
 }
 
 /// Finishes the warp's `count` oldest products.
@@ -160,7 +156,7 @@ fn compute(core: &Core<'_>, registers: &Registers, wgmma: &Wgmma, product: &Prod
     let mut a = match wgmma.a {
         FactorA::Registers(named) => {
             let fragment = Fragment::new(Part::A, shape, a_number);
-            gather(&fragment, named.iter().map(|register| registers.words(*register)))
+            tensor::gather(&fragment, |position| registers.words(named[position]).map(u64::from))
         }
         FactorA::Shared(_) => matrix(&core.shared, of_a, a_number, wgmma.transposes_a, ROWS_OF_WARP),
     };
@@ -174,9 +170,13 @@ fn compute(core: &Core<'_>, registers: &Registers, wgmma: &Wgmma, product: &Prod
         values.iter().enumerate().for_each(|(k, value)| b[k * shape.n + column] = *value);
     }
     let fragment = Fragment::new(Part::Accumulator, shape, sum);
-    let mut d = if product.adds { gather(&fragment, c.iter()) } else { vec![0.0; ROWS_OF_WARP * shape.n] };
+    let mut d = match product.adds {
+        true => tensor::gather(&fragment, |position| c[position].map(u64::from)),
+        false => vec![0.0; ROWS_OF_WARP * shape.n],
+    };
     tensor::add_rows(core.executor, wgmma, &a, &b, &mut d);
-    scatter(&fragment, &d, wgmma.saturates)
+    let registers = (0..fragment.count()).map(|position| tensor::scattered(&fragment, position, &d, wgmma.saturates));
+    registers.map(|bits| bits.map(|bits| bits as u32)).collect()
 }
 
 /// The elements of a matrix in shared memory, a row of A or a column of B after the other.
@@ -196,37 +196,6 @@ fn matrix(shared: &[u32], units: &[u32], number: Number, transposed: bool, rows:
         }
     }
     matrix
-}
-
-/// A matrix, row by row, from registers.
-fn gather<'r>(fragment: &Fragment, registers: impl Iterator<Item = &'r [u32; LANES]>) -> Vec<f64> {
-    let (rows, columns) = fragment.extents();
-    let number = fragment.number;
-    let mut matrix = vec![0.0; rows * columns];
-    for (position, values) in registers.enumerate() {
-        for element in 0..number.per_register() {
-            for ((row, column), bits) in fragment.places(position, element).into_iter().zip(values) {
-                matrix[row * columns + column] = tensor::number_of_bits(u64::from(bits >> (8 * number.bytes() * element)), number);
-            }
-        }
-    }
-    matrix
-}
-
-/// The registers of a matrix.
-fn scatter(fragment: &Fragment, matrix: &[f64], saturates: bool) -> Vec<[u32; LANES]> {
-    let (_, columns) = fragment.extents();
-    let number = fragment.number;
-    let mut registers = vec![[0; LANES]; fragment.count()];
-    for (position, values) in registers.iter_mut().enumerate() {
-        for element in 0..number.per_register() {
-            for ((row, column), bits) in fragment.places(position, element).into_iter().zip(values.iter_mut()) {
-                let sum = tensor::bits_of_sum(matrix[row * columns + column], number, saturates);
-                *bits |= sum << (8 * number.bytes() * element);
-            }
-        }
-    }
-    registers
 }
 
 impl Core<'_> {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
+use super::elements::{element, set_element};
 use super::words::Words;
 
 /// A contiguous piece of device memory.
@@ -143,25 +144,27 @@ impl Buffer {
     /// Atomically changes the word at an offset that is a multiple of 4, and returns the old value.
     pub fn update_word(&self, offset: u64, mut change: impl FnMut(u32) -> u32) -> u32 {
         let word = &self.words[self.start + (offset / 4) as usize];
-        let mut old = word.load(Relaxed);
-        loop {
-            match word.compare_exchange_weak(old, change(old), Relaxed, Relaxed) {
-                Ok(old) => return old,
-                Err(now) => old = now,
-            }
-        }
+        word.fetch_update(Relaxed, Relaxed, |old| Some(change(old))).unwrap_or_else(|old| old)
+    }
+
+    /// The element of 1, 2, 4 or 8 bytes at an offset.
+    #[inline(always)]
+    pub fn element(&self, offset: u64, width: u32) -> u64 {
+        element(|index| self.word(4 * index), offset, width)
+    }
+
+    /// Replaces an element. The other bytes of its word keep their values, even if other threads write them at the same time.
+    #[inline(always)]
+    pub fn set_element(&self, offset: u64, width: u32, value: u64) {
+        set_element(offset, width, value, |index, field, bits| match field {
+            u32::MAX => self.set_word(4 * index, bits),
+            _ => _ = self.update_word(4 * index, |word| word & !field | bits),
+        });
     }
 
     /// The byte at an offset.
-    #[inline(always)]
     pub fn byte(&self, offset: u64) -> u8 {
-        (self.word(offset & !3) >> shift(offset)) as u8
-    }
-
-    /// Replaces a byte. The other bytes of its word keep their values, even if other threads write them at the same time.
-    pub fn set_byte(&self, offset: u64, value: u8) {
-        let keep = !(0xff << shift(offset));
-        self.update_word(offset & !3, |word| (word & keep) | (u32::from(value) << shift(offset)));
+        self.element(offset, 1) as u8
     }
 
     /// Copies bytes out.
@@ -181,23 +184,40 @@ impl Buffer {
         }
     }
 
+    /// Copies bytes from a range of another buffer, or of this one. If the ranges overlap and the target is `after` the source, the last
+    /// bytes are copied first, so that none is overwritten before it is read.
+    pub fn copy(&self, offset: u64, from: &Buffer, from_offset: u64, bytes: u64, after: bool) {
+        let bytes = bytes as usize;
+        let mut piece = vec![0; PIECE.min(bytes)];
+        let count = bytes.div_ceil(PIECE);
+        for number in 0..count {
+            let start = if after { count - 1 - number } else { number } * PIECE;
+            let piece = &mut piece[..PIECE.min(bytes - start)];
+            from.read(from_offset + start as u64, piece);
+            self.write(offset + start as u64, piece);
+        }
+    }
+
     /// Copies bytes in.
     pub fn write(&self, offset: u64, source: &[u8]) {
         let (head, middle) = head_and_middle(offset, source.len());
         let (first, rest) = source.split_at(head);
         let (words, last) = rest.split_at(middle);
         for (at, byte) in (offset..).zip(first) {
-            self.set_byte(at, *byte);
+            self.set_element(at, 1, (*byte).into());
         }
         let at = offset + head as u64;
         for (bytes, word) in words.chunks_exact(4).zip(self.words(at, middle / 4)) {
             word.store(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]), Relaxed);
         }
         for (at, byte) in (at + middle as u64..).zip(last) {
-            self.set_byte(at, *byte);
+            self.set_element(at, 1, (*byte).into());
         }
     }
 }
+
+/// Bytes that are copied at once.
+const PIECE: usize = 1 << 16;
 
 /// Splits `bytes` bytes from `offset` on into the bytes before the first whole word, the bytes of whole words, and the rest.
 fn head_and_middle(offset: u64, bytes: usize) -> (usize, usize) {
@@ -213,10 +233,4 @@ fn flags_of(offset: u64, bytes: u64) -> impl Iterator<Item = (usize, u32)> {
         let (first, past) = (offset.saturating_sub(word * 32), (end - word * 32).min(32));
         (word as usize, (u32::MAX >> (32 - past)) & (u32::MAX << first))
     })
-}
-
-/// The shift of a byte in its word.
-#[inline(always)]
-fn shift(offset: u64) -> u32 {
-    (offset % 4) as u32 * 8
 }

@@ -61,7 +61,7 @@ impl Heap {
         self.made.get_or_init(|| {
             let buffer = Buffer::zeroed(self.bytes, false).unwrap_or_else(|| Buffer::tombstone(0));
             let base = memory.address_for(&buffer);
-            Made { region: Region { base, label: None, buffer, read_only: false }, blocks: Mutex::default() }
+            Made { region: Region::new(base, None, buffer), blocks: Mutex::default() }
         });
     }
 

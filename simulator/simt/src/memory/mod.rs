@@ -1,18 +1,19 @@
 //! Device memory: allocations with bounds, at addresses that are never valid on the host.
 
 mod buffer;
+mod elements;
 mod heap;
 mod reserved;
 pub mod rules;
 mod words;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ops::Bound;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use thiserror::Error;
 
 pub(crate) use buffer::Buffer;
+pub(crate) use elements::{element, set_element};
 pub use heap::Heap;
 pub use reserved::{Mapped, Rights};
 use reserved::{Reservation, merged};
@@ -29,6 +30,9 @@ const ALIGNMENT: u64 = 512;
 /// Addresses that stay unused after every allocation, so that an access slightly out of bounds does not hit the next allocation.
 const GAP: u64 = 1 << 24;
 
+/// Bytes that are written at once.
+const PIECE: u64 = 1 << 16;
+
 /// Number of freed allocations to remember, so that a use after free can name its allocation.
 const REMEMBERED: usize = 256;
 
@@ -42,7 +46,7 @@ pub struct Memory {
     state: RwLock<State>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State {
     live: BTreeMap<u64, Arc<Region>>,
     freed: VecDeque<Arc<Region>>,
@@ -63,6 +67,10 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    pub(crate) fn new(base: u64, label: Option<&str>, buffer: Buffer) -> Self {
+        Self { base, label: label.map(str::to_owned), buffer, read_only: false }
+    }
+
     /// One past the last byte.
     pub(crate) fn end(&self) -> u64 {
         self.base + self.buffer.bytes()
@@ -125,14 +133,7 @@ pub enum MemoryError {
 impl Memory {
     /// An empty memory that can hold `capacity` bytes.
     pub fn new(capacity: u64) -> Self {
-        let state = State {
-            live: BTreeMap::new(),
-            freed: VecDeque::new(),
-            reserved: BTreeMap::new(),
-            next_address: FIRST_ADDRESS,
-            used: 0,
-        };
-        Self { capacity, state: RwLock::new(state) }
+        Self { capacity, state: RwLock::new(State { next_address: FIRST_ADDRESS, ..State::default() }) }
     }
 
     /// Allocates `bytes` bytes, aligned to 512. `label` is what findings call it, such as `the variable counter`. The bytes are zero, but a kernel
@@ -180,9 +181,7 @@ impl Memory {
         }
         let buffer = Buffer::zeroed(bytes, written).ok_or(out_of_memory)?;
         let base = place(&mut state, &buffer);
-        state.used += bytes;
-        state.live.insert(base, Arc::new(Region { base, label: label.map(str::to_owned), buffer, read_only: false }));
-        Ok(base)
+        Ok(state.add(Region::new(base, label, buffer)))
     }
 
     /// Makes memory of the host program accessible to kernels, at its host address, until [`free`](Self::free).
@@ -195,9 +194,7 @@ impl Memory {
         // SAFETY: the caller promises that these words can be read and written until `free` has returned, and `free` waits until no
         // launch holds the buffer.
         let buffer = unsafe { Buffer::lent(address, bytes) };
-        let mut state = self.write_state();
-        state.used += bytes;
-        state.live.insert(address, Arc::new(Region { base: address, label: label.map(str::to_owned), buffer, read_only: false }));
+        self.write_state().add(Region::new(address, label, buffer));
     }
 
     /// Makes memory of the host program accessible to kernels like [`adopt`](Self::adopt), but at an address of the device, which is
@@ -212,9 +209,7 @@ impl Memory {
         let buffer = unsafe { Buffer::lent(host, bytes) };
         let mut state = self.write_state();
         let base = state.next_address(&buffer);
-        state.used += bytes;
-        state.live.insert(base, Arc::new(Region { base, label: label.map(str::to_owned), buffer, read_only: false }));
-        base
+        state.add(Region::new(base, label, buffer))
     }
 
     /// Moves the bytes of the allocation that starts at `address` to memory of the host program; its address stays. From then on, all of
@@ -233,19 +228,14 @@ impl Memory {
             let region = state.live.get(&address).ok_or(MemoryError::NotAnAllocation(address))?;
             if Arc::strong_count(region) > 1 {
                 drop(state);
-                std::thread::sleep(std::time::Duration::from_micros(50));
+                wait_a_little();
                 continue;
             }
             let bytes = region.buffer.bytes();
             // SAFETY: the caller promises that these words can be read and written until `free` has returned, and `free` waits until no
             // launch holds the buffer.
             let buffer = unsafe { Buffer::lent(host, bytes) };
-            let mut piece = vec![0; bytes.min(1 << 16) as usize];
-            for start in (0..bytes).step_by(1 << 16) {
-                let piece = &mut piece[..(bytes - start).min(1 << 16) as usize];
-                region.buffer.read(start, piece);
-                buffer.write(start, piece);
-            }
+            buffer.copy(0, &region.buffer, 0, bytes, false);
             let region = Region { base: address, label: region.label.clone(), buffer, read_only: region.read_only };
             state.live.insert(address, Arc::new(region));
             return Ok(());
@@ -266,7 +256,7 @@ impl Memory {
         }
         // Keep the range and the name, but not the bytes.
         let buffer = Buffer::tombstone(region.buffer.bytes());
-        state.freed.push_back(Arc::new(Region { base: region.base, label: region.label.clone(), buffer, read_only: false }));
+        state.freed.push_back(Arc::new(Region::new(region.base, region.label.as_deref(), buffer)));
         drop(state);
         if region.buffer.is_lent() {
             Replaced(vec![region]).wait();
@@ -320,24 +310,10 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfBounds`]; then nothing is copied.
     pub fn copy(&self, target: u64, source: u64, bytes: u64) -> Result<(), MemoryError> {
-        const PIECE: usize = 1 << 16;
         let (from, from_offset) = self.range(source, bytes)?;
         let (to, to_offset) = self.writable(target, bytes)?;
-        let bytes = bytes as usize;
-        let mut piece = vec![0; PIECE.min(bytes)];
-        let mut move_piece = |start: usize| {
-            let piece = &mut piece[..PIECE.min(bytes - start)];
-            from.buffer.read(from_offset + start as u64, piece);
-            to.buffer.write(to_offset + start as u64, piece);
-        };
-        let starts = (0..bytes).step_by(PIECE);
-        // If the ranges overlap, copy the pieces in an order in which none is overwritten before it is read.
-        if target > source {
-            starts.rev().for_each(&mut move_piece)
-        } else {
-            starts.for_each(&mut move_piece)
-        }
-        to.buffer.note_copied(to_offset, &from.buffer, from_offset, bytes as u64);
+        to.buffer.copy(to_offset, &from.buffer, from_offset, bytes, target > source);
+        to.buffer.note_copied(to_offset, &from.buffer, from_offset, bytes);
         Ok(())
     }
 
@@ -347,9 +323,8 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfBounds`]; then nothing is written.
     pub fn fill(&self, address: u64, bytes: u64, pattern: &[u8]) -> Result<(), MemoryError> {
-        const PIECE: u64 = 1 << 16;
         let (region, offset) = self.writable(address, bytes)?;
-        let piece: Vec<u8> = pattern.iter().copied().cycle().take(PIECE.min(bytes) as usize).collect();
+        let piece: Vec<u8> = pattern.iter().copied().cycle().take(bytes.min(PIECE) as usize).collect();
         for start in (0..bytes).step_by(PIECE as usize) {
             region.buffer.write(offset + start, &piece[..PIECE.min(bytes - start) as usize]);
         }
@@ -411,6 +386,10 @@ impl Memory {
     }
 }
 
+fn wait_a_little() {
+    std::thread::sleep(std::time::Duration::from_micros(50));
+}
+
 /// Memory that is not mapped any more, or with other rights, and that launches may still use.
 #[derive(Debug)]
 #[must_use = "memory may only go once no launch uses it"]
@@ -421,7 +400,7 @@ impl Replaced {
     pub fn wait(self) {
         for region in self.0 {
             while Arc::strong_count(&region) > 1 {
-                std::thread::sleep(std::time::Duration::from_micros(50));
+                wait_a_little();
             }
         }
     }
@@ -459,12 +438,9 @@ impl Memory {
         let Some(reservation) = reserved.get_mut(&base) else { return Replaced(Vec::new()) };
         let pieces = merged(mapped);
         let is_kept = |region: &Region| {
-            pieces.iter().any(|piece| {
-                let rights = if region.read_only { Rights::Read } else { Rights::ReadWrite };
-                let kept =
-                    Mapped { address: region.base, bytes: region.buffer.bytes(), host: region.buffer.host_address(), rights };
-                kept == *piece
-            })
+            let rights = if region.read_only { Rights::Read } else { Rights::ReadWrite };
+            let (bytes, host) = (region.buffer.bytes(), region.buffer.host_address());
+            pieces.contains(&Mapped { address: region.base, bytes, host, rights })
         };
         let range = base..base + reservation.bytes;
         let gone: Vec<u64> = live.range(range).filter(|(_, region)| !is_kept(region)).map(|(base, _)| *base).collect();
@@ -472,10 +448,8 @@ impl Memory {
         for piece in pieces.iter().filter(|piece| piece.rights != Rights::None) {
             // SAFETY: the caller promises that these words can be read and written until no launch uses them.
             let buffer = unsafe { Buffer::lent(piece.host, piece.bytes) };
-            let read_only = piece.rights == Rights::Read;
-            let label = Some("a mapped range".to_owned());
-            let region = || Arc::new(Region { base: piece.address, label, buffer, read_only });
-            live.entry(piece.address).or_insert_with(region);
+            let region = Region::new(piece.address, Some("a mapped range"), buffer);
+            live.entry(piece.address).or_insert_with(|| Arc::new(Region { read_only: piece.rights == Rights::Read, ..region }));
         }
         reservation.mapped = mapped.iter().map(|mapped| (mapped.address, *mapped)).collect();
         Replaced(gone)
@@ -488,9 +462,15 @@ impl State {
         let (base, reservation) = self.reserved.range(..=address).next_back()?;
         (address - base < reservation.bytes).then_some((*base, reservation))
     }
-}
 
-impl State {
+    /// Adds an allocation, and returns its address.
+    fn add(&mut self, region: Region) -> u64 {
+        let base = region.base;
+        self.used += region.buffer.bytes();
+        self.live.insert(base, Arc::new(region));
+        base
+    }
+
     /// Address of the next allocation.
     fn next_address(&mut self, buffer: &Buffer) -> u64 {
         let address = self.next_address;
@@ -499,8 +479,7 @@ impl State {
     }
 
     fn holding(&self, address: u64) -> Option<&Arc<Region>> {
-        let up_to = (Bound::Unbounded, Bound::Included(address));
-        let (_, region) = self.live.range(up_to).next_back()?;
+        let (_, region) = self.live.range(..=address).next_back()?;
         (address < region.end()).then_some(region)
     }
 }

@@ -67,21 +67,10 @@ pub enum Element {
 
 impl Element {
     /// All types, in the order of `CUtensorMapDataType`.
-    pub const ALL: [Self; 13] = [
-        Self::U8,
-        Self::U16,
-        Self::U32,
-        Self::S32,
-        Self::U64,
-        Self::S64,
-        Self::F16,
-        Self::F32,
-        Self::F64,
-        Self::Bf16,
-        Self::F32Ftz,
-        Self::Tf32,
-        Self::Tf32Ftz,
-    ];
+    pub const ALL: [Self; 13] = {
+        use Element::*;
+        [U8, U16, U32, S32, U64, S64, F16, F32, F64, Bf16, F32Ftz, Tf32, Tf32Ftz]
+    };
 
     /// Bytes of an element.
     pub fn bytes(self) -> u32 {

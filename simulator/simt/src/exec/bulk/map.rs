@@ -6,7 +6,7 @@ use crate::exec::machine::Stop;
 use crate::exec::request::Request;
 use crate::tensor_map::{BYTES, Interleave, TensorMap};
 use alu::windows::WINDOW_OFFSET;
-use ptx::finding::{BulkCopyMisuse, FindingKind, Space};
+use ptx::finding::{BulkCopyMisuse, Space};
 
 /// Tensor maps are at multiples of this.
 const ALIGN: u64 = 64;
@@ -15,7 +15,7 @@ impl Core<'_> {
     /// The map at the address of the request's only lane, for a copy with `rank` coordinates.
     pub(super) fn tensor_map(&mut self, request: &Request<'_>, space: Option<Space>, rank: u32) -> Result<TensorMap, Stop> {
         let address = request.addresses[request.first_lane()];
-        let refuse = |core: &Self, misuse| Err(core.fault(FindingKind::InvalidBulkCopy { misuse }, *request));
+        let refuse = |core: &Self, misuse| Err(core.refuse_bulk_copy(misuse, request));
         let mut bytes = [0; BYTES];
         match request.spaces(space)[0].0 {
             Space::Param => {

@@ -17,7 +17,7 @@ use super::machine::Stop;
 use super::request::{Request, lane_addresses, lanes_of};
 use alu::registers::{LANES, Registers};
 use alu::windows::WINDOW_OFFSET;
-use ptx::finding::{AccessOp, BulkCopyMisuse, FindingKind, Space};
+use ptx::finding::{AccessOp, BulkCopyMisuse, Space};
 use ptx::program::{BulkDirection, BulkExtent};
 
 /// Boxes of tensors begin in shared memory at multiples of this.
@@ -42,7 +42,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
             BulkExtent::Bytes(bytes) => {
                 let bytes = registers.words(bytes)[lane];
                 if !bytes.is_multiple_of(UNIT) {
-                    return Err(core.fault(FindingKind::InvalidBulkCopy { misuse: BulkCopyMisuse::Size { bytes } }, request));
+                    return Err(core.refuse_bulk_copy(BulkCopyMisuse::Size { bytes }, &request));
                 }
                 Footprint::line(global[lane], bytes, offset)
             }
@@ -50,15 +50,14 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
                 let map_request = Request { op: AccessOp::Load, addresses: &global, ..request };
                 let map = core.tensor_map(&map_request, access.space, rank)?;
                 if !offset.is_multiple_of(BOX_ALIGN) {
-                    let misuse = BulkCopyMisuse::BoxAlignment { offset };
-                    return Err(core.fault(FindingKind::InvalidBulkCopy { misuse }, request));
+                    return Err(core.refuse_bulk_copy(BulkCopyMisuse::BoxAlignment { offset }, &request));
                 }
                 let mut origin = [0; 5];
                 for (at, register) in origin.iter_mut().zip(coordinates).take(rank as usize) {
                     *at = registers.words(register)[lane] as i32;
                 }
                 if let Some(misuse) = map::misplaced(&map, origin, op == AccessOp::Load) {
-                    return Err(core.fault(FindingKind::InvalidBulkCopy { misuse }, request));
+                    return Err(core.refuse_bulk_copy(misuse, &request));
                 }
                 Footprint::of_box(map, origin, offset)
             }
@@ -70,7 +69,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
                 return Err(core.out_of_bounds(Space::Shared, &Request { bytes, ..request }));
             }
             let misuse = BulkCopyMisuse::OutsideShared { offset: in_block, bytes, there: core.machine.shared_bytes };
-            return Err(core.fault(FindingKind::InvalidBulkCopy { misuse }, request));
+            return Err(core.refuse_bulk_copy(misuse, &request));
         }
         match copy.direction {
             BulkDirection::Load { barrier, receivers } => {
@@ -109,6 +108,6 @@ impl Core<'_> {
             tensor: map.address,
             extent: map.extent_bytes(),
         };
-        Err(self.fault(FindingKind::InvalidBulkCopy { misuse }, *request))
+        Err(self.refuse_bulk_copy(misuse, request))
     }
 }

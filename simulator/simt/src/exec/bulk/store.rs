@@ -4,11 +4,12 @@ use super::footprint::{Footprint, Row, UNIT};
 use crate::exec::atomics;
 use crate::exec::core::Core;
 use crate::exec::machine::Stop;
-use crate::exec::request::Request;
+use crate::exec::request::{Pattern, Request};
 use crate::exec::stores::Store;
+use crate::exec::watch::found::Defect;
 use crate::tensor_map::{Element, TensorMap};
 use alu::registers::LANES;
-use ptx::finding::{AccessOp, BulkCopyMisuse, FindingKind};
+use ptx::finding::{AccessOp, BulkCopyMisuse};
 use ptx::program::{AtomicOp, Reduction, Semantics, typed_reduction};
 
 /// Starts the store of one lane. `request` is to its first bytes in shared memory.
@@ -20,8 +21,7 @@ pub fn begin(core: &mut Core<'_>, footprint: Footprint, reduction: Option<Reduct
         Some(Reduction::OfMap(op)) => match footprint.map().and_then(|map| reduction_of(op, map)) {
             Some(typed) => Some(typed),
             None => {
-                let misuse = BulkCopyMisuse::Reduction { op: op.to_owned() };
-                return Err(core.fault(FindingKind::InvalidBulkCopy { misuse }, *request));
+                return Err(core.refuse_bulk_copy(BulkCopyMisuse::Reduction { op: op.to_owned() }, request));
             }
         },
     };
@@ -73,10 +73,9 @@ fn reduction_of(op: &str, map: &TensorMap) -> Option<(AtomicOp, u32)> {
 /// written global memory here.
 pub fn wait(core: &mut Core<'_>, pending: u32, mask: u32) -> Result<(), Stop> {
     let mut stores = std::mem::take(&mut core.stores.pending);
-    let (warp, groups) = (core.warp, &core.stores.groups);
     let finishes = |store: &Store| {
-        let groups = || groups[warp as usize * LANES + store.lane as usize];
-        store.warp == warp && mask >> store.lane & 1 != 0 && store.group < groups().saturating_sub(pending)
+        let is_ours = store.warp == core.warp && mask >> store.lane & 1 != 0;
+        is_ours && store.group < core.stores.committed(store).saturating_sub(pending)
     };
     let finished: Vec<_> = stores.extract_if(.., |store| finishes(store)).collect();
     core.stores.pending = stores;
@@ -88,11 +87,9 @@ pub fn end_block(core: &mut Core<'_>, warps: u32) -> Result<(), Stop> {
     let own = core.first_warp..core.first_warp + warps;
     let stores: Vec<_> = core.stores.pending.extract_if(.., |store| own.contains(&store.warp)).collect();
     for store in &stores {
-        let is_committed = core.stores.is_committed(store);
         core.warp = store.warp;
-        if let Some(watch) = &mut core.watch {
-            watch.unwaited_store(store.pc, store.warp, store.lane, is_committed);
-        }
+        let defect = Defect::UnwaitedStore { committed: store.group < core.stores.committed(store) };
+        core.check(|watch, warp| watch.report(defect, store.pc, warp, store.lane as usize));
         finish(core, store, false)?;
     }
     Ok(())
@@ -112,9 +109,10 @@ fn finish(core: &mut Core<'_>, store: &Store, waits: bool) -> Result<(), Stop> {
             let words: &[u8] = bytemuck::cast_slice(&core.shared[place..][..UNIT as usize / 4]);
             bytes[(at - row.offset) as usize..][..UNIT as usize].copy_from_slice(words);
             let addresses = [place as u64 * 4; LANES];
+            // The async proxy has read these bytes by now, as far as the lane can know.
             if waits {
                 let unit = Request { op: AccessOp::Load, index, pc, bytes: UNIT, mask: 1 << lane, addresses: &addresses };
-                core.watch_read_again(&unit);
+                core.watch_shared_load(&unit, Pattern::Other, Semantics::default());
             }
         }
         let mut hint = core.atomic_hint;

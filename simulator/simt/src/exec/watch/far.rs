@@ -130,8 +130,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The address of an offset in shared memory, distinct from every global address, for the clocks of flags.
+#[inline(always)]
+pub fn shared_address(offset: u32) -> u64 {
+    alu::windows::SHARED_WINDOW | u64::from(offset)
+}
+
 /// The words that some bytes are in. Two accesses to one flag may have different widths.
-fn words(address: u64, bytes: u64) -> impl Iterator<Item = u64> {
+pub fn words((address, bytes): (u64, u64)) -> std::ops::Range<u64> {
     address / 4..(address + bytes).div_ceil(4)
 }
 
@@ -145,7 +151,7 @@ impl Flags {
         released.join(far);
         lock(&self.published).insert(publisher, block);
         let mut flags = lock(&self.words);
-        for word in words(bytes.0, bytes.1) {
+        for word in words(bytes) {
             // Several writers of one word, such as a counter of arrivals, add up.
             let flag = flags.entry(word).or_default();
             flag.join(&released);
@@ -154,13 +160,13 @@ impl Flags {
     }
 
     /// Returns the knowledge released at these bytes. Call it after the read.
-    pub fn read(&self, (address, bytes): (u64, u64)) -> Far {
+    pub fn read(&self, bytes: (u64, u64)) -> Far {
         let mut far = Far::default();
         if self.gave_up() {
             return far;
         }
         let flags = lock(&self.words);
-        words(address, bytes).filter_map(|word| flags.get(&word)).for_each(|flag| far.join(flag));
+        words(bytes).filter_map(|word| flags.get(&word)).for_each(|flag| far.join(flag));
         self.chunks.fetch_add(far.chunks().len(), Relaxed);
         far
     }

@@ -5,6 +5,7 @@ use super::found::{Defect, Site};
 use super::global_shadow::{Sight, Visit};
 use super::mark::Strength;
 use super::watcher::Watch;
+use crate::counters::Touched;
 use crate::exec::core::Core;
 use crate::exec::request::{Pattern, Request, lanes_of};
 use crate::footprint::Accesses;
@@ -23,7 +24,9 @@ impl Core<'_> {
 
     #[inline(never)]
     fn note_global_load(&mut self, request: &Request<'_>, pattern: Pattern, semantics: Semantics) {
-        self.trace(request);
+        if self.own.traces {
+            self.keep_touched(request);
+        }
         let bytes = u64::from(request.bytes);
         let first = request.first_lane();
         // The whole request at once if its bytes are contiguous, otherwise lane by lane.
@@ -36,6 +39,18 @@ impl Core<'_> {
                 }
             }
         }
+    }
+
+    /// Keeps the bytes of a request by the traced block.
+    #[cold]
+    fn keep_touched(&mut self, request: &Request<'_>) {
+        let touched = lanes_of(request.mask).map(|lane| Touched {
+            thread: (self.warp - self.first_warp) * LANES as u32 + lane as u32,
+            op: request.op,
+            address: request.addresses[lane],
+            bytes: request.bytes.into(),
+        });
+        self.stats.touched.extend(touched);
     }
 
     /// Notes bytes that the lanes from `first` on read: each lane its own bytes, or all lanes the same.
@@ -57,7 +72,7 @@ impl Core<'_> {
         let unwritten = region.buffer.first_unwritten(offset, bytes);
         if let Some(unwritten) = unwritten.and_then(|first| (first..offset + bytes).find(|at| is_defect(*at))) {
             let lane = first + ((unwritten - offset) / u64::from(request.bytes)) as usize;
-            let access = global_access(request, address + (lane - first) as u64 * u64::from(request.bytes));
+            let access = request.access(Space::Global, address + (lane - first) as u64 * u64::from(request.bytes));
             watch.report(Defect::Uninitialized { access }, request.pc, self.warp, lane);
         }
         let flags = machine.flags();
@@ -75,7 +90,7 @@ impl Core<'_> {
             let visit = visit.further(lane);
             if let Some(other) = place.read(visit, Sight { order: &watch.order, flags }) {
                 let own = address + u64::from(lane) * u64::from(request.bytes);
-                watch.global_race(global_access(request, own), visit, (other, AccessOp::Store), flags);
+                watch.global_race(request.access(Space::Global, own), visit, (other, AccessOp::Store), flags);
             }
         }
     }
@@ -102,7 +117,9 @@ impl Core<'_> {
         same: impl FnOnce() -> bool,
         store: impl FnOnce() -> T,
     ) -> T {
-        self.trace(&request.of(1 << lane));
+        if self.own.traces {
+            self.keep_touched(&request.of(1 << lane));
+        }
         let machine = self.machine;
         let (address, bytes) = (request.addresses[lane], u64::from(request.bytes));
         let Some(region) = machine.region(&mut self.check_hint, address, bytes) else { return store() };
@@ -114,7 +131,7 @@ impl Core<'_> {
             footprint.note(&machine.regions, self.check_hint, (offset, bytes), accesses);
         }
         if atomic && region.buffer.first_unwritten(offset, bytes).is_some() {
-            watch.report(Defect::Uninitialized { access: global_access(request, address) }, request.pc, self.warp, lane);
+            watch.report(Defect::Uninitialized { access: request.access(Space::Global, address) }, request.pc, self.warp, lane);
         }
         // Whoever sees the value that is written must find there what the warp publishes with it. What an atomic operation learns goes with the value
         // that it reads.
@@ -123,14 +140,8 @@ impl Core<'_> {
         if is_flag {
             watch.order.write((block as u32, self.warp), (address, bytes), semantics, flags);
         }
-        let Some(shadow) = machine.shadow(self.check_hint) else {
-            let result = store();
-            if is_flag && atomic {
-                watch.order.read(self.warp, (address, bytes), semantics, flags);
-            }
-            return result;
-        };
-        let places = shadow.places(&machine.regions, self.check_hint, offset, bytes);
+        let shadow = machine.shadow(self.check_hint);
+        let places = shadow.map_or(&[][..], |shadow| shadow.places(&machine.regions, self.check_hint, offset, bytes));
         let visit = Visit::new(
             block,
             (self.warp - self.first_warp) * LANES as u32 + lane as u32,
@@ -146,7 +157,7 @@ impl Core<'_> {
         let result = store();
         let reader = places.iter().fold(None, |reader, place| reader.or(conflicting(place.end_write(visit))));
         if let Some((other, op)) = writer.zip(Some(AccessOp::Store)).or(reader.zip(Some(AccessOp::Load))) {
-            watch.global_race(global_access(request, address), visit, (other, op), flags);
+            watch.global_race(request.access(Space::Global, address), visit, (other, op), flags);
         }
         if is_flag && atomic {
             watch.order.read(self.warp, (address, bytes), semantics, flags);
@@ -177,8 +188,4 @@ impl Watch {
             None => self.has_fences.then_some(MissingOrder::Release),
         }
     }
-}
-
-fn global_access(request: &Request<'_>, address: u64) -> Access {
-    Access { space: Space::Global, op: request.op, address, bytes: request.bytes }
 }

@@ -205,41 +205,34 @@ impl Place {
         // other.
         let noted = self.reader.load(SeqCst);
         if sight.flags.is_some() {
-            self.note_last_reader(noted, visit, sight);
+            self.note_last_reader(visit, sight);
         } else if noted == 0 || (noted & MANY == 0 && Visit(noted).block() != visit.block()) {
-            self.note_reader(noted, visit);
+            self.note_reader(visit);
         }
         self.writer().filter(|writer| writer.conflicts(visit, sight))
     }
 
     /// Notes a reader that takes the place of the one before it, if whoever is ordered with the new one is ordered with both.
-    fn note_last_reader(&self, mut noted: u64, visit: Visit, sight: Sight<'_>) {
-        while Visit::of(noted).is_none_or(|reader| {
+    fn note_last_reader(&self, visit: Visit, sight: Sight<'_>) {
+        let takes_its_place = |reader: Visit| {
             let (own, other) = (visit.strength(visit.block()), reader.strength(reader.block()));
             own < other || (own == other && !reader.is_alike(visit) && reader.is_behind(visit, sight))
-        }) {
-            match self.reader.compare_exchange(noted, visit.0, SeqCst, SeqCst) {
-                Ok(_) => return,
-                Err(now) => noted = now,
-            }
-        }
+        };
+        let next = |noted| Visit::of(noted).is_none_or(takes_its_place).then_some(visit.0);
+        // An error says that the reader stays.
+        let _ = self.reader.fetch_update(SeqCst, SeqCst, next);
     }
 
     #[inline(never)]
-    fn note_reader(&self, mut noted: u64, visit: Visit) {
-        loop {
-            let next = match Visit::of(noted) {
-                None => visit.0,
-                Some(reader) if reader.block() == visit.block() => return,
-                // A plain reader conflicts with every writer that a strong reader conflicts with.
-                Some(reader) if reader.strength(reader.block()) > visit.strength(visit.block()) => visit.0 | MANY,
-                Some(_) => noted | MANY,
-            };
-            match self.reader.compare_exchange(noted, next, SeqCst, SeqCst) {
-                Ok(_) => return,
-                Err(now) => noted = now,
-            }
-        }
+    fn note_reader(&self, visit: Visit) {
+        let next = |noted| match Visit::of(noted) {
+            None => Some(visit.0),
+            Some(reader) if reader.block() == visit.block() => None,
+            // A plain reader conflicts with every writer that a strong reader conflicts with.
+            Some(reader) if reader.strength(reader.block()) > visit.strength(visit.block()) => Some(visit.0 | MANY),
+            Some(_) => Some(noted | MANY),
+        };
+        let _ = self.reader.fetch_update(SeqCst, SeqCst, next);
     }
 
     /// Starts a write, and returns the previous writer. Other blocks wait until the write [ends](Self::end_write), so that what is

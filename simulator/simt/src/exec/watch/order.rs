@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::clock::VClock;
-use super::far::{Far, FarWarp, Flags, LastRelease};
+use super::far::{Far, FarWarp, Flags, LastRelease, shared_address, words};
 use super::mark::Mark;
 use ptx::program::Semantics;
 
@@ -29,7 +29,7 @@ pub struct Order {
     /// The first warp of the block that is running.
     pub first_warp: u32,
     /// The joined clocks of the warps that have arrived at a barrier in shared memory, until its phase ends.
-    in_memory: BTreeMap<u64, Clock>,
+    in_memory: BTreeMap<u32, Clock>,
     /// The clock that was released at a word.
     released: BTreeMap<u64, Clock>,
 }
@@ -99,11 +99,6 @@ impl Clock {
         own.seen.join(&others.seen);
         own.seen_far.join(&others.seen_far);
     }
-}
-
-/// The words that some bytes are in. Two accesses to one flag may have different widths.
-fn words((address, bytes): (u64, u64)) -> std::ops::Range<u64> {
-    address / 4..(address + bytes).div_ceil(4)
 }
 
 impl Order {
@@ -190,16 +185,22 @@ impl Order {
     }
 
     /// A warp arrives at a barrier in shared memory.
-    pub fn arrive_in_memory(&mut self, warp: u32, address: u64) {
+    pub fn arrive_in_memory(&mut self, warp: u32, offset: u32) {
         let released = self.hand_over(warp);
-        self.in_memory.entry(address).or_default().join(&released);
+        self.in_memory.entry(offset).or_default().join(&released);
     }
 
     /// Ends a phase of that barrier. A warp that sees the end learns the clocks of those that arrived.
-    pub fn complete_in_memory(&mut self, address: u64) {
-        if let Some(released) = self.in_memory.remove(&address) {
-            self.released.entry(address / 4).or_default().join(&released);
+    pub fn complete_in_memory(&mut self, offset: u32) {
+        if let Some(released) = self.in_memory.remove(&offset) {
+            self.released.entry(shared_address(offset) / 4).or_default().join(&released);
         }
+    }
+
+    /// A warp sees the end of a phase of that barrier.
+    pub fn acquire(&mut self, warp: u32, offset: u32) {
+        let acquires = Semantics { strong: true, acquires: true, ..Semantics::default() };
+        self.read(warp, (shared_address(offset), 4), acquires, None);
     }
 
     /// All lanes of a warp of the block with this rank have ended.

@@ -1,13 +1,12 @@
 //! Checks the use of `wgmma`: the registers of products, their operands in shared memory, and what the warps of a warpgroup execute.
 
 use super::found::{Defect, WgmmaDefect};
-use super::watcher::{Watch, shared_access};
+use super::watcher::Watch;
 use crate::exec::core::Core;
 use crate::exec::machine::Machine;
-use crate::exec::products::{Agreed, WARPS, slots};
+use crate::exec::products::{Agreed, WARPS, collide, slots};
 use crate::exec::request::Request;
-use alu::registers::LANES;
-use ptx::finding::wgmma::{DescriptorDefect, RegisterUse};
+use ptx::finding::wgmma::RegisterUse;
 
 impl Core<'_> {
     /// Notes the registers of products that an instruction names.
@@ -46,18 +45,10 @@ impl Core<'_> {
             let access = last.filter(|_| of_warp.has_fenced);
             watch.product(WgmmaDefect::Unfenced { access, moves: access.is_some_and(|pc| program.is_move(pc)) }, pc, warp);
         }
-        // Products of the same registers and shape are in order.
-        let wgmma = &program.wgmmas[index as usize];
-        let is_same = |index: u32| {
-            let other = &program.wgmmas[index as usize];
-            other.d == wgmma.d && other.shape.n == wgmma.shape.n
-        };
-        for product in of_warp.unfinished.iter().filter(|product| !is_same(product.index)) {
-            let other = &program.wgmmas[product.index as usize];
-            if other.d.iter().any(|register| wgmma.d.contains(register)) {
-                let usage = RegisterUse::OtherProduct;
-                watch.product(WgmmaDefect::RegisterInUse { product: product.pc, usage }, pc, warp);
-            }
+        let of = |index: u32| &program.wgmmas[index as usize];
+        for product in of_warp.unfinished.iter().filter(|product| collide(of(product.index), of(index))) {
+            let usage = RegisterUse::OtherProduct;
+            watch.product(WgmmaDefect::RegisterInUse { product: product.pc, usage }, pc, warp);
         }
         if let Some(other) = self.products.by_group[group(self.first_warp, warp, self.machine)].execute(step) {
             watch.product(WgmmaDefect::Disagreement { other: Some((other.pc, other.warp)) }, pc, warp);
@@ -70,7 +61,7 @@ impl Core<'_> {
         let reader = self.products.reader(request.offset(lane), request.bytes);
         if let (Some((pc, warp)), Some(watch)) = (reader, &mut self.watch) {
             let product = watch.site(pc, warp, 0);
-            let access = shared_access(request, lane);
+            let access = request.in_shared(lane);
             watch.report(Defect::Wgmma(WgmmaDefect::SharedInUse { access, product }), request.pc, self.warp, lane);
         }
     }
@@ -84,7 +75,7 @@ impl Core<'_> {
             let committed = product.group < of_warp.groups;
             watch.product(WgmmaDefect::Abandoned { committed }, product.pc, warp);
         }
-        let (warps, in_block) = (self.machine.config.block.volume().div_ceil(LANES as u64) as u32, warp - self.first_warp);
+        let (warps, in_block) = (self.machine.warps(), warp - self.first_warp);
         let group = &mut self.products.by_group[group(self.first_warp, warp, self.machine)];
         group.ended += 1;
         if group.ended == WARPS.min(warps - in_block / WARPS * WARPS)
@@ -97,17 +88,12 @@ impl Core<'_> {
 
 /// The index of a warp's warpgroup among those of the cluster, given the first warp of its block.
 fn group(first_warp: u32, warp: u32, machine: &Machine<'_>) -> usize {
-    let warps = machine.config.block.volume().div_ceil(LANES as u64) as u32;
+    let warps = machine.warps();
     (first_warp / warps * warps.div_ceil(WARPS) + (warp - first_warp) / WARPS) as usize
 }
 
 impl Watch {
     fn product(&mut self, defect: WgmmaDefect, pc: u32, warp: u32) {
         self.report(Defect::Wgmma(defect), pc, warp, 0);
-    }
-
-    /// Notes a descriptor that a GPU may take, but should not be given.
-    pub fn descriptor(&mut self, descriptor: u64, defect: DescriptorDefect, pc: u32, warp: u32) {
-        self.product(WgmmaDefect::Descriptor { descriptor, defect }, pc, warp);
     }
 }

@@ -74,15 +74,10 @@ impl Proxy {
         offset as usize >> self.shift..(offset + bytes).div_ceil(1 << self.shift) as usize
     }
 
-    /// A thread writes.
+    /// A thread writes. The async proxy, which has no mark, sees its own writes.
     pub fn write(&mut self, mark: Mark, offset: u32, bytes: u32) {
         let places = self.places(offset, bytes);
         self.writes[places].fill(mark);
-    }
-
-    /// The async proxy writes, and sees its own writes.
-    pub fn write_async(&mut self, offset: u32, bytes: u32) {
-        self.write(Mark::default(), offset, bytes);
     }
 
     /// Lanes of a warp execute a proxy fence at this time, knowing this much.

@@ -1,7 +1,8 @@
 //! The calls that a core makes for the async proxy: bulk copies, and whatever else reads and writes shared memory past the threads.
 
 use super::found::Defect;
-use super::watcher::{Watch, shared_access};
+use super::mark::Mark;
+use super::watcher::Watch;
 use crate::exec::core::Core;
 use crate::exec::phases::Wait;
 use crate::exec::request::{Pattern, Request, lanes_of};
@@ -22,22 +23,17 @@ impl Core<'_> {
             // If nothing orders the two, that is a race, and was reported as one.
             let Some(unseen) = unseen.filter(|unseen| watch.order.is_behind(unseen.write, warp, lane as u32)) else { continue };
             let writer = watch.site(unseen.write.pc(), unseen.write.warp(), unseen.write.lane());
-            let (access, writer_op) = (shared_access(request, lane), AccessOp::Store);
+            let (access, writer_op) = (request.in_shared(lane), AccessOp::Store);
             let defect = Defect::MissingProxyFence { access, writer, writer_op, late: unseen.late };
             watch.report(defect, request.pc, warp, lane);
         }
-    }
-
-    /// Notes that the async proxy has read these bytes by now, as far as the request's only lane can know.
-    pub fn watch_read_again(&mut self, request: &Request<'_>) {
-        self.watch_shared_load(request, Pattern::Other, Semantics::default());
     }
 
     /// Notes that the async proxy may write bytes of shared memory from now on, for one lane.
     pub fn watch_async_write(&mut self, request: &Request<'_>, lane: usize) {
         self.watch_shared_store(request, lane, Semantics::default(), false);
         if let Some(proxy) = self.watch.as_mut().and_then(|watch| watch.proxy.as_mut()) {
-            proxy.write_async(request.offset(lane), request.bytes);
+            proxy.write(Mark::default(), request.offset(lane), request.bytes);
         }
     }
 
@@ -56,18 +52,6 @@ impl Watch {
         let Some(proxy) = &mut self.proxy else { return };
         let (time, known) = self.order.mark_fence(warp);
         proxy.fence(warp, lanes, time, known);
-    }
-
-    /// Notes that a request writes bytes that an unfinished store will read.
-    pub fn unfinished_store(&mut self, request: &Request<'_>, warp: u32, (pc, store_warp, store_lane): (u32, u32, u32)) {
-        let lane = request.first_lane();
-        let store = self.site(pc, store_warp, store_lane);
-        self.report(Defect::OverwritesStore { access: shared_access(request, lane), store }, request.pc, warp, lane);
-    }
-
-    /// Notes that a block ends before a store is waited for.
-    pub fn unwaited_store(&mut self, pc: u32, warp: u32, lane: u32, committed: bool) {
-        self.report(Defect::UnwaitedStore { committed }, pc, warp, lane as usize);
     }
 
     /// The wait that explains why two accesses race, of which one is a bulk copy: the last wait of one of the threads, if that was for a phase

@@ -1,5 +1,6 @@
 //! The checks of one worker: the order of the accesses of its cluster, the shadow of its shared memory, and the defects found.
 
+use super::far::shared_address;
 use super::found::{Defect, Found, Site};
 use super::mark::{Mark, Strength};
 use super::order::Order;
@@ -16,7 +17,7 @@ use ptx::program::{Action, ConstantValue, Program, Semantics};
 /// The checks of one worker.
 #[derive(Debug)]
 pub struct Watch {
-    pub(super) order: Order,
+    pub order: Order,
     pub(super) shared: Shadow,
     pub(super) proxy: Option<Box<Proxy>>,
     pub found: Found,
@@ -53,7 +54,7 @@ impl Watch {
             proxy: Proxy::new(machine),
             found: Found::default(),
             blocks: Vec::new(),
-            warps_per_block: machine.config.block.volume().div_ceil(LANES as u64) as u32,
+            warps_per_block: machine.warps(),
             clusters,
             visits: ClusterVisits::default(),
             has_fences: program.has_fences,
@@ -73,11 +74,6 @@ impl Watch {
         }
     }
 
-    /// The block with this first warp goes on.
-    pub fn enter_block(&mut self, first_warp: u32) {
-        self.order.first_warp = first_warp;
-    }
-
     /// The block of a warp.
     #[inline(always)]
     pub(super) fn block_of(&self, warp: u32) -> u64 {
@@ -93,34 +89,27 @@ impl Watch {
         self.order.arrive(warp, (barrier, self.rank_of(warp)));
     }
 
-    pub fn arrive_at_cluster(&mut self, warp: u32, releases: bool) {
-        self.order.arrive_at_cluster(warp, releases);
-    }
-
-    pub fn complete_cluster_barrier(&mut self) {
-        self.order.complete_cluster_barrier();
-    }
-
-    pub fn leave_cluster_barrier(&mut self, warp: u32, acquires: bool) {
-        self.order.leave_cluster_barrier(warp, acquires);
-    }
-
     /// All warps of the block with this rank have ended. Finds the accesses of others to its shared memory that may come later.
     pub fn end_block(&mut self, rank: u32) {
         for (mark, access) in self.visits.end(rank, |mark| self.order.is_before_end(mark, rank)) {
-            let owner = self.blocks[rank as usize];
-            self.report(Defect::EndedBlock { access, owner }, mark.pc(), mark.warp(), mark.lane() as usize);
+            self.report_visit(rank, mark, access);
         }
+    }
+
+    #[cold]
+    fn report_visit(&mut self, rank: u32, mark: Mark, access: Access) {
+        let owner = self.blocks[rank as usize];
+        self.report(Defect::EndedBlock { access, owner }, mark.pc(), mark.warp(), mark.lane() as usize);
     }
 
     /// Notes an access to the shared memory of another block.
     #[inline(always)]
-    fn note_visit(&mut self, mark: Mark, access: Access) {
+    fn note_visit(&mut self, mark: Mark, request: &Request<'_>, lane: usize) {
         if self.clusters.blocks > 1 {
+            let access = request.in_shared(lane);
             let rank = self.clusters.rank_at(access.address) as u32;
             if rank != self.rank_of(mark.warp()) && self.visits.note(rank, mark, access) {
-                let owner = self.blocks[rank as usize];
-                self.report(Defect::EndedBlock { access, owner }, mark.pc(), mark.warp(), mark.lane() as usize);
+                self.report_visit(rank, mark, access);
             }
         }
     }
@@ -139,36 +128,12 @@ impl Watch {
         self.order.end(warp, self.rank_of(warp));
     }
 
-    pub fn synchronize_lanes(&mut self, warp: u32, members: u32, live: u32) {
-        self.order.synchronize_lanes(warp, members, live);
-    }
-
-    pub fn fence(&mut self, warp: u32, in_block: bool) {
-        self.order.fence(warp, in_block);
-    }
-
-    /// A warp arrives at a barrier in shared memory.
-    pub fn arrive_in_memory(&mut self, warp: u32, offset: u32) {
-        self.order.arrive_in_memory(warp, shared_address(offset));
-    }
-
-    /// Ends a phase of a barrier in shared memory.
-    pub fn complete_in_memory(&mut self, offset: u32) {
-        self.order.complete_in_memory(shared_address(offset));
-    }
-
-    /// A warp observes the end of a phase of a barrier in shared memory.
-    pub fn acquire(&mut self, warp: u32, offset: u32) {
-        let acquires = Semantics { strong: true, acquires: true, ..Semantics::default() };
-        self.order.read(warp, (shared_address(offset), 4), acquires, None);
-    }
-
     /// Adds a defect of a lane.
-    pub(super) fn report(&mut self, defect: Defect, pc: u32, warp: u32, lane: usize) {
+    pub fn report(&mut self, defect: Defect, pc: u32, warp: u32, lane: usize) {
         self.found.add(self.site(pc, warp, lane as u32), defect);
     }
 
-    pub(super) fn site(&self, pc: u32, warp: u32, lane: u32) -> Site {
+    pub fn site(&self, pc: u32, warp: u32, lane: u32) -> Site {
         Site { block: self.block_of(warp), thread: warp % self.warps_per_block * LANES as u32 + lane, pc }
     }
 
@@ -176,11 +141,6 @@ impl Watch {
     pub fn follow(&mut self, warp: u32, number: u64) {
         let of_block = warp % self.warps_per_block;
         self.found.follow((self.block_of(warp), of_block), number);
-    }
-
-    /// Notes that only a part of a warp's warpgroup executed an instruction.
-    pub fn partial_warpgroup(&mut self, warp: u32, pc: u32) {
-        self.report(Defect::PartialWarpgroup, pc, warp, 0);
     }
 
     /// Checks a barrier of the whole block that opens; `waiting` are the warps and where they wait, `ended` the number of threads
@@ -201,7 +161,7 @@ impl Watch {
     pub fn unfinished_copy(&mut self, request: &Request<'_>, warp: u32, (copy_pc, copy_warp, copy_lane): (u32, u32, u32)) {
         let lane = request.first_lane();
         let copy = self.site(copy_pc, copy_warp, copy_lane);
-        let access = shared_access(request, lane);
+        let access = request.in_shared(lane);
         let thread = warp * LANES as u32 + lane as u32;
         let defect = match self.stale_wait([copy_pc; 2], [thread; 2]) {
             Some(wait) => Defect::StaleWait { access, wait, other: copy },
@@ -221,7 +181,7 @@ impl Watch {
         let same_warp = other.warp() == warp;
         let other_thread = other.thread();
         let other = self.site(other.pc(), other.warp(), other.lane());
-        let access = shared_access(request, lane);
+        let access = request.in_shared(lane);
         let thread = warp * LANES as u32 + lane as u32;
         let defect = match self.stale_wait([request.pc, other.pc], [thread, other_thread]) {
             Some(wait) => Defect::StaleWait { access, wait, other },
@@ -229,10 +189,6 @@ impl Watch {
         };
         self.report(defect, request.pc, warp, lane);
     }
-}
-
-pub(super) fn shared_access(request: &Request<'_>, lane: usize) -> Access {
-    Access { space: Space::Shared, op: request.op, address: request.offset(lane).into(), bytes: request.bytes }
 }
 
 impl Watch {
@@ -258,13 +214,13 @@ impl Watch {
             }
             let unwritten = self.shared.unwritten(offset, bytes);
             if unwritten != 0 && unwritten & used() != 0 {
-                self.report(Defect::Uninitialized { access: shared_access(request, lane) }, request.pc, warp, lane);
+                self.report(Defect::Uninitialized { access: request.in_shared(lane) }, request.pc, warp, lane);
             }
             if semantics.strong && self.has_fences {
                 self.order.read(warp, (shared_address(offset), request.bytes.into()), semantics, None);
             }
             let mark = Mark::new(request.pc, warp, lane as u32, self.order.now(warp), strength);
-            self.note_visit(mark, shared_access(request, lane));
+            self.note_visit(mark, request, lane);
             if let Some(conflict) = self.shared.read(&self.order, mark, offset, bytes) {
                 self.race(conflict, request, strength, warp, lane);
             }
@@ -276,14 +232,14 @@ impl Watch {
         let offset = request.offset(lane);
         let atomic = request.op == AccessOp::Atomic;
         if atomic && self.shared.unwritten(offset, request.bytes) != 0 {
-            self.report(Defect::Uninitialized { access: shared_access(request, lane) }, request.pc, warp, lane);
+            self.report(Defect::Uninitialized { access: request.in_shared(lane) }, request.pc, warp, lane);
         }
         if atomic && self.has_fences {
             self.order.read(warp, (shared_address(offset), request.bytes.into()), semantics, None);
         }
         let strength = Strength::of(request.op, semantics);
         let mark = Mark::new(request.pc, warp, lane as u32, self.order.now(warp), strength);
-        self.note_visit(mark, shared_access(request, lane));
+        self.note_visit(mark, request, lane);
         if let Some(conflict) = self.shared.write(&self.order, mark, offset, request.bytes, same) {
             self.race(conflict, request, strength, warp, lane);
         }
@@ -295,9 +251,4 @@ impl Watch {
             self.order.write((block, warp), (shared_address(offset), bytes), semantics, None);
         }
     }
-}
-
-/// The address of an offset in shared memory, distinct from every global address, for the clocks of flags.
-fn shared_address(offset: u32) -> u64 {
-    alu::windows::SHARED_WINDOW | u64::from(offset)
 }

@@ -13,7 +13,7 @@
 //!   sectors, and all move by an even, or all by an odd number of sectors. A sector of the target counts as a sector for each line
 //!   that it gets bytes from. Of lanes with the same target, one counts.
 
-use super::cost::{LANES, SECTOR_BYTES, active_lanes};
+use super::cost::{LANES, SECTOR_BYTES, active_lanes, distinct};
 
 /// Bytes of a wavefront, and of a line.
 const LINE_BYTES: u64 = 128;
@@ -105,9 +105,7 @@ pub fn copied_past_l1(mask: u32, sources: &[u64; LANES], targets: &[u32; LANES])
             None => wavefronts.push(Wavefront { first: *piece, sources: source, targets: target }),
         }
     }
-    let mut sectors: Vec<(u64, u64)> = pieces.iter().map(|piece| (piece.target, piece.source / SECTORS)).collect();
-    sectors.sort_unstable();
-    sectors.dedup();
+    let sectors = distinct(pieces.iter().map(|piece| (piece.target, piece.source / SECTORS)));
     let ideal = (lanes * HALF_BYTES as u32).div_ceil(LINE_BYTES as u32);
     CopyCost { sectors: sectors.len() as u32, wavefronts: wavefronts.len() as u32, ideal }
 }

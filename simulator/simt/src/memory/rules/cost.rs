@@ -1,7 +1,6 @@
 //! The cost of a request, in units that all generations share.
 
-/// Lanes of a warp.
-pub(super) const LANES: usize = 32;
+pub(super) use alu::registers::LANES;
 
 /// Bytes of a sector, the unit of traffic to global memory.
 pub(super) const SECTOR_BYTES: u64 = 32;
@@ -15,42 +14,18 @@ pub enum Direction {
     Store,
 }
 
-/// Cost of one request to global memory.
+/// The cost of one load or store of a warp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GlobalCost {
-    /// 32-byte sectors that move: since compute capability 2.0, the distinct ones that the active lanes touch.
-    pub sectors: u32,
-    /// Sectors that the distinct bytes would fill if they were contiguous.
-    pub ideal: u32,
-}
-
-/// Cost of one request to shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SharedCost {
-    /// Wavefronts: passes through the 32 banks.
-    pub wavefronts: u32,
-    /// Wavefronts if there were no bank conflicts.
-    pub ideal: u32,
-}
-
-/// The requests that one load or store of a warp makes to global memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GlobalRequests {
-    /// Requests: one, or one per half of the warp that has an active lane.
+pub struct Cost {
+    /// Requests: one, or, on compute capability 1.x, one per half of the warp that has an active lane, in shared memory for each word of a
+    /// lane.
     pub requests: u32,
-    /// Transactions with memory: of 32, 64 or 128 bytes each on compute capability 1.x, of one sector since.
+    /// Transactions with global memory: of 32, 64 or 128 bytes each on compute capability 1.x, of one sector since.
     pub transactions: u32,
-    /// The cost of all requests together.
-    pub cost: GlobalCost,
-}
-
-/// The requests that one load or store of a warp makes to shared memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SharedRequests {
-    /// Requests: one, or, on compute capability 1.x, one per half of the warp and word of a lane.
-    pub requests: u32,
-    /// The cost of all requests together.
-    pub cost: SharedCost,
+    /// In global memory the 32-byte sectors that move, in shared memory the wavefronts: passes through the 32 banks.
+    pub units: u32,
+    /// Sectors that the distinct bytes would fill if they were contiguous, or wavefronts if there were no bank conflicts.
+    pub ideal: u32,
 }
 
 /// The set lanes of a mask, lowest first.
@@ -58,10 +33,23 @@ pub(super) fn active_lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }
 
+/// The different values, sorted.
+pub fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
 /// Sectors that the distinct bytes of the active lanes would fill if they were contiguous.
 pub(super) fn ideal_sectors(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
-    let mut distinct: Vec<u64> = active_lanes(mask).map(|lane| addresses[lane]).collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    (distinct.len() as u64 * u64::from(bytes)).div_ceil(SECTOR_BYTES) as u32
+    let distinct = distinct(active_lanes(mask).map(|lane| addresses[lane])).len() as u64;
+    (distinct * u64::from(bytes)).div_ceil(SECTOR_BYTES) as u32
+}
+
+/// The wavefronts of words that are in these of the 32 banks: the most in one bank.
+pub(super) fn most_in_a_bank(banks: impl Iterator<Item = usize>) -> u32 {
+    let mut words = [0; 32];
+    banks.for_each(|bank| words[bank % 32] += 1);
+    words.into_iter().max().unwrap_or(0)
 }

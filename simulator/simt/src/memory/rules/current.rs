@@ -5,7 +5,7 @@
 //! From compute capability 7.0 on, the L1 cache and shared memory are the same memory with the same banks. Global loads that hit in
 //! L1 take wavefronts by the same rule ([`l1_wavefronts`]; timed on an H200 with loads that hit).
 
-use super::cost::{Direction, GlobalCost, LANES, SECTOR_BYTES, SharedCost, active_lanes, ideal_sectors};
+use super::cost::{Cost, Direction, LANES, SECTOR_BYTES, active_lanes, distinct, ideal_sectors, most_in_a_bank};
 
 /// Bytes of a line of the L1 cache, which has one tag.
 const LINE_BYTES: u64 = 128;
@@ -14,20 +14,15 @@ const LINE_BYTES: u64 = 128;
 /// timed on an H200: 32 lanes on 32 lines and 32 banks take 8 cycles.
 const TAGS_PER_PASS: u32 = 4;
 
-/// Banks of shared memory, each one word wide.
-const BANKS: usize = 32;
-
 /// Cost of a global load or store of `bytes` (1 to 32) per lane. `mask` has a bit for each active lane, `addresses` are in bytes.
-pub fn global(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> GlobalCost {
-    let mut sectors: Vec<u64> = active_lanes(mask).map(|lane| addresses[lane] / SECTOR_BYTES).collect();
-    sectors.sort_unstable();
-    sectors.dedup();
-    GlobalCost { sectors: sectors.len() as u32, ideal: ideal_sectors(mask, bytes, addresses) }
+pub fn global(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> Cost {
+    let sectors = distinct(active_lanes(mask).map(|lane| addresses[lane] / SECTOR_BYTES)).len() as u32;
+    Cost { requests: 1, transactions: sectors, units: sectors, ideal: ideal_sectors(mask, bytes, addresses) }
 }
 
 /// Cost of a shared load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, `offsets` are in bytes
 /// from the start of the block's shared memory.
-pub fn shared(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES]) -> SharedCost {
+pub fn shared(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES]) -> Cost {
     banks(direction, mask, bytes, &offsets.map(u64::from))
 }
 
@@ -46,30 +41,18 @@ pub fn l1_wavefronts(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
         is_new
     });
     let tag_passes = (windows.count() as u32).div_ceil(TAGS_PER_PASS);
-    banks(Direction::Load, mask, bytes, addresses).wavefronts.max(tag_passes)
+    banks(Direction::Load, mask, bytes, addresses).units.max(tag_passes)
 }
 
 /// Wavefronts of a request in 32 banks, wherever its addresses start.
-fn banks(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANES]) -> SharedCost {
+fn banks(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANES]) -> Cost {
     let group = group_lanes(direction, mask, bytes, offsets);
-    let mut cost = SharedCost::default();
+    let mut cost = Cost { requests: 1, ..Cost::default() };
     for first in (0..LANES).step_by(group) {
-        let lanes = first..first + group;
-        let mut words = Vec::with_capacity(LANES * 2);
-        for lane in lanes.filter(|lane| mask >> lane & 1 != 0) {
-            words.extend((0..u64::from(bytes.div_ceil(4))).map(|word| offsets[lane] / 4 + word));
-        }
-        if words.is_empty() {
-            continue;
-        }
-        words.sort_unstable();
-        words.dedup();
-        let mut per_bank = [0; BANKS];
-        for word in words {
-            per_bank[word as usize % BANKS] += 1;
-        }
-        cost.wavefronts += per_bank.into_iter().max().unwrap_or(0);
-        cost.ideal += 1;
+        let lanes = (first..first + group).filter(|lane| mask >> lane & 1 != 0);
+        let words = distinct(lanes.flat_map(|lane| (0..u64::from(bytes.div_ceil(4))).map(move |word| offsets[lane] / 4 + word)));
+        cost.ideal += u32::from(!words.is_empty());
+        cost.units += most_in_a_bank(words.into_iter().map(|word| word as usize));
     }
     cost
 }

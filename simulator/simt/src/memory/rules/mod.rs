@@ -19,7 +19,8 @@ mod kepler;
 mod tesla;
 
 pub use copies::{CopyCost, copied_past_l1, copied_through_l1};
-pub use cost::{Direction, GlobalCost, GlobalRequests, SharedCost, SharedRequests};
+pub(crate) use cost::distinct;
+pub use cost::{Cost, Direction};
 pub use current::{global, l1_wavefronts, shared};
 
 use cost::{LANES, SECTOR_BYTES};
@@ -50,16 +51,13 @@ impl Rules {
 
     /// A global load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, at least one; `addresses` are
     /// in bytes.
-    pub fn global(self, mask: u32, bytes: u32, addresses: &[u64; LANES]) -> GlobalRequests {
+    pub fn global(self, mask: u32, bytes: u32, addresses: &[u64; LANES]) -> Cost {
         match self {
             Self::Tesla => tesla::global(tesla::in_sequence, mask, bytes, addresses),
             Self::TeslaSegments => tesla::global(tesla::in_segments, mask, bytes, addresses),
             // On 3.0, global loads bypass the L1, which is reserved for local memory (Kepler Tuning Guide, "L1 Cache"). Data that
             // only the L2 caches moves in 32 bytes, not in lines of 128 (Programming Guide 4.2, F.4.2).
-            Self::Kepler | Self::Current => {
-                let cost = global(mask, bytes, addresses);
-                GlobalRequests { requests: 1, transactions: cost.sectors, cost }
-            }
+            Self::Kepler | Self::Current => global(mask, bytes, addresses),
         }
     }
 
@@ -70,12 +68,11 @@ impl Rules {
 
     /// A shared load or store of `bytes` (1 to 16) per lane. `mask` has a bit for each active lane, at least one; `offsets` are in
     /// bytes from the start of the block's shared memory.
-    pub fn shared(self, direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES]) -> SharedRequests {
-        let one = |cost| SharedRequests { requests: 1, cost };
+    pub fn shared(self, direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES]) -> Cost {
         match self {
             Self::Tesla | Self::TeslaSegments => tesla::shared(direction, mask, bytes, offsets),
-            Self::Kepler => one(kepler::shared(mask, bytes, offsets)),
-            Self::Current => one(shared(direction, mask, bytes, offsets)),
+            Self::Kepler => kepler::shared(mask, bytes, offsets),
+            Self::Current => shared(direction, mask, bytes, offsets),
         }
     }
 

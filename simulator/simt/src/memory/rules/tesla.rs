@@ -3,7 +3,7 @@
 //! CUDA C Programming Guide 4.2, appendix F.3: F.3.2.1 and F.3.2.2 for global memory, F.3.3 for shared memory. The code names the
 //! section that it follows.
 
-use super::cost::{Direction, GlobalRequests, LANES, SECTOR_BYTES, SharedCost, SharedRequests, active_lanes, ideal_sectors};
+use super::cost::{Cost, Direction, LANES, SECTOR_BYTES, active_lanes, distinct, ideal_sectors};
 
 /// Banks of shared memory, each one word wide (F.3.3).
 const BANKS: u32 = 16;
@@ -15,14 +15,14 @@ pub const LARGEST_SEGMENT: u64 = 128;
 type Coalescing = fn(lanes: u32, bytes: u32, addresses: &[u64; LANES]) -> Vec<u64>;
 
 /// A global load or store.
-pub fn global(coalescing: Coalescing, mask: u32, bytes: u32, addresses: &[u64; LANES]) -> GlobalRequests {
-    let mut sum = GlobalRequests::default();
+pub fn global(coalescing: Coalescing, mask: u32, bytes: u32, addresses: &[u64; LANES]) -> Cost {
+    let mut sum = Cost::default();
     for lanes in halves(mask) {
         let transactions = coalescing(lanes, bytes, addresses);
         sum.requests += 1;
         sum.transactions += transactions.len() as u32;
-        sum.cost.sectors += transactions.iter().map(|bytes| (bytes / SECTOR_BYTES) as u32).sum::<u32>();
-        sum.cost.ideal += ideal_sectors(lanes, bytes, addresses);
+        sum.units += transactions.iter().map(|bytes| (bytes / SECTOR_BYTES) as u32).sum::<u32>();
+        sum.ideal += ideal_sectors(lanes, bytes, addresses);
     }
     sum
 }
@@ -69,17 +69,17 @@ pub fn in_segments(mut lanes: u32, bytes: u32, addresses: &[u64; LANES]) -> Vec<
 }
 
 /// A shared load or store. Accesses of 8 and 16 bytes are split into requests of 4 (F.3.3.4); at best, each is one step.
-pub fn shared(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES]) -> SharedRequests {
-    let mut sum = SharedRequests::default();
+pub fn shared(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES]) -> Cost {
+    let mut sum = Cost::default();
     for lanes in halves(mask) {
         for word in 0..bytes.div_ceil(4) {
             let offsets = offsets.map(|offset| offset + 4 * word);
-            let steps = match direction {
+            sum.requests += 1;
+            sum.ideal += 1;
+            sum.units += match direction {
                 Direction::Load => load_steps(lanes, &offsets),
                 Direction::Store => store_steps(lanes, &offsets),
             };
-            sum.requests += 1;
-            sum.cost = SharedCost { wavefronts: sum.cost.wavefronts + steps, ideal: sum.cost.ideal + 1 };
         }
     }
     sum
@@ -108,9 +108,7 @@ fn load_steps(mut lanes: u32, offsets: &[u32; LANES]) -> u32 {
 /// Steps of a write (F.3.3). Nothing is broadcast, and a bank takes one address after the other; of the lanes that write to one and
 /// the same address, only one does.
 fn store_steps(lanes: u32, offsets: &[u32; LANES]) -> u32 {
-    let mut addresses: Vec<u32> = active_lanes(lanes).map(|lane| offsets[lane]).collect();
-    addresses.sort_unstable();
-    addresses.dedup();
+    let addresses = distinct(active_lanes(lanes).map(|lane| offsets[lane]));
     let in_bank = |bank| addresses.iter().filter(|offset| *offset / 4 % BANKS == bank).count() as u32;
     (0..BANKS).map(in_bank).max().unwrap_or(0)
 }
@@ -129,15 +127,15 @@ mod tests {
     /// Requests, transactions and sectors of a global load.
     fn loaded(coalescing: Coalescing, mask: u32, bytes: u32, address: impl Fn(u64) -> u64) -> (u32, u32, u32) {
         let addresses = std::array::from_fn(|lane| 0x10_0000 + address(lane as u64));
-        let GlobalRequests { requests, transactions, cost } = global(coalescing, mask, bytes, &addresses);
-        (requests, transactions, cost.sectors)
+        let Cost { requests, transactions, units, .. } = global(coalescing, mask, bytes, &addresses);
+        (requests, transactions, units)
     }
 
     /// Requests and steps of a shared access.
     fn served(direction: Direction, mask: u32, bytes: u32, offset: impl Fn(u32) -> u32) -> (u32, u32) {
-        let requests = shared(direction, mask, bytes, &std::array::from_fn(|lane| offset(lane as u32)));
-        assert_eq!(requests.cost.ideal, requests.requests);
-        (requests.requests, requests.cost.wavefronts)
+        let Cost { requests, units, ideal, .. } = shared(direction, mask, bytes, &std::array::from_fn(|lane| offset(lane as u32)));
+        assert_eq!(ideal, requests);
+        (requests, units)
     }
 
     /// F.3.2.1: in sequence and aligned, a half-warp's words of 4, 8 and 16 bytes make one transaction of 64 bytes, one of 128, or
