@@ -65,7 +65,7 @@ fn row<W: Workload>(group: &mut BenchmarkGroup<'_, WallTime>, gpu: &Gpu, stage: 
         Run::Copies(prepare) => {
             let mut copies = prepare(gpu, workload).expect("the host has memory");
             group.bench_function(id, |bencher| {
-                bencher.iter_custom(|runs| elapsed(gpu, runs, || copies.enqueue(gpu, buffers).expect("the copies run")));
+                bencher.iter_custom(|runs| elapsed(gpu, runs, || copies.enqueue(gpu, workload, buffers).expect("the copies run")));
             })
         }
         Run::Cpu(compute) => group.bench_function(id, |bencher| {
