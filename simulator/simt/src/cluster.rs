@@ -11,7 +11,7 @@ use ptx::geometry::{ClusterBounds, Dim3};
 pub const FIRST_CAPABILITY: (u32, u32) = (9, 0);
 /// The most blocks of a cluster on every GPU with clusters (CUDA C++ Programming Guide, "Thread Block Clusters").
 pub const PORTABLE_BLOCKS: u32 = 8;
-/// The most blocks of a cluster on an H200, if the program accepts that other GPUs may have fewer.
+/// The most blocks of a cluster on an H200. The program must accept that other GPUs may have fewer.
 pub const MOST_BLOCKS: u32 = 16;
 
 /// Clusters that a launch cannot have.
@@ -62,7 +62,7 @@ pub enum ClusterMisuse {
     Missing,
 }
 
-/// The clusters that a launch has, if it has any, given those that it asks for and whether they may have more than 8 blocks.
+/// Returns a launch's clusters, if it has any. `asked` is what the launch asks for; `large` allows more than 8 blocks per cluster.
 ///
 /// # Errors
 ///

@@ -209,7 +209,7 @@ fn nonzero<S: Serializer>(counters: &Counters, serializer: S) -> Result<S::Ok, S
     serializer.collect_map(counters.nonzero())
 }
 
-/// The first request of a load or a store by the first warp of the first block.
+/// The first request of a load or a store. The first warp of the first block makes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessSample {
     /// The instruction.

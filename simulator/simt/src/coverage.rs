@@ -150,7 +150,7 @@ impl Branch {
         self.ways.iter_mut().zip(&other.ways).for_each(|(way, other)| way.lanes += other.lanes);
     }
 
-    /// Returns true if they are at the same place and have the same outcomes.
+    /// Returns true if they have the same place and outcomes.
     pub fn is_same(&self, other: &Self) -> bool {
         self.at == other.at && self.outcomes().eq(other.outcomes())
     }
@@ -223,7 +223,7 @@ impl Reader<'_> {
         coverage
     }
 
-    /// How many lanes reached each instruction, whether its guard let them act or not.
+    /// Counts the lanes that reached each instruction. Lanes whose guard did not let them act count, too.
     fn reached(&self) -> Vec<u64> {
         let Program { code, .. } = self.program;
         let mut arrived = vec![0; code.len()];
@@ -273,7 +273,7 @@ impl Reader<'_> {
         lines
     }
 
-    /// The branch or guarded instruction at `pc`, if there is one, and the index of the instruction after it.
+    /// Returns the branch or guarded instruction at `pc`, if there is one. Also returns the index of the instruction after it.
     fn branch(&self, pc: usize, reached: &[u64]) -> (Option<Branch>, usize) {
         let Program { code, origins, .. } = self.program;
         let (inst, origin, stats) = (&code[pc], &origins[pc], &self.sums.instructions[pc]);

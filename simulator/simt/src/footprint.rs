@@ -39,7 +39,7 @@ impl Accesses {
         self.0 & (4 | 8) != 0
     }
 
-    /// Returns true if these accesses race with others to the same bytes, if nothing orders them: one of the two writes, and not both are strong.
+    /// Returns true if unordered accesses to the same bytes race. One of the two writes, and not both are strong.
     pub fn conflict(self, other: Self) -> bool {
         let is_plain = |accesses: Self| accesses.0 & (1 | 2) != 0;
         let writes_plain = |accesses: Self| accesses.0 & 2 != 0;
@@ -71,7 +71,7 @@ impl Footprint {
         Self { regions: (0..regions).map(|_| OnceLock::new()).collect() }
     }
 
-    /// Notes an access to bytes of a region, unless the region is a block of the kernels' own heap.
+    /// Notes an access to bytes of a region. Accesses to blocks of the kernels' own heap are not noted.
     pub fn note(&self, regions: &[Arc<Region>], region: u32, (offset, bytes): (u64, u64), accesses: Accesses) {
         let Some((of_region, region)) = self.regions.get(region as usize).zip(regions.get(region as usize)) else { return };
         // Without memory for it, nothing is noted.

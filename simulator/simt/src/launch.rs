@@ -94,8 +94,8 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// Returns the `CUresult` that a GPU's driver has for this, and NVIDIA's description of that result. What the driver of a GPU without
-    /// clusters returns for a launch of clusters was not tried.
+    /// Returns a GPU driver's `CUresult` for this, with NVIDIA's description. What the driver of a GPU without clusters returns for
+    /// a launch of clusters was not tried.
     pub fn cuda_result(&self) -> (u32, &'static str) {
         match self {
             LaunchError::Fault { finding, .. } => match finding.kind {
@@ -196,7 +196,7 @@ pub struct Call<'a> {
     pub params: &'a [u8],
 }
 
-/// Executes one kernel over its whole grid and returns when it is done.
+/// Executes one kernel over its whole grid. Returns when it is done.
 ///
 /// # Errors
 ///
@@ -316,14 +316,14 @@ pub fn launch(
     }
 }
 
-/// Memory in which the blocks of a cooperative launch synchronize, as long as it lives.
+/// Memory in which the blocks of a cooperative launch synchronize. It is freed on drop.
 struct Workspace<'a> {
     memory: &'a Memory,
     address: u64,
 }
 
 impl<'a> Workspace<'a> {
-    /// Its size in bytes and a counter of arrivals, with room for what later compilers keep there.
+    /// The bytes of the workspace. It holds its size and a counter of arrivals, with room for what later compilers keep there.
     const BYTES: u64 = 64;
 
     fn new(memory: &'a Memory) -> Result<Self, LaunchMisuse> {
@@ -453,7 +453,7 @@ fn shared_bytes(kernel: &Kernel, config: LaunchConfig) -> u32 {
     if dynamic == 0 { kernel.program.static_shared_bytes } else { kernel.program.dynamic_shared_offset.saturating_add(dynamic) }
 }
 
-/// Refuses a shape that the profile or the kernel does not allow, as [`launch`] does, for callers that launch later.
+/// Refuses a shape that the profile or the kernel does not allow. [`launch`] does the same; this is for callers that launch later.
 ///
 /// # Errors
 ///

@@ -111,7 +111,7 @@ impl Occupancy {
         }
     }
 
-    /// Returns the active warps divided by the most that a multiprocessor can hold: what a profiler calls theoretical occupancy.
+    /// Returns the active warps divided by the multiprocessor's maximum. A profiler calls this theoretical occupancy.
     pub fn fraction(&self) -> f64 {
         f64::from(self.active_warps) / f64::from(self.max_warps)
     }
@@ -146,8 +146,8 @@ pub fn max_threads_by_registers(profile: &Profile, per_thread: u32) -> Option<u3
     (1..=most).rev().find(|&warps| units.registers.blocks(profile, warps, per_thread) > 0).map(|warps| warps * WARP_SIZE)
 }
 
-/// Returns how many bytes of shared memory each of `blocks` blocks can have, including what the kernel's static variables and the system
-/// take.
+/// Returns the shared memory that each of `blocks` blocks can have. It is in bytes, and includes what the kernel's static variables
+/// and the system take.
 pub fn shared_bytes_each(profile: &Profile, blocks: u32) -> u32 {
     let unit = units(profile).shared_bytes;
     profile.shared_bytes_per_sm / blocks / unit * unit

@@ -48,7 +48,7 @@ impl StepRecord {
         std::mem::take(&mut *self.lock())
     }
 
-    /// Adds the defect that ended the kernel, if it was in this warp.
+    /// Adds the defect that ended the kernel. Ignores defects of other warps.
     pub(crate) fn note_fault(&self, block: Dim3, warp: u32, finding: &Finding) {
         let mut recorded = self.lock();
         if (self.block, self.warp) == (block, warp) {

@@ -142,7 +142,7 @@ impl ImageView {
 }
 
 impl Texture {
-    /// A texture that reads the nearest texel by its index, as it is.
+    /// Makes a texture that reads the nearest texel by index, unchanged.
     pub fn of(image: ImageView) -> Self {
         Self {
             image,
@@ -212,7 +212,7 @@ impl Texture {
         sums.map(|sum| (sum as f32).to_bits())
     }
 
-    /// Reads one channel of the four texels that would be interpolated at a place in a plane: counterclockwise from the lower left one.
+    /// Reads one channel of the four texels for interpolation at a place. They go counterclockwise in a plane, from the lower left one.
     pub fn gather(&self, place: &Place, channel: usize, read: impl Fn(u64, u32) -> u32) -> [u32; 4] {
         let image = &self.image;
         let layer = place.layer.min(image.layers - 1);
@@ -230,7 +230,7 @@ impl Texture {
         }
     }
 
-    /// The texels on both sides of a coordinate, and how far it is from the first to the second, in steps of 1/256.
+    /// Returns the texels on both sides of a coordinate. The number is how far it is from the first to the second, in steps of 1/256.
     fn between(&self, image: &ImageView, axis: usize, at: Coordinate) -> (Option<i64>, Option<i64>, f64) {
         // An axis that the image does not have.
         if image.extent[axis] == 1 && axis > 0 && at == Coordinate::Integer(0) {
@@ -306,7 +306,7 @@ fn linear(value: f32) -> f32 {
     linear as f32
 }
 
-/// The face of a cube that a direction meets, and where on the face, from 0 to 1: the table of the guide's section "Cubemap Textures".
+/// Returns the cube face that a direction meets, and where on it. Places go from 0 to 1: see the guide's section "Cubemap Textures".
 pub fn on_cube([x, y, z]: [f32; 3]) -> (u32, [f32; 2]) {
     let (face, depth, s, t) = if z.abs() >= x.abs() && z.abs() >= y.abs() {
         if z >= 0.0 { (4, z, x, -y) } else { (5, -z, -x, -y) }
@@ -320,8 +320,8 @@ pub fn on_cube([x, y, z]: [f32; 3]) -> (u32, [f32; 2]) {
     (face, [s, t].map(|at| (at / depth + 1.0) / 2.0))
 }
 
-/// The level of detail at which a texel of an image is as large as the distance between neighboring positions, from the changes of the
-/// coordinates in two directions.
+/// Returns the level of detail for the distance between neighboring positions. A texel of that level is as large as this distance.
+/// `changes` are those of the coordinates in two directions.
 pub fn level_of(texture: &Texture, changes: [[f32; 3]; 2]) -> f32 {
     let texels = |axis: usize| if texture.normalized_coordinates { texture.image.extent[axis] as f32 } else { 1.0 };
     let length = |change: [f32; 3]| [0, 1, 2].map(|axis| (change[axis] * texels(axis)).powi(2)).iter().sum::<f32>().sqrt();

@@ -79,7 +79,7 @@ impl fmt::Display for Unit {
     }
 }
 
-/// The work of one unit of the chip, and the least time that it takes.
+/// The work of one unit of the chip, and its least time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     /// The unit.
@@ -111,13 +111,13 @@ impl Bound {
         self.parts.first()
     }
 
-    /// Each unit of the bound with its time as a share of the bottleneck's.
+    /// Returns each unit with its time as a share of the bottleneck's.
     pub fn shares(&self) -> impl Iterator<Item = (Unit, f64)> + '_ {
         let longest = self.binding().map_or(1.0, |part| part.least_ms);
         self.parts.iter().map(move |part| (part.unit, part.least_ms / longest))
     }
 
-    /// The bound itself in milliseconds, if the work spreads evenly over the multiprocessors.
+    /// Returns the bound in milliseconds. It assumes that the work spreads evenly over the multiprocessors.
     pub fn least_ms(&self) -> f64 {
         self.binding().map_or(0.0, |part| part.least_ms)
     }
@@ -167,8 +167,8 @@ pub fn bound(counters: &Counters, least_bytes: u64, profile: &Profile) -> Bound 
     Bound { parts: longest_first(parts.into_iter().flatten()), as_written: longest_first(as_written) }
 }
 
-/// How much longer the busiest multiprocessor works than the average one, if all blocks do the same work: the number of blocks per
-/// multiprocessor, rounded up, over the average.
+/// Returns the busiest multiprocessor's load divided by the average load. All blocks are assumed to do the same work, so this is
+/// the number of blocks per multiprocessor, rounded up, over the average.
 pub fn busiest(blocks: u64, profile: &Profile) -> f64 {
     let copies = u64::from(profile.multiprocessors);
     blocks.div_ceil(copies) as f64 * copies as f64 / blocks.max(1) as f64
@@ -192,14 +192,14 @@ fn issued(c: &Counters, path: GlobalPath) -> u64 {
     arithmetic.div_ceil(LANES) + memory + c.barriers + c.warp_exchanges
 }
 
-/// The rate of a kernel's products on tensor cores, those of one warp and of four together.
+/// Returns the rate of a kernel's products on tensor cores. It combines the rates of one warp and of four together.
 fn tensor_rate(c: &Counters, rates: &Rates) -> Option<f64> {
     let (all, of_four) = (c.tensor_factor_bytes as f64, c.warpgroup_factor_bytes as f64);
     let clocks = (all - of_four) / rates.mma_bytes? + of_four / rates.tensor_bytes?;
     if clocks == 0.0 { rates.tensor_bytes } else { Some(all / clocks) }
 }
 
-/// Requests other than shared loads and stores, each of which takes at least one wavefront. Local memory is not included, because
+/// Counts the requests other than shared loads and stores. Each takes at least one wavefront. Local memory is not included, because
 /// the compiler may keep it in registers.
 fn requests(c: &Counters) -> u64 {
     c.global_load_requests + c.global_store_requests + c.global_atomic_requests + c.shared_atomic_requests

@@ -196,7 +196,7 @@ fn store_shared(core: &mut Core<'_>, registers: &Registers, access: &Access, req
     Ok(())
 }
 
-/// Loads from local and parameter memory, and through generic addresses, with which each lane may reach a different memory.
+/// Loads from local or parameter memory, or through generic addresses. With a generic address, each lane may reach another memory.
 fn load_elsewhere(
     core: &mut Core<'_>,
     registers: &mut Registers,
@@ -269,7 +269,7 @@ fn store_elsewhere(
     Ok(())
 }
 
-/// Returns true if an element of memory equals the low bytes of a register.
+/// Returns true if a memory element equals a register's low bytes.
 #[inline(always)]
 fn is_same(element: u64, value: u64, width: u32) -> bool {
     (element ^ value) << (64 - 8 * width) == 0

@@ -70,7 +70,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
     Ok(())
 }
 
-/// Checks that the sources are aligned, and that the bytes that each lane reads are in an allocation. Most lanes read all bytes.
+/// Checks that sources are aligned, and that the bytes read are allocated. Most lanes read all bytes.
 fn check_source(core: &mut Core<'_>, request: &Request<'_>, bytes_of: impl Fn(usize) -> u32) -> Result<(), Stop> {
     let whole = lanes_where(request.mask, |lane| bytes_of(lane) == request.bytes);
     // Misalignment is reported first, whatever the bounds.
@@ -87,7 +87,7 @@ fn check_source(core: &mut Core<'_>, request: &Request<'_>, bytes_of: impl Fn(us
     Ok(())
 }
 
-/// Finishes the copies of the lanes in `mask`, except for those in the last `pending` groups; without a number, all copies.
+/// Finishes the copies of the lanes in `mask`. The last `pending` groups stay unfinished; without a number, none do.
 pub fn wait(core: &mut Core<'_>, pending: Option<u32>, mask: u32) {
     if pending.is_none() {
         core.copies.commit(core.warp, mask);
@@ -136,14 +136,14 @@ impl Core<'_> {
         copy.units.iter().for_each(|unit| self.finish_unit(unit));
     }
 
-    /// Returns true if `bytes` bytes from an address on are in the block's shared memory, and no unfinished copy writes them.
+    /// Returns true if bytes are ready in the block's shared memory. They are inside it, and no unfinished copy writes them.
     #[inline(always)]
     pub fn may_take(&self, address: u64, bytes: u64) -> bool {
         address.wrapping_sub(self.shared_base.into()).saturating_add(bytes) <= u64::from(self.machine.shared_bytes)
             && (self.copies.count == 0 || !self.copies.touch(address, bytes))
     }
 
-    /// Notes a request to shared memory, already checked for bounds, if an unfinished copy writes any of its bytes.
+    /// Notes a request if an unfinished copy writes any of its bytes. It is to shared memory, and already checked for bounds.
     #[inline(always)]
     pub fn watch_unfinished(&mut self, request: &Request<'_>) {
         if self.copies.count != 0 && self.watch.is_some() {

@@ -52,7 +52,7 @@ pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u
     }
 }
 
-/// Executes an atomic operation for the lanes in `mask`, one after the other.
+/// Executes an atomic operation for the lanes in `mask`, one by one.
 pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask: u32, pc: u32) -> Result<(), Stop> {
     let atomic = core.machine.program.atomics[index as usize];
     let addresses = lane_addresses(registers, &atomic.address);

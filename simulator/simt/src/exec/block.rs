@@ -52,7 +52,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Puts the warps at the start of the block of that number, which has this rank in its cluster.
+    /// Puts the warps at the start of a block. `block` is its number, and `rank` its rank in its cluster.
     pub fn start(core: &mut Core<'_>, warps: &mut [Warp], block: u64, rank: u32, fuel: u64) -> Self {
         let index = core.machine.config.grid.index_of(block);
         core.own.fuel = fuel;
@@ -154,7 +154,7 @@ impl Block {
         waits.min_by_key(|wait| !matches!(wait.event, Pause::OpenPhase(_))).unwrap_or(Wait { warp: 0, pc: 0, event: Pause::Turn })
     }
 
-    /// The fault of a block whose warps wait for each other in vain.
+    /// Returns the fault of a block whose warps are deadlocked.
     pub fn deadlock(&self, core: &Core<'_>) -> Stop {
         let Wait { warp, pc, event } = self.waits();
         let kind = match event {
@@ -172,7 +172,7 @@ impl Block {
         Stop::Fault { kind: Box::new(kind), pc, warp, lane: 0, lanes: LANES as u32 }
     }
 
-    /// A warp that has not ended and does not wait at a barrier of the block.
+    /// Finds a running warp. It has not ended and does not wait at a barrier of the block.
     pub fn running(&self) -> Option<usize> {
         self.states.iter().position(|state| *state == Pause::Turn)
     }

@@ -27,7 +27,7 @@ impl Core<'_> {
         self.check_global_lanes(request)
     }
 
-    /// The same for a load, whose last elements may be past the end if nothing depends on them. Returns whether none are.
+    /// Does the same for a load. Its last elements may be past the end if nothing depends on them. Returns true if none are.
     #[inline(always)]
     pub fn check_global_load(&mut self, request: &Request<'_>, access: &program::Access) -> Result<bool, Stop> {
         match self.check_global(request) {
@@ -79,7 +79,7 @@ impl Core<'_> {
         })
     }
 
-    /// Fails with a fault of these lanes of a request, if there are any.
+    /// Fails with a fault of these lanes, if there are any.
     fn refuse(&self, request: &Request<'_>, lanes: u32, kind: impl FnOnce(&Request<'_>) -> FindingKind) -> Result<(), Stop> {
         if lanes == 0 {
             return Ok(());
@@ -88,7 +88,7 @@ impl Core<'_> {
         Err(self.fault(kind(&request), request))
     }
 
-    /// Checks that every active lane's address is aligned and inside the block's shared memory.
+    /// Checks the active lanes' addresses. Each must be aligned and inside the block's shared memory.
     #[inline(always)]
     pub fn check_shared(&mut self, request: &Request<'_>) -> Result<(), Stop> {
         let bytes = u64::from(request.bytes);
@@ -128,7 +128,7 @@ impl Core<'_> {
         if self.machine.program.reaches_cluster.get(pc as usize) == Some(&true) { Ok(()) } else { self.check_own_shared(request) }
     }
 
-    /// Checks that no active lane's address is in the shared memory of another block.
+    /// Checks that no active lane accesses another block's shared memory.
     pub fn check_own_shared(&self, request: &Request<'_>) -> Result<(), Stop> {
         let clusters = self.machine.clusters;
         self.refuse(request, self.lanes_at_others(request), |request| {
@@ -138,14 +138,14 @@ impl Core<'_> {
         })
     }
 
-    /// The active lanes whose address is in the shared memory of another block.
+    /// Returns the active lanes that address another block's shared memory.
     pub fn lanes_at_others(&self, request: &Request<'_>) -> u32 {
         let clusters = &self.machine.clusters;
         let own = clusters.rank_at(self.shared_base.into());
         lanes_where(request.mask, |lane| clusters.rank_at(request.offset(lane).into()) != own)
     }
 
-    /// Checks that every active lane's address is aligned and below the size of a memory that starts at 0.
+    /// Checks the active lanes' addresses in a memory that starts at 0. Each must be aligned and below the memory's size.
     #[cold]
     pub fn check_private(&mut self, space: Space, request: &Request<'_>, bytes_there: usize) -> Result<(), Stop> {
         let offset = |lane: usize| in_space(request.addresses[lane]);
@@ -156,7 +156,7 @@ impl Core<'_> {
         if outside != 0 { Err(self.out_of_bounds(space, &request.of(outside))) } else { Ok(()) }
     }
 
-    /// The fault of a request outside a memory of the block or the thread, or of an operation that this memory does not have.
+    /// Returns the fault of a request outside the block's or thread's memory. Operations that the memory does not have get it.
     pub fn out_of_bounds(&self, space: Space, request: &Request<'_>) -> Stop {
         let mut address = in_space(request.addresses[request.first_lane()]);
         if space == Space::Shared && self.machine.clusters.blocks > 1 {
@@ -180,14 +180,14 @@ impl Core<'_> {
         self.stop(kind, mask, pc)
     }
 
-    /// The stop for a defect of the kernel, by the lanes in `lanes` at an instruction.
+    /// Returns the stop for a defect of the kernel. The lanes in `lanes` caused it at an instruction.
     #[cold]
     pub fn stop(&self, kind: FindingKind, lanes: u32, pc: u32) -> Stop {
         Stop::Fault { kind: Box::new(kind), pc, warp: self.warp, lane: lanes.trailing_zeros(), lanes: lanes.count_ones() }
     }
 }
 
-/// The lowest and highest address of the active lanes, and the bits that are set in any of them.
+/// The lowest and highest address of the active lanes. `low_bits` has the bits that are set in any of them.
 struct Span {
     lowest: u64,
     highest: u64,

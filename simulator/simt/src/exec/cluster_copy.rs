@@ -44,7 +44,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
     Ok(())
 }
 
-/// Bytes of the block's own shared memory, for the lane of a request.
+/// Reads the block's own shared memory for the lane of a request.
 fn read(core: &mut Core<'_>, from: u64, bytes: u32, request: &Request<'_>) -> Result<Vec<u32>, Stop> {
     let mut data = Vec::new();
     for at in (0..u64::from(bytes)).step_by(UNIT as usize) {
@@ -60,7 +60,7 @@ fn read(core: &mut Core<'_>, from: u64, bytes: u32, request: &Request<'_>) -> Re
 }
 
 impl Core<'_> {
-    /// Starts the copy of these pieces, for the one lane of a request to the barrier that counts them.
+    /// Starts copying these pieces for a request's only lane. The request is to the barrier that counts them.
     pub fn send(&mut self, units: Vec<Unit>, barrier: &Request<'_>) -> Result<(), Stop> {
         let lane = barrier.first_lane();
         let offset = barrier.offset(lane);
@@ -81,7 +81,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// The same place as an address in the shared memory of each block of a mask.
+    /// Returns the same place in each of these blocks' shared memory. `blocks` is a mask, and the places are addresses.
     pub fn in_blocks(&self, address: u64, blocks: u32) -> impl Iterator<Item = u64> + use<> {
         let clusters = self.machine.clusters;
         let offset = clusters.in_block(address);

@@ -18,7 +18,7 @@ pub struct Copies {
     pub count: usize,
 }
 
-/// The unfinished copies of a warp, in the order in which they started.
+/// The unfinished copies of a warp, in the order they started.
 #[derive(Debug, Default)]
 pub struct Pending {
     pub copies: Vec<Copy>,
@@ -50,7 +50,7 @@ impl Copies {
         Self { by_warp, words, read, ..Self::default() }
     }
 
-    /// Forgets the copies of the previous block, which may have ended without waiting for them.
+    /// Forgets the copies of the previous block. It may have ended without waiting for them.
     pub fn clear(&mut self) {
         for pending in &mut self.by_warp {
             pending.copies.clear();
@@ -69,13 +69,13 @@ impl Copies {
         }
     }
 
-    /// Returns true if an unfinished copy writes some of the `bytes` bytes from an offset on.
+    /// Returns true if an unfinished copy writes any of these bytes.
     pub fn touch(&self, offset: u64, bytes: u64) -> bool {
         let words = offset as usize / 4..(offset + bytes).div_ceil(4) as usize;
         words.into_iter().any(|word| self.words[word / 64] >> (word % 64) & 1 != 0)
     }
 
-    /// The unfinished copy that writes some of the `bytes` bytes from an offset on: its instruction, warp and lane.
+    /// Finds the unfinished copy that writes any of these bytes. Returns its instruction, warp and lane.
     pub fn writer(&self, offset: u32, bytes: u32) -> Option<(u32, u32, u32)> {
         let of_lane = self.by_warp.iter().zip(0..).find_map(|(pending, warp)| {
             let copy = pending.copies.iter().find(|copy| copy.unit.has(offset, bytes))?;
@@ -102,7 +102,7 @@ impl Copies {
         units.for_each(|unit| self.read[unit as usize / 1024] &= !(1 << (unit / 16 % 64)));
     }
 
-    /// Returns true if an unfinished store reads some of the `bytes` bytes from an offset on.
+    /// Returns true if an unfinished store reads any of these bytes.
     pub fn are_read(&self, offset: u32, bytes: u32) -> bool {
         let units = offset / 16..(offset + bytes).div_ceil(16);
         units.into_iter().any(|unit| self.read[unit as usize / 64] >> (unit % 64) & 1 != 0)
@@ -156,7 +156,7 @@ impl Unit {
         &self.data[..self.bytes as usize / 4]
     }
 
-    /// Returns true if it has some of the `bytes` bytes from an offset on.
+    /// Returns true if it has any of these bytes.
     fn has(&self, offset: u32, bytes: u32) -> bool {
         self.place < offset + bytes && offset < self.place + self.bytes
     }

@@ -16,7 +16,7 @@ use super::watch::Watch;
 use crate::memory::{element, set_element};
 use alu::Executor;
 
-/// The state of the running block that other blocks of its cluster have, too. It waits with its block while another one runs.
+/// The running block's own state. Each block of its cluster has one, which waits with the block while another one runs.
 #[derive(Default)]
 pub struct Own<'a> {
     /// The output.
@@ -102,7 +102,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// The element of 1, 2, 4 or 8 bytes at an offset in shared memory.
+    /// Returns the element at an offset in shared memory. It has 1, 2, 4 or 8 bytes.
     #[inline(always)]
     pub fn shared_element(&self, offset: u32, width: u32) -> u64 {
         match width {

@@ -96,7 +96,7 @@ impl Core<'_> {
         self.count_own_shared(request, pattern);
     }
 
-    /// Counts the lanes that access the shared memory of other blocks, and those that access their own.
+    /// Counts a request to the shared memory of a cluster. Lanes that access other blocks are counted apart from those that do not.
     #[inline(never)]
     fn count_in_cluster(&mut self, request: &Request<'_>) {
         let others = self.lanes_at_others(request);
@@ -209,7 +209,7 @@ impl Core<'_> {
         }
     }
 
-    /// Keeps the first request of each load and store that the first warp of the first block makes.
+    /// Keeps the first request of each load and store. Only the first warp of the first block is sampled.
     #[inline(always)]
     fn keep_sample(&mut self, space: Space, request: &Request<'_>) {
         if self.own.keeps_samples && self.warp == 0 {
@@ -238,7 +238,7 @@ fn cluster_sectors(request: &Request<'_>) -> u64 {
     distinct(lanes_of(request.mask).flat_map(of_lane)).len() as u64
 }
 
-/// The addresses and the pattern of a request that is wider than its access.
+/// Returns the addresses and pattern of a request wider than its access.
 #[inline(always)]
 fn merged(request: &Request<'_>, shift: i32, pattern: Pattern) -> ([u64; LANES], Pattern) {
     // Lanes at one address stay together. Lanes that were contiguous now overlap.

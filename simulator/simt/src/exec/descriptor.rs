@@ -42,7 +42,7 @@ impl Descriptor {
         Self { start: field(0), leading: field(16), stride: field(32), base_offset: (bits >> 49) as u32 & 7, width }
     }
 
-    /// The same with its start as an offset in a block's shared memory, of whose own start the descriptor has the low bits only.
+    /// Makes the start an offset in a block's shared memory. The descriptor has only the low bits of where that memory starts.
     pub fn in_block(self, base: u32) -> Self {
         Self { start: self.start.wrapping_sub(base) & (0x3fff * UNIT), ..self }
     }
@@ -51,8 +51,8 @@ impl Descriptor {
         bits & RESERVED != 0
     }
 
-    /// The pattern of swizzling repeats after this many bytes, which the start must be a multiple of. A start in the middle of the first
-    /// row is right, too: the next k are there.
+    /// Returns the number of bytes after which the swizzle pattern repeats. The start must be a multiple of it. A start in the
+    /// middle of the first row is right, too: the next k are there.
     pub fn period(&self) -> u32 {
         self.width * GROUP as u32
     }
@@ -68,8 +68,8 @@ impl Descriptor {
         self.period() / 128 - 1
     }
 
-    /// The offsets in shared memory of the units of `rows` rows from `first` on, which are multiples of 8. Those of a matrix that is not
-    /// transposed come row by row, those of a transposed one k by k of each group of 8 rows.
+    /// Returns the offsets of the units of these rows in shared memory. `first` and `rows` are multiples of 8. The units of a
+    /// matrix that is not transposed come row by row, those of a transposed one k by k of each group of 8 rows.
     pub fn units(&self, first: usize, rows: usize, transposed: bool) -> Vec<u32> {
         let (stride, leading, width) = (self.stride, self.leading, self.width);
         let groups = first / GROUP..(first + rows) / GROUP;
@@ -93,7 +93,7 @@ impl Descriptor {
         groups.flat_map(of_group).collect()
     }
 
-    /// The address of a unit, whose place in its row of 128 bytes depends on the number of the row.
+    /// Returns the swizzled address of a unit. Its place in its row of 128 bytes depends on the number of the row.
     fn swizzled(&self, address: u32) -> u32 {
         address ^ (((address >> 7).wrapping_sub(self.base_offset) & self.mask()) * UNIT)
     }

@@ -85,7 +85,7 @@ pub fn shuffle_sources(mode: ShuffleMode, lane: &[u32; LANES], clamp: &[u32; LAN
     (sources, in_range)
 }
 
-/// A lane whose `shfl.sync` reads a lane that has ended or that it does not name as a member, and the lane that it reads.
+/// Finds a lane whose `shfl.sync` reads an absent lane, and returns both. An absent lane has ended or is not named as a member.
 pub fn absent_source(exchange: Exchange, registers: &Registers, active: u32, live: u32) -> Option<(usize, usize)> {
     let Exchange::Shuffle { mode, lane, clamp, members, .. } = exchange else { return None };
     let members = registers.words(members);
@@ -109,7 +109,7 @@ pub fn vote(mode: VoteMode, yes: u32, active: u32, members: &[u32; LANES]) -> [u
     results
 }
 
-/// The masks that the active lanes name, each once, with the lanes that name it.
+/// Returns each distinct mask, with the active lanes that name it.
 pub fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = (u32, u32)> {
     let mut open = active;
     std::iter::from_fn(move || {

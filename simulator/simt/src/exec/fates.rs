@@ -12,7 +12,7 @@ pub struct Fates {
 }
 
 impl Fates {
-    /// The bytes that the program uses of those that a lane loads, one bit each; all for an instruction that is not a plain load.
+    /// Returns the bytes that the program uses of a lane's load. There is one bit for each; if it is not a plain load, all are set.
     #[cold]
     pub fn used_bytes(&mut self, program: &Program, pc: u32) -> u32 {
         *self.bytes.entry(pc).or_insert_with(|| {
@@ -22,7 +22,7 @@ impl Fates {
         })
     }
 
-    /// Returns true if every lane stores what it reads in the shuffle at `pc`.
+    /// Returns true if every lane stores the shuffle result at `pc`.
     pub fn is_stored(&mut self, program: &Program, pc: u32) -> bool {
         *self.stored.entry(pc).or_insert_with(|| match program.code[pc as usize].action {
             Action::Exchange(Exchange::Shuffle { destination, .. }) => is_stored(program, pc, destination),

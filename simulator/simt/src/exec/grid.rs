@@ -11,7 +11,7 @@ use super::stats::Stats;
 use super::watch::found::Found;
 use ptx::finding::FindingKind;
 
-/// The first block that could not go on, in the order of the grid, cluster by cluster.
+/// The first block that could not go on. The order is that of the grid, cluster by cluster.
 #[derive(Debug)]
 pub struct Stopped {
     pub block: u64,
@@ -22,7 +22,7 @@ pub struct Stopped {
     pub stats: Box<Stats>,
 }
 
-/// Executes all blocks and returns the counts and findings, or the first block that could not go on.
+/// Executes all blocks and returns the counts and findings. An error is the first block that could not go on.
 ///
 /// Workers take clusters in order, and a block without a cluster is one. After a stop, those before it still finish, so that every run
 /// reports the same block.
@@ -137,7 +137,7 @@ fn deadlock(machine: &Machine<'_>, running: &[(Core<'_>, Cluster<'_>, Progress)]
 }
 
 impl Stopped {
-    /// `place` is the block's among all blocks in the order in which they run.
+    /// Describes where a launch stopped. `place` is the block's among all blocks in the order in which they run.
     fn new(machine: &Machine<'_>, place: u64, stop: Stop, mut stats: Stats) -> Self {
         let blocks = u64::from(machine.clusters.blocks);
         let block = machine.clusters.block(place / blocks, (place % blocks) as u32);

@@ -7,7 +7,7 @@ use crate::memory::{element, set_element};
 use alu::registers::LANES;
 use ptx::finding::FindingKind;
 
-/// `malloc` by the lanes in `mask`, one after the other, with the offsets of the parameter and of the result in local memory.
+/// Executes `malloc` for the lanes in `mask`, one by one. The parameter and the result are at these offsets in local memory.
 pub fn allocate(core: &Core<'_>, local: &mut [[u32; LANES]], (bytes, result): (u32, u32), mask: u32) {
     for lane in lanes_of(mask) {
         let address = core.machine.options.heap.allocate(double(local, bytes, lane));

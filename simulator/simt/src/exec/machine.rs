@@ -107,7 +107,7 @@ impl Machine<'_> {
         self.options.heap.nearest(address).or_else(|| self.memory.nearest(address))
     }
 
-    /// The allocation or variable that an access of a block to global or shared memory hits.
+    /// Finds the allocation or variable that a block's access hits. The access is to global or shared memory.
     pub fn place(&self, access: &Access, block: u64) -> Option<Nearest> {
         if access.space == Space::Global {
             return self.nearest(access.address);
@@ -122,13 +122,13 @@ impl Machine<'_> {
         Some(Nearest { allocation, base, bytes, offset: (address - base) as i64, freed: false })
     }
 
-    /// The block whose shared memory an address of a block's cluster is in.
+    /// Returns the block whose shared memory an address is in. The address is one of `block`'s cluster.
     pub fn owner(&self, address: u64, block: u64) -> u64 {
         let rank = self.clusters.rank_at(address) as u32;
         if self.clusters.blocks == 1 { block } else { self.clusters.block(self.clusters.cluster_of(block), rank) }
     }
 
-    /// The access with the offset in the shared memory that it is in.
+    /// Returns the access with its offset in a block's shared memory.
     pub fn in_block(&self, access: Access) -> Access {
         match access.space {
             Space::Shared => Access { address: self.clusters.in_block(access.address), ..access },

@@ -59,13 +59,13 @@ fn move_matrices(core: &mut Core<'_>, registers: &mut Registers, operation: &Mat
     Ok(())
 }
 
-/// Index of the word of shared memory that a lane has of a matrix.
+/// Returns the index of a lane's matrix word in shared memory.
 fn row_word(request: &Request<'_>, matrix: usize, lane: usize) -> usize {
     request.offset(matrix * ROWS + lane / 4) as usize / 4 + lane % 4
 }
 
 impl Core<'_> {
-    /// Checks and counts a request for rows, which must lie in shared memory.
+    /// Checks and counts a request for rows. They must be in shared memory.
     fn admit_rows(&mut self, request: &Request<'_>, space: Option<Space>) -> Result<(), Stop> {
         for (space, lanes) in request.spaces(space) {
             if space != Space::Shared {
@@ -116,7 +116,7 @@ impl Core<'_> {
         region.map_or(0, |region| region.buffer.element(address - region.base, bytes))
     }
 
-    /// Writes a lane's elements of `width` bytes, one of each array, in a request that was checked.
+    /// Writes a lane's elements, one of each array. Each has `width` bytes, and the request was checked.
     fn set_elements(&mut self, space: Space, request: &Request<'_>, lane: usize, width: u32, values: &[[u64; LANES]]) {
         let first = request.addresses[lane];
         let places = (first..).step_by(width as usize).zip(values.iter().map(|values| values[lane]));

@@ -69,7 +69,7 @@ impl State {
         Ok(())
     }
 
-    /// Starts the next phase if this one is complete, and returns whether it was.
+    /// Starts the next phase if this one is complete. Returns true if it was.
     fn complete(&mut self) -> bool {
         let complete = self.arrivals == 0 && self.bytes == 0;
         if complete {
@@ -89,8 +89,7 @@ pub struct OpenPhase {
     lane: u32,
 }
 
-/// Executes an instruction for the lanes in `mask`, one after the other, and returns the first lane that tested a phase that is not
-/// over.
+/// Executes an instruction for the lanes in `mask`, one by one. Returns the first lane that tested a phase that is not over.
 pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask: u32, pc: u32) -> Result<Option<OpenPhase>, Stop> {
     let mbarrier = core.machine.program.mbarriers[index as usize];
     let addresses = lane_addresses(registers, &mbarrier.address);
@@ -175,7 +174,7 @@ pub fn is_initialized(core: &Core<'_>, offset: u32) -> bool {
     State::of(core.double(offset)).is_some()
 }
 
-/// The fault of a block whose warps wait for phases that never end. There is at least one.
+/// Returns the fault of warps that wait for phases forever. There is at least one such wait.
 pub fn deadlock(core: &Core<'_>, waits: &[OpenPhase]) -> Stop {
     let OpenPhase { offset, pc, warp, lane } = waits[0];
     let state = State::of(core.double(offset)).unwrap_or(State { odd: false, expected: 0, arrivals: 0, bytes: 0 });

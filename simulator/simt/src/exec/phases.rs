@@ -64,7 +64,7 @@ impl Phases {
         *history = History { phase: history.phase + 1, ..History::default() };
     }
 
-    /// A thread sees that the phase before the one in progress is over.
+    /// Notes that a thread sees the end of the previous phase.
     pub fn see(&mut self, thread: u32, barrier: u32, pc: u32, is_odd: bool) -> Wait {
         let over = self.of(barrier).phase - 1;
         let before = self.seen.insert((barrier, thread), (over, pc));

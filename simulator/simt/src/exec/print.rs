@@ -7,8 +7,8 @@ use alu::registers::LANES;
 use alu::windows::{LOCAL_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 use ptx::finding::{AccessOp, FindingKind, Space};
 
-/// The fuel that a thread's `printf` uses, and again for each byte that it reads or writes: as many instructions as take
-/// that long. A loop that prints without end would otherwise take minutes to use up its fuel.
+/// The fuel that a thread's `printf` uses. Each byte that it reads or writes uses more. Both are the number of instructions that
+/// take as long. A loop that prints without end would otherwise take minutes to use up its fuel.
 const FUEL: u64 = 200;
 const FUEL_PER_BYTE: u64 = 2;
 
@@ -180,7 +180,7 @@ enum Extent {
     Argument,
 }
 
-/// Takes the bytes at the start of a text that are in a set.
+/// Takes the text's leading bytes that are in a set.
 fn take<'a>(text: &mut &'a [u8], set: &[u8]) -> &'a [u8] {
     let (taken, rest) = text.split_at(text.iter().take_while(|byte| set.contains(byte)).count());
     *text = rest;

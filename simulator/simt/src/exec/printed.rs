@@ -13,7 +13,7 @@ pub struct Printed {
 }
 
 impl Printed {
-    /// Adds output, and forgets the oldest if there are more than `most` bytes.
+    /// Adds output, and forgets the oldest beyond `most` bytes.
     pub fn push(&mut self, text: &[u8], most: usize) {
         self.bytes.extend_from_slice(text);
         // Not at each call, which would move all bytes each time.
@@ -56,7 +56,7 @@ pub struct OfBlocks {
 }
 
 impl OfBlocks {
-    /// Adds the output of a block, which has a higher number than those before it. Forgets the first blocks if `most` bytes come after them.
+    /// Adds the output of a block. Its number is higher than those before it. Forgets the first blocks if `most` bytes come after them.
     pub fn push(&mut self, block: u64, printed: Printed, most: usize) {
         self.bytes += printed.bytes.len();
         self.blocks.push_back((block, printed));
@@ -81,7 +81,7 @@ impl OfBlocks {
         self.blocks.retain(|(number, _)| *number <= block);
     }
 
-    /// The output of the blocks in order, and the number of bytes before it that were overwritten.
+    /// Returns the output of the blocks in order. Also returns the number of bytes before it that were overwritten.
     pub fn finish(&mut self, most: usize) -> (String, u64) {
         self.blocks.make_contiguous().sort_by_key(|(block, _)| *block);
         let mut all = Printed { bytes: Vec::new(), overwritten: self.overwritten };

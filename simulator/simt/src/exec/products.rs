@@ -60,7 +60,7 @@ pub struct OfWarp {
     pub in_a: Vec<u32>,
 }
 
-/// The instructions that the warps of a warpgroup executed, in order, without those that all four have executed.
+/// The instructions that a warpgroup's warps executed, in order. Those that all four have executed are left out.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
     steps: VecDeque<Agreed>,
@@ -122,7 +122,7 @@ impl Products {
         units.iter().for_each(|unit| self.readers[(unit / UNIT) as usize] -= 1);
     }
 
-    /// An unfinished product that reads some of the `bytes` bytes from an offset on: its instruction and its warp.
+    /// Finds an unfinished product that reads any of these bytes. Returns its instruction and its warp.
     pub fn reader(&self, offset: u32, bytes: u32) -> Option<(u32, u32)> {
         let units = offset / UNIT..(offset + bytes).div_ceil(UNIT);
         if units.clone().all(|unit| self.readers[unit as usize] == 0) {
@@ -148,12 +148,12 @@ impl OfWarp {
     }
 }
 
-/// Returns true if two products are in order because they have the same registers and shape.
+/// Returns true if two products are in order. They are if they have the same registers and shape.
 pub fn are_in_order(one: &Wgmma, other: &Wgmma) -> bool {
     one.d == other.d && one.shape.n == other.shape.n
 }
 
-/// Returns true if two products that are not in order share registers of D.
+/// Returns true if two unordered products share registers of D.
 pub fn collide(one: &Wgmma, other: &Wgmma) -> bool {
     !are_in_order(one, other) && one.d.iter().any(|register| other.d.contains(register))
 }

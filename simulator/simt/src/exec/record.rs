@@ -6,8 +6,8 @@ use super::core::Core;
 use alu::registers::Registers;
 
 impl Core<'_> {
-    /// Records that the warp is about to execute an instruction, after `executed` others in this turn. What the instruction before it has
-    /// changed is known now.
+    /// Records that the warp is about to execute an instruction. The warp has executed `executed` others in this turn. The changes
+    /// by the instruction before it are known now.
     #[cold]
     #[inline(never)]
     pub fn record(&mut self, registers: &Registers, at: u32, active: u32, executed: u64) {

@@ -26,7 +26,7 @@ impl<'a> Recording<'a> {
         self.record.warp == warp
     }
 
-    /// Records the next instruction, if it is to be recorded, and returns its number. `fuel` is what the block has left.
+    /// Records the next instruction, if wanted, and returns its number. `fuel` is what the block has left.
     pub fn begin(
         &mut self,
         program: &Program,
@@ -84,7 +84,7 @@ fn values(registers: &Registers, kind: Kind, register: Reg) -> Values {
     }
 }
 
-/// The values of a register if they differ from those seen before, which are replaced by them.
+/// Returns a register's values if they differ from `seen`, and updates `seen`.
 fn changed(seen: &mut Registers, now: &Registers, kind: Kind, register: Reg) -> Option<Values> {
     let now = values(now, kind, register);
     if values(seen, kind, register) == now {

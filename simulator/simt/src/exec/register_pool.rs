@@ -5,7 +5,7 @@ use alu::registers::LANES;
 /// Warps of a warpgroup, which starts at a multiple of this number.
 const WARPS: usize = 4;
 
-/// The registers of a block that none of its warps holds, and what each warp holds and did.
+/// The registers of a block that no warp holds. The pool also has what each warp holds and did.
 #[derive(Debug, Default)]
 pub struct RegisterPool {
     /// Registers of each thread, by warp; nothing where they are unknown.
@@ -24,7 +24,7 @@ impl RegisterPool {
         self.executed = vec![Vec::new(); warps];
     }
 
-    /// Gives each thread of a warp this many registers, if they are there.
+    /// Gives each thread of a warp `count` registers, if they are free.
     pub fn take(&mut self, warp: usize, count: u32) -> bool {
         let Some(held) = self.held.get_mut(warp) else { return true };
         let more = count.saturating_sub(*held) * LANES as u32;
@@ -36,8 +36,8 @@ impl RegisterPool {
         there
     }
 
-    /// A warp that did not execute the same as the first warp of its warpgroup, and the first instruction that one of the two lacks.
-    /// A warp that does not exist executes nothing.
+    /// Finds a warp that executed other instructions than its warpgroup's first warp. Also returns the first instruction that one
+    /// of the two did not execute. A warp that does not exist executes nothing.
     pub fn first_partial(&self) -> Option<(usize, u32)> {
         self.executed.chunks(WARPS).zip(0..).find_map(|(group, number)| {
             let absent = Vec::new();

@@ -44,7 +44,7 @@ impl Request<'_> {
         self.mask.trailing_zeros() as usize
     }
 
-    /// Offset of a lane's bytes in a memory of the block or the thread: the address without its window.
+    /// Returns a lane's offset in a memory of the block or thread. It is the address without its window.
     #[inline(always)]
     pub fn offset(&self, lane: usize) -> u32 {
         (self.addresses[lane] & WINDOW_OFFSET) as u32

@@ -5,7 +5,7 @@ use alu::registers::{LANES, Registers};
 use ptx::finding::FindingKind;
 use ptx::program::{FrameLayout, Program};
 
-/// Most words that are saved for each lane, so that a kernel cannot use up the host's memory.
+/// The most words that are saved for each lane. Without this limit, a kernel could use up the host's memory.
 const MOST_SAVED: usize = 1 << 17;
 
 /// The registers that recursive functions have saved, lane by lane: each word has a row.
@@ -40,7 +40,7 @@ pub fn copy(
     }
 }
 
-/// Saves the registers of the function and moves on to the next frame. Fails if the stack of a thread that calls gets larger than its limit.
+/// Saves the function's registers and moves on to the next frame. Fails if the stack of a thread that calls gets larger than its limit.
 pub fn save(
     program: &Program,
     registers: &mut Registers,

@@ -6,7 +6,7 @@ use super::request::lanes_of;
 use alu::registers::LANES;
 use ptx::program::AtomicOp;
 
-/// The unfinished stores of a block, in the order in which they started.
+/// The unfinished stores of a block, in the order they started.
 #[derive(Debug, Default)]
 pub struct Stores {
     pub pending: Vec<Store>,
@@ -30,7 +30,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Returns true if it reads some of the `bytes` bytes of shared memory from an offset on.
+    /// Returns true if it reads any of these bytes of shared memory.
     pub fn reads(&self, offset: u32, bytes: u32) -> bool {
         self.footprint.units().any(|unit| unit < offset + bytes && offset < unit + UNIT)
     }

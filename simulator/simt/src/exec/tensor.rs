@@ -57,7 +57,7 @@ for_processors! {
     pub fn multiply_add = multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd)
 }
 
-/// It and all its steps are inlined into its two callers, so that each gets its own machine code for all of it.
+/// Executes a product of all lanes. It is inlined into its two callers with all its steps, so that each gets its own machine code.
 #[inline(always)]
 fn multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd) {
     let Shape { n, k, .. } = operation.a.shape;
@@ -98,7 +98,7 @@ fn add_in_order(a: &[f64], b: &[f64], sums: &mut [f64], (n, k): (usize, usize), 
 }
 
 for_processors! {
-    /// Adds A B to the sums in `d`, for a warp's rows of `wgmma`. The matrices are row by row.
+    /// Adds A B to `d`, for a warp's rows of `wgmma`. The matrices are row by row.
     pub fn add_rows = add_rows_anywhere(operation: &Wgmma, a: &[f64], b: &[f64], d: &mut [f64])
 }
 
@@ -125,7 +125,7 @@ struct Sums {
     digits: u32,
 }
 
-/// Adds A B to sums of a type, in steps of `at_once` products each.
+/// Adds A B to sums of a type. Each step adds `at_once` products.
 #[inline(always)]
 fn add_products(a: &[f64], b: &[f64], sums: &mut [f64], (n, k, at_once): (usize, usize, usize), of: Number, how: Sums) {
     let (smallest, smallest_sum) = (smallest_exponent(of), smallest_exponent(how.number));
@@ -153,7 +153,7 @@ fn add_products(a: &[f64], b: &[f64], sums: &mut [f64], (n, k, at_once): (usize,
     }
 }
 
-/// The columns of A, and the rows of B, of every other pair of k.
+/// Returns A's columns and B's rows for every other pair of k.
 fn pairs_of_k(a: &[f64], b: &[f64], n: usize, k: usize, odd: bool) -> (Vec<f64>, Vec<f64>) {
     let chosen = |i: &usize| (i / 2 % 2 == 1) == odd;
     let of_a = a.chunks_exact(k).flat_map(|row| (0..k).filter(chosen).map(|i| row[i]));
@@ -161,7 +161,7 @@ fn pairs_of_k(a: &[f64], b: &[f64], n: usize, k: usize, odd: bool) -> (Vec<f64>,
     (of_a.collect(), of_b.collect())
 }
 
-/// Binary digits after the leading one of the largest term that an H200 keeps of every term.
+/// The number of binary digits that an H200 keeps of every term. They are counted after the leading one of the largest term.
 const KEPT: i32 = 25;
 
 /// The same for factors of e4m3 and e5m2.
@@ -182,7 +182,7 @@ fn smallest_exponent(number: Number) -> i32 {
     }
 }
 
-/// The exponent of a number of a type, for aligning it in a sum.
+/// Returns the exponent of a number, for aligning it in a sum. `smallest` is the smallest of its type.
 #[inline(always)]
 fn exponent(value: f64, smallest: i32) -> i32 {
     if value == 0.0 {
@@ -201,10 +201,10 @@ fn exponents(values: &[f64], smallest: i32) -> Vec<i32> {
     exponents
 }
 
-/// Columns whose sums are computed side by side, so that the compiler makes vector instructions of them. Every product has a multiple.
+/// Columns whose sums are computed side by side. The compiler then makes vector instructions. Every product has a multiple of this.
 const COLUMNS: usize = 8;
 
-/// Part of a row of A, and what it is multiplied with in [`COLUMNS`] columns of B.
+/// Part of a row of A, and its factors from B. They are in [`COLUMNS`] columns.
 struct Terms<'a> {
     a: &'a [f64],
     a_exponents: &'a [i32],
@@ -266,7 +266,7 @@ fn matrix(registers: &Registers, fragment: &Fragment) -> Vec<f64> {
     })
 }
 
-/// A matrix, row by row, from the bits of each of its registers.
+/// Returns a matrix, row by row, from the bits of its registers.
 #[inline(always)]
 pub fn gather(fragment: &Fragment, bits_of: impl Fn(usize) -> [u64; LANES]) -> Vec<f64> {
     let (rows, columns) = fragment.extents();
@@ -285,7 +285,7 @@ pub fn gather(fragment: &Fragment, bits_of: impl Fn(usize) -> [u64; LANES]) -> V
     matrix
 }
 
-/// The bits of one of the registers of a matrix of sums, given row by row.
+/// Returns the bits of one register of a matrix of sums. The matrix is given row by row.
 #[inline(always)]
 pub fn scattered(fragment: &Fragment, position: usize, matrix: &[f64], saturates: bool) -> [u64; LANES] {
     let (_, columns) = fragment.extents();
@@ -301,7 +301,7 @@ pub fn scattered(fragment: &Fragment, position: usize, matrix: &[f64], saturates
     bits
 }
 
-/// The number in the low bits of a register, a float or an integer.
+/// Returns the number in a register's low bits. It is a float or an integer.
 #[inline(always)]
 pub fn number_of_bits(bits: u64, number: Number) -> f64 {
     match number {
@@ -363,7 +363,7 @@ mod tests {
         (products.iter().map(|product| cut(*product)).sum::<i64>() + cut(c)) as f64 * power_of_two(largest - KEPT)
     }
 
-    /// Bits of a linear congruential generator (Knuth, MMIX), the upper half of each state.
+    /// Returns bits of a linear congruential generator (Knuth, MMIX). They are the upper half of each state.
     fn bits(state: &mut u64) -> u64 {
         *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         *state >> 32

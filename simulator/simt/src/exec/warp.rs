@@ -315,7 +315,7 @@ impl Warp {
         Ok(pause)
     }
 
-    /// Lanes in `taken` branch to `target`, and the other lanes of the path go on. Both reconverge at `reconverge`.
+    /// Branches to `target` for the lanes in `taken`. The other lanes of the path go on. Both reconverge at `reconverge`.
     #[inline(always)]
     fn diverge(&mut self, path: &mut Path, taken: u32, target: u32, reconverge: u32) {
         let others = path.lanes & !taken;
@@ -362,8 +362,8 @@ impl Warp {
         path.lanes &= !ending;
     }
 
-    /// Arrives at a barrier of the block, given its number, the number of threads, whether the warp waits, and the poll. If the warp
-    /// has other lanes, these run on first, and there is no pause yet.
+    /// Arrives at a barrier of the block. The tuple has its number, the number of threads, whether the warp waits, and the poll. If
+    /// the warp has other lanes, these run on first, and there is no pause yet.
     #[inline(always)]
     fn barrier(
         &mut self,
@@ -397,7 +397,7 @@ impl Warp {
         Ok(Some(if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } }))
     }
 
-    /// Waits at the barrier of the cluster, once its phase is over, or until it is.
+    /// Waits at the barrier of the cluster until its phase is over.
     #[cold]
     fn cluster_wait(
         &mut self,
@@ -421,7 +421,7 @@ impl Warp {
         Ok(None)
     }
 
-    /// Sets the lanes in `parking` aside at a barrier until the warp's other lanes have ended.
+    /// Sets the lanes in `parking` aside at a barrier. They wait until the warp's other lanes have ended.
     #[cold]
     fn park(&mut self, path: &mut Path, parking: u32, at: u32) {
         let with = |lanes: u32| move |path: Path| Path { lanes: path.lanes & lanes, ..path };
@@ -439,7 +439,7 @@ impl Warp {
         path
     }
 
-    /// Copies bytes of local memory to another place in it, lane by lane.
+    /// Copies bytes to another place in local memory, lane by lane.
     #[inline(always)]
     fn copy_local(&mut self, from: u32, to: u32, bytes: u32, active: u32) {
         for word in 0..bytes.div_ceil(4) as usize {
@@ -480,7 +480,7 @@ impl Warp {
     }
 }
 
-/// Takes the count of an instruction back, which these lanes will execute again.
+/// Takes back the count of an instruction. These lanes will execute it again.
 fn uncount(core: &mut Core<'_>, at: u32, lanes: u32) {
     let stats = &mut core.stats.instructions[at as usize];
     (stats.warps, stats.lanes) = (stats.warps - 1, stats.lanes - u64::from(lanes.count_ones()));

@@ -91,7 +91,7 @@ fn start(core: &mut Core<'_>, registers: &mut Registers, index: u32, pc: u32) ->
     Ok(())
 }
 
-/// The units of a matrix's rows from `first` on, which must all be in the block's shared memory.
+/// Returns the units of a matrix's rows from `first` on. All must be in the block's shared memory.
 fn matrix_units(
     core: &mut Core<'_>,
     descriptors: &[u64; LANES],
@@ -179,7 +179,7 @@ fn compute(core: &Core<'_>, registers: &Registers, wgmma: &Wgmma, product: &Prod
     registers.map(|bits| bits.map(|bits| bits as u32)).collect()
 }
 
-/// The elements of a matrix in shared memory, a row of A or a column of B after the other.
+/// Returns the elements of a matrix in shared memory. Rows of A, or columns of B, follow each other.
 fn matrix(shared: &[u32], units: &[u32], number: Number, transposed: bool, rows: usize) -> Vec<f64> {
     let per_unit = UNIT as usize / number.bytes();
     let k = per_unit * UNITS_OF_K;
@@ -199,8 +199,8 @@ fn matrix(shared: &[u32], units: &[u32], number: Number, transposed: bool, rows:
 }
 
 impl Core<'_> {
-    /// Notes that the warp's part of a product starts to read units of 16 bytes of shared memory, given their offsets, through the
-    /// asynchronous proxy.
+    /// Notes that the warp's part of a product starts to read units. They are 16 bytes of shared memory each, given by their
+    /// offsets, and read through the asynchronous proxy.
     fn read_units(&mut self, units: &[u32], pc: u32) -> Result<(), Stop> {
         for units in units.chunks(LANES) {
             let addresses = unit_addresses(units);

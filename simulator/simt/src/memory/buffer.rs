@@ -26,8 +26,8 @@ pub struct Buffer {
 const ALIGNMENT: usize = 512;
 
 impl Buffer {
-    /// A zeroed buffer, or `None` when the host has no memory for it. The pages are the operating system's zero pages until they
-    /// are written, so a large allocation costs only what is used of it. `all_written` says that the zeros count as written.
+    /// Makes a zeroed buffer, or `None` if the host has no memory. The pages are the operating system's zero pages until they are
+    /// written, so a large allocation costs only what is used of it. `all_written` says that the zeros count as written.
     pub fn zeroed(bytes: u64, all_written: bool) -> Option<Self> {
         let count = usize::try_from(bytes.div_ceil(4)).ok()?.checked_add(ALIGNMENT / 4)?;
         let words: Box<[AtomicU32]> = bytemuck::allocation::try_zeroed_slice_box(count).ok()?;
@@ -94,7 +94,7 @@ impl Buffer {
         }
     }
 
-    /// Marks the same bytes as written that are in a range of another buffer.
+    /// Adds the written marks of a range of another buffer.
     pub fn note_copied(&self, offset: u64, from: &Buffer, from_offset: u64, bytes: u64) {
         let mut at = 0;
         while at < bytes {
@@ -141,7 +141,7 @@ impl Buffer {
         &self.words[self.start + (offset / 4) as usize..][..count]
     }
 
-    /// Atomically changes the word at an offset that is a multiple of 4, and returns the old value.
+    /// Atomically changes a word, and returns the old value. `offset` is a multiple of 4.
     pub fn update_word(&self, offset: u64, mut change: impl FnMut(u32) -> u32) -> u32 {
         let word = &self.words[self.start + (offset / 4) as usize];
         word.fetch_update(Relaxed, Relaxed, |old| Some(change(old))).unwrap_or_else(|old| old)
@@ -219,7 +219,7 @@ impl Buffer {
 /// Bytes that are copied at once.
 const PIECE: usize = 1 << 16;
 
-/// Splits `bytes` bytes from `offset` on into the bytes before the first whole word, the bytes of whole words, and the rest.
+/// Splits a range of bytes at its whole words. Returns the bytes before the first whole word, and those of whole words.
 fn head_and_middle(offset: u64, bytes: usize) -> (usize, usize) {
     let head = (offset.next_multiple_of(4) - offset) as usize;
     let head = head.min(bytes);

@@ -12,7 +12,7 @@ const ALIGNMENT: u64 = 16;
 /// Bytes that each block takes besides its own, for the allocator. They also tell a block from its neighbor.
 const OVERHEAD: u64 = 16;
 
-/// Number of freed blocks to remember, so that a use after free can name its block.
+/// The number of freed blocks to remember. A use after free can then name its block.
 const REMEMBERED: usize = 256;
 
 /// A heap of a fixed size. Blocks stay until they are freed, from one launch to the next.
@@ -22,7 +22,7 @@ pub struct Heap {
     made: OnceLock<Made>,
 }
 
-/// The memory of a heap, which is made when a kernel first needs it.
+/// The memory of a heap. It is made when a kernel first needs it.
 #[derive(Debug)]
 struct Made {
     region: Region,
@@ -51,7 +51,7 @@ impl Heap {
         Self { bytes, made: OnceLock::new() }
     }
 
-    /// Returns true if a kernel has used it, so that its size is fixed.
+    /// Returns true if a kernel has used it. Its size is then fixed.
     pub fn is_used(&self) -> bool {
         self.made.get().is_some()
     }
@@ -65,7 +65,7 @@ impl Heap {
         });
     }
 
-    /// Allocates a block and returns its address, or 0 if there is no room.
+    /// Allocates a block and returns its address. Returns 0 if there is no room.
     pub(crate) fn allocate(&self, bytes: u64) -> u64 {
         let Some(made) = self.made.get() else { return 0 };
         let Some(size) = bytes.checked_next_multiple_of(ALIGNMENT).and_then(|size| size.checked_add(OVERHEAD)) else { return 0 };
@@ -95,7 +95,7 @@ impl Heap {
         true
     }
 
-    /// The memory of the heap, if the bytes are in one live block.
+    /// Returns the heap's memory if the bytes are in one live block.
     pub(crate) fn region(&self, address: u64, bytes: u64) -> Option<&Region> {
         let made = self.made.get()?;
         let offset = made.offset(address)?;
@@ -103,7 +103,7 @@ impl Heap {
         (bytes <= (start + length).saturating_sub(offset)).then_some(&made.region)
     }
 
-    /// The block nearest to an address in the heap, the latest freed one that had this address first.
+    /// Finds the heap block nearest to an address. If no live block has the address, the latest freed one that had it comes first.
     pub(crate) fn nearest(&self, address: u64) -> Option<Nearest> {
         let made = self.made.get()?;
         let offset = made.offset(address)?;
@@ -132,7 +132,7 @@ impl Made {
 }
 
 impl Blocks {
-    /// The first gap of that size, from `next` on and then from the start.
+    /// Finds the first gap of that size. It looks from `next` on and then from the start.
     fn room(&self, size: u64, bytes: u64) -> Option<u64> {
         self.gap(self.next, size, bytes).or_else(|| self.gap(0, size, bytes))
     }

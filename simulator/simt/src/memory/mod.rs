@@ -27,13 +27,13 @@ const FIRST_ADDRESS: u64 = 1 << 49;
 /// Alignment of every allocation, the same as the CUDA driver's.
 const ALIGNMENT: u64 = 512;
 
-/// Addresses that stay unused after every allocation, so that an access slightly out of bounds does not hit the next allocation.
+/// Addresses that stay unused after every allocation. An access slightly out of bounds then does not hit the next allocation.
 const GAP: u64 = 1 << 24;
 
 /// Bytes that are written at once.
 const PIECE: u64 = 1 << 16;
 
-/// Number of freed allocations to remember, so that a use after free can name its allocation.
+/// The number of freed allocations to remember. A use after free can then name its allocation.
 const REMEMBERED: usize = 256;
 
 /// The global memory of one device context.
@@ -146,7 +146,7 @@ impl Memory {
         self.insert(bytes, label, false, State::next_address)
     }
 
-    /// The same for bytes that are guaranteed to be zero, such as those of a module's variables.
+    /// Allocates bytes that are guaranteed to be zero, like a module's variables. Otherwise the same as [`allocate`](Self::allocate).
     ///
     /// # Errors
     ///
@@ -184,7 +184,7 @@ impl Memory {
         Ok(state.add(Region::new(base, label, buffer)))
     }
 
-    /// Makes memory of the host program accessible to kernels, at its host address, until [`free`](Self::free).
+    /// Makes memory of the host program accessible to kernels. It keeps its host address, and stays accessible until [`free`](Self::free).
     ///
     /// # Safety
     ///
@@ -197,8 +197,8 @@ impl Memory {
         self.write_state().add(Region::new(address, label, buffer));
     }
 
-    /// Makes memory of the host program accessible to kernels like [`adopt`](Self::adopt), but at an address of the device, which is
-    /// returned.
+    /// Makes memory of the host program accessible to kernels. Works like [`adopt`](Self::adopt), but at an address of the device,
+    /// which is returned.
     ///
     /// # Safety
     ///
@@ -212,8 +212,8 @@ impl Memory {
         state.add(Region::new(base, label, buffer))
     }
 
-    /// Moves the bytes of the allocation that starts at `address` to memory of the host program; its address stays. From then on, all of
-    /// its bytes count as written. Waits until no launch uses the allocation.
+    /// Moves the bytes of an allocation to memory of the host program. The allocation starts at `address`, which stays. From then
+    /// on, all of its bytes count as written. Waits until no launch uses the allocation.
     ///
     /// # Safety
     ///
@@ -332,12 +332,12 @@ impl Memory {
         Ok(())
     }
 
-    /// An address for a buffer that is not an allocation, so that the host cannot reach it.
+    /// Returns an address for a buffer that is not an allocation. The host cannot reach it.
     fn address_for(&self, buffer: &Buffer) -> u64 {
         self.write_state().next_address(buffer)
     }
 
-    /// The live allocations, in order of address, as a launch sees them from its start to its end.
+    /// Returns the live allocations in order of address. A launch sees these from its start to its end.
     pub(crate) fn snapshot(&self) -> Vec<Arc<Region>> {
         self.read_state().live.values().cloned().collect()
     }
@@ -390,7 +390,7 @@ fn wait_a_little() {
     std::thread::sleep(std::time::Duration::from_micros(50));
 }
 
-/// Memory that is not mapped any more, or with other rights, and that launches may still use.
+/// Memory that was unmapped or got other rights. Launches may still use it.
 #[derive(Debug)]
 #[must_use = "memory may only go once no launch uses it"]
 pub struct Replaced(Vec<Arc<Region>>);
@@ -425,8 +425,8 @@ impl Memory {
         replaced
     }
 
-    /// Replaces everything that is mapped into the reserved range that starts at `base`. Neighbors with the same rights, on the device as
-    /// on the host, are one piece of memory for a kernel. A launch that runs keeps what it had; [`Replaced`] waits for it.
+    /// Replaces everything mapped into the reserved range at `base`. Neighbors with the same rights, on the device as on the host,
+    /// are one piece of memory for a kernel. A launch that runs keeps what it had; [`Replaced`] waits for it.
     ///
     /// # Safety
     ///

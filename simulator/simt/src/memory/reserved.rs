@@ -53,7 +53,7 @@ pub fn merged(mapped: &[Mapped]) -> Vec<Mapped> {
 }
 
 impl Reservation {
-    /// Describes an address of the range, for an access that is a fault; `None` if every access is allowed there.
+    /// Describes an address of the range where an access faults. `None` if every access is allowed there.
     pub fn nearest(&self, base: u64, address: u64) -> Option<Nearest> {
         let at = self.mapped.range(..=address).next_back().map(|(_, mapped)| mapped);
         let (what, first, bytes) = match at.filter(|mapped| address - mapped.address < mapped.bytes) {

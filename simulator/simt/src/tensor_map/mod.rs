@@ -104,7 +104,7 @@ impl Interleave {
     pub const ALL: [Self; 3] = [Self::None, Self::Bytes16, Self::Bytes32];
 }
 
-/// The order of 16-byte pieces in shared memory, which keeps columns of a tile in different banks.
+/// The order of 16-byte pieces in shared memory. It keeps columns of a tile in different banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Swizzle {
     /// Row after row.
@@ -154,7 +154,7 @@ impl TensorMap {
         self.box_extents[0] * self.element.bytes()
     }
 
-    /// Bytes from one row of the box to the next in shared memory. A swizzle has its own number, even if the rows are shorter.
+    /// Returns the pitch of the box's rows in shared memory, in bytes. A swizzle has its own pitch, even if the rows are shorter.
     pub fn row_pitch(&self) -> u32 {
         self.swizzle.span().unwrap_or(self.row_bytes())
     }
@@ -164,12 +164,12 @@ impl TensorMap {
         (1..self.rank as usize).map(|dimension| self.moved(dimension)).product()
     }
 
-    /// Bytes of the rows of the box, which are those that the barrier counts, wherever the tensor ends.
+    /// Returns the bytes of the box's rows. The barrier counts these, wherever the tensor ends.
     pub fn box_bytes(&self) -> u64 {
         u64::from(self.row_bytes()) * u64::from(self.rows())
     }
 
-    /// Bytes from the first row to the end of the last one in shared memory.
+    /// Returns the bytes that all rows span in shared memory. They end with the last row, not with its pitch.
     pub fn span_bytes(&self) -> u64 {
         u64::from(self.row_pitch()) * u64::from(self.rows() - 1) + u64::from(self.row_bytes())
     }

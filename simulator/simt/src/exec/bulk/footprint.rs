@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::tensor_map::{Swizzle, TensorMap};
 
-/// The bytes of a bulk copy and its addresses are multiples of this.
+/// The unit of a bulk copy, in bytes. Its size and its addresses are multiples of this.
 pub const UNIT: u32 = 16;
 
 /// The bytes that a bulk copy moves.
@@ -35,7 +35,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Where the pieces of 16 bytes begin in the box that hold bytes of the tensor.
+    /// Returns the box offsets of the 16-byte pieces with tensor bytes.
     pub fn units(&self) -> impl Iterator<Item = u32> + use<> {
         let first = self.inside.start / UNIT * UNIT;
         (self.offset + first..self.offset + self.inside.end).step_by(UNIT as usize)
@@ -71,12 +71,12 @@ impl Footprint {
         self.map().map_or(Swizzle::None, |map| map.swizzle).place(self.shared + at)
     }
 
-    /// The offsets in shared memory of the pieces of 16 bytes that hold bytes of the tensor.
+    /// Returns the shared-memory offsets of the 16-byte pieces with tensor bytes.
     pub fn units(&self) -> impl Iterator<Item = u32> + '_ {
         self.rows().into_iter().flat_map(|row| row.units()).map(|at| self.place(at))
     }
 
-    /// The rows, in the order in which they follow each other in shared memory.
+    /// Returns the rows in their order in shared memory.
     pub fn rows(&self) -> Vec<Row> {
         match &self.extent {
             Extent::Line { address, bytes } => vec![Row { offset: 0, bytes: *bytes, inside: 0..*bytes, address: *address }],

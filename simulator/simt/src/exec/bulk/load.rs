@@ -11,7 +11,7 @@ use alu::windows::WINDOW_OFFSET;
 use ptx::finding::AccessOp;
 use ptx::program::Semantics;
 
-/// The half word that an H200 fills in where the map asks for NaN. It is one in every width of float.
+/// The half word that an H200 fills in for NaN. It is a NaN in every width of float.
 const NAN: [u8; 2] = 0x7ff7_u16.to_le_bytes();
 
 /// The only NaN of rounded elements.

@@ -12,7 +12,7 @@ use ptx::finding::{BulkCopyMisuse, Space};
 const ALIGN: u64 = 64;
 
 impl Core<'_> {
-    /// The map at the address of the request's only lane, for a copy with `rank` coordinates.
+    /// Returns the map at the address of the request's only lane. The copy has `rank` coordinates.
     pub(super) fn tensor_map(&mut self, request: &Request<'_>, space: Option<Space>, rank: u32) -> Result<TensorMap, Stop> {
         let address = request.addresses[request.first_lane()];
         let refuse = |core: &Self, misuse| Err(core.refuse_bulk_copy(misuse, request));

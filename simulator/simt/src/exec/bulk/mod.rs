@@ -85,7 +85,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
 }
 
 impl Core<'_> {
-    /// Checks that the bytes of a row that are in the tensor are in global memory.
+    /// Checks that a row's bytes inside the tensor are in global memory.
     fn check_row(&mut self, footprint: &Footprint, row: &footprint::Row, request: &Request<'_>) -> Result<(), Stop> {
         let bytes = row.inside.end - row.inside.start;
         let machine = self.machine;

@@ -69,8 +69,8 @@ fn reduction_of(op: &str, map: &TensorMap) -> Option<(AtomicOp, u32)> {
     typed_reduction(op, ty)
 }
 
-/// Finishes the stores of the lanes in `mask`, except for those in the last `pending` groups. A store that has read shared memory has also
-/// written global memory here.
+/// Finishes the stores of the lanes in `mask`. The last `pending` groups stay unfinished. A store that has read shared memory has
+/// also written global memory here.
 pub fn wait(core: &mut Core<'_>, pending: u32, mask: u32) -> Result<(), Stop> {
     let mut stores = std::mem::take(&mut core.stores.pending);
     let finishes = |store: &Store| {
@@ -82,7 +82,7 @@ pub fn wait(core: &mut Core<'_>, pending: u32, mask: u32) -> Result<(), Stop> {
     finished.iter().try_for_each(|store| finish(core, store, true))
 }
 
-/// Finishes what the running block, of this many warps, has left to store. Its threads should have waited for that.
+/// Finishes the stores that the running block has left. It has this many warps, which should have waited for the stores.
 pub fn end_block(core: &mut Core<'_>, warps: u32) -> Result<(), Stop> {
     let own = core.first_warp..core.first_warp + warps;
     let stores: Vec<_> = core.stores.pending.extract_if(.., |store| own.contains(&store.warp)).collect();

@@ -12,7 +12,7 @@ impl VClock {
         self.0.get(warp as usize).copied().unwrap_or(0)
     }
 
-    /// Sets the time of a warp, which is at least 1 and not before its time so far.
+    /// Sets the time of a warp. It is at least 1 and not before the warp's time so far.
     pub fn advance(&mut self, warp: u32, time: u32) {
         assert!(time > 0 && time >= self.at(warp), "the time of warp {warp} goes back from {} to {time}", self.at(warp));
         let index = warp as usize;

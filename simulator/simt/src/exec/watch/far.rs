@@ -13,7 +13,7 @@ use super::clock::VClock;
 /// A warp of the grid: its block, and its number there.
 pub type FarWarp = (u32, u32);
 
-/// A release of a publisher, and what it tells of the publisher's block.
+/// A release of a publisher, with the clock of its block.
 #[derive(Clone, Debug)]
 struct Release {
     publisher: FarWarp,
@@ -64,7 +64,7 @@ impl Far {
         }
     }
 
-    /// Returns true if it knows that a warp of a block has come to this time.
+    /// Returns true if it knows that a block's warp reached this time.
     pub fn knows(&self, (block, warp): FarWarp, time: u32) -> bool {
         let Some(Some(chunk)) = self.chunks().get((block / BLOCKS) as usize) else { return false };
         let first = chunk.partition_point(|release| release.publisher.0 < block);
@@ -73,7 +73,7 @@ impl Far {
     }
 }
 
-/// Returns true if the first list has all that the second one has. Both are sorted.
+/// Returns true if the first list includes the second. Both are sorted.
 fn includes(more: &[Release], less: &[Release]) -> bool {
     let mut more = more.iter();
     less.iter().all(|wanted| {
@@ -95,7 +95,7 @@ fn merged(one: &[Release], other: &[Release]) -> Arc<[Release]> {
 pub struct LastRelease(Option<(u32, Arc<VClock>)>);
 
 impl LastRelease {
-    /// Publishes what the warp tells of its block, and returns it for the clocks of other blocks, and by itself.
+    /// Publishes what the warp tells of its block. Returns it for the clocks of other blocks, and by itself.
     fn publish(&mut self, publisher: FarWarp, told: &VClock) -> (Far, Arc<VClock>) {
         let (number, block) = match self.0.take() {
             Some((number, block)) if block.includes(told) => (number, block),
@@ -112,8 +112,8 @@ impl LastRelease {
     }
 }
 
-/// Chunks that all writes and reads of flags may look at, after which a launch is too large to follow. They are at most 64 MB
-/// of pointers, and bound the time, too.
+/// The most chunks that writes and reads of flags may visit. After that, a launch is too large to follow. They are at most 64 MB of
+/// pointers, and bound the time, too.
 const MOST_CHUNKS: usize = 1 << 23;
 
 /// The flags of a launch: what was released at each word of global memory. All workers share them.
@@ -130,7 +130,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The address of an offset in shared memory, distinct from every global address, for the clocks of flags.
+/// Returns the address of a shared-memory offset, for the clocks of flags. It is distinct from every global address.
 #[inline(always)]
 pub fn shared_address(offset: u32) -> u64 {
     alu::windows::SHARED_WINDOW | u64::from(offset)
@@ -142,7 +142,7 @@ pub fn words((address, bytes): (u64, u64)) -> std::ops::Range<u64> {
 }
 
 impl Flags {
-    /// Publishes at these bytes what a warp tells of its block and of others. Call it before the write, so that whoever sees the write learns it.
+    /// Publishes what a warp tells of its block and of others. Call it before the write to these bytes, so that whoever sees the write learns it.
     pub fn write(&self, bytes: (u64, u64), (publisher, last): (FarWarp, &mut LastRelease), (told, far): (&VClock, &Far)) {
         if self.gave_up() {
             return;
@@ -171,7 +171,7 @@ impl Flags {
         far
     }
 
-    /// Returns true if a block has published that a warp of it came to this time.
+    /// Returns true if a block published that its warp reached this time.
     pub fn has_published(&self, (block, warp): FarWarp, time: u32) -> bool {
         lock(&self.published).iter().any(|(publisher, told)| publisher.0 == block && time <= told.at(warp))
     }

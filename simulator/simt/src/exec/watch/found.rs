@@ -178,7 +178,7 @@ impl Found {
         }
     }
 
-    /// Assigns later defects of this warp of this block to the instruction with this number.
+    /// Assigns this warp's later defects to the instruction with this number.
     pub fn follow(&mut self, (block, warp): (u64, u32), instruction: u64) {
         match &mut self.followed {
             Some(followed) => followed.instruction = instruction,
@@ -186,7 +186,7 @@ impl Found {
         }
     }
 
-    /// The defects of the recorded warp, each with the number of its instruction.
+    /// Takes the recorded warp's defects, each with its instruction's number.
     pub fn take_followed(&mut self) -> Vec<(u64, Entry)> {
         self.followed.take().map(|followed| followed.found).unwrap_or_default()
     }

@@ -95,8 +95,8 @@ impl Core<'_> {
         }
     }
 
-    /// Executes and notes a store or an atomic operation of one lane on global memory. `same` returns whether it would leave the
-    /// bytes unchanged.
+    /// Executes and notes a lane's store or atomic operation on global memory. `same` returns whether it would leave the bytes
+    /// unchanged.
     #[inline(always)]
     pub fn watch_global_store<T>(
         &mut self,
@@ -176,7 +176,7 @@ impl Watch {
             .add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp: false, volatile: false, missing });
     }
 
-    /// Returns the synchronization that an access and an earlier one of another block lack, if the program tries to order them.
+    /// Returns the synchronization missing between an access and another block's earlier one. `None` if the program tries none.
     fn missing_order(&self, visit: Visit, other: Visit, flags: Option<&Flags>) -> Option<MissingOrder> {
         if visit.both_are_strong(other) {
             return Some(MissingOrder::Scope);

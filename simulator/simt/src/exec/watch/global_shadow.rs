@@ -51,7 +51,7 @@ pub struct Sight<'a> {
 /// Lanes of a warp.
 const LANES: u32 = alu::registers::LANES as u32;
 
-/// Bits for the index of the instruction, and for the thread in its block.
+/// Bits for the instruction's index and the thread's number in its block.
 const PC_BITS: u32 = 19;
 const THREAD_BITS: u32 = 10;
 const STRENGTH: u32 = PC_BITS + THREAD_BITS;
@@ -134,14 +134,14 @@ impl Visit {
         (self.0 >> CLOCK) as u32 & LAST_CLOCK
     }
 
-    /// Returns true if this access and a later one race, if one of them writes.
+    /// Returns true if this access and a later one race. It assumes that one of them writes.
     #[inline(always)]
     pub fn conflicts(self, later: Visit, sight: Sight<'_>) -> bool {
         let strength = self.strength(later.block()).min(later.strength(self.block()));
         strength == Strength::Plain && !self.is_behind(later, sight)
     }
 
-    /// Returns true if this access happened before a later one, or may have.
+    /// Returns true if this access precedes or may precede a later one.
     fn is_behind(self, later: Visit, Sight { order, flags }: Sight<'_>) -> bool {
         let (warp, lane) = (self.thread() / LANES, self.thread() % LANES);
         let (later_warp, later_lane) = (later.thread() / LANES, later.thread() % LANES);
@@ -153,7 +153,7 @@ impl Visit {
         (self.block() == later.block() && is_near()) || flags.is_some_and(is_told)
     }
 
-    /// Returns true if the later one's warp saw a flag that tells of this access, but no fence followed.
+    /// Returns true if a flag told `later`'s warp of this access. No fence followed the read of the flag.
     pub fn is_seen(self, later: Visit, order: &Order) -> bool {
         order.has_seen(self.warp(), self.clock(), later.thread() / LANES)
     }
@@ -212,7 +212,7 @@ impl Place {
         self.writer().filter(|writer| writer.conflicts(visit, sight))
     }
 
-    /// Notes a reader that takes the place of the one before it, if whoever is ordered with the new one is ordered with both.
+    /// Notes a reader, replacing the one before it if that is safe. It is if whoever is ordered with the new reader is ordered with both.
     fn note_last_reader(&self, visit: Visit, sight: Sight<'_>) {
         let takes_its_place = |reader: Visit| {
             let (own, other) = (visit.strength(visit.block()), reader.strength(reader.block()));

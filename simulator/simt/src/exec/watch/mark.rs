@@ -88,7 +88,7 @@ impl Mark {
         self.field(0, CLOCK_BITS)
     }
 
-    /// Returns true if both are of one warp and one strength, with no synchronization between them.
+    /// Returns true if two accesses are alike. They are of one warp and one strength, with no synchronization between them.
     #[inline(always)]
     pub fn is_alike(self, other: Mark) -> bool {
         const OTHER_FIELDS: u64 = ((1 << PC_BITS) - 1) << PC | 31 << LANE;

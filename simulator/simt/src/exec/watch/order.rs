@@ -41,7 +41,7 @@ struct Known {
     far: Far,
 }
 
-/// The knowledge of a warp, which it hands on when it synchronizes with another warp.
+/// The knowledge that a warp hands on. It does so when it synchronizes with another warp.
 #[derive(Clone, Debug, Default)]
 struct Clock {
     known: Known,
@@ -133,12 +133,12 @@ impl Order {
             && (earlier.lane() == lane || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when))
     }
 
-    /// Returns true if a warp of the grid came to this time before another warp's next access, as far as other blocks told that one.
+    /// Returns true if `earlier` reached this time before `warp`'s next access. Only what other blocks told `warp` counts.
     pub fn is_far_behind(&self, earlier: FarWarp, time: u32, warp: u32) -> bool {
         self.warps[warp as usize].clock.known.far.knows(earlier, time)
     }
 
-    /// Returns true if a warp has seen a flag that tells this, without a fence since then.
+    /// Returns true if a warp saw a flag that tells this. It has executed no fence since then.
     pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> bool {
         self.warps[warp as usize].clock.fences.as_ref().is_some_and(|fences| fences.seen_far.knows(earlier, time))
     }
@@ -167,7 +167,7 @@ impl Order {
         Clock { known: fences.as_ref().map(|fences| fences.fenced.clone()).unwrap_or_default(), fences }
     }
 
-    /// A warp arrives at a barrier of the block, to wait there or not.
+    /// Notes that a warp arrives at a barrier of the block. It may wait there or not.
     pub fn arrive(&mut self, warp: u32, barrier: BarrierOf) {
         let released = self.hand_over(warp);
         self.barriers.entry(barrier).or_default().join(&released);
@@ -203,13 +203,13 @@ impl Order {
         self.read(warp, (shared_address(offset), 4), acquires, None);
     }
 
-    /// All lanes of a warp of the block with this rank have ended.
+    /// Notes that all lanes of a warp have ended. Its block has this rank.
     pub fn end(&mut self, warp: u32, rank: u32) {
         let released = self.hand_over(warp);
         self.ended[rank as usize].join(&released);
     }
 
-    /// Returns true if an access happened before the end of the block with this rank, whose warps have all ended.
+    /// Returns true if an access happened before the end of a block. The block has this rank, and its warps have all ended.
     pub fn is_before_end(&self, earlier: Mark, rank: u32) -> bool {
         earlier.clock() <= self.ended[rank as usize].known.near.at(earlier.warp())
     }
@@ -267,7 +267,7 @@ impl Order {
         fences.fenced.join(&released);
     }
 
-    /// A strong read, or the reading half of an atomic operation, after the value was read. `flags` are those of other blocks.
+    /// Notes a strong read, after the value was read. It may be the reading half of an atomic operation. `flags` are those of other blocks.
     pub fn read(&mut self, warp: u32, bytes: (u64, u64), semantics: Semantics, flags: Option<&Flags>) {
         let own = &mut self.warps[warp as usize];
         for (_, released) in self.released.range(words(bytes)) {
@@ -281,7 +281,7 @@ impl Order {
         }
     }
 
-    /// A strong write by a block's warp, or the writing half of an atomic operation, before the value is written.
+    /// Notes a strong write by a warp, before the value is written. It may be the writing half of an atomic operation.
     pub fn write(&mut self, (block, warp): FarWarp, bytes: (u64, u64), semantics: Semantics, flags: Option<&Flags>) {
         let told = self.tell(warp, semantics.releases);
         if told.known.near.is_empty() {

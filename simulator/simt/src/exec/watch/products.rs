@@ -86,7 +86,7 @@ impl Core<'_> {
     }
 }
 
-/// The index of a warp's warpgroup among those of the cluster, given the first warp of its block.
+/// Returns the index of a warp's warpgroup in the cluster. `first_warp` is the first warp of its block.
 fn group(first_warp: u32, warp: u32, machine: &Machine<'_>) -> usize {
     let warps = machine.warps();
     (first_warp / warps * warps.div_ceil(WARPS) + (warp - first_warp) / WARPS) as usize

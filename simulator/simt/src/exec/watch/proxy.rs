@@ -44,7 +44,7 @@ pub struct Unseen {
 }
 
 impl Proxy {
-    /// `None` if the async proxy does not access shared memory in this program.
+    /// Makes an empty record of writes. `None` if the async proxy does not access shared memory in this program.
     pub fn new(machine: &Machine<'_>) -> Option<Box<Self>> {
         let program = machine.program;
         if !program.has_async_proxy {
@@ -80,20 +80,20 @@ impl Proxy {
         self.writes[places].fill(mark);
     }
 
-    /// Lanes of a warp execute a proxy fence at this time, knowing this much.
+    /// Notes that lanes of a warp execute a proxy fence. They do so at `time`, knowing `known`.
     pub fn fence(&mut self, warp: u32, lanes: u32, time: u32, known: VClock) {
         self.fences[warp as usize].push((time, lanes));
         self.seen[warp as usize] = Some((known, time));
     }
 
-    /// A write to these bytes that a read by the async proxy may not see, which a thread starts now.
+    /// Finds a write that the async proxy's read may not see. A thread starts the read of these bytes now.
     pub fn read(&self, order: &Order, reader: (u32, u32), offset: u32, bytes: u32) -> Option<Unseen> {
         let writes = self.writes[self.places(offset, bytes)].iter().filter(|write| !write.is_none());
         let mut unseen = writes.filter(|write| !self.is_fenced(order, reader, **write));
         unseen.next().map(|write| Unseen { write: *write, late: self.is_fenced_late(order, reader, *write) })
     }
 
-    /// Returns true if the thread that wrote executed a fence afterward, before the synchronization with the reader.
+    /// Returns true if the writing thread executed a fence in time. It is between the write and the reader's synchronization.
     fn is_fenced(&self, order: &Order, (warp, lane): (u32, u32), write: Mark) -> bool {
         let fences = &self.fences[write.warp() as usize];
         let after = fences.partition_point(|(time, _)| *time < write.clock());
@@ -101,7 +101,7 @@ impl Proxy {
         own.is_some_and(|(time, _)| order.is_behind(Mark::new(0, write.warp(), write.lane(), *time, Strength::Plain), warp, lane))
     }
 
-    /// Returns true if another thread executed a fence between the write and the read.
+    /// Returns true if another thread's fence was between write and read.
     fn is_fenced_late(&self, order: &Order, (warp, lane): (u32, u32), write: Mark) -> bool {
         self.seen.iter().zip(0..).any(|(seen, other)| {
             seen.as_ref().is_some_and(|(known, time)| {
@@ -120,7 +120,7 @@ impl Proxy {
         }
     }
 
-    /// The last wait of a thread, if it was for a phase that the thread had seen end.
+    /// Returns a thread's last wait, if it was stale. The thread had then already seen that phase end.
     pub fn stale_wait(&self, thread: u32) -> Option<Wait> {
         self.stale.get(&thread).copied()
     }

@@ -11,8 +11,8 @@ use ptx::finding::AccessOp;
 use ptx::program::Semantics;
 
 impl Core<'_> {
-    /// Notes that the async proxy may read bytes of shared memory from now on, for the lanes of a request. What the async proxy reads must have
-    /// been written, and be visible to it.
+    /// Notes that the async proxy may read shared memory from now on. It does so for the lanes of a request. What the async proxy
+    /// reads must have been written, and be visible to it.
     pub fn watch_async_read(&mut self, request: &Request<'_>) {
         let warp = self.warp;
         self.watch_shared_load(request, Pattern::Other, Semantics::default());
@@ -29,7 +29,7 @@ impl Core<'_> {
         }
     }
 
-    /// Notes that the async proxy may write bytes of shared memory from now on, for one lane.
+    /// Notes that the async proxy may write shared memory from now on. It does so for one lane.
     pub fn watch_async_write(&mut self, request: &Request<'_>, lane: usize) {
         self.watch_shared_store(request, lane, Semantics::default(), false);
         if let Some(proxy) = self.watch.as_mut().and_then(|watch| watch.proxy.as_mut()) {
@@ -54,7 +54,7 @@ impl Watch {
         proxy.fence(warp, lanes, time, known);
     }
 
-    /// The wait that explains why two accesses race, of which one is a bulk copy: the last wait of one of the threads, if that was for a phase
+    /// Finds the wait that explains a race with a bulk copy. It is the last wait of one of the threads, if that was for a phase
     /// that the thread had seen end.
     pub(super) fn stale_wait(&self, pcs: [u32; 2], threads: [u32; 2]) -> Option<Wait> {
         let proxy = self.proxy.as_ref().filter(|proxy| pcs.iter().any(|pc| proxy.is_bulk(*pc)))?;

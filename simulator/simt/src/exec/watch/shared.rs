@@ -71,7 +71,7 @@ impl Shadow {
         self.settled[self.range(offset, bytes)].iter().fold(0, |differs, settled| differs | (settled ^ epoch)) == 0
     }
 
-    /// The bytes that were never written in this block, one bit for each of the first 32. They count as written afterward.
+    /// Returns the bytes that were never written in this block. Each of the first 32 has one bit. They count as written afterward.
     #[inline(always)]
     pub fn unwritten(&mut self, offset: u32, bytes: u32) -> u32 {
         let range = self.range(offset, bytes);
@@ -169,7 +169,7 @@ fn conflicts(order: &Order, mark: Mark, other: Mark, one_reads: bool) -> bool {
     }
 }
 
-/// Adds a mark, or replaces one, so that the marks that are kept represent those that are dropped.
+/// Adds or replaces a mark. The marks that are kept represent those that are dropped.
 #[inline(always)]
 fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
     let own = |old: Mark| !old.is_none() && old.thread() == mark.thread();

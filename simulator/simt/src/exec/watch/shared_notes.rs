@@ -56,7 +56,7 @@ impl Core<'_> {
         }
     }
 
-    /// Notes that a lane reads the register of a lane that is not there, if it stores the value.
+    /// Notes that a lane reads an absent lane's register. Does nothing if the value is not stored.
     #[cold]
     pub fn note_absent_lane(&mut self, pc: u32, lane: usize, source: usize) {
         if self.fates.is_stored(self.machine.program, pc) {

@@ -7,7 +7,7 @@
 use super::mark::Mark;
 use ptx::finding::Access;
 
-/// The last access of each warp to the shared memory of each other block.
+/// Each warp's last access to each other block's shared memory.
 #[derive(Debug, Default)]
 pub struct ClusterVisits {
     /// By the owner's rank, and then by warp.
@@ -27,13 +27,13 @@ impl ClusterVisits {
         }
     }
 
-    /// Notes an access to the shared memory of the block with this rank, and returns whether that block has ended.
+    /// Notes an access to the shared memory of a block. The block has this rank. Returns true if it has ended.
     pub fn note(&mut self, rank: u32, mark: Mark, access: Access) -> bool {
         self.last[rank as usize * self.warps + mark.warp() as usize] = Some((mark, access));
         self.ended[rank as usize]
     }
 
-    /// Ends a block, and returns the accesses to its memory that may come after its end, by what is known of its order.
+    /// Ends a block. Returns the accesses to its memory that may come after its end, as far as their order is known.
     pub fn end(&mut self, rank: u32, is_before: impl Fn(Mark) -> bool) -> Vec<(Mark, Access)> {
         let Some(ended) = self.ended.get_mut(rank as usize) else { return Vec::new() };
         *ended = true;

@@ -157,7 +157,7 @@ impl Watch {
         }
     }
 
-    /// Notes that a request touches bytes that an unfinished copy will write, whichever thread started the copy.
+    /// Notes that a request touches the target of an unfinished copy. Any thread may have started the copy.
     pub fn unfinished_copy(&mut self, request: &Request<'_>, warp: u32, (copy_pc, copy_warp, copy_lane): (u32, u32, u32)) {
         let lane = request.first_lane();
         let copy = self.site(copy_pc, copy_warp, copy_lane);

@@ -35,7 +35,7 @@ pub struct CopyCost {
     pub ideal: u32,
 }
 
-/// Wavefronts of a copy of `bytes` (4, 8 or 16) per lane that goes through the L1, and their ideal number. Its sectors are those of a load. `mask` has a
+/// Returns a copy's wavefronts through the L1, and their ideal number. `bytes` is 4, 8 or 16 per lane. The sectors are those of a load. `mask` has a
 /// bit for each active lane; `sources` are addresses, `targets` are in bytes from the start of the block's shared memory.
 pub fn copied_through_l1(mask: u32, bytes: u32, sources: &[u64; LANES], targets: &[u32; LANES]) -> (u32, u32) {
     let units = LINE_BYTES as usize / bytes as usize;
@@ -52,7 +52,7 @@ pub fn copied_through_l1(mask: u32, bytes: u32, sources: &[u64; LANES], targets:
     (wavefronts, (mask.count_ones() * bytes).div_ceil(LINE_BYTES as u32))
 }
 
-/// The bytes that one sector of global memory gives to one sector of shared memory.
+/// The bytes that one global sector gives to one shared-memory sector.
 #[derive(Clone, Copy)]
 struct Piece {
     source: u64,

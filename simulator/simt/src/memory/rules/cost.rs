@@ -41,7 +41,7 @@ pub fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     values
 }
 
-/// Sectors that the distinct bytes of the active lanes would fill if they were contiguous.
+/// Returns the ideal number of sectors for the active lanes' bytes. It is what the distinct bytes fill if they are contiguous.
 pub(super) fn ideal_sectors(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
     let distinct = distinct(active_lanes(mask).map(|lane| addresses[lane])).len() as u64;
     (distinct * u64::from(bytes)).div_ceil(SECTOR_BYTES) as u32

@@ -26,7 +26,7 @@ pub fn shared(direction: Direction, mask: u32, bytes: u32, offsets: &[u32; LANES
     banks(direction, mask, bytes, &offsets.map(u64::from))
 }
 
-/// The least number of wavefronts in the L1 cache of a global load of `bytes` (1 to 16) per lane that hits. Lines are counted as
+/// Returns the least number of L1 wavefronts of a global load. The load hits, with `bytes` (1 to 16) per lane. Lines are counted as
 /// the least number of 128-byte windows that cover the addresses, so the count does not depend on where in its line the first
 /// address is, and it is never too high.
 pub fn l1_wavefronts(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> u32 {
@@ -74,7 +74,7 @@ fn group_lanes(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANE
     }
 }
 
-/// Returns true if every active lane's partner, `distance` lanes away within its pair, is inactive or at the same address.
+/// Returns true if no active lane's partner has another address. Partners are `distance` lanes apart; inactive ones do not count.
 fn pairs(distance: usize, mask: u32, offsets: &[u64; LANES]) -> bool {
     active_lanes(mask).all(|lane| {
         let partner = lane ^ distance;

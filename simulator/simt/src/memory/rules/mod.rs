@@ -90,7 +90,7 @@ impl Rules {
         if self == Self::Kepler { kepler::SEGMENT_BYTES } else { 4 }
     }
 
-    /// Returns true if the compiler for this generation merges loads as modeled in `program::merging`.
+    /// Returns true if this generation's compiler merges loads. `program::merging` models this.
     pub(crate) fn merges_requests(self) -> bool {
         self == Self::Current
     }
