@@ -8,7 +8,7 @@ use ptx::ast::{Module, Statement};
 use ptx::{canonical, parse};
 use simt::LoadError;
 
-/// A kernel `k` that uses one of everything, and a kernel `other` that uses some of it.
+/// A module with two kernels. `k` uses one of everything, and `other` uses some of it.
 const PTX: &str = r#"// source: a.cu
 // registers sm_80: k 12
 .version 8.0

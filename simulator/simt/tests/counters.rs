@@ -201,7 +201,7 @@ fn kinds() -> Vec<Kind> {
     kinds
 }
 
-/// A pattern's name and the offset of lane `i` for accesses of `w` bytes.
+/// A pattern's name, and the offset of lane `i`. The accesses have `w` bytes.
 type Pattern = (&'static str, fn(u32, u32) -> u32);
 
 const PATTERNS: &[Pattern] = &[
@@ -322,7 +322,7 @@ fn bytes_side_by_side_conflict_on_the_first_gpus_only() {
     }
 }
 
-/// One generic load that goes to shared memory in one round and to global memory in the next, at the same distances.
+/// Sends one generic load to shared and global memory in turn. The distances are the same.
 #[test]
 fn a_generic_access_remembers_each_memory_for_itself() {
     let ptx = "
@@ -415,8 +415,8 @@ fn multiply_adds_are_counted_by_their_kind() {
     });
 }
 
-/// Factors that a mask, a bit field, two shifts, a narrow load, or a loop of these keeps to 24 bits, and some without such a limit.
-/// `__umul24` is compiled to the first of them, `__mul24` to the second (NVRTC 12.0).
+/// Distinguishes factors of 24 bits from wider ones. A mask, a bit field, two shifts, a narrow load, or a loop of these limits a
+/// factor to 24 bits. `__umul24` is compiled to the first of them, `__mul24` to the second (NVRTC 12.0).
 #[test]
 fn multiplications_in_24_bits_are_told_from_wider_ones() {
     for (factors, is_24) in [

@@ -9,7 +9,7 @@ use simt::{
 const FAULTS: &str = include_str!("programs/faults.ptx");
 const SOURCE: &str = include_str!("programs/faults.cu");
 
-/// The launch's finding, which must be the same with any number of workers, with and without vector instructions.
+/// Returns the launch's finding. It must be the same with any number of workers, with and without vector instructions.
 fn finding(
     ptx: &str,
     kernel: &str,
@@ -21,7 +21,7 @@ fn finding(
     finding_on("h200", ptx, kernel, (grid, block, shared), params)
 }
 
-/// Returns the fault of a kernel on a GPU of that profile, with a grid, a block, and a number of bytes of shared memory.
+/// Returns the fault of a kernel on a GPU of that profile. The launch has a grid, a block, and `shared` bytes of shared memory.
 fn finding_on(
     profile: &str,
     ptx: &str,
@@ -42,8 +42,8 @@ fn finding_on(
     first.expect("at least one launch")
 }
 
-/// Checks that a finding names the kernel, the block, the thread, the number of lanes, the marked CUDA line, and a PTX line that
-/// starts like this.
+/// Checks a finding's kernel, block, thread, number of lanes, and lines. The CUDA line is the marked one, and the PTX line has this
+/// instruction.
 #[track_caller]
 fn assert_place(finding: &Finding, kernel: &str, block: Dim3, thread: Dim3, lanes: u32, instruction: &str) {
     assert_eq!(
@@ -364,7 +364,7 @@ fn launch_bounds_of_the_kernel_are_kept() {
     assert_eq!(error.to_string(), "threads per block 129 is outside 1..=128");
 }
 
-/// A module with one kernel, whose body starts on line 9 of the PTX and comes from line 77 of `made.cu`.
+/// Returns a module with one kernel. Its body starts on line 9 of the PTX and comes from line 77 of `made.cu`.
 fn with_body(body: &str) -> String {
     format!(
         "

@@ -3,7 +3,7 @@
 use crate::common::{Gpu, Params};
 use simt::{LaunchOptions, Module};
 
-/// A module with a kernel of this body, whose results go to `[%out]`, and with declarations before it.
+/// Returns a module with a kernel of this body. Its results go to `[%out]`, and declarations come before it.
 fn module(declarations: &str, body: &str) -> String {
     format!(
         ".version 8.0
@@ -100,7 +100,7 @@ fn parameters_may_be_registers() {
     ]);
 }
 
-/// As clang 19 reads an element of a structure that it was given by value.
+/// Reads an element of a by-value structure as clang 19 does.
 #[test]
 fn a_function_loads_its_parameters_through_their_address() {
     let element = ".func (.param .u32 r) element(.param .align 8 .b8 p[16], .param .u32 i) { .reg .u32 x; .reg .u64 at, wide; \

@@ -56,7 +56,7 @@ const ROWS: [Row; 25] = [
     row("store.d.sync.aligned.row.m8n8k4.f64", DOUBLE_SUMS, 18, [8, 4], [1, 20]),
 ];
 
-/// The counters of one warp that executes the instruction on memory of a state space.
+/// Returns the counters of one warp that executes the instruction. It accesses memory of a state space.
 fn counters(row: &Row, space: &str) -> Counters {
     let Row { instruction, registers: (kind, count), stride, .. } = row;
     let (opcode, element) = instruction.rsplit_once('.').unwrap();

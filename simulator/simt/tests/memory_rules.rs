@@ -6,7 +6,7 @@ use simt::memory::rules::{Direction, copied_past_l1, copied_through_l1, global, 
 
 const ALL: u32 = u32::MAX;
 
-/// Direction, bytes per lane, the pattern as text and as a function, active lanes.
+/// The direction, bytes per lane, pattern, and active lanes. The pattern is there as text and as a function.
 type Pattern = (Direction, u32, &'static str, fn(u32) -> u32, u32);
 
 /// A row of a table: its pattern, and both its text and its function from one expression.

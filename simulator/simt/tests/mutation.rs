@@ -32,7 +32,7 @@ ret;
 /// The line on which the lines start.
 const FIRST: u32 = 10;
 
-/// The mutants of the first line, each with what the mistake makes of that line.
+/// Returns the mutants of the first line. Each comes with what the mistake makes of that line.
 fn changed(lines: &str) -> Vec<(Operator, String)> {
     let text = kernel(lines);
     let of_line = |mutant: &Mutant| mutant.ptx_line == FIRST;

@@ -240,7 +240,7 @@ fn opcodes_and_operands_are_taken_apart() {
     assert_eq!(parts("setp.lt.s64 %p1, %rd1, %rd2").1, Some(Type::Bytes(8)));
 }
 
-/// The texts without each of a kernel's barriers, with the line of each: what a test of barriers needs.
+/// Returns one text per barrier of a kernel, without that barrier. Each has the barrier's line, as a test of barriers needs.
 fn without_each_barrier(module: &Module<'_>, kernel: &str) -> Vec<(u32, String)> {
     let barriers = module.kernel(kernel).unwrap().instructions().filter(|it| it.barrier() == Some(Barrier::Block));
     barriers.map(|barrier| (barrier.line, edit(module.text, vec![(barrier.span.clone(), String::new())]))).collect()

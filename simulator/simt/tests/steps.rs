@@ -109,7 +109,7 @@ fn a_record_can_begin_later_and_has_the_registers_at_its_start() {
     assert_eq!(clocks, (11..11 + all.executed).collect::<Vec<_>>());
 }
 
-/// Each of 64 threads writes a place of shared memory and reads one that the other warp writes.
+/// A kernel with a race between two warps. Each of 64 threads writes shared memory and reads a place that the other warp writes.
 const RACES: &str = "
 .version 8.0
 .target sm_80

@@ -4,8 +4,8 @@ use crate::common::{Gpu, Params};
 use ptx::finding::AccessOp::{Atomic, Load, Store};
 use simt::{Dim3, LaunchOptions, LaunchReport, Touched};
 
-/// Each block has 4096 bytes, of which thread t loads a vector at 16 t and the word at the start, and copies half a vector from
-/// 1024 + 16 t to shared memory. Threads 0 and 1 store half a vector each at 2048 + 16 t, and all add to the word at 3072.
+/// A kernel whose blocks have 4096 bytes each. Thread t loads a vector at 16 t and the word at the start, and copies half a vector
+/// from 1024 + 16 t to shared memory. Threads 0 and 1 store half a vector each at 2048 + 16 t, and all add to the word at 3072.
 const TOUCHES: &str = "
 .version 8.0
 .target sm_80

@@ -4,7 +4,7 @@ use simt::{FindingKind, LaunchError, Module};
 
 use crate::common::{Gpu, Params, every_way};
 
-/// A kernel on a buffer, whose address for the thread is in `%rd1`: `stride` bytes after that of the thread before.
+/// Returns a kernel on a buffer. `%rd1` has the thread's address, `stride` bytes after that of the thread before.
 fn kernel(target: &str, stride: u32, body: &str) -> String {
     format!(
         "

@@ -53,7 +53,7 @@ fn line(finding: &Finding) -> u32 {
     finding.location.source.as_ref().expect("a CUDA line").line
 }
 
-/// In each order, there is a finding like this and none unlike these.
+/// Checks that each order has a wanted finding. All other findings must be allowed.
 #[track_caller]
 fn assert_found(does: i32, wanted: impl Fn(&Finding) -> bool, allowed: impl Fn(&Finding) -> bool) -> Finding {
     let mut found = None;
@@ -191,8 +191,8 @@ fn stages_in(order: u64, with: [i32; 3]) -> Result<Vec<Finding>, Box<Finding>> {
     stages(&gpu, [input, output, 0], with)
 }
 
-/// A thread may test a phase again that it has seen end, and poll that way. It is a slip if the thread then reads what is not there yet: the wait
-/// should have been for the next phase.
+/// Accepts repeated tests of a phase that a thread saw end. A thread may poll that way. It is a slip if the thread then reads what
+/// is not there yet: the wait should have been for the next phase.
 #[test]
 fn a_parity_that_never_changes_is_named() {
     let reused = |order: u64, step: i32| {
@@ -249,7 +249,7 @@ fn a_wait_for_the_wrong_phase_says_what_came() {
     }
 }
 
-/// A map of 64 x 64 floats in an allocation of as many.
+/// Returns a map of 64 x 64 floats, which fill their allocation.
 fn map(address: u64) -> TensorMap {
     TensorMap {
         element: Element::F32,
@@ -265,7 +265,7 @@ fn map(address: u64) -> TensorMap {
     }
 }
 
-/// Returns the misuse that a load or a store of a box reports.
+/// Returns the misuse that a box's load or store reports.
 fn told(change: impl Fn(&mut TensorMap), bits: u8, (rank, at, shared): (u32, [i32; 5], u32), loads: bool) -> Option<FindingKind> {
     let gpu = Gpu::load(TENSOR_COPY);
     let (tensor, out) = (gpu.buffer(&[1_u32; 64 * 64]), gpu.poisoned::<u32>(2049));
@@ -324,5 +324,5 @@ fn a_box_that_cannot_be_copied_is_told_why() {
     assert_eq!(misuse(told(same, 0, (2, before, 0), false)), BulkCopyMisuse::BeforeTensor { dimension: 1, at: -1 });
 }
 
-/// Where dynamic shared memory begins in the kernel `load`, which has a barrier before it.
+/// The start of dynamic shared memory in the kernel `load`. The kernel has a barrier before it.
 const SHARED_BEFORE: u32 = 1024;

@@ -12,7 +12,7 @@ const FENCES: &str = include_str!("fences.ptx");
 const FENCES_SOURCE: &str = include_str!("fences.cu");
 const BLOCKS: u32 = 6;
 
-/// Launches a kernel of `fences.cu`, with blocks side by side or not, and returns its findings and its output.
+/// Launches a kernel of `fences.cu`, and returns its findings and output. If `cooperative`, its blocks run side by side.
 fn run(kernel: &str, cooperative: bool, workers: usize, warp_order: WarpOrder) -> (Vec<Finding>, Vec<f32>) {
     run_of(FENCES, kernel, cooperative, workers, warp_order)
 }
@@ -29,7 +29,7 @@ fn run_of(ptx: &str, kernel: &str, cooperative: bool, workers: usize, warp_order
     (report.findings, gpu.read(out, count as usize))
 }
 
-/// Runs a kernel with its warps in many orders, with different numbers of workers, and with its blocks side by side.
+/// Runs a kernel with its warps in many orders. The number of workers varies, too, and blocks may run side by side.
 fn in_every_order(kernel: &str) -> Vec<(Vec<Finding>, Vec<f32>)> {
     let is_cooperative = kernel.starts_with("grid_barrier");
     let orders = std::iter::once(WarpOrder::Ascending).chain((0..12).map(WarpOrder::Shuffled));

@@ -44,7 +44,7 @@ fn lines<'s>(finding: &Finding, source: &'s str) -> Vec<&'s str> {
     locations.map(|location| line(location.source.as_ref().expect("a CUDA line").line)).collect()
 }
 
-/// Runs a kernel in many ways, and returns its findings and its output each time.
+/// Runs a kernel in many ways. Returns the findings and the output of each run.
 fn in_every_order(ptx: &str, launch: impl Fn(&Gpu) -> (Vec<Finding>, Vec<u32>)) -> Vec<(Vec<Finding>, Vec<u32>)> {
     let orders = std::iter::once(WarpOrder::Ascending).chain((0..ORDERS).map(WarpOrder::Shuffled));
     let ways = orders.zip([1, 2, 5].into_iter().cycle());
@@ -71,7 +71,7 @@ fn assert_found(kernel: &str, findings: &[Finding], expected: Expected<'_>, sour
     }
 }
 
-/// Runs a kernel of `races.cu`, whose parameters are an input and an output, and for some kernels a number of tiles.
+/// Runs a kernel of `races.cu`. Its parameters are an input and an output, and for some kernels a number of tiles.
 fn race(gpu: &Gpu, kernel: &str, tiles: Option<u32>) -> (Vec<Finding>, Vec<u32>) {
     let input: Vec<f32> = (0..256).map(|i| (i * 37 % 101) as f32).collect();
     let (input, output) = (gpu.buffer(&input), gpu.poisoned::<u32>(256));

@@ -47,7 +47,7 @@ impl Gpu {
         address
     }
 
-    /// Allocates a buffer of elements with a pattern that no kernel writes by chance.
+    /// Allocates a buffer with a pattern that no kernel writes by chance.
     pub fn poisoned<T: NoUninit + AnyBitPattern>(&self, count: usize) -> u64 {
         let bytes = vec![0xa5_u8; count * size_of::<T>()];
         self.buffer(&bytes)
@@ -164,7 +164,7 @@ impl Params {
     }
 }
 
-/// A small generator, so that inputs are irregular and the same in every run.
+/// A small generator of numbers. Inputs are irregular, but the same in every run.
 pub struct Numbers(pub u64);
 
 impl Numbers {

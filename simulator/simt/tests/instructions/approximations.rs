@@ -9,7 +9,7 @@ use crate::instructions::{
     SIGNAL32, SIGNAL64, d, f, module, reference, results,
 };
 
-/// The results that the tables of the PTX ISA specify, for -inf, -0, +0, +inf and NaN, in f32.
+/// The results that the PTX ISA's tables specify, in f32. They are for -inf, -0, +0, +inf and NaN.
 #[rustfmt::skip]
 const SPECIAL: &[(&str, [u64; 5])] = &[
     ("rcp", [MINUS_ZERO32, MINUS_INF32, INF32, 0, NAN32]),
@@ -195,7 +195,7 @@ fn sampled() -> (String, Vec<(Kernel, Approximate)>) {
     (ptx, kernels.into_iter().zip(rows).collect())
 }
 
-/// The largest error among the results as a share of the guaranteed one, and where it occurs. `None` if nothing is guaranteed.
+/// Finds the largest error, as a share of the guaranteed one. Also returns where it occurs. `None` if nothing is guaranteed.
 pub fn worst(kernel: &Kernel, what: &Approximate, results: &[u64]) -> Option<(f64, String)> {
     let mut worst: Option<(f64, String)> = None;
     let halves = if what.is_pair { vec![0, 16] } else { vec![0] };

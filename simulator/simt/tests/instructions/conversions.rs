@@ -107,7 +107,7 @@ const CLAMPED: &[(f64, [i128; 8])] = &[
     (f64::NEG_INFINITY, [0, -128, 0, -32768, 0, S32_MIN, 0, S64_MIN]),
 ];
 
-/// NaN gives zero between f32 and at most 32 bits, otherwise the highest bit alone (PTX ISA, `cvt`).
+/// The integers that NaN converts to (PTX ISA, `cvt`). From f32 to at most 32 bits it is zero, otherwise the highest bit alone.
 const NAN_FROM_F32: [i128; 8] = [0, 0, 0, 0, 0, 0, 1 << 63, S64_MIN];
 const NAN_FROM_F64: [i128; 8] = [0x80, -128, 0x8000, -32768, 1 << 31, S32_MIN, 1 << 63, S64_MIN];
 
@@ -136,7 +136,7 @@ const TO_FLOATS: &[(&str, i128, f32, f64)] = &[
     ("s64", -1, -1.0, -1.0),
 ];
 
-/// Results that PTX does not specify, as observed on an H200, mainly conversions of NaN.
+/// Returns results that PTX does not specify, as observed on an H200. Most are conversions of NaN.
 #[rustfmt::skip]
 fn of_an_h200() -> Vec<Group> {
     vec![

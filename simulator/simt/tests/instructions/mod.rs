@@ -72,7 +72,7 @@ const INF32: u64 = 0x7f80_0000;
 const MINUS_INF32: u64 = 0xff80_0000;
 const MINUS_ZERO32: u64 = 0x8000_0000;
 const NAN64: u64 = 0x7ff8_0000_0000_0000;
-/// Quiet NaNs with payloads, a signaling one, and the bit that makes it quiet.
+/// Quiet NaNs with payloads, a signaling NaN, and the quiet bit.
 const QUIET64: u64 = 0xfff8_0000_1234_5678;
 const PAYLOAD64: u64 = 0x7ff8_0000_8765_4321;
 const SIGNAL64: u64 = 0x7ff0_0000_1234_5678;

@@ -3,7 +3,7 @@
 
 use crate::instructions::{Case, Group, INF32, M1D, M1H, M1W, MIND, MINH, MINUS_ZERO32, MINW, QUIET32, f};
 
-/// Arithmetic with the carry flag in its three forms, and the carry that each leaves.
+/// Returns arithmetic with the carry flag in its three forms. Each leaves a carry, too.
 fn carries() -> Vec<Group> {
     let mut groups = Vec::new();
     for (ty, bits) in [("u32", 32), ("s32", 32), ("u64", 64), ("s64", 64)] {

@@ -92,7 +92,7 @@ fn a_copy_needs_aligned_addresses() {
     }
 }
 
-/// The findings and the output of a kernel that does not wait for its copies.
+/// Returns the finding and output of a kernel with unfinished copies. It does not wait for them.
 fn found(kernel: &str, params: impl Fn(u64, u64) -> Params) -> (Finding, Vec<f32>) {
     let gpu = Gpu::load(ASYNC_COPY);
     let (input, output) = (gpu.buffer(&inputs(2 * TILE)), gpu.poisoned::<f32>(2 * TILE));

@@ -83,7 +83,7 @@ fn what_kernels_print_comes_block_after_block() {
     });
 }
 
-/// Each thread prints its number and then 0, 1, 2, … on a line each; `lines` times, or forever if that is 0. In CUDA C:
+/// A kernel whose threads print. Each prints its number and 0, 1, 2, … on `lines` lines, or forever if that is 0. In CUDA C:
 ///
 /// ```c
 /// for (int i = 0; i != lines || lines == 0; i++) printf("%d %d\n", threadIdx.x + blockIdx.x * blockDim.x, i);
@@ -173,7 +173,7 @@ fn a_failed_assert_is_told_with_its_place() {
     }
 }
 
-/// A module whose kernel stores the value of `%r1` after the body, for each thread.
+/// Returns a module whose kernel stores `%r1` for each thread. It stores the value after the body.
 fn module(functions: &str, body: &str) -> String {
     format!(
         "

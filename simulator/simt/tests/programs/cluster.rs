@@ -120,8 +120,8 @@ fn a_cooperative_launch_has_clusters_too() {
     assert_eq!(gpu.read::<u32>(output, 768), expected);
 }
 
-/// Requests of one warp to another block's memory, as `ncu` counted them on an H200: `l1tex__t_requests_pipe_lsu_mem_dshared` and
-/// `l1tex__t_sectors_pipe_lsu_mem_dshared`. They are no requests to shared memory; those to the block's own part are.
+/// Compares one warp's requests to another block with `ncu` on an H200. The metrics are `l1tex__t_requests_pipe_lsu_mem_dshared`
+/// and `l1tex__t_sectors_pipe_lsu_mem_dshared`. They are no requests to shared memory; those to the block's own part are.
 #[test]
 fn requests_to_other_blocks_are_counted_apart() {
     for (what, stride, target, sectors) in [

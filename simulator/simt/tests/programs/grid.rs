@@ -61,8 +61,8 @@ fn a_block_that_computes_for_a_long_time_is_waited_for() {
     assert!(gpu.read::<u32>(flags, 6).iter().all(|flag| *flag != 0));
 }
 
-/// Calls the functions of the device runtime library, as compilers do that know no cooperative groups. Every thread adds its number to those of
-/// the next block.
+/// A kernel that calls the device runtime library's functions. Compilers that know no cooperative groups do so. Every thread adds
+/// its number to those of the next block.
 const LIBRARY: &str = "
 .version 7.0
 .target sm_70

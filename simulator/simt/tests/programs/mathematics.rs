@@ -14,7 +14,7 @@ fn inputs(seed: u64) -> Vec<f64> {
     (0..COUNT).map(|i| if i % 3 == 0 { -magnitude() } else { magnitude() }).collect()
 }
 
-/// The distance from the exact result, in units of the last place of a format with this many bits in its significand.
+/// Returns the error in units of the last place. The format has `bits` bits in its significand.
 fn ulps(result: f64, exact: f64, bits: i32) -> f64 {
     (result - exact).abs() / (exact.abs().log2().floor() - f64::from(bits - 1)).exp2()
 }

@@ -6,7 +6,7 @@ use crate::common::{Extent, Gpu, Params};
 
 const PTX: &str = include_str!("merging.ptx");
 
-/// A kernel's report with and without merging, which must differ in the counts only.
+/// Returns a kernel's counters with and without merging. Its outputs must be the same.
 fn counted_both_ways(kernel: &str, grid: impl Into<Extent> + Copy, block: impl Into<Extent> + Copy) -> [Counters; 2] {
     let mut outputs = Vec::new();
     let counters = [true, false].map(|merge_requests| {

@@ -108,7 +108,7 @@ fn the_limit_of_the_stack_decides_how_deep() {
     }
 }
 
-/// Stores what a function of two registers and a predicate gives for each thread.
+/// A kernel that stores a function's results for each thread. The function uses two registers and a predicate.
 const REGISTERS: &str = "
 .version 8.0
 .target sm_80

@@ -14,13 +14,13 @@ fn product(k: usize, n: usize, a: &[f64], b: &[f64], c: &[f64]) -> Vec<f64> {
     (0..c.len()).map(element).collect()
 }
 
-/// Numbers that f16, bf16 and tf32 can represent, and whose sums of products are exact.
+/// Returns numbers that f16, bf16 and tf32 can represent. Sums of their products are exact.
 fn numbers(seed: u64, count: usize) -> Vec<f64> {
     let mut numbers = Numbers(seed);
     (0..count).map(|_| f64::from(numbers.small_float()) / 2.0).collect()
 }
 
-/// An f16 of a number that is a multiple of 1/1024 below 2048 and that f16 holds.
+/// Returns a number as an f16. It is a multiple of 1/1024 below 2048 that f16 holds.
 fn half(value: f64) -> u16 {
     if value == 0.0 {
         return 0;
@@ -78,7 +78,7 @@ fn products_of_every_float() {
     Case { kernel: "wmma_tf32", m: 16, n: 16, k: 8, input: with_more_bits, sum: |x| x as f32 }.check();
 }
 
-/// Four products that are cut off when the fifth is added with them, but not when they are added before it.
+/// Adds four products that are cut off if added with the fifth. If they are added before it, they are not.
 #[test]
 fn products_of_tf32_by_the_header_are_added_in_two_halves() {
     let small = 2_f32.powi(-13);
@@ -114,7 +114,7 @@ fn products_of_bytes_wrap_round_or_saturate() {
     });
 }
 
-/// A float of 8 bits whose value is 0 to 3, of either sign.
+/// Returns an 8-bit float of 0 to 3, of either sign.
 fn quarter(number: &str, value: i32) -> u32 {
     let magnitude = match number {
         "e4m3" => [0x00, 0x38, 0x40, 0x44],
@@ -123,7 +123,7 @@ fn quarter(number: &str, value: i32) -> u32 {
     magnitude[value.unsigned_abs() as usize] | u32::from(value < 0) << 7
 }
 
-/// The elements lie as the figures of the ISA for 8 bits say, which are those of integers.
+/// Places elements as the ISA's figures for 8 bits say. Those are the figures of integers.
 #[test]
 fn products_of_floats_of_8_bits() {
     for (k, a_number, b_number) in [(32, "e4m3", "e5m2"), (32, "e5m2", "e4m3"), (16, "e4m3", "e4m3"), (16, "e5m2", "e5m2")] {

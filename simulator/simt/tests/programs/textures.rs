@@ -17,7 +17,7 @@ fn gpu(bindings: impl IntoIterator<Item = (u64, Binding)>, memory_of: &Gpu) -> L
     LaunchOptions { textures: Arc::new(bindings.into_iter().collect::<Bindings>()), ..memory_of.options.clone() }
 }
 
-/// An image of floats whose rows are farther apart than they are long.
+/// Makes an image of floats with padding after each row.
 fn floats(gpu: &Gpu, extent: [u32; 3], layers: u32, channels: u32) -> (ImageView, Vec<f32>) {
     let mut numbers = Numbers(11);
     let row = (extent[0] * channels) as usize;
@@ -35,7 +35,7 @@ fn floats(gpu: &Gpu, extent: [u32; 3], layers: u32, channels: u32) -> (ImageView
     (ImageView { address, extent, layers, pitch: pitch as u64, slice, format: Format::Float(32), channels }, values)
 }
 
-/// The index of a texel of an image that goes on as the addressing says; `None` beyond a border.
+/// Returns the index of a texel under an addressing mode. `None` beyond a border.
 fn index(at: i64, extent: u32, addressing: Addressing) -> Option<usize> {
     let extent = i64::from(extent);
     Some(match addressing {

@@ -61,7 +61,7 @@ $end:
     .local .align 16 .b8 private[64];
 ";
 
-/// Gives the registers values, some of which are addresses, or numbers that are special in floats.
+/// Code that gives the registers values. Some are addresses, or numbers that are special in floats.
 const START: &str = "
     mov.u32 %r0, %tid.x;
     mov.u32 %r1, tile;
@@ -77,7 +77,7 @@ const START: &str = "
     setp.ge.u32 %p1, %r2, 0;
 ";
 
-/// Instructions that no row of the table has and that the tests' PTX has seldom or not at all.
+/// Instructions that no row of the table has. The tests' PTX has them seldom or not at all.
 const MORE: &[&str] = &[
     "bra $L;",
     "bra.uni $L;",
@@ -192,7 +192,7 @@ const MORE: &[&str] = &[
 pub struct Instructions(Vec<String>);
 
 impl Instructions {
-    /// Collects the rows of the table, the instructions of these texts, and more.
+    /// Collects the table's rows, these texts' instructions, and more.
     pub fn new(texts: &[&str]) -> Self {
         let of_table = TABLE.iter().flat_map(|row| spellings(row.spelling).into_iter().map(move |spelling| (row, spelling)));
         let of_table = of_table.flat_map(|(row, spelling)| {
@@ -272,7 +272,7 @@ fn register(kind: Kind, word: &'static str) -> &'static str {
     }
 }
 
-/// The instruction without its guard, with the first register of each family, an address `[A]`, and the label `$L`.
+/// Returns the instruction without its guard, with common names. These are the first register of each family, `[A]`, and `$L`.
 fn with_same_names(line: &str) -> String {
     let line = line.strip_prefix('@').and_then(|line| line.split_once(char::is_whitespace)).map_or(line, |(_, rest)| rest.trim());
     let mut line = line.to_owned();

@@ -12,7 +12,7 @@ use generated::{Instructions, kernel};
 use proptest::prelude::*;
 use simt::{Call, Dim3, Image, LaunchConfig, LaunchOptions, Memory, Module, Profile, launch};
 
-/// Real PTX, without the constants of a header that NVRTC adds to each.
+/// Real PTX, without the header constants that NVRTC adds to each.
 const TEXTS: &[&str] = &[
     include_str!("../programs/divergence.ptx"),
     include_str!("../programs/functions.ptx"),
@@ -41,7 +41,7 @@ const TEXTS: &[&str] = &[
     include_str!("../../../../kernels/ptx/06-matmul-tiled-async.ptx"),
 ];
 
-/// A text that is printed as it is, so that it can be run again.
+/// A text that is printed as it is. It can then be run again.
 #[derive(Clone)]
 struct Text(String);
 
@@ -69,7 +69,7 @@ fn survive(text: &str) {
     }
 }
 
-/// Each kernel of the texts in a text of its own, without the header's constants, so that damage hits code that is executed.
+/// Returns each kernel of the texts in a text of its own. Without the header's constants, damage hits code that is executed.
 fn kernels() -> Vec<String> {
     let mut all = Vec::new();
     for text in TEXTS {

@@ -4,7 +4,7 @@ use super::kernel;
 use crate::common::{Gpu, Params};
 use simt::{Finding, FindingKind, LaunchError, Severity};
 
-/// The findings and the output of 64 words of a kernel with one block.
+/// Returns the findings and the output of a kernel with one block.
 fn run(profile: &str, body: &str, threads: u32) -> Result<(Vec<Finding>, Vec<u32>), Box<Finding>> {
     let target = if body.contains("cp.async") { "sm_80" } else { "sm_52" };
     let gpu = Gpu::load(&kernel(target, body)).of_profile(profile);
@@ -74,7 +74,7 @@ fn a_barrier_waits_only_for_threads_that_have_not_ended() {
     }
 }
 
-/// A kernel's findings on a buffer of `words` words, of which the first `written` are written.
+/// Returns a kernel's findings on a buffer of `words` words. The first `written` of them are written.
 fn on_buffer(body: &str, threads: u32, words: u64, written: usize) -> Result<Vec<Finding>, Box<Finding>> {
     let gpu = Gpu::load(&kernel("sm_80", body));
     let buffer = gpu.memory.allocate(4 * words, None).expect("the buffer fits");
@@ -86,7 +86,7 @@ fn on_buffer(body: &str, threads: u32, words: u64, written: usize) -> Result<Vec
     }
 }
 
-/// The uses of the last element of a vector, and whether each matters.
+/// Uses of a vector's last element, and whether each matters.
 const USES: &[(&str, bool)] = &[
     ("", false),
     ("add.f32 %f5, %f1, %f2;", false),
@@ -148,7 +148,7 @@ fn an_element_that_nothing_wrote_matters_only_if_it_is_used() {
     assert_eq!(on_buffer(first, 1, 16, 12).expect("no fault").len(), 1);
 }
 
-/// Returns true if a kernel of some threads has a race, in two blocks and with its output at 7.
+/// Runs a kernel in two blocks of some threads. Returns its findings, and its output, which starts at 7.
 fn races(body: &str, threads: u32) -> (Vec<Finding>, Vec<u32>) {
     let gpu = Gpu::load(&kernel("sm_80", body));
     let output = gpu.buffer(&[7_u32; 256]);

@@ -13,7 +13,7 @@ use std::fmt::Write;
 
 use crate::common::{Gpu, Params};
 
-/// A module with one kernel `k`, whose first parameter is the address of its output.
+/// Returns a module with one kernel `k`. Its first parameter is the address of its output.
 fn kernel(target: &str, body: &str) -> String {
     format!(
         ".version 8.0\n.target {target}\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{\n.reg .pred %p<9>;\n.reg .b16 %h<9>;\n\

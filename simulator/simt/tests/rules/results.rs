@@ -42,7 +42,7 @@ impl Form {
         if self.signed { ((value << above) as i64 >> above) as u64 } else { value }
     }
 
-    /// A kernel that loads through `space` (`base` leaves the address of the bytes in `%rd4`), and stores 64 bits per element.
+    /// Returns a kernel that loads through `space`, and stores 64-bit elements. `base` leaves the address of the bytes in `%rd4`.
     fn kernel(&self, space: &str, base: &str) -> String {
         let Self { width, signed, count, stride } = self;
         let sign = if *signed { "s" } else { "u" };

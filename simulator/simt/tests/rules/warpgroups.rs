@@ -4,7 +4,7 @@ use super::kernel;
 use crate::common::{Gpu, Params};
 use simt::{Finding, FindingKind, LaunchError, LaunchOptions, Module};
 
-/// The findings of a kernel of one block whose threads start with this many registers each.
+/// Returns the findings of a kernel of one block. Its threads start with this many registers each.
 fn run(body: &str, threads: u32, registers: Option<u32>) -> Result<Vec<Finding>, Box<Finding>> {
     let options = LaunchOptions { registers_per_thread: registers, ..LaunchOptions::default() };
     let gpu = Gpu::with_options(&kernel("sm_90a", body), options);
@@ -16,7 +16,7 @@ fn run(body: &str, threads: u32, registers: Option<u32>) -> Result<Vec<Finding>,
     }
 }
 
-/// The first warpgroup gives registers back, or does not, and the second one takes some.
+/// Returns code in which the second warpgroup takes registers. The first one gives some back, or does not.
 fn passed_on(given: &str, taken: u32) -> String {
     format!(
         "setp.ge.u32 %p1, %r1, 128;\n@%p1 bra CONSUMER;\n{given}\nbra END;\nCONSUMER:\nsetmaxnreg.inc.sync.aligned.u32 {taken};\nEND:\n\

@@ -55,7 +55,7 @@ impl Dot {
         [M * k / LANES / per_register, N * k / LANES / per_register, M * N / LANES / sums]
     }
 
-    /// A kernel of one warp that loads the registers, multiplies, and stores D.
+    /// Returns a kernel that loads the registers, multiplies, and stores D. It is for one warp.
     fn ptx(&self) -> String {
         let [shape, input, sum] = self.names;
         let [a, b, c] = self.registers();
@@ -85,7 +85,7 @@ impl Dot {
         ptx + "ret;\n}\n"
     }
 
-    /// The registers of all lanes, with every row of A, every column of B and every element of C from the table.
+    /// Returns the registers of all lanes. Every row of A, every column of B and every element of C is the table's.
     fn input(&self) -> Vec<u32> {
         let [a, b, c] = self.registers();
         let per_register = self.per_register();

@@ -56,7 +56,7 @@ fn pair(kernel: &str, check: impl Fn(&[Finding])) {
     }
 }
 
-/// The line of CUDA C of a finding, and the line of its other side.
+/// Returns a finding's line of CUDA C, and its other side's.
 fn lines(finding: &Finding) -> [&'static str; 2] {
     let other = misuse(finding).other_location();
     [Some(&finding.location), other]
@@ -103,7 +103,7 @@ fn a_fence_is_between_an_access_to_a_register_and_its_product() {
     });
 }
 
-/// wgmma.mma_async reads shared memory until it is complete, which only wgmma.wait_group tells the warp.
+/// wgmma.mma_async reads shared memory until it is complete. Only wgmma.wait_group tells the warp that it is.
 #[test]
 fn operands_of_an_unfinished_product_are_left_alone() {
     for (kernel, access) in

@@ -86,7 +86,7 @@ impl Product<'_> {
         ptx
     }
 
-    /// Runs it on an image of shared memory, with the same word in every register of C, and returns the registers of D.
+    /// Runs it on an image of shared memory. Every register of C has the same word. Returns the registers of D.
     fn run(&self, gpu: &Gpu, image: u64, words: u32, descriptors: [u64; 2], c: Option<u32>) -> Vec<u32> {
         let count = THREADS as usize * self.registers();
         let input = gpu.buffer(&vec![c.unwrap_or(0x7fff_ffff); count]);
@@ -107,7 +107,7 @@ fn plain(start: u32, leading: u32, stride: u32) -> u64 {
     u64::from(start / 16) | u64::from(leading / 16) << 16 | u64::from(stride / 16) << 32
 }
 
-/// A matrix with the same elements in every row, row by row of 32 bytes, in groups of eight rows with 16 bytes each.
+/// Returns a matrix with the same elements in every row. Of eight rows of 32 bytes, the first halves come before the others.
 fn repeated(elements: &[u32], bytes: usize, rows: usize) -> Vec<u32> {
     let row: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()[..bytes].to_vec()).collect();
     let (first, second) = row.split_at(16);
@@ -145,7 +145,7 @@ fn sums_are_rounded_as_on_an_h200() {
 /// Bytes of the image of shared memory.
 const IMAGE: usize = 128 << 10;
 
-/// Whole numbers between -8 and 8 of a type, which depend on their position.
+/// Returns whole numbers between -8 and 8 of a type. They depend on their position.
 fn image(ty: &str) -> Vec<u32> {
     let number = |position: usize| f64::from(((position as u64).wrapping_mul(2_654_435_761) as u32 >> 16) % 17) - 8.0;
     let bits = |position: usize| -> Vec<u8> {
