@@ -44,7 +44,7 @@ macro_rules! counters {
         }
 
         impl Counters {
-            /// The counters that are not zero, by name.
+            /// Returns the counters that are not zero, by name.
             fn nonzero(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$((stringify!($name), self.$name)),*].into_iter().filter(|(_, count)| *count != 0)
             }
@@ -181,7 +181,7 @@ impl Counters {
         ratio(self.global_load_sectors_ideal, self.global_load_requests)
     }
 
-    /// Bytes of the sectors of all global loads and stores.
+    /// Returns the bytes of the sectors of all global loads and stores.
     pub fn bytes_moved(&self) -> u64 {
         (self.global_load_sectors + self.global_store_sectors) * SECTOR_BYTES
     }

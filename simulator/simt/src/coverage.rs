@@ -300,7 +300,7 @@ impl Reader<'_> {
         (Some(Branch { at, ways, warps: stats.warps, diverged: stats.divergent }), pc + 1)
     }
 
-    /// The branch by a table that the decoder made these branches of.
+    /// Returns the table branch that the decoder made these branches of.
     fn table(&self, start: usize, end: usize, reached: &[u64]) -> Option<Branch> {
         let mut ways: BTreeMap<Outcome, u64> = BTreeMap::new();
         let mut diverged = 0;
@@ -320,7 +320,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Where lanes go on that a branch sends to `pc`: at the first instruction of another statement.
+    /// Returns where lanes go on that a branch sends to `pc`: at the first instruction of another statement.
     fn outcome_at(&self, mut pc: usize, branch: &Origin) -> Outcome {
         let Program { code, origins, .. } = self.program;
         let own = self.place(branch);

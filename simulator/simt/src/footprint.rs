@@ -23,7 +23,7 @@ impl Accesses {
     /// Bytes are written by strong accesses only.
     pub const WRITTEN_STRONG: Self = Self(8);
 
-    /// Both.
+    /// Returns the accesses of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -51,12 +51,12 @@ impl Image {
         Ok(())
     }
 
-    /// The module that this image was made from.
+    /// Returns the module that this image was made from.
     pub fn module(&self) -> &Module {
         &self.module
     }
 
-    /// The kernel of that name.
+    /// Returns the kernel of that name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.module.kernel(name)
     }

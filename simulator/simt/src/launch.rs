@@ -124,7 +124,7 @@ impl LaunchError {
         }
     }
 
-    /// The output of the kernel before it failed.
+    /// Returns the output of the kernel before it failed.
     pub fn printed(&self) -> &str {
         match self {
             LaunchError::Fault { printed, .. } | LaunchError::OutOfFuel { printed, .. } => printed,
@@ -132,7 +132,7 @@ impl LaunchError {
         }
     }
 
-    /// Bytes of older output that were overwritten.
+    /// Returns the number of bytes of older output that were overwritten.
     pub fn overwritten(&self) -> u64 {
         match self {
             LaunchError::Fault { overwritten, .. } | LaunchError::OutOfFuel { overwritten, .. } => *overwritten,
@@ -439,7 +439,7 @@ fn misuse_of_wgmma(defect: WgmmaDefect, site: Site, machine: &Machine<'_>) -> Wg
     }
 }
 
-/// A parameter's value. Beyond the list it is zero, which only a kernel can see that reads parameters it did not declare.
+/// Returns a parameter's value. Beyond the list it is zero, which only a kernel can see that reads parameters it did not declare.
 fn param(params: &[u8], offset: u32, width: u32, signed: bool) -> u64 {
     let bytes = params.iter().skip(offset as usize).take(width as usize);
     let value = bytes.rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
@@ -447,7 +447,7 @@ fn param(params: &[u8], offset: u32, width: u32, signed: bool) -> u64 {
     if signed { ((value << above) as i64 >> above) as u64 } else { value }
 }
 
-/// Shared memory of a block, static and dynamic together.
+/// Returns the shared memory of a block, static and dynamic together.
 fn shared_bytes(kernel: &Kernel, config: LaunchConfig) -> u32 {
     let dynamic = config.dynamic_shared_bytes;
     if dynamic == 0 { kernel.program.static_shared_bytes } else { kernel.program.dynamic_shared_offset.saturating_add(dynamic) }

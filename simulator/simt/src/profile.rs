@@ -50,12 +50,12 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// All profiles, newest first.
+    /// Returns all profiles, newest first.
     pub const fn all() -> &'static [Profile] {
         PROFILES
     }
 
-    /// The profile of that name.
+    /// Returns the profile of that name.
     pub fn named(name: &str) -> Option<&'static Profile> {
         Self::all().iter().find(|profile| profile.name == name)
     }

@@ -38,7 +38,7 @@ pub struct Recorded {
 }
 
 impl StepRecord {
-    /// An empty record.
+    /// Makes an empty record.
     pub fn new(block: Dim3, warp: u32, first: u64, limit: usize) -> Self {
         Self { block, warp, first, limit, recorded: Mutex::default() }
     }

@@ -119,7 +119,7 @@ pub enum Coordinate {
 }
 
 impl Format {
-    /// Bytes of a channel.
+    /// Returns the number of bytes of a channel.
     pub fn bytes(self) -> u32 {
         let (Self::Unsigned(bits) | Self::Signed(bits) | Self::Float(bits)) = self;
         bits / 8
@@ -127,12 +127,12 @@ impl Format {
 }
 
 impl ImageView {
-    /// Bytes of a texel.
+    /// Returns the number of bytes of a texel.
     pub fn texel_bytes(&self) -> u32 {
         self.format.bytes() * self.channels
     }
 
-    /// The address of a texel, if it is in the image.
+    /// Returns the address of a texel, if it is in the image.
     pub fn texel(&self, [x, y, z]: [i64; 3], layer: u32) -> Option<u64> {
         let inside =
             [x, y, z].iter().zip(self.extent).all(|(at, extent)| (0..i64::from(extent)).contains(at)) && layer < self.layers;
@@ -181,7 +181,7 @@ impl Texture {
         [0, 1, 2, 3].map(mixed)
     }
 
-    /// The image, or one of its smaller copies.
+    /// Returns the image, or one of its smaller copies.
     fn level(&self, number: usize) -> &ImageView {
         number.checked_sub(1).map_or(&self.image, |index| &self.smaller[index.min(self.smaller.len() - 1)])
     }
@@ -220,7 +220,7 @@ impl Texture {
         [(x.0, y.1), (x.1, y.1), (x.1, y.0), (x.0, y.0)].map(|(x, y)| self.texel(image, [x, y, Some(0)], layer, &read)[channel])
     }
 
-    /// The texel that a coordinate is in; `None` for one beyond the border.
+    /// Returns the texel that a coordinate is in; `None` for one beyond the border.
     fn nearest(&self, image: &ImageView, axis: usize, at: Coordinate) -> Option<i64> {
         match at {
             Coordinate::Integer(index) => self.addressed(image, axis, i64::from(index), false),
@@ -244,13 +244,13 @@ impl Texture {
         (side(first), side(first + 1.0), fraction)
     }
 
-    /// A coordinate in texels.
+    /// Returns a coordinate in texels.
     fn scaled(&self, image: &ImageView, axis: usize, at: f32) -> f64 {
         let at = if at.is_nan() { 0.0 } else { f64::from(at) };
         if self.normalized_coordinates { at * f64::from(image.extent[axis]) } else { at }
     }
 
-    /// The texel that an index means.
+    /// Returns the texel that an index means.
     fn addressed(&self, image: &ImageView, axis: usize, index: i64, normalized: bool) -> Option<i64> {
         let extent = i64::from(image.extent[axis]);
         match self.addressing[axis] {
@@ -264,7 +264,7 @@ impl Texture {
         }
     }
 
-    /// The channels of a texel, or of the border. A channel that the image does not have is zero.
+    /// Returns the channels of a texel, or of the border. A channel that the image does not have is zero.
     fn texel(&self, image: &ImageView, at: [Option<i64>; 3], layer: u32, read: &impl Fn(u64, u32) -> u32) -> [u32; 4] {
         let address = match at {
             [Some(x), Some(y), Some(z)] => image.texel([x, y, z], layer),
@@ -281,7 +281,7 @@ impl Texture {
         channels
     }
 
-    /// The value of a channel with these bits.
+    /// Returns the value of a channel with these bits.
     fn value(&self, channel: usize, bits: u32) -> u32 {
         let signed = |width: u32| (bits << (32 - width)) as i32 >> (32 - width);
         match self.image.format {
@@ -299,7 +299,7 @@ impl Texture {
     }
 }
 
-/// The linear value of a value of sRGB (IEC 61966-2-1).
+/// Returns the linear value of a value of sRGB (IEC 61966-2-1).
 fn linear(value: f32) -> f32 {
     let value = f64::from(value);
     let linear = if value <= 0.040_45 { value / 12.92 } else { libm::pow((value + 0.055) / 1.055, 2.4) };

@@ -16,7 +16,7 @@ pub enum WarpOrder {
 }
 
 impl WarpOrder {
-    /// The order of `warps` warps in a block.
+    /// Returns the order of `warps` warps in a block.
     pub(crate) fn of(self, block: u64, warps: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..warps).collect();
         if self == WarpOrder::Descending {

@@ -7,7 +7,7 @@ fn profile(name: &str) -> &'static Profile {
     Profile::named(name).expect("a profile of the table")
 }
 
-/// The least times in microseconds, to a tenth of a percent.
+/// Checks the least times in microseconds, to a tenth of a percent.
 fn assert_times(counters: &Counters, least_bytes: u64, name: &str, expected: &[(Unit, f64)]) {
     let bound = bound(counters, least_bytes, profile(name));
     let units: Vec<Unit> = bound.parts.iter().map(|part| part.unit).collect();

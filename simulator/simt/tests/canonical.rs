@@ -97,7 +97,7 @@ $L__info_string0:
 	}
 "#;
 
-/// The text with `to` in place of `from`.
+/// Returns the text with `to` in place of `from`.
 fn edited(from: &str, to: &str) -> String {
     assert!(PTX.contains(from), "{from:?} is not in the text");
     PTX.replace(from, to)
@@ -220,7 +220,7 @@ fn a_kernel_that_is_not_there_is_an_error() {
     assert!(matches!(canonical("__global__ void k() {}", "k"), Err(LoadError::Syntax { .. })));
 }
 
-/// The text without these parts of it.
+/// Returns the text without these parts of it.
 fn without(text: &str, mut spans: Vec<Range<usize>>) -> String {
     spans.sort_by_key(|span| span.start);
     let mut rest = String::new();

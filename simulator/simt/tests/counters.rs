@@ -14,9 +14,9 @@ const PROGRAMS: &[&str] = &[include_str!("programs/convolution.ptx"), include_st
 /// Bytes of the memory that the generated kernels access.
 const BYTES: u64 = 1 << 14;
 
-/// A generated kernel. In each of `rounds` rounds, every thread with a bit in its warp's mask accesses memory at an offset from a
-/// table, which has one entry per round and thread. All rounds use the same instruction, so what it remembers from the last round
-/// must not be used for this one.
+/// Returns a generated kernel. In each of `rounds` rounds, every thread with a bit in its warp's mask accesses memory at an offset
+/// from a table, which has one entry per round and thread. All rounds use the same instruction, so what it remembers from the last
+/// round must not be used for this one.
 fn indexed(access: &Kind) -> String {
     let Kind { space, direction, bytes, generic } = *access;
     let name = if generic { "" } else { space };
@@ -108,7 +108,7 @@ fn run(gpu: &Gpu, threads: u32, rounds: &[Vec<Request>]) -> LaunchReport {
     gpu.launch("indexed", 1, threads, 0, &params)
 }
 
-/// The cost of the same accesses by the rules.
+/// Returns the cost of the same accesses by the rules.
 fn expected(rules: Rules, kind: &Kind, threads: u32, rounds: &[Vec<Request>]) -> Counters {
     let mut counters = Counters::default();
     for request in rounds.iter().flat_map(|round| round.iter().enumerate()) {
@@ -163,7 +163,7 @@ fn expected(rules: Rules, kind: &Kind, threads: u32, rounds: &[Vec<Request>]) ->
     counters
 }
 
-/// The counters of global and shared memory alone.
+/// Returns the counters of global and shared memory alone.
 fn of_memory(counters: &Counters) -> Counters {
     Counters {
         global_load_requests: counters.global_load_requests,

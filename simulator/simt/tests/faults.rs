@@ -63,7 +63,7 @@ const fn at(x: u32) -> Dim3 {
     Dim3::new(x, 0, 0)
 }
 
-/// The access of an out-of-bounds finding, with the nearest allocation.
+/// Returns the access of an out-of-bounds finding, with the nearest allocation.
 #[track_caller]
 fn out_of_bounds(finding: &Finding) -> (Access, Option<Nearest>) {
     match &finding.kind {

@@ -26,7 +26,7 @@ fn module(declarations: &str, body: &str) -> String {
     )
 }
 
-/// The words that one thread of the kernel leaves in `[%out]`.
+/// Returns the words that one thread of the kernel leaves in `[%out]`.
 fn run(declarations: &str, body: &str, words: usize) -> Vec<u32> {
     let gpu = Gpu::load(&module(declarations, body));
     let output = gpu.buffer(&vec![0xa5a5_a5a5_u32; words]);
@@ -46,7 +46,7 @@ fn check(cases: &[(&str, &str, &[u32])]) {
     assert!(failures.is_empty(), "{failures}");
 }
 
-/// The message with which a program is refused.
+/// Returns the message with which a program is refused.
 fn refusal(declarations: &str, body: &str) -> String {
     Module::parse(&module(declarations, body)).expect_err("a refusal").to_string()
 }

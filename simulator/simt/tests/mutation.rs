@@ -4,7 +4,7 @@ use ptx::mutation::{Mutant, Operator, find, mutants};
 use ptx::parse;
 use simt::Module;
 
-/// A kernel with these lines, whose results are all used.
+/// Returns a kernel with these lines, whose results are all used.
 fn kernel(lines: &str) -> String {
     format!(
         ".version 8.0

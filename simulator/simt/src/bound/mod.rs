@@ -106,7 +106,7 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// The bottleneck; `None` when nothing was counted.
+    /// Returns the bottleneck; `None` when nothing was counted.
     pub fn binding(&self) -> Option<&Part> {
         self.parts.first()
     }
@@ -222,8 +222,8 @@ fn l2_bytes(c: &Counters, least_bytes: u64, path: GlobalPath) -> u64 {
     ((loads + c.global_store_sectors) * SECTOR_BYTES).max(least_bytes)
 }
 
-/// Bytes of memory. The next run need not fetch what L2 holds at the end of this one. Without an L2, every sector comes from
-/// memory.
+/// Counts the bytes of memory traffic. The next run need not fetch what L2 holds at the end of this one. Without an L2, every
+/// sector comes from memory.
 fn memory_bytes(c: &Counters, least_bytes: u64, profile: &Profile, path: GlobalPath) -> u64 {
     match path {
         GlobalPath::Memory => ((c.global_load_sectors + c.global_store_sectors) * SECTOR_BYTES).max(least_bytes),

@@ -68,7 +68,7 @@ pub enum GlobalPath {
 }
 
 impl Rates {
-    /// The rates of a compute capability. A capability without rates of its own gets those of the nearest earlier one.
+    /// Returns the rates of a compute capability. A capability without rates of its own gets those of the nearest earlier one.
     pub fn of(compute_capability: (u32, u32)) -> Self {
         let tesla = Rates {
             issue: 0.5,

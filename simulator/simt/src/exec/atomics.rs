@@ -10,7 +10,7 @@ use alu::registers::{Kind, Reg, Registers};
 use ptx::finding::{AccessOp, Space};
 use ptx::program::{Atomic, AtomicOp, MOST_ELEMENTS};
 
-/// The new value that an atomic operation computes from the old one. Values of 4 bytes are in the low half.
+/// Computes an atomic operation's new value from the old one. Values of 4 bytes are in the low half.
 pub fn combine(op: AtomicOp, width: u32, old: u64, operand: u64, swap: u64) -> u64 {
     let signed = |value: u64| if width == 4 { i64::from(value as u32 as i32) } else { value as i64 };
     let f32_of = |bits: u64| f32::from_bits(bits as u32);
@@ -116,12 +116,12 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
     Ok(())
 }
 
-/// The operand of an element, and what compare-and-swap stores.
+/// Returns the operand of an element, and what compare-and-swap stores.
 fn operands_of(atomic: &Atomic, operands: &[u64; MOST_ELEMENTS], element: usize) -> [u64; 2] {
     if atomic.op == AtomicOp::CompareAndSwap { [operands[0], operands[1]] } else { [operands[element], 0] }
 }
 
-/// An exchange or a compare-and-swap of 16 bytes by one lane.
+/// Executes an exchange or a compare-and-swap of 16 bytes by one lane.
 fn wide(core: &mut Core<'_>, registers: &mut Registers, atomic: &Atomic, request: &Request<'_>, (space, lane): (Space, usize)) {
     let whole = |low: Reg, high: Reg| u128::from(registers.doubles(low)[lane]) | u128::from(registers.doubles(high)[lane]) << 64;
     let [low, high, swap_low, swap_high, ..] = atomic.operands;
@@ -177,12 +177,12 @@ fn in_half(word: u32, shift: u32, change: impl Fn(u64) -> u64) -> (u32, u64) {
     (word & !(0xffff << shift) | new << shift, old)
 }
 
-/// An f32 with denormals flushed to zeros of the same sign.
+/// Returns an f32 with denormals flushed to zeros of the same sign.
 fn flushed(bits: u64) -> u64 {
     if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
-/// An atomic operation on an element of that width in global memory; returns the old value.
+/// Executes an atomic operation of that width in global memory; returns the old value.
 pub fn on_global(
     machine: &Machine<'_>,
     hint: &mut u32,

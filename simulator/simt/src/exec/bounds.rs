@@ -36,7 +36,7 @@ impl Core<'_> {
         }
     }
 
-    /// `stop` is why the whole load is refused.
+    /// Checks each element of a load. `stop` is why the whole load is refused.
     #[cold]
     fn check_global_elements(&mut self, request: &Request<'_>, access: &program::Access, stop: Stop) -> Result<bool, Stop> {
         let Request { bytes, mask, addresses, .. } = *request;
@@ -58,7 +58,7 @@ impl Core<'_> {
         }
     }
 
-    /// The same as [`check_global`](Self::check_global) lane by lane, for lanes in different allocations.
+    /// Does [`check_global`](Self::check_global) lane by lane, for lanes in different allocations.
     #[cold]
     fn check_global_lanes(&mut self, request: &Request<'_>) -> Result<(), Stop> {
         let Request { op, bytes, mask, addresses, .. } = *request;
@@ -104,7 +104,7 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// The same where some addresses are outside the block's own shared memory.
+    /// Does the same where some addresses are outside the block's shared memory.
     #[cold]
     fn check_cluster_shared(&mut self, request: &Request<'_>) -> Result<(), Stop> {
         let clusters = self.machine.clusters;
@@ -212,7 +212,7 @@ impl Span {
     }
 }
 
-/// An address without its window. An address in no window stays as it is.
+/// Returns an address without its window. An address in no window stays as it is.
 fn in_space(address: u64) -> u64 {
     if [SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW].contains(&(address & !WINDOW_OFFSET)) {
         address & WINDOW_OFFSET

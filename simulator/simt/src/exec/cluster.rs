@@ -128,7 +128,7 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// A fault of a block, whose warps are numbered in the cluster.
+    /// Returns a block's fault, with its warps numbered in the cluster.
     fn halt(&self, rank: usize, stop: Stop) -> Halt {
         let warps = self.members[rank].warps.len() as u32;
         let stop = match stop {
@@ -138,7 +138,7 @@ impl<'a> Cluster<'a> {
         (self.number * self.members.len() as u64 + rank as u64, stop)
     }
 
-    /// The fault of a cluster whose blocks all wait in vain.
+    /// Returns the fault of a cluster whose blocks are deadlocked.
     fn deadlock(&self, core: &Core<'a>) -> Halt {
         let stuck = self.members.iter().enumerate().filter(|(_, member)| member.progress == Progress::Stuck);
         let stuck: Vec<_> = stuck.map(|(rank, member)| (rank, member, member.block.waits())).collect();
@@ -158,7 +158,7 @@ impl<'a> Cluster<'a> {
         self.halt(*rank, stop)
     }
 
-    /// A warp that neither has ended nor waits at a barrier: the place of its block, the next instruction, and its number there.
+    /// Finds a warp that neither ended nor waits at a barrier: the place of its block, the next instruction, and its number there.
     pub fn running(&self) -> Option<(u64, u32, u32)> {
         self.members.iter().enumerate().find_map(|(rank, member)| {
             let warp = member.block.running()?;

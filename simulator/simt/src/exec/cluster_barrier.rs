@@ -7,7 +7,7 @@ use super::core::Core;
 use super::machine::Stop;
 use ptx::finding::{ClusterBarrierMisuse, FindingKind};
 
-/// Lanes of a warp arrive; `live` are those that have not ended.
+/// Notes that lanes of a warp arrive. `live` are those that have not ended.
 pub fn arrive(core: &mut Core<'_>, active: u32, live: u32, (releases, aligned): (bool, bool), pc: u32) -> Result<(), Stop> {
     let warp = core.warp as usize;
     refuse(core, ClusterBarrierMisuse::Divergent, if aligned && active != live { active } else { 0 }, pc)?;
@@ -21,7 +21,7 @@ pub fn arrive(core: &mut Core<'_>, active: u32, live: u32, (releases, aligned): 
     Ok(())
 }
 
-/// Lanes of a warp wait. Returns whether the phase of their arrival is over.
+/// Notes that lanes of a warp wait. Returns whether the phase of their arrival is over.
 pub fn wait(core: &mut Core<'_>, active: u32, live: u32, (acquires, aligned): (bool, bool), pc: u32) -> Result<bool, Stop> {
     let warp = core.warp as usize;
     refuse(core, ClusterBarrierMisuse::Divergent, if aligned && active != live { active } else { 0 }, pc)?;

@@ -36,7 +36,7 @@ impl Clusters {
         Self { grid, extent, clusters, blocks: extent.volume() as u32, is_explicit: asked.is_some(), shift, shared_bytes }
     }
 
-    /// The number of the block with this rank in a cluster.
+    /// Returns the number of the block with this rank in a cluster.
     pub fn block(&self, cluster: u64, rank: u32) -> u64 {
         if self.blocks == 1 {
             return cluster;
@@ -46,31 +46,31 @@ impl Clusters {
         self.grid.number_of(index).unwrap_or(0)
     }
 
-    /// The number of the cluster that a block is in.
+    /// Returns the number of the cluster that a block is in.
     pub fn cluster_of(&self, block: u64) -> u64 {
         let (index, extent) = (self.grid.index_of(block), self.extent);
         let cluster = Dim3::new(index.x / extent.x, index.y / extent.y, index.z / extent.z);
         self.clusters.number_of(cluster).unwrap_or(0)
     }
 
-    /// Where a block's shared memory starts.
+    /// Returns where a block's shared memory starts.
     pub fn base(&self, rank: u32) -> u32 {
         rank << self.shift
     }
 
-    /// The rank of the block whose part holds an offset.
+    /// Returns the rank of the block whose part holds an offset.
     #[inline(always)]
     pub fn rank_at(&self, offset: u64) -> u64 {
         offset >> self.shift
     }
 
-    /// An offset in the part of its block.
+    /// Returns an offset in the part of its block.
     #[inline(always)]
     pub fn in_block(&self, offset: u64) -> u64 {
         offset & ((1 << self.shift) - 1)
     }
 
-    /// Bytes of all parts together.
+    /// Returns the number of bytes of all parts together.
     pub fn bytes(&self) -> u32 {
         self.base(self.blocks - 1) + self.shared_bytes
     }

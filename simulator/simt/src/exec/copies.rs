@@ -85,18 +85,18 @@ impl Copies {
         of_lane.or_else(|| bulk().map(|copy| (copy.pc, copy.warp, copy.lane)))
     }
 
-    /// Bytes of the unfinished bulk copies that a barrier counts.
+    /// Returns the bytes of the unfinished bulk copies that a barrier counts.
     pub fn bytes_for(&self, barrier: u32) -> u64 {
         self.bulk.iter().filter(|copy| copy.barrier == barrier).map(|copy| u64::from(copy.bytes())).sum()
     }
 
-    /// A store begins to read these pieces of 16 bytes.
+    /// Notes that a store begins to read these pieces of 16 bytes.
     pub fn begin_reading(&mut self, units: impl Iterator<Item = u32>) {
         self.count += 1;
         units.for_each(|unit| self.read[unit as usize / 1024] |= 1 << (unit / 16 % 64));
     }
 
-    /// A store has read these pieces of 16 bytes.
+    /// Notes that a store has read these pieces of 16 bytes.
     pub fn end_reading(&mut self, units: impl Iterator<Item = u32>) {
         self.count -= 1;
         units.for_each(|unit| self.read[unit as usize / 1024] &= !(1 << (unit / 16 % 64)));
@@ -113,7 +113,7 @@ impl Copies {
         self.bulk.extract_if(.., |copy| copy.barrier == barrier).collect()
     }
 
-    /// An unfinished copy writes these words.
+    /// Notes that an unfinished copy writes these words.
     pub fn mark(&mut self, unit: &Unit) {
         unit.words().for_each(|word| self.words[word / 64] |= 1 << (word % 64));
     }
@@ -145,7 +145,7 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// At most four words, at an offset in shared memory.
+    /// Makes a unit of at most four words at a shared-memory offset.
     pub fn new(place: u32, words: &[u32]) -> Self {
         let mut data = [0; 4];
         data[..words.len()].copy_from_slice(words);

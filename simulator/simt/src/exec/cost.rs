@@ -226,8 +226,8 @@ impl Core<'_> {
     }
 }
 
-/// The sectors that a request to another block moves: the distinct ones that its lanes touch. Atomic operations of several lanes on one
-/// word move theirs one after the other (measured on an H200: 32 sectors where all lanes have one word).
+/// Returns the sectors that a request to another block moves: the distinct ones that its lanes touch. Atomic operations of several
+/// lanes on one word move theirs one after the other (measured on an H200: 32 sectors where all lanes have one word).
 fn cluster_sectors(request: &Request<'_>) -> u64 {
     let of_lane = |lane: usize| {
         let offset = request.offset(lane);

@@ -63,7 +63,7 @@ impl Descriptor {
         self.width == UNIT || (self.start >> 7 & self.mask()) == self.base_offset & self.mask()
     }
 
-    /// Rows of 128 bytes of the pattern, less one.
+    /// Returns the pattern's number of 128-byte rows, less one.
     fn mask(&self) -> u32 {
         self.period() / 128 - 1
     }

@@ -120,7 +120,7 @@ pub fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = (u32, u
     })
 }
 
-/// The outcome of a vote among the lanes of `voters`.
+/// Returns the outcome of a vote among the lanes of `voters`.
 fn poll(mode: VoteMode, yes: u32, voters: u32) -> u32 {
     let yes = yes & voters;
     let all = |condition: bool| if condition { FULL } else { 0 };
@@ -169,7 +169,7 @@ pub fn elect(active: u32, members: &[u32; LANES]) -> ([u32; LANES], u32) {
 mod tests {
     use super::*;
 
-    /// The clamp that CUDA's `__shfl_*_sync` passes for a width.
+    /// Returns the clamp that CUDA's `__shfl_*_sync` passes for a width.
     fn clamp(mode: ShuffleMode, width: u32) -> [u32; LANES] {
         let segment = (32 - width) << 8;
         [segment | if mode == ShuffleMode::Up { 0 } else { 31 }; LANES]
@@ -196,12 +196,12 @@ mod tests {
         }
     }
 
-    /// Every lane names the same members.
+    /// Returns masks with which every lane names the same members.
     fn everyone(members: u32) -> [u32; LANES] {
         [members; LANES]
     }
 
-    /// The low lanes name each other, and so do the high ones.
+    /// Returns the masks of two halves. The low lanes name each other, and so do the high ones.
     fn halves() -> [u32; LANES] {
         std::array::from_fn(|lane| if lane < 16 { 0xffff } else { 0xffff_0000 })
     }

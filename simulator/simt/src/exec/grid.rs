@@ -128,7 +128,7 @@ fn run_together(machine: &Machine<'_>) -> Result<(Stats, Found), Stopped> {
     }
 }
 
-/// The first block that waits for others in vain.
+/// Finds the first block that waits for others in vain.
 fn deadlock(machine: &Machine<'_>, running: &[(Core<'_>, Cluster<'_>, Progress)]) -> Option<Halt> {
     let ended = running.iter().map(|(_, cluster, _)| cluster.ended()).sum();
     let kind = FindingKind::GridDeadlock { ended, blocks: machine.config.grid.volume() };

@@ -15,7 +15,7 @@ pub fn allocate(core: &Core<'_>, local: &mut [[u32; LANES]], (bytes, result): (u
     }
 }
 
-/// `free`. A null pointer is allowed.
+/// Executes `free`. A null pointer is allowed.
 pub fn free(core: &Core<'_>, local: &[[u32; LANES]], pointer: u32, mask: u32, pc: u32) -> Result<(), Stop> {
     for lane in lanes_of(mask) {
         let address = double(local, pointer, lane);
@@ -26,7 +26,7 @@ pub fn free(core: &Core<'_>, local: &[[u32; LANES]], pointer: u32, mask: u32, pc
     Ok(())
 }
 
-/// 64 bits at an offset of local memory.
+/// Returns 64 bits at an offset of local memory.
 fn double(local: &[[u32; LANES]], offset: u32, lane: usize) -> u64 {
     element(|word| local[word as usize][lane], offset.into(), 8)
 }

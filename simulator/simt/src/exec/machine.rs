@@ -57,7 +57,7 @@ pub struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    /// The region that holds `bytes` bytes at `address`. `hint` is the index of the last one found, and is updated.
+    /// Returns the region that holds `bytes` bytes at `address`. `hint` is the index of the last one found, and is updated.
     #[inline(always)]
     pub fn region(&self, hint: &mut u32, address: u64, bytes: u64) -> Option<&Region> {
         let holds = |region: &Region| address.wrapping_sub(region.base) < region.buffer.bytes() && bytes <= region.end() - address;
@@ -75,7 +75,7 @@ impl Machine<'_> {
         self.in_heap(hint, address, bytes)
     }
 
-    /// The heap, if the bytes are in a block of it. It is asked each time, because blocks come and go during a launch.
+    /// Returns the heap, if the bytes are in a block of it. It is asked each time, because blocks come and go during a launch.
     #[cold]
     fn in_heap(&self, hint: &mut u32, address: u64, bytes: u64) -> Option<&Region> {
         let region = self.options.heap.region(address, bytes)?;
@@ -83,12 +83,12 @@ impl Machine<'_> {
         Some(region)
     }
 
-    /// The shadow of the region that was found last. The heap has none: a block may be another thread's soon after it is freed.
+    /// Returns the shadow of the last region found. The heap has none: a block may be another thread's soon after it is freed.
     pub fn shadow(&self, hint: u32) -> Option<&GlobalShadow> {
         self.global_shadow.as_ref().filter(|_| hint != HEAP)
     }
 
-    /// The flags between blocks, which may be anywhere in global memory.
+    /// Returns the flags between blocks, which may be anywhere in global memory.
     pub fn flags(&self) -> Option<&Flags> {
         self.global_shadow.as_ref()?.flags.as_ref()
     }
@@ -98,7 +98,7 @@ impl Machine<'_> {
         self.config.block.volume().div_ceil(registers::LANES as u64) as u32
     }
 
-    /// The place that an instruction comes from.
+    /// Returns the place that an instruction comes from.
     pub fn location(&self, pc: u32) -> Location {
         self.map.location(self.program.origins[pc as usize])
     }
@@ -146,7 +146,7 @@ pub enum Stop {
     OutOfFuel { pc: u32, warp: u32 },
 }
 
-/// The index of a thread in its block.
+/// Returns the index of a thread in its block.
 pub fn thread_index(block: Dim3, warp: u32, lane: u32) -> Dim3 {
     block.index_of(u64::from(warp) * registers::LANES as u64 + u64::from(lane))
 }

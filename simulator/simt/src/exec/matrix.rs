@@ -39,7 +39,7 @@ fn transposed(held: &[u32; LANES]) -> [u32; LANES] {
     })
 }
 
-/// `ldmatrix` and `stmatrix`. Lanes `8 i` to `8 i + 7` have the addresses of the rows of matrix `i`.
+/// Executes `ldmatrix` and `stmatrix`. Lanes `8 i` to `8 i + 7` have the addresses of the rows of matrix `i`.
 fn move_matrices(core: &mut Core<'_>, registers: &mut Registers, operation: &Matrices, op: AccessOp, pc: u32) -> Result<(), Stop> {
     let access = core.machine.program.accesses[operation.access as usize];
     let addresses = lane_addresses(registers, &access.address);
@@ -150,8 +150,8 @@ enum Part {
     Transposed { register: usize },
 }
 
-/// The pieces of a fragment in memory, as machine code moves them: an H200's has a word for two elements of 16 bits, transposes them
-/// where they are contiguous along the other direction of the matrix, and moves a pair of wider elements at once.
+/// Returns a fragment's pieces in memory, as machine code moves them: an H200's has a word for two elements of 16 bits, transposes
+/// them where they are contiguous along the other direction of the matrix, and moves a pair of wider elements at once.
 fn pieces(core: &Core<'_>, registers: &Registers, operation: &FragmentAccess) -> Vec<Piece> {
     let FragmentAccess { access, fragment, by_rows, stride } = operation;
     let bases = lane_addresses(registers, &core.machine.program.accesses[*access as usize].address);

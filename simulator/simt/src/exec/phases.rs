@@ -44,7 +44,7 @@ impl Phases {
         self.barriers.get(&barrier).copied().unwrap_or_default()
     }
 
-    /// A barrier is initialized.
+    /// Notes that a barrier is initialized.
     pub fn begin(&mut self, barrier: u32) {
         self.barriers.insert(barrier, History::default());
         self.seen.retain(|(other, _), _| *other != barrier);
@@ -58,7 +58,7 @@ impl Phases {
         self.barriers.entry(barrier).or_default().came += bytes;
     }
 
-    /// A phase ends.
+    /// Notes that a phase ends.
     pub fn complete(&mut self, barrier: u32) {
         let history = self.barriers.entry(barrier).or_default();
         *history = History { phase: history.phase + 1, ..History::default() };

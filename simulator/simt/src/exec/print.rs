@@ -41,7 +41,7 @@ impl Thread<'_, '_> {
         found.ok_or_else(|| self.outside(address))
     }
 
-    /// The fault of reading outside every allocation.
+    /// Returns the fault of reading outside every allocation.
     fn outside(&mut self, address: u64) -> Stop {
         let addresses = [address; LANES];
         let request = Request { op: AccessOp::Load, index: 0, pc: self.pc, bytes: 1, mask: 1 << self.lane, addresses: &addresses };
@@ -70,7 +70,7 @@ impl Thread<'_, '_> {
         Ok(text)
     }
 
-    /// A parameter of a function, in local memory.
+    /// Returns a parameter of a function, in local memory.
     fn parameter(&mut self, offset: u32, bytes: u64) -> Result<u64, Stop> {
         self.integer(LOCAL_WINDOW | u64::from(offset), bytes)
     }
@@ -115,7 +115,7 @@ impl Thread<'_, '_> {
     }
 }
 
-/// `printf` by the lanes in `mask`, one after the other.
+/// Executes `printf` for the lanes in `mask`, one by one.
 pub fn print(
     core: &mut Core<'_>,
     local: &mut [[u32; LANES]],
@@ -139,7 +139,7 @@ pub fn print(
     Ok(())
 }
 
-/// The finding of a failed `assert`, of the first lane in `mask`.
+/// Returns the finding of a failed `assert` by `mask`'s first lane.
 pub fn failed_assert(core: &mut Core<'_>, local: &[[u32; LANES]], params: [u32; 4], mask: u32, pc: u32) -> Stop {
     let mut thread = Thread { core, local, lane: mask.trailing_zeros() as usize, pc, read: 0 };
     let [condition, file, line, function] = params;
@@ -199,7 +199,7 @@ impl Extent {
 }
 
 impl<'a> Directive<'a> {
-    /// The directive at the start of a text, and its length; `None` if there is no valid one.
+    /// Returns the directive at the start of a text, and its length; `None` if there is no valid one.
     fn parse(text: &'a [u8]) -> Option<(Self, usize)> {
         let mut rest = text;
         let flags = take(&mut rest, b"-+ #0");
@@ -222,7 +222,7 @@ impl<'a> Directive<'a> {
         self.flags.contains(&flag)
     }
 
-    /// Bytes of the argument. Types narrower than `int` are promoted to it, and every float to `double`.
+    /// Returns the number of bytes of the argument. Types narrower than `int` are promoted to it, and every float to `double`.
     fn argument_bytes(&self) -> u64 {
         match self.conversion {
             b'd' | b'i' | b'o' | b'u' | b'x' | b'X' => u64::from(self.bytes.max(4)),
@@ -287,7 +287,7 @@ impl<'a> Directive<'a> {
         }
     }
 
-    /// The digits of a float that is not negative.
+    /// Returns the digits of a float that is not negative.
     fn float(&self, value: f64, precision: usize) -> String {
         let text = match self.conversion.to_ascii_lowercase() {
             _ if value.is_nan() => "nan".to_owned(),
@@ -311,7 +311,7 @@ impl<'a> Directive<'a> {
     }
 }
 
-/// `1.5e+03`, as C writes it.
+/// Formats a float as C does: `1.5e+03`.
 fn exponential(value: f64, precision: usize) -> String {
     let text = format!("{value:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -319,7 +319,7 @@ fn exponential(value: f64, precision: usize) -> String {
     format!("{mantissa}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
 }
 
-/// A number without the zeros at the end of its fraction.
+/// Returns a number without the zeros at the end of its fraction.
 fn without_zeros(text: &str) -> String {
     let (mantissa, exponent) = text.find('e').map_or((text, ""), |at| text.split_at(at));
     let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };

@@ -32,8 +32,8 @@ impl Printed {
         self.bytes.is_empty()
     }
 
-    /// The text, and the number of bytes before it that were overwritten. After those, it starts with the second line, because the first
-    /// one may be a part.
+    /// Returns the text and the number of overwritten bytes before it. After those, it starts with the second line, because the
+    /// first one may be a part.
     pub fn finish(mut self, most: usize) -> (String, u64) {
         self.shorten(most);
         if self.overwritten > 0

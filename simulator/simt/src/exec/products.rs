@@ -158,7 +158,7 @@ pub fn collide(one: &Wgmma, other: &Wgmma) -> bool {
     !are_in_order(one, other) && one.d.iter().any(|register| other.d.contains(register))
 }
 
-/// The slots of a product's registers: those of D, and those of A.
+/// Returns the slots of a product's registers: those of D, and those of A.
 pub fn slots(program: &Program, index: u32) -> (impl Iterator<Item = usize>, impl Iterator<Item = usize>) {
     let wgmma = &program.wgmmas[index as usize];
     let of_a: &[u32] = if let FactorA::Registers(registers) = &wgmma.a { registers } else { &[] };
@@ -167,7 +167,7 @@ pub fn slots(program: &Program, index: u32) -> (impl Iterator<Item = usize>, imp
 }
 
 impl Group {
-    /// A warp executes its next product. Returns what another warp executed in its place, if that differs.
+    /// Notes that a warp executes its next product. Returns what another warp executed in its place, if that differs.
     pub fn execute(&mut self, step: Agreed) -> Option<Agreed> {
         let of_group = (step.warp % WARPS) as usize;
         let position = (self.executed[of_group] - self.dropped) as usize;
@@ -187,7 +187,7 @@ impl Group {
         found
     }
 
-    /// After all warps have ended: the first product that one of them has not executed.
+    /// Finds the first product that one of the warps has not executed. Call it after all have ended.
     pub fn missed(&self) -> Option<Agreed> {
         self.steps.front().copied()
     }

@@ -63,7 +63,7 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// The registers of a program for which there are values.
+/// Returns the registers of a program for which there are values.
 fn writes(program: &Program, mut values: impl FnMut(Kind, Reg) -> Option<Values>) -> impl Iterator<Item = Write> {
     program
         .named_registers
@@ -75,7 +75,7 @@ fn writes(program: &Program, mut values: impl FnMut(Kind, Reg) -> Option<Values>
         })
 }
 
-/// The values of a register.
+/// Returns the values of a register.
 fn values(registers: &Registers, kind: Kind, register: Reg) -> Values {
     match kind {
         Kind::Predicate => Values::Predicate(registers.predicate(register)),

@@ -32,13 +32,13 @@ pub enum Pattern {
 }
 
 impl Request<'_> {
-    /// The same request for fewer lanes.
+    /// Returns the same request for fewer lanes.
     #[inline(always)]
     pub fn of(self, mask: u32) -> Self {
         Self { mask, ..self }
     }
 
-    /// The lowest active lane.
+    /// Returns the lowest active lane.
     #[inline(always)]
     pub fn first_lane(&self) -> usize {
         self.mask.trailing_zeros() as usize
@@ -50,18 +50,18 @@ impl Request<'_> {
         (self.addresses[lane] & WINDOW_OFFSET) as u32
     }
 
-    /// The lanes whose address is no multiple of the number of bytes.
+    /// Returns the lanes whose address is no multiple of `bytes`.
     pub fn misaligned(&self) -> u32 {
         lanes_where(self.mask, |lane| !self.addresses[lane].is_multiple_of(self.bytes.into()))
     }
 
-    /// A lane's access to shared memory.
+    /// Returns a lane's access to shared memory.
     #[inline(always)]
     pub fn in_shared(&self, lane: usize) -> Access {
         self.access(Space::Shared, self.offset(lane).into())
     }
 
-    /// The access of a lane with this address.
+    /// Returns the access of a lane with this address.
     #[inline(always)]
     pub fn access(&self, space: Space, address: u64) -> Access {
         Access { space, op: self.op, address, bytes: self.bytes }
@@ -95,7 +95,7 @@ impl Request<'_> {
         }
     }
 
-    /// The spaces of the active lanes' addresses, with the lanes of each.
+    /// Returns the spaces of the active addresses, with each one's lanes.
     pub fn spaces(&self, space: Option<Space>) -> Vec<(Space, u32)> {
         if let Some(space) = space {
             return vec![(space, self.mask)];
@@ -119,8 +119,8 @@ impl Request<'_> {
     }
 }
 
-/// The addresses of all lanes; those of inactive lanes are undefined. The sum is as wide as the register: a base of 32 bits below an
-/// array and an offset back into it wrap.
+/// Returns the addresses of all lanes; those of inactive lanes are undefined. The sum is as wide as the register: a base of 32 bits
+/// below an array and an offset back into it wrap.
 #[inline(always)]
 pub fn lane_addresses(registers: &Registers, address: &Address) -> [u64; LANES] {
     let offset = address.offset as u64;
@@ -140,7 +140,7 @@ pub fn lane_addresses(registers: &Registers, address: &Address) -> [u64; LANES] 
     addresses
 }
 
-/// The set lanes of a mask, lowest first.
+/// Returns the set lanes of a mask, lowest first.
 #[inline(always)]
 pub fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -150,7 +150,7 @@ pub fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The lanes of a mask that meet a condition.
+/// Returns the lanes of a mask that meet a condition.
 pub fn lanes_where(mask: u32, mut condition: impl FnMut(usize) -> bool) -> u32 {
     lanes_of(mask).filter(|lane| condition(*lane)).fold(0, |lanes, lane| lanes | 1 << lane)
 }

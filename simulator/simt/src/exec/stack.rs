@@ -102,7 +102,7 @@ pub fn restore(program: &Program, registers: &mut Registers, saved: &Saved, func
     }
 }
 
-/// The number of words that a function saves.
+/// Returns the number of words that a function saves.
 fn saved_words(layout: &FrameLayout) -> usize {
     layout.words.len() + 2 * layout.doubles.len() + layout.predicates.len().div_ceil(32)
 }

@@ -79,8 +79,8 @@ impl AccessStats {
         counters.cluster_sectors = self.cluster_sectors;
     }
 
-    /// A load from global memory whose bytes are written to shared memory. The wavefronts that write them also read them from the L1, so
-    /// the load counts only one for each request.
+    /// Counts a load from global memory whose bytes go to shared memory. The wavefronts that write them also read them from the L1,
+    /// so the load counts only one for each request.
     fn count_copy(&self, counters: &mut Counters) {
         self.count_load(counters);
         counters.global_load_wavefronts = self.global_requests;
@@ -131,7 +131,7 @@ impl Stats {
         self.touched.extend(&other.touched);
     }
 
-    /// The sums of the launch and of each line of source.
+    /// Returns the sums of the launch and of each line of source.
     pub fn finish(&self, program: &Program, map: &SourceMap) -> (Counters, Vec<LineCounters>) {
         let mut total = Counters::default();
         let mut lines: BTreeMap<_, Counters> = BTreeMap::new();
@@ -149,7 +149,7 @@ impl Stats {
         (total, lines)
     }
 
-    /// The samples, in program order.
+    /// Returns the samples, in program order.
     pub fn samples(&self, program: &Program, map: &SourceMap) -> Vec<AccessSample> {
         let kept = program.code.iter().zip(&program.origins).filter_map(|(inst, origin)| match inst.action {
             Action::Load(index) | Action::Store(index) => Some((self.samples[index as usize].as_ref()?, origin)),
@@ -165,7 +165,7 @@ impl Stats {
         kept.map(sample).collect()
     }
 
-    /// The bytes that were accessed, with adjacent ranges joined.
+    /// Returns the bytes that were accessed, with adjacent ranges joined.
     pub fn touched(&self) -> Vec<Touched> {
         let mut touched: Vec<Touched> = Vec::new();
         for next in &self.touched {

@@ -59,7 +59,7 @@ impl Stores {
         }
     }
 
-    /// The number of groups that the thread of a store has committed.
+    /// Returns how many groups the thread of a store has committed.
     pub fn committed(&self, store: &Store) -> u32 {
         self.groups[store.warp as usize * LANES + store.lane as usize]
     }

@@ -173,7 +173,7 @@ const DIGITS: u32 = f32::MANTISSA_DIGITS - 1;
 /// The exponent of zero, which is below that of every other term.
 const OF_ZERO: i32 = -2000;
 
-/// The exponent of the smallest normal number of a type.
+/// Returns the exponent of the smallest normal number of a type.
 fn smallest_exponent(number: Number) -> i32 {
     match number {
         Number::F16 | Number::E5M2 => -14,
@@ -251,13 +251,13 @@ fn cut_off_sums(terms: &Terms<'_>, c: [f64; COLUMNS], smallest_of_c: i32, kept: 
     sums
 }
 
-/// 2 to a power that is a normal f64's.
+/// Returns 2 to a power that is a normal f64's.
 #[inline(always)]
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// A matrix, row by row, from the lanes' registers.
+/// Returns a matrix, row by row, from the lanes' registers.
 #[inline(always)]
 fn matrix(registers: &Registers, fragment: &Fragment) -> Vec<f64> {
     gather(fragment, |position| match fragment.number {
@@ -319,7 +319,7 @@ pub fn number_of_bits(bits: u64, number: Number) -> f64 {
     }
 }
 
-/// The bits of a sum.
+/// Returns the bits of a sum.
 #[inline(always)]
 fn bits_of_sum(sum: f64, number: Number, saturates: bool) -> u64 {
     let word = match number {
@@ -352,7 +352,7 @@ fn as_held(sum: f64, number: Number) -> f64 {
 mod tests {
     use super::*;
 
-    /// One sum, by the steps of this module's documentation, in integers.
+    /// Computes one sum, by the steps of this module's documentation, in integers.
     fn step_by_step(products: &[f64], c: f64, largest: i32) -> f64 {
         let plain = products.iter().sum::<f64>() + c;
         if !plain.is_finite() {

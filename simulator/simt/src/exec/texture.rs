@@ -107,7 +107,7 @@ fn level(registers: &Registers, texture: &Texture, level: TextureLevel, lane: us
     }
 }
 
-/// The first coordinate in bytes, the texel, and the layer.
+/// Returns the first coordinate in bytes, the texel, and the layer.
 fn texel(image: &ImageView, registers: &Registers, place: TexturePlace, lane: usize) -> (i64, [i64; 3], u32) {
     let at = |register: Option<Reg>| register.map_or(0, |register| i64::from(registers.words(register)[lane] as i32));
     let [bytes, y, z] = place.coordinates.map(at);

@@ -97,7 +97,7 @@ impl Pause {
 }
 
 impl Warp {
-    /// A warp of the block with this rank in every cluster.
+    /// Makes a warp of the block with this rank in every cluster.
     pub fn new(core: &Core<'_>, rank: u32) -> Self {
         let program = core.machine.program;
         let mut registers = Registers::new(program.rows, program.predicates);
@@ -139,15 +139,15 @@ impl Warp {
         self.execute(core)
     }
 
-    /// [`execute`](Self::execute), compiled for processors with wide vectors and fused multiply-add.
+    /// Runs [`execute`](Self::execute), compiled for processors with wide vectors and fused multiply-add.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     fn run_vector(&mut self, core: &mut Core<'_>) -> Result<Pause, Stop> {
         self.execute(core)
     }
 
-    /// The interpreter. It and all its steps are inlined into its two callers, so that each gets its own machine code for all of
-    /// it.
+    /// Runs the interpreter. It and all its steps are inlined into its two callers, so that each gets its own machine code for all
+    /// of it.
     #[inline(always)]
     fn execute(&mut self, core: &mut Core<'_>) -> Result<Pause, Stop> {
         let code = core.machine.program.code.as_slice();
@@ -336,14 +336,14 @@ impl Warp {
         }
     }
 
-    /// Lanes in `called` go to a function. The others wait after the call for those that return.
+    /// Sends the lanes in `called` to a function. The others wait after the call for those that return.
     #[inline(always)]
     fn call(&mut self, path: &mut Path, called: u32, target: u32) {
         self.waiting.push(*path);
         *path = Path { pc: target, reconverge: NOWHERE, lanes: called, depth: path.depth + 1 };
     }
 
-    /// Lanes return from a function. The path that waits after the call already has them.
+    /// Lets lanes return from a function. The path that waits after the call already has them.
     #[inline(always)]
     fn leave_function(&mut self, path: &mut Path, leaving: u32) {
         for waiting in self.waiting.iter_mut().filter(|waiting| waiting.depth == path.depth) {
@@ -431,7 +431,7 @@ impl Warp {
         path.lanes &= !parking;
     }
 
-    /// The parked lanes go on: they are all that the warp has left.
+    /// Lets the parked lanes go on: they are all that the warp has left.
     #[cold]
     fn unpark(&mut self) -> Path {
         let Parked { path, waiting } = *self.parked.take().expect("the caller saw that lanes are parked");
@@ -449,7 +449,7 @@ impl Warp {
         }
     }
 
-    /// The register of the lowest active lane.
+    /// Returns the register of the lowest active lane.
     #[inline(always)]
     fn first_value(&self, register: Reg, kind: Kind, active: u32) -> u64 {
         self.registers.lane(kind, register, active.trailing_zeros() as usize)
@@ -469,12 +469,12 @@ impl Warp {
         self.registers.set_predicate(destination, lanes, if agreed { FULL } else { 0 });
     }
 
-    /// The lanes whose threads have not ended.
+    /// Returns the lanes whose threads have not ended.
     pub fn live(&self) -> u32 {
         self.live
     }
 
-    /// The instruction that the warp would execute next.
+    /// Returns the instruction that the warp would execute next.
     pub fn pc(&self) -> u32 {
         self.path.pc
     }

@@ -149,7 +149,7 @@ fn finish(core: &mut Core<'_>, registers: &mut Registers, count: usize) {
     }
 }
 
-/// The registers of D.
+/// Returns the registers of D.
 fn compute(core: &Core<'_>, registers: &Registers, wgmma: &Wgmma, product: &Product, c: &[[u32; LANES]]) -> Vec<[u32; LANES]> {
     let Wgmma { shape, a_number, b_number, sum, negates, .. } = *wgmma;
     let (of_a, of_b) = product.units.split_at(product.first_of_b);

@@ -38,7 +38,7 @@ impl Buffer {
         Some(Self { words: words.into(), start, bytes, all_written: all_written.into(), written })
     }
 
-    /// A buffer over memory that the host program owns. It is unknown what the program wrote there, so all bytes count as written.
+    /// Makes a buffer over memory that the host program owns. It is unknown what the program wrote there, so all bytes count as written.
     ///
     /// # Safety
     ///
@@ -55,12 +55,12 @@ impl Buffer {
         self.words.are_lent()
     }
 
-    /// A buffer without bytes that only keeps its length. It must not be accessed.
+    /// Makes a buffer without bytes that only keeps its length. It must not be accessed.
     pub fn tombstone(bytes: u64) -> Self {
         Self { words: Words::from(Box::default()), start: 0, bytes, all_written: true.into(), written: Box::default() }
     }
 
-    /// Length in bytes.
+    /// Returns the length in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -107,7 +107,7 @@ impl Buffer {
         }
     }
 
-    /// The first byte of a range that was never written.
+    /// Returns the first byte of a range that was never written.
     #[inline(always)]
     pub fn first_unwritten(&self, offset: u64, bytes: u64) -> Option<u64> {
         if self.all_written.load(Relaxed) {
@@ -118,12 +118,12 @@ impl Buffer {
         Some(word as u64 * 32 + u64::from(flags.trailing_zeros()))
     }
 
-    /// The address of the first byte on the host.
+    /// Returns the address of the first byte on the host.
     pub fn host_address(&self) -> u64 {
         self.words[self.start..].as_ptr().expose_provenance() as u64
     }
 
-    /// The word at an offset that is a multiple of 4.
+    /// Returns the word at an offset that is a multiple of 4.
     #[inline(always)]
     pub fn word(&self, offset: u64) -> u32 {
         self.words[self.start + (offset / 4) as usize].load(Relaxed)
@@ -135,7 +135,7 @@ impl Buffer {
         self.words[self.start + (offset / 4) as usize].store(value, Relaxed);
     }
 
-    /// The words from a word-aligned offset on.
+    /// Returns the words from a word-aligned offset on.
     #[inline(always)]
     pub fn words(&self, offset: u64, count: usize) -> &[AtomicU32] {
         &self.words[self.start + (offset / 4) as usize..][..count]
@@ -147,7 +147,7 @@ impl Buffer {
         word.fetch_update(Relaxed, Relaxed, |old| Some(change(old))).unwrap_or_else(|old| old)
     }
 
-    /// The element of 1, 2, 4 or 8 bytes at an offset.
+    /// Returns the element at an offset. It has 1, 2, 4 or 8 bytes.
     #[inline(always)]
     pub fn element(&self, offset: u64, width: u32) -> u64 {
         element(|index| self.word(4 * index), offset, width)
@@ -162,7 +162,7 @@ impl Buffer {
         });
     }
 
-    /// The byte at an offset.
+    /// Returns the byte at an offset.
     pub fn byte(&self, offset: u64) -> u8 {
         self.element(offset, 1) as u8
     }
@@ -226,7 +226,7 @@ fn head_and_middle(offset: u64, bytes: usize) -> (usize, usize) {
     (head, (bytes - head) / 4 * 4)
 }
 
-/// The flags of a range of bytes: word by word, the bits.
+/// Returns the flags of a range of bytes: word by word, the bits.
 fn flags_of(offset: u64, bytes: u64) -> impl Iterator<Item = (usize, u32)> {
     let end = offset + bytes;
     (offset / 32..end.div_ceil(32)).map(move |word| {

@@ -1,6 +1,6 @@
 //! Elements of 1, 2, 4 or 8 bytes in words of 32 bits, at offsets that are multiples of their size.
 
-/// The element at an offset, extended with zeros. `word` returns the word with an index.
+/// Returns the element at an offset, extended with zeros. `word` returns the word with an index.
 #[inline(always)]
 pub fn element(mut word: impl FnMut(u64) -> u32, offset: u64, width: u32) -> u64 {
     let (index, shift) = (offset / 4, offset % 4 * 8);

@@ -39,14 +39,14 @@ struct Blocks {
 }
 
 impl Default for Heap {
-    /// A heap of the size that CUDA's have.
+    /// Makes a heap of the size that CUDA's have.
     fn default() -> Self {
         Self::new(8 << 20)
     }
 }
 
 impl Heap {
-    /// A heap of a number of bytes.
+    /// Makes a heap of a number of bytes.
     pub fn new(bytes: u64) -> Self {
         Self { bytes, made: OnceLock::new() }
     }

@@ -71,12 +71,12 @@ impl Region {
         Self { base, label: label.map(str::to_owned), buffer, read_only: false }
     }
 
-    /// One past the last byte.
+    /// Returns one past the last byte.
     pub(crate) fn end(&self) -> u64 {
         self.base + self.buffer.bytes()
     }
 
-    /// Where `address` is relative to this allocation.
+    /// Returns where `address` is relative to this allocation.
     fn nearest(&self, address: u64, freed: bool) -> Nearest {
         let bytes = self.buffer.bytes();
         Nearest {
@@ -91,7 +91,7 @@ impl Region {
         }
     }
 
-    /// How far `address` is from this allocation, in bytes.
+    /// Returns how far `address` is from this allocation, in bytes.
     fn distance(&self, address: u64) -> u64 {
         self.base.saturating_sub(address).max(address.saturating_sub(self.end()))
     }
@@ -131,7 +131,7 @@ pub enum MemoryError {
 }
 
 impl Memory {
-    /// An empty memory that can hold `capacity` bytes.
+    /// Makes an empty memory that can hold `capacity` bytes.
     pub fn new(capacity: u64) -> Self {
         Self { capacity, state: RwLock::new(State { next_address: FIRST_ADDRESS, ..State::default() }) }
     }
@@ -264,19 +264,19 @@ impl Memory {
         Ok(())
     }
 
-    /// The live allocation that holds `address`.
+    /// Returns the live allocation that holds `address`.
     pub fn allocation_at(&self, address: u64) -> Option<Allocation> {
         let state = self.read_state();
         let region = state.holding(address)?;
         Some(Allocation { base: region.base, bytes: region.buffer.bytes() })
     }
 
-    /// Bytes allocated now.
+    /// Returns the number of bytes allocated now.
     pub fn used(&self) -> u64 {
         self.read_state().used
     }
 
-    /// Bytes that all allocations together may have.
+    /// Returns the number of bytes that all allocations together may have.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
@@ -342,8 +342,8 @@ impl Memory {
         self.read_state().live.values().cloned().collect()
     }
 
-    /// The allocation nearest to an address outside every allocation. A freed allocation at that address is preferred to a live one
-    /// nearby.
+    /// Returns the allocation nearest to an address outside every allocation. A freed allocation at that address is preferred to a
+    /// live one nearby.
     pub fn nearest(&self, address: u64) -> Option<Nearest> {
         let state = self.read_state();
         if let Some(nearest) = state.reservation(address).and_then(|(base, reservation)| reservation.nearest(base, address)) {
@@ -358,7 +358,7 @@ impl Memory {
         Some(region.nearest(address, freed))
     }
 
-    /// The allocation that holds a range, and the range's offset in it.
+    /// Finds the allocation that holds a range, and the range's offset.
     fn range(&self, address: u64, bytes: u64) -> Result<(Arc<Region>, u64), MemoryError> {
         let state = self.read_state();
         let out_of_bounds = MemoryError::OutOfBounds { address, bytes };
@@ -370,7 +370,7 @@ impl Memory {
         Ok((region.clone(), offset))
     }
 
-    /// The same for a range that is written.
+    /// Does the same for a range that is written.
     fn writable(&self, address: u64, bytes: u64) -> Result<(Arc<Region>, u64), MemoryError> {
         let (region, offset) = self.range(address, bytes)?;
         if region.read_only { Err(MemoryError::OutOfBounds { address, bytes }) } else { Ok((region, offset)) }
@@ -457,7 +457,7 @@ impl Memory {
 }
 
 impl State {
-    /// The reserved range that holds an address, with its first address.
+    /// Returns the reserved range that holds an address, with its first address.
     fn reservation(&self, address: u64) -> Option<(u64, &Reservation)> {
         let (base, reservation) = self.reserved.range(..=address).next_back()?;
         (address - base < reservation.bytes).then_some((*base, reservation))

@@ -57,7 +57,7 @@ impl TensorMap {
     }
 }
 
-/// A number that changes with every word but the last.
+/// Returns a number that changes with every word but the last.
 fn check_sum(words: &[u64; 16]) -> u64 {
     words[..15].iter().fold(0, |sum: u64, word| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }

@@ -72,7 +72,7 @@ impl Element {
         [U8, U16, U32, S32, U64, S64, F16, F32, F64, Bf16, F32Ftz, Tf32, Tf32Ftz]
     };
 
-    /// Bytes of an element.
+    /// Returns the number of bytes of an element.
     pub fn bytes(self) -> u32 {
         match self {
             Self::U8 => 1,
@@ -121,7 +121,7 @@ impl Swizzle {
     /// All of them, in the order of `CUtensorMapSwizzle`.
     pub const ALL: [Self; 4] = [Self::None, Self::Bytes32, Self::Bytes64, Self::Bytes128];
 
-    /// Bytes within which pieces change places.
+    /// Returns the number of bytes within which pieces change places.
     pub fn span(self) -> Option<u32> {
         match self {
             Self::None => None,
@@ -131,8 +131,8 @@ impl Swizzle {
         }
     }
 
-    /// Where the byte for an address in shared memory is stored. Bits 4 to 6 of the address choose the piece, and some of them are
-    /// combined with the bits above, which count rows of 128 bytes.
+    /// Returns where the byte for an address in shared memory is stored. Bits 4 to 6 of the address choose the piece, and some of
+    /// them are combined with the bits above, which count rows of 128 bytes.
     #[inline(always)]
     pub fn place(self, address: u32) -> u32 {
         let pieces = self.span().map_or(0, |span| span / 16 - 1);
@@ -141,7 +141,7 @@ impl Swizzle {
 }
 
 impl TensorMap {
-    /// Elements that a copy moves in a dimension. In dimension 0 it moves all of them.
+    /// Returns the number of elements that a copy moves in a dimension. In dimension 0 it moves all of them.
     pub fn moved(&self, dimension: usize) -> u32 {
         match dimension {
             0 => self.box_extents[0],
@@ -149,7 +149,7 @@ impl TensorMap {
         }
     }
 
-    /// Bytes of a row of the box in shared memory.
+    /// Returns the bytes of a row of the box in shared memory.
     pub fn row_bytes(&self) -> u32 {
         self.box_extents[0] * self.element.bytes()
     }
@@ -159,7 +159,7 @@ impl TensorMap {
         self.swizzle.span().unwrap_or(self.row_bytes())
     }
 
-    /// Rows of the box.
+    /// Returns the number of rows of the box.
     pub fn rows(&self) -> u32 {
         (1..self.rank as usize).map(|dimension| self.moved(dimension)).product()
     }
@@ -174,7 +174,7 @@ impl TensorMap {
         u64::from(self.row_pitch()) * u64::from(self.rows() - 1) + u64::from(self.row_bytes())
     }
 
-    /// Bytes from the first to the last element of the tensor.
+    /// Returns the bytes from the tensor's first to its last element.
     pub fn extent_bytes(&self) -> u64 {
         let last = |dimension: usize| (self.extents[dimension] - 1).saturating_mul(self.strides[dimension - 1]);
         let outer = (1..self.rank as usize).map(last).fold(0_u64, u64::saturating_add);

@@ -44,7 +44,7 @@ fn turned(gpu: &Gpu, does: i32) -> Vec<Finding> {
     report.findings
 }
 
-/// The line of the source that holds a text.
+/// Returns the line of the source that holds a text.
 fn at(text: &str) -> u32 {
     1 + SOURCE.lines().position(|line| line.contains(text)).expect("the source has this") as u32
 }

@@ -18,7 +18,7 @@ const ORDERS: u64 = 24;
 /// The expected findings of a kernel: the name of each, and parts of the lines of CUDA C where it occurs.
 type Expected<'a> = &'a [(&'a str, &'a [&'a str])];
 
-/// A finding's kind in a word or two.
+/// Returns a finding's kind in a word or two.
 fn name(finding: &Finding) -> &'static str {
     match &finding.kind {
         FindingKind::Race { access: Access { space: Space::Global, .. }, same_block: true, .. } => "race of warps in global memory",
@@ -32,7 +32,7 @@ fn name(finding: &Finding) -> &'static str {
     }
 }
 
-/// The lines of CUDA C at the finding's places.
+/// Returns the lines of CUDA C at the finding's places.
 fn lines<'s>(finding: &Finding, source: &'s str) -> Vec<&'s str> {
     let other = match &finding.kind {
         FindingKind::Race { other, .. } => Some(&other.location),

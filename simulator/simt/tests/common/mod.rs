@@ -87,7 +87,7 @@ impl Gpu {
         self.try_launch(kernel, grid, block, shared, params).unwrap_or_else(|error| panic!("{kernel}: {error}"))
     }
 
-    /// The results of all launches: the bytes of every buffer, and the reports.
+    /// Returns the results of all launches: the bytes of every buffer, and the reports.
     fn traces(&self) -> (Vec<Vec<u8>>, Vec<LaunchReport>) {
         let buffers = self.buffers.lock().unwrap();
         let bytes = buffers.iter().map(|(address, bytes)| self.read(*address, *bytes as usize)).collect();
@@ -183,7 +183,7 @@ impl Numbers {
         values[self.below(values.len() as u64) as usize]
     }
 
-    /// Whole numbers between -8 and 8, whose sums and products are exact.
+    /// Returns a whole number between -8 and 8. Sums and products are exact.
     pub fn small_float(&mut self) -> f32 {
         self.below(17) as f32 - 8.0
     }

@@ -22,12 +22,12 @@ const SPECIAL: &[(&str, [u64; 5])] = &[
     ("tanh", [f(-1.0), MINUS_ZERO32, 0, f(1.0), NAN32]),
 ];
 
-/// A result of that table in a format of 16 bits.
+/// Returns a result of that table in a format of 16 bits.
 fn narrowed(bits: u64, format: Format) -> u64 {
     crate::instructions::exact::Value::of(bits, F32).round(format, crate::instructions::exact::Mode::Rn)
 }
 
-/// The cases whose results are specified.
+/// Returns the cases whose results are specified.
 pub fn groups() -> Vec<Group> {
     let mut groups = Vec::new();
     for row in TABLE.iter().filter(|row| row.accuracy.is_some()) {

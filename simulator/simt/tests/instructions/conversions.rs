@@ -242,12 +242,12 @@ fn operands(from: &str, to: &str) -> &'static str {
     }
 }
 
-/// A value as the bits of its register: a narrow value is sign-extended.
+/// Returns a value as the bits of its register: a narrow value is sign-extended.
 fn bits(value: i128, ty: &str) -> u64 {
     if ty.ends_with("64") { value as u64 } else { u64::from(value as u32) }
 }
 
-/// A source in its register, with other bits above it.
+/// Returns a source in its register, with other bits above it.
 fn above(value: i128, ty: &str) -> u64 {
     match ty {
         "u8" | "s8" => u64::from(value as u8) | 0xabcd_ef00,

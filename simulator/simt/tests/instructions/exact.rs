@@ -41,7 +41,7 @@ impl Format {
         (self.bias() as u64) << self.fraction
     }
 
-    /// All ones except for the sign.
+    /// Returns all ones except for the sign.
     pub fn nan(self) -> u64 {
         self.sign() - 1
     }
@@ -142,7 +142,7 @@ impl Value {
         }
     }
 
-    /// The bits, rounded. A NaN is the canonical one.
+    /// Returns the bits, rounded. A NaN is the canonical one.
     pub fn round(&self, format: Format, mode: Mode) -> u64 {
         let (negative, magnitude) = match self {
             Self::Nan => return format.nan(),
@@ -228,7 +228,7 @@ impl Value {
         }
     }
 
-    /// The square root. An irrational one is approximated by a number between the same neighbors in every format.
+    /// Returns the square root. An irrational one is approximated by a number between the same neighbors in every format.
     pub fn root(&self) -> Self {
         match self {
             Self::Nan => Self::Nan,

@@ -68,7 +68,7 @@ impl Operand {
         }
     }
 
-    /// A random value. Floats are near 1, near the smallest ones, or anywhere.
+    /// Returns a random value. Floats are near 1, near the smallest ones, or anywhere.
     fn chance(self, numbers: &mut Numbers) -> u64 {
         match self {
             Self::Float(format) => {
@@ -114,7 +114,7 @@ fn operands(spelling: &str, count: usize) -> Option<(Vec<Operand>, Operand)> {
     }
 }
 
-/// The operands of one spelling: all pairs of special values if there are at most two, and random ones.
+/// Returns the operands of one spelling: all pairs of special values if there are at most two, and random ones.
 fn sources(types: &[Operand], numbers: &mut Numbers) -> Vec<Vec<u64>> {
     let specials = types[0].special();
     let mut all: Vec<Vec<u64>> = match types {
@@ -147,7 +147,7 @@ fn sources(types: &[Operand], numbers: &mut Numbers) -> Vec<Vec<u64>> {
     all
 }
 
-/// A group for each spelling that the reference knows.
+/// Returns a group for each spelling that the reference knows.
 pub fn groups() -> Vec<Group> {
     let mut numbers = Numbers(0x5eed);
     let mut groups = Vec::new();

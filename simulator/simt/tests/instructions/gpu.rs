@@ -31,7 +31,7 @@ fn results(stream: &CudaStream, ptx: &str, kernel: &Kernel) -> Result<Vec<u64>, 
     stream.clone_dtoh(&output)
 }
 
-/// The module of one spelling of a group.
+/// Returns the module of one spelling of a group.
 fn alone(group: &Group, opcode: String) -> (String, Kernel) {
     let (ptx, mut kernels) = module(&[Group { opcodes: opcode, ..group.clone() }]);
     (ptx, kernels.remove(0))

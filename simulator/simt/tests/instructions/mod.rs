@@ -419,8 +419,8 @@ struct Kernel {
     cases: Vec<Case>,
 }
 
-/// The module with a kernel for each opcode of each group. Each thread takes one case: its sources stand at
-/// `in[thread * number of sources]`, each in 8 bytes, and its result goes to `out[thread]`.
+/// Returns the module with a kernel for each opcode of each group. Each thread takes one case: its sources stand at `in[thread *
+/// number of sources]`, each in 8 bytes, and its result goes to `out[thread]`.
 fn module(groups: &[Group]) -> (String, Vec<Kernel>) {
     let mut text = ".version 8.0\n.target sm_90\n.address_size 64\n".to_owned();
     let mut kernels = Vec::new();
@@ -517,7 +517,7 @@ fn results(gpu: &Gpu, kernel: &Kernel, threads: usize) -> Vec<u64> {
     gpu.read(output, threads)
 }
 
-/// All cases that fail, or nothing.
+/// Returns all cases that fail, or nothing.
 fn failures(gpu: &Gpu, kernels: &[Kernel], threads: impl Fn(&Kernel) -> usize) -> String {
     let mut failures = String::new();
     for kernel in kernels {

@@ -7,7 +7,7 @@ use crate::instructions::{Case, Group};
 /// The formats: bits of the exponent and of the fraction, and the largest code.
 const FORMATS: [(&str, u32, u32, u64); 2] = [("e4m3", 4, 3, 0x7e), ("e5m2", 5, 2, 0x7b)];
 
-/// The number of a code without its sign. All of them, and all those of f16 and f32, are numbers of f64 too.
+/// Returns the number of a code without its sign. All of them, and all those of f16 and f32, are numbers of f64 too.
 fn number(code: u64, exponent_bits: u32, fraction_bits: u32) -> f64 {
     let bias = (1 << (exponent_bits - 1)) - 1;
     let (exponent, fraction) = ((code >> fraction_bits) as i32, (code & ((1 << fraction_bits) - 1)) as f64);
@@ -15,7 +15,7 @@ fn number(code: u64, exponent_bits: u32, fraction_bits: u32) -> f64 {
     significand * 2_f64.powi(exponent.max(1) - bias - fraction_bits as i32)
 }
 
-/// The number of an f16.
+/// Returns the number of an f16.
 fn half(bits: u64) -> f64 {
     let magnitude = match bits & 0x7fff {
         0x7c00 => f64::INFINITY,
@@ -25,7 +25,7 @@ fn half(bits: u64) -> f64 {
     if bits & 0x8000 != 0 { -magnitude } else { magnitude }
 }
 
-/// The code of the nearest number; between two, the even one.
+/// Returns the code of the nearest number; between two, the even one.
 fn nearest(source: f64, format: (&str, u32, u32, u64), relu: bool) -> u64 {
     let (_, exponent_bits, fraction_bits, most) = format;
     if source.is_nan() {
@@ -45,7 +45,7 @@ fn nearest(source: f64, format: (&str, u32, u32, u64), relu: bool) -> u64 {
     sign | if source.is_infinite() { most } else { (0..=most).reduce(better).unwrap() }
 }
 
-/// The bits of the f16.
+/// Returns the bits of the f16.
 fn widened(code: u64, format: (&str, u32, u32, u64), relu: bool) -> u64 {
     let (_, exponent_bits, fraction_bits, most) = format;
     let (sign, magnitude) = (code >> 7 << 15, code & 0x7f);

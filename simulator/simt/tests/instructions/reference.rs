@@ -48,7 +48,7 @@ fn integer(ty: &str) -> Option<(u32, bool)> {
     }
 }
 
-/// The result's bits; `None` if the instruction is not an exactly rounded one on floats.
+/// Returns the result's bits; `None` if the instruction is not an exactly rounded one on floats.
 pub fn evaluate(opcode: &str, sources: &[u64]) -> Option<u64> {
     let mut parts = opcode.split('.');
     let root = parts.next()?;
@@ -108,7 +108,7 @@ fn limited(opcode: &Opcode<'_>, bits: u64, format: Format) -> u64 {
     if opcode.has("relu") && negative { 0 } else { bits }
 }
 
-/// The NaN of an f64 operation: the first among the operands, in the order of an H200, made quiet; or the one of an invalid
+/// Returns the NaN of an f64 operation: the first among the operands, in the order of an H200, made quiet; or the one of an invalid
 /// operation.
 fn nan64(root: &str, sources: &[u64]) -> u64 {
     let order: &[usize] = match root {
@@ -268,14 +268,14 @@ fn nan_of_conversion(opcode: &Opcode<'_>, source: u64, from: &str, to: &str) -> 
     })
 }
 
-/// A NaN in another format: the sign, the upper end of the payload, and the bit that makes it quiet.
+/// Returns a NaN in another format: the sign, the upper end of the payload, and the bit that makes it quiet.
 fn carried(source: u64, from: Format, to: Format) -> u64 {
     let sign = if source & from.sign() != 0 { to.sign() } else { 0 };
     let payload = source & ((1 << from.fraction) - 1);
     sign | to.infinity() | 1 << (to.fraction - 1) | payload << (64 - from.fraction) >> (64 - to.fraction)
 }
 
-/// A whole number by the name of a rounding.
+/// Returns a whole number by the name of a rounding.
 fn whole(value: &BigRational, mode: &str) -> BigInt {
     match mode {
         "rzi" => value.trunc(),

@@ -91,7 +91,7 @@ fn clamp(value: i128, bits: u32, signed: bool) -> i128 {
     if signed { value.clamp(-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { value.clamp(0, (1 << bits) - 1) }
 }
 
-/// The start and the bits of a selector of one value.
+/// Returns the start and the bits of a selector of one value.
 fn place(selector: &str) -> (u32, u32) {
     match selector.as_bytes() {
         [b'b', n] => (8 * u32::from(n - b'0'), 8),
@@ -231,7 +231,7 @@ fn sources(numbers: &mut Numbers) -> [u64; 3] {
     }
 }
 
-/// The row of the table that a form belongs to.
+/// Returns the row of the table that a form belongs to.
 fn row(opcode: &str) -> String {
     format!("{} in all forms", opcode.split('.').next().unwrap())
 }

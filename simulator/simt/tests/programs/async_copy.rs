@@ -14,7 +14,7 @@ fn inputs(count: usize) -> Vec<f32> {
     (0..count).map(|i| (i * i % 97) as f32 - 40.0).collect()
 }
 
-/// The line of the source that holds a text; `after` names a line before it.
+/// Returns the line of the source that holds a text; `after` names a line before it.
 fn line_of(after: &str, text: &str) -> u32 {
     let start = SOURCE.find(after).expect("the source has this");
     let at = start + SOURCE[start..].find(text).expect("the source has this");

@@ -197,7 +197,7 @@ fn module(functions: &str, body: &str) -> String {
     )
 }
 
-/// The results of the first eight threads.
+/// Returns the results of the first eight threads.
 fn results(functions: &str, body: &str) -> Vec<i32> {
     let gpu = Gpu::load(&module(functions, body));
     let output = gpu.poisoned::<i32>(8);

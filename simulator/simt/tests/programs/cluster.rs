@@ -12,7 +12,7 @@ const CLUSTER: &str = include_str!("cluster.ptx");
 const SOURCE: &str = include_str!("cluster.cu");
 const H200: &str = include_str!("cluster_h200.txt");
 
-/// The words of a launch on the H200.
+/// Returns the words of a launch on the H200.
 fn on_h200(title: &str) -> Vec<u32> {
     let rows = H200.lines().skip_while(|line| line.strip_prefix("== ") != Some(title)).skip(1);
     let rows = rows.take_while(|line| !line.starts_with("== "));
@@ -21,7 +21,7 @@ fn on_h200(title: &str) -> Vec<u32> {
     words
 }
 
-/// The GPU of a test, whose launches have clusters of these extents.
+/// Returns the GPU of a test, which launches clusters of these extents.
 fn clustered(gpu: &Gpu, cluster: Option<(u32, u32)>) -> Gpu {
     let cluster = cluster.map(|(x, y)| Dim3::new(x, y, 1));
     Gpu::with_options(CLUSTER, LaunchOptions { cluster, ..gpu.options.clone() })
@@ -31,13 +31,13 @@ fn with_cluster(cluster: Option<(u32, u32)>) -> Gpu {
     clustered(&Gpu::load(CLUSTER), cluster)
 }
 
-/// The line of the source that holds a text.
+/// Returns the line of the source that holds a text.
 fn at(text: &str) -> Option<SourceLine> {
     let line = 1 + SOURCE.lines().position(|line| line.contains(text)).expect("the source has this") as u32;
     Some(SourceLine { file: "cluster.cu".to_owned(), line })
 }
 
-/// The line of a kernel that a place belongs to.
+/// Returns the line of a kernel that a place belongs to.
 fn line_of(location: &Location) -> Option<SourceLine> {
     location.inlined_at.clone().or(location.source.clone())
 }

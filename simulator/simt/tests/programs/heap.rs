@@ -47,7 +47,7 @@ fn unusual_sizes_are_answered() {
     assert_eq!(gpu.read::<u64>(output, 3), [1, 1, 1]);
 }
 
-/// The finding that ends a kernel.
+/// Returns the finding that ends a kernel.
 fn fault(kernel: &str, params: Params) -> FindingKind {
     match Gpu::load(HEAP).try_launch(kernel, 1, 1, 0, &params) {
         Err(LaunchError::Fault { finding, .. }) => finding.kind,

@@ -67,7 +67,7 @@ fn pipelined(gpu: &Gpu, waits: i32, excess: u32) -> Result<Vec<Finding>, LaunchE
     gpu.try_launch("pipelined", 1, THREADS, 0, &params).map(|report| report.findings)
 }
 
-/// The line of the source that holds a text.
+/// Returns the line of the source that holds a text.
 fn at(text: &str) -> Option<SourceLine> {
     let line = 1 + SOURCE.lines().position(|line| line.contains(text)).expect("the source has this") as u32;
     Some(SourceLine { file: "mbarrier.cu".to_owned(), line })

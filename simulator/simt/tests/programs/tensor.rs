@@ -176,7 +176,7 @@ fn products_of_floats_of_8_bits() {
     }
 }
 
-/// A matrix with `extra` elements after each row (or column) that no product reads.
+/// Returns a matrix with `extra` elements after each row or column. No product reads them.
 fn laid_out<T: Copy>(values: &[f64], rows: usize, by_rows: bool, extra: usize, of: impl Fn(f64) -> T) -> Vec<T> {
     let columns = values.len() / rows;
     let (lines, length) = if by_rows { (rows, columns) } else { (columns, rows) };
@@ -249,7 +249,7 @@ fn tiles_come_by_ldmatrix() {
     });
 }
 
-/// The elements of an 8 x 8 matrix in a lane: two neighbors in a row, or in a column.
+/// Returns the elements of an 8 x 8 matrix in a lane: two neighbors in a row, or in a column.
 fn pair(matrix: impl Fn(usize, usize) -> u16, lane: usize, of_columns: bool) -> u32 {
     let (line, first) = (lane / 4, lane % 4 * 2);
     let at = |i: usize| u32::from(if of_columns { matrix(i, line) } else { matrix(line, i) });

@@ -77,7 +77,7 @@ fn pattern(index: u32) -> u32 {
     x ^ x >> 13
 }
 
-/// An element to reduce: of floats a whole number from -8 to 8.
+/// Returns an element to reduce: of floats a whole number from -8 to 8.
 fn element(element: Element, index: u32) -> Vec<u8> {
     let value = (pattern(index) % 17) as i32 - 8;
     let single = (value as f32).to_bits();

@@ -43,7 +43,7 @@ const HUGE: &[&str] = &[
     "1.5e",
 ];
 
-/// Any damage.
+/// Generates any damage.
 pub fn damage() -> impl Strategy<Value = Damage> {
     let place = any::<prop::sample::Index>().prop_map(|index| index.index(1 << 20));
     let place = || place.clone();

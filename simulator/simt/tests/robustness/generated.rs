@@ -10,7 +10,7 @@ use simt::Module;
 /// A kernel: for each line, which instruction it is, and a number that chooses its registers and addresses.
 pub type Kernel = Vec<(usize, u64)>;
 
-/// Any kernel of a number of different instructions.
+/// Generates any kernel of a number of different instructions.
 pub fn kernel(instructions: usize) -> impl Strategy<Value = Kernel> {
     prop::collection::vec((0..instructions, any::<u64>()), 1..30)
 }
@@ -215,7 +215,7 @@ impl Instructions {
         self.0.len()
     }
 
-    /// The text of a kernel.
+    /// Returns the text of a kernel.
     pub fn text(&self, kernel: &Kernel) -> String {
         let mut text = format!("{HEAD}{START}");
         for (at, (index, choice)) in kernel.iter().enumerate() {
@@ -231,7 +231,7 @@ impl Instructions {
         text + "    ret;\n}\n"
     }
 
-    /// The instruction with registers, an address, and a label by choice.
+    /// Returns the instruction with registers, an address, and a label by choice.
     fn chosen(&self, line: &str, choices: &mut Choices, labels: usize) -> String {
         let address = match choices.below(8) {
             0 => "[%rd5]".to_owned(),

@@ -22,7 +22,7 @@ fn kernel(target: &str, body: &str) -> String {
     )
 }
 
-/// The words that `lines` leave in `%r20` to `%r35`, of one thread.
+/// Returns the words that one thread's `lines` leave in `%r20` to `%r35`.
 fn words(lines: &str, count: usize) -> Vec<u32> {
     let mut body = lines.to_owned();
     for word in 0..count {

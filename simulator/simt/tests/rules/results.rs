@@ -34,7 +34,7 @@ impl Form {
         format!("{}{}x{count}by{stride}", if *signed { "s" } else { "u" }, width * 8)
     }
 
-    /// The element that a lane loads, extended to 64 bits.
+    /// Returns the element that a lane loads, extended to 64 bits.
     fn expected(&self, lane: usize, element: usize) -> u64 {
         let at = self.width * self.count * (1 + lane * self.stride) + element * self.width;
         let value = (0..self.width).rev().fold(0, |value, i| value << 8 | u64::from(byte(at + i)));

@@ -39,7 +39,7 @@ fn dots() -> Vec<Dot> {
 }
 
 impl Dot {
-    /// Elements that share a register.
+    /// Returns the number of elements that share a register.
     fn per_register(&self) -> usize {
         match self.names[1] {
             "tf32" => 1,
@@ -102,7 +102,7 @@ impl Dot {
         words
     }
 
-    /// The expected value of every register of D.
+    /// Returns the expected value of every register of D.
     fn output(&self) -> u32 {
         if self.names[2] == "f16" { self.d | self.d << 16 } else { self.d }
     }

@@ -14,7 +14,7 @@ const SOURCE: &str = include_str!("misuse.cu");
 const BYTES: u32 = 64 * 32 + 8 * 32;
 const OF_B: u32 = 64 * 32;
 
-/// The findings of a kernel, or the one that ended it.
+/// Returns the findings of a kernel, or the one that ended it.
 fn try_run(gpu: &Gpu, kernel: &str, threads: u32, first: Params, last: Params) -> Vec<Finding> {
     let input = gpu.buffer(&vec![1.0_f32; 512]);
     let output = gpu.poisoned::<f32>(1024);

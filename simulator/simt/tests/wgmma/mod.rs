@@ -38,7 +38,7 @@ impl Product<'_> {
         self.types()[0] == "f16"
     }
 
-    /// Bytes of a factor.
+    /// Returns the number of bytes of a factor.
     fn bytes(&self) -> usize {
         match self.types()[1] {
             "tf32" => 4,
@@ -52,7 +52,7 @@ impl Product<'_> {
         self.n() / if self.has_half_sums() { 4 } else { 2 }
     }
 
-    /// A kernel of one warpgroup: it copies `words` words to shared memory, loads C, multiplies, and stores D.
+    /// Returns a kernel of one warpgroup: it copies `words` words to shared memory, loads C, multiplies, and stores D.
     fn ptx(&self) -> String {
         let count = self.registers();
         let names = (0..count).map(|register| format!("%d{register}")).collect::<Vec<_>>().join(", ");
@@ -102,7 +102,7 @@ impl Product<'_> {
     }
 }
 
-/// A descriptor without swizzling.
+/// Returns a descriptor without swizzling.
 fn plain(start: u32, leading: u32, stride: u32) -> u64 {
     u64::from(start / 16) | u64::from(leading / 16) << 16 | u64::from(stride / 16) << 32
 }

@@ -7,7 +7,7 @@ use crate::common::{Gpu, Numbers, Params, every_way};
 
 const PROGRAMS: &str = include_str!("programs.ptx");
 
-/// A B, where B is column by column.
+/// Returns A B, where B is column by column.
 fn product(a: &[f64], b: &[f64], k: usize) -> Vec<f64> {
     let dot = |row: &[f64], column: &[f64]| row.iter().zip(column).map(|(a, b)| a * b).sum();
     a.chunks(k).flat_map(|row| b.chunks(k).map(move |column| dot(row, column))).collect()
@@ -18,7 +18,7 @@ fn numbers(seed: u64, count: usize) -> Vec<f64> {
     (0..count).map(|_| numbers.small_float().into()).collect()
 }
 
-/// An f16 of a whole number between -8 and 8.
+/// Returns an f16 of a whole number between -8 and 8.
 fn half(value: f64) -> u16 {
     let single = (value as f32).to_bits();
     if value == 0.0 { 0 } else { (single >> 16 & 0x8000) as u16 | ((single >> 13 & 0x3_ffff) - (112 << 10)) as u16 & 0x7fff }

@@ -58,7 +58,7 @@ impl Footprint {
         }
     }
 
-    /// Bytes from the first to the last in shared memory.
+    /// Returns the bytes from the first to the last in shared memory.
     pub fn bytes(&self) -> u32 {
         match &self.extent {
             Extent::Line { bytes, .. } => *bytes,
@@ -66,7 +66,7 @@ impl Footprint {
         }
     }
 
-    /// The offset in shared memory of a byte of the box. The 16 bytes around it stay together.
+    /// Returns the offset in shared memory of a byte of the box. The 16 bytes around it stay together.
     pub fn place(&self, at: u32) -> u32 {
         self.map().map_or(Swizzle::None, |map| map.swizzle).place(self.shared + at)
     }

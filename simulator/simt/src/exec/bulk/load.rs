@@ -57,7 +57,7 @@ pub fn begin(core: &mut Core<'_>, footprint: &Footprint, barrier: &Request<'_>, 
     Ok(())
 }
 
-/// A row of what elements outside the tensor load as.
+/// Returns a row of the fill for elements outside the tensor.
 fn filled(map: Option<&TensorMap>, bytes: u32) -> Vec<u8> {
     let mut row = vec![0; bytes as usize];
     if map.is_some_and(|map| map.fills_with_nan) {

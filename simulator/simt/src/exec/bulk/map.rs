@@ -46,7 +46,7 @@ impl Core<'_> {
     }
 }
 
-/// Why a box cannot begin at these coordinates. Nothing documents these two rules; an H200 answers with an illegal instruction.
+/// Returns why a box cannot begin here. Nothing documents these two rules; an H200 answers with an illegal instruction.
 pub(super) fn misplaced(map: &TensorMap, origin: [i32; 5], is_store: bool) -> Option<BulkCopyMisuse> {
     let (at, width) = (origin[0], map.element.bytes());
     if (i64::from(at) * i64::from(width)).rem_euclid(UNIT.into()) != 0 {

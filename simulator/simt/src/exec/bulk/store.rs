@@ -51,7 +51,7 @@ fn read_row(core: &mut Core<'_>, footprint: &Footprint, row: &Row, request: &Req
     Ok(())
 }
 
-/// The operation of a reduction of the map's elements, and their width.
+/// Returns a reduction's operation on the map's elements, and their width.
 fn reduction_of(op: &str, map: &TensorMap) -> Option<(AtomicOp, u32)> {
     let ty = match (map.element, op) {
         (Element::U8 | Element::U16, _) => return None,

@@ -6,7 +6,7 @@
 pub struct VClock(Vec<u32>);
 
 impl VClock {
-    /// The time of a warp; 0 if nothing is known of it.
+    /// Returns the time of a warp; 0 if nothing is known of it.
     #[inline(always)]
     pub fn at(&self, warp: u32) -> u32 {
         self.0.get(warp as usize).copied().unwrap_or(0)

@@ -136,7 +136,7 @@ pub fn shared_address(offset: u32) -> u64 {
     alu::windows::SHARED_WINDOW | u64::from(offset)
 }
 
-/// The words that some bytes are in. Two accesses to one flag may have different widths.
+/// Returns the words that some bytes are in. Two accesses to one flag may have different widths.
 pub fn words((address, bytes): (u64, u64)) -> std::ops::Range<u64> {
     address / 4..(address + bytes).div_ceil(4)
 }

@@ -69,7 +69,7 @@ pub enum WgmmaDefect {
 }
 
 impl WgmmaDefect {
-    /// A number of the kind of misuse, and the other instruction.
+    /// Returns a number of the kind of misuse, and the other instruction.
     fn key(self, pc: u32) -> (Kind, u32) {
         match self {
             Self::RegisterInUse { product, .. } => (Kind::RegisterInUse, product),

@@ -78,7 +78,7 @@ impl Visit {
         Self((block + 1) << BLOCK | clock << CLOCK | strength << STRENGTH | u64::from(thread) << PC_BITS | u64::from(pc))
     }
 
-    /// The same access by a later thread of the block.
+    /// Returns the same access by a later thread of the block.
     #[inline(always)]
     pub fn further(self, threads: u32) -> Self {
         Self(self.0 + (u64::from(threads) << PC_BITS))
@@ -165,7 +165,7 @@ impl Visit {
 }
 
 impl GlobalShadow {
-    /// A shadow, if it is useful: for several warps, with writes, and if all is known that orders blocks.
+    /// Makes a shadow, if it is useful: for several warps, with writes, and if all is known that orders blocks.
     pub fn new(program: &Program, clusters: Clusters, (blocks, warps): (u64, u64), regions: usize) -> Option<Self> {
         let writes = program.code.iter().any(|inst| match inst.action {
             Action::Store(index) => matches!(program.accesses[index as usize].space, None | Some(Space::Global)),
@@ -183,7 +183,7 @@ impl GlobalShadow {
         Some(Self { regions: (0..regions).map(|_| OnceLock::new()).collect(), shift, flags: has_flags.then(Flags::default) })
     }
 
-    /// The places of a range of one allocation.
+    /// Returns the places of a range of one allocation.
     #[inline(always)]
     pub fn places(&self, regions: &[Arc<Region>], region: u32, offset: u64, bytes: u64) -> &[Place] {
         let places = self.regions[region as usize].get_or_init(|| {
@@ -252,7 +252,7 @@ impl Place {
         Visit::of(self.reader.load(SeqCst))
     }
 
-    /// The last writer.
+    /// Returns the last writer.
     #[inline(always)]
     fn writer(&self) -> Option<Visit> {
         loop {

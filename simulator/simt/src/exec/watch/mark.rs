@@ -19,7 +19,7 @@ pub enum Strength {
 }
 
 impl Strength {
-    /// The strength of an access with these semantics.
+    /// Returns the strength of an access with these semantics.
     pub fn of(op: AccessOp, semantics: Semantics) -> Self {
         match op {
             AccessOp::Atomic => Self::Atomic,
@@ -45,7 +45,7 @@ const WARP: u32 = LANE + 5;
 const PC: u32 = WARP + WARP_BITS;
 
 impl Mark {
-    /// `clock` is the warp's time, from 1.
+    /// Makes a mark. `clock` is the warp's time, from 1.
     #[inline(always)]
     pub fn new(pc: u32, warp: u32, lane: u32, clock: u32, strength: Strength) -> Self {
         let pc = u64::from(pc.min((1 << PC_BITS) - 1));
@@ -77,7 +77,7 @@ impl Mark {
         self.field(LANE, 5)
     }
 
-    /// The thread's number in the cluster.
+    /// Returns the thread's number in the cluster.
     #[inline(always)]
     pub fn thread(self) -> u32 {
         self.warp() * LANES as u32 + self.lane()

@@ -115,7 +115,7 @@ impl Order {
         self.released.clear();
     }
 
-    /// The time of a warp.
+    /// Returns the time of a warp.
     #[inline(always)]
     pub fn now(&self, warp: u32) -> u32 {
         self.warps[warp as usize].now
@@ -152,7 +152,7 @@ impl Order {
         known
     }
 
-    /// The same, with what its fences and reads did.
+    /// Does the same, with what its fences and reads did.
     fn hand_over(&mut self, warp: u32) -> Clock {
         let known = self.release(warp);
         Clock { known, fences: self.warps[warp as usize].clock.fences.clone() }
@@ -184,7 +184,7 @@ impl Order {
         }
     }
 
-    /// A warp arrives at a barrier in shared memory.
+    /// Notes that a warp arrives at a barrier in shared memory.
     pub fn arrive_in_memory(&mut self, warp: u32, offset: u32) {
         let released = self.hand_over(warp);
         self.in_memory.entry(offset).or_default().join(&released);
@@ -197,7 +197,7 @@ impl Order {
         }
     }
 
-    /// A warp sees the end of a phase of that barrier.
+    /// Notes that a warp sees a phase of that barrier end.
     pub fn acquire(&mut self, warp: u32, offset: u32) {
         let acquires = Semantics { strong: true, acquires: true, ..Semantics::default() };
         self.read(warp, (shared_address(offset), 4), acquires, None);
@@ -214,7 +214,7 @@ impl Order {
         earlier.clock() <= self.ended[rank as usize].known.near.at(earlier.warp())
     }
 
-    /// A warp arrives at the barrier of the cluster. Without a release, what it did before its last fence is all that others learn.
+    /// Notes that a warp arrives at the barrier of the cluster. Without a release, what it did before its last fence is all that others learn.
     pub fn arrive_at_cluster(&mut self, warp: u32, releases: bool) {
         let released = self.tell(warp, releases);
         self.at_cluster.join(&released);
@@ -226,7 +226,7 @@ impl Order {
         self.ended.iter().for_each(|ended| self.left_cluster.join(ended));
     }
 
-    /// A warp has waited for that phase.
+    /// Notes that a warp has waited for that phase.
     pub fn leave_cluster_barrier(&mut self, warp: u32, acquires: bool) {
         self.warps[warp as usize].learn(&self.left_cluster, acquires);
     }
@@ -245,13 +245,13 @@ impl Order {
         own.now += 1;
     }
 
-    /// The time of a proxy fence, and what the warp knows then. Its later accesses are not before the fence.
+    /// Returns the time of a proxy fence, and the warp's knowledge then. Its later accesses are not before the fence.
     pub fn mark_fence(&mut self, warp: u32) -> (u32, VClock) {
         let time = self.now(warp);
         (time, self.release(warp).near)
     }
 
-    /// A fence, whose scope may be the block only.
+    /// Notes a fence, whose scope may be the block only.
     pub fn fence(&mut self, warp: u32, in_block: bool) {
         let Clock { known, fences } = &mut self.warps[warp as usize].clock;
         let fences = fences.get_or_insert_default();

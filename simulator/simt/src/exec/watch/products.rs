@@ -66,7 +66,7 @@ impl Core<'_> {
         }
     }
 
-    /// A warp has ended. Notes the products that it leaves behind, and, after the last of its warpgroup, those that not all warps executed.
+    /// Ends a warp. Notes the products that it leaves behind, and, after the last of its warpgroup, those that not all warps executed.
     pub fn end_products(&mut self) {
         let warp = self.warp;
         let Some(watch) = &mut self.watch else { return };

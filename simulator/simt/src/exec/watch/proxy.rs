@@ -74,7 +74,7 @@ impl Proxy {
         offset as usize >> self.shift..(offset + bytes).div_ceil(1 << self.shift) as usize
     }
 
-    /// A thread writes. The async proxy, which has no mark, sees its own writes.
+    /// Notes that a thread writes. The async proxy, which has no mark, sees its own writes.
     pub fn write(&mut self, mark: Mark, offset: u32, bytes: u32) {
         let places = self.places(offset, bytes);
         self.writes[places].fill(mark);
@@ -111,7 +111,7 @@ impl Proxy {
         })
     }
 
-    /// A thread's wait is over.
+    /// Notes that a thread's wait is over.
     pub fn waited(&mut self, thread: u32, wait: Wait) {
         if wait.repeats {
             self.stale.insert(thread, wait);

@@ -47,7 +47,7 @@ impl Core<'_> {
 }
 
 impl Watch {
-    /// Lanes of a warp execute a proxy fence.
+    /// Notes that lanes of a warp execute a proxy fence.
     pub fn proxy_fence(&mut self, warp: u32, lanes: u32) {
         let Some(proxy) = &mut self.proxy else { return };
         let (time, known) = self.order.mark_fence(warp);

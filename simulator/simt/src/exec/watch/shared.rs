@@ -57,7 +57,7 @@ impl Shadow {
         self.epoch += 1;
     }
 
-    /// The places of an access.
+    /// Returns the places of an access.
     #[inline(always)]
     fn range(&self, offset: u32, bytes: u32) -> std::ops::Range<usize> {
         offset as usize >> self.shift..(offset + bytes).div_ceil(1 << self.shift) as usize
@@ -149,7 +149,7 @@ impl Place {
     }
 }
 
-/// The conflict with one of the marks. A conflict between warps is reported rather than one inside a warp.
+/// Returns the conflict with one of the marks. A conflict between warps is reported rather than one inside a warp.
 fn worst(order: &Order, mark: Mark, writes: bool, marks: &[([Mark; 2], bool)]) -> Option<Conflict> {
     let found = marks.iter().flat_map(|(marks, write)| marks.iter().map(|mark| (*mark, *write)));
     let found = found.filter(|(other, other_writes)| conflicts(order, mark, *other, writes != *other_writes));

@@ -74,7 +74,7 @@ impl Watch {
         }
     }
 
-    /// The block of a warp.
+    /// Returns the block of a warp.
     #[inline(always)]
     pub(super) fn block_of(&self, warp: u32) -> u64 {
         self.blocks[self.rank_of(warp) as usize]
@@ -89,7 +89,7 @@ impl Watch {
         self.order.arrive(warp, (barrier, self.rank_of(warp)));
     }
 
-    /// All warps of the block with this rank have ended. Finds the accesses of others to its shared memory that may come later.
+    /// Ends the block with this rank, whose warps have ended. Finds the accesses of others to its shared memory that may come later.
     pub fn end_block(&mut self, rank: u32) {
         for (mark, access) in self.visits.end(rank, |mark| self.order.is_before_end(mark, rank)) {
             self.report_visit(rank, mark, access);
@@ -137,7 +137,7 @@ impl Watch {
         Site { block: self.block_of(warp), thread: warp % self.warps_per_block * LANES as u32 + lane, pc }
     }
 
-    /// The recorded warp is about to execute its instruction with this number. Defects that are found in it from now on belong to it.
+    /// Notes the number of the recorded warp's next instruction. Defects that are found in it from now on belong to it.
     pub fn follow(&mut self, warp: u32, number: u64) {
         let of_block = warp % self.warps_per_block;
         self.found.follow((self.block_of(warp), of_block), number);

@@ -28,12 +28,12 @@ pub struct Cost {
     pub ideal: u32,
 }
 
-/// The set lanes of a mask, lowest first.
+/// Returns the set lanes of a mask, lowest first.
 pub(super) fn active_lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 != 0)
 }
 
-/// The different values, sorted.
+/// Returns the different values, sorted.
 pub fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut values: Vec<T> = values.collect();
     values.sort_unstable();
@@ -47,7 +47,7 @@ pub(super) fn ideal_sectors(mask: u32, bytes: u32, addresses: &[u64; LANES]) -> 
     (distinct * u64::from(bytes)).div_ceil(SECTOR_BYTES) as u32
 }
 
-/// The wavefronts of words that are in these of the 32 banks: the most in one bank.
+/// Returns the wavefronts of words in these of the 32 banks: the most in one bank.
 pub(super) fn most_in_a_bank(banks: impl Iterator<Item = usize>) -> u32 {
     let mut words = [0; 32];
     banks.for_each(|bank| words[bank % 32] += 1);

@@ -57,7 +57,7 @@ fn banks(direction: Direction, mask: u32, bytes: u32, offsets: &[u64; LANES]) ->
     cost
 }
 
-/// How many adjacent lanes share a wavefront.
+/// Returns how many adjacent lanes share a wavefront.
 ///
 /// Up to 4 bytes per lane, it is the whole warp. Wider accesses take as many wavefronts as their bytes fill rows of all banks. A
 /// load takes half as many if lanes share addresses in pairs, because then half of the lanes represent all of them.

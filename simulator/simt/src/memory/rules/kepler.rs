@@ -8,7 +8,7 @@ use super::cost::{Cost, LANES, active_lanes, distinct, most_in_a_bank};
 /// Bytes of a segment of 64 words. A bank delivers two words of a segment together, which are 32 words apart.
 pub const SEGMENT_BYTES: u64 = 256;
 
-/// Cost of a shared load or store.
+/// Returns the cost of a shared load or store.
 ///
 /// Two lanes do not conflict in one word, or in two words of one bank in the same segment of 64 words. Up to 8 bytes per lane, the
 /// whole warp shares a wavefront. The Guide does not say how wider accesses are split. Here they are split into half-warps, whose
@@ -29,7 +29,7 @@ pub fn shared(mask: u32, bytes: u32, offsets: &[u32; LANES]) -> Cost {
 mod tests {
     use super::*;
 
-    /// The wavefronts, and their ideal number.
+    /// Returns the wavefronts, and their ideal number.
     fn cost(bytes: u32, offset: impl Fn(u32) -> u32) -> (u32, u32) {
         let cost = shared(u32::MAX, bytes, &std::array::from_fn(|lane| offset(lane as u32)));
         (cost.units, cost.ideal)

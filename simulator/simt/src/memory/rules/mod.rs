@@ -39,7 +39,7 @@ pub enum Rules {
 }
 
 impl Rules {
-    /// The rules of a compute capability, major and minor.
+    /// Returns the rules of a compute capability, major and minor.
     pub fn of(compute_capability: (u32, u32)) -> Self {
         match compute_capability {
             (1, ..=1) => Self::Tesla,
@@ -76,8 +76,8 @@ impl Rules {
         }
     }
 
-    /// Period of the cost of global memory: the cost stays the same when all addresses of a request move by a multiple of this many
-    /// bytes.
+    /// Returns the period of the cost of global memory: the cost stays the same when all addresses of a request move by a multiple
+    /// of this many bytes.
     pub(crate) fn global_period(self) -> u64 {
         match self {
             Self::Tesla | Self::TeslaSegments => tesla::LARGEST_SEGMENT,
@@ -85,7 +85,7 @@ impl Rules {
         }
     }
 
-    /// The same for shared memory.
+    /// Does the same for shared memory.
     pub(crate) fn shared_period(self) -> u64 {
         if self == Self::Kepler { kepler::SEGMENT_BYTES } else { 4 }
     }
