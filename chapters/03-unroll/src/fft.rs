@@ -71,8 +71,8 @@ fn longest(conv: &Convolution) -> u32 {
     Blocks::candidates(conv.outputs(), conv.taps()).iter().map(|blocks| blocks.length).max().unwrap_or(2)
 }
 
-/// The largest rounding errors that transforms of `length` points may have beyond the workload's tolerance; derived at the head of this
-/// file.
+/// Returns the largest rounding errors of transforms of `length` points. They are allowed beyond the workload's tolerance, and derived
+/// at the head of this file.
 pub(crate) fn spread_over_the_ring(conv: &Convolution, length: u32) -> f64 {
     const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
     let largest = conv.signal().iter().fold(0.0_f64, |largest, sample| largest.max(f64::from(sample.abs())));
@@ -103,7 +103,7 @@ pub struct Blocks {
 impl Blocks {
     /// Shorter transforms are not worth their launches.
     const SHORTEST: u32 = 1024;
-    /// Blocks this many times as long as the filter waste little of a transform; longer ones only need more steps. For
+    /// The longest block, in filter lengths, which wastes little of a transform. Longer ones only need more steps. For
     /// short filters we try blocks up to [`Self::LONG_ENOUGH`] anyway, because fewer blocks need less launching.
     const LONGEST: u32 = 32;
     const LONG_ENOUGH: u32 = 8192;
@@ -135,7 +135,7 @@ impl Blocks {
     }
 }
 
-/// The smallest even product of twos, threes and fives that is at least `least`.
+/// Returns the smallest even 5-smooth number that is at least `least`. Its prime factors are two, three, and five.
 fn smooth_and_even(least: u64) -> u64 {
     let divide = |mut number: u64, factor: u64| {
         while number.is_multiple_of(factor) {
@@ -206,9 +206,9 @@ pub fn gather(gpu: &Gpu, conv: &Convolution, buffers: &Buffers, blocks: Blocks, 
     Ok(())
 }
 
-/// Enqueues the kernel that multiplies every block's spectrum by the filter's, which comes before them.
+/// Enqueues the kernel that multiplies every block's spectrum by the filter's. The filter's comes first.
 pub fn multiply(gpu: &Gpu, blocks: Blocks, spectra: &mut CudaSlice<float2>) -> Result<()> {
-    /// Blocks next to each other in the grid, so that short spectra fill the device, too.
+    /// Blocks next to each other in the grid: short spectra fill the device, too.
     const SIDE_BY_SIDE: u32 = 32;
     let (bins, scale) = (blocks.bins(), 1.0 / blocks.length as f32);
     let kernel = gpu.kernel(MULTIPLY)?;

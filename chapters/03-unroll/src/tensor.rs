@@ -57,7 +57,7 @@ pub const TF32X3: Stage<Convolution> = Stage::prepared(
 .requires(room_for_partial_sums)
 .with_allowance(lost_below_tf32);
 
-/// Three products of f16, after powers of two have brought the factors into its range.
+/// Three products of f16. Powers of two have brought the factors into its range.
 pub const F16X3: Stage<Convolution> = Stage::prepared(
     "tensor-f16x3",
     "the same in f16, which tensor cores multiply twice as fast; accurate to 2^-39 of the largest value",
@@ -100,13 +100,13 @@ pub struct Division {
     pub slices: Slices,
 }
 
-/// The blocks of a multiprocessor share its tensor cores, so their times add up.
+/// Blocks that share a multiprocessor's tensor cores, so their times add up.
 ///
 /// Measured on an H200: `kernels/NOTES.md`, "03-unroll-tensor", "Slices".
 struct Shared;
 
 impl Shared {
-    /// Filling a tile takes a block about as long as multiplying it by this many rows of taps.
+    /// The time to fill a tile, as rows of taps to multiply.
     const FILL: u32 = 2;
 }
 
@@ -168,8 +168,8 @@ impl Sums {
         Ok(Self { division, partial })
     }
 
-    /// Calls `multiply` to enqueue the product, with the launch shape and where to write, and adds the slices if there
-    /// are several.
+    /// Enqueues the product by `multiply`, and adds the slices, if several. `multiply` gets the launch shape and where
+    /// to write.
     fn enqueue(
         &mut self,
         gpu: &Gpu,

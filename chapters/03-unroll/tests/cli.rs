@@ -116,7 +116,7 @@ fn a_block_transforms_a_short_filter_once_for_all_its_pairs_and_a_long_one_comes
     assert_eq!(barriers("sim", "40000x3073"), 8 * (2 + 11 + 10));
 }
 
-/// The share of PTX instructions that `--explain` shows beside a line of the source, in percent.
+/// Returns a source line's percentage of PTX instructions, as `--explain` shows it.
 fn share(stage: &str, size: &str, line: &str) -> f64 {
     let text = stdout(&BINARY.run_on("sim", &["--size", size, "--explain", stage]));
     // Long lines are cut off.

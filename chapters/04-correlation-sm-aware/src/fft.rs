@@ -111,7 +111,7 @@ fn largest_of_spectrum(numbers: &[f64], width: usize) -> f64 {
     largest / (PI / 8.0).cos().powi(2)
 }
 
-/// The smallest `n ΣI² - (ΣI)²` of a window that is not zero, or zero if there is none.
+/// Returns the smallest nonzero `n ΣI² - (ΣI)²` of a window. Returns zero if there is none.
 fn smallest_variance(correlation: &Correlation) -> f64 {
     let (image, template, corner) = (correlation.image(), correlation.template(), correlation.corner());
     let (columns, rows) = correlation.outputs();
@@ -185,7 +185,7 @@ impl Tiles {
         sides.filter_map(|side| Self::of(side, outputs, template)).collect()
     }
 
-    /// Rings that the grid of the first kernel can have, one below the other.
+    /// The most rings in the first kernel's grid, one below the other.
     const MOST_RINGS: u64 = 65_535;
 
     /// Tiles of this size; `None` when cuFFT could not count their points, or a grid their rings.
@@ -278,9 +278,9 @@ pub fn gather(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers, tiles: Ti
     Ok(())
 }
 
-/// Enqueues the kernel that multiplies every tile's spectrum by the template's, which comes before them.
+/// Enqueues the kernel that multiplies every tile's spectrum by the template's. The template's comes first.
 fn multiply(gpu: &Gpu, tiles: Tiles, spectra: &mut CudaSlice<float2>) -> Result<()> {
-    /// Blocks next to each other in the grid, so that small spectra fill the device, too.
+    /// Blocks next to each other in the grid: small spectra fill the device, too.
     const SIDE_BY_SIDE: u32 = 32;
     let kernel = gpu.kernel(MULTIPLY)?;
     let (bins, count, scale) = (tiles.bins(), tiles.count(), 1.0 / tiles.points() as f32);
@@ -292,7 +292,7 @@ fn multiply(gpu: &Gpu, tiles: Tiles, spectra: &mut CudaSlice<float2>) -> Result<
     Ok(())
 }
 
-/// Bytes of a row of the image's tile of a block of the last kernel.
+/// Returns the bytes of a row of the last kernel's image tile.
 fn pitch(correlation: &Correlation) -> u32 {
     (WIDE + correlation.template().width - 1).next_multiple_of(UNIT)
 }

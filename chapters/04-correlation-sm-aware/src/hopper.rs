@@ -16,7 +16,7 @@ use run::{Gpu, Result, Stage, Unmet};
 
 use crate::shape::Shape;
 
-/// The tile of the image as it lies in shared memory times bands of the template, and the window sums from the same tile.
+/// The tile as it lies in shared memory, times template bands. The window sums come from the same tile.
 pub const WGMMA: Stage<Correlation> = Stage::launches(
     "wgmma",
     "the tile as it is, times bands of the template, on Hopper's tensor cores; one kernel",
@@ -57,13 +57,13 @@ pub fn with_block(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, b
     Ok(())
 }
 
-/// Bytes of the sums over windows that each warp keeps for a row of a tile: a pair for each column, and one for the end of the row.
+/// Returns the bytes of a warp's window sums for a tile row: a pair for each column, and one for the end of the row.
 pub(crate) fn prefix_bytes(pitch: u32) -> u32 {
     const PAIR: u32 = 8;
     LANE_COLUMNS * ((pitch / LANE_COLUMNS) | 1) * PAIR
 }
 
-/// The most rows of a piece of the template, so that its bands fit into shared memory with the tile.
+/// The most rows of a piece of the template. Its bands have to fit into shared memory with the tile.
 const PIECE_ROWS: u32 = 52;
 
 /// How the template is cut: `Pieces` of `kernels/cuda/04-correlation-sm-aware-hopper.cu`, field by field.
@@ -82,7 +82,7 @@ struct Pieces {
 unsafe impl DeviceRepr for Pieces {}
 
 impl Pieces {
-    /// As few pieces as possible, of about the same size, for blocks with this many rows of outputs.
+    /// Returns the fewest possible pieces, of about the same size. Blocks have this many rows of outputs.
     fn of((width, height): (u32, u32), block_rows: u32) -> Self {
         let across = width.div_ceil(PIECE_COLUMNS);
         // A piece starts at a multiple of `UNIT` columns, because the tensor cores' addresses are such multiples.

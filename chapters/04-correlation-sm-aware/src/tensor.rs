@@ -23,7 +23,7 @@ fn band_words(correlation: &Correlation) -> u32 {
     template.width.div_ceil(CHUNK) * template.height * BAND_WORDS
 }
 
-/// The sums that do not depend on the template, and memory for the template's bands.
+/// Sums independent of the template, and memory for the template's bands.
 struct Tensor {
     sums: BoxSums,
     bands: CudaSlice<u32>,

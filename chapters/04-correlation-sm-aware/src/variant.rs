@@ -29,7 +29,7 @@ pub enum Multiply {
     Bits32,
 }
 
-/// A kernel that keeps a tile of the image in shared memory, by the arguments that it takes.
+/// A kernel with an image tile in shared memory, by its arguments.
 #[derive(Clone, Copy, Debug)]
 pub enum TileKernel {
     /// Image, shape, pitch of the tile, coefficients.
@@ -38,7 +38,7 @@ pub enum TileKernel {
     CoefficientsAndSums(Kernel),
 }
 
-/// The kernel for a stage that keeps a tile of the image in shared memory.
+/// The kernel for a stage with an image tile in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Variant {
@@ -48,7 +48,7 @@ pub enum Variant {
     Constant { tile_bytes: u32 },
 }
 
-/// The part of the image that a block of threads keeps in shared memory.
+/// The part of the image that a block keeps in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
     /// Bytes from one row to the next.
@@ -79,7 +79,7 @@ impl Attributes {
 
 // ANCHOR: choose
 impl Variant {
-    /// The kernel for a device and a template of this width and height.
+    /// Chooses the kernel for a device and a template's width and height.
     pub fn choose(device: Attributes, template: (u32, u32)) -> Self {
         let tile = Tile::of_block(template);
         if tile.bytes() > device.shared_bytes {

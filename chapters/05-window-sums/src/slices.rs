@@ -13,7 +13,7 @@ use crate::launch::{Shape, squares_by_powf};
 pub const THREADS: u32 = 128;
 /// Slices of [`PADDED_SLICES`] start at multiples of this many words.
 pub const PADDING: u32 = 16;
-/// Bytes of a block's shared memory that compute capability 1.x reserves for the arguments of the kernel.
+/// Bytes of a block's shared memory for arguments on compute capability 1.x.
 const ARGUMENTS: u32 = 256;
 
 /// The original's last version: a slice of shared memory for each thread and sum.
@@ -24,7 +24,7 @@ pub const SHARED_SLICES: Stage<WindowSums> =
     .with_allowance(squares_by_powf)
     .requires(|gpu, workload| requirement(gpu, workload.window()));
 
-/// The same with slices of a round number of words, which looks tidier and is slower.
+/// The same with a round number of words per slice. It looks tidier and is slower.
 pub const PADDED_SLICES: Stage<WindowSums> =
     Stage::launches("padded-slices", "slower: slices that start at multiples of 16 words", |gpu, workload, buffers| {
         launch(gpu, workload, buffers, padded(workload.window()))
@@ -32,7 +32,7 @@ pub const PADDED_SLICES: Stage<WindowSums> =
     .with_allowance(squares_by_powf)
     .requires(|gpu, workload| requirement(gpu, padded(workload.window())));
 
-/// Words from one slice to the next when each starts at a multiple of [`PADDING`].
+/// Returns the words from slice to slice, a multiple of [`PADDING`].
 fn padded(window: u32) -> u32 {
     window.next_multiple_of(PADDING)
 }

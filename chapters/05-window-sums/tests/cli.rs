@@ -17,7 +17,7 @@ fn stages() -> Vec<&'static str> {
     window_sums::CHAPTER.stages.iter().map(|stage| stage.name).collect()
 }
 
-/// Writes a PGM of dark strokes on paper that grows darker from left to right.
+/// Writes a PGM of dark strokes on paper that darkens rightward.
 fn write_page(path: &Path) {
     let (width, height) = (96_u32, 20_u32);
     let ink = |x: u32, y: u32| x % 12 == 5 && (4..16).contains(&y);

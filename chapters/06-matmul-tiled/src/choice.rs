@@ -28,12 +28,12 @@ pub struct Division {
     pub slices: Slices,
 }
 
-/// The length of a slice is a multiple of this many columns of A.
+/// The divisor of a slice's length, in columns of A.
 const DEPTH: u32 = 8;
 /// The most slices.
 const MOST_SLICES: u32 = 32;
-/// Clocks of the launch that adds up slices, after another launch on the same stream: the cost of eight slices for a product of
-/// 80 x 48 x 64 in a run of the chapter.
+/// Clocks of the launch that adds up slices. It follows another launch on the same stream. This is the cost of eight slices for
+/// a product of 80 x 48 x 64 in a run of the chapter.
 const LAUNCH: f64 = 8000.0;
 /// Bytes per clock that this launch moves.
 const BYTES_PER_CLOCK: f64 = 1500.0;
@@ -79,7 +79,7 @@ impl Tile {
         f64::from(rows * columns / self.threads())
     }
 
-    /// Multiply-adds that a scheduler with this many warps starts per clock, each for a whole warp.
+    /// Returns the multiply-adds per clock of a scheduler with `warps` warps. Each is for a whole warp.
     fn rate(self, warps: u64) -> f64 {
         match (self, warps) {
             (Tile::Large, _) => 0.81,
@@ -116,7 +116,7 @@ impl Model for Clocks {
         warps as f64 / self.tile.rate(warps) * self.tile.multiply_adds() * f64::from(slice) + self.tile.overhead()
     }
 
-    /// One more launch, which reads the partial sums of every slice and writes the results.
+    /// Returns the clocks of one more launch. It reads the partial sums of every slice and writes the results.
     fn adding(&self, slices: u32) -> f64 {
         let outputs = f64::from(self.size.m) * f64::from(self.size.n);
         LAUNCH + f64::from(slices + 1) * outputs * 4.0 / BYTES_PER_CLOCK
@@ -124,7 +124,7 @@ impl Model for Clocks {
 }
 
 impl Division {
-    /// The division with the shortest estimated time, of both tiles and all numbers of slices.
+    /// Finds the division with the shortest estimated time. Tries both tiles and all numbers of slices.
     pub fn of(size: Size, multiprocessors: u32) -> Self {
         let sum = Sum { most: MOST_SLICES, ..Sum::new(size.k, DEPTH) };
         let plan = |tile: Tile| planner::plan(tile.blocks(size), sum, multiprocessors, &Clocks { tile, size });

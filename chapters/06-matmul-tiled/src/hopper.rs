@@ -16,14 +16,14 @@ use run::{Gpu, Result, Stage, Unmet};
 use crate::tensor::rounded_factors;
 use crate::tensor_map::Boxes;
 
-/// One instruction of four warps multiplies 64 x 8 by 8 x 256 numbers.
+/// Tensor cores for four warps together. One instruction multiplies 64 x 8 by 8 x 256 numbers.
 pub const WGMMA: Stage<Matmul> =
     stage("wgmma", "tensor cores for four warps together, tiles by the copy engine", |gpu, product, buffers| {
         let (across, down) = tiles(product);
         launch(gpu, product, buffers, WGMMA_KERNEL, 1, ((across, down, 1), CONSUMERS))
     });
 
-/// While one pair of tiles is used, three more are on their way.
+/// Four pairs of tiles. While one is used, three more are on their way.
 pub const WGMMA_RING: Stage<Matmul> =
     stage("wgmma-ring", "four pairs of tiles, three of them on their way", |gpu, product, buffers| {
         let (across, down) = tiles(product);
@@ -36,7 +36,7 @@ pub const WGMMA_PRODUCER: Stage<Matmul> = stage("wgmma-producer", "one warp copi
     launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((across * down, 1, 1), THREADS))
 });
 
-/// One block per multiprocessor, which copies the next tiles while it stores the last outputs.
+/// One block per multiprocessor. It copies the next tiles while it stores the last outputs.
 pub const WGMMA_TF32: Stage<Matmul> =
     stage("wgmma-tf32", "one block per multiprocessor, many tiles per block", |gpu, product, buffers| {
         let (across, down) = tiles(product);

@@ -69,7 +69,7 @@ impl Prepared<Matmul> for Library {
     }
 }
 
-/// The arguments for `C = A B` with `A`, `B` and `C` at these addresses, row by row without gaps.
+/// Returns the arguments for `C = A B` at these addresses. The matrices are stored row by row without gaps.
 fn row_by_row(size: Size, a: u64, b: u64, c: u64, compute_type: ComputeType) -> Gemm {
     // `requirement` keeps larger sizes away.
     let [m, n, k] = [size.m, size.n, size.k].map(|side| side as i32);

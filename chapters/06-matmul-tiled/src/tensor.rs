@@ -7,7 +7,7 @@ use run::{Gpu, Prepared, Result, Stage, Unmet};
 
 use crate::slices::{self, Blocks};
 
-/// One instruction of a warp multiplies 16 x 8 by 8 x 8 numbers of 11 binary digits.
+/// Tensor cores for factors of 11 binary digits. One instruction of a warp multiplies 16 x 8 by 8 x 8 numbers.
 pub const TENSOR_TF32: Stage<Matmul> = Stage::prepared("tensor-tf32", "tensor cores, factors of 11 binary digits", prepare)
     .needs_compute_capability(8, 0)
     .requires(|gpu, _| Ok(Unmet::shared_memory(SHARED_BYTES, gpu.most_shared_bytes()?)))
@@ -42,7 +42,7 @@ impl Model for OneBlockEach {
     }
 }
 
-/// Columns of A in the shortest slice, but for rounding up to a multiple of [`DEPTH`]: those of four pairs of tiles.
+/// Columns of A in the shortest slice: those of four pairs of tiles, before rounding up to a multiple of [`DEPTH`].
 const SHORTEST: u32 = 4 * DEPTH;
 
 /// The slices of a product on a device.

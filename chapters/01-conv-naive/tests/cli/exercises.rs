@@ -316,7 +316,7 @@ fn programs_at_once_lose_no_progress() {
     assert_eq!(record["01-conv-naive/6-sectors"]["attempts"], 8, "{record}");
 }
 
-/// The folder of the record is a file, so that nothing can be written there; root may write everywhere else.
+/// Makes the record's folder a file, so nothing can be written there. Root may write everywhere else.
 #[test]
 fn a_verdict_comes_before_the_record_that_cannot_be_written() {
     let learner = Learner::new();
@@ -344,7 +344,7 @@ fn a_record_that_is_no_text_is_set_aside() {
     assert!(said.contains("passed.") && said.contains("is damaged; it is kept as"), "{said}");
 }
 
-/// Checks the solution with a change, and returns the exit status and what was said.
+/// Checks a changed solution and returns the exit status and output.
 fn checked(from: &str, to: &str) -> (Option<i32>, String) {
     let learner = Learner::new();
     learner.asks(&["2"]);

@@ -95,7 +95,7 @@ impl Search<'_> {
         }
     }
 
-    /// Notes that a result of an instruction, or a value that it stores, steers.
+    /// Notes that an instruction's result, or a value it stores, steers.
     fn need(&mut self, kernel: usize, at: usize) {
         if mem::replace(&mut self.needed[kernel][at], true) {
             return;
@@ -239,7 +239,7 @@ fn is_arithmetic(instruction: &Instruction<'_>) -> bool {
     instruction.writes().is_empty() && instruction.reads().iter().all(is_read_only) && !exchanges && !controls(instruction)
 }
 
-/// Returns true if an instruction is about the order of execution, so that all of its operands steer.
+/// Returns true if an instruction controls the order of execution. Then all of its operands steer.
 fn controls(instruction: &Instruction<'_>) -> bool {
     instruction.barrier().is_some() || matches!(instruction.root(), "bra" | "brx" | "call" | "nanosleep" | "exit" | "ret" | "trap")
 }
