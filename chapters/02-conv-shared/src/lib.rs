@@ -96,7 +96,7 @@ pub const BLOCK_PER_OUTPUT: Stage<Convolution> = Stage::launches(
 )
 .requires(block_for_each_output);
 
-/// The grids of the first GPUs have few blocks.
+/// Checks the number of blocks. The grids of the first GPUs can have few.
 fn block_for_each_output(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
     let limit = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?;
     Ok(Unmet::limit("blocks", conv.outputs(), limit.unsigned_abs()))

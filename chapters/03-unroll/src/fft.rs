@@ -66,7 +66,7 @@ fn requirement(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
     Ok(cufft().err().map(|error| Unmet::Library { reason: error.to_string() }))
 }
 
-/// The longest transform that the stage may choose.
+/// Returns the longest transform that the stage may choose.
 fn longest(conv: &Convolution) -> u32 {
     Blocks::candidates(conv.outputs(), conv.taps()).iter().map(|blocks| blocks.length).max().unwrap_or(2)
 }
@@ -79,9 +79,9 @@ pub(crate) fn spread_over_the_ring(conv: &Convolution, length: u32) -> f64 {
     UNIT_ROUNDOFF * f64::from(length).log2() * largest * largest_of_spectrum(conv.filter())
 }
 
-/// The largest magnitude of the filter's spectrum, at any frequency. It is looked for at four times as many frequencies as there are taps or
-/// more. Between these, a magnitude is at most `1 / cos(pi / 8)` times as large (Ehlich and Zeller, "Schwankung von Polynomen zwischen
-/// Gitterpunkten", 1964).
+/// Returns the largest magnitude of the filter's spectrum, at any frequency. It is looked for at four times as many frequencies as there are
+/// taps or more. Between these, a magnitude is at most `1 / cos(pi / 8)` times as large (Ehlich and Zeller, "Schwankung von Polynomen
+/// zwischen Gitterpunkten", 1964).
 fn largest_of_spectrum(filter: &[f32]) -> f64 {
     let mut points: Vec<Complex<f64>> = filter.iter().map(|weight| Complex::from(f64::from(*weight))).collect();
     points.resize((4 * filter.len()).next_power_of_two(), Complex::default());
@@ -89,7 +89,7 @@ fn largest_of_spectrum(filter: &[f32]) -> f64 {
     points.iter().map(|point| point.norm()).fold(0.0, f64::max) / (PI / 8.0).cos()
 }
 
-/// How the signal is cut.
+/// The division of the signal into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
     /// Points of a transform: even, and a product of twos, threes and fives, for which transforms are fastest.
@@ -108,7 +108,7 @@ impl Blocks {
     const LONGEST: u32 = 32;
     const LONG_ENOUGH: u32 = 8192;
 
-    /// The lengths to choose from: powers of two from twice the filter's length, and the one block that holds everything.
+    /// Lists the possible lengths: powers of two from twice the filter's length, and the one block that holds everything.
     pub fn candidates(outputs: u32, taps: u32) -> Vec<Self> {
         let samples = u64::from(outputs) + u64::from(taps) - 1;
         let shortest = (2 * u64::from(taps)).next_power_of_two().max(Self::SHORTEST.into());
@@ -118,7 +118,7 @@ impl Blocks {
         powers.chain([smooth_and_even(samples)]).filter_map(|length| Self::of(length, outputs, taps)).collect()
     }
 
-    /// Blocks of this length; `None` when cuFFT could not count their points.
+    /// Returns blocks of this length. `None`: cuFFT could not count their points.
     fn of(length: u64, outputs: u32, taps: u32) -> Option<Self> {
         let most = length - u64::from(taps) + 1;
         let count = u64::from(outputs).div_ceil(most);
@@ -129,7 +129,7 @@ impl Blocks {
         Some(Self { length: length as u32, hop: hop as u32, count: count as u32 })
     }
 
-    /// Bins of a spectrum of real numbers.
+    /// Returns the bins of a spectrum of real numbers.
     fn bins(&self) -> u32 {
         self.length / 2 + 1
     }

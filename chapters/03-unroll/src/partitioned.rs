@@ -42,7 +42,7 @@ pub const FFT_PARTITIONED: Stage<Convolution> = Stage::prepared(
 /// A longer filter leaves a transform too few outputs: it is cut into parts.
 pub const MOST_TAPS_OF_ONE_PART: u32 = 3072;
 
-/// How filter and signal are cut.
+/// The division of filter and signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// Parts of the filter.
@@ -70,7 +70,7 @@ impl Cut {
         self.parts + self.pairs + self.parts - 1
     }
 
-    /// Samples from the real to the imaginary parts of a pair.
+    /// Returns the samples from a pair's real to its imaginary parts.
     fn distance(&self) -> u32 {
         self.pairs * self.hop
     }
@@ -107,7 +107,7 @@ pub fn turns() -> Vec<f32> {
     turns
 }
 
-/// A block of threads for each transform.
+/// Returns a grid with one block of threads per transform.
 fn transforms(count: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (count, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }

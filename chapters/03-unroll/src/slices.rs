@@ -46,7 +46,7 @@ impl Model for Runs {
 }
 // ANCHOR_END: model
 
-/// A filter, as a sum that can be cut.
+/// Returns a filter as a sum that can be cut.
 pub fn filter(taps: u32) -> Sum {
     Sum { most: (taps / SHORTEST).max(1), ..Sum::new(taps, SLOTS) }
 }

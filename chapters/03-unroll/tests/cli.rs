@@ -124,7 +124,7 @@ fn share(stage: &str, size: &str, line: &str) -> f64 {
     listed.split_whitespace().nth(1).and_then(|share| share.parse().ok()).unwrap_or_else(|| panic!("no share in {listed:?}"))
 }
 
-/// The table of the book's page.
+/// Checks the table of the book's page.
 #[test]
 fn unrolling_takes_the_loop_away_and_leaves_the_multiply_add_with_its_loads() {
     for (stage, of_loop, of_sum) in [("shared", 61, 37), ("unroll-4", 28, 68), ("unroll-8", 17, 79), ("unroll-16", 9, 86)] {

@@ -66,7 +66,7 @@ pub(crate) fn prefix_bytes(pitch: u32) -> u32 {
 /// The most rows of a piece of the template. Its bands have to fit into shared memory with the tile.
 const PIECE_ROWS: u32 = 52;
 
-/// How the template is cut: `Pieces` of `kernels/cuda/04-correlation-sm-aware-hopper.cu`, field by field.
+/// The division of the template: `Pieces` of `kernels/cuda/04-correlation-sm-aware-hopper.cu`, field by field.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pieces {
@@ -124,8 +124,8 @@ impl Block {
         Self::ALL[Self::ALL.len() - 1]
     }
 
-    /// The lowest blocks of which each gets a multiprocessor of its own. If there are too many outputs for that, the highest that fit
-    /// into shared memory.
+    /// Chooses the lowest blocks that each get their own multiprocessor. If there are too many outputs for that, chooses the highest
+    /// that fit into shared memory.
     fn choose(multiprocessors: u32, shared_bytes: u32, (columns, rows): (u32, u32), template: (u32, u32)) -> Self {
         let blocks = |block: &&Self| columns.div_ceil(WIDE) * rows.div_ceil(block.rows);
         let fits = |block: &&Self| block.shared_bytes(template) <= shared_bytes;
@@ -135,8 +135,8 @@ impl Block {
 }
 
 impl Block {
-    /// Bytes of shared memory: the tile, and the bands with the padded rows that they are made from. The sums of products and the
-    /// windows' sums take the place of the bands.
+    /// Returns the bytes of shared memory: the tile, and the bands with the padded rows that they are made from. The sums of
+    /// products and the windows' sums take the place of the bands.
     fn shared_bytes(&self, template: (u32, u32)) -> u32 {
         let Pieces { rows, units, steps, pitch, tile_rows, .. } = Pieces::of(template, self.rows);
         let [rows, units, steps, pitch, tile_rows] = [rows, units, steps, pitch, tile_rows].map(i32::unsigned_abs);

@@ -90,7 +90,7 @@ const LESSON: &[Comparison<Correlation>] = &[
         .because("The tensor cores read the image where it lies, and one kernel does the work of four."),
 ];
 
-/// A grid with one output per thread.
+/// Returns a grid with one output per thread.
 fn one_each(correlation: &Correlation, shared_mem_bytes: u32) -> LaunchConfig {
     let (columns, rows) = correlation.outputs();
     let grid_dim = (columns.div_ceil(BLOCK_X), rows.div_ceil(BLOCK_Y), 1);

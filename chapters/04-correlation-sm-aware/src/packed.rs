@@ -10,7 +10,7 @@ use run::{Gpu, Prepared, Result, Stage, Unmet};
 use crate::shape::Shape;
 use crate::variant::{Attributes, Tile};
 
-/// Words of a row of the template.
+/// Returns the words of a row of the template.
 fn words_per_row(correlation: &Correlation) -> u32 {
     correlation.template().width.div_ceil(VECTOR)
 }
@@ -27,14 +27,14 @@ fn tile(correlation: &Correlation, wide: u32, tall: u32) -> Tile {
     Tile { pitch, rows: BLOCK_Y * tall + correlation.template().height - 1 }
 }
 
-/// Requirements of kernels with such a tile: constant memory for the template, and shared memory for the tile.
+/// Checks what kernels with such a tile require: constant memory for the template, and shared memory for the tile.
 fn requirement(gpu: &Gpu, correlation: &Correlation, tile: Tile) -> Result<Option<Unmet>> {
     let constant = Unmet::limit("words of constant memory", template_words(correlation), MOST_WORDS);
     let shared_bytes = Attributes::of(gpu)?.shared_bytes;
     Ok(constant.or_else(|| Unmet::shared_memory(tile.bytes(), shared_bytes)))
 }
 
-/// A grid with `wide` x `tall` outputs per thread.
+/// Returns a grid with `wide` x `tall` outputs per thread.
 fn config(correlation: &Correlation, wide: u32, tall: u32) -> LaunchConfig {
     let (columns, rows) = correlation.outputs();
     let grid_dim = (columns.div_ceil(BLOCK_X * wide), rows.div_ceil(BLOCK_Y * tall), 1);

@@ -17,7 +17,7 @@ pub const TENSOR_CORES: Stage<Correlation> =
     })
     .needs_compute_capability(8, 0);
 
-/// Words of all bands of the template.
+/// Returns the words of all bands of the template.
 fn band_words(correlation: &Correlation) -> u32 {
     let template = correlation.template();
     template.width.div_ceil(CHUNK) * template.height * BAND_WORDS

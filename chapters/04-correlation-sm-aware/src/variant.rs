@@ -20,7 +20,7 @@ pub struct Attributes {
     pub shared_bytes: u32,
 }
 
-/// How wide the multiplications of the inner loop are.
+/// The width of the inner loop's multiplications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiply {
     /// 24 bits: one instruction on compute capability 1.x, several on everything since.
@@ -58,19 +58,19 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The tile of a block with one output per thread.
+    /// Returns the tile of a block with one output per thread.
     pub fn of_block(template: (u32, u32)) -> Self {
         Self { pitch: BLOCK_X + template.0 - 1, rows: BLOCK_Y + template.1 - 1 }
     }
 
-    /// Bytes of shared memory.
+    /// Returns the bytes of shared memory.
     pub fn bytes(&self) -> u32 {
         self.pitch * self.rows
     }
 }
 
 impl Attributes {
-    /// The attributes of an open device.
+    /// Returns the attributes of an open device.
     pub fn of(gpu: &Gpu) -> Result<Self> {
         let shared_bytes = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.unsigned_abs();
         Ok(Self { compute_capability: gpu.info().compute_capability, shared_bytes })
@@ -91,7 +91,7 @@ impl Variant {
 }
 // ANCHOR_END: choose
 
-/// The choice for a workload on an open device.
+/// Returns the choice for a workload on an open device.
 pub(crate) fn chosen(gpu: &Gpu, correlation: &Correlation) -> Result<Variant> {
     let template = correlation.template();
     Ok(Variant::choose(Attributes::of(gpu)?, (template.width, template.height)))

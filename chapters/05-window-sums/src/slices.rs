@@ -37,12 +37,12 @@ fn padded(window: u32) -> u32 {
     window.next_multiple_of(PADDING)
 }
 
-/// Threads of a block whose slices start `pitch` words apart: as many as fit the shared memory of a block.
+/// Returns a block's threads if slices start `pitch` words apart: as many as fit the shared memory of a block.
 pub fn threads(shared_bytes: u32, pitch: u32) -> u32 {
     threads_that_fit(shared_bytes - ARGUMENTS, bytes_per_thread(pitch), THREADS)
 }
 
-/// Two slices of floats.
+/// Returns the bytes of two slices of floats.
 fn bytes_per_thread(pitch: u32) -> u32 {
     2 * pitch * size_of::<f32>() as u32
 }
@@ -51,7 +51,7 @@ fn shared_bytes(gpu: &Gpu) -> Result<u32> {
     Ok(gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.unsigned_abs())
 }
 
-/// The slices of one thread must fit a block's shared memory.
+/// Checks that one thread's slices fit a block's shared memory.
 fn requirement(gpu: &Gpu, pitch: u32) -> Result<Option<Unmet>> {
     let shared_bytes = shared_bytes(gpu)?;
     let fits = threads(shared_bytes, pitch) > 0;

@@ -61,13 +61,13 @@ pub const TILE_SCAN: Stage<WindowSums> = Stage::launches(
 .needs_compute_capability(3, 0)
 .requires(|_, workload| Ok(Unmet::limit("pixels per window", workload.window(), widest())));
 
-/// Outputs of a tile: those whose windows, with the pixel before them, are in the tile wherever it begins, and a
-/// multiple of a warp's width.
+/// Returns the outputs of a tile: those whose windows, with the pixel before them, are in the tile wherever it begins,
+/// and a multiple of a warp's width.
 fn outputs_of_tile(window: u32) -> u32 {
     (TILE - window - (kernel::VECTOR - 1)) / WARP * WARP
 }
 
-/// The widest window for which a tile has outputs.
+/// Returns the widest window for which a tile has outputs.
 pub fn widest() -> u32 {
     TILE - WARP - (kernel::VECTOR - 1)
 }

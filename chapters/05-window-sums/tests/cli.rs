@@ -12,7 +12,7 @@ const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_05-window-sums"), chap
 
 support::chapter_tests!(BINARY);
 
-/// The names of all stages.
+/// Returns the names of all stages.
 fn stages() -> Vec<&'static str> {
     window_sums::CHAPTER.stages.iter().map(|stage| stage.name).collect()
 }

@@ -19,7 +19,7 @@ pub enum Tile {
     Small,
 }
 
-/// How a product is divided among blocks.
+/// The division of a product among blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Division {
     /// The outputs of a block.
@@ -43,7 +43,7 @@ const WARP: u32 = 32;
 const SCHEDULERS: u32 = 4;
 
 impl Tile {
-    /// Rows and columns.
+    /// Returns the rows and columns.
     pub const fn sides(self) -> (u32, u32) {
         match self {
             Tile::Large => (128, 256),
@@ -51,7 +51,7 @@ impl Tile {
         }
     }
 
-    /// Threads of a block.
+    /// Returns the threads of a block.
     pub const fn threads(self) -> u32 {
         match self {
             Tile::Large => 256,
@@ -59,13 +59,13 @@ impl Tile {
         }
     }
 
-    /// Blocks that cover the result.
+    /// Returns the number of blocks that cover the result.
     fn blocks(self, size: Size) -> u64 {
         let (rows, columns) = self.sides();
         u64::from(size.m.div_ceil(rows)) * u64::from(size.n.div_ceil(columns))
     }
 
-    /// Blocks that a multiprocessor works on at a time.
+    /// Returns the blocks that are resident on a multiprocessor.
     fn resident(self) -> u64 {
         match self {
             Tile::Large => 1,
@@ -73,7 +73,7 @@ impl Tile {
         }
     }
 
-    /// Multiply-adds of a warp for one column of A.
+    /// Returns a warp's multiply-adds for one column of A.
     fn multiply_adds(self) -> f64 {
         let (rows, columns) = self.sides();
         f64::from(rows * columns / self.threads())
@@ -89,7 +89,7 @@ impl Tile {
         }
     }
 
-    /// Clocks of a block besides its multiply-adds: filling its buffers, storing its results.
+    /// Returns a block's clocks besides its multiply-adds: filling its buffers, storing its results.
     fn overhead(self) -> f64 {
         match self {
             Tile::Large => 9000.0,
@@ -110,7 +110,7 @@ impl Model for Clocks {
         self.tile.resident()
     }
 
-    /// The busiest scheduler's multiply-adds, and the overhead of a block.
+    /// Returns the clocks of the busiest scheduler's multiply-adds and a block's overhead.
     fn round(&self, blocks: u64, slice: u32) -> f64 {
         let warps = (blocks * u64::from(self.tile.threads() / WARP)).div_ceil(SCHEDULERS.into());
         warps as f64 / self.tile.rate(warps) * self.tile.multiply_adds() * f64::from(slice) + self.tile.overhead()
@@ -137,7 +137,7 @@ impl Division {
     }
     // ANCHOR_END: model
 
-    /// A division into about this many slices.
+    /// Returns a division into about this many slices.
     pub fn with(size: Size, tile: Tile, slices: u32) -> Self {
         Self { tile, slices: Sum::new(size.k, DEPTH).cut(slices) }
     }

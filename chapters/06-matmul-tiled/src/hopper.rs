@@ -51,7 +51,7 @@ const fn stage(name: &'static str, idea: &'static str, launches: Launches<Matmul
         .with_allowance(rounded_factors)
 }
 
-/// The copy engine needs rows of whole 16 bytes.
+/// Checks that rows are whole 16 bytes, as the copy engine needs.
 pub(crate) fn requirement(gpu: &Gpu, product: &Matmul, shared_bytes: u32) -> Result<Option<Unmet>> {
     let Size { n, k, .. } = product.size();
     let unaligned = [("n", n), ("k", k)].into_iter().find(|(_, size)| !size.is_multiple_of(4));
@@ -90,7 +90,7 @@ fn launch(
     Ok(())
 }
 
-/// The tiles of an output, across and down.
+/// Returns the tiles of an output, across and down.
 fn tiles(product: &Matmul) -> (u32, u32) {
     let Size { m, n, .. } = product.size();
     (n.div_ceil(COLUMNS), m.div_ceil(ROWS))

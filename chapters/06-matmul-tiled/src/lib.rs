@@ -136,7 +136,7 @@ pub const REGISTER_TILE_1D: Stage<Matmul> =
         launch(gpu, product, buffers, matmul::REGISTER_TILE_1D, config)
     });
 
-/// The grid of the stages with 8 x 8 outputs per thread.
+/// Returns the grid for stages with 8 x 8 outputs per thread.
 fn large_tiles(product: &Matmul) -> LaunchConfig {
     tiles(product.size(), BLOCK_ROWS, BLOCK_COLUMNS, THREADS)
 }

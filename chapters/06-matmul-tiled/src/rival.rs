@@ -14,7 +14,7 @@ use run::{Gpu, Prepared, Result, Stage, Unmet};
 use crate::slices::any_order;
 use crate::tensor::rounded_factors;
 
-/// cuBLAS needs a GPU, and to be installed.
+/// Checks for a GPU, and for an installed cuBLAS.
 fn requirement(gpu: &Gpu, product: &Matmul) -> Result<Option<Unmet>> {
     if gpu.is_simulated() {
         return Ok(Some(Unmet::Gpu { library: "cuBLAS" }));

@@ -85,7 +85,7 @@ pub fn divided(gpu: &Gpu, product: &Matmul, division: Division) -> Result<Result
     Ok(check(&got, product.oracle(), any_order(product)))
 }
 
-/// The kernel for a tile. Vectors of four numbers can be copied only if every row of `B` starts at a multiple of 16 bytes.
+/// Returns a tile's kernel. It can copy vectors of four numbers only if every row of `B` starts at a multiple of 16 bytes.
 fn kernel(tile: Tile, size: Size) -> Kernel {
     match (tile, size.n.is_multiple_of(4)) {
         (Tile::Large, true) => DOUBLE_BUFFERED_KERNEL,

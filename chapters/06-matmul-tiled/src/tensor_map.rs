@@ -37,9 +37,8 @@ pub struct Boxes {
 
 impl Boxes {
     // ANCHOR: map
-    /// The map. In shared memory, the 16-byte chunks of each row of a box are permuted so that 8 rows of a column are in
-    /// different banks.
-    /// Fails for sizes that the engine cannot copy.
+    /// Makes the map. In shared memory, the 16-byte chunks of each row of a box are permuted so that 8 rows of a column
+    /// are in different banks. Fails for sizes that the engine cannot copy.
     pub fn map(&self) -> Result<TensorMap> {
         let mut map = CUtensorMap { opaque: [0; 16] };
         let sides = [u64::from(self.columns), u64::from(self.rows)];

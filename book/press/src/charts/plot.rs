@@ -34,7 +34,7 @@ impl Axis {
         if self.by_factors { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) }
     }
 
-    /// Values to name: one, two and five times every power of ten, or about seven equal steps.
+    /// Returns values to name: one, two and five times every power of ten, or about seven equal steps.
     pub fn ticks(self) -> Vec<f64> {
         let (low, high) = self.ends;
         let round = |low: f64| {

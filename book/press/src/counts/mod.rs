@@ -112,7 +112,7 @@ fn digest_now(kernels: &Kernels, group: &str, kernel: &str) -> Option<String> {
 }
 
 impl KernelCounts {
-    /// Counts of a kernel as it is now.
+    /// Returns the counts of a kernel as it is now.
     pub fn new(group: &str, kernel: &str) -> Self {
         let digest = digest_now(Kernels::stored(), group, kernel);
         Self { group: group.to_owned(), kernel: kernel.to_owned(), digest, values: BTreeMap::new() }

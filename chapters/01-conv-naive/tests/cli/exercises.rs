@@ -36,7 +36,7 @@ impl Learner {
         command
     }
 
-    /// The exit status and all output.
+    /// Returns the exit status and all output.
     fn asks(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         (status.code(), String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap())
@@ -59,7 +59,7 @@ fn has_compiler() -> bool {
     Compiler::find().is_ok()
 }
 
-/// The compilers of this machine, by the words that choose them.
+/// Returns this machine's compilers, by the words that choose them.
 fn compilers() -> Vec<&'static str> {
     let found = [("nvrtc", Nvrtc::find().is_ok()), ("clang", Clang::find().is_ok())];
     found.into_iter().filter(|(_, is_there)| *is_there).map(|(word, _)| word).collect()
@@ -257,7 +257,7 @@ fn a_fault_is_shown_in_the_learners_own_line() {
     }
 }
 
-/// A check takes a process of its own. When none can be started, the error says so, and not that standard output is broken.
+/// Checks the error when a process cannot be started for a check. It says so, and not that standard output is broken.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_check_that_cannot_be_started_says_so() {

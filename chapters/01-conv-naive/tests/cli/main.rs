@@ -24,7 +24,7 @@ const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_01-conv-naive"), chapt
 
 support::chapter_tests!(BINARY);
 
-/// The names of the chapter's stages.
+/// Returns the names of the chapter's stages.
 fn stage_names() -> Vec<&'static str> {
     conv_naive::CHAPTER.stages.iter().map(|stage| stage.name).collect()
 }
@@ -355,7 +355,7 @@ impl Studio {
     }
 }
 
-/// `count` samples without a pattern.
+/// Returns `count` samples without a pattern.
 fn noise(count: usize, start: u32) -> Vec<i16> {
     let mut state = start;
     let mut next = || {
@@ -365,12 +365,12 @@ fn noise(count: usize, start: u32) -> Vec<i16> {
     (0..count).map(|_| next()).collect()
 }
 
-/// One channel out of several.
+/// Returns one channel of several.
 fn channel(samples: &[i16], channels: usize, channel: usize) -> Vec<f64> {
     samples.iter().skip(channel % channels).step_by(channels).map(|&sample| f64::from(sample) / 32768.0).collect()
 }
 
-/// Convolution by its definition: each sample starts an echo of the whole filter.
+/// Computes a convolution by its definition: each sample starts an echo of the whole filter.
 fn echoes(signal: &[f64], filter: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; signal.len() + filter.len() - 1];
     for (start, sample) in signal.iter().enumerate() {

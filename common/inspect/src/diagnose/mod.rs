@@ -198,7 +198,7 @@ fn effort(gpu: &Gpu, counters: Option<Counters>, timing: Option<Timing>, registe
     }
 }
 
-/// Registers per thread of the kernel that has the most.
+/// Returns the registers per thread of the kernel with the most.
 fn most_registers(gpu: &Gpu, kernels: &[Kernel]) -> Result<u32> {
     let mut most = 0;
     for kernel in kernels {

@@ -170,7 +170,7 @@ impl Jumps {
         targets.chain((!always_leaves).then_some(at + 1)).collect()
     }
 
-    /// Branches outside of loops that skip only arithmetic: their indices, and the indices that they skip.
+    /// Finds the branches outside of loops that skip only arithmetic: their indices, and the indices that they skip.
     fn over_arithmetic(&self, instructions: &[&Instruction<'_>]) -> Vec<(usize, Range<usize>)> {
         let is_harmless = |&&(at, target): &&(usize, usize)| {
             let skipped = at + 1..target;

@@ -85,7 +85,7 @@ fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most.saturating_sub(1)).chain(['…']).collect() }
 }
 
-/// Spaces at the start of a line.
+/// Counts the spaces at the start of a line.
 fn depth(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }
