@@ -34,7 +34,7 @@ pub struct Label {
     pub class: &'static str,
 }
 
-/// A layout of labels that covers no label, dot, or line.
+/// A layout of labels that overlap no other label, dot, or line.
 pub struct Words {
     within: Area,
     taken: Vec<Area>,
