@@ -10,8 +10,8 @@ use anyhow::{Context, Result};
 
 use crate::source;
 
-/// Merges these packages into a folder inside of `folder`, unless they are there already. Returns that folder, for `CUDA_PATH`. As in a toolkit
-/// that NVIDIA's installer has made, its libraries are in `lib64`, NVRTC among them.
+/// Merges these packages into a folder in `folder`, unless already there. Returns that folder, for `CUDA_PATH`. As in a toolkit that NVIDIA's
+/// installer has made, its libraries are in `lib64`, NVRTC among them.
 pub fn make(folder: &Path, packages: &[String]) -> Result<PathBuf> {
     let [toolkit, wheels] = ["cuda", "wheels"].map(|name| folder.join(name));
     source::once(&toolkit, packages, || {

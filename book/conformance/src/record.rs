@@ -39,7 +39,7 @@ impl Score {
         Self { suite: name.to_owned(), version: suite.version.clone(), commit: commit(), counts, passed_percent, others }
     }
 
-    /// Writes the counts in one line, and a line for each test that is not explained.
+    /// Writes the counts on one line, then one line per unexplained test.
     pub fn in_words(&self) -> String {
         let counts: Vec<String> = self.counts.iter().map(|(verdict, count)| format!("{count} {}", word(*verdict))).collect();
         let mut text = format!("{} {}: {} ({:.1} % passed)\n", self.suite, self.version, counts.join(", "), self.passed_percent);

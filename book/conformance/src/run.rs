@@ -75,9 +75,9 @@ pub fn alone(suite: &Suite, test: &Test, environment: &Environment, keep: Option
     Ok(Ended { test: test.name.clone(), verdict, reason })
 }
 
-/// Runs several tests in one process and returns those that certainly passed or skipped themselves: none, if the driver reported a defect,
-/// because it does not say in which test, or if the process died. All others have to run alone, because a fault in one test spoils those
-/// after it.
+/// Runs several tests in one process and returns the certain results: those of tests that passed or skipped themselves. There are none if
+/// the driver reported a defect, because it does not say in which test, or if the process died. All others have to run alone, because a
+/// fault in one test spoils those after it.
 pub fn together(suite: &Suite, start: &Start, tests: &[&Test], environment: &Environment) -> Result<Vec<Ended>> {
     let mut command = start.command();
     command.args(tests.iter().map(|test| &test.name));
@@ -162,7 +162,7 @@ fn last_line(text: &str) -> String {
     text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
 }
 
-/// Returns the last line that looks like the reason of a failure, or else the last line.
+/// Returns the last line that looks like an error. If there is none, returns the last line.
 fn last_error(output: &str) -> String {
     let marks = ["Error", "error", "panicked", "assert", "Exception"];
     let error = output.lines().rev().map(str::trim).find(|line| marks.iter().any(|mark| line.contains(mark)));

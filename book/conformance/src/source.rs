@@ -51,8 +51,8 @@ impl Start {
     }
 }
 
-/// Fetches a suite into the folder, unless `source` has it already, and builds it. Its tests will get the `environment`, and so does what
-/// lists them.
+/// Fetches a suite into the folder and builds it. Does not fetch it if `source` has it already. The suite's tests will get the
+/// `environment`, and so does the program that lists them.
 pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &Environment) -> Result<Built> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     // Tests run in another folder.
@@ -142,7 +142,7 @@ fn rust(source: &Path, arguments: &[String], environment: &Environment) -> Resul
     Ok(Built { tests, together: None })
 }
 
-/// Makes a Python environment with these packages, unless the folder has it already.
+/// Makes a Python environment with these packages, unless the folder has it.
 fn python(folder: &Path, packages: &[String]) -> Result<PathBuf> {
     let environment = folder.join("python");
     let python = environment.join("bin/python");
@@ -154,7 +154,7 @@ fn python(folder: &Path, packages: &[String]) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// Makes a folder of packages, unless an earlier run has made it of the same ones.
+/// Makes a folder of packages. Keeps one that an earlier run made of the same packages.
 pub fn once(folder: &Path, packages: &[String], make: impl FnOnce() -> Result<()>) -> Result<()> {
     let (done, wanted) = (folder.join("packages.txt"), packages.join("\n"));
     if fs::read_to_string(&done).is_ok_and(|found| found == wanted) {
@@ -164,7 +164,7 @@ pub fn once(folder: &Path, packages: &[String], make: impl FnOnce() -> Result<()
     Ok(fs::write(&done, wanted)?)
 }
 
-/// Runs a command to its end and returns what it wrote to its standard output.
+/// Runs a command to its end and returns its standard output.
 pub fn text(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().with_context(|| format!("{command:?}"))?;
     if !output.status.success() {

@@ -77,7 +77,7 @@ pub enum Kind {
 }
 
 impl Suite {
-    /// Returns the suite, or each of its variants, under a name of its own.
+    /// Returns the suite, or each of its variants, under its own name.
     pub fn variants(self, name: &str) -> Vec<(String, Self)> {
         if self.variants.is_empty() {
             return vec![(name.to_owned(), self)];

@@ -120,7 +120,7 @@ impl Archive {
         self.used.take()
     }
 
-    /// Notes that a number of a stage is used, which may be stale.
+    /// Notes that a page uses a stage's number, which may be stale.
     pub fn note_stage(&self, run: Run<'_>, stage: &str) {
         self.used_stale.set(self.used_stale.get() || run.is_stale(stage));
     }
@@ -130,8 +130,8 @@ impl Archive {
         self.used_stale.take()
     }
 
-    /// Returns a measured run with the counts of the simulated GPU of the same kind. They are of the same size if there is such a record, and
-    /// otherwise of the teaching size.
+    /// Returns a measured run with counts from the matching simulated GPU. They are of the same size if there is such a record, and otherwise of
+    /// the teaching size.
     pub fn pair(&self, name: &str) -> Result<Pair<'_>> {
         let measured = self.run(name)?;
         let device = measured.device().strip_prefix("nvidia-").with_context(|| format!("{name} is not a run on a GPU"))?;
@@ -140,7 +140,7 @@ impl Archive {
         Ok(Pair { measured, counted })
     }
 
-    /// Returns the pairs of all chapters, measured on a device at their headline size.
+    /// Returns every chapter's pair, measured on a device at headline size.
     pub fn pairs(&self, device: &str) -> Vec<Pair<'_>> {
         let headline = |run: &Run| run.name == format!("{device}/{}", run.record.chapter);
         self.runs_where(headline).into_iter().filter_map(|run| self.pair(run.name).ok()).collect()
@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
         outputs.into_iter().flatten().collect::<Vec<_>>().join(" x ")
     }
 
-    /// Returns the way to compute outputs near the border, if there are any.
+    /// Returns the method for outputs near the border, if there are any.
     pub fn border(&self) -> Option<&'a str> {
         self.record.workload.get("border").and_then(|border| border.as_str()).filter(|border| *border != "valid")
     }

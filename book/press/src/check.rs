@@ -95,13 +95,13 @@ fn check_entry(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
     }
 }
 
-/// Lists the stages that the command of an entry runs, in the order of the table.
+/// Lists the stages that an entry's command runs, in table order.
 fn stages(entry: &Entry) -> Result<Vec<&'static str>> {
     let (program, arguments) = entry.words();
     with_chapter!(program, chapter => cli::stages(chapter, &arguments).map_err(|problem| anyhow!("{program}: {problem}")))
 }
 
-/// Reads the command line of an entry, a subcommand of `book`, without running it.
+/// Reads an entry's command line, a subcommand of `book`, without running it.
 fn accept<A: Args>(entry: &Entry, subcommand: &'static str) -> Result<()> {
     let words = || entry.command.split_whitespace();
     ensure!(words().take(2).eq(["book", subcommand]), "`{}` is not `book {subcommand} …`", entry.command);

@@ -11,7 +11,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use crate::root;
 
-/// A stage's name, its file, and the parts of that file that are its code.
+/// A stage's name, its file, and the parts that are its code.
 struct Side<'a> {
     name: &'a str,
     path: &'a str,

@@ -7,10 +7,10 @@ use anyhow::Result;
 use compilers::digest;
 use run::record::{KernelDigests, Record};
 
-/// The ceilings of a run, where the name of a stage is expected: they were measured with kernels, too.
+/// The name of a run's ceilings among its stages. They were measured with kernels, too.
 pub const CEILING: &str = "ceiling";
 
-/// The digests of kernels, by the stem of the source and the kernel's name: `03-unroll/shared`.
+/// The digests of kernels by source stem and kernel name: `03-unroll/shared`.
 #[derive(Clone, Debug)]
 pub struct Kernels(BTreeMap<String, String>);
 
@@ -41,19 +41,19 @@ impl Kernels {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Returns those of a record's kernels that have changed since, or are gone.
+    /// Returns a record's kernels that have since changed or are gone.
     pub fn changed<'a>(&self, then: &'a KernelDigests) -> Vec<&'a str> {
         let has_changed =
             |(name, digest): &(&'a String, &Option<String>)| digest.is_none() || self.digest(name) != digest.as_deref();
         then.iter().filter(has_changed).map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Returns true if a kernel of a stage, or of [`CEILING`], has changed since the record was made.
+    /// Returns true if a recorded stage, or [`CEILING`], has a changed kernel.
     pub fn is_stale(&self, record: &Record, stage: &str) -> bool {
         self.stale_parts(record).iter().any(|(part, _)| *part == stage)
     }
 
-    /// Returns the stages that no longer hold, [`CEILING`] among them, each with the kernels that have changed.
+    /// Returns the stages that no longer hold, with their changed kernels. [`CEILING`] may be among them.
     pub fn stale_parts<'a>(&self, record: &'a Record) -> Vec<(&'a str, Vec<&'a str>)> {
         let stages = record.stages.iter().map(|row| (row.name.as_str(), &row.kernels));
         let parts = stages.chain([(CEILING, &record.ceiling_kernels)]).map(|(part, then)| (part, self.changed(then)));

@@ -38,7 +38,7 @@ pub fn find(page: &str) -> Result<Vec<Directive<'_>>, usize> {
     Ok(found)
 }
 
-/// The words and options of a directive, which are taken out one by one; what is left over at the end is an error.
+/// The words and options of a directive. They are taken out one by one, and what is left over at the end is an error.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Arguments {
     words: VecDeque<String>,

@@ -43,7 +43,7 @@ fn write_chapter<W: Workload>(folder: &Path, program: &Path, chapter: &Chapter<W
     Ok(())
 }
 
-/// Counts in a process of its own, because a process simulates one GPU and exercises ask about several.
+/// Counts in a separate process. A process simulates one GPU, and exercises ask about several.
 fn of_process(program: &Path, exercise: &Exercise) -> Result<Vec<f64>> {
     let output = Command::new(program).args(["counted", &exercise.chapter, &exercise.number.to_string()]).output();
     let output = output.with_context(|| program.display().to_string())?;
@@ -52,7 +52,7 @@ fn of_process(program: &Path, exercise: &Exercise) -> Result<Vec<f64>> {
     serde_json::from_slice(&output.stdout).with_context(failed)
 }
 
-/// Counts the numbers that a predict exercise asks for, and returns them as JSON.
+/// Returns the counts that a predict exercise asks for, as JSON.
 pub fn counted(chapter: &str, number: u32) -> Result<String> {
     let exercises = Exercise::all(root(), chapter)?;
     let exercise = exercises.iter().find(|exercise| exercise.number == number).context("there is no such exercise")?;

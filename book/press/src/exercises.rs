@@ -30,7 +30,7 @@ pub fn exercises(chapter: &str) -> Result<String> {
     Ok(list)
 }
 
-/// Shows all exercises with their solutions, and what the check says to typical wrong answers.
+/// Shows all exercises with their solutions. Also shows what the check says to typical wrong answers.
 pub fn solutions() -> Result<String> {
     let mut solutions = String::new();
     for (chapter, _) in chapters() {
@@ -42,7 +42,7 @@ pub fn solutions() -> Result<String> {
     Ok(solutions)
 }
 
-/// Returns a table of all chapters with how many exercises a reader has passed, which the page's script fills in.
+/// Returns a table of chapters with the number of passed exercises. The page's script fills in how many a reader has passed.
 pub fn progress() -> Result<String> {
     let mut rows = String::new();
     for (chapter, _) in chapters() {

@@ -37,7 +37,7 @@ impl<'a> Parser<'a> {
         self.chain(['+', '-'], |parser| parser.chain(['*', '/'], Self::leaf))
     }
 
-    /// Reads parts with these operators between them, and evaluates them from left to right.
+    /// Evaluates parts with these operators between them, from left to right.
     fn chain(&mut self, operators: [char; 2], part: fn(&mut Self) -> Result<Quantity>) -> Result<Quantity> {
         let mut value = part(self)?;
         while let Some(operator) = operators.into_iter().find(|operator| self.takes(*operator)) {
@@ -87,7 +87,7 @@ impl<'a> Parser<'a> {
 mod tests {
     use super::*;
 
-    /// Terms are worth the length of their field, of a record ten more.
+    /// Returns the length of a term's field, plus 10 with a record.
     fn length(term: Term) -> Result<Quantity> {
         ensure!(term.stage != "lost", "no stage {}", term.stage);
         Ok(Quantity::plain((term.field.len() + term.record.map_or(0, |_| 10)) as f64))

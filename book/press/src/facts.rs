@@ -62,7 +62,7 @@ impl Facts {
         Ok(fact)
     }
 
-    /// Returns the sources of the facts that were asked for since the last time.
+    /// Returns the sources of the facts requested since the last call.
     pub fn take_sources(&self) -> Vec<&str> {
         let recent = self.recent.take();
         self.groups.iter().filter(|(name, _)| recent.contains(*name)).map(|(_, group)| group.source.as_str()).collect()
@@ -84,7 +84,7 @@ impl Facts {
     }
 }
 
-/// Returns the number at the start of a fact, without the spaces between its thousands.
+/// Returns the number at the start of a fact, without its unit.
 pub fn number(fact: &str) -> &str {
     fact.trim_end_matches(|last: char| !last.is_ascii_digit())
 }
@@ -139,7 +139,7 @@ mod tests {
         assert!(missing.is_empty(), "not in the notes: {missing:?}");
     }
 
-    /// Returns true if a text holds a number, with any number of zeros at its end. A number with an exponent has to be there as it is.
+    /// Returns true if a text holds a number. Zeros at its end do not matter. A number with an exponent has to be there as it is.
     fn is_in(number: &str, text: &str) -> bool {
         if number.contains('e') {
             return text.split_whitespace().any(|word| word == number);

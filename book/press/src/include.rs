@@ -8,7 +8,7 @@ use anyhow::{Result, anyhow, ensure};
 use crate::directive::nearest;
 use crate::root;
 
-/// Returns the start of an include, and what it includes, with its offset in the page.
+/// Finds a page's includes: the offset of each, and what it includes.
 pub fn find(page: &str) -> impl Iterator<Item = (usize, &str)> {
     page.match_indices("{{#").filter_map(|(start, _)| {
         let rest = page[start + 3..].split_once("}}")?.0;
@@ -17,7 +17,7 @@ pub fn find(page: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Checks that a page can include a file, and the anchor that it names.
+/// Checks that a page's include finds its file and its anchor.
 pub fn check(page: &str, target: &str) -> Result<()> {
     let (path, anchor) = target.split_once(':').unwrap_or((target, ""));
     let folder = Path::new(page).parent().unwrap_or(Path::new(""));

@@ -34,7 +34,7 @@ pub fn tables() -> String {
     page
 }
 
-/// Returns the lines by name, those of one name in the order of the table. A carry is a part of its instruction and has none.
+/// Returns the lines by name, then in the order of the table. A carry is a part of its instruction and has none.
 fn lines() -> Vec<Line> {
     let mut lines: Vec<Line> = Vec::new();
     for row in TABLE.iter().filter(|row| !row.spelling.starts_with("carry of")) {
@@ -55,7 +55,7 @@ fn lines() -> Vec<Line> {
     lines
 }
 
-/// Merges patterns that differ in one place, beginning with the types at the end.
+/// Merges patterns that differ in one place. Begins with the types at the end.
 fn merged(mut patterns: Vec<Pattern>) -> Vec<Pattern> {
     let places = patterns.iter().map(Vec::len).max().unwrap_or(0);
     for from_end in 1..=places {

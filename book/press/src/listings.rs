@@ -34,13 +34,13 @@ const CONSTANT_MEMORY: &str = "c[0x3]";
 /// The beginning of the lines of `compute-sanitizer`.
 const MARK: &str = "=========";
 
-/// Chooses what is shown from those loops of a kernel that have a multiply-add. Each loop is a list of instructions.
+/// A choice of what to show from a kernel's multiply-add loops. Each loop is a list of instructions.
 type Choice = fn(Vec<Vec<String>>) -> Option<Vec<String>>;
 
 /// Makes a listing of a kernel: what it was made with, and its lines.
 type Make = fn(Kernel) -> Result<(String, String)>;
 
-/// Each listing's name and the extension of its file, its kernel, and the way to make it.
+/// Each listing's name, file extension, kernel, and the way to make it.
 const LISTINGS: [(&str, &str, Kernel, Make); 4] = [
     ("02-conv-shared.racecheck", "txt", conv_shared::SHARED_MISSING_BARRIER, |kernel| {
         races(kernel, "02-conv-shared", &["--device", "gpu", "--stage", "shared-missing-barrier", "--size", "256x512"])
@@ -78,7 +78,7 @@ fn listing(name: &str) -> Result<(&'static str, Kernel, Make)> {
     named(format_args!("there is no listing {name}"), name, listings)
 }
 
-/// Returns the maker of the machine code of a kernel, and the part to show, with the meaning of each instruction.
+/// Returns the maker of a kernel's machine code, and its chosen part. The part has the meaning of each instruction.
 fn code(kernel: Kernel, choice: Choice) -> Result<(String, String)> {
     let number = ARCHITECTURE.trim_start_matches("sm_").parse()?;
     let nvrtc = Nvrtc::find_where(|nvrtc| nvrtc.architectures().contains(&number))?;
@@ -90,7 +90,7 @@ fn code(kernel: Kernel, choice: Choice) -> Result<(String, String)> {
     Ok((maker, lines.collect()))
 }
 
-/// Returns the tool that found the races of a kernel, and its report.
+/// Returns the tool that found a kernel's races, and its report.
 fn races(kernel: Kernel, program: &str, arguments: &[&str]) -> Result<(String, String)> {
     const TOOL: &str = "compute-sanitizer";
     let program = std::env::current_exe()?.with_file_name(program);
@@ -108,8 +108,8 @@ fn races(kernel: Kernel, program: &str, arguments: &[&str]) -> Result<(String, S
     Ok((format!("{TOOL} {version}"), report))
 }
 
-/// Finds the errors of a tool among the lines of the program that it watched. The program launches the kernel many times, so errors at the
-/// same places are shown once.
+/// Finds a tool's errors among the lines of the watched program. The program launches the kernel many times, so errors at the same places
+/// are shown once.
 fn report(output: &str) -> String {
     let mut errors: Vec<Vec<&str>> = Vec::new();
     for line in output.lines().filter(|line| line.starts_with(MARK)) {
@@ -126,7 +126,7 @@ fn report(output: &str) -> String {
     errors.concat().iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Returns the code of a listing, and a last line that says so if its kernel has changed since.
+/// Returns a listing's code. A last line says so if its kernel has changed since.
 pub fn read(archive: &Archive, name: &str) -> Result<String> {
     let (extension, ..) = listing(name)?;
     let path = format!("listings/{name}.{extension}");
@@ -137,7 +137,7 @@ pub fn read(archive: &Archive, name: &str) -> Result<String> {
     Ok(code + &label)
 }
 
-/// Returns true if the kernel of a listing has changed since the listing was made.
+/// Returns true if a listing's kernel has changed since it was made.
 pub fn is_stale(listing: &str, kernels: &Kernels) -> Result<bool> {
     let head = |key: &str| listing.lines().find_map(|line| line.strip_prefix(&format!("// {key}: ")));
     let (kernel, digest) =
@@ -195,7 +195,7 @@ fn shortest(loops: Vec<Vec<String>>) -> Option<Vec<String>> {
     loops.into_iter().min_by_key(Vec::len)
 }
 
-/// Chooses from the longest loop the first load of a pair from constant memory, and the multiply-adds that use it first.
+/// Chooses a load from constant memory and its first uses. The load is the longest loop's first of a pair. The uses are multiply-adds.
 fn constants(loops: Vec<Vec<String>>) -> Option<Vec<String>> {
     let longest = loops.into_iter().max_by_key(Vec::len)?;
     let load = longest.iter().position(|line| name(line) == "ULDC" && line.contains(CONSTANT_MEMORY))?;

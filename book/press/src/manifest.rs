@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::directive::nearest;
 
-/// All entries of `book/records.toml`, by the path of the record from `book/`, for example `results/nvidia-h200/03-unroll.json`.
+/// All entries of `book/records.toml`, by the record's path from `book/` (for example `results/nvidia-h200/03-unroll.json`).
 pub struct Manifest {
     root: PathBuf,
     /// The entries, by path.
@@ -45,7 +45,7 @@ pub enum Needs {
 }
 
 impl Needs {
-    /// Returns them in words, the program that has to be on the `PATH`, and true if there has to be a GPU.
+    /// Returns the need in words, a program, and true for a GPU. The program has to be on the `PATH`.
     pub fn details(self) -> (&'static str, Option<&'static str>, bool) {
         match self {
             Needs::Sim => ("the simulator", None, false),
@@ -74,7 +74,7 @@ impl Manifest {
         Ok(Self { root: root.to_owned(), entries })
     }
 
-    /// Reads that of the repository in which this process works, because its programs may be copied to a machine with a GPU.
+    /// Reads the manifest in or above the current folder. This program itself may have been copied to a machine with a GPU.
     pub fn find() -> Result<Self> {
         let here = std::env::current_dir()?;
         let root = here.ancestors().find(|folder| folder.join("book/records.toml").is_file());

@@ -87,7 +87,7 @@ impl Style {
         })
     }
 
-    /// Writes a number in plain notation, with three significant digits if nothing else was asked for.
+    /// Writes a number in plain notation, by default with three significant digits.
     fn rounded(&self, value: f64) -> String {
         match self.decimals {
             Some(decimals) => format!("{value:.decimals$}"),

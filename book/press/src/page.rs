@@ -29,7 +29,7 @@ pub struct Page {
     pub text: String,
 }
 
-/// A way to replace a directive, given the words and options after its name.
+/// A way to replace a directive, given the rest of its words.
 #[derive(Clone, Copy)]
 enum By {
     /// With a text that the press writes.
@@ -109,7 +109,7 @@ pub fn records_of(pages: &[Page]) -> Result<BTreeSet<String>> {
     Ok(press.archive.take_used())
 }
 
-/// Draws all concept pictures, each with the words that ask for it, so that a check can look at those that no page shows yet.
+/// Draws all concept pictures, each with the words that ask for it. A check can then look at those that no page shows yet.
 pub fn pictures() -> Result<Vec<(&'static str, String)>> {
     let press = Press::without_simulator()?;
     let draw = |name| Ok((name, press.directive(&format!("picture {name} \"words\""))?));
@@ -197,7 +197,7 @@ impl Press {
         words.unwrap_or_else(|| self.number(style, &record, &expression))
     }
 
-    /// Returns a fact as it is written, or a number that follows from facts.
+    /// Returns a fact as written, or a number computed from facts.
     fn fact(&self, arguments: &mut Arguments) -> Result<String> {
         let style = Style::take(arguments)?;
         let expression = arguments.rest().join(" ");

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::page::{Page, render};
 use crate::root;
 
-/// The version of mdBook whose protocol, theme and style sheets the book is made for: the keys below, `book/*.css`, and the ids of headings.
+/// The mdBook version whose protocol, theme, and style sheets the book uses: the keys below, `book/*.css`, and the ids of headings.
 pub const MDBOOK: &str = "0.5.4";
 
 /// Renders the book in `input`, and returns it.

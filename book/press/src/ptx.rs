@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-/// Returns one iteration of a kernel's loop that was not unrolled, from its label to the jump back.
+/// Returns one iteration of a kernel's loop that was not unrolled. It goes from the loop's label to the jump back.
 pub fn remainder_loop(kernel: &str) -> Result<String> {
     let ptx = kernels::sources().iter().find_map(|source| source.ptx.split_once(&format!(".entry {kernel}(")));
     let (_, kernel) = ptx.with_context(|| format!("no stored PTX has a kernel {kernel}"))?;

@@ -164,17 +164,17 @@ fn duration(seconds: f64) -> String {
     if seconds < 90.0 { format!("{:.0} s", seconds.ceil().max(1.0)) } else { format!("{:.0} min", (seconds / 60.0).ceil()) }
 }
 
-/// PTX instructions of threads that the simulator executes per second and core, and terms that the oracle and the CPU's rows add up: about what
-/// an ordinary machine does.
+/// PTX instructions of threads that the simulator executes per second and core. [`TERMS_PER_S`] has the terms that the oracle and the CPU's
+/// rows add up. Both are about what an ordinary machine does.
 const SIMULATED_PER_S: f64 = 1.5e8;
 /// See [`SIMULATED_PER_S`].
 const TERMS_PER_S: f64 = 4e8;
-/// Seconds that a stage on a GPU takes in addition to its samples: warming up, copying, comparing.
+/// Seconds of a GPU stage besides its samples: warming up, copying, comparing.
 const GPU_STAGE_S: f64 = 0.5;
 /// Samples of each stage, and the runs before them.
 const RUNS: f64 = 20.0;
 
-/// Returns the sizes of a record and how long it takes to make it again, by its own times and counts.
+/// Returns a record's sizes and the estimated time to make it again. The estimate is from its own times and counts.
 fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     if !record.starts_with("results/") {
         return Ok((String::new(), if record.starts_with("counts/") { 60.0 } else { 2.0 }));
@@ -214,7 +214,7 @@ fn program(name: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// Runs a command, and puts what it saves in the place of the record if it can stand there.
+/// Runs a command and replaces the record with what it saves. Keeps the old record if [`accept`] refuses the new one.
 fn make(manifest: &Manifest, job: &Job, commit: &str) -> Result<()> {
     let (name, arguments) = job.entry.words();
     let path = manifest.path(job.record);

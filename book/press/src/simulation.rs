@@ -75,7 +75,7 @@ impl Question {
 /// The simulator's answer to each question; an error is text.
 pub type Answers = BTreeMap<Question, Result<String, String>>;
 
-/// Asks the simulator, in processes of `program`, which must answer to `simulate PROFILE` with [`serve`].
+/// Asks the simulator, in processes of `program`. The program must answer to `simulate PROFILE` with [`serve`].
 pub fn ask(program: &Path, questions: BTreeSet<Question>) -> Result<Answers> {
     // A process for explanations writes its launches to files, and the others need not.
     let mut by_process: BTreeMap<(String, bool), Vec<Question>> = BTreeMap::new();
@@ -115,7 +115,7 @@ pub fn serve(profile: &str, input: &str) -> Result<String> {
     Ok(serde_json::to_string(&answers.collect::<Vec<Result<String, String>>>())?)
 }
 
-/// Runs the stage that a directive names, and shows what the directive asks for.
+/// Runs a directive's stage and shows what the directive asks for.
 fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mut Arguments) -> Result<String> {
     let asked = arguments.word("a stage")?;
     let size = arguments.option("size");

@@ -7,8 +7,8 @@ use anyhow::{Context, Result};
 use crate::archive::Archive;
 use crate::manifest::{Manifest, short};
 
-/// Writes the end of a page that read these records and asked for facts of these sources; `counts` is true if it shows counts from its build.
-/// Returns nothing for a page without numbers.
+/// Writes the end of a page: its records and its facts' sources. `counts` is true if it shows counts from its build. Returns nothing for a
+/// page without numbers.
 pub fn of_page(manifest: &Manifest, archive: &Archive, records: &BTreeSet<String>, facts: &[&str], counts: bool) -> Result<String> {
     let mut lines = records.iter().map(|record| line(manifest, archive, record)).collect::<Result<Vec<_>>>()?;
     // The lines read the records, too, and the next page must not list them.

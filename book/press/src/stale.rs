@@ -82,13 +82,13 @@ mod tests {
         Kernels::stored().with(stem, &text).unwrap()
     }
 
-    /// Returns the text with another rounding in the first multiply-add of a kernel.
+    /// Returns the text with another rounding in a kernel's first multiply-add.
     fn another_instruction(ptx: &str, kernel: &str) -> String {
         let (head, rest) = ptx.split_once(&format!(".entry {kernel}(")).unwrap();
         format!("{head}.entry {kernel}({}", rest.replacen("fma.rn.f32", "fma.rz.f32", 1))
     }
 
-    /// Returns every record by its path, as if it had been made of the kernels that are stored now, whatever has changed since.
+    /// Returns every record by path, as if made from the stored kernels. It does not matter what has changed since.
     fn made_now() -> &'static BTreeMap<String, Kept> {
         static MADE: LazyLock<BTreeMap<String, Kept>> = LazyLock::new(|| {
             let manifest = manifest();
@@ -124,7 +124,7 @@ mod tests {
         kept
     }
 
-    /// Lists the parts of records that would be stale with these kernels, had they been made of the stored ones: `record: part (kernels)`.
+    /// Lists the records' parts that these kernels would make stale: `record: part (kernels)`. Assumes records of the stored kernels.
     fn newly_stale(kernels: &Kernels) -> Vec<String> {
         let of_record = |(path, kept): (&String, &Kept)| {
             let parts = kept.stale_parts(kernels).unwrap().into_iter();

@@ -18,10 +18,10 @@ const COLUMNS: [(&str, &[Verdict]); 4] = [
     ("skips itself", &[Verdict::Skipped]),
 ];
 
-/// A suite with its name, and its score if it was run as a whole.
+/// A suite with its name, and its score if it ran completely.
 type Row = (String, Suite, Option<Score>);
 
-/// Draws the scores of all suites, and below them what did not pass, and why.
+/// Draws the scores of all suites. Below them, it lists what did not pass, and why.
 pub fn scoreboard() -> Result<String> {
     let mut rows = Vec::new();
     for (name, suite) in suite::all()?.into_iter().flat_map(|(name, suite)| suite.variants(&name)) {
@@ -53,7 +53,7 @@ fn table(rows: &[Row]) -> String {
     table
 }
 
-/// Lists what did not pass, and the defects that the simulator found in the suite's own kernels; folded.
+/// Lists what did not pass and the suite's own defects, folded. The simulator found these defects in the suite's kernels.
 fn details((name, suite, score): &Row) -> String {
     let mut groups: BTreeMap<(Verdict, &str), Vec<&str>> = BTreeMap::new();
     for Ended { test, verdict, reason } in score.iter().flat_map(|score| &score.others) {
@@ -98,7 +98,7 @@ fn without_module(test: &str) -> &str {
     &test[start..]
 }
 
-/// Returns a sentence of another program, so that nothing in it is markup.
+/// Escapes a sentence of another program, so nothing in it is markup.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('*', "\\*").replace('_', "\\_")
 }

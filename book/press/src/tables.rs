@@ -23,7 +23,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Writes it for a page of the book, where the source is behind a line to open.
+    /// Writes the table for a page, with its source folded.
     pub fn for_page(&self) -> String {
         let notes = if self.notes.is_empty() { String::new() } else { format!("<p class=\"below\">{}</p>\n\n", self.notes()) };
         format!("{}\n\n{notes}{}", self.table.trim_end(), source(&self.source))
@@ -45,7 +45,7 @@ pub fn source(text: &str) -> String {
     format!("<details class=\"source\">\n<summary>Source</summary>\n\n{text}\n\n</details>")
 }
 
-/// Draws the table of a run, with a line that says what it was run on.
+/// Draws a run's table, with a line about where it ran.
 pub fn run(archive: &Archive, name: &str) -> Result<Shown> {
     let run = archive.run(name)?;
     // The names of stale stages have a mark.
@@ -74,7 +74,7 @@ fn stale_note(has_stale: bool) -> Option<String> {
     has_stale.then(|| format!("{STALE_NOTE}."))
 }
 
-/// Draws measured times next to the times that no arrangement of the same loads and multiply-adds can beat.
+/// Draws measured times next to their lower bounds. No arrangement of the same loads and multiply-adds can beat them.
 pub fn bounds(archive: &Archive, name: &str) -> Result<Shown> {
     let pair = archive.pair(name)?;
     let Pair { measured, counted } = pair;

@@ -16,7 +16,7 @@ use crate::quantity::{Dimension, Quantity};
 /// The name by which an expression asks for a fact: `[facts]group.key`.
 pub const FACTS: &str = "facts";
 
-/// Evaluates an expression whose terms belong to a run, or to [`FACTS`], unless they name another one.
+/// Evaluates an expression. Its terms belong to a run, or to [`FACTS`], unless they name another one.
 pub fn worth(archive: &Archive, facts: &Facts, run: &str, expression: &str) -> Result<Quantity> {
     let term = |term: Term| {
         let record = term.record.unwrap_or(run);
@@ -92,7 +92,7 @@ fn chip(record: &Record, field: &str) -> Option<Quantity> {
     Some(Quantity { value, dimension })
 }
 
-/// Returns bytes per second of a GPU's memory interface, which transfers twice per clock.
+/// Returns the bytes per second of a GPU's memory interface. It transfers twice per clock.
 pub fn memory_bandwidth(chip: &Profile) -> f64 {
     2.0 * f64::from(chip.memory_clock_khz) * 1e3 * f64::from(chip.memory_bus_bits) / 8.0
 }

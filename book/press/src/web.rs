@@ -28,7 +28,7 @@ const CLANG: [&str; 5] = ["bundle.js", "llvm.core.wasm", "llvm.core2.wasm", "llv
 /// The header that gives clang the names of CUDA.
 const HEADER: &str = "common/compilers/src/clang/cuda.h";
 
-/// The files that mdBook itself copies into the site, with a hash in their names.
+/// The files that mdBook copies into the site with hashed names.
 const BY_MDBOOK: [&str; 2] = ["start.js", "lab.css"];
 
 /// The files to build.
@@ -117,7 +117,7 @@ fn build(package: &str) -> Result<PathBuf> {
     Ok(folder.join(TARGET).join("web").join(package.replace('-', "_")).with_extension("wasm"))
 }
 
-/// Says so if the compiler does not have the standard library for WebAssembly.
+/// Returns a message if the compiler lacks the standard library for WebAssembly.
 fn missing_target() -> Result<Option<String>> {
     let rustc = PathBuf::from(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     let output = Command::new(&rustc).args(["--print", "target-libdir", "--target", TARGET]).output();

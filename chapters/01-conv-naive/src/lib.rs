@@ -141,9 +141,9 @@ fn naive(gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
 }
 // ANCHOR_END: naive
 
-/// No computation, only the copies that every program with its data on the host has to make: the inputs to the device,
-/// the outputs back, in ordinary host memory. The system may move or swap such memory at any time, so the driver first
-/// copies it to memory of its own.
+/// No computation, only the copies that every program with host data needs: the inputs to the device, the outputs back,
+/// in ordinary host memory. The system may move or swap such memory at any time, so the driver first copies it to
+/// memory of its own.
 pub const COPY_ONLY: Stage<Convolution> =
     Stage::copies("copy-only", "no computation: inputs to the device and outputs back, ordinary host memory", |_, conv| {
         Ok(Box::new(HostMemory {
@@ -154,7 +154,7 @@ pub const COPY_ONLY: Stage<Convolution> =
         }))
     });
 
-/// The same copies in pinned memory, which the system has promised not to move: the device reads and writes it by itself.
+/// The same copies in pinned memory, which the system will not move: the device reads and writes it by itself.
 pub const COPY_ONLY_PINNED: Stage<Convolution> =
     Stage::copies("copy-only-pinned", "the same copies, pinned host memory", |gpu, conv| {
         Ok(Box::new(HostMemory::<PinnedHostSlice<f32>> {

@@ -51,8 +51,8 @@ const LESSON: &[Comparison<Convolution>] = &[
 ];
 
 // ANCHOR: launch
-/// Launches one of this chapter's kernels, with so many outputs for each block. Blocks have the size that the kernels
-/// were compiled for, because it is also the size of their arrays in shared memory.
+/// Launches one of this chapter's kernels. Blocks have the size that the kernels were compiled for, because it is also
+/// the size of their arrays in shared memory.
 fn launch(
     kernel: Kernel,
     threads: u32,
@@ -75,14 +75,14 @@ fn launch(
 }
 // ANCHOR_END: launch
 
-/// Each value of a tile is loaded once per block instead of once per thread.
+/// A shared-memory tile, loaded once per block instead of once per thread.
 pub const SHARED: Stage<Convolution> =
     Stage::launches("shared", "a tile of signal and filter in shared memory: loaded once per block", |gpu, conv, buffers| {
         launch(kernels::conv_shared::SHARED, BLOCK, BLOCK, gpu, conv, buffers)
     });
 
-/// The samples under neighboring tiles overlap by the length of a block, and the overlap is copied twice. Larger tiles
-/// are fewer, so less is copied.
+/// Larger tiles, which are fewer, so less is copied. The samples under neighboring tiles overlap by the length of a
+/// block, and the overlap is copied twice.
 pub const SHARED_WIDE: Stage<Convolution> =
     Stage::launches("shared-wide", "tiles of four times as many taps: less is copied twice", |gpu, conv, buffers| {
         launch(kernels::conv_shared::SHARED_WIDE, BLOCK, BLOCK, gpu, conv, buffers)
@@ -96,7 +96,7 @@ pub const BLOCK_PER_OUTPUT: Stage<Convolution> = Stage::launches(
 )
 .requires(block_for_each_output);
 
-/// The grids of the first GPUs have few blocks.
+/// Checks the number of blocks. The grids of the first GPUs can have few.
 fn block_for_each_output(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
     let limit = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X)?;
     Ok(Unmet::limit("blocks", conv.outputs(), limit.unsigned_abs()))

@@ -17,7 +17,7 @@ support::chapter_tests!(BINARY);
 const STAGES: [&str; 6] = ["naive", "shared", "shared-wide", "block-per-output", "warp-per-output", "block-shuffle"];
 const MISTAKE: &str = "shared-missing-barrier";
 
-/// The number of the first line of the chapter's kernels that contains this text.
+/// Returns the number of the first kernel line with this text.
 fn source_line(text: &str) -> usize {
     1 + kernels::conv_shared::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("the text is in the source")
 }
@@ -180,8 +180,8 @@ fn a_gpu_of_2008_holds_one_block_with_wide_tiles_instead_of_four() {
     }
 }
 
-/// The stages with a thread for each output add the same products in the same order and round once per multiply-add, so not a bit may
-/// differ.
+/// Compares the stages with a thread for each output, bit for bit. They add the same products in the same order and round once per
+/// multiply-add.
 #[test]
 fn sounds_come_out_the_same_from_every_stage_with_a_thread_for_each_output() {
     let folder = tempfile::tempdir().unwrap();

@@ -66,22 +66,22 @@ fn requirement(gpu: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
     Ok(cufft().err().map(|error| Unmet::Library { reason: error.to_string() }))
 }
 
-/// The longest transform that the stage may choose.
+/// Returns the longest transform that the stage may choose.
 fn longest(conv: &Convolution) -> u32 {
     Blocks::candidates(conv.outputs(), conv.taps()).iter().map(|blocks| blocks.length).max().unwrap_or(2)
 }
 
-/// The largest rounding errors that transforms of `length` points may have beyond the workload's tolerance; derived at the head of this
-/// file.
+/// Returns the largest rounding errors of transforms of `length` points. They are allowed beyond the workload's tolerance, and derived
+/// at the head of this file.
 pub(crate) fn spread_over_the_ring(conv: &Convolution, length: u32) -> f64 {
     const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
     let largest = conv.signal().iter().fold(0.0_f64, |largest, sample| largest.max(f64::from(sample.abs())));
     UNIT_ROUNDOFF * f64::from(length).log2() * largest * largest_of_spectrum(conv.filter())
 }
 
-/// The largest magnitude of the filter's spectrum, at any frequency. It is looked for at four times as many frequencies as there are taps or
-/// more. Between these, a magnitude is at most `1 / cos(pi / 8)` times as large (Ehlich and Zeller, "Schwankung von Polynomen zwischen
-/// Gitterpunkten", 1964).
+/// Returns the largest magnitude of the filter's spectrum, at any frequency. It is looked for at four times as many frequencies as there are
+/// taps or more. Between these, a magnitude is at most `1 / cos(pi / 8)` times as large (Ehlich and Zeller, "Schwankung von Polynomen
+/// zwischen Gitterpunkten", 1964).
 fn largest_of_spectrum(filter: &[f32]) -> f64 {
     let mut points: Vec<Complex<f64>> = filter.iter().map(|weight| Complex::from(f64::from(*weight))).collect();
     points.resize((4 * filter.len()).next_power_of_two(), Complex::default());
@@ -89,7 +89,7 @@ fn largest_of_spectrum(filter: &[f32]) -> f64 {
     points.iter().map(|point| point.norm()).fold(0.0, f64::max) / (PI / 8.0).cos()
 }
 
-/// How the signal is cut.
+/// The division of the signal into blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocks {
     /// Points of a transform: even, and a product of twos, threes and fives, for which transforms are fastest.
@@ -103,12 +103,12 @@ pub struct Blocks {
 impl Blocks {
     /// Shorter transforms are not worth their launches.
     const SHORTEST: u32 = 1024;
-    /// Blocks this many times as long as the filter waste little of a transform; longer ones only need more steps. For
+    /// The longest block, in filter lengths, which wastes little of a transform. Longer ones only need more steps. For
     /// short filters we try blocks up to [`Self::LONG_ENOUGH`] anyway, because fewer blocks need less launching.
     const LONGEST: u32 = 32;
     const LONG_ENOUGH: u32 = 8192;
 
-    /// The lengths to choose from: powers of two from twice the filter's length, and the one block that holds everything.
+    /// Lists the possible lengths: powers of two from twice the filter's length, and the one block that holds everything.
     pub fn candidates(outputs: u32, taps: u32) -> Vec<Self> {
         let samples = u64::from(outputs) + u64::from(taps) - 1;
         let shortest = (2 * u64::from(taps)).next_power_of_two().max(Self::SHORTEST.into());
@@ -118,7 +118,7 @@ impl Blocks {
         powers.chain([smooth_and_even(samples)]).filter_map(|length| Self::of(length, outputs, taps)).collect()
     }
 
-    /// Blocks of this length; `None` when cuFFT could not count their points.
+    /// Returns blocks of this length. `None`: cuFFT could not count their points.
     fn of(length: u64, outputs: u32, taps: u32) -> Option<Self> {
         let most = length - u64::from(taps) + 1;
         let count = u64::from(outputs).div_ceil(most);
@@ -129,13 +129,13 @@ impl Blocks {
         Some(Self { length: length as u32, hop: hop as u32, count: count as u32 })
     }
 
-    /// Bins of a spectrum of real numbers.
+    /// Returns the bins of a spectrum of real numbers.
     fn bins(&self) -> u32 {
         self.length / 2 + 1
     }
 }
 
-/// The smallest even product of twos, threes and fives that is at least `least`.
+/// Returns the smallest even 5-smooth number that is at least `least`. Its prime factors are two, three, and five.
 fn smooth_and_even(least: u64) -> u64 {
     let divide = |mut number: u64, factor: u64| {
         while number.is_multiple_of(factor) {
@@ -206,9 +206,9 @@ pub fn gather(gpu: &Gpu, conv: &Convolution, buffers: &Buffers, blocks: Blocks, 
     Ok(())
 }
 
-/// Enqueues the kernel that multiplies every block's spectrum by the filter's, which comes before them.
+/// Enqueues the kernel that multiplies every block's spectrum by the filter's. The filter's comes first.
 pub fn multiply(gpu: &Gpu, blocks: Blocks, spectra: &mut CudaSlice<float2>) -> Result<()> {
-    /// Blocks next to each other in the grid, so that short spectra fill the device, too.
+    /// Blocks next to each other in the grid: short spectra fill the device, too.
     const SIDE_BY_SIDE: u32 = 32;
     let (bins, scale) = (blocks.bins(), 1.0 / blocks.length as f32);
     let kernel = gpu.kernel(MULTIPLY)?;

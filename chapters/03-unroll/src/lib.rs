@@ -125,7 +125,7 @@ pub const UNROLL_8: Stage<Convolution> = Stage::launches("unroll-8", "eight mult
     launch(kernels::unroll::UNROLL_8, gpu, conv, buffers)
 });
 
-/// Unrolling by 16 leaves a sixteenth of the loop overhead, which was already small.
+/// Unrolling by 16: a sixteenth of the loop overhead remains, which was already small.
 pub const UNROLL_16: Stage<Convolution> =
     Stage::launches("unroll-16", "sixteen multiply-adds per iteration", |gpu, conv, buffers| {
         launch(kernels::unroll::UNROLL_16, gpu, conv, buffers)
@@ -145,8 +145,8 @@ pub const REGISTER_TILE: Stage<Convolution> = Stage::launches(
     |gpu, conv, buffers| runs::whole_filter(kernels::unroll::REGISTER_TILE, gpu, conv, buffers),
 );
 
-/// The register tile with a smaller tile of taps, whose 6 KB of shared memory limit nothing: as many blocks are
-/// resident as its registers allow. No promise to the compiler costs it a register.
+/// The register tile with a smaller tile of taps. Its 6 KB of shared memory limit nothing: as many blocks are resident
+/// as its registers allow. No promise to the compiler costs it a register.
 pub const AT_LEAST_16: Stage<Convolution> =
     Stage::launches("at-least-16", "a register tile compiled for at least 16 resident blocks", |gpu, conv, buffers| {
         runs::whole_filter(kernels::unroll::AT_LEAST_16, gpu, conv, buffers)
@@ -164,26 +164,26 @@ pub const AT_LEAST_24: Stage<Convolution> =
         runs::whole_filter(kernels::unroll::AT_LEAST_24, gpu, conv, buffers)
     });
 
-/// All warps that a multiprocessor holds, each with half the registers that it needs.
+/// All warps a multiprocessor holds, each with half the registers it needs.
 pub const AT_LEAST_32: Stage<Convolution> =
     Stage::launches("at-least-32", "the same for at least 32 resident blocks", |gpu, conv, buffers| {
         runs::whole_filter(kernels::unroll::AT_LEAST_32, gpu, conv, buffers)
     });
 
-/// With sixteen outputs per thread there are too few threads to fill a GPU. Cutting the filter as well makes more.
+/// Slices of the filter, for more threads. Sixteen outputs per thread leave too few to fill a GPU.
 pub const SPLIT_FILTER: Stage<Convolution> = Stage::prepared(
     "split-filter",
     "a block for each slice of the filter, so that there are enough for the whole chip",
     |gpu, conv| Ok(Box::new(SplitFilter::prepare(gpu, conv)?)),
 );
 
-/// A multiply-add has three operands, and reading all three from a lane's own registers takes longer than the arithmetic.
+/// The filter in warp-wide registers. Reading all three operands from a lane's own takes longer than a multiply-add.
 pub const CONSTANT_FILTER: Stage<Convolution> =
     Stage::prepared("constant-filter", "the filter from constant memory, in registers that the whole warp shares", |gpu, conv| {
         Ok(Box::new(ConstantFilter::prepare(gpu, conv, kernels::unroll::CONSTANT_FILTER, RUN)?))
     });
 
-/// Longer runs need fewer loads, and their odd number of vectors leaves no two lanes waiting for the same bank.
+/// Longer runs, which need fewer loads. Their odd number of vectors leaves no two lanes waiting for the same bank.
 pub const LONG_RUN: Stage<Convolution> = Stage::prepared(
     "long-run",
     "28 outputs per thread: fewer loads, and an odd number of vectors avoids bank conflicts",

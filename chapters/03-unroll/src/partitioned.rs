@@ -42,7 +42,7 @@ pub const FFT_PARTITIONED: Stage<Convolution> = Stage::prepared(
 /// A longer filter leaves a transform too few outputs: it is cut into parts.
 pub const MOST_TAPS_OF_ONE_PART: u32 = 3072;
 
-/// How filter and signal are cut.
+/// The division of filter and signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// Parts of the filter.
@@ -54,7 +54,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Cuts a convolution so that no block runs over the end of a ring of [`POINTS`].
+    /// Cuts a convolution into blocks that stay within a ring of [`POINTS`].
     pub fn of(outputs: u32, taps: u32) -> Self {
         if taps > MOST_TAPS_OF_ONE_PART {
             return Self { parts: taps.div_ceil(PART), hop: PART, pairs: outputs.div_ceil(2 * PART) };
@@ -64,13 +64,13 @@ impl Cut {
         Self { parts: 1, hop: outputs.div_ceil(2 * pairs), pairs }
     }
 
-    /// Spectra of the parts of the filter and of the pairs of the signal. The last pair of outputs needs pairs of the signal after its own:
+    /// Returns the number of spectra of filter parts and signal pairs. The last pair of outputs needs pairs of the signal after its own:
     /// one for each further part.
     fn transforms(&self) -> u32 {
         self.parts + self.pairs + self.parts - 1
     }
 
-    /// Samples from the real to the imaginary parts of a pair.
+    /// Returns the samples from a pair's real to its imaginary parts.
     fn distance(&self) -> u32 {
         self.pairs * self.hop
     }
@@ -90,8 +90,8 @@ fn room_for_spectra(_: &Gpu, conv: &Convolution) -> Result<Option<Unmet>> {
     Ok(Unmet::limit("bytes for spectra", u64::from(spectra) * u64::from(POINTS) * 8, MOST_BYTES))
 }
 
-/// The rotations between the passes of a transform, as pairs of real and imaginary parts: for each of [`THREADS`] shares of a circle
-/// of [`POINTS`], and then for each of [`RADIX`] shares of one of [`THREADS`], the share 1 and 2 times, 3 and 4 times, and 8 and 12 times.
+/// Returns the rotations between a transform's passes, as real and imaginary parts: for each of [`THREADS`] shares of a circle of
+/// [`POINTS`], and then for each of [`RADIX`] shares of one of [`THREADS`], the share 1 and 2 times, 3 and 4 times, and 8 and 12 times.
 pub fn turns() -> Vec<f32> {
     const TIMES: [[u32; 2]; 3] = [[1, 2], [3, 4], [8, 12]];
     let mut turns = Vec::new();
@@ -107,7 +107,7 @@ pub fn turns() -> Vec<f32> {
     turns
 }
 
-/// A block of threads for each transform.
+/// Returns a grid with one block of threads per transform.
 fn transforms(count: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (count, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
 }

@@ -9,13 +9,13 @@ use run::{Gpu, Prepared, Result};
 
 use crate::slices::{cut, filter};
 
-/// A grid for `run` outputs per thread and `slices` slices of the filter.
+/// Returns a grid for `run` outputs per thread and `slices` slices.
 fn grid(outputs: u32, run: u32, slices: u32) -> LaunchConfig {
     let tiles = outputs.div_ceil(run * RUN_THREADS);
     LaunchConfig { grid_dim: (tiles, slices, 1), block_dim: (RUN_THREADS, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// Launches a kernel with the parameters of `register_tile`, with the whole filter as one slice: a block computes its outputs to the end.
+/// Launches a kernel with `register_tile`'s parameters, the filter as one slice: a block computes its outputs to the end.
 pub fn whole_filter(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(kernel)?;
     let (outputs, taps, whole) = (conv.outputs(), conv.taps(), filter(conv.taps()).whole());
@@ -29,14 +29,14 @@ pub fn whole_filter(kernel: Kernel, gpu: &Gpu, conv: &Convolution, buffers: &mut
 }
 
 // ANCHOR: split_filter
-/// The same kernel on slices of the filter, and a second kernel that adds up the partial sums.
+/// The same kernel on slices of the filter. A second kernel adds up the partial sums.
 pub struct SplitFilter {
     slices: Slices,
     partial: CudaSlice<f32>,
 }
 
 impl SplitFilter {
-    /// Cuts the filter for this GPU, and allocates memory for the partial sums.
+    /// Cuts the filter for this GPU and allocates the partial sums.
     pub fn prepare(gpu: &Gpu, conv: &Convolution) -> Result<Self> {
         let kernel = gpu.kernel(kernels::unroll::REGISTER_TILE)?;
         let slices = cut(gpu, &kernel, RUN, conv.outputs(), conv.taps())?;
@@ -58,7 +58,7 @@ impl Prepared<Convolution> for SplitFilter {
     }
 }
 
-/// Adds up the partial sums of `slices` slices, a row of `outputs` each.
+/// Adds up the partial sums of all slices. Each slice has a row of `outputs`.
 pub(crate) fn add_slices(
     gpu: &Gpu,
     partial: &CudaSlice<f32>,
@@ -89,7 +89,7 @@ pub struct ConstantFilter {
 }
 
 impl ConstantFilter {
-    /// Plans the pieces for a kernel with `run` outputs per thread, and allocates memory for the partial sums.
+    /// Plans a kernel's pieces and allocates the partial sums. Each thread has `run` outputs.
     pub fn prepare(gpu: &Gpu, conv: &Convolution, kernel: Kernel, run: u32) -> Result<Self> {
         let (outputs, taps) = (conv.outputs(), conv.taps());
         let piece = taps.div_ceil(taps.div_ceil(CONSTANT_TAPS)).next_multiple_of(SLOTS);
@@ -123,7 +123,7 @@ impl Prepared<Convolution> for ConstantFilter {
     }
 }
 
-/// Copies `taps` filter values from `start` on to where the kernel reads them, and zeros after them up to a multiple of
+/// Copies `taps` filter values from `start` to the kernel's constant memory. Adds zeros after them up to a multiple of
 /// [`SLOTS`].
 fn copy_to_constant_memory(gpu: &Gpu, buffers: &Buffers, start: u32, taps: u32) -> Result<()> {
     let (start, taps) = (start as usize, taps as usize);

@@ -9,18 +9,18 @@ use run::{Gpu, Result};
 
 /// Warps of a block.
 const WARPS: u64 = (RUN_THREADS / 32) as u64;
-/// A multiprocessor has four sub-partitions, each with a quarter of its arithmetic and with warps of its own.
+/// A multiprocessor's sub-partitions. Each has a quarter of its arithmetic, and its own warps.
 const SUB_PARTITIONS: u64 = 4;
-/// A warp that is alone in its sub-partition now and then waits for its own results: it needs a quarter more time than
-/// its share of the time that two warps need.
+/// The relative time of a warp that is alone in its sub-partition. Now and then it waits for its own results, and needs
+/// a quarter more than its share of the time that two warps need.
 const ALONE: f64 = 1.25;
-/// The cost of a slice besides its taps, copying samples and storing sums, as a number of taps. An estimate: it only
-/// matters between numbers of slices that are otherwise nearly equal.
+/// The cost of a slice besides its taps, in taps: copying samples and storing sums. An estimate: it only matters
+/// between numbers of slices that are otherwise nearly equal.
 const COPYING: f64 = 64.0;
 /// Taps of the shortest slice. A block copies all samples under its outputs for every slice, however short.
 const SHORTEST: u32 = 256;
 
-/// A kernel on a GPU that holds this many of its blocks on a multiprocessor.
+/// A kernel on a GPU, with its resident blocks per multiprocessor.
 #[derive(Clone, Copy, Debug)]
 pub struct Runs {
     /// Blocks on a multiprocessor at a time.
@@ -33,12 +33,12 @@ impl Model for Runs {
         self.resident.into()
     }
 
-    /// With more blocks than fit, the extra ones go to whichever multiprocessors finish first, and the model no longer holds.
+    /// Returns true. With more blocks than fit, the model does not know which multiprocessors get the extra ones.
     fn one_round_only(&self) -> bool {
         true
     }
 
-    /// The taps of the busiest sub-partition, which shares the block's warps with the other three.
+    /// Returns the taps of the busiest sub-partition. The block's warps are spread over all four.
     fn round(&self, blocks: u64, taps: u32) -> f64 {
         let warps = (blocks * WARPS).div_ceil(SUB_PARTITIONS);
         (warps as f64).max(ALONE) * (f64::from(taps) + COPYING)
@@ -46,7 +46,7 @@ impl Model for Runs {
 }
 // ANCHOR_END: model
 
-/// A filter, as a sum that can be cut.
+/// Returns a filter as a sum that can be cut.
 pub fn filter(taps: u32) -> Sum {
     Sum { most: (taps / SHORTEST).max(1), ..Sum::new(taps, SLOTS) }
 }
@@ -62,7 +62,7 @@ pub fn cut(gpu: &Gpu, kernel: &CudaFunction, run: u32, outputs: u32, taps: u32) 
 mod tests {
     use super::*;
 
-    /// The slices for an H200, which holds 16 of these blocks on a multiprocessor.
+    /// Returns the slices for an H200, with 16 resident blocks per multiprocessor.
     fn h200(tiles: u64, taps: u32) -> Slices {
         planner::plan(tiles, filter(taps), 132, &Runs { resident: 16 }).slices
     }

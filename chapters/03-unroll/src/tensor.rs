@@ -57,7 +57,7 @@ pub const TF32X3: Stage<Convolution> = Stage::prepared(
 .requires(room_for_partial_sums)
 .with_allowance(lost_below_tf32);
 
-/// Three products of f16, after powers of two have brought the factors into its range.
+/// Three products of f16. Powers of two have brought the factors into its range.
 pub const F16X3: Stage<Convolution> = Stage::prepared(
     "tensor-f16x3",
     "the same in f16, which tensor cores multiply twice as fast; accurate to 2^-39 of the largest value",
@@ -74,14 +74,14 @@ fn largest(values: &[f32]) -> f64 {
     values.iter().fold(0.0, |largest, value| largest.max(f64::from(value.abs())))
 }
 
-/// The error of tf32 below its normal numbers: the smallest step is `2^-136`, so a factor is accurate to two `u` of
-/// itself or to `2^-137`, whichever is more. That matters where either the signal or the filter is tiny and the other
-/// one is huge.
+/// Returns the error of tf32 below its normal numbers: the smallest step is `2^-136`, so a factor is accurate to two
+/// `u` of itself or to `2^-137`, whichever is more. That matters where either the signal or the filter is tiny and the
+/// other one is huge.
 fn lost_below_tf32(conv: &Convolution) -> f64 {
     f64::from(conv.taps()) * (largest(conv.signal()) + largest(conv.filter())) * 2.0_f64.powi(-137)
 }
 
-/// The error of f16 below its normal numbers.
+/// Returns the error of f16 below its normal numbers.
 ///
 /// Scaled so that the largest magnitude is between `2^14` and `2^15`, a number is accurate to half of the smallest
 /// step, `2^-25`, or to two `u` of itself, whichever is more. The workload's tolerance already has the second. The
@@ -91,7 +91,7 @@ fn lost_below_f16(conv: &Convolution) -> f64 {
     f64::from(conv.taps()) * largest(conv.signal()) * largest(conv.filter()) * 2.0_f64.powi(-38)
 }
 
-/// How the work is divided.
+/// The division of the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Division {
     /// Blocks side by side, of [`ROWS`] rows of [`COLUMNS`] outputs each.
@@ -100,13 +100,13 @@ pub struct Division {
     pub slices: Slices,
 }
 
-/// The blocks of a multiprocessor share its tensor cores, so their times add up.
+/// Blocks that share a multiprocessor's tensor cores, so their times add up.
 ///
 /// Measured on an H200: `kernels/NOTES.md`, "03-unroll-tensor", "Slices".
 struct Shared;
 
 impl Shared {
-    /// Filling a tile takes a block about as long as multiplying it by this many rows of taps.
+    /// The time to fill a tile, as rows of taps to multiply.
     const FILL: u32 = 2;
 }
 
@@ -128,7 +128,7 @@ impl Division {
     /// Rows of taps of the shortest slice: with fewer, a block spends more time filling its tile than multiplying.
     const FEWEST_LINES: u32 = 3;
 
-    /// The division with which the busiest multiprocessor finishes first.
+    /// Finds the division with which the busiest multiprocessor finishes first.
     pub fn of(outputs: u32, taps: u32, multiprocessors: u32) -> Self {
         let tiles = outputs.div_ceil(ROWS * COLUMNS);
         let rows_of_taps = (taps + COLUMNS - 1).div_ceil(COLUMNS);
@@ -140,7 +140,7 @@ impl Division {
         Ok(Self::of(conv.outputs(), conv.taps(), planner::multiprocessors(gpu)?))
     }
 
-    /// Bytes of the partial sums; none where a single slice writes the outputs themselves.
+    /// Returns the bytes of the partial sums. There are none where a single slice writes the outputs itself.
     fn partial_bytes(&self, outputs: u32) -> u64 {
         if self.slices.count > 1 { 4 * u64::from(self.slices.count) * u64::from(outputs) } else { 0 }
     }
@@ -168,8 +168,8 @@ impl Sums {
         Ok(Self { division, partial })
     }
 
-    /// Calls `multiply` to enqueue the product, with the launch shape and where to write, and adds the slices if there
-    /// are several.
+    /// Enqueues the product by `multiply`, and adds the slices, if several. `multiply` gets the launch shape and where
+    /// to write.
     fn enqueue(
         &mut self,
         gpu: &Gpu,

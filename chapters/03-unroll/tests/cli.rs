@@ -116,7 +116,7 @@ fn a_block_transforms_a_short_filter_once_for_all_its_pairs_and_a_long_one_comes
     assert_eq!(barriers("sim", "40000x3073"), 8 * (2 + 11 + 10));
 }
 
-/// The share of PTX instructions that `--explain` shows beside a line of the source, in percent.
+/// Returns a source line's percentage of PTX instructions, as `--explain` shows it.
 fn share(stage: &str, size: &str, line: &str) -> f64 {
     let text = stdout(&BINARY.run_on("sim", &["--size", size, "--explain", stage]));
     // Long lines are cut off.
@@ -124,7 +124,7 @@ fn share(stage: &str, size: &str, line: &str) -> f64 {
     listed.split_whitespace().nth(1).and_then(|share| share.parse().ok()).unwrap_or_else(|| panic!("no share in {listed:?}"))
 }
 
-/// The table of the book's page.
+/// Checks the table of the book's page.
 #[test]
 fn unrolling_takes_the_loop_away_and_leaves_the_multiply_add_with_its_loads() {
     for (stage, of_loop, of_sum) in [("shared", 61, 37), ("unroll-4", 28, 68), ("unroll-8", 17, 79), ("unroll-16", 9, 86)] {

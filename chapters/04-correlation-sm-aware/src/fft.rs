@@ -67,7 +67,7 @@ fn requirement(gpu: &Gpu, correlation: &Correlation) -> Result<Option<Unmet>> {
     Ok(columns.or(shared_memory).or_else(no_tiles).or_else(no_library))
 }
 
-/// The largest error that the stage may have beyond the workload's tolerance; derived at the head of this file.
+/// Returns the largest error allowed beyond the workload's tolerance. It is derived at the head of this file.
 fn allowance(correlation: &Correlation) -> f64 {
     const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
     let template = correlation.template();
@@ -85,9 +85,9 @@ fn allowance(correlation: &Correlation) -> f64 {
     if variances > 0.0 { f64::from(correlation.template_pixels()) * (error + 0.5) / variances.sqrt() } else { 0.0 }
 }
 
-/// The largest magnitude of a transform of these rows, at any frequency. It is looked for at four times as many frequencies as there are
-/// numbers in each direction. Between these, a magnitude is at most `1 / cos(pi / 8)` times as large for each direction (Ehlich and Zeller,
-/// "Schwankung von Polynomen zwischen Gitterpunkten", 1964).
+/// Returns the largest magnitude of these rows' transform, at any frequency. It is looked for at four times as many frequencies as there
+/// are numbers in each direction. Between these, a magnitude is at most `1 / cos(pi / 8)` times as large for each direction (Ehlich and
+/// Zeller, "Schwankung von Polynomen zwischen Gitterpunkten", 1964).
 fn largest_of_spectrum(numbers: &[f64], width: usize) -> f64 {
     let rows: Vec<&[f64]> = numbers.chunks(width).collect();
     let (across, down) = (4 * width, 4 * rows.len());
@@ -111,7 +111,7 @@ fn largest_of_spectrum(numbers: &[f64], width: usize) -> f64 {
     largest / (PI / 8.0).cos().powi(2)
 }
 
-/// The smallest `n ΣI² - (ΣI)²` of a window that is not zero, or zero if there is none.
+/// Returns the smallest nonzero `n ΣI² - (ΣI)²` of a window. Returns zero if there is none.
 fn smallest_variance(correlation: &Correlation) -> f64 {
     let (image, template, corner) = (correlation.image(), correlation.template(), correlation.corner());
     let (columns, rows) = correlation.outputs();
@@ -144,7 +144,7 @@ fn smallest_variance(correlation: &Correlation) -> f64 {
     windows.map(|(x, y)| variance(x, y)).filter(|variance| *variance > 0).min().unwrap_or(0) as f64
 }
 
-/// How the image is cut: `Tiles` of `kernels/cuda/04-correlation-sm-aware-fft.cu`, field by field, and then how many there are.
+/// The division of the image: `Tiles` of `kernels/cuda/04-correlation-sm-aware-fft.cu`, field by field, and then their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tiles {
     /// Points of a transform in each direction, a power of two.
@@ -176,7 +176,7 @@ impl Tiles {
         Self::candidates(correlation.outputs(), (template.width, template.height))
     }
 
-    /// The sizes to choose from: powers of two from twice the template's longer side, until one tile holds everything.
+    /// Lists the possible sizes: powers of two from twice the template's longer side, until one tile holds everything.
     pub fn candidates(outputs: (u32, u32), template: (u32, u32)) -> Vec<Self> {
         let smallest = (2 * template.0.max(template.1)).next_power_of_two().max(Self::SMALLEST);
         let everything = (outputs.0 + template.0 - 1).max(outputs.1 + template.1 - 1);
@@ -185,10 +185,10 @@ impl Tiles {
         sides.filter_map(|side| Self::of(side, outputs, template)).collect()
     }
 
-    /// Rings that the grid of the first kernel can have, one below the other.
+    /// The most rings in the first kernel's grid, one below the other.
     const MOST_RINGS: u64 = 65_535;
 
-    /// Tiles of this size; `None` when cuFFT could not count their points, or a grid their rings.
+    /// Returns tiles of this size. `None`: cuFFT could not count their points, or a grid their rings.
     fn of(side: u32, outputs: (u32, u32), template: (u32, u32)) -> Option<Self> {
         // Outputs are spread evenly over the tiles, so that the last one is not nearly empty.
         let cut = |outputs: u32, template: u32| {
@@ -205,12 +205,12 @@ impl Tiles {
         self.in_row * self.rows
     }
 
-    /// Points of a tile.
+    /// Returns the points of a tile.
     fn points(&self) -> u32 {
         self.side * self.side
     }
 
-    /// Bins of a spectrum of real numbers.
+    /// Returns the bins of a spectrum of real numbers.
     fn bins(&self) -> u32 {
         self.side * (self.side / 2 + 1)
     }
@@ -278,9 +278,9 @@ pub fn gather(gpu: &Gpu, correlation: &Correlation, buffers: &Buffers, tiles: Ti
     Ok(())
 }
 
-/// Enqueues the kernel that multiplies every tile's spectrum by the template's, which comes before them.
+/// Enqueues the kernel that multiplies every tile's spectrum by the template's. The template's comes first.
 fn multiply(gpu: &Gpu, tiles: Tiles, spectra: &mut CudaSlice<float2>) -> Result<()> {
-    /// Blocks next to each other in the grid, so that small spectra fill the device, too.
+    /// Blocks next to each other in the grid: small spectra fill the device, too.
     const SIDE_BY_SIDE: u32 = 32;
     let kernel = gpu.kernel(MULTIPLY)?;
     let (bins, count, scale) = (tiles.bins(), tiles.count(), 1.0 / tiles.points() as f32);
@@ -292,12 +292,12 @@ fn multiply(gpu: &Gpu, tiles: Tiles, spectra: &mut CudaSlice<float2>) -> Result<
     Ok(())
 }
 
-/// Bytes of a row of the image's tile of a block of the last kernel.
+/// Returns the bytes of a row of the last kernel's image tile.
 fn pitch(correlation: &Correlation) -> u32 {
     (WIDE + correlation.template().width - 1).next_multiple_of(UNIT)
 }
 
-/// Bytes of shared memory of a block of the last kernel.
+/// Returns a block's bytes of shared memory in the last kernel.
 fn finish_bytes(correlation: &Correlation) -> u32 {
     let pitch = pitch(correlation);
     (FINISH_ROWS + correlation.template().height - 1) * pitch + FINISH_THREADS / 32 * prefix_bytes(pitch)

@@ -16,7 +16,7 @@ use run::{Gpu, Result, Stage, Unmet};
 
 use crate::shape::Shape;
 
-/// The tile of the image as it lies in shared memory times bands of the template, and the window sums from the same tile.
+/// The tile as it lies in shared memory, times template bands. The window sums come from the same tile.
 pub const WGMMA: Stage<Correlation> = Stage::launches(
     "wgmma",
     "the tile as it is, times bands of the template, on Hopper's tensor cores; one kernel",
@@ -57,16 +57,16 @@ pub fn with_block(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, b
     Ok(())
 }
 
-/// Bytes of the sums over windows that each warp keeps for a row of a tile: a pair for each column, and one for the end of the row.
+/// Returns the bytes of a warp's window sums for a tile row: a pair for each column, and one for the end of the row.
 pub(crate) fn prefix_bytes(pitch: u32) -> u32 {
     const PAIR: u32 = 8;
     LANE_COLUMNS * ((pitch / LANE_COLUMNS) | 1) * PAIR
 }
 
-/// The most rows of a piece of the template, so that its bands fit into shared memory with the tile.
+/// The most rows of a piece of the template. Its bands have to fit into shared memory with the tile.
 const PIECE_ROWS: u32 = 52;
 
-/// How the template is cut: `Pieces` of `kernels/cuda/04-correlation-sm-aware-hopper.cu`, field by field.
+/// The division of the template: `Pieces` of `kernels/cuda/04-correlation-sm-aware-hopper.cu`, field by field.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pieces {
@@ -82,7 +82,7 @@ struct Pieces {
 unsafe impl DeviceRepr for Pieces {}
 
 impl Pieces {
-    /// As few pieces as possible, of about the same size, for blocks with this many rows of outputs.
+    /// Returns the fewest possible pieces, of about the same size. Blocks have this many rows of outputs.
     fn of((width, height): (u32, u32), block_rows: u32) -> Self {
         let across = width.div_ceil(PIECE_COLUMNS);
         // A piece starts at a multiple of `UNIT` columns, because the tensor cores' addresses are such multiples.
@@ -124,8 +124,8 @@ impl Block {
         Self::ALL[Self::ALL.len() - 1]
     }
 
-    /// The lowest blocks of which each gets a multiprocessor of its own. If there are too many outputs for that, the highest that fit
-    /// into shared memory.
+    /// Chooses the lowest blocks that each get their own multiprocessor. If there are too many outputs for that, chooses the highest
+    /// that fit into shared memory.
     fn choose(multiprocessors: u32, shared_bytes: u32, (columns, rows): (u32, u32), template: (u32, u32)) -> Self {
         let blocks = |block: &&Self| columns.div_ceil(WIDE) * rows.div_ceil(block.rows);
         let fits = |block: &&Self| block.shared_bytes(template) <= shared_bytes;
@@ -135,8 +135,8 @@ impl Block {
 }
 
 impl Block {
-    /// Bytes of shared memory: the tile, and the bands with the padded rows that they are made from. The sums of products and the
-    /// windows' sums take the place of the bands.
+    /// Returns the bytes of shared memory: the tile, and the bands with the padded rows that they are made from. The sums of
+    /// products and the windows' sums take the place of the bands.
     fn shared_bytes(&self, template: (u32, u32)) -> u32 {
         let Pieces { rows, units, steps, pitch, tile_rows, .. } = Pieces::of(template, self.rows);
         let [rows, units, steps, pitch, tile_rows] = [rows, units, steps, pitch, tile_rows].map(i32::unsigned_abs);

@@ -90,7 +90,7 @@ const LESSON: &[Comparison<Correlation>] = &[
         .because("The tensor cores read the image where it lies, and one kernel does the work of four."),
 ];
 
-/// A grid with one output per thread.
+/// Returns a grid with one output per thread.
 fn one_each(correlation: &Correlation, shared_mem_bytes: u32) -> LaunchConfig {
     let (columns, rows) = correlation.outputs();
     let grid_dim = (columns.div_ceil(BLOCK_X), rows.div_ceil(BLOCK_Y), 1);
@@ -145,7 +145,7 @@ fn global(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result
 }
 
 // ANCHOR: constant
-/// The template in constant memory, which sends the same pixel to all lanes of a warp at once.
+/// The template in constant memory, which broadcasts each pixel to a warp.
 pub const CONSTANT: Stage<Correlation> = Stage::launches("constant", "the template in constant memory", constant);
 
 fn constant(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Result<()> {
@@ -162,8 +162,8 @@ fn constant(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers) -> Resu
     Ok(())
 }
 
-/// Copies the template from its buffer to the module's variable, as `cudaMemcpyToSymbol` does. The variable holds the
-/// largest template that the workload accepts.
+/// Copies the template to the module's variable, as `cudaMemcpyToSymbol` does. The variable holds the largest template
+/// that the workload accepts.
 fn fill_constant(gpu: &Gpu, buffers: &Buffers) -> Result<()> {
     let module = gpu.module(&correlation::SOURCE)?;
     let mut symbol = module.get_global(correlation::TEMPLATE, &gpu.stream)?;
@@ -177,7 +177,7 @@ pub const SHARED: Stage<Correlation> =
         by_generation(gpu, correlation, buffers, [TileKernel::Coefficients(correlation::SHARED); 2])
     });
 
-/// Launches a kernel that keeps a tile of the image in shared memory.
+/// Launches a kernel with a tile of the image in shared memory.
 pub fn with_tile(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernel: TileKernel, tile: Tile) -> Result<()> {
     fill_constant(gpu, buffers)?;
     let (TileKernel::Coefficients(function) | TileKernel::CoefficientsAndSums(function)) = kernel;
@@ -197,7 +197,7 @@ pub fn with_tile(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, ke
     Ok(())
 }
 
-/// The same tile, with multiplications of the width that the device multiplies fastest.
+/// The same tile, with the device's fastest width of multiplication.
 pub const SHARED_SM: Stage<Correlation> = Stage::launches(
     "shared-sm",
     "multiplications of 24 bits on compute capability 1.x, of 32 bits on all others",
@@ -207,7 +207,7 @@ pub const SHARED_SM: Stage<Correlation> = Stage::launches(
     },
 );
 
-/// Launches the kernel for the device's generation, of one for 24 bits and one for 32, or [`CONSTANT`] where the tile does not fit.
+/// Launches the 24-bit or 32-bit kernel for the device's generation. Launches [`CONSTANT`] where the tile does not fit.
 fn by_generation(gpu: &Gpu, correlation: &Correlation, buffers: &mut Buffers, kernels: [TileKernel; 2]) -> Result<()> {
     let [bits_24, bits_32] = kernels;
     match chosen(gpu, correlation)? {

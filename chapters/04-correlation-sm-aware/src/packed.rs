@@ -10,31 +10,31 @@ use run::{Gpu, Prepared, Result, Stage, Unmet};
 use crate::shape::Shape;
 use crate::variant::{Attributes, Tile};
 
-/// Words of a row of the template.
+/// Returns the words of a row of the template.
 fn words_per_row(correlation: &Correlation) -> u32 {
     correlation.template().width.div_ceil(VECTOR)
 }
 
-/// Words of the template in the kernels' order, with the rows of zeros after it.
+/// Returns the words of the template in the kernels' order. Includes the rows of zeros after it.
 fn template_words(correlation: &Correlation) -> u32 {
     words_per_row(correlation) * (correlation.template().height + TALL - 1)
 }
 
-/// The tile of a block whose threads have `wide` outputs side by side and `tall` below each other: whole words, and one
-/// more at the end of each row, because a window that starts inside a word also ends inside one.
+/// Returns a block's tile for `wide` by `tall` outputs per thread: whole words, and one more at the end of each row,
+/// because a window that starts inside a word also ends inside one.
 fn tile(correlation: &Correlation, wide: u32, tall: u32) -> Tile {
     let pitch = (BLOCK_X * wide).next_multiple_of(VECTOR) + (words_per_row(correlation) + 1) * VECTOR;
     Tile { pitch, rows: BLOCK_Y * tall + correlation.template().height - 1 }
 }
 
-/// Requirements of kernels with such a tile: constant memory for the template, and shared memory for the tile.
+/// Checks what kernels with such a tile require: constant memory for the template, and shared memory for the tile.
 fn requirement(gpu: &Gpu, correlation: &Correlation, tile: Tile) -> Result<Option<Unmet>> {
     let constant = Unmet::limit("words of constant memory", template_words(correlation), MOST_WORDS);
     let shared_bytes = Attributes::of(gpu)?.shared_bytes;
     Ok(constant.or_else(|| Unmet::shared_memory(tile.bytes(), shared_bytes)))
 }
 
-/// A grid with `wide` x `tall` outputs per thread.
+/// Returns a grid with `wide` x `tall` outputs per thread.
 fn config(correlation: &Correlation, wide: u32, tall: u32) -> LaunchConfig {
     let (columns, rows) = correlation.outputs();
     let grid_dim = (columns.div_ceil(BLOCK_X * wide), rows.div_ceil(BLOCK_Y * tall), 1);
@@ -65,7 +65,7 @@ pub const DP4A: Stage<Correlation> = Stage::launches("dp4a", "four pixels per in
 .needs_compute_capability(6, 1)
 .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, 1, 1)));
 
-/// Four neighboring outputs per thread, which share the words that the thread reads.
+/// Four neighboring outputs per thread, which share the words it reads.
 pub const DP4A_TILE: Stage<Correlation> =
     Stage::launches("dp4a-tile", "four neighboring outputs per thread share what it reads", |gpu, correlation, buffers| {
         with_words(gpu, correlation, buffers, dp4a::DP4A_TILE, VECTOR)
@@ -98,7 +98,7 @@ pub const BOX_SUMS: Stage<Correlation> = Stage::prepared(
 .needs_compute_capability(6, 1)
 .requires(|gpu, correlation| requirement(gpu, correlation, tile(correlation, VECTOR, TALL)));
 
-/// ΣI and ΣI² of every output, pair by pair, and of the rows that they are added from.
+/// ΣI and ΣI² of every output, pair by pair. `of_rows` has those of the rows that they are added from.
 pub(crate) struct BoxSums {
     of_rows: CudaSlice<u32>,
     pub(crate) of_windows: CudaSlice<u32>,

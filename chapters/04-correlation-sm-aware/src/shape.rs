@@ -23,7 +23,7 @@ pub(crate) struct Shape {
 unsafe impl DeviceRepr for Shape {}
 
 impl Shape {
-    /// The template's sums are computed here, on the CPU, because they are the same for every output.
+    /// Returns the shape with the template's sums. The CPU computes them, because they are the same for every output.
     pub(crate) fn of(correlation: &Correlation) -> Self {
         let (template_sum, template_variance) = correlation.template_sum_and_variance();
         let ((corner_x, corner_y), (columns, rows)) = (correlation.corner(), correlation.outputs());

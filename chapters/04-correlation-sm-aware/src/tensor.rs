@@ -17,13 +17,13 @@ pub const TENSOR_CORES: Stage<Correlation> =
     })
     .needs_compute_capability(8, 0);
 
-/// Words of all bands of the template.
+/// Returns the words of all bands of the template.
 fn band_words(correlation: &Correlation) -> u32 {
     let template = correlation.template();
     template.width.div_ceil(CHUNK) * template.height * BAND_WORDS
 }
 
-/// The sums that do not depend on the template, and memory for the template's bands.
+/// Sums independent of the template, and memory for the template's bands.
 struct Tensor {
     sums: BoxSums,
     bands: CudaSlice<u32>,

@@ -20,7 +20,7 @@ pub struct Attributes {
     pub shared_bytes: u32,
 }
 
-/// How wide the multiplications of the inner loop are.
+/// The width of the inner loop's multiplications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Multiply {
     /// 24 bits: one instruction on compute capability 1.x, several on everything since.
@@ -29,7 +29,7 @@ pub enum Multiply {
     Bits32,
 }
 
-/// A kernel that keeps a tile of the image in shared memory, by the arguments that it takes.
+/// A kernel with an image tile in shared memory, by its arguments.
 #[derive(Clone, Copy, Debug)]
 pub enum TileKernel {
     /// Image, shape, pitch of the tile, coefficients.
@@ -38,7 +38,7 @@ pub enum TileKernel {
     CoefficientsAndSums(Kernel),
 }
 
-/// The kernel for a stage that keeps a tile of the image in shared memory.
+/// The kernel for a stage with an image tile in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Variant {
@@ -48,7 +48,7 @@ pub enum Variant {
     Constant { tile_bytes: u32 },
 }
 
-/// The part of the image that a block of threads keeps in shared memory.
+/// The part of the image that a block keeps in shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tile {
     /// Bytes from one row to the next.
@@ -58,19 +58,19 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The tile of a block with one output per thread.
+    /// Returns the tile of a block with one output per thread.
     pub fn of_block(template: (u32, u32)) -> Self {
         Self { pitch: BLOCK_X + template.0 - 1, rows: BLOCK_Y + template.1 - 1 }
     }
 
-    /// Bytes of shared memory.
+    /// Returns the bytes of shared memory.
     pub fn bytes(&self) -> u32 {
         self.pitch * self.rows
     }
 }
 
 impl Attributes {
-    /// The attributes of an open device.
+    /// Returns the attributes of an open device.
     pub fn of(gpu: &Gpu) -> Result<Self> {
         let shared_bytes = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.unsigned_abs();
         Ok(Self { compute_capability: gpu.info().compute_capability, shared_bytes })
@@ -79,7 +79,7 @@ impl Attributes {
 
 // ANCHOR: choose
 impl Variant {
-    /// The kernel for a device and a template of this width and height.
+    /// Chooses the kernel for a device and a template's width and height.
     pub fn choose(device: Attributes, template: (u32, u32)) -> Self {
         let tile = Tile::of_block(template);
         if tile.bytes() > device.shared_bytes {
@@ -91,7 +91,7 @@ impl Variant {
 }
 // ANCHOR_END: choose
 
-/// The choice for a workload on an open device.
+/// Returns the choice for a workload on an open device.
 pub(crate) fn chosen(gpu: &Gpu, correlation: &Correlation) -> Result<Variant> {
     let template = correlation.template();
     Ok(Variant::choose(Attributes::of(gpu)?, (template.width, template.height)))

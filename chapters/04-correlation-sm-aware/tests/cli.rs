@@ -28,13 +28,13 @@ const STAGES: [&str; 12] = [
     "wgmma",
 ];
 
-/// A PNG of a picture.
+/// Writes a PNG of a picture.
 fn png(path: &Path, picture: &Gray) {
     let rgb: Vec<u8> = picture.pixels.iter().flat_map(|&level| [level; 3]).collect();
     write_png(&mut fs::File::create(path).unwrap(), picture.width, picture.height, &rgb).unwrap();
 }
 
-/// A picture in which no two regions are alike.
+/// Returns a picture in which no two regions are alike.
 fn picture() -> Gray {
     let mixed = |i: u32| {
         let product = (i + 1).wrapping_mul(0x9e37_79b9);

@@ -55,7 +55,7 @@ fn cpu(workload: &Histogram, output: &mut [f32]) {
     output.iter_mut().zip(counts).for_each(|(output, count)| *output = count as f32);
 }
 
-/// Sets the counters to zero, counts with blocks that have `pixels` pixels each, and delivers the counts.
+/// Zeroes the counters, counts `pixels` pixels per block, and delivers the counts.
 fn count(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers, kernel: Kernel, pixels: u32) -> Result<()> {
     gpu.stream.memset_zeros(&mut buffers.counts)?;
     let counting = gpu.kernel(kernel)?;

@@ -31,13 +31,13 @@ impl Shape {
     }
 }
 
-/// A grid with one output per thread, and a row of blocks for each row of the image.
+/// Returns a grid with one output per thread. Each row of the image has a row of blocks.
 pub(crate) fn one_each(sums: &WindowSums) -> LaunchConfig {
     let grid_dim = ((sums.columns().len() as u32).div_ceil(BLOCK), sums.image().height, 1);
     LaunchConfig { grid_dim, block_dim: (BLOCK, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// Launches a kernel that takes the image, the shape, and both halves of the output, as most of this chapter's kernels do.
+/// Launches a kernel with the image, shape, and both output halves. Most of this chapter's kernels take these.
 pub(crate) fn launch(gpu: &Gpu, workload: &WindowSums, buffers: &mut Buffers, kernel: Kernel, config: LaunchConfig) -> Result<()> {
     let kernel = gpu.kernel(kernel)?;
     let shape = Shape::of(workload);
@@ -75,8 +75,8 @@ pub(crate) fn only(half: Half, gpu: &Gpu, workload: &WindowSums, buffers: &mut B
     Ok(())
 }
 
-/// The rounding errors of stages that add results of `powf`, which CUDA promises to 4 units in the last place (CUDA C++
-/// Programming Guide, "Mathematical Functions").
+/// Returns the rounding errors of stages that add results of `powf`. CUDA promises it to 4 units in the last place
+/// (CUDA C++ Programming Guide, "Mathematical Functions").
 pub fn squares_by_powf(workload: &WindowSums) -> f64 {
     workload.rounding_of_f32_sums(4)
 }

@@ -27,7 +27,7 @@ fn prepare(gpu: &Gpu, workload: &WindowSums) -> Result<Box<dyn Prepared<WindowSu
     Ok(Box::new(Integral { pixels_to, squares_to, state: gpu.stream.alloc_zeros(1 + 2 * tiles(workload) as usize)? }))
 }
 
-/// Tiles of all rows: the blocks of the scan.
+/// Returns the number of tiles of all rows: the blocks of the scan.
 fn tiles(workload: &WindowSums) -> u32 {
     workload.image().width.div_ceil(SCAN_TILE) * workload.image().height
 }

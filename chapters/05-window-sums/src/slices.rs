@@ -13,7 +13,7 @@ use crate::launch::{Shape, squares_by_powf};
 pub const THREADS: u32 = 128;
 /// Slices of [`PADDED_SLICES`] start at multiples of this many words.
 pub const PADDING: u32 = 16;
-/// Bytes of a block's shared memory that compute capability 1.x reserves for the arguments of the kernel.
+/// Bytes of a block's shared memory for arguments on compute capability 1.x.
 const ARGUMENTS: u32 = 256;
 
 /// The original's last version: a slice of shared memory for each thread and sum.
@@ -24,7 +24,7 @@ pub const SHARED_SLICES: Stage<WindowSums> =
     .with_allowance(squares_by_powf)
     .requires(|gpu, workload| requirement(gpu, workload.window()));
 
-/// The same with slices of a round number of words, which looks tidier and is slower.
+/// The same with a round number of words per slice. It looks tidier and is slower.
 pub const PADDED_SLICES: Stage<WindowSums> =
     Stage::launches("padded-slices", "slower: slices that start at multiples of 16 words", |gpu, workload, buffers| {
         launch(gpu, workload, buffers, padded(workload.window()))
@@ -32,17 +32,17 @@ pub const PADDED_SLICES: Stage<WindowSums> =
     .with_allowance(squares_by_powf)
     .requires(|gpu, workload| requirement(gpu, padded(workload.window())));
 
-/// Words from one slice to the next when each starts at a multiple of [`PADDING`].
+/// Returns the words from slice to slice, a multiple of [`PADDING`].
 fn padded(window: u32) -> u32 {
     window.next_multiple_of(PADDING)
 }
 
-/// Threads of a block whose slices start `pitch` words apart: as many as fit the shared memory of a block.
+/// Returns a block's threads if slices start `pitch` words apart: as many as fit the shared memory of a block.
 pub fn threads(shared_bytes: u32, pitch: u32) -> u32 {
     threads_that_fit(shared_bytes - ARGUMENTS, bytes_per_thread(pitch), THREADS)
 }
 
-/// Two slices of floats.
+/// Returns the bytes of two slices of floats.
 fn bytes_per_thread(pitch: u32) -> u32 {
     2 * pitch * size_of::<f32>() as u32
 }
@@ -51,7 +51,7 @@ fn shared_bytes(gpu: &Gpu) -> Result<u32> {
     Ok(gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK)?.unsigned_abs())
 }
 
-/// The slices of one thread must fit a block's shared memory.
+/// Checks that one thread's slices fit a block's shared memory.
 fn requirement(gpu: &Gpu, pitch: u32) -> Result<Option<Unmet>> {
     let shared_bytes = shared_bytes(gpu)?;
     let fits = threads(shared_bytes, pitch) > 0;

@@ -8,13 +8,13 @@ use run::{Stage, Unmet};
 
 use crate::launch::{launch, one_each};
 
-/// For every row, blocks of `threads` threads and `outputs` outputs, from the first column of the output on.
+/// Returns a grid with blocks of `outputs` outputs for every row. They start at the output's first column.
 fn blocks(workload: &WindowSums, outputs: u32, threads: u32) -> LaunchConfig {
     let grid_dim = ((workload.columns().len() as u32).div_ceil(outputs), workload.image().height, 1);
     LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// The same from the last multiple of a warp's width up to that column, so that blocks begin where vectors do.
+/// Returns the same, but from a multiple of a warp's width: the last up to that column, where a vector begins.
 fn aligned_blocks(workload: &WindowSums, outputs: u32, threads: u32) -> LaunchConfig {
     let columns = workload.columns();
     let from = columns.start / WARP * WARP;
@@ -42,14 +42,14 @@ pub const VECTOR: Stage<WindowSums> =
         launch(gpu, workload, buffers, kernel::VECTORS, config)
     });
 
-/// Prefix sums of the changes from one output to the next, along a whole row.
+/// Prefix sums, along a whole row, of the changes between outputs.
 pub const ROW_SCAN: Stage<WindowSums> =
     Stage::launches("row-scan", "prefix sums of the changes along a row, for windows of any width", |gpu, workload, buffers| {
         launch(gpu, workload, buffers, kernel::ROW_SCAN, blocks(workload, workload.image().width, ROW_THREADS))
     })
     .needs_compute_capability(3, 0);
 
-/// A window's sum as the difference of two prefix sums of a tile.
+/// Window sums, each the difference of two prefix sums of a tile.
 pub const TILE_SCAN: Stage<WindowSums> = Stage::launches(
     "tile-scan",
     "prefix sums of a tile: the sum over a window is the difference of two",
@@ -61,13 +61,13 @@ pub const TILE_SCAN: Stage<WindowSums> = Stage::launches(
 .needs_compute_capability(3, 0)
 .requires(|_, workload| Ok(Unmet::limit("pixels per window", workload.window(), widest())));
 
-/// Outputs of a tile: those whose windows, with the pixel before them, are in the tile wherever it begins, and a
-/// multiple of a warp's width.
+/// Returns the outputs of a tile: those whose windows, with the pixel before them, are in the tile wherever it begins,
+/// and a multiple of a warp's width.
 fn outputs_of_tile(window: u32) -> u32 {
     (TILE - window - (kernel::VECTOR - 1)) / WARP * WARP
 }
 
-/// The widest window for which a tile has outputs.
+/// Returns the widest window for which a tile has outputs.
 pub fn widest() -> u32 {
     TILE - WARP - (kernel::VECTOR - 1)
 }

@@ -12,12 +12,12 @@ const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_05-window-sums"), chap
 
 support::chapter_tests!(BINARY);
 
-/// The names of all stages.
+/// Returns the names of all stages.
 fn stages() -> Vec<&'static str> {
     window_sums::CHAPTER.stages.iter().map(|stage| stage.name).collect()
 }
 
-/// Writes a PGM of dark strokes on paper that grows darker from left to right.
+/// Writes a PGM of dark strokes on paper that darkens rightward.
 fn write_page(path: &Path) {
     let (width, height) = (96_u32, 20_u32);
     let ink = |x: u32, y: u32| x % 12 == 5 && (4..16).contains(&y);

@@ -19,7 +19,7 @@ pub enum Tile {
     Small,
 }
 
-/// How a product is divided among blocks.
+/// The division of a product among blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Division {
     /// The outputs of a block.
@@ -28,12 +28,12 @@ pub struct Division {
     pub slices: Slices,
 }
 
-/// The length of a slice is a multiple of this many columns of A.
+/// The divisor of a slice's length, in columns of A.
 const DEPTH: u32 = 8;
 /// The most slices.
 const MOST_SLICES: u32 = 32;
-/// Clocks of the launch that adds up slices, after another launch on the same stream: the cost of eight slices for a product of
-/// 80 x 48 x 64 in a run of the chapter.
+/// Clocks of the launch that adds up slices. It follows another launch on the same stream. This is the cost of eight slices for
+/// a product of 80 x 48 x 64 in a run of the chapter.
 const LAUNCH: f64 = 8000.0;
 /// Bytes per clock that this launch moves.
 const BYTES_PER_CLOCK: f64 = 1500.0;
@@ -43,7 +43,7 @@ const WARP: u32 = 32;
 const SCHEDULERS: u32 = 4;
 
 impl Tile {
-    /// Rows and columns.
+    /// Returns the rows and columns.
     pub const fn sides(self) -> (u32, u32) {
         match self {
             Tile::Large => (128, 256),
@@ -51,7 +51,7 @@ impl Tile {
         }
     }
 
-    /// Threads of a block.
+    /// Returns the threads of a block.
     pub const fn threads(self) -> u32 {
         match self {
             Tile::Large => 256,
@@ -59,13 +59,13 @@ impl Tile {
         }
     }
 
-    /// Blocks that cover the result.
+    /// Returns the number of blocks that cover the result.
     fn blocks(self, size: Size) -> u64 {
         let (rows, columns) = self.sides();
         u64::from(size.m.div_ceil(rows)) * u64::from(size.n.div_ceil(columns))
     }
 
-    /// Blocks that a multiprocessor works on at a time.
+    /// Returns the blocks that are resident on a multiprocessor.
     fn resident(self) -> u64 {
         match self {
             Tile::Large => 1,
@@ -73,13 +73,13 @@ impl Tile {
         }
     }
 
-    /// Multiply-adds of a warp for one column of A.
+    /// Returns a warp's multiply-adds for one column of A.
     fn multiply_adds(self) -> f64 {
         let (rows, columns) = self.sides();
         f64::from(rows * columns / self.threads())
     }
 
-    /// Multiply-adds that a scheduler with this many warps starts per clock, each for a whole warp.
+    /// Returns the multiply-adds per clock of a scheduler with `warps` warps. Each is for a whole warp.
     fn rate(self, warps: u64) -> f64 {
         match (self, warps) {
             (Tile::Large, _) => 0.81,
@@ -89,7 +89,7 @@ impl Tile {
         }
     }
 
-    /// Clocks of a block besides its multiply-adds: filling its buffers, storing its results.
+    /// Returns a block's clocks besides its multiply-adds: filling its buffers, storing its results.
     fn overhead(self) -> f64 {
         match self {
             Tile::Large => 9000.0,
@@ -110,13 +110,13 @@ impl Model for Clocks {
         self.tile.resident()
     }
 
-    /// The busiest scheduler's multiply-adds, and the overhead of a block.
+    /// Returns the clocks of the busiest scheduler's multiply-adds and a block's overhead.
     fn round(&self, blocks: u64, slice: u32) -> f64 {
         let warps = (blocks * u64::from(self.tile.threads() / WARP)).div_ceil(SCHEDULERS.into());
         warps as f64 / self.tile.rate(warps) * self.tile.multiply_adds() * f64::from(slice) + self.tile.overhead()
     }
 
-    /// One more launch, which reads the partial sums of every slice and writes the results.
+    /// Returns the clocks of one more launch. It reads the partial sums of every slice and writes the results.
     fn adding(&self, slices: u32) -> f64 {
         let outputs = f64::from(self.size.m) * f64::from(self.size.n);
         LAUNCH + f64::from(slices + 1) * outputs * 4.0 / BYTES_PER_CLOCK
@@ -124,7 +124,7 @@ impl Model for Clocks {
 }
 
 impl Division {
-    /// The division with the shortest estimated time, of both tiles and all numbers of slices.
+    /// Finds the division with the shortest estimated time. Tries both tiles and all numbers of slices.
     pub fn of(size: Size, multiprocessors: u32) -> Self {
         let sum = Sum { most: MOST_SLICES, ..Sum::new(size.k, DEPTH) };
         let plan = |tile: Tile| planner::plan(tile.blocks(size), sum, multiprocessors, &Clocks { tile, size });
@@ -137,7 +137,7 @@ impl Division {
     }
     // ANCHOR_END: model
 
-    /// A division into about this many slices.
+    /// Returns a division into about this many slices.
     pub fn with(size: Size, tile: Tile, slices: u32) -> Self {
         Self { tile, slices: Sum::new(size.k, DEPTH).cut(slices) }
     }

@@ -16,14 +16,14 @@ use run::{Gpu, Result, Stage, Unmet};
 use crate::tensor::rounded_factors;
 use crate::tensor_map::Boxes;
 
-/// One instruction of four warps multiplies 64 x 8 by 8 x 256 numbers.
+/// Tensor cores for four warps together. One instruction multiplies 64 x 8 by 8 x 256 numbers.
 pub const WGMMA: Stage<Matmul> =
     stage("wgmma", "tensor cores for four warps together, tiles by the copy engine", |gpu, product, buffers| {
         let (across, down) = tiles(product);
         launch(gpu, product, buffers, WGMMA_KERNEL, 1, ((across, down, 1), CONSUMERS))
     });
 
-/// While one pair of tiles is used, three more are on their way.
+/// Four pairs of tiles. While one is used, three more are on their way.
 pub const WGMMA_RING: Stage<Matmul> =
     stage("wgmma-ring", "four pairs of tiles, three of them on their way", |gpu, product, buffers| {
         let (across, down) = tiles(product);
@@ -36,7 +36,7 @@ pub const WGMMA_PRODUCER: Stage<Matmul> = stage("wgmma-producer", "one warp copi
     launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((across * down, 1, 1), THREADS))
 });
 
-/// One block per multiprocessor, which copies the next tiles while it stores the last outputs.
+/// One block per multiprocessor. It copies the next tiles while it stores the last outputs.
 pub const WGMMA_TF32: Stage<Matmul> =
     stage("wgmma-tf32", "one block per multiprocessor, many tiles per block", |gpu, product, buffers| {
         let (across, down) = tiles(product);
@@ -51,7 +51,7 @@ const fn stage(name: &'static str, idea: &'static str, launches: Launches<Matmul
         .with_allowance(rounded_factors)
 }
 
-/// The copy engine needs rows of whole 16 bytes.
+/// Checks that rows are whole 16 bytes, as the copy engine needs.
 pub(crate) fn requirement(gpu: &Gpu, product: &Matmul, shared_bytes: u32) -> Result<Option<Unmet>> {
     let Size { n, k, .. } = product.size();
     let unaligned = [("n", n), ("k", k)].into_iter().find(|(_, size)| !size.is_multiple_of(4));
@@ -90,7 +90,7 @@ fn launch(
     Ok(())
 }
 
-/// The tiles of an output, across and down.
+/// Returns the tiles of an output, across and down.
 fn tiles(product: &Matmul) -> (u32, u32) {
     let Size { m, n, .. } = product.size();
     (n.div_ceil(COLUMNS), m.div_ceil(ROWS))

@@ -99,13 +99,13 @@ fn cpu(product: &Matmul, output: &mut [f32]) {
     });
 }
 
-/// A grid with a block of `threads` threads for each tile of the result.
+/// Returns a grid with one block for each tile of the result.
 fn tiles(size: Size, rows: u32, columns: u32, threads: u32) -> LaunchConfig {
     let grid_dim = (size.n.div_ceil(columns), size.m.div_ceil(rows), 1);
     LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// Launches a kernel that takes the matrices and their sizes, as this file's kernels do.
+/// Launches a kernel that takes the matrices and their sizes. This file's kernels do.
 fn launch(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers, kernel: Kernel, config: LaunchConfig) -> Result<()> {
     let kernel = gpu.kernel(kernel)?;
     let Size { m, n, k } = product.size();
@@ -136,7 +136,7 @@ pub const REGISTER_TILE_1D: Stage<Matmul> =
         launch(gpu, product, buffers, matmul::REGISTER_TILE_1D, config)
     });
 
-/// The grid of the stages with 8 x 8 outputs per thread.
+/// Returns the grid for stages with 8 x 8 outputs per thread.
 fn large_tiles(product: &Matmul) -> LaunchConfig {
     tiles(product.size(), BLOCK_ROWS, BLOCK_COLUMNS, THREADS)
 }

@@ -14,7 +14,7 @@ use run::{Gpu, Prepared, Result, Stage, Unmet};
 use crate::slices::any_order;
 use crate::tensor::rounded_factors;
 
-/// cuBLAS needs a GPU, and to be installed.
+/// Checks for a GPU, and for an installed cuBLAS.
 fn requirement(gpu: &Gpu, product: &Matmul) -> Result<Option<Unmet>> {
     if gpu.is_simulated() {
         return Ok(Some(Unmet::Gpu { library: "cuBLAS" }));
@@ -69,7 +69,7 @@ impl Prepared<Matmul> for Library {
     }
 }
 
-/// The arguments for `C = A B` with `A`, `B` and `C` at these addresses, row by row without gaps.
+/// Returns the arguments for `C = A B` at these addresses. The matrices are stored row by row without gaps.
 fn row_by_row(size: Size, a: u64, b: u64, c: u64, compute_type: ComputeType) -> Gemm {
     // `requirement` keeps larger sizes away.
     let [m, n, k] = [size.m, size.n, size.k].map(|side| side as i32);

@@ -41,8 +41,8 @@ pub const BY_SIZE: Stage<Matmul> =
     .needs_compute_capability(8, 0)
     .with_allowance(any_order);
 
-/// How far from the exact sum a sum may be that is added up in any order: `k` roundings of the sum of magnitudes,
-/// `((1 + u)^k - 1) sum |t|` (N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 4.2).
+/// Returns the largest error of a sum in any order: `k` roundings of the sum of magnitudes, `((1 + u)^k - 1) sum |t|`
+/// (N. J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., 4.2).
 pub fn any_order(product: &Matmul) -> f64 {
     let unit_roundoff = 2.0_f64.powi(-24);
     (f64::from(product.size().k) * unit_roundoff).exp_m1() * product.largest_magnitudes()
@@ -58,7 +58,7 @@ pub(crate) struct Blocks {
     pub(crate) shared_bytes: u32,
 }
 
-/// Blocks and slices for a product, with memory for the partial sums of all slices; a single slice has none.
+/// Blocks and slices for a product, with memory for partial sums. A single slice has none.
 struct Sliced {
     blocks: Blocks,
     slices: Slices,
@@ -76,8 +76,8 @@ fn divide(gpu: &Gpu, product: &Matmul, Division { tile, slices }: Division) -> R
     prepare(gpu, product, Blocks { kernel, sides: tile.sides(), threads: tile.threads(), shared_bytes: 0 }, slices)
 }
 
-/// Computes a product with a division that its size might not get, and compares it with the oracle.
-/// The inner error is what is wrong with the result.
+/// Computes a product with this division and compares it with the oracle. The product's size might not get this
+/// division. The inner error is what is wrong with the result.
 pub fn divided(gpu: &Gpu, product: &Matmul, division: Division) -> Result<Result<Accuracy, Box<Mismatch>>> {
     let mut buffers = product.upload(gpu)?;
     divide(gpu, product, division)?.enqueue(gpu, product, &mut buffers)?;
@@ -85,7 +85,7 @@ pub fn divided(gpu: &Gpu, product: &Matmul, division: Division) -> Result<Result
     Ok(check(&got, product.oracle(), any_order(product)))
 }
 
-/// The kernel for a tile. Vectors of four numbers can be copied only if every row of `B` starts at a multiple of 16 bytes.
+/// Returns a tile's kernel. It can copy vectors of four numbers only if every row of `B` starts at a multiple of 16 bytes.
 fn kernel(tile: Tile, size: Size) -> Kernel {
     match (tile, size.n.is_multiple_of(4)) {
         (Tile::Large, true) => DOUBLE_BUFFERED_KERNEL,

@@ -16,10 +16,10 @@ use crate::tensor_map::Boxes;
 /// Dynamic shared memory of a block.
 const SHARED_BYTES: u32 = STAGES * STAGE_BYTES + BARRIER_BYTES;
 
-/// Threads of a block that splits off low parts, and such blocks per multiprocessor.
+/// Threads per block, and blocks per multiprocessor, to split off low parts.
 const SPLITTING: (u32, u32) = (256, 8);
 
-/// Each factor is the sum of two numbers of 11 binary digits, so a product is the sum of three.
+/// The sum of three products. Each factor is the sum of two numbers of 11 binary digits.
 pub const TENSOR_3XTF32: Stage<Matmul> =
     Stage::prepared("tensor-3xtf32", "f32 factors as sums of two numbers of 11 digits, three products", prepare)
         .needs_generation(9, 0)

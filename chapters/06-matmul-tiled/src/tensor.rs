@@ -7,16 +7,16 @@ use run::{Gpu, Prepared, Result, Stage, Unmet};
 
 use crate::slices::{self, Blocks};
 
-/// One instruction of a warp multiplies 16 x 8 by 8 x 8 numbers of 11 binary digits.
+/// Tensor cores for factors of 11 binary digits. One instruction of a warp multiplies 16 x 8 by 8 x 8 numbers.
 pub const TENSOR_TF32: Stage<Matmul> = Stage::prepared("tensor-tf32", "tensor cores, factors of 11 binary digits", prepare)
     .needs_compute_capability(8, 0)
     .requires(|gpu, _| Ok(Unmet::shared_memory(SHARED_BYTES, gpu.most_shared_bytes()?)))
     .with_allowance(rounded_factors);
 
-/// The rounding errors of a product on tensor cores. Each factor is rounded to the nearest number of 11 digits, an
-/// error of up to `2^-11` of itself, so a product is off by at most `2^-10 + 2^-22` of itself. When a tensor core adds,
-/// it cuts off all digits more than 23 below the largest of the numbers, for each of up to nine numbers: `2^-19` of the
-/// magnitudes for every eight columns of A is more than that.
+/// Returns the rounding errors of a product on tensor cores. Each factor is rounded to the nearest number of 11 digits,
+/// an error of up to `2^-11` of itself, so a product is off by at most `2^-10 + 2^-22` of itself. When a tensor core
+/// adds, it cuts off all digits more than 23 below the largest of the numbers, for each of up to nine numbers: `2^-19`
+/// of the magnitudes for every eight columns of A is more than that.
 pub fn rounded_factors(product: &Matmul) -> f64 {
     let of_factors = 2.0_f64.powi(-10) + 2.0_f64.powi(-22);
     let of_sums = f64::from(product.size().k.div_ceil(8)) * 2.0_f64.powi(-19);
@@ -42,10 +42,10 @@ impl Model for OneBlockEach {
     }
 }
 
-/// Columns of A in the shortest slice, but for rounding up to a multiple of [`DEPTH`]: those of four pairs of tiles.
+/// Columns of A in the shortest slice: those of four pairs of tiles, before rounding up to a multiple of [`DEPTH`].
 const SHORTEST: u32 = 4 * DEPTH;
 
-/// The slices of a product on a device.
+/// Returns the slices of a product on a device.
 pub fn slices(size: Size, multiprocessors: u32) -> Slices {
     let tiles = u64::from(size.m.div_ceil(ROWS)) * u64::from(size.n.div_ceil(COLUMNS));
     let sum = Sum { most: size.k.div_ceil(SHORTEST), ..Sum::new(size.k, DEPTH) };

@@ -19,7 +19,7 @@ pub struct TensorMap(CUtensorMap);
 // SAFETY: a map is 128 bytes at a multiple of 64, as the kernels declare it, and any copy of it is as good.
 unsafe impl DeviceRepr for TensorMap {}
 
-/// A matrix of f32 in device memory, row by row without gaps, of which boxes are copied.
+/// An f32 matrix in device memory, of which boxes are copied. Its rows are stored without gaps.
 pub struct Boxes {
     /// Where the matrix starts: at a multiple of 16 bytes.
     pub matrix: CUdeviceptr,
@@ -37,9 +37,8 @@ pub struct Boxes {
 
 impl Boxes {
     // ANCHOR: map
-    /// The map. In shared memory, the 16-byte chunks of each row of a box are permuted so that 8 rows of a column are in
-    /// different banks.
-    /// Fails for sizes that the engine cannot copy.
+    /// Makes the map. In shared memory, the 16-byte chunks of each row of a box are permuted so that 8 rows of a column
+    /// are in different banks. Fails for sizes that the engine cannot copy.
     pub fn map(&self) -> Result<TensorMap> {
         let mut map = CUtensorMap { opaque: [0; 16] };
         let sides = [u64::from(self.columns), u64::from(self.rows)];

@@ -101,7 +101,7 @@ fn requests_that_make_no_sense_are_refused_and_leave_nothing_behind() {
     assert_eq!(left, ["a.npy", "text.npy"]);
 }
 
-/// A product of one number has few multiply-adds and many tiles.
+/// Asks for a product of one number: few multiply-adds, many tiles.
 #[test]
 fn a_long_sum_for_one_element_is_refused_with_its_time() {
     let output = BINARY.run(&["--size", "1,1,1000000"]);

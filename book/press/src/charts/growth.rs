@@ -104,7 +104,7 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     Ok(plot.end())
 }
 
-/// Returns the time of a series in a run, also of stages on the CPU.
+/// Returns the time of a series in a run. Stages on the CPU have times, too.
 fn time(run: Run, one: &Series, all: &[Series]) -> Option<f64> {
     let Some(stage) = &one.1 else {
         let has_own = |name: &str| all.iter().any(|other| other.1.as_deref() == Some(name));

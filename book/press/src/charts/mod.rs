@@ -33,14 +33,14 @@ const CHARTS: [(&str, Draw); 5] = [
     ("overview", |archive, name, _| roofline::overview(&archive.pairs(name))),
 ];
 
-/// Draws the chart that a directive names by its kind and a record.
+/// Draws a directive's chart, given by its kind and a record.
 pub fn draw(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     let kind = arguments.word("the kind of chart")?;
     let name = arguments.word("a record")?;
     named(format_args!("there is no chart {kind}"), &kind, CHARTS)?(archive, &name, arguments)
 }
 
-/// Draws the roofline of a record, or with `overview` that of a device, as a figure to which a reader adds a point by the page's script.
+/// Draws the roofline of a record, or of a device with `overview`. A reader adds a point to it with the page's script.
 pub fn interactive_roofline(archive: &Archive, arguments: &mut Arguments) -> Result<String> {
     let name = arguments.word("a record, or `overview` and a device")?;
     let svg = match name.as_str() {

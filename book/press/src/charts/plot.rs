@@ -7,7 +7,7 @@ use crate::drawing::words::{Area, Label, Point, Words};
 const RIGHT: f64 = 164.0;
 /// Room for the words of the horizontal axis.
 const BOTTOM: f64 = 46.0;
-/// From a label at the end of a line to the next one.
+/// Vertical distance between labels at the ends of lines.
 const STEP: f64 = 16.0;
 
 #[derive(Clone, Copy)]
@@ -18,7 +18,7 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Makes an axis by factors for all values, with a factor of room at both ends.
+    /// Makes a logarithmic axis for all values. The factors `below` and `above` leave room at its ends.
     pub fn by_factors(values: impl Iterator<Item = f64>, below: f64, above: f64) -> Self {
         let (least, most) = values.fold((f64::INFINITY, 0.0_f64), |(least, most), value| (least.min(value), most.max(value)));
         Self { ends: (least / below, most * above), by_factors: true }
@@ -34,7 +34,7 @@ impl Axis {
         if self.by_factors { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) }
     }
 
-    /// Values to name: one, two and five times every power of ten, or about seven equal steps.
+    /// Returns values to name: one, two and five times every power of ten, or about seven equal steps.
     pub fn ticks(self) -> Vec<f64> {
         let (low, high) = self.ends;
         let round = |low: f64| {
@@ -48,7 +48,7 @@ impl Axis {
         (0..).map(|index| f64::from(index) * step).take_while(|tick| *tick < high).collect()
     }
 
-    /// Returns the powers of two on it, every second one where there are many, with their words.
+    /// Returns the powers of two on the axis, with their labels. If there are many, returns every second one.
     pub fn powers_of_two(self) -> Vec<(f64, String)> {
         let (low, high) = self.ends;
         let step = if high / low > 1024.0 { 2 } else { 1 };
@@ -106,7 +106,7 @@ impl Plot {
         plot
     }
 
-    /// Says where the axes are, with more that a script of the page needs to add a point of the reader's.
+    /// Records where the axes are, for the page's script. `more` is what the script needs to add the reader's point.
     pub fn describe(&mut self, more: &[(&'static str, f64)]) {
         let Area { left, top, right, bottom } = self.area;
         let (x, y) = (self.axes.0.ends, self.axes.1.ends);
@@ -134,12 +134,12 @@ impl Plot {
         self.label_end(y, None, text);
     }
 
-    /// Puts words at the right end of a line that ends at a height.
+    /// Labels the right end of a line that ends at `y`.
     pub fn label_end(&mut self, y: f64, series: Option<usize>, text: String) {
         self.ends.push((self.at((self.axes.0.ends.1, y)).1, series, text));
     }
 
-    /// Draws a curve with a sign at each point, in the color of a series, and its name at its end.
+    /// Draws a curve in its series' color, with a marker per point. Writes its name at its end.
     pub fn curve(&mut self, series: usize, points: &[Point], name: String) {
         let Some((_, y)) = points.last() else { return };
         self.line(&format!("line s{series}"), points);
@@ -147,7 +147,7 @@ impl Plot {
         self.label_end(*y, Some(series), name);
     }
 
-    /// Draws a sign with a name next to it, which may be in the color of the series.
+    /// Draws a marker with a name next to it. The name may have the series' color.
     pub fn dot(&mut self, series: usize, point: Point, text: String, class: &'static str) {
         self.dots.push((series, Label { point: self.at(point), text, class }));
     }
@@ -178,7 +178,7 @@ impl Plot {
     }
 }
 
-/// Returns heights for lines of words that want to be at these heights, sorted from the top: apart from each other, and above the bottom.
+/// Moves labels apart and keeps them above the bottom. `wanted` has their heights, sorted from the top.
 fn spread(wanted: &[f64], bottom: f64) -> Vec<f64> {
     let mut places = wanted.to_vec();
     for index in 1..places.len() {

@@ -37,7 +37,7 @@ impl Unit {
         }
     }
 
-    /// Pieces per second, when the whole work takes so long.
+    /// Returns the pieces per second if the whole work takes `ms`.
     pub fn at(self, ms: f64) -> f64 {
         1e3 * self.pieces / ms
     }

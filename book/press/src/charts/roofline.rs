@@ -84,8 +84,8 @@ pub fn roofline(pair: Pair, arguments: &mut Arguments) -> Result<String> {
     Ok(plot.end())
 }
 
-/// Draws the slopes of the caches up to the knee, where arithmetic or memory limits every stage, and the slope of memory from its start, which is
-/// returned, to the end of the roof. Devices without facts about caches have no slopes of them. The page's script gets the numbers.
+/// Draws the roof and returns the start of the slope of memory. The slopes of the caches end at the knee, where arithmetic or memory limits every
+/// stage. Devices without facts about caches have no slopes of them. The page's script gets the numbers.
 fn draw_roof(plot: &mut Plot, run: Run, bytes_per_s: f64, per_multiply_add: f64, [knee, end]: [Point; 2]) -> Result<Point> {
     plot.describe(&[("bytes-per-s", bytes_per_s), ("most-per-s", knee.1), ("per-multiply-add", per_multiply_add)]);
     let (x, y) = plot.axes;
@@ -112,8 +112,8 @@ fn draw_roof(plot: &mut Plot, run: Run, bytes_per_s: f64, per_multiply_add: f64,
     Ok(start)
 }
 
-/// Returns the bytes that the kernels of a stage ask for at the size that was timed. Counts at another size are scaled: loads grow with the
-/// multiply-adds, and stores with the outputs.
+/// Returns the bytes that a stage's kernels request at the timed size. Counts at another size are scaled: loads grow with the multiply-adds, and
+/// stores with the outputs.
 fn bytes_asked_for(pair: Pair, stage: &str) -> Option<f64> {
     let counters = pair.counted_stage(stage)?.counters?;
     let multiply_adds = |run: Run| run.record.work().multiply_adds as f64;
@@ -130,10 +130,10 @@ fn terms(run: Run) -> f64 {
     of("taps") * of("template_width") * of("template_height") * of("k")
 }
 
-/// The classes of the words of a chapter, in the colors of series.
+/// Classes for the words of a chapter, in the series' colors.
 const COLORS: [&str; 6] = ["f0", "f1", "f2", "f3", "f4", "f5"];
 
-/// A stage, with its operations per byte that it asks for and per second.
+/// A stage, with its operations per requested byte and per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Dot<'a> {
     pub stage: &'a str,
@@ -192,7 +192,7 @@ pub fn overview(pairs: &[Pair]) -> Result<String> {
     Ok(plot.end())
 }
 
-/// Returns the stages that were timed and counted, in a chapter of this many operations.
+/// Returns the stages that were timed and counted. `operations` is the chapter's number of operations.
 fn dots(pair: Pair<'_>, operations: f64) -> Vec<Dot<'_>> {
     let dot = |(stage, ms)| {
         let counters = pair.counted_stage(stage)?.counters?;
@@ -202,7 +202,7 @@ fn dots(pair: Pair<'_>, operations: f64) -> Vec<Dot<'_>> {
     pair.measured.times().filter_map(dot).collect()
 }
 
-/// Returns the first stage, the fastest without tensor cores, and the fastest with them if that is faster still.
+/// Returns the first stage and the fastest without and with tensor cores. Leaves out a stage that is not faster than the one before it.
 pub(super) fn course<'a>(dots: &[Dot<'a>]) -> Vec<Dot<'a>> {
     let fastest = |on_tensor_cores| {
         let dots = dots.iter().filter(|dot| dot.on_tensor_cores == on_tensor_cores);

@@ -17,7 +17,7 @@ const SIM: &str = "sim-h200/06-matmul-tiled";
 const MULTIPLY_ADDS: u64 = 1 << 36;
 const K: u64 = 2048;
 
-/// Returns a run of a matrix product with the rates of some stages and a ceiling, all in TFLOP/s; the other ceiling is 4 TB/s.
+/// Returns a matrix product's run with these rates and ceiling, in TFLOP/s. The other ceiling is 4 TB/s.
 fn product(stages: &[(&str, f64)], ceiling: f64) -> Record {
     let text = std::fs::read_to_string(crate::root().join("book/results/nvidia-h200/06-matmul-tiled.json")).unwrap();
     let mut record = Record::parse(&text).unwrap();
@@ -36,7 +36,7 @@ fn product(stages: &[(&str, f64)], ceiling: f64) -> Record {
     record
 }
 
-/// Returns the simulator's record of stages that do this many FLOP per byte, in a part of that product.
+/// Returns the simulator's record of stages with these FLOP per byte. It is of a product that is `part` times smaller.
 fn counts(stages: &[(&str, f64)], part: u64) -> Record {
     let mut record = product(stages, 60.0);
     record.workload.insert("multiply_adds".into(), (MULTIPLY_ADDS / part).into());
@@ -65,7 +65,7 @@ fn chart(archive: &Archive, text: &str) -> Result<String> {
     Ok(chart)
 }
 
-/// Returns the numbers of that name in an element that starts with some text.
+/// Returns the number called `name` in an element that starts with `element`.
 fn number(svg: &str, element: &str, name: &str) -> f64 {
     let rest = svg.split(element).nth(1).unwrap_or_else(|| panic!("no {element} in {svg}"));
     rest.split(&format!(" {name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()

@@ -27,7 +27,7 @@ const FLOATS: usize = 1 << 16;
 /// The number that the patterns' compiler does not know.
 const N: i32 = 64;
 
-/// A grid, a block, bytes of dynamic shared memory, and the patterns that are launched so.
+/// A grid, a block, bytes of dynamic shared memory, and their patterns.
 type Patterns = ([u32; 3], [u32; 3], u32, &'static [&'static str]);
 
 const PATTERNS: [Patterns; 8] = [
@@ -68,7 +68,7 @@ impl Arguments {
     }
 }
 
-/// Opens the GPU with the PTX of the repository, which the simulator executes, instead of what a compiler on its machine would make.
+/// Opens the GPU with the repository's PTX, which the simulator executes. A compiler on the GPU's machine might make other PTX.
 fn with_stored_ptx() -> Result<Gpu> {
     let gpu = Gpu::open(&Request::Gpu)?;
     let capability = gpu.context.compute_capability()?;
@@ -112,7 +112,7 @@ fn reports(gpu: &Gpu, launch: fn(&Gpu) -> Result<()>) -> Result<Vec<LaunchReport
     Ok(seen.launches.into_iter().map(|launch| launch.report).collect())
 }
 
-/// Stages that launch a kernel of another stage again, and only add its counts once more.
+/// Stages that launch another stage's kernel again. They only add its counts once more.
 const REPEATING: [&Stage<Convolution>; 2] = [&conv_naive::ROUND_TRIP, &conv_naive::OVERLAPPED];
 
 /// Runs each stage of a chapter once. Left out are [`REPEATING`] stages, and stages that call a library: its kernels are not ours, and
@@ -167,7 +167,7 @@ fn launch_ceilings(gpu: &Gpu) -> Result<()> {
     Ok(())
 }
 
-/// Launches each pattern, in machine code that the driver makes of the stored PTX.
+/// Launches each pattern as the driver compiles it from the stored PTX.
 fn launch_patterns(gpu: &Gpu) -> Result<()> {
     let module = gpu.context.load_module(Ptx::from_src(PATTERNS_PTX)).context("the patterns do not load")?;
     let input: Vec<f32> = (0..FLOATS).map(|i| (i * 7919 % 2001) as f32 / 1000.0 - 1.0).collect();

@@ -28,10 +28,10 @@ pub mod count;
 const PATTERNS_PTX: &str = include_str!("../../../../simulator/simt/tests/programs/merging.ptx");
 /// The name of their group.
 const PATTERNS_GROUP: &str = "patterns";
-/// The name of the group of kernels that measure what a device can do at best; the others are named by their chapter.
+/// The name of the group of kernels that measure the ceilings. The other groups are named by their chapter.
 const CEILINGS_GROUP: &str = "ceilings";
 
-/// The path of the reasons for differences, from the root of the repository.
+/// The path of the reasons for differences, from the repository's root.
 const DIFFERENCES: &str = "book/differences.toml";
 
 /// The counts of one device.
@@ -98,7 +98,7 @@ struct Difference {
 /// The digests of the patterns.
 static PATTERNS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| digest::of_text(PATTERNS_PTX).unwrap_or_default());
 
-/// Returns the digest that a kernel of a group has now, or `None` if there is no such kernel.
+/// Returns the current digest of a group's kernel, if it exists.
 fn digest_now(kernels: &Kernels, group: &str, kernel: &str) -> Option<String> {
     let of = |sources: &[&Source]| {
         let names = sources.iter().map(|source| format!("{}/{kernel}", digest::stem(source)));
@@ -112,7 +112,7 @@ fn digest_now(kernels: &Kernels, group: &str, kernel: &str) -> Option<String> {
 }
 
 impl KernelCounts {
-    /// Counts of a kernel as it is now.
+    /// Returns the counts of a kernel as it is now.
     pub fn new(group: &str, kernel: &str) -> Self {
         let digest = digest_now(Kernels::stored(), group, kernel);
         Self { group: group.to_owned(), kernel: kernel.to_owned(), digest, values: BTreeMap::new() }
@@ -149,7 +149,7 @@ impl Record {
     }
 }
 
-/// Returns the counts of the kernels in a table that Nsight Compute wrote (`--csv --page raw`), summed over launches, in the order of the first.
+/// Reads the kernels' counts from a table of Nsight Compute (`--csv --page raw`). Sums them over launches, in the order of the first.
 pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
     // The output of the profiled program and of the profiler comes before the table.
     let start = text.find("\"ID\"").with_context(|| format!("Nsight Compute counted nothing:\n{text}"))?;

@@ -51,7 +51,7 @@ fn at(x: u32, y: u32) -> Dim3 {
     Dim3::new(x, y, 0)
 }
 
-/// The elements of one array that are touched by the block, the thread's warp, the thread, and each of the neighboring blocks.
+/// The touched elements of one array: by the block, the thread's warp, the thread, and each of the neighboring blocks.
 pub struct Footprint {
     pub array: Array,
     pub block: Part,
@@ -77,7 +77,7 @@ pub fn footprints<W: Arrays>(gpu: &Gpu, stage: &Stage<W>, workload: &W, who: &Wh
     Ok(arrays.into_iter().map(footprint).filter(|footprint| !footprint.block.all().is_empty()).collect())
 }
 
-/// Says what the block, the warp and the thread read and write, and how much of it the neighboring blocks read as well.
+/// Says what the block, warp, and thread read and write. Also says how much of it the neighboring blocks read as well.
 pub fn captions(who: &Who, footprints: &[Footprint]) -> Vec<String> {
     let sentence = |subject: String, part: fn(&Footprint) -> &Part| {
         let read = list(footprints, |footprint| part(footprint).read.len() as u64);
@@ -97,7 +97,7 @@ pub fn captions(who: &Who, footprints: &[Footprint]) -> Vec<String> {
     ]
 }
 
-/// Numbers of elements by their names, for example `319 samples and 64 filter values`.
+/// Lists numbers of elements with their names: `319 samples and 64 filter values`.
 fn list(footprints: &[Footprint], number: impl Fn(&Footprint) -> u64) -> String {
     let numbers = footprints.iter().map(|footprint| (number(footprint), footprint.array.elements));
     let words = numbers.filter(|(number, _)| *number > 0).map(|(number, [one, several])| {
@@ -112,7 +112,7 @@ fn list(footprints: &[Footprint], number: impl Fn(&Footprint) -> u64) -> String 
     }
 }
 
-/// Returns a number with spaces between its thousands, where it has five digits or more.
+/// Returns a number with spaces between thousands, from five digits on.
 pub fn grouped(number: u64) -> String {
     if number < 10_000 { number.to_string() } else { format!("{} {:03}", grouped(number / 1000), number % 1000) }
 }

@@ -6,7 +6,7 @@ use super::trace::{Array, Elements};
 
 /// Between an array and the next one, with room for a name.
 const GAP: f64 = 26.0;
-/// Parts are at least so wide and high, or a single element could not be seen.
+/// The least width and height of a part. A thinner one could not be seen.
 const THINNEST: f64 = 1.5;
 /// The largest element.
 const LARGEST: f64 = 8.0;

@@ -9,9 +9,9 @@ const NAMES: f64 = 72.0;
 /// From one part to the next.
 const STEP: f64 = 15.0;
 const BAR: f64 = 9.0;
-/// Room above the first part, for the name of the array, its ends and its length.
+/// Room above the first part for the array's name, ends, and length.
 const HEAD: f64 = 34.0;
-/// Parts are at least so wide, or a single element could not be seen.
+/// The least width of a part. A thinner one could not be seen.
 const THINNEST: f64 = 1.5;
 
 pub fn draw(who: &Who, footprints: &[Footprint], title: &str, captions: &[String]) -> String {

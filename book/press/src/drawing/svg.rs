@@ -9,7 +9,7 @@ pub const WIDTH: f64 = 720.0;
 /// Room around everything.
 pub const MARGIN: f64 = 14.0;
 
-/// Returns the top of a chart below this many lines of small print.
+/// Returns a chart's top below this many lines of small print.
 pub const fn below(notes: usize) -> f64 {
     43.0 + 15.0 * notes as f64
 }
@@ -18,7 +18,7 @@ pub const fn below(notes: usize) -> f64 {
 pub struct Svg(String);
 
 impl Svg {
-    /// Returns a panel with a title, and lines of small print under it that say what is shown.
+    /// Returns a panel with a title, and notes in small print below. The notes say what is shown.
     pub fn new(height: f64, title: &str, notes: &[String]) -> Self {
         let mut svg = Self::panel(height);
         svg.text("title", MARGIN, 24.0, title);
@@ -133,8 +133,8 @@ pub fn escape_all(text: &str) -> String {
     escape(text).replace('"', "&quot;")
 }
 
-/// Makes an SVG a part of a page, with words for readers who do not see it. Its title goes, which a browser would show at the pointer, and its
-/// style, which would apply to the whole page.
+/// Makes an SVG part of a page, with alternative text. Removes its title, which a browser would show at the pointer, and its style, which
+/// would apply to the whole page.
 pub fn inline(svg: &str, words: &str) -> String {
     let attribute = |name: &str| {
         let value = svg.split_once(&format!(" {name}=\"")).and_then(|(_, rest)| rest.split('"').next());

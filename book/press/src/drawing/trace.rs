@@ -19,7 +19,7 @@ use simt::{Dim3, Touched};
 /// The seed of inputs.
 pub const SEED: u64 = 13;
 
-/// An array of a workload on the device, rows of columns without gaps.
+/// A workload's array on the device, row by row without gaps.
 #[derive(Clone, Debug)]
 pub struct Array {
     pub name: &'static str,
@@ -150,7 +150,7 @@ impl Array {
         self.rows * self.columns
     }
 
-    /// Returns the elements that threads read and wrote, in whole or in part.
+    /// Returns the elements that threads read and wrote, even in part.
     pub fn part(&self, touched: &[Touched], threads: &Range<u32>) -> Part {
         let end = self.address + self.len() * self.width;
         let mut part = Part::default();

@@ -34,7 +34,7 @@ pub struct Label {
     pub class: &'static str,
 }
 
-/// Places labels so that none covers another one, a dot or a line.
+/// A layout of labels that overlap no other label, dot, or line.
 pub struct Words {
     within: Area,
     taken: Vec<Area>,
@@ -118,7 +118,7 @@ impl Words {
         areas
     }
 
-    /// Returns the nearest place that is free of what is there and of some more words; the usual one when there is none.
+    /// Returns the nearest free place, or else the usual one. The areas in `more` are not free either.
     fn place(&self, label: &Label, more: &[Area]) -> Area {
         let ((x, y), width) = (label.point, width_of(&label.text));
         let area = |left: f64, middle: f64| Area {
@@ -140,7 +140,7 @@ impl Words {
         areas.into_iter().find(free).unwrap_or_else(|| area(x + Self::GAP, y))
     }
 
-    /// Writes words in their place, with a line to their point from where that is not near.
+    /// Writes a label in its place. Draws a line to its point if that is not near.
     fn put(&mut self, svg: &mut Svg, label: &Label, area: Area) {
         let (x, y) = label.point;
         let Area { left, top, right, bottom } = area;

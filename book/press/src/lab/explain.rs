@@ -18,9 +18,9 @@ use crate::drawing::trace::verified;
 
 /// Lines before and after the one that `around` names.
 const AROUND: u32 = 4;
-/// At most this many lines without counts are shown between lines with counts.
+/// The most lines without counts shown between lines with counts.
 const BRIDGED: u32 = 4;
-/// Bytes of a row of banks, and of a line of the L1 cache.
+/// Bytes of a row of banks, and of an L1 cache line.
 const ROW_BYTES: u64 = 128;
 
 /// The lines of a source that are shown.
@@ -120,14 +120,14 @@ impl<'a> RequestData<'a> {
         })
     }
 
-    /// Returns true if both ask for the same addresses in the same way, with any register.
+    /// Returns true if both access the same addresses in the same way. Their registers may differ.
     fn is_like(&self, other: &Self) -> bool {
         (self.file, self.line, self.op, self.space, self.variable, self.bytes, self.lanes, &self.offsets)
             == (other.file, other.line, other.op, other.space, other.variable, other.bytes, other.lanes, &other.offsets)
     }
 }
 
-/// Runs a stage, and shows its source with the counts of each line. `chapter` and `size` name the file of its launches.
+/// Runs a stage and shows its source with counts per line. `chapter` and `size` name the file of its launches.
 pub fn explain<W: Workload>(
     gpu: &Gpu,
     chapter: &str,
@@ -234,7 +234,7 @@ fn source_table(listing: &Listing, shown: &Shown, requests: &[RequestData]) -> R
     ))
 }
 
-/// Returns true if a line is in a gap between lines with counts that is too long to show.
+/// Returns true for a line in a gap too long to show. A gap is between lines with counts.
 fn far_from_counts(number: u32, listing: &Listing) -> bool {
     let counted = || listing.lines.iter().map(|line| line.number);
     let (before, after) = (counted().filter(|line| *line < number).max(), counted().filter(|line| *line > number).min());

@@ -5,20 +5,20 @@ use serde::Serialize;
 
 pub use crate::drawing::svg::escape_all as escape;
 
-/// Embeds data for a script, in an element that a browser does not show.
+/// Embeds data for a script in an element that browsers hide.
 pub fn data(value: &impl Serialize) -> Result<String> {
     // Nothing in it can end the element.
     let json = serde_json::to_string(value)?.replace('<', "\\u003c");
     Ok(format!("<script type=\"application/json\">{json}</script>\n"))
 }
 
-/// Returns a figure of a kind, with its attributes and its static version.
+/// Returns a figure of a kind, with attributes and a static version.
 pub fn figure(kind: &str, attributes: &[(&str, &str)], body: &str) -> String {
     let attributes: String = attributes.iter().map(|(name, value)| format!(" data-{name}=\"{}\"", escape(value))).collect();
     format!("<figure class=\"lab\" data-lab=\"{kind}\"{attributes}>\n{}\n</figure>\n", body.trim_end())
 }
 
-/// Returns a table with a heading for each column, in a box that scrolls.
+/// Returns a table in a scrolling box, with a heading per column.
 pub fn table<const N: usize>(titles: [&str; N], rows: &[[String; N]]) -> String {
     let titles = titles.map(|title| format!("<th>{}</th>", escape(title))).concat();
     let cells = |row: &[String; N]| row.iter().map(|cell| format!("<td>{}</td>", escape(cell))).collect::<String>();

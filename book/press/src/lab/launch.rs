@@ -22,7 +22,7 @@ const MOST_BYTES: usize = 100_000;
 /// The folder of the files, from the root of the repository. `cargo book` copies them into the book.
 pub const FOLDER: &str = "target/book-lab/launches";
 
-/// Makes the file of a stage from those that the driver has written of its launches, and removes them. Fails if it would be too large for a page.
+/// Makes a stage's file from the driver's files of its launches. Removes those files. Fails if the result is too large for a page.
 pub fn save(file: &str, stage: &str, profile: &str, least_bytes: u64, source: &Source) -> Result<()> {
     let folder = LAUNCHES.path().with_context(|| format!("{LAUNCHES} is not set"))?;
     let launches = launches_in(&folder).own_files()?.into_iter().map(|path| {
@@ -60,7 +60,7 @@ fn launch(LaunchFile { kernel, config, cooperative, arguments, buffers, variable
     }))
 }
 
-/// Writes a file at once, because the book may be rendered several times in parallel.
+/// Writes a file atomically. The book may be rendered several times in parallel.
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let part = path.with_extension(format!("{}.part", std::process::id()));
     fs::write(&part, bytes).with_context(|| part.display().to_string())?;

@@ -121,7 +121,7 @@ fn ratio(a: u64, b: u64) -> String {
     significant(a as f64 / b.max(1) as f64)
 }
 
-/// Returns the bytes that the lanes of a sample ask for, each once, and the sectors that they are in.
+/// Returns how many bytes and sectors a sample's lanes request. Each byte counts once.
 fn sectors(sample: &AccessSample) -> (usize, usize) {
     let active = (0..32).filter(|lane| sample.lanes >> lane & 1 != 0).map(|lane| sample.addresses[lane]);
     let bytes: BTreeSet<u64> = active.flat_map(|address| address..address + u64::from(sample.bytes)).collect();

@@ -5,7 +5,7 @@ use press::archive::{Archive, Bounded, Pair};
 /// The records of the H200.
 const DEVICE: &str = "nvidia-h200";
 
-/// Stages whose time goes by in a queue that no bound knows of, each with its chapter: atomic additions to one address follow one another.
+/// Stages limited by a queue that no bound models, with their chapters: atomic additions to one address follow one another.
 const QUEUES: [(&str, &str); 1] = [("05-histogram", "global")];
 
 /// Returns the stages that were measured and counted with the same kernels.
@@ -35,11 +35,11 @@ fn no_stage_was_faster_than_its_bound() {
     }
 }
 
-/// A bound does not know how long a stage waits, so it cannot order stages whose bounds differ by less than this fraction.
+/// The relative difference below which bounds cannot order stages. A bound does not know how long a stage waits.
 const ALIKE: f64 = 0.05;
 
-/// Stages that are slower than the one before them although their bound is lower, each with its chapter: each waits for a copy before it
-/// multiplies, and nothing else goes on meanwhile.
+/// Stages slower than their predecessor despite a lower bound, with their chapters. Each waits for a copy before it multiplies, and
+/// nothing else goes on meanwhile.
 const WAITING: [(&str, &str); 1] = [("06-matmul-tiled", "wgmma")];
 
 #[test]

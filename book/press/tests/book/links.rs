@@ -34,7 +34,7 @@ fn links(page: &str) -> Vec<(String, String)> {
     targets.collect()
 }
 
-/// Returns the ids of the headings of a page, as mdBook makes them.
+/// Returns the ids of a page's headings, as mdBook makes them.
 fn ids(page: &str) -> BTreeSet<String> {
     let mut ids = BTreeSet::new();
     for heading in prose(page).filter(|line| line.starts_with('#')) {
@@ -75,7 +75,7 @@ fn wrong(page: &Page, (words, target): &(String, String), all: &[Page]) -> Optio
     (!id.is_empty() && !ids.contains(id)).then(|| format!("{path} has no heading #{id}, but {ids:?}"))
 }
 
-/// Returns a file named from a page, from the root of the repository.
+/// Resolves a page's file name to a path from the repository's root.
 fn beside(page: &str, file: &str) -> String {
     let mut path = PathBuf::new();
     for part in Path::new(page).parent().unwrap_or(Path::new("")).join(file).components() {

@@ -41,10 +41,10 @@ fn every_page_renders_and_leaves_no_directive() {
     assert!(drawings > 40, "{drawings} drawings");
 }
 
-/// Languages of code that the repository has, and that a page therefore includes.
+/// Languages of the repository's code, which pages have to include.
 const LANGUAGES: [&str; 7] = ["rust", "cuda", "c", "cpp", "c++", "ptx", "toml"];
 
-/// Returns the first line of code in a page that is not included.
+/// Returns the first line of code that a page does not include.
 fn pasted(text: &str) -> Option<&str> {
     let mut language = None;
     text.lines().find(|line| match line.trim_start().strip_prefix("```") {

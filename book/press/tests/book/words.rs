@@ -7,7 +7,7 @@ use crate::rendered;
 /// A part of a picture: its left, top, right and bottom edges.
 type Area = [f64; 4];
 
-/// Returns the words of a drawing, with the part of the picture that they take.
+/// Returns the words of a drawing, each with its area.
 fn words(svg: &str) -> Vec<(Area, &str)> {
     svg.split("<text").skip(1).filter_map(|element| word(element.split('<').next()?)).collect()
 }

@@ -36,7 +36,7 @@ impl Learner {
         command
     }
 
-    /// The exit status and all output.
+    /// Returns the exit status and all output.
     fn asks(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
         (status.code(), String::from_utf8(stdout).unwrap() + &String::from_utf8(stderr).unwrap())
@@ -59,7 +59,7 @@ fn has_compiler() -> bool {
     Compiler::find().is_ok()
 }
 
-/// The compilers of this machine, by the words that choose them.
+/// Returns this machine's compilers, by the words that choose them.
 fn compilers() -> Vec<&'static str> {
     let found = [("nvrtc", Nvrtc::find().is_ok()), ("clang", Clang::find().is_ok())];
     found.into_iter().filter(|(_, is_there)| *is_there).map(|(word, _)| word).collect()
@@ -257,7 +257,7 @@ fn a_fault_is_shown_in_the_learners_own_line() {
     }
 }
 
-/// A check takes a process of its own. When none can be started, the error says so, and not that standard output is broken.
+/// Checks the error when a process cannot be started for a check. It says so, and not that standard output is broken.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_check_that_cannot_be_started_says_so() {
@@ -316,7 +316,7 @@ fn programs_at_once_lose_no_progress() {
     assert_eq!(record["01-conv-naive/6-sectors"]["attempts"], 8, "{record}");
 }
 
-/// The folder of the record is a file, so that nothing can be written there; root may write everywhere else.
+/// Makes the record's folder a file, so nothing can be written there. Root may write everywhere else.
 #[test]
 fn a_verdict_comes_before_the_record_that_cannot_be_written() {
     let learner = Learner::new();
@@ -344,7 +344,7 @@ fn a_record_that_is_no_text_is_set_aside() {
     assert!(said.contains("passed.") && said.contains("is damaged; it is kept as"), "{said}");
 }
 
-/// Checks the solution with a change, and returns the exit status and what was said.
+/// Checks a changed solution and returns the exit status and output.
 fn checked(from: &str, to: &str) -> (Option<i32>, String) {
     let learner = Learner::new();
     learner.asks(&["2"]);

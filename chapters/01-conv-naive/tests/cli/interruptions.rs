@@ -11,7 +11,7 @@ use support::binary::{stderr, stdout};
 
 use super::BINARY;
 
-/// Standard output of a program on a full disk.
+/// Returns the standard output of a program on a full disk.
 fn full() -> File {
     File::options().write(true).open("/dev/full").unwrap()
 }

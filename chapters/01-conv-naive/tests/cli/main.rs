@@ -24,7 +24,7 @@ const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_01-conv-naive"), chapt
 
 support::chapter_tests!(BINARY);
 
-/// The names of the chapter's stages.
+/// Returns the names of the chapter's stages.
 fn stage_names() -> Vec<&'static str> {
     conv_naive::CHAPTER.stages.iter().map(|stage| stage.name).collect()
 }
@@ -117,7 +117,7 @@ fn a_stage_is_explained_by_its_source_its_bound_and_a_warp() {
     assert!(!text.contains('\x1b'), "{text}");
 }
 
-/// The number of the first line of the chapter's kernels that contains this text.
+/// Returns the number of the first kernel line with this text.
 fn source_line(text: &str) -> String {
     let index = kernels::conv_naive::SOURCE.cuda.lines().position(|line| line.contains(text)).expect("the text is in the source");
     (index + 1).to_string()
@@ -245,7 +245,7 @@ fn the_record_is_saved_beside_the_table_or_not_at_all() {
     BINARY.assert_refused(&["--size", "64x8", "--save", "/no/such/folder/record.json"], &["/no/such/folder/record.json"]);
 }
 
-/// A shell that lets the binary write no file longer than a few kilobytes. Streams and pipes have no such limit.
+/// Returns a shell that limits the binary's files to a few kilobytes. Streams and pipes have no such limit.
 #[cfg(target_os = "linux")]
 fn with_small_files(arguments: &[&str]) -> Command {
     let mut shell = Command::new("sh");
@@ -355,7 +355,7 @@ impl Studio {
     }
 }
 
-/// `count` samples without a pattern.
+/// Returns `count` samples without a pattern.
 fn noise(count: usize, start: u32) -> Vec<i16> {
     let mut state = start;
     let mut next = || {
@@ -365,12 +365,12 @@ fn noise(count: usize, start: u32) -> Vec<i16> {
     (0..count).map(|_| next()).collect()
 }
 
-/// One channel out of several.
+/// Returns one channel of several.
 fn channel(samples: &[i16], channels: usize, channel: usize) -> Vec<f64> {
     samples.iter().skip(channel % channels).step_by(channels).map(|&sample| f64::from(sample) / 32768.0).collect()
 }
 
-/// Convolution by its definition: each sample starts an echo of the whole filter.
+/// Computes a convolution by its definition: each sample starts an echo of the whole filter.
 fn echoes(signal: &[f64], filter: &[f64]) -> Vec<f64> {
     let mut sum = vec![0.0; signal.len() + filter.len() - 1];
     for (start, sample) in signal.iter().enumerate() {
@@ -450,7 +450,7 @@ fn no_result_replaces_an_input_or_another_result() {
     assert_eq!(studio.files(), before);
 }
 
-/// Both round every multiply-add once, and on both a thread adds in the order of the taps.
+/// Compares all bits. Both round every multiply-add once, and on both a thread adds in the order of the taps.
 #[test]
 fn a_gpu_and_the_simulator_agree_bit_for_bit() {
     if let Err(why) = run::probe::probe() {

@@ -6,7 +6,7 @@ use support::binary::{stderr, stdout};
 
 use super::BINARY;
 
-/// The output of a run where the environment gives this width.
+/// Returns a run's output where the environment gives this width.
 fn printed(columns: Option<&str>, arguments: &[&str]) -> String {
     let mut command: Command = BINARY.command("sim", &[&["--size", "300x40"], arguments].concat());
     match columns {

@@ -9,17 +9,17 @@ use run::units::{milliseconds, percent};
 use super::trial::{Diagnosis, Effort, Kind};
 use super::without::Loads;
 
-/// The least share of the whole at which an experiment has gained nothing. Kernels that do the same work were seen to differ by 4 % for
-/// unknown reasons (`kernels/NOTES.md`).
+/// The share of the whole from which an experiment gains nothing. Kernels that do the same work were seen to differ by 4 % for unknown
+/// reasons (`kernels/NOTES.md`).
 const NOTHING: f64 = 0.95;
 
-/// If removing both kinds of loads gains this many times more than each alone together, the two hide each other.
+/// The gain factor at which both kinds of loads hide each other. It compares removing both with the sum of removing each alone.
 const OVERLAP: f64 = 2.0;
 
 const HIDDEN: &str = "although removing one kind gains little: the two kinds of loads hide each other, so saving one of them helps little while the \
                       other is there";
 
-/// On the simulator, an experiment with at least this share of the whole's bound leaves the bound unchanged: counts have no spread.
+/// The share of the whole's bound that counts as unchanged. It is for the simulator, whose counts have no spread.
 const SAME: f64 = 0.995;
 
 /// The work that is left in an experiment without all loads.
@@ -50,7 +50,7 @@ pub fn sentences(diagnosis: &Diagnosis) -> Vec<String> {
     sentences
 }
 
-/// Warns if the whole took another time after the experiments than before them: then the times in between say nothing.
+/// Warns if the whole's time changed during the experiments: then the times in between say nothing.
 fn drift(diagnosis: &Diagnosis) -> Option<String> {
     let (Ok(Effort::Timed { timing: first, .. }), Some(again)) = (&diagnosis.whole.effort, diagnosis.again) else { return None };
     let spread = (first.p90_ms - first.p10_ms + again.p90_ms - again.p10_ms) / 2.0;
@@ -158,7 +158,7 @@ mod tests {
         Diagnosis { whole, again: again.map(timing), experiments, library: None, profile: Profile::named("h200") }
     }
 
-    /// The sentences about a stage that takes 100 ms, and these times without loads of each kind.
+    /// Returns the sentences about a stage of 100 ms. `times_ms` has its times without loads of each kind.
     fn without(times_ms: [Option<f64>; 3]) -> String {
         let kinds =
             [(Loads::Global, "without global loads"), (Loads::Shared, "without shared loads"), (Loads::Both, "without either")];
@@ -167,7 +167,7 @@ mod tests {
         sentences(&diagnosis(timed("whole", Kind::Whole, 100.0), Some(100.0), trials)).join("\n")
     }
 
-    /// Times without loads of each kind, words that the conclusions have, and words that they do not.
+    /// Times without each kind of load, and expected and forbidden words. The words are those of the conclusions.
     type Case<'a> = ([Option<f64>; 3], &'a [&'a str], &'a [&'a str]);
 
     #[test]

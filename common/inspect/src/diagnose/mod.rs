@@ -45,12 +45,12 @@ use without::{Loads, Refusal, Without, without};
 pub use trial::{Diagnosis, Effort, Kind, Trial};
 
 impl Diagnosis {
-    /// Returns the table and what it says, with lines as long as it takes.
+    /// Returns the table and its conclusions, in lines of any length.
     pub fn text(&self) -> String {
         self.text_in(usize::MAX)
     }
 
-    /// Returns the table and what it says, in lines of at most `width` characters.
+    /// Returns the table and its conclusions, at most `width` characters wide.
     pub fn text_in(&self, width: usize) -> String {
         let mut text = table::fit(self, width);
         text.push_str("\n\nOnly the whole stage is compared with the oracle: an experiment computes something else, by design.\n");
@@ -174,7 +174,7 @@ impl<'a, W: Workload> Subject<'a, W> {
         removals
     }
 
-    /// Returns the effort of the stage with these texts instead of its sources' own.
+    /// Returns the stage's effort with these texts instead of its sources' own.
     fn with_texts(&mut self, texts: &[String], loads: Loads) -> Result<Effort> {
         let Self { gpu, workload, repeat, .. } = *self;
         let mut sources = self.sources.iter().zip(texts);
@@ -198,7 +198,7 @@ fn effort(gpu: &Gpu, counters: Option<Counters>, timing: Option<Timing>, registe
     }
 }
 
-/// Registers per thread of the kernel that has the most.
+/// Returns the registers per thread of the kernel with the most.
 fn most_registers(gpu: &Gpu, kernels: &[Kernel]) -> Result<u32> {
     let mut most = 0;
     for kernel in kernels {

@@ -95,7 +95,7 @@ impl Search<'_> {
         }
     }
 
-    /// Notes that a result of an instruction, or a value that it stores, steers.
+    /// Notes that an instruction's result, or a value it stores, steers.
     fn need(&mut self, kernel: usize, at: usize) {
         if mem::replace(&mut self.needed[kernel][at], true) {
             return;
@@ -170,7 +170,7 @@ impl Jumps {
         targets.chain((!always_leaves).then_some(at + 1)).collect()
     }
 
-    /// Branches outside of loops that skip only arithmetic: their indices, and the indices that they skip.
+    /// Finds the branches outside of loops that skip only arithmetic: their indices, and the indices that they skip.
     fn over_arithmetic(&self, instructions: &[&Instruction<'_>]) -> Vec<(usize, Range<usize>)> {
         let is_harmless = |&&(at, target): &&(usize, usize)| {
             let skipped = at + 1..target;
@@ -239,7 +239,7 @@ fn is_arithmetic(instruction: &Instruction<'_>) -> bool {
     instruction.writes().is_empty() && instruction.reads().iter().all(is_read_only) && !exchanges && !controls(instruction)
 }
 
-/// Returns true if an instruction is about the order of execution, so that all of its operands steer.
+/// Returns true if an instruction controls the order of execution. Then all of its operands steer.
 fn controls(instruction: &Instruction<'_>) -> bool {
     instruction.barrier().is_some() || matches!(instruction.root(), "bra" | "brx" | "call" | "nanosleep" | "exit" | "ret" | "trap")
 }

@@ -73,7 +73,7 @@ impl Effort {
         }
     }
 
-    /// Returns the time, or on the simulator the least time that the counts need, in milliseconds.
+    /// Returns the time in milliseconds. On the simulator, it is the least time that the counts need.
     pub fn cost_ms(&self) -> f64 {
         match self {
             Effort::Timed { timing, .. } => timing.median_ms,

@@ -178,7 +178,7 @@ impl<'a, 't> Kernel<'a, 't> {
         replacement.map(Some).ok_or_else(|| Refusal::Instruction { kernel: kernel.to_owned(), instruction: opcode.to_owned() })
     }
 
-    /// Instructions that give each result of a load a value; `None` if the load's form is not known.
+    /// Returns instructions that give each result of a load a value. Returns `None` if the load's form is not known.
     fn values(&mut self, instruction: &Instruction<'t>) -> Option<String> {
         let results = instruction.operands.first()?.values();
         let address = instruction.operands.get(1)?;

@@ -66,7 +66,7 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// Returns the cost of a sample by the rules of a GPU generation; `None` for memory without such rules.
+    /// Returns the cost of a sample by a GPU generation's rules. Returns `None` for memory without such rules.
     pub fn of(sample: &AccessSample, rules: Rules) -> Option<Self> {
         let AccessSample { op, bytes, lanes, addresses, .. } = sample;
         match sample.space {
@@ -128,7 +128,7 @@ impl Grid {
         Some(Self { space: sample.space, rows, cost, conflicts, bytes_wanted: bytes.len() as u64, banks })
     }
 
-    /// Returns the first column of each sector, or every eighth bank, with its name.
+    /// Returns each sector's first column, or every eighth bank, with its name.
     pub fn groups(&self) -> impl Iterator<Item = (usize, String)> {
         (0..COLUMNS).step_by(SECTOR_WORDS).map(|column| match self.space {
             Space::Global => (column, format!("sector {}", column / SECTOR_WORDS)),

@@ -7,7 +7,7 @@ use run::units::{percent, significant};
 
 /// The least room for the source. Where there is less, columns of counts are left out.
 const LEAST_CODE: usize = 24;
-/// At most this many lines without counts are shown between lines with counts.
+/// The most lines without counts shown between lines with counts.
 const BRIDGED: u32 = 2;
 
 /// A column: its title on two lines, and its text for the counts of a line of source and of all lines.
@@ -26,7 +26,7 @@ const COLUMNS: [Column; 4] = [
     (["branches", "diverged"], |c, _| share(c.divergent_branches, c.branches)),
 ];
 
-/// Lists the counted lines of a file, which are in order, with those between them. `text` is the text of the file.
+/// Lists the counted lines of a file and those between them. `counted` is in order, and `text` is the text of the file.
 pub fn list(file: &str, text: Option<&str>, counted: &[(u32, &Counters)], total: &Counters, style: Style) -> String {
     let (titles, cells) = columns(counted.iter().map(|(_, counters)| *counters), total);
     let width = |(column, title): (usize, &[&str; 2])| {
@@ -69,7 +69,7 @@ pub fn list(file: &str, text: Option<&str>, counted: &[(u32, &Counters)], total:
     listing
 }
 
-/// Returns the titles of the columns in which some line has a count, and the cells of each line.
+/// Returns the titles of columns with counts, and each line's cells. A column is shown if some line has a count in it.
 pub fn columns<'a>(
     lines: impl Iterator<Item = &'a Counters> + Clone,
     total: &Counters,
@@ -80,12 +80,12 @@ pub fn columns<'a>(
     (shown.iter().map(|(title, _)| *title).collect(), cells)
 }
 
-/// Returns the first characters of a text, with a mark if there are more.
+/// Cuts a long text, and ends it with an ellipsis.
 fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most { text.to_owned() } else { text.chars().take(most.saturating_sub(1)).chain(['…']).collect() }
 }
 
-/// Spaces at the start of a line.
+/// Counts the spaces at the start of a line.
 fn depth(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }

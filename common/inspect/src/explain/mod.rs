@@ -218,7 +218,7 @@ fn wavefronts(c: &Counters) -> u64 {
     loads + c.global_store_sectors.div_ceil(4) + c.shared_load_wavefronts + c.shared_store_wavefronts
 }
 
-/// Says how many blocks of a kernel are resident on a multiprocessor, and what limits them.
+/// Describes a kernel's resident blocks per multiprocessor, and what limits them.
 fn occupancy(occupancy: &Occupancy) -> String {
     let Occupancy { registers_per_thread, blocks_per_multiprocessor: blocks, active_warps, max_warps, limits } = occupancy;
     let registers = registers_per_thread.map_or(String::new(), |registers| format!("{registers} registers per thread; "));
@@ -246,7 +246,7 @@ mod tests {
 
     const FILE: &str = "kernels/cuda/x.cu";
 
-    /// Returns a launch of a kernel whose lines took that many wavefronts of shared memory, with a load on each.
+    /// Returns a launch whose lines took these wavefronts of shared memory. Each line has a load.
     fn launch(kernel: &str, lines: &[(u32, u64)]) -> Launch {
         let one = Dim3::new(1, 1, 1);
         let source = |line| Some(SourceLine { file: FILE.to_owned(), line });

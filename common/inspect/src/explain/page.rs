@@ -64,7 +64,7 @@ impl Explanation<'_> {
         listings
     }
 
-    /// Returns the requests of the first warp of a kernel that have a picture, each with its cost in words and a key to compare costs.
+    /// Returns the pictured requests of a kernel's first warp. Each has its cost in words and a key to compare costs.
     pub fn requests(&self, kernel: &str) -> Vec<(&AccessSample, String, (u32, u32))> {
         let kernel = self.kernels.iter().find(|known| known.name == kernel);
         let request = |sample| {
@@ -74,7 +74,7 @@ impl Explanation<'_> {
         kernel.into_iter().flat_map(|kernel| kernel.samples).filter_map(request).collect()
     }
 
-    /// Returns the bound with its working, or `None` if nothing was counted that takes a GPU any time.
+    /// Returns the bound with its working. Returns `None` if nothing counted takes a GPU any time.
     pub fn working(&self) -> Option<Working> {
         Working::of(&self.bound(), self.profile)
     }

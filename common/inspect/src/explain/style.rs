@@ -12,7 +12,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// Plain text in lines of up to 100 characters, as a page has room for.
+    /// Plain text in lines of up to 100 characters, for a page.
     pub const PLAIN: Style = Style::plain(100);
 
     /// Makes plain text in lines of up to `width` characters.

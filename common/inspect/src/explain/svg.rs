@@ -18,7 +18,7 @@ const SECTOR_GAP: u32 = 7;
 const LABEL: u32 = 62;
 /// Space around everything.
 const MARGIN: u32 = 14;
-/// Width of a letter of the heading, in the widest of the usual fonts.
+/// Width of a heading's letter in the widest of the usual fonts.
 const LETTER: u32 = 8;
 /// The top of the first row.
 const TOP: u32 = 66;
@@ -150,7 +150,7 @@ fn text(svg: &mut String, class: &str, x: u32, y: u32, text: &str) {
     let _ = writeln!(svg, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", escape(text));
 }
 
-/// Escapes the characters that mean something in the text of XML and HTML.
+/// Escapes the special characters of text in XML and HTML.
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

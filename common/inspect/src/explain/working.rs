@@ -6,7 +6,7 @@ use simt::{LaunchConfig, Profile};
 use super::style::{Style, put};
 use run::units::{bandwidth, bytes, count, milliseconds, significant};
 
-/// The share of the bottleneck below which parts are named without their working.
+/// The share of the bottleneck below which a part's working is omitted.
 const NEGLIGIBLE: f64 = 0.001;
 
 /// The bound with its working.
@@ -75,10 +75,10 @@ pub fn show(bound: &Bound, launches: &[(&str, LaunchConfig)], profile: &Profile,
 
 /// The titles of `cells`.
 pub const TITLES: [&str; 5] = ["part", "work", "rate", "at least", "share"];
-/// Columns in the order in which they are left out where lines are too short: first the rate, then the work.
+/// Columns in the order in which narrow lines leave them out: first the rate, then the work.
 const LEAST_IMPORTANT: [usize; 2] = [2, 1];
 
-/// The columns of a table by their index in [`TITLES`], with their widths.
+/// The columns of a table by their index in [`TITLES`], with widths.
 struct Columns(Vec<(usize, usize)>);
 
 impl Columns {

@@ -3,7 +3,7 @@
 use super::super::svg::{MARGIN, Svg, WIDTH};
 use super::shapes::{Picture, Timeline};
 
-/// The time that each warp takes to store its part of the tile.
+/// The time each warp takes to store its part of the tile.
 const STORES: [f64; 4] = [5.0, 8.0, 6.5, 11.0];
 /// The time that each of them then takes to read the tile.
 const READS: f64 = 6.0;

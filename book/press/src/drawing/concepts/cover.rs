@@ -61,8 +61,8 @@ fn classes(listing: &str) -> Vec<usize> {
     listing.lines().filter(|line| !line.trim().is_empty()).map(class).collect()
 }
 
-/// Returns the columns of the ribbon, each with its number, its middle, and how far it is turned: first the straight part, from right to left, then
-/// the roll from its outermost turn inward.
+/// Returns the ribbon's columns: number, middle, and rotation. The straight part comes first, from right to left, and then the roll from its
+/// outermost turn inward.
 fn columns() -> Vec<(usize, (f64, f64), f64)> {
     let floor = MIDDLE.1 + RADIUS;
     let straight = ((WIDTH - 26.0 - MIDDLE.0) / CELL.0) as usize;

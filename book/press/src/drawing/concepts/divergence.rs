@@ -44,7 +44,7 @@ pub fn draw() -> Picture {
     Picture { svg, caption }
 }
 
-/// Draws the instructions of a warp, one below the other, and returns where they end.
+/// Draws a warp's instructions one below the other. Returns where they end.
 fn warp(svg: &mut Svg, left: f64, top: f64, lines: &[Line]) -> f64 {
     for (index, (words, class, lanes)) in lines.iter().enumerate() {
         let y = top + index as f64 * ROW;

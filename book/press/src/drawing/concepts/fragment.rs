@@ -15,7 +15,7 @@ const CELL: (f64, f64) = (26.0, 18.0);
 /// Classes of the registers of a lane.
 const REGISTERS: [&str; 4] = ["block", "other", "block", "other"];
 
-/// Draws it, with the layout that the simulator has from the PTX ISA.
+/// Draws the matrices in the simulator's layout, which the PTX ISA defines.
 pub fn draw() -> Result<Picture> {
     let (width, height) = (8.0 * CELL.0, 8.0 * CELL.1);
     let (left, top) = (MARGIN + 16.0, 58.0);

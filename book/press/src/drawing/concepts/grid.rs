@@ -51,7 +51,7 @@ pub fn draw() -> Picture {
     Picture { svg, caption }
 }
 
-/// Parts of equal width, next to each other over the whole picture.
+/// Returns parts of equal width, side by side over the whole picture.
 fn parts(y: f64, height: f64, number: usize, gap: f64) -> Vec<Area> {
     let width = (INNER - gap * (number - 1) as f64) / number as f64;
     (0..number).map(|index| area(MARGIN + index as f64 * (width + gap), y, width, height)).collect()

@@ -50,7 +50,7 @@ fn h200() -> Result<&'static Profile> {
     Profile::named("h200").context("the profile of the GPU that the book measures on")
 }
 
-/// Draws the picture that a directive names, with words for readers who do not see it, and its caption.
+/// Draws the picture that a directive names, with alternative text and caption.
 pub fn figure(archive: &Archive, facts: &Facts, arguments: &mut Arguments) -> Result<String> {
     let name = arguments.word("the name of a picture")?;
     let draw = named(format_args!("there is no picture {name}"), &name, PICTURES)?;

@@ -20,7 +20,7 @@ pub struct Area {
     pub height: f64,
 }
 
-/// Returns a part of the picture, from its upper left corner and its extents.
+/// Returns an area with this upper left corner and these extents.
 pub const fn area(x: f64, y: f64, width: f64, height: f64) -> Area {
     Area { x, y, width, height }
 }
@@ -62,7 +62,7 @@ impl Timeline {
         self.left + time / self.length * (self.right - self.left)
     }
 
-    /// Draws a piece of time, with words if there is room for them.
+    /// Draws a piece of time. Leaves out its words if they do not fit.
     pub fn piece(&self, svg: &mut Svg, class: &str, (from, to): (f64, f64), (y, height): (f64, f64), words: &str) {
         let (x, end) = (self.x(from), self.x(to.min(self.length)));
         let words = if super::super::svg::width_of(words) < end - x { words } else { "" };

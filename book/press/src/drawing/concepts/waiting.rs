@@ -14,7 +14,7 @@ const WARPS: u32 = 8;
 const ROW: f64 = 15.0;
 const STEP: f64 = 18.0;
 
-/// Draws it with the latency of device memory, a fact of the group `latency`.
+/// Draws the picture with the latency of device memory from the facts.
 pub fn draw(facts: &Facts) -> Result<Picture> {
     let latency: f64 = facts.text("latency", "device")?.parse().context("the latency of device memory")?;
     let time = Timeline { left: MARGIN + 76.0, right: WIDTH - MARGIN, length: 1800.0 };

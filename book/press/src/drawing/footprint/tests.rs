@@ -32,7 +32,7 @@ fn part(read: impl IntoIterator<Item = u64>, written: impl IntoIterator<Item = u
     Part { read: read.into_iter().collect(), written: written.into_iter().collect() }
 }
 
-/// Returns the elements of rows and columns of a matrix with this many columns.
+/// Returns the elements in these rows and columns of a matrix. Each row of the matrix has `row` columns.
 fn rectangle(rows: Range<u64>, columns: Range<u64>, row: u64) -> impl Iterator<Item = u64> {
     rows.flat_map(move |y| columns.clone().map(move |x| y * row + x))
 }
