@@ -91,7 +91,7 @@ pub fn div(a: f32, b: f32) -> f32 {
     canonical32(if vast { a * 0_f32.copysign(b) } else { a / b })
 }
 
-/// A function of the upper 32 bits of an f64 that leaves the lower ones zero; subnormal numbers are zeros.
+/// Applies a function to the upper 32 bits of an f64. The lower bits become zero, and subnormal numbers are zeros.
 #[inline(always)]
 pub fn of_upper_half(a: f64, function: impl Fn(f64) -> f64) -> f64 {
     let upper = |value: f64| f64::from_bits(value.to_bits() & !0xffff_ffff);

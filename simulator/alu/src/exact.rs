@@ -27,7 +27,7 @@ impl Number {
         Self { negative: value.is_sign_negative(), significand, exponent }
     }
 
-    /// The same number with `bits` bits in its significand, more than it has now.
+    /// Returns the same number with a significand of `bits` bits. That must be more than it has now.
     fn widened(self, bits: u32) -> Self {
         let shift = self.significand.leading_zeros() - (128 - bits);
         Self { significand: self.significand << shift, exponent: self.exponent - shift as i32, ..self }
@@ -59,7 +59,7 @@ impl Number {
     }
 }
 
-/// `significand * 2^(steps - 1074)`, where the significand has at most 53 bits, or 54 and an even end; fewer only if `steps` is 0.
+/// Computes `significand * 2^(steps - 1074)`. The significand has up to 53 bits, or 54 and an even end; fewer only if `steps` is 0.
 fn scaled(significand: u64, steps: u32) -> f64 {
     // An addition, not a bitwise or: the hidden bit adds one to the exponent.
     let bits = (u64::from(steps) << 52) + significand;

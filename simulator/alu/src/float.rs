@@ -56,7 +56,7 @@ pub fn saturate32(value: f32) -> f32 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
 }
 
-/// Flushes a subnormal number to a zero of the same sign, as `.ftz` does with operands and results.
+/// Flushes a subnormal number to a zero of the same sign. `.ftz` does so with operands and results.
 #[inline(always)]
 pub fn flush32(value: f32) -> f32 {
     let bits = value.to_bits();
@@ -70,7 +70,7 @@ pub fn flush64(value: f64) -> f64 {
     f64::from_bits(if bits & 0x7ff << 52 == 0 { bits & 1 << 63 } else { bits })
 }
 
-/// Rounds an f64 that is exact, or rounded to odd, to an f32.
+/// Rounds an exact f64, or one rounded to odd, to an f32.
 #[inline(always)]
 pub fn round32(value: f64, rounding: Rounding) -> f32 {
     f32::from_bits(Format::SINGLE.round(value, rounding))

@@ -6,7 +6,7 @@
 //! rounding the exact result. f64 must have two bits more than the narrower format (Boldo and Melquiond, "Emulation of FMA and
 //! correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008), and has many more.
 
-/// The direction in which to round a number that the format cannot hold.
+/// The rounding direction for a number that the format cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// `.rn`: to nearest, ties to even.
@@ -22,7 +22,7 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// Returns true if it makes the magnitude of a number smaller, unless the format holds the number.
+    /// Returns true if it rounds numbers of this sign toward zero. Numbers that the format holds stay as they are.
     #[inline(always)]
     pub fn is_inward(self, negative: bool) -> bool {
         match self {
@@ -34,7 +34,7 @@ impl Rounding {
     }
 }
 
-/// A binary format with a sign bit, infinities and subnormals, whose canonical NaN has all bits below the sign set.
+/// A binary format with a sign bit, infinities and subnormals. Its canonical NaN has all bits below the sign set.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     pub exponent_bits: u32,
@@ -84,8 +84,8 @@ impl Format {
         sign | if result > largest { self.beyond(sign != 0, rounding) } else { result }
     }
 
-    /// The same as [`round`](Self::round), but a NaN keeps its sign and the upper bits of its payload, and becomes quiet. This is
-    /// how an H200 converts from f64.
+    /// Rounds like [`round`](Self::round), but keeps a NaN's sign and upper payload bits. The NaN becomes quiet. This is how an
+    /// H200 converts from f64.
     #[inline(always)]
     pub fn narrowed(self, value: f64, rounding: Rounding) -> u32 {
         if !value.is_nan() {
@@ -106,7 +106,7 @@ impl Format {
     }
 }
 
-/// A number rounded to odd, given as the nearest f64 and the error of that, of which only the sign matters.
+/// Rounds to odd, given the nearest f64 and its error. Only the sign of the error matters.
 #[inline(always)]
 fn odd(nearest: f64, missing: f64) -> f64 {
     let bits = nearest.to_bits();

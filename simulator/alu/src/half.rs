@@ -122,7 +122,7 @@ lanes! {
     Two<Bf16> = Two(Bf16(0), Bf16(0)), |word| Two::of(word), |value| value.word();
 }
 
-/// Rounds an f64 that is exact, or rounded to odd, to 16 bits.
+/// Rounds an exact f64, or one rounded to odd, to 16 bits.
 #[inline(always)]
 pub fn round<T: Half>(value: f64, rounding: Rounding) -> T {
     T::from_bits(T::FORMAT.round(value, rounding) as u16)

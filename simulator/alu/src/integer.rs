@@ -169,7 +169,7 @@ pub fn sum_of_absolute_differences(a: u32, b: u32, sum: u32) -> u32 {
     (0..4).fold(sum, |sum, i| sum.wrapping_add(byte(a, i).abs_diff(byte(b, i))))
 }
 
-/// Returns true if `a + b`, and one if `carry`, has a carry out of `width` bits.
+/// Returns true if `a + b` (plus one if `carry`) carries out of `width` bits.
 #[inline(always)]
 pub fn carry(a: u128, b: u128, carry: bool, width: u32) -> bool {
     (a + b + u128::from(carry)) >> width != 0
@@ -182,7 +182,7 @@ pub fn pack(a: i32, b: i32, c: u32, bits: u32, signed: bool) -> u32 {
     c.checked_shl(2 * bits).unwrap_or(0) | field(a) << bits | field(b)
 }
 
-/// The selectors of a mode of `prmt`, which the low two bits of `count` choose.
+/// Executes a mode of `prmt`. The low two bits of `count` choose one of its selectors.
 pub fn permute_by_mode(low: u32, high: u32, count: u32, selectors: [u32; 4]) -> u32 {
     permute(low, high, selectors[(count & 3) as usize])
 }

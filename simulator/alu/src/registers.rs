@@ -22,7 +22,7 @@ pub enum Kind {
     Double,
 }
 
-/// The 32 lanes of a 32-bit register, as wide as four vector registers of the host.
+/// The 32 lanes of a 32-bit register. They are as wide as four vector registers of the host.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(128))]
 pub struct Row([u32; LANES]);
@@ -41,7 +41,7 @@ impl Registers {
         Self { rows: vec![Row::zeroed(); rows], predicates: vec![0; predicates] }
     }
 
-    /// Fills the rows below the given number with a word, and makes the predicates below theirs false.
+    /// Sets the rows below `rows` to `word`. The predicates below `predicates` become false.
     pub fn clear(&mut self, rows: usize, word: u32, predicates: usize) {
         self.rows[..rows].fill(Row([word; LANES]));
         self.predicates[..predicates].fill(0);
@@ -95,7 +95,7 @@ impl Registers {
         }
     }
 
-    /// Replaces the bits of a lane of a register, which is no predicate.
+    /// Replaces a lane of a register, which is no predicate.
     #[inline(always)]
     pub fn set_lane(&mut self, kind: Kind, reg: Reg, lane: usize, bits: u64) {
         match kind {
@@ -134,7 +134,7 @@ pub(crate) fn replace<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LAN
     }
 }
 
-/// A function of its own, so that the many instructions that use it stay small.
+/// Replaces some lanes. As a function of its own, it keeps the many instructions that use it small.
 #[inline(never)]
 fn replace_some<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
     for lane in 0..LANES {

@@ -152,7 +152,7 @@ impl Executor {
         }
     }
 
-    /// Returns true if code that is compiled for the vector instructions may run.
+    /// Returns true if code compiled for the vector instructions may run.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub fn has_vectors(self) -> bool {
@@ -169,7 +169,7 @@ impl Executor {
     }
 }
 
-/// Returns true if the processor has what the vector functions are compiled for.
+/// Returns true if the processor can run the vector functions.
 #[cfg(target_arch = "x86_64")]
 fn has_vectors() -> bool {
     is_x86_feature_detected!("avx2")

@@ -62,7 +62,7 @@ impl Operation {
     }
 }
 
-/// A part of a word, and whether its top bit is a sign.
+/// A part of a word, whose top bit may be a sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Its lowest bit.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Three extents, or an index in three dimensions, as CUDA's `dim3` and `uint3`.
+/// Three extents (CUDA's `dim3`), or an index in three dimensions (`uint3`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Dim3 {
     /// First dimension, the one that varies fastest between neighboring threads.

@@ -40,8 +40,8 @@ impl Module {
         if module.refused.is_empty() { Ok(module) } else { Err(module.refused.swap_remove(0).1) }
     }
 
-    /// Like [`parse`](Self::parse), but leaves out the kernels that the simulator cannot execute, if it can execute another one.
-    /// [`refused`](Self::refused) lists them.
+    /// Parses like [`parse`](Self::parse), but leaves out kernels that cannot be executed. The simulator must be able to execute
+    /// another one. [`refused`](Self::refused) lists them.
     ///
     /// # Errors
     ///
@@ -102,7 +102,7 @@ impl Module {
         &self.variables
     }
 
-    /// The text that it was made from, with the functions of CUDA's device library that the text calls.
+    /// Returns the text that it was made from. The functions of CUDA's device library that the text calls are added.
     pub fn text(&self) -> String {
         self.map.text()
     }
@@ -146,8 +146,8 @@ impl Kernel {
         self.params.last().map_or(0, |param| param.offset + param.bytes)
     }
 
-    /// The places in the parameter list that hold the pointers from which the addresses in a line of PTX are made: the index of the
-    /// parameter, and the offset in it in bytes. For messages: each call goes through the whole kernel.
+    /// Finds the pointers that a PTX line's addresses are made from. Each is the index of a parameter, and the offset in it in bytes.
+    /// For messages: each call goes through the whole kernel.
     ///
     /// An address that was read from memory has none. There are several if a term of 64 bits is a parameter, too, or if the kernel chooses
     /// between two pointers.
@@ -170,7 +170,7 @@ impl Kernel {
         self.program.local_bytes.next_multiple_of(16)
     }
 
-    /// The most threads per block that the kernel was compiled for (`.maxntid`), if it states a limit.
+    /// Returns the kernel's limit on threads per block (`.maxntid`), if any.
     pub fn max_threads(&self) -> Option<u32> {
         self.max_threads
     }

@@ -100,7 +100,7 @@ impl FindingKind {
         Some(help)
     }
 
-    /// Returns true if a deadlock is a wait for the phase after one that is over, with nothing counted yet.
+    /// Returns true if a deadlock waits for a new phase. The phase before it is over, and nothing is counted yet.
     fn is_for_the_next_phase(&self) -> bool {
         let Self::MbarrierDeadlock { arrivals, phase: Some(phase), .. } = self else { return false };
         phase.number > 0 && *arrivals == phase.arrivals && phase.bytes == 0 && phase.came == 0

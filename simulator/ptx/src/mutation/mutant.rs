@@ -44,7 +44,7 @@ impl Mutant {
     }
 }
 
-/// Lists the mutants of every function of a module, in the order of the text.
+/// Lists the mutants of every function of a module, in text order.
 pub fn mutants(module: &Module<'_>) -> Vec<Mutant> {
     module.functions.iter().flat_map(|function| mutants_of(module, function)).collect()
 }
@@ -133,7 +133,7 @@ fn code(text: &str, function: &Function<'_>) -> u32 {
     (hash >> 32) as u32 ^ hash as u32
 }
 
-/// For each statement, the lines of the instructions that are executed if and only if it is.
+/// Lists for each statement the lines of instructions executed with it. They are executed if and only if it is.
 fn together(body: &[Statement<'_>]) -> Vec<RangeInclusive<u32>> {
     let mut together = Vec::with_capacity(body.len());
     let ends = |statement: &Statement<'_>| match statement {

@@ -53,7 +53,7 @@ impl Origin {
     }
 }
 
-/// Notes the arrays that loads and stores belong to, as far as they are known and have a size.
+/// Notes the arrays that loads and stores belong to. Unknown arrays, and those without a size, are left out.
 pub fn note_arrays(program: &mut Program) {
     if program.shared_variables.iter().all(|variable| variable.bytes.is_none()) {
         return;

@@ -97,7 +97,7 @@ impl CallGraph {
         reached
     }
 
-    /// The functions that a kernel reaches, including itself, and the names in their instructions.
+    /// Finds the functions that a kernel reaches, including itself. Also returns the names in their instructions.
     pub(super) fn names_used<'t>(&self, module: &ast::Module<'t>, kernel: usize) -> (Vec<bool>, HashSet<&'t str>) {
         let mut reached = self.reached_from(kernel);
         reached[kernel] = true;
@@ -117,7 +117,7 @@ pub fn matches(function: &ast::Function<'_>, prototype: &Prototype<'_>) -> bool 
     same(&function.params, &prototype.params) && same(&function.returns, &prototype.returns)
 }
 
-/// The addresses of functions are above this one, where there is no memory.
+/// The address above which functions are placed. There is no memory there.
 const FUNCTION_WINDOW: u64 = 4 << 56;
 
 /// The address of the module's function with that index.
@@ -135,7 +135,7 @@ pub fn defined(module: &ast::Module<'_>, name: &str) -> Option<usize> {
     module.functions.iter().position(|function| function.name == name && function.body.is_some() && !function.is_kernel)
 }
 
-/// The functions whose addresses are put in registers or variables, in module order.
+/// Lists the functions whose addresses are put in registers or variables. They are in module order.
 fn addresses_taken(module: &ast::Module<'_>) -> Vec<usize> {
     let in_variables = module.variables.iter().flat_map(|variable| &variable.init).filter_map(|value| match value {
         Initializer::Address { name, .. } => Some(*name),

@@ -9,7 +9,7 @@ use alu::registers::{Kind, LANES, Reg};
 /// Most registers that a fragment has in one lane.
 pub const MOST_REGISTERS: usize = 8;
 
-/// A product of an m x k matrix with a k x n matrix.
+/// The shape of a product of matrices: m x k times k x n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub m: usize,
@@ -96,7 +96,7 @@ impl Number {
     }
 }
 
-/// The role of a matrix in a product D = A B + C.
+/// The role of a matrix in `D = A B + C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The left factor.
@@ -187,8 +187,8 @@ impl Fragment {
     }
 }
 
-/// Where `mma` keeps the elements of a matrix of 32-bit numbers, one in each register: row and column in every lane, register by
-/// register. The shape is spelled as in PTX, for example `m16n8k8`; `None` if it is no shape.
+/// Returns where `mma` keeps the elements of a matrix of 32-bit numbers: row and column in every lane, register by register. Each
+/// register has one. The shape is spelled as in PTX, for example `m16n8k8`; `None` if it is no shape.
 pub fn places_of_words(part: Part, shape: &str) -> Option<Vec<[(usize, usize); LANES]>> {
     let fragment = Fragment::new(part, Shape::parse(shape)?, Number::F32);
     Some((0..fragment.count()).map(|register| fragment.places(register, 0)).collect())

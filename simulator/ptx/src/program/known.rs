@@ -106,7 +106,7 @@ impl Facts {
         self.known.get(register as usize).copied().unwrap_or(Known::NOTHING)
     }
 
-    /// Returns true for each multiplication whose factors need no more than 24 bits: that is what `__mul24` and `__umul24`
+    /// Marks each multiplication whose factors need no more than 24 bits: that is what `__mul24` and `__umul24`
     /// become, with a mask for each factor and an ordinary multiplication.
     pub fn multiplications_of_24_bits(&self, program: &Program) -> Vec<bool> {
         let is_one = |inst: &Inst| match inst.action {
@@ -177,7 +177,7 @@ fn result(program: &Program, known: &[Known], products: &[bool], inst: &Inst) ->
     }
 }
 
-/// Returns true for each register that holds only 32-bit products, read only by sums and shifts. A shift by a number is a product.
+/// Marks registers with only 32-bit products, read only by sums and shifts. A shift by a number is a product.
 ///
 /// Reads by instructions that seldom compute an index, such as shuffles, are ignored.
 fn products_for_sums(program: &Program) -> Vec<bool> {

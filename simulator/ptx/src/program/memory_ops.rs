@@ -208,7 +208,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// Notes that the program has an instruction that orders accesses, with the scope that its opcode names.
+    /// Notes that the program has an instruction that orders accesses. The opcode names its scope.
     pub(super) fn note_fence(&mut self, opcode: &str) {
         let has = |scope| opcode.split('.').any(|part| part == scope);
         self.program.has_fences = true;
@@ -287,7 +287,7 @@ pub(super) fn atomic_op(name: &str, ty: &str, is_vector: bool) -> Option<AtomicO
     })
 }
 
-/// The operands without the cache policy, which is the last operand of an instruction with that hint and changes no value.
+/// Returns the operands without the cache policy. It is the last operand of an instruction with that hint, and changes no value.
 pub(super) fn without_policy<'o, 't>(instruction: &'o Instruction<'t>) -> &'o [Operand<'t>] {
     match instruction.operands.split_last() {
         Some((_, rest)) if instruction.opcode.contains(".L2::cache_hint") => rest,
@@ -295,7 +295,7 @@ pub(super) fn without_policy<'o, 't>(instruction: &'o Instruction<'t>) -> &'o [O
     }
 }
 
-/// The space that a modifier of a load, a store, or an atomic operation names.
+/// Returns the space that a modifier of an access names. An access is a load, a store, or an atomic operation.
 fn access_space(modifier: &str) -> Option<Space> {
     Some(match modifier {
         "global" => Space::Global,

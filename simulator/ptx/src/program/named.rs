@@ -19,7 +19,7 @@ impl Family {
         (0..self.count.unwrap_or(1) * u32::from(self.lanes.unwrap_or(1))).map(move |number| self.first + number * rows(self.kind))
     }
 
-    /// The name of the register with that number, given the name in the declaration.
+    /// Returns a register's name, given its number and the declaration's name.
     pub fn name_of(self, name: &str, number: u32) -> String {
         let lanes = u32::from(self.lanes.unwrap_or(1));
         let index = self.count.map(|_| (number / lanes).to_string()).unwrap_or_default();

@@ -114,7 +114,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// The registers of an instruction's sources, which must be as many as these kinds.
+    /// Returns the registers of an instruction's sources. There must be as many sources as kinds.
     pub(super) fn sources(&mut self, operands: &[Operand<'_>], kinds: &[Kind]) -> Result<Vec<Reg>, LoadError> {
         if operands.len() != kinds.len() {
             return Err(self.unfit());
@@ -122,7 +122,7 @@ impl Decoder<'_, '_> {
         operands.iter().zip(kinds).map(|(operand, kind)| self.source(operand, *kind)).collect()
     }
 
-    /// Gives the first `count` of `registers` those of a vector's elements, or of a single operand. The others stay as they are.
+    /// Fills in the registers of a vector's elements, or of one operand. They are the first `count`; the others stay as they are.
     pub(super) fn elements(
         &mut self,
         operand: &Operand<'_>,

@@ -20,7 +20,7 @@ pub struct Origin {
     pub counts: bool,
 }
 
-/// The lines of the text and the names of the files, to describe an [`Origin`].
+/// The text's lines and the files' names, to describe an [`Origin`].
 #[derive(Debug)]
 pub struct SourceMap {
     lines: Vec<String>,

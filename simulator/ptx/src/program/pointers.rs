@@ -22,7 +22,7 @@ impl Fact for Offsets {
     }
 }
 
-/// Finds the parameters of 64 bits, by their offsets in the list, that the addresses of the instructions in a line of PTX were made from.
+/// Finds the 64-bit parameters that a PTX line's addresses were made from. They are given by their offsets in the list.
 ///
 /// This is for messages about a kernel that failed: it goes through the whole program. What passes through memory or through another
 /// thread's register is not followed.

@@ -86,7 +86,7 @@ impl<'t> Scopes<'t> {
         }
     }
 
-    /// The number of elements, if the name is that of a vector of registers.
+    /// Returns how many elements a vector of registers of this name has.
     pub fn lanes(&self, name: &str) -> Option<u8> {
         match self.has_vectors.then(|| self.find(name))?? {
             Symbol::Vector(.., lanes) => Some(lanes),

@@ -21,7 +21,7 @@ pub trait Fact: Clone + PartialEq {
     }
 }
 
-/// Joins the fact about each register with those of everything that is written to it. `result` is the fact about an instruction's results,
+/// Joins each register's fact with those of everything written to it. `result` returns the fact about an instruction's results,
 /// given the facts so far.
 pub fn settle<F: Fact>(program: &Program, facts: &mut [F], result: impl Fn(&[F], &Inst) -> F) {
     for pass in 0.. {

@@ -12,11 +12,11 @@ use crate::finding::Space;
 use crate::syntax::ast::{Instruction, Operand};
 use alu::registers::Kind;
 
-/// Shapes, the types that A and B may have, those of C and D, and the first compute capability that has such products.
+/// A group of products: shapes, types of A and B, types of C and D, and the first compute capability that has them.
 struct Products(&'static [&'static str], &'static [Number], &'static [Number], (u32, u32));
 
 impl Products {
-    /// Finds a product in a list, by its shape and by whether its types fit.
+    /// Finds a product in a list by its shape and types.
     fn find(list: &'static [Self], shape: Shape, fits: impl Fn(&Self) -> bool) -> Option<&'static Self> {
         list.iter().find(|products| products.0.iter().any(|name| Shape::parse(name) == Some(shape)) && fits(products))
     }

@@ -72,7 +72,7 @@ impl<'o> Spelling<'o> {
 }
 
 impl<'t> Decoder<'_, 't> {
-    /// Returns true if this is a video instruction without a row of its own. Rows know no selectors, such as that of `%r1.b0`.
+    /// Returns true for a video instruction without a row of its own. Rows know no selectors, such as that of `%r1.b0`.
     pub(super) fn is_video(instruction: &Instruction<'_>) -> bool {
         let root = instruction.root();
         let has_selector = |operand: &Operand<'_>| matches!(operand, Operand::Name(name) if name.contains('.'));
@@ -236,7 +236,7 @@ fn positive<'t>(operand: impl std::borrow::Borrow<Operand<'t>>) -> Operand<'t> {
     }
 }
 
-/// The part of a word that `b0` to `b3`, `h0` or `h1` selects.
+/// Returns the part of a word that `b0`-`b3`, `h0` or `h1` selects.
 fn selected(selector: &str, signed: bool) -> Option<Part> {
     let number = |digits: &str, end: u32| digits.parse::<u32>().ok().filter(|number| *number < end);
     match selector.split_at_checked(1)? {

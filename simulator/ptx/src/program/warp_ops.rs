@@ -220,7 +220,7 @@ fn in_usual_order(instruction: &Instruction<'_>) -> String {
     }
 }
 
-/// Returns true if a barrier of this number exists, and this many threads can meet there, which must be whole warps.
+/// Returns true if this barrier exists and can take this many threads. They must be whole warps.
 #[inline]
 pub fn is_barrier(barrier: u32, threads: Option<u32>) -> bool {
     barrier < 16 && threads.is_none_or(|threads| threads != 0 && threads % 32 == 0)

@@ -221,7 +221,7 @@ impl<'t> Parser<'t> {
         value.bits().map(to).ok_or_else(|| syntax(line, "expected an integer to convert, found a float".to_owned()))
     }
 
-    /// Checked before the expression is parsed, so that text full of parentheses does not overflow the stack.
+    /// Refuses an expression that is nested too deep. This comes before parsing, so that parentheses do not overflow the stack.
     fn limit(&self, depth: usize) -> Parsed<()> {
         if depth < DEEPEST {
             return Ok(());

@@ -32,7 +32,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The arguments or the results of a call, from after the parenthesis on.
+    /// Parses a call's arguments or results, from after the parenthesis on.
     pub(super) fn arguments(&mut self) -> Parsed<Operand<'t>> {
         let is_empty = self.accept(b')');
         Ok(Operand::List(if is_empty { Vec::new() } else { self.elements(b')')? }))

@@ -18,7 +18,7 @@ const MOST_ELEMENTS: u64 = 1 << 32;
 /// Most registers that one `.reg` may declare.
 const MOST_REGISTERS: u32 = 1 << 20;
 
-/// Deepest nesting of braces in an initial value, and of a constant expression.
+/// Deepest nesting of an initial value's braces or a constant expression.
 pub(super) const DEEPEST: usize = 16;
 
 /// Parses a module.
@@ -420,7 +420,7 @@ impl<'t> Parser<'t> {
         Ok(Statement::Label(name))
     }
 
-    /// `.reg .b32 %r<35>, %s;` or `.reg .v4 .f32 v;`, from the type on.
+    /// Parses a declaration of registers from its type on: `.reg .b32 %r<35>, %s;` or `.reg .v4 .f32 v;`.
     fn registers(&mut self, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
         let line = self.line();
         let lanes = if self.accept_word(".v2") { Some(2) } else { self.accept_word(".v4").then_some(4) };
@@ -444,8 +444,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `1 10 5`, perhaps followed by `, function_name …, inlined_at 1 20 3`. The second place is that of an earlier `.loc`, which may be
-    /// in an inlined function itself.
+    /// Parses a `.loc`: `1 10 5`, perhaps followed by `, function_name …, inlined_at 1 20 3`. The second place is that of an earlier
+    /// `.loc`, which may be in an inlined function itself.
     fn location(&mut self, start: usize) -> Parsed<Statement<'t>> {
         let [file, line, column] = self.place()?;
         let (mut call, mut inlined_at) = (None, None);
@@ -511,7 +511,7 @@ impl<'t> Parser<'t> {
         self.tokens[self.at].start
     }
 
-    /// The bytes of the text from `start` to the end of the last token that was read.
+    /// Returns the bytes from `start` through the last token that was read.
     fn span_from(&self, start: usize) -> Range<usize> {
         start..self.tokens[self.at - 1].end
     }
@@ -572,7 +572,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Takes the next token, which must be one of which something can be made.
+    /// Takes the next token. `of` must be able to make something of it.
     fn take<T>(&mut self, what: &str, of: impl FnOnce(Kind<'t>) -> Option<T>) -> Parsed<T> {
         let (line, found) = (self.line(), self.next());
         of(found).ok_or_else(|| expected(line, what, found))

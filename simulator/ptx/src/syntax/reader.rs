@@ -38,7 +38,7 @@ impl<'t> Function<'t> {
         })
     }
 
-    /// The variables that it declares in its body, in the order of the text.
+    /// Lists the variables declared in its body, in the text's order.
     pub fn variables(&self) -> impl Iterator<Item = &Variable<'t>> {
         self.body.iter().flatten().filter_map(|statement| match statement {
             Statement::Variable(variable) => Some(variable),
@@ -92,7 +92,7 @@ impl<'t> Instruction<'t> {
         self.opcode.split('.').next().unwrap_or_default()
     }
 
-    /// Returns true if the opcode has this modifier, perhaps followed by a scope: `ld.shared::cta.b32` has `shared`.
+    /// Returns true if the opcode has this modifier, perhaps with a scope: `ld.shared::cta.b32` has `shared`.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers().any(|part| part == modifier)
     }
@@ -125,7 +125,7 @@ impl<'t> Instruction<'t> {
         }
     }
 
-    /// Lists the names in its first operand, if that is where its results go. What a call returns does not count.
+    /// Lists the names in its first operand, if results go there. What a call returns does not count.
     pub fn results(&self) -> Vec<&'t str> {
         match (self.root(), self.operands.first()) {
             ("bar" | "barrier" | "bra" | "brx" | "call" | "nanosleep" | "setmaxnreg" | "wgmma", _) | (_, None) => Vec::new(),
@@ -133,8 +133,8 @@ impl<'t> Instruction<'t> {
         }
     }
 
-    /// The state spaces from which it reads values into registers or into another space. A generic address may lead to any of three
-    /// spaces. Calls are not followed, and barriers in shared memory do not count.
+    /// Returns the state spaces that it reads values from. They go into registers or another space. A generic address may lead to
+    /// any of three spaces. Calls are not followed, and barriers in shared memory do not count.
     pub fn reads(&self) -> &'static [StateSpace] {
         match self.root() {
             "ld" | "ldu" | "ldmatrix" | "atom" => self.space(),
@@ -157,7 +157,7 @@ impl<'t> Instruction<'t> {
         }
     }
 
-    /// The space that the opcode names, or else those to which a generic address may lead.
+    /// Returns the opcode's space, or those that a generic address may reach.
     fn space(&self) -> &'static [StateSpace] {
         self.modifiers().find_map(space).unwrap_or(&[Global, Shared, Local])
     }
