@@ -48,7 +48,7 @@ impl Format {
     /// 19 bits, the upper ones of an f32.
     pub const TF32: Self = Self { exponent_bits: 8, fraction_bits: 10 };
 
-    /// The bits of a number in this format.
+    /// Returns the bits of a number in this format.
     #[inline(always)]
     pub fn round(self, value: f64, rounding: Rounding) -> u32 {
         const SIGN: u64 = 1 << 63;
@@ -98,7 +98,7 @@ impl Format {
         sign | quiet | payload as u32
     }
 
-    /// The result for a number beyond the largest one, without its sign.
+    /// Returns the result for numbers beyond the largest one, without the sign.
     #[inline(always)]
     fn beyond(self, negative: bool, rounding: Rounding) -> u32 {
         let infinity = ((1 << self.exponent_bits) - 1) << self.fraction_bits;
@@ -139,14 +139,14 @@ pub fn quotient(a: f64, b: f64) -> f64 {
     odd(quotient, if b < 0.0 { -remainder } else { remainder })
 }
 
-/// The square root rounded to odd.
+/// Returns the square root rounded to odd.
 #[inline(always)]
 pub fn root(a: f64) -> f64 {
     let root = a.sqrt();
     odd(root, (-root).mul_add(root, a))
 }
 
-/// A whole number rounded to odd, given its magnitude and its sign.
+/// Rounds a whole number to odd, given its magnitude and its sign.
 #[inline(always)]
 pub fn whole((magnitude, negative): (u64, bool)) -> f64 {
     let value = if magnitude >> 53 == 0 {

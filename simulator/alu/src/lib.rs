@@ -160,7 +160,7 @@ pub fn carries(opcode: &str) -> bool {
     parts.next().is_some_and(|root| root.ends_with('c')) || parts.any(|part| part == "cc")
 }
 
-/// All spellings of a pattern with alternatives in braces; an alternative may be empty.
+/// Lists all spellings of a pattern with alternatives in braces; an alternative may be empty.
 pub fn spellings(pattern: &str) -> Vec<String> {
     let Some((before, rest)) = pattern.split_once('{') else {
         return vec![pattern.to_owned()];

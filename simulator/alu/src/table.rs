@@ -72,7 +72,7 @@ macro_rules! names {
     };
 }
 
-/// The instruction with this spelling, as its row has it.
+/// Finds the instruction with this spelling, as its row has it.
 const fn named(spelling: &str) -> Alu {
     for_each!(row in TABLE => if is_same(row.spelling.as_bytes(), spelling.as_bytes()) {
         return row.alu;
@@ -113,7 +113,7 @@ names! {
 }
 
 impl Alu {
-    /// Its row of the table.
+    /// Returns its row of the table.
     pub fn row(self) -> &'static Row {
         &TABLE[usize::from(self.0)]
     }

@@ -226,7 +226,7 @@ impl Timeline {
         self.forget();
     }
 
-    /// The host has waited for one moment.
+    /// Notes that the host has waited for one moment.
     pub fn wait_for(&mut self, moment: &Moment) {
         if let Some(clock) = moment.clock() {
             self.host.join(&clock);

@@ -82,22 +82,22 @@ impl Module {
         Ok(Self { kernels: runnable, variables, version: tree.version, target: tree.target, refused, map })
     }
 
-    /// The kernels that [`parse_in_part`](Self::parse_in_part) left out, each with the reason.
+    /// Returns the kernels that [`parse_in_part`](Self::parse_in_part) left out, each with the reason.
     pub fn refused(&self) -> &[(String, LoadError)] {
         &self.refused
     }
 
-    /// The module's kernels (`.entry`), in the order of the text.
+    /// Returns the module's kernels (`.entry`), in the order of the text.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
 
-    /// The kernel of that name.
+    /// Finds the kernel of that name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 
-    /// The module's `.global` and `.const` variables, in the order of the text.
+    /// Returns the module's `.global` and `.const` variables, in the text's order.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
@@ -107,12 +107,12 @@ impl Module {
         self.map.text()
     }
 
-    /// The `.version` of the PTX.
+    /// Returns the `.version` of the PTX.
     pub fn ptx_version(&self) -> (u32, u32) {
         self.version
     }
 
-    /// The `.target` of the PTX as a compute capability: `sm_86` is `(8, 6)`.
+    /// Returns the PTX's `.target` as a compute capability: `sm_86` is `(8, 6)`.
     pub fn target(&self) -> (u32, u32) {
         self.target
     }
@@ -131,17 +131,17 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its parameters, in order.
+    /// Returns its parameters, in order.
     pub fn params(&self) -> &[Param] {
         &self.params
     }
 
-    /// Bytes of the whole parameter list.
+    /// Returns the bytes of the whole parameter list.
     pub fn param_bytes(&self) -> usize {
         self.params.last().map_or(0, |param| param.offset + param.bytes)
     }
@@ -160,12 +160,12 @@ impl Kernel {
         parameters_of_addresses(&self.program, ptx_line).into_iter().filter_map(place).collect()
     }
 
-    /// Bytes of statically declared shared memory per block.
+    /// Returns the bytes of statically declared shared memory per block.
     pub fn static_shared_bytes(&self) -> u32 {
         self.program.static_shared_bytes
     }
 
-    /// Bytes of local memory per thread.
+    /// Returns the bytes of local memory per thread.
     pub fn local_bytes(&self) -> u32 {
         self.program.local_bytes.next_multiple_of(16)
     }

@@ -3,7 +3,7 @@
 use super::{Access, AccessOp, FindingKind, Severity, Space};
 
 impl FindingKind {
-    /// Its severity.
+    /// Returns its severity.
     pub fn severity(&self) -> Severity {
         match self {
             Self::Race { same_warp: true, .. }
@@ -16,7 +16,7 @@ impl FindingKind {
         }
     }
 
-    /// A suggested fix, for the kinds that have one.
+    /// Suggests a fix, for the kinds that have one.
     pub fn help(&self) -> Option<&'static str> {
         let help = match self {
             Self::Race { same_block: false, access: Access { space: Space::Shared, .. }, .. } => {

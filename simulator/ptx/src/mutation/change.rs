@@ -43,7 +43,7 @@ impl<'a, 't> Surroundings<'a, 't> {
         Self { text, function, mentions }
     }
 
-    /// The changes of the instruction that is the statement at this index; none if it is no instruction.
+    /// Lists the changes of the statement at this index; none if it is no instruction.
     pub fn changes(&self, index: usize) -> Vec<Change> {
         let body = self.function.body.as_deref().unwrap_or_default();
         let (before, after) = body.split_at(index);
@@ -75,12 +75,12 @@ struct Site<'a, 't> {
 }
 
 impl<'t> Site<'_, 't> {
-    /// The guard as written, with what separates it from the opcode.
+    /// Returns the guard as written, with what separates it from the opcode.
     fn guard_text(&self) -> &'t str {
         &self.text[self.instruction.span.start..self.instruction.unguarded.start]
     }
 
-    /// An operand as written.
+    /// Returns an operand as written.
     fn operand(&self, index: usize) -> &'t str {
         &self.text[self.instruction.operand_spans[index].clone()]
     }
@@ -103,13 +103,13 @@ impl<'t> Site<'_, 't> {
         }
     }
 
-    /// The text of the instruction with another opcode.
+    /// Returns the text of the instruction with another opcode.
     fn with_opcode(&self, opcode: &str) -> String {
         let Instruction { span, unguarded, opcode: old, .. } = self.instruction;
         format!("{}{opcode}{}", self.guard_text(), &self.text[unguarded.start + old.len()..span.end])
     }
 
-    /// The text of the instruction with another operand.
+    /// Returns the text of the instruction with another operand.
     fn with_operand(&self, index: usize, operand: &str) -> String {
         let (span, place) = (&self.instruction.span, &self.instruction.operand_spans[index]);
         format!("{}{operand}{}", &self.text[span.start..place.start], &self.text[place.end..span.end])
@@ -306,7 +306,7 @@ impl<'t> Site<'_, 't> {
         Some(Change::new(Operator::SwapArithmetic, replacement, "subtracts the product instead of adding it"))
     }
 
-    /// A product of floats is negated; a negation or an absolute value is left out.
+    /// Negates a product of floats; leaves out a negation or an absolute value.
     fn sign(&self) -> Option<Change> {
         let ty = self.type_name();
         let register = register_type(ty)?;
@@ -372,7 +372,7 @@ impl<'t> Site<'_, 't> {
         steps.iter().filter_map(|step| old.checked_add(*step)).filter(fits).map(|new| new.to_string()).collect()
     }
 
-    /// A load, a store or an atomic operation at the next element.
+    /// Moves an access to the next element: a load, a store or an atomic operation.
     fn index(&self) -> Option<Change> {
         let instruction = self.instruction;
         let is_access = matches!(instruction.root(), "ld" | "ldu" | "st" | "atom" | "red" | "ldmatrix" | "stmatrix");
@@ -406,7 +406,7 @@ impl<'t> Site<'_, 't> {
     }
 }
 
-/// A type for a register that holds values of this one.
+/// Returns a type for a register that holds values of this one.
 fn register_type(ty: &str) -> Option<&'static str> {
     Some(match ty {
         "f32" => "f32",
@@ -428,7 +428,7 @@ const INTEGER_OPPOSITES: &[(&str, &str)] = &[("eq", "ne"), ("lt", "ge"), ("le", 
 const FLOAT_OPPOSITES: &[(&str, &str)] =
     &[("eq", "neu"), ("ne", "equ"), ("lt", "geu"), ("le", "gtu"), ("gt", "leu"), ("ge", "ltu"), ("num", "nan")];
 
-/// The other comparison of a pair.
+/// Returns the other comparison of a pair.
 fn other_of(pairs: &[(&'static str, &'static str)], comparison: &str) -> Option<&'static str> {
     pairs.iter().find_map(|(one, other)| match comparison {
         _ if comparison == *one => Some(*other),

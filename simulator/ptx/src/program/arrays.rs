@@ -35,7 +35,7 @@ impl Fact for Origin {
 }
 
 impl Origin {
-    /// A sum. An array plus a number is an address in the array.
+    /// Returns the origin of a sum. An array plus a number is an address in the array.
     fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Origin::Array(array), Origin::Nothing | Origin::Other) | (Origin::Nothing | Origin::Other, Origin::Array(array)) => {
@@ -69,7 +69,7 @@ pub fn note_arrays(program: &mut Program) {
     }
 }
 
-/// The origin of each register.
+/// Finds the origin of each register.
 fn origins(program: &Program) -> Vec<Origin> {
     let mut origins = vec![Origin::Nothing; program.rows];
     for (_, _, register) in &program.specials {

@@ -124,7 +124,7 @@ impl<'m, 't> Decoder<'m, 't> {
         });
     }
 
-    /// The fixed place of an argument in local memory. What is in a frame is copied to such a place.
+    /// Returns the fixed place of an argument in local memory. What is in a frame is copied to such a place.
     fn fixed_argument(&mut self, argument: &Operand<'_>, bytes: u32) -> Result<u32, LoadError> {
         let variable = self.check_bytes(argument, bytes)?;
         if !variable.in_frame {
@@ -155,7 +155,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.alu(alu, to, &[from]);
     }
 
-    /// The operand's place in local memory, if it is a variable there.
+    /// Returns the operand's place in local memory, if it has one there.
     fn local_of(&self, operand: &Operand<'_>) -> Option<Local> {
         let Operand::Name(name) = operand else { return None };
         match self.scopes.find(name)? {

@@ -116,7 +116,7 @@ pub struct FrameLayout {
 }
 
 impl Stack {
-    /// Bytes of the largest frame.
+    /// Returns the bytes of the largest frame.
     #[inline]
     pub fn largest_frame(&self) -> u32 {
         self.frames.iter().map(|frame| frame.bytes).max().unwrap_or(0)

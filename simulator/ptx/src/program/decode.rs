@@ -412,7 +412,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Some(expanded)
     }
 
-    /// An error that says which instruction it is about.
+    /// Makes an error say which instruction it is about.
     fn named(&self, error: LoadError) -> LoadError {
         match error {
             LoadError::Syntax { line, message } if !message.contains(self.opcode) => {
@@ -497,7 +497,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.emit(Action::Branch { target: NOWHERE, reconverge: NOWHERE });
     }
 
-    /// The address between brackets, if it is known already: that of a variable or a parameter.
+    /// Returns the address between brackets, if known already: that of a variable or a parameter.
     pub(super) fn symbol_of(&self, base: Base<'_>) -> Option<Symbol> {
         match base {
             Base::Name(name) => self.scopes.find(name),
@@ -517,7 +517,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.emit(Action::Alu { alu, destination, sources: registers });
     }
 
-    /// The row of an opcode in the instruction table.
+    /// Finds the row of an opcode in the instruction table.
     pub(super) fn row(&self, opcode: &str) -> Result<&'static Row, LoadError> {
         alu::lookup(opcode).ok_or_else(|| self.unsupported(opcode))
     }
@@ -536,7 +536,7 @@ impl<'m, 't> Decoder<'m, 't> {
         LoadError::Unsupported { what: what.to_owned(), location: Box::new(self.location()) }
     }
 
-    /// The error about an opcode that the simulator does not know.
+    /// Returns the error about an opcode that the simulator does not know.
     pub(super) fn unknown(&self) -> LoadError {
         self.unsupported(self.opcode)
     }
@@ -551,7 +551,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Err(syntax(self.origin.ptx_line, message))
     }
 
-    /// The error about operands that the opcode does not take.
+    /// Returns the error about operands that the opcode does not take.
     pub(super) fn unfit(&self) -> LoadError {
         let Location { instruction: text, .. } = self.location();
         syntax(self.origin.ptx_line, format!("the operands do not fit {}: {text}", self.opcode))
@@ -568,7 +568,7 @@ pub fn globals<'m, 't>(module: &'m ast::Module<'t>) -> impl Iterator<Item = &'m 
     of_module(module).chain(of_functions.filter(|variable| is_global(variable)))
 }
 
-/// Those that are declared outside functions.
+/// Lists those that are declared outside functions.
 fn of_module<'m, 't>(module: &'m ast::Module<'t>) -> impl Iterator<Item = &'m ast::Variable<'t>> {
     module.variables.iter().filter(|variable| is_global(variable))
 }

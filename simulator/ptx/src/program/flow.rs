@@ -32,7 +32,7 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
     }
 }
 
-/// The instructions that may follow one in the same function: the target of a branch first.
+/// Lists the instructions that may follow one in the same function: the target of a branch first.
 pub fn successors(code: &[Inst], at: u32) -> impl Iterator<Item = u32> {
     let Inst { guard, action, .. } = code[at as usize];
     let (target, leaves) = match action {
@@ -129,7 +129,7 @@ fn immediate_post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     dominator
 }
 
-/// The graph with its edges reversed.
+/// Reverses the edges of a graph.
 fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut predecessors = vec![Vec::new(); successors.len() + 1];
     for (node, targets) in successors.iter().enumerate() {
@@ -140,7 +140,7 @@ fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     predecessors
 }
 
-/// The nearest node that dominates both.
+/// Finds the nearest node that dominates both.
 fn common_dominator(mut a: usize, mut b: usize, rank: &[usize], dominator: &[Option<usize>]) -> usize {
     // Each step goes to a node of higher rank, and the exit, which has the highest, dominates all.
     let up = |node: usize| dominator[node].unwrap_or(node);

@@ -39,7 +39,7 @@ impl Known {
         }
     }
 
-    /// A value that was loaded or truncated.
+    /// Describes a value that was loaded or truncated.
     fn narrow(bits: u32, signed: bool) -> Self {
         match signed {
             true => Self { signed_bits: bits, ..Self::NOTHING },
@@ -121,7 +121,7 @@ impl Facts {
     }
 }
 
-/// The facts about the result of an instruction.
+/// Returns the facts about the result of an instruction.
 fn result(program: &Program, known: &[Known], products: &[bool], inst: &Inst) -> Known {
     let (alu, sources) = match inst.action {
         Action::Alu { alu, sources, .. } => (alu, sources),
@@ -207,7 +207,7 @@ fn products_for_sums(program: &Program) -> Vec<bool> {
     products
 }
 
-/// The value of a register that holds a number.
+/// Returns the value of a register that holds a number.
 pub fn constant(program: &Program, register: Reg) -> Option<u64> {
     // Constants come after all registers that are written, in the order in which they were made.
     let place = program.constants.partition_point(|constant| constant.register < register);

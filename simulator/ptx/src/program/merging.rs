@@ -33,7 +33,7 @@ use crate::finding::Space;
 use alu::Alu;
 use alu::registers::{Kind, Reg};
 
-/// The requests of a program's loads and stores.
+/// Predicts the requests of a program's loads and stores.
 pub fn machine_requests(program: &Program, facts: &Facts) -> Vec<MachineRequest> {
     let requests = vec![MachineRequest::AsWritten; program.accesses.len()];
     let mut merging = Merging { program, facts, requests, values: HashMap::new(), versions: HashMap::new(), open: HashMap::new() };
@@ -136,7 +136,7 @@ impl Merging<'_> {
         self.values.get(&register).copied().unwrap_or(itself)
     }
 
-    /// The access, if it may merge at all.
+    /// Returns the access, if it may merge at all.
     fn member(&self, index: u32, inst: &Inst) -> Option<Member> {
         let access = &self.program.accesses[index as usize];
         let (base, offset) = self.value(access.address.base);

@@ -14,7 +14,7 @@ pub struct Family {
 }
 
 impl Family {
-    /// The registers in the order of their names.
+    /// Lists the registers in the order of their names.
     pub fn registers(self) -> impl Iterator<Item = Reg> {
         (0..self.count.unwrap_or(1) * u32::from(self.lanes.unwrap_or(1))).map(move |number| self.first + number * rows(self.kind))
     }
@@ -31,7 +31,7 @@ impl Family {
 /// The names of a vector's elements, in order.
 pub const PARTS: [[&str; 2]; 4] = [["x", "r"], ["y", "g"], ["z", "b"], ["w", "a"]];
 
-/// The numbers that a register takes.
+/// Returns how many numbers a register takes.
 pub fn rows(kind: Kind) -> u32 {
     if kind == Kind::Double { 2 } else { 1 }
 }

@@ -34,7 +34,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// An access to one element, which no register holds.
+    /// Makes an access to one element, which no register holds.
     pub fn plain(space: Option<Space>, address: Address, width: u32) -> Self {
         Self {
             of_function: false,
@@ -50,7 +50,7 @@ impl Access {
         }
     }
 
-    /// Bytes of all elements.
+    /// Returns the bytes of all elements.
     #[inline]
     pub fn bytes(&self) -> u32 {
         self.width * self.count

@@ -46,7 +46,7 @@ pub fn parameters_of_addresses(program: &Program, ptx_line: u32) -> Vec<u32> {
     offsets.into_iter().collect()
 }
 
-/// The parameters that an instruction's result is made from.
+/// Returns the parameters that an instruction's result is made from.
 fn result(origins: &[Offsets], inst: &Inst) -> Offsets {
     let Action::Alu { alu, sources: [a, b, c, _], .. } = inst.action else { return Offsets::default() };
     let terms: &[Reg] = match alu {

@@ -12,10 +12,10 @@ pub trait Fact: Clone + PartialEq {
     /// Passes over a program before facts that still change are widened.
     const PATIENCE: usize = usize::MAX;
 
-    /// What holds for both of two values.
+    /// Returns the fact that holds for both of two values.
     fn or(&self, other: &Self) -> Self;
 
-    /// A weaker fact than this one, which was another `before`. It changes a few times at the most.
+    /// Returns a weaker fact than this one, which was another `before`. It changes a few times at the most.
     fn widened(self, _before: &Self) -> Self {
         self
     }

@@ -84,7 +84,7 @@ impl<'t> Decoder<'_, 't> {
         Ok(Symbol::Local(Local { at: offset as u32, bytes: bytes as u32, in_frame: true }))
     }
 
-    /// The register that says where the frame starts.
+    /// Returns the register that says where the frame starts.
     pub(super) fn frame_register(&mut self) -> Reg {
         if self.program.stack.is_none() {
             let (frame, saved) = (self.take_rows(Kind::Double), self.take_rows(Kind::Word));

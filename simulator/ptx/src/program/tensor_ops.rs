@@ -203,7 +203,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(Matrices { access, count: count as u32, transposed })
     }
 
-    /// The access of an instruction whose lanes share the work; it holds the address and the counts.
+    /// Adds the access of an instruction whose lanes share the work; it holds the address and the counts.
     pub(super) fn shared_work(&mut self, place: &Operand<'t>, space: Option<Space>, width: u32) -> Result<u32, LoadError> {
         let (space, address) = self.address(place, space)?;
         Ok(self.access(Access::plain(space, address, width)))
@@ -223,7 +223,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// The modifiers after the name of a tensor instruction; `None` if one is unknown.
+/// Reads the modifiers after the name of a tensor instruction; `None` if one is unknown.
 pub(super) fn tensor_modifiers(parts: &[&str]) -> Option<Modifiers> {
     let mut modifiers = Modifiers::default();
     for part in parts {

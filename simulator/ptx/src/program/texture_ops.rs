@@ -134,7 +134,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(TextureOp::Surface { loads, handle, place, width, count, outside, registers })
     }
 
-    /// The coordinates in an image of this geometry. Surfaces have no cubes.
+    /// Decodes the coordinates in an image of this geometry. Surfaces have no cubes.
     fn place(&mut self, geometry: &str, operands: &[Operand<'t>], of_texture: bool) -> Result<TexturePlace, LoadError> {
         let is_cube = geometry.ends_with("cube");
         let (dimensions, layered) = match geometry {

@@ -212,7 +212,7 @@ impl<'t> Decoder<'_, 't> {
         Ok(())
     }
 
-    /// An operand without its selector, and the selector: `%r1` and `b0` for `%r1.b0`.
+    /// Splits an operand from its selector: `%r1.b0` into `%r1` and `b0`.
     fn video_operand<'o>(&self, operand: &'o Operand<'t>) -> Option<(Operand<'t>, Option<&'t str>)> {
         let whole = |name: &'t str| match name.rsplit_once('.') {
             Some((register, selector)) if self.any_register(name).is_none() => {
@@ -228,7 +228,7 @@ impl<'t> Decoder<'_, 't> {
     }
 }
 
-/// The operand without its sign, which the instruction's form has.
+/// Returns the operand without its sign, which the instruction's form has.
 fn positive<'t>(operand: impl std::borrow::Borrow<Operand<'t>>) -> Operand<'t> {
     match operand.borrow() {
         Operand::Negative(name) => Operand::Name(name),

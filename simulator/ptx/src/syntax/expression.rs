@@ -132,7 +132,7 @@ impl<'t> Parser<'t> {
         matches!(kind, Kind::Number(_) | Kind::Word("WARP_SZ") | Kind::Punct(b'-' | b'+' | b'~' | b'!'))
     }
 
-    /// A constant expression, as an operand.
+    /// Parses a constant expression, as an operand.
     pub(super) fn expression(&mut self) -> Parsed<Operand<'t>> {
         // Most numbers stand alone.
         let is_alone = matches!((self.peek(), self.ahead(1)), (Kind::Number(_), Kind::Punct(b',' | b';' | b']' | b'}')));
@@ -144,7 +144,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// A constant expression whose value must be an integer.
+    /// Parses a constant expression whose value must be an integer.
     pub(super) fn integer_expression(&mut self, what: &str) -> Parsed<i64> {
         let line = self.line();
         match self.expression()? {
@@ -229,7 +229,7 @@ impl<'t> Parser<'t> {
         Err(syntax(self.line(), format!("expected a constant expression nested at most {DEEPEST} deep")))
     }
 
-    /// The operator that comes next, which is the longest that fits.
+    /// Finds the operator that comes next, which is the longest that fits.
     fn operator(&self) -> Option<&'static str> {
         let is_next = |operator: &&'static str| match *operator {
             // It may start a name, and so it is a word.

@@ -24,12 +24,12 @@ pub enum Kind<'t> {
 }
 
 impl<'t> Kind<'t> {
-    /// The text of a word.
+    /// Returns the text of a word.
     pub fn word(self) -> Option<&'t str> {
         if let Self::Word(word) = self { Some(word) } else { None }
     }
 
-    /// The text of a number.
+    /// Returns the text of a number.
     pub fn number(self) -> Option<&'t str> {
         if let Self::Number(number) = self { Some(number) } else { None }
     }

@@ -85,7 +85,7 @@ impl<'t> Parser<'t> {
         Ok(module)
     }
 
-    /// A function or a variable, whose first word has been read: its linkage, if it has one.
+    /// Parses a function or a variable. Its first word has been read: its linkage, if it has one.
     fn declaration(&mut self, first: &'t str, module: &mut Module<'t>) -> Parsed<()> {
         self.at -= 1;
         let (start, line) = (self.start(), self.line());
@@ -140,7 +140,7 @@ impl<'t> Parser<'t> {
         Ok((index, name))
     }
 
-    /// Debug information, which is skipped.
+    /// Skips debug information.
     fn section(&mut self) -> Parsed<()> {
         self.word("the name of a section")?;
         self.expect(b'{')?;
@@ -472,7 +472,7 @@ impl<'t> Parser<'t> {
         Ok(Statement::Location { file, line, column, call, inlined_at, span: self.span_from(start) })
     }
 
-    /// The number of a file, a line, and a column.
+    /// Parses the number of a file, a line, and a column.
     fn place(&mut self) -> Parsed<[u32; 3]> {
         Ok([self.integer("the number of a file")?, self.integer("a line")?, self.integer("a column")?])
     }
@@ -501,12 +501,12 @@ impl<'t> Parser<'t> {
         self.tokens[self.at].kind
     }
 
-    /// The token after the next `count` ones.
+    /// Returns the token after the next `count` ones.
     pub(super) fn ahead(&self, count: usize) -> Kind<'t> {
         self.tokens.get(self.at + count).map_or(Kind::End, |token| token.kind)
     }
 
-    /// Where the next token starts in the text.
+    /// Returns where the next token starts in the text.
     fn start(&self) -> usize {
         self.tokens[self.at].start
     }

@@ -47,7 +47,7 @@ pub enum Item {
     Variable(usize),
 }
 
-/// The item that each name of a module refers to. For a function with a declaration and a definition, it is the definition.
+/// Finds the item that each name of a module refers to. For a function with a declaration and a definition, it is the definition.
 pub fn items<'t>(module: &Module<'t>) -> HashMap<&'t str, Item> {
     let mut items: HashMap<&str, Item> = HashMap::new();
     for (index, function) in module.functions.iter().enumerate() {
@@ -109,7 +109,7 @@ pub fn used<'t>(module: &Module<'t>, items: &HashMap<&'t str, Item>, kernel: &Fu
     used
 }
 
-/// The names that a function mentions and does not declare itself.
+/// Lists the names that a function mentions and does not declare itself.
 fn names_of_function<'t>(function: &Function<'t>) -> Vec<&'t str> {
     let locals = Locals::of(function);
     let mut names = Vec::new();
@@ -125,7 +125,7 @@ fn names_of_function<'t>(function: &Function<'t>) -> Vec<&'t str> {
     names
 }
 
-/// The names in a variable's initial value.
+/// Lists the names in a variable's initial value.
 fn names_of_variable<'t>(variable: &Variable<'t>) -> impl Iterator<Item = &'t str> {
     variable.init.iter().filter_map(|value| match value {
         Initializer::Address { name, .. } => Some(*name),
