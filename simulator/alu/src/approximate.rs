@@ -33,8 +33,8 @@ pub enum Accuracy {
 }
 
 impl Accuracy {
-    /// The largest allowed distance from the exact result; `None` if nothing is guaranteed. `input` is the last operand, and `bits`
-    /// is the number of bits in the result's significand.
+    /// Returns the largest allowed distance from the exact result; `None` if nothing is guaranteed. `input` is the last operand,
+    /// and `bits` is the number of bits in the result's significand.
     pub fn bound(self, input: f64, exact: f64, bits: i32) -> Option<f64> {
         let unit = || (exact.abs().log2().floor().max(if bits == 24 { -126.0 } else { -14.0 }) - f64::from(bits - 1)).exp2();
         let angle = input.abs();
@@ -73,12 +73,12 @@ impl fmt::Display for Accuracy {
     }
 }
 
-/// A function of f64 as one of f32.
+/// Applies a function of f64 to an f32.
 pub fn through64(function: impl Fn(f64) -> f64, a: f32) -> f32 {
     canonical32(function(f64::from(a)) as f32)
 }
 
-/// The reciprocal of the square root.
+/// Returns the reciprocal of the square root.
 #[inline(always)]
 pub fn rsqrt(a: f32) -> f32 {
     canonical32((1.0 / f64::from(a).sqrt()) as f32)
@@ -91,7 +91,7 @@ pub fn div(a: f32, b: f32) -> f32 {
     canonical32(if vast { a * 0_f32.copysign(b) } else { a / b })
 }
 
-/// A function of the upper 32 bits of an f64 that leaves the lower ones zero; subnormal numbers are zeros.
+/// Applies a function to the upper 32 bits of an f64. The lower bits become zero, and subnormal numbers are zeros.
 #[inline(always)]
 pub fn of_upper_half(a: f64, function: impl Fn(f64) -> f64) -> f64 {
     let upper = |value: f64| f64::from_bits(value.to_bits() & !0xffff_ffff);

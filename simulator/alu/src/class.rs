@@ -30,7 +30,7 @@ pub enum Class {
 }
 
 impl Class {
-    /// The counter of `Counters` that it adds to; moves and predicates add to none.
+    /// Returns the counter of `Counters` that it adds to; moves and predicates add to none.
     pub fn counter(self) -> Option<&'static str> {
         Some(match self {
             Self::Move | Self::Predicate => return None,

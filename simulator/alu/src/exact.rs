@@ -18,7 +18,7 @@ struct Number {
 }
 
 impl Number {
-    /// A finite number.
+    /// Makes a finite number.
     fn of(value: f64) -> Self {
         let bits = value.to_bits();
         let exponent = (bits >> 52 & 0x7ff) as i32;
@@ -27,13 +27,13 @@ impl Number {
         Self { negative: value.is_sign_negative(), significand, exponent }
     }
 
-    /// The same number with `bits` bits in its significand, more than it has now.
+    /// Returns the same number with a significand of `bits` bits. That must be more than it has now.
     fn widened(self, bits: u32) -> Self {
         let shift = self.significand.leading_zeros() - (128 - bits);
         Self { significand: self.significand << shift, exponent: self.exponent - shift as i32, ..self }
     }
 
-    /// The nearest f64 in a direction.
+    /// Returns the nearest f64 in a direction.
     fn round(self, rounding: Rounding) -> f64 {
         let signed = |magnitude: f64| if self.negative { -magnitude } else { magnitude };
         let bits = 128 - self.significand.leading_zeros() as i32;
@@ -59,7 +59,7 @@ impl Number {
     }
 }
 
-/// `significand * 2^(steps - 1074)`, where the significand has at most 53 bits, or 54 and an even end; fewer only if `steps` is 0.
+/// Computes `significand * 2^(steps - 1074)`. The significand has up to 53 bits, or 54 and an even end; fewer only if `steps` is 0.
 fn scaled(significand: u64, steps: u32) -> f64 {
     // An addition, not a bitwise or: the hidden bit adds one to the exponent.
     let bits = (u64::from(steps) << 52) + significand;
@@ -101,7 +101,7 @@ pub fn quotient(a: f64, b: f64, rounding: Rounding) -> f64 {
     Number { negative: a.negative != b.negative, significand, exponent: a.exponent - b.exponent }.round(rounding)
 }
 
-/// The square root.
+/// Returns the square root.
 pub fn root(a: f64, rounding: Rounding) -> f64 {
     if !(a > 0.0 && a < f64::INFINITY) {
         return a.sqrt();
@@ -116,7 +116,7 @@ pub fn root(a: f64, rounding: Rounding) -> f64 {
     Number { negative: false, significand: root << 1 | rest, exponent: a.exponent / 2 - 1 }.round(rounding)
 }
 
-/// A whole number, given its magnitude and its sign.
+/// Rounds a whole number, given its magnitude and its sign.
 pub fn whole((magnitude, negative): (u64, bool), rounding: Rounding) -> f64 {
     if magnitude == 0 {
         return 0.0;

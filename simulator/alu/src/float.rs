@@ -12,7 +12,7 @@ pub fn canonical32(value: f32) -> f32 {
     f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_ffff } else { bits })
 }
 
-/// The result of an f64 operation. If it is NaN, it becomes the first NaN among the operands, made quiet, or, for an invalid
+/// Returns the result of an f64 operation. If it is NaN, it becomes the first NaN among the operands, made quiet, or, for an invalid
 /// operation on numbers, the negative quiet NaN. The order of operands is that of an H200. Otherwise the host's compiler would
 /// decide, because it may swap operands.
 #[inline(always)]
@@ -26,25 +26,25 @@ pub fn pass_nan<const N: usize>(value: f64, operands: [f64; N]) -> f64 {
     f64::from_bits(operand.map_or(0xfff8 << 48, |bits| bits | QUIET))
 }
 
-/// The smaller number; a NaN only if both are, and -0 below +0.
+/// Returns the smaller number; a NaN only if both are, and -0 below +0.
 #[inline(always)]
 pub fn min32(a: f32, b: f32) -> f32 {
     canonical32(if b.is_nan() || a < b || (a == b && a.is_sign_negative()) { a } else { b })
 }
 
-/// The larger number; a NaN only if both are, and +0 above -0.
+/// Returns the larger number; a NaN only if both are, and +0 above -0.
 #[inline(always)]
 pub fn max32(a: f32, b: f32) -> f32 {
     canonical32(if b.is_nan() || a > b || (a == b && a.is_sign_positive()) { a } else { b })
 }
 
-/// The smaller number, as [`min32`].
+/// Returns the smaller number, as [`min32`].
 #[inline(always)]
 pub fn min64(a: f64, b: f64) -> f64 {
     pass_nan(if b.is_nan() || a < b || (a == b && a.is_sign_negative()) { a } else { b }, [b])
 }
 
-/// The larger number, as [`min32`].
+/// Returns the larger number, as [`min32`].
 #[inline(always)]
 pub fn max64(a: f64, b: f64) -> f64 {
     pass_nan(if b.is_nan() || a > b || (a == b && a.is_sign_positive()) { a } else { b }, [b])
@@ -56,21 +56,21 @@ pub fn saturate32(value: f32) -> f32 {
     if value > 0.0 { value.min(1.0) } else { 0.0 }
 }
 
-/// Flushes a subnormal number to a zero of the same sign, as `.ftz` does with operands and results.
+/// Flushes a subnormal number to a zero of the same sign. `.ftz` does so with operands and results.
 #[inline(always)]
 pub fn flush32(value: f32) -> f32 {
     let bits = value.to_bits();
     f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
 }
 
-/// As [`flush32`].
+/// Flushes as [`flush32`] does.
 #[inline(always)]
 pub fn flush64(value: f64) -> f64 {
     let bits = value.to_bits();
     f64::from_bits(if bits & 0x7ff << 52 == 0 { bits & 1 << 63 } else { bits })
 }
 
-/// Rounds an f64 that is exact, or rounded to odd, to an f32.
+/// Rounds an exact f64, or one rounded to odd, to an f32.
 #[inline(always)]
 pub fn round32(value: f64, rounding: Rounding) -> f32 {
     f32::from_bits(Format::SINGLE.round(value, rounding))
@@ -107,7 +107,7 @@ pub fn div32(a: f32, b: f32, rounding: Rounding) -> f32 {
     round32(format::quotient(a.into(), b.into()), rounding)
 }
 
-/// The square root.
+/// Returns the square root.
 #[inline(always)]
 pub fn sqrt32(a: f32, rounding: Rounding) -> f32 {
     round32(format::root(a.into()), rounding)
@@ -144,14 +144,14 @@ pub fn tf32(a: f32, rounding: Rounding) -> f32 {
     f32::from_bits(Format::TF32.round(a.into(), rounding) << 13)
 }
 
-/// The same as [`tf32`], with halves rounded away from zero. An H200 cuts off the lower bits of a NaN, so a NaN whose payload is
+/// Rounds like [`tf32`], but halves away from zero. An H200 cuts off the lower bits of a NaN, so a NaN whose payload is
 /// only there becomes infinity.
 #[inline(always)]
 pub fn tf32_away(a: f32) -> f32 {
     if a.is_nan() { f32::from_bits(a.to_bits() & !0x1fff) } else { tf32(a, Rounding::Away) }
 }
 
-/// A negative number becomes 0, and NaN the canonical NaN.
+/// Turns a negative number into 0, and NaN into the canonical NaN.
 #[inline(always)]
 pub fn relu32(a: f32) -> f32 {
     if a <= 0.0 { 0.0 } else { canonical32(a) }

@@ -6,7 +6,7 @@
 //! rounding the exact result. f64 must have two bits more than the narrower format (Boldo and Melquiond, "Emulation of FMA and
 //! correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on Computers 57, 2008), and has many more.
 
-/// The direction in which to round a number that the format cannot hold.
+/// The rounding direction for a number that the format cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// `.rn`: to nearest, ties to even.
@@ -22,7 +22,7 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// Returns true if it makes the magnitude of a number smaller, unless the format holds the number.
+    /// Returns true if it rounds numbers of this sign toward zero. Numbers that the format holds stay as they are.
     #[inline(always)]
     pub fn is_inward(self, negative: bool) -> bool {
         match self {
@@ -34,7 +34,7 @@ impl Rounding {
     }
 }
 
-/// A binary format with a sign bit, infinities and subnormals, whose canonical NaN has all bits below the sign set.
+/// A binary format with a sign bit, infinities and subnormals. Its canonical NaN has all bits below the sign set.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     pub exponent_bits: u32,
@@ -48,7 +48,7 @@ impl Format {
     /// 19 bits, the upper ones of an f32.
     pub const TF32: Self = Self { exponent_bits: 8, fraction_bits: 10 };
 
-    /// The bits of a number in this format.
+    /// Returns the bits of a number in this format.
     #[inline(always)]
     pub fn round(self, value: f64, rounding: Rounding) -> u32 {
         const SIGN: u64 = 1 << 63;
@@ -84,8 +84,8 @@ impl Format {
         sign | if result > largest { self.beyond(sign != 0, rounding) } else { result }
     }
 
-    /// The same as [`round`](Self::round), but a NaN keeps its sign and the upper bits of its payload, and becomes quiet. This is
-    /// how an H200 converts from f64.
+    /// Rounds like [`round`](Self::round), but keeps a NaN's sign and upper payload bits. The NaN becomes quiet. This is how an
+    /// H200 converts from f64.
     #[inline(always)]
     pub fn narrowed(self, value: f64, rounding: Rounding) -> u32 {
         if !value.is_nan() {
@@ -98,7 +98,7 @@ impl Format {
         sign | quiet | payload as u32
     }
 
-    /// The result for a number beyond the largest one, without its sign.
+    /// Returns the result for numbers beyond the largest one, without the sign.
     #[inline(always)]
     fn beyond(self, negative: bool, rounding: Rounding) -> u32 {
         let infinity = ((1 << self.exponent_bits) - 1) << self.fraction_bits;
@@ -106,7 +106,7 @@ impl Format {
     }
 }
 
-/// A number rounded to odd, given as the nearest f64 and the error of that, of which only the sign matters.
+/// Rounds to odd, given the nearest f64 and its error. Only the sign of the error matters.
 #[inline(always)]
 fn odd(nearest: f64, missing: f64) -> f64 {
     let bits = nearest.to_bits();
@@ -139,14 +139,14 @@ pub fn quotient(a: f64, b: f64) -> f64 {
     odd(quotient, if b < 0.0 { -remainder } else { remainder })
 }
 
-/// The square root rounded to odd.
+/// Returns the square root rounded to odd.
 #[inline(always)]
 pub fn root(a: f64) -> f64 {
     let root = a.sqrt();
     odd(root, (-root).mul_add(root, a))
 }
 
-/// A whole number rounded to odd, given its magnitude and its sign.
+/// Rounds a whole number to odd, given its magnitude and its sign.
 #[inline(always)]
 pub fn whole((magnitude, negative): (u64, bool)) -> f64 {
     let value = if magnitude >> 53 == 0 {

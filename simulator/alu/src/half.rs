@@ -17,9 +17,9 @@ pub struct Bf16(pub u16);
 
 /// A value in half of a word.
 pub trait HalfWord: Copy {
-    /// From its bits.
+    /// Makes it from its bits.
     fn from_bits(bits: u16) -> Self;
-    /// Its bits.
+    /// Returns its bits.
     fn bits(self) -> u16;
 }
 
@@ -27,7 +27,7 @@ pub trait HalfWord: Copy {
 pub trait Half: HalfWord {
     /// Its format.
     const FORMAT: Format;
-    /// The same number as an f32.
+    /// Returns the same number as an f32.
     fn widen(self) -> f32;
 }
 
@@ -122,19 +122,19 @@ lanes! {
     Two<Bf16> = Two(Bf16(0), Bf16(0)), |word| Two::of(word), |value| value.word();
 }
 
-/// Rounds an f64 that is exact, or rounded to odd, to 16 bits.
+/// Rounds an exact f64, or one rounded to odd, to 16 bits.
 #[inline(always)]
 pub fn round<T: Half>(value: f64, rounding: Rounding) -> T {
     T::from_bits(T::FORMAT.round(value, rounding) as u16)
 }
 
-/// The same as [`round`], but a NaN keeps the bits that fit.
+/// Rounds like [`round`], but a NaN keeps the bits that fit.
 #[inline(always)]
 pub fn narrowed<T: Half>(value: f64, rounding: Rounding) -> T {
     T::from_bits(T::FORMAT.narrowed(value, rounding) as u16)
 }
 
-/// The same as [`round`], to nearest.
+/// Rounds like [`round`], to nearest.
 #[inline(always)]
 fn nearest<T: Half>(value: f64) -> T {
     round(value, Rounding::Nearest)
@@ -209,7 +209,7 @@ pub fn flush<T: Half>(value: T) -> T {
     if value.bits() & exponent == 0 { T::from_bits(value.bits() & 0x8000) } else { value }
 }
 
-/// The same as an f32.
+/// Flushes a number and returns it as an f32.
 #[inline(always)]
 pub fn widen_flushed(value: F16) -> f32 {
     flush(value).widen()

@@ -24,7 +24,7 @@ pub fn insert(field: u64, into: u64, start: u32, length: u32) -> u64 {
     (into & !mask) | (moved(field) & mask)
 }
 
-/// So many ones, at most 64.
+/// Returns this many ones, at most 64.
 fn ones(count: u32) -> u64 {
     1_u64.checked_shl(count).map_or(u64::MAX, |above| above - 1)
 }
@@ -39,7 +39,7 @@ pub fn shift_to_top(value: u64, width: u32) -> u32 {
     value.checked_ilog2().map_or(u32::MAX, |bit| width - 1 - bit)
 }
 
-/// The bits that tell a signed value from its sign: those `bfind` looks at.
+/// Returns the bits that tell a signed value from its sign: those `bfind` looks at.
 pub fn magnitude_bits(value: i64) -> u64 {
     (if value < 0 { !value } else { value }) as u64
 }
@@ -55,12 +55,12 @@ pub fn permute(low: u32, high: u32, selectors: u32) -> u32 {
     })
 }
 
-/// The byte at a position.
+/// Returns the byte at a position.
 fn byte(value: u32, position: u32) -> u32 {
     value >> (8 * position) & 0xff
 }
 
-/// The byte at a position, with its sign.
+/// Returns the byte at a position, with its sign.
 fn signed_byte(value: u32, position: u32) -> i32 {
     i32::from(byte(value, position) as i8)
 }
@@ -113,7 +113,7 @@ pub fn mul24_high(a: u32, b: u32) -> u32 {
     ((low24(a) * low24(b)) >> 16) as u32
 }
 
-/// Half of a word, by its position, without sign or with it.
+/// Returns half of a word by its position, without or with sign.
 fn half(value: u32, position: u32, signed: bool) -> i32 {
     let half = (value >> (16 * position)) as u16;
     if signed { i32::from(half as i16) } else { i32::from(half) }
@@ -169,7 +169,7 @@ pub fn sum_of_absolute_differences(a: u32, b: u32, sum: u32) -> u32 {
     (0..4).fold(sum, |sum, i| sum.wrapping_add(byte(a, i).abs_diff(byte(b, i))))
 }
 
-/// Returns true if `a + b`, and one if `carry`, has a carry out of `width` bits.
+/// Returns true if `a + b` (plus one if `carry`) carries out of `width` bits.
 #[inline(always)]
 pub fn carry(a: u128, b: u128, carry: bool, width: u32) -> bool {
     (a + b + u128::from(carry)) >> width != 0
@@ -182,7 +182,7 @@ pub fn pack(a: i32, b: i32, c: u32, bits: u32, signed: bool) -> u32 {
     c.checked_shl(2 * bits).unwrap_or(0) | field(a) << bits | field(b)
 }
 
-/// The selectors of a mode of `prmt`, which the low two bits of `count` choose.
+/// Executes a mode of `prmt`. The low two bits of `count` choose one of its selectors.
 pub fn permute_by_mode(low: u32, high: u32, count: u32, selectors: [u32; 4]) -> u32 {
     permute(low, high, selectors[(count & 3) as usize])
 }

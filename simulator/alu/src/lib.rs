@@ -123,7 +123,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
     ]),
 ];
 
-/// The row of an opcode, as spelled in PTX, with its modifiers in any order.
+/// Finds the row of an opcode, as spelled in PTX. Its modifiers may be in any order.
 pub fn lookup(opcode: &str) -> Option<&'static Row> {
     static INDEX: OnceLock<HashMap<String, &'static Row>> = OnceLock::new();
     let index = INDEX.get_or_init(|| {
@@ -135,8 +135,8 @@ pub fn lookup(opcode: &str) -> Option<&'static Row> {
     index.get(&in_one_order(opcode)).copied()
 }
 
-/// An opcode with its modifiers sorted, except that its types come last and stay in their order. ptxas takes modifiers in nearly any
-/// order: `div.ftz.rn.f32` is `div.rn.ftz.f32`.
+/// Sorts the modifiers of an opcode. Its types come last and stay in their order. ptxas takes modifiers in nearly any order:
+/// `div.ftz.rn.f32` is `div.rn.ftz.f32`.
 fn in_one_order(opcode: &str) -> String {
     let (root, rest) = opcode.split_once('.').unwrap_or((opcode, ""));
     let (types, mut modifiers): (Vec<_>, Vec<_>) = rest.split('.').partition(|part| is_type(part));
@@ -160,7 +160,7 @@ pub fn carries(opcode: &str) -> bool {
     parts.next().is_some_and(|root| root.ends_with('c')) || parts.any(|part| part == "cc")
 }
 
-/// All spellings of a pattern with alternatives in braces; an alternative may be empty.
+/// Lists all spellings of a pattern with alternatives in braces; an alternative may be empty.
 pub fn spellings(pattern: &str) -> Vec<String> {
     let Some((before, rest)) = pattern.split_once('{') else {
         return vec![pattern.to_owned()];

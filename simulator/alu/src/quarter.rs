@@ -15,12 +15,12 @@ const NAN: u8 = 0x7f;
 const MOST_E4M3: u8 = 0x7e;
 const MOST_E5M2: u8 = 0x7b;
 
-/// Two numbers in 16 bits, the first in the lower ones.
+/// Puts two numbers in 16 bits, the first in the lower ones.
 pub fn pair(low: f64, high: f64, to: impl Fn(f64) -> u8) -> u16 {
     u16::from(to(low)) | u16::from(to(high)) << 8
 }
 
-/// The nearest number of e4m3, or the largest.
+/// Returns the nearest number of e4m3, or the largest.
 pub fn to_e4m3(value: f64) -> u8 {
     if value.is_nan() {
         return NAN;
@@ -37,7 +37,7 @@ pub fn to_e4m3(value: f64) -> u8 {
     sign | (code as u8).min(MOST_E4M3)
 }
 
-/// The nearest number of e5m2, or the largest.
+/// Returns the nearest number of e5m2, or the largest.
 pub fn to_e5m2(value: f64) -> u8 {
     if value.is_nan() {
         return NAN;
@@ -46,7 +46,7 @@ pub fn to_e5m2(value: f64) -> u8 {
     code & 0x80 | (code & 0x7f).min(MOST_E5M2)
 }
 
-/// The same number as an f16.
+/// Returns the same number as an f16.
 pub fn of_e4m3(code: u8) -> F16 {
     if code & NAN == NAN {
         return round(f64::NAN, Rounding::Nearest);
@@ -56,7 +56,7 @@ pub fn of_e4m3(code: u8) -> F16 {
     round(f64::from(small.widen()) * 256.0, Rounding::Nearest)
 }
 
-/// The same number as an f16.
+/// Returns the same number as an f16.
 pub fn of_e5m2(code: u8) -> F16 {
     round(F16(u16::from(code) << 8).widen().into(), Rounding::Nearest)
 }

@@ -22,7 +22,7 @@ pub enum Kind {
     Double,
 }
 
-/// The 32 lanes of a 32-bit register, as wide as four vector registers of the host.
+/// The 32 lanes of a 32-bit register. They are as wide as four vector registers of the host.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(128))]
 pub struct Row([u32; LANES]);
@@ -36,18 +36,18 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// Zeroed registers.
+    /// Makes zeroed registers.
     pub fn new(rows: usize, predicates: usize) -> Self {
         Self { rows: vec![Row::zeroed(); rows], predicates: vec![0; predicates] }
     }
 
-    /// Fills the rows below the given number with a word, and makes the predicates below theirs false.
+    /// Sets the rows below `rows` to `word`. The predicates below `predicates` become false.
     pub fn clear(&mut self, rows: usize, word: u32, predicates: usize) {
         self.rows[..rows].fill(Row([word; LANES]));
         self.predicates[..predicates].fill(0);
     }
 
-    /// A predicate's lanes as bits.
+    /// Returns a predicate's lanes as bits.
     #[inline(always)]
     pub fn predicate(&self, reg: Reg) -> u32 {
         self.predicates[reg as usize]
@@ -60,33 +60,33 @@ impl Registers {
         *predicate = (*predicate & !mask) | (bits & mask);
     }
 
-    /// A 32-bit register.
+    /// Returns a 32-bit register.
     #[inline(always)]
     pub fn words(&self, reg: Reg) -> &[u32; LANES] {
         &self.rows[reg as usize].0
     }
 
-    /// A 32-bit register, mutable.
+    /// Returns a 32-bit register, mutable.
     #[inline(always)]
     pub fn words_mut(&mut self, reg: Reg) -> &mut [u32; LANES] {
         &mut self.rows[reg as usize].0
     }
 
-    /// A 64-bit register.
+    /// Returns a 64-bit register.
     #[inline(always)]
     pub fn doubles(&self, reg: Reg) -> &[u64; LANES] {
         let pair: &[Row; 2] = self.rows[reg as usize..][..2].try_into().expect("two rows are a pair");
         bytemuck::cast_ref(pair)
     }
 
-    /// A 64-bit register, mutable.
+    /// Returns a 64-bit register, mutable.
     #[inline(always)]
     pub fn doubles_mut(&mut self, reg: Reg) -> &mut [u64; LANES] {
         let pair: &mut [Row; 2] = (&mut self.rows[reg as usize..][..2]).try_into().expect("two rows are a pair");
         bytemuck::cast_mut(pair)
     }
 
-    /// The bits of a lane of a register, which is no predicate.
+    /// Returns a lane of a register, which is no predicate.
     #[inline(always)]
     pub fn lane(&self, kind: Kind, reg: Reg, lane: usize) -> u64 {
         match kind {
@@ -95,7 +95,7 @@ impl Registers {
         }
     }
 
-    /// Replaces the bits of a lane of a register, which is no predicate.
+    /// Replaces a lane of a register, which is no predicate.
     #[inline(always)]
     pub fn set_lane(&mut self, kind: Kind, reg: Reg, lane: usize, bits: u64) {
         match kind {
@@ -114,7 +114,7 @@ impl Registers {
     }
 }
 
-/// The bits of `mask` as one word per lane: all ones or zero.
+/// Returns the bits of `mask` as one word per lane: all ones or zero.
 #[inline(always)]
 pub fn spread(mask: u32) -> [u32; LANES] {
     let mut words = [0; LANES];
@@ -134,7 +134,7 @@ pub(crate) fn replace<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LAN
     }
 }
 
-/// A function of its own, so that the many instructions that use it stay small.
+/// Replaces some lanes. As a function of its own, it keeps the many instructions that use it small.
 #[inline(never)]
 fn replace_some<T: Copy>(row: &mut [T; LANES], mask: u32, values: &[T; LANES]) {
     for lane in 0..LANES {
@@ -148,7 +148,7 @@ pub trait Lane: Copy {
     const KIND: Kind;
     /// The value that an array starts with.
     const ZERO: Self;
-    /// All lanes of a register.
+    /// Returns all lanes of a register.
     fn read(registers: &Registers, reg: Reg) -> [Self; LANES];
     /// Replaces the lanes of `mask`.
     fn write(registers: &mut Registers, reg: Reg, mask: u32, values: &[Self; LANES]);

@@ -80,7 +80,7 @@ pub struct Row {
 /// One instruction's function: destination, sources, active lanes.
 pub(crate) type Execute = unsafe fn(&mut Registers, Reg, &[Reg; 4], u32);
 
-/// A row, whose place in the table is not known yet, with its functions.
+/// A row with its functions. Its place in the table is not known yet.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub row: Row,

@@ -72,7 +72,7 @@ macro_rules! names {
     };
 }
 
-/// The instruction with this spelling, as its row has it.
+/// Finds the instruction with this spelling, as its row has it.
 const fn named(spelling: &str) -> Alu {
     for_each!(row in TABLE => if is_same(row.spelling.as_bytes(), spelling.as_bytes()) {
         return row.alu;
@@ -113,7 +113,7 @@ names! {
 }
 
 impl Alu {
-    /// Its row of the table.
+    /// Returns its row of the table.
     pub fn row(self) -> &'static Row {
         &TABLE[usize::from(self.0)]
     }
@@ -152,7 +152,7 @@ impl Executor {
         }
     }
 
-    /// Returns true if code that is compiled for the vector instructions may run.
+    /// Returns true if code compiled for the vector instructions may run.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub fn has_vectors(self) -> bool {
@@ -169,7 +169,7 @@ impl Executor {
     }
 }
 
-/// Returns true if the processor has what the vector functions are compiled for.
+/// Returns true if the processor can run the vector functions.
 #[cfg(target_arch = "x86_64")]
 fn has_vectors() -> bool {
     is_x86_feature_detected!("avx2")

@@ -40,7 +40,7 @@ numbered! {
 }
 
 impl Operation {
-    /// Of two values that 33 bits hold with a sign.
+    /// Executes it on two values that 33 bits hold with a sign.
     fn of(self, a: i64, b: i64) -> i64 {
         match self {
             Self::Add => a + b,
@@ -62,7 +62,7 @@ impl Operation {
     }
 }
 
-/// A part of a word, and whether its top bit is a sign.
+/// A part of a word, whose top bit may be a sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Its lowest bit.
@@ -81,7 +81,7 @@ impl Part {
         extended(word >> self.start, self.bits, self.signed)
     }
 
-    /// The nearest number that it holds.
+    /// Returns the nearest number that it holds.
     fn clamp(self, value: i64) -> i64 {
         let (least, most) = range(self.bits, self.signed);
         value.clamp(least, most)
@@ -173,7 +173,7 @@ impl Fields {
 }
 
 impl Scalar {
-    /// As a number that a register holds.
+    /// Returns it as a number that a register holds.
     pub fn control(self) -> u64 {
         let mut fields = Fields(0, 0);
         fields.put(self.operation as u32, 4);
@@ -220,7 +220,7 @@ impl Scalar {
 }
 
 impl Vector {
-    /// As a number that a register holds.
+    /// Returns it as a number that a register holds.
     pub fn control(self) -> u64 {
         let mut fields = Fields(0, 0);
         fields.put(self.operation as u32, 4);
@@ -251,18 +251,18 @@ impl Vector {
     }
 }
 
-/// The low bits of a word as a number.
+/// Returns the low bits of a word as a number.
 fn extended(word: u32, bits: u32, signed: bool) -> i64 {
     let high = i64::from(word) << (64 - bits);
     if signed { high >> (64 - bits) } else { (high as u64 >> (64 - bits)) as i64 }
 }
 
-/// The numbers that so many bits hold.
+/// Returns the range of numbers that this many bits hold.
 fn range(bits: u32, signed: bool) -> (i64, i64) {
     if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
-/// An instruction on one value, whose [`Scalar`] is `control`.
+/// Executes an instruction on one value, whose [`Scalar`] is `control`.
 pub fn scalar(a: u32, b: u32, c: u32, control: u64) -> u32 {
     let form = Scalar::of(control);
     let (a, b) = (form.a.of(a), form.b.of(b));
@@ -287,7 +287,7 @@ pub fn scalar(a: u32, b: u32, c: u32, control: u64) -> u32 {
     }
 }
 
-/// An instruction on several values, whose [`Vector`] is `control`.
+/// Executes an instruction on several values, whose [`Vector`] is `control`.
 pub fn vector(a: u32, b: u32, c: u32, control: u64) -> u32 {
     let form = Vector::of(control);
     let bits = 32 / form.lanes;

@@ -9,5 +9,5 @@ pub const LOCAL_WINDOW: u64 = 2 << 56;
 /// The first generic address of the kernel's parameters.
 pub const PARAM_WINDOW: u64 = 3 << 56;
 
-/// The bits of a generic address that hold the offset in its space.
+/// The bits of a generic address with the offset in its space.
 pub const WINDOW_OFFSET: u64 = SHARED_WINDOW - 1;

@@ -8,12 +8,12 @@ use simt::Profile;
 
 use crate::occupancy::WARP_SIZE;
 
-/// Returns 1 if the GPU has this compute capability or a higher one.
+/// Returns 1 if the GPU has at least this compute capability.
 fn since(profile: &Profile, major: u32, minor: u32) -> i32 {
     i32::from(profile.compute_capability >= (major, minor))
 }
 
-/// Returns 1 for features with shared memory of the operating system, where possible.
+/// Returns 1 where features with the operating system's shared memory are possible.
 fn on_linux(profile: &Profile) -> i32 {
     if cfg!(target_os = "linux") { since(profile, 6, 0) } else { 0 }
 }

@@ -234,26 +234,26 @@ impl Captures {
         sequence.is_some()
     }
 
-    /// Returns true if the legacy stream would have to wait for a capture.
+    /// Returns true if the legacy stream would wait for a capture.
     pub fn blocks_legacy(&self, context: Handle) -> bool {
         !self.of_context(context, true).is_empty()
     }
 
-    /// Refuses the legacy stream while it would wait for a capture, and invalidates that.
+    /// Refuses the legacy stream while it would wait for a capture. This invalidates the capture.
     pub fn use_legacy(&mut self, context: Handle) -> Result<()> {
         let sequences = self.of_context(context, true);
         let reason = "the default stream waits for the capturing stream; use another stream, or capture one made with CU_STREAM_NON_BLOCKING";
         self.refuse(sequences, CuResult::STREAM_CAPTURE_IMPLICIT, reason)
     }
 
-    /// Refuses to wait for a context while it is capturing, and invalidates the capture.
+    /// Refuses to wait for a context that is capturing. This invalidates the capture.
     pub fn use_context(&mut self, context: Handle) -> Result<()> {
         let sequences = self.of_context(context, false);
         let reason = "a stream of this context is being captured, and nothing of it has run; end the capture first";
         self.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
     }
 
-    /// Refuses a call that no capture sees, if a sequence forbids it to this thread, and invalidates the sequence.
+    /// Refuses a call if a capture sequence forbids it to this thread. No capture sees the call. The sequence becomes invalid.
     pub fn check_safe(&mut self) -> Result<()> {
         let (thread, mode) = (thread::current().id(), THREAD_MODE.get());
         let forbids = |sequence: &Sequence| match (mode, sequence.start.mode) {

@@ -180,13 +180,13 @@ impl Simulator {
         }
     }
 
-    /// Takes the records of the launches since the last call, of any thread that does not [record them apart](Self::record_apart). Fails
-    /// with [`Error::Answer`].
+    /// Takes the records of the launches since the last call. They are of all threads that do not
+    /// [record them apart](Self::record_apart). Fails with [`Error::Answer`].
     pub fn take_records(&self) -> Result<Records, Error> {
         self.take(self.take_records)
     }
 
-    /// Takes the reason of the last failure **on this thread** that has one: why a module did not load, what was wrong with a launch, what
+    /// Takes the last reason of a failure **on this thread**: why a module did not load, what was wrong with a launch, what
     /// a kernel did. Fails with [`Error::Answer`].
     pub fn take_error(&self) -> Result<Option<String>, Error> {
         self.take(self.take_error)
@@ -245,7 +245,7 @@ fn patiently<T>(attempt: impl Fn() -> Option<T>) -> Option<T> {
     }
 }
 
-/// Returns true if a file is so new that it may be incomplete.
+/// Returns true if a file is new and may be incomplete.
 fn is_new(path: &Path) -> bool {
     let written = path.metadata().and_then(|data| data.modified());
     written.is_ok_and(|time| time.elapsed().is_ok_and(|age| age < LINK_TIME))

@@ -57,7 +57,7 @@ impl Covered {
         self.ptx.extend(other.ptx);
     }
 
-    /// Reads the files of all processes in a folder, and adds them up. Fails with [`Error::File`] if the folder or one of the files cannot
+    /// Adds up the files of all processes in a folder. Fails with [`Error::File`] if the folder or one of the files cannot
     /// be read, or if a file has another format.
     pub fn read_folder(folder: &Path) -> Result<Self, Error> {
         let mut covered = Self::default();

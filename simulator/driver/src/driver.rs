@@ -36,7 +36,7 @@ use crate::stepping::Debugged;
 use crate::timeline::StreamRace;
 use crate::virtual_memory::VirtualMemory;
 
-/// The patience in seconds with a value in memory, if none is set.
+/// The default patience with a value in memory, in seconds.
 const PATIENCE_S: u64 = 60;
 
 /// The one device.
@@ -45,7 +45,7 @@ pub const DEVICE: DeviceId = 0;
 pub type OwnRecords = Arc<Mutex<Records>>;
 
 thread_local! {
-    /// The records of this thread, if it does not share those of the process.
+    /// The records of this thread, unless it shares those of the process.
     static OWN_RECORDS: RefCell<Option<OwnRecords>> = const { RefCell::new(None) };
 }
 
@@ -182,7 +182,7 @@ pub fn settings() -> Result<Settings> {
     with_settings(|settings| settings.clone())
 }
 
-/// Changes the settings for a client, which reads the records from now on.
+/// Changes the settings for a client. The client reads the records from now on.
 pub fn configure(change: Settings) -> Result<()> {
     DRIVER.get().map_or(Ok(()), Driver::check_process)?;
     if let Some(name) = &change.profile {

@@ -18,7 +18,7 @@ thread_local! {
     /// The reason of this thread's last failure. Each thread has its own, because a program asks for the reason on the thread that
     /// made the call.
     static LAST_REASON: RefCell<Option<String>> = const { RefCell::new(None) };
-    /// True if the current call means this thread's stream by the default one.
+    /// True if this call's default stream is that of this thread.
     static DEFAULT_IS_PER_THREAD: Cell<bool> = const { Cell::new(false) };
 }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::error::Error;
 
-/// Puts what `make` makes at a path in place of the file there. A program that has the old file open keeps it. If the file system refuses,
+/// Replaces the file at a path with what `make` makes. A program that has the old file open keeps it. If the file system refuses,
 /// the old file, if there is one, stays.
 pub fn put(path: &Path, make: impl FnMut(&Path) -> io::Result<()>) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -26,7 +26,7 @@ pub fn replace(path: &Path, text: impl AsRef<[u8]>) -> io::Result<()> {
     put(path, |unfinished| fs::write(unfinished, &text))
 }
 
-/// Files of one kind in a folder that many processes write and one reads.
+/// Files of one kind in a folder. Many processes write them and one reads them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spool {
     folder: PathBuf,

@@ -8,7 +8,7 @@ use crate::api::{OF_32_BITS, REFUSED, every_export};
 /// The names, in sections with the titles of NVIDIA's documentation.
 const NAMES: &str = include_str!("cuda_functions.txt");
 
-/// The limits of functions, and their differences from a GPU's driver, each with the functions' names.
+/// The limits of functions, and their differences from a GPU's driver. Each has the functions' names.
 const REMARKS: &[(&str, &str)] = &[
     (
         "stored, without effect",

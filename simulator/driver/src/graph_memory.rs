@@ -107,7 +107,7 @@ impl GraphMemory {
         self.free(address)
     }
 
-    /// Returns how many bytes are in use, now and at most, and how many are reserved, now and at most.
+    /// Returns four numbers of bytes: in use now, in use at most, reserved now, and reserved at most.
     pub fn levels(&self) -> [u64; 4] {
         let Self { bytes, high: [used, reserved], .. } = *self;
         [bytes, used, bytes, reserved]

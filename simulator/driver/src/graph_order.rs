@@ -14,7 +14,7 @@ pub struct GraphOrder {
 }
 
 impl GraphOrder {
-    /// Takes the nodes with their dependencies, in an order that respects every edge.
+    /// Takes the nodes with their dependencies. Their order must respect every edge.
     pub fn new<'n>(nodes: impl IntoIterator<Item = (NodeId, &'n [NodeId])>) -> Self {
         let (mut places, mut before): (BTreeMap<NodeId, usize>, Vec<Vec<u64>>) = Default::default();
         for (place, (id, dependencies)) in nodes.into_iter().enumerate() {
@@ -29,7 +29,7 @@ impl GraphOrder {
         Self { places, before }
     }
 
-    /// Returns true if a path of edges leads from one to the other.
+    /// Returns true if a path of edges orders the two nodes.
     fn orders(&self, one: NodeId, other: NodeId) -> bool {
         let Some((one, other)) = self.places.get(&one).zip(self.places.get(&other)) else { return true };
         let (earlier, later) = (one.min(other), one.max(other));

@@ -73,7 +73,7 @@ fn covers(maps: &str, address: u64, end: u64) -> bool {
     covered >= end
 }
 
-/// Reads a range from a line such as `7f00-8f00 rw-p …`, if it is writable.
+/// Reads a writable range from a line such as `7f00-8f00 rw-p …`.
 fn writable_range(line: &str) -> Option<(u64, u64)> {
     let (range, rest) = line.split_once(' ')?;
     let (first, last) = range.split_once('-')?;

@@ -35,7 +35,7 @@ const COMPILER: Installed = Installed {
     mark: interface::COMPILER_MARK,
 };
 
-/// The file names of the runtime and of NVRTC where cargo leaves them, next to the driver.
+/// The file names of the runtime and of NVRTC. Cargo leaves both next to the driver.
 const RUNTIME_FILE: &str = "libsimcudart.so";
 const COMPILER_FILE: &str = "libsimnvrtc.so";
 
@@ -56,8 +56,8 @@ pub const LOADER_VARIABLE: &str = if cfg!(windows) {
     "LD_LIBRARY_PATH"
 };
 
-/// Copies the driver, as [`client::find_library`] finds it, into `folder`, which is created if necessary; on Linux, also the runtime and NVRTC,
-/// from the driver's folder. Returns the folder's absolute path, to be used as the value of [`LOADER_VARIABLE`].
+/// Copies the driver that [`client::find_library`] finds into `folder`; on Linux, also the runtime and NVRTC next to the driver.
+/// Creates `folder` if necessary. Returns the absolute path of `folder`, to be used as the value of [`LOADER_VARIABLE`].
 ///
 /// This replaces older copies, even while programs use them. It makes copies and not links, so that `cargo clean` does not remove them.
 /// Fails with [`Error::NotFound`] if a library is missing, [`Error::Foreign`] if a file with the name of one is not ours, and

@@ -1,6 +1,6 @@
 //! Names and numbers that [the client](crate::client) and the shared library must agree on before they can talk.
 
-/// The version of what crosses, so that no client misreads another build's library.
+/// The version of the interface. It keeps a client from misreading another build's library.
 pub const VERSION: u32 = 6;
 
 /// The export that returns [`VERSION`]. NVIDIA's driver has no such name, so it also tells our library from NVIDIA's.

@@ -52,7 +52,7 @@ pub enum Argument {
     Bytes { bytes: Vec<u8> },
 }
 
-/// A variable of the module, and its bytes as two hexadecimal digits each.
+/// A variable of the module. Each byte is two hexadecimal digits.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Variable {
     /// Its name.

@@ -198,7 +198,7 @@ mod image {
             self.0.resize(length, 0);
         }
 
-        /// Writes a part of the file that has the same place in memory.
+        /// Writes a segment with the same place in file and memory.
         fn segment(&mut self, kind: u32, flags: u32, at: usize, bytes: usize, alignment: usize) {
             self.u32(kind);
             self.u32(flags);

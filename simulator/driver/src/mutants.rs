@@ -33,7 +33,7 @@ pub const APPLIED: &str = "applied";
 /// The file that says that the simulator cannot load the mistake. It has the reason.
 pub const REFUSED: &str = "refused";
 
-/// A mutant of a launched kernel, or of a function it may call.
+/// A mutant of a launched kernel or a function it may call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
     /// Its [name](mutation::Mutant::id).
@@ -139,7 +139,7 @@ impl Observer for Mutants {
     }
 }
 
-/// Returns the mutants of a kernel and of the functions it may call.
+/// Lists the mutants of a kernel and of functions it may call.
 fn mutants_of_kernel(text: &str, kernel: &str) -> Vec<mutation::Mutant> {
     let Ok(module) = ptx::parse(text) else { return Vec::new() };
     let Some(kernel) = module.kernel(kernel) else { return Vec::new() };

@@ -17,7 +17,7 @@ pub fn readable(symbol: &str) -> Cow<'_, str> {
     name.map_or(Cow::Borrowed(symbol), |name| Cow::Owned(without_tags(&name)))
 }
 
-/// Gives the kernel its readable name in all that a launch found, so that every text about it has that name.
+/// Gives the kernel its readable name in all that a launch found. Every text about the kernel then has that name.
 pub fn made_readable(ended: &mut Result<LaunchReport, LaunchError>) {
     let rename = |kernel: &mut String| *kernel = readable(kernel).into_owned();
     match ended {

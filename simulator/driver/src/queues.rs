@@ -144,7 +144,7 @@ impl Queues {
         }
     }
 
-    /// Goes on with what can before a program is told whether work is done. With a schedule, that is nothing every other time: a program
+    /// Advances work before a program is told if the work is done. With a schedule, this does nothing every other time: a program
     /// that asks once must expect that nothing is done, and one that keeps asking gets an answer.
     pub fn before_answer(&self) -> Result<()> {
         let is_first = self.questions.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);

@@ -101,7 +101,7 @@ impl Records {
         }
     }
 
-    /// Returns the latest launches, at most [`KEPT_LAUNCHES`], in the order of their ends.
+    /// Returns the latest launches, in the order of their ends. They are at most [`KEPT_LAUNCHES`].
     pub fn latest_launches(&self) -> impl ExactSizeIterator<Item = &LaunchRecord> {
         self.latest.iter()
     }

@@ -12,7 +12,7 @@ use crate::report::{Destination, Report};
 use crate::result::Failure;
 use crate::settings::Reporting;
 
-/// True if a client reads the records, so that nothing is printed for it.
+/// True if a client reads the records. Then nothing is printed for it.
 static HAS_CLIENT: AtomicBool = AtomicBool::new(false);
 
 /// Notes that a client reads the records from now on.
@@ -52,7 +52,7 @@ impl Reporter {
         self.add(|report| if report.note_stream_race(kernel, work, &message) { vec![message] } else { Vec::new() });
     }
 
-    /// Notes a refusal of a module or a launch, and prints a new reason.
+    /// Notes a refused module or launch, and prints a new reason.
     pub fn note_refusal(&self, failure: &Failure) {
         if let Some(reason) = &failure.reason
             && self.report.lock().note_refusal(reason)
@@ -61,7 +61,7 @@ impl Reporter {
         }
     }
 
-    /// Prints a message for a program that does not know about the simulator. It would see only an error code. A client reads the message
+    /// Prints a message for a program that knows nothing of the simulator. It would see only an error code. A client reads the message
     /// elsewhere.
     fn print(&self, message: &str) {
         if !HAS_CLIENT.load(Relaxed) {

@@ -16,7 +16,7 @@ const DEFAULT_VERSION: i32 = 12020;
 /// The profile when none is chosen.
 pub const DEFAULT_PROFILE: &str = "h200";
 
-/// True where the operating system runs the library's destructor, which writes the report.
+/// True where the operating system runs the library's destructor. The destructor writes the report.
 const REPORTS_AT_EXIT: bool = cfg!(target_os = "linux");
 
 /// A change of settings. A field that is `None` stays as it is.
@@ -128,13 +128,13 @@ impl Reporting {
     }
 }
 
-/// Makes the folder for coverage now, so that a name that cannot be is refused before the program runs.
+/// Makes the folder for coverage. This way, an impossible name is refused before the program runs.
 fn coverage_folder(folder: &str) -> Result<PathBuf, Error> {
     let made = std::path::absolute(folder).and_then(|folder| std::fs::create_dir_all(&folder).map(|()| folder));
     made.map_err(|error| Error::ReportFile { variable: COVERAGE.name, path: folder.into(), reason: error.to_string() })
 }
 
-/// Reads from the environment which version of CUDA the driver says it has, as `cuDriverGetVersion` returns it: 12040 for `12.4`. Some
+/// Reads the driver's version of CUDA from the environment. It is as `cuDriverGetVersion` returns it: 12040 for `12.4`. Some
 /// programs refuse an old driver although they need nothing new.
 pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Result<i32, Error> {
     let number = |text: &str| text.parse::<u8>().ok().filter(|&number| number < 100).map(i32::from);
@@ -147,7 +147,7 @@ pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Resul
     Ok(chosen.unwrap_or(DEFAULT_VERSION))
 }
 
-/// Reads from the environment the number of the schedule, if there is one.
+/// Reads the schedule's number from the environment, if there is one.
 pub(crate) fn schedule(variable: impl Fn(&str) -> Option<String>) -> Result<Option<u64>, Error> {
     variables::SCHEDULE.parsed(variable, "the number of a schedule", number)
 }

@@ -131,7 +131,7 @@ impl Done {
         self.nodes.last().map_or(&self.moment.task.kernel, |node| &node.kernel).clone()
     }
 
-    /// Returns true if a clock or a graph orders it with another one.
+    /// Returns true if a clock or a graph orders the two.
     fn is_ordered(&self, other: &Self, clock: &VClock) -> bool {
         match Arc::ptr_eq(&self.moment, &other.moment) {
             true => graph_order::are_ordered(&self.nodes, &other.nodes),
@@ -226,7 +226,7 @@ impl Timeline {
         self.forget();
     }
 
-    /// The host has waited for one moment.
+    /// Notes that the host has waited for one moment.
     pub fn wait_for(&mut self, moment: &Moment) {
         if let Some(clock) = moment.clock() {
             self.host.join(&clock);

@@ -21,7 +21,7 @@ struct Node<T> {
     dependents: Vec<NodeId>,
 }
 
-/// A change with a missing node, an existing edge, or a missing edge.
+/// A change with a missing node, missing edge, or existing edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadChange;
 

@@ -57,7 +57,7 @@ impl Veils {
         result
     }
 
-    /// Counts work, and calls `act` with the veils at the first and last piece.
+    /// Counts the running work. Calls `act` with the veils at the first and last piece.
     fn change(&self, by: isize, act: impl FnOnce(&[Arc<Veil>])) {
         // Declared first, so that it outlives the guard: a veil may be the last one of its copy.
         let veils: Vec<Arc<Veil>>;

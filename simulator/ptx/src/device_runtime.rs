@@ -9,7 +9,7 @@ use crate::syntax::parse;
 /// The definitions.
 const DEFINITIONS: &str = include_str!("device_runtime.ptx");
 
-/// Returns the text of a module with the definitions of the library's functions that it only declares; `None` if it declares none.
+/// Adds the library's functions to a module that only declares them. Returns the text, or `None` if it declares none.
 pub fn complete(text: &str, tree: &Module<'_>) -> Result<Option<String>, LoadError> {
     let lacks = |name: &str| {
         let mut of_name = tree.functions.iter().filter(|function| function.name == name).peekable();

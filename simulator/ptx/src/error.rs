@@ -31,7 +31,7 @@ pub enum LoadError {
     },
 }
 
-/// A syntax error in a line: what was expected and what was found.
+/// Makes a syntax error in a line: what was expected and what was found.
 pub fn syntax(line: u32, message: String) -> LoadError {
     LoadError::Syntax { line, message }
 }

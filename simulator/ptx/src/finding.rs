@@ -22,7 +22,7 @@ pub use self::missing_order::MissingOrder;
 pub use self::wgmma::WgmmaMisuse;
 use crate::geometry::Dim3;
 
-/// A defect of a kernel, with the instruction and the thread where it was found.
+/// A defect found in a kernel, with the instruction and thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The defect.

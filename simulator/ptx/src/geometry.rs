@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Three extents, or an index in three dimensions, as CUDA's `dim3` and `uint3`.
+/// Three extents (CUDA's `dim3`), or an index in three dimensions (`uint3`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Dim3 {
     /// First dimension, the one that varies fastest between neighboring threads.
@@ -14,19 +14,19 @@ pub struct Dim3 {
 }
 
 impl Dim3 {
-    /// Three extents.
+    /// Makes three extents.
     pub const fn new(x: u32, y: u32, z: u32) -> Self {
         Self { x, y, z }
     }
 
-    /// How many blocks (or threads) these extents hold; `u64::MAX` if they hold more. No GPU takes a launch of so many.
+    /// Returns how many blocks (or threads) these extents hold; `u64::MAX` if more. No GPU takes a launch of so many.
     #[inline]
     pub const fn volume(self) -> u64 {
         // Two factors of 32 bits fit in 64; three may not.
         (self.x as u64 * self.y as u64).saturating_mul(self.z as u64)
     }
 
-    /// The index of the `linear`-th element of these extents, x fastest.
+    /// Returns the index of the `linear`-th element of these extents, x fastest.
     #[inline]
     pub const fn index_of(self, linear: u64) -> Self {
         let x = linear % self.x as u64;
@@ -35,7 +35,7 @@ impl Dim3 {
         Self::new(x as u32, y as u32, z as u32)
     }
 
-    /// The number of an element of these extents, x fastest; `None` outside.
+    /// Returns the number of an element of these extents, x fastest; `None` outside.
     #[inline]
     pub const fn number_of(self, index: Self) -> Option<u64> {
         if index.x >= self.x || index.y >= self.y || index.z >= self.z {

@@ -40,8 +40,8 @@ impl Module {
         if module.refused.is_empty() { Ok(module) } else { Err(module.refused.swap_remove(0).1) }
     }
 
-    /// Like [`parse`](Self::parse), but leaves out the kernels that the simulator cannot execute, if it can execute another one.
-    /// [`refused`](Self::refused) lists them.
+    /// Parses like [`parse`](Self::parse), but leaves out kernels that cannot be executed. The simulator must be able to execute
+    /// another one. [`refused`](Self::refused) lists them.
     ///
     /// # Errors
     ///
@@ -82,37 +82,37 @@ impl Module {
         Ok(Self { kernels: runnable, variables, version: tree.version, target: tree.target, refused, map })
     }
 
-    /// The kernels that [`parse_in_part`](Self::parse_in_part) left out, each with the reason.
+    /// Returns the kernels that [`parse_in_part`](Self::parse_in_part) left out, each with the reason.
     pub fn refused(&self) -> &[(String, LoadError)] {
         &self.refused
     }
 
-    /// The module's kernels (`.entry`), in the order of the text.
+    /// Returns the module's kernels (`.entry`), in the order of the text.
     pub fn kernels(&self) -> &[Kernel] {
         &self.kernels
     }
 
-    /// The kernel of that name.
+    /// Finds the kernel of that name.
     pub fn kernel(&self, name: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 
-    /// The module's `.global` and `.const` variables, in the order of the text.
+    /// Returns the module's `.global` and `.const` variables, in the text's order.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
 
-    /// The text that it was made from, with the functions of CUDA's device library that the text calls.
+    /// Returns the text that it was made from. The functions of CUDA's device library that the text calls are added.
     pub fn text(&self) -> String {
         self.map.text()
     }
 
-    /// The `.version` of the PTX.
+    /// Returns the `.version` of the PTX.
     pub fn ptx_version(&self) -> (u32, u32) {
         self.version
     }
 
-    /// The `.target` of the PTX as a compute capability: `sm_86` is `(8, 6)`.
+    /// Returns the PTX's `.target` as a compute capability: `sm_86` is `(8, 6)`.
     pub fn target(&self) -> (u32, u32) {
         self.target
     }
@@ -131,23 +131,23 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Its name.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its parameters, in order.
+    /// Returns its parameters, in order.
     pub fn params(&self) -> &[Param] {
         &self.params
     }
 
-    /// Bytes of the whole parameter list.
+    /// Returns the bytes of the whole parameter list.
     pub fn param_bytes(&self) -> usize {
         self.params.last().map_or(0, |param| param.offset + param.bytes)
     }
 
-    /// The places in the parameter list that hold the pointers from which the addresses in a line of PTX are made: the index of the
-    /// parameter, and the offset in it in bytes. For messages: each call goes through the whole kernel.
+    /// Finds the pointers that a PTX line's addresses are made from. Each is the index of a parameter, and the offset in it in bytes.
+    /// For messages: each call goes through the whole kernel.
     ///
     /// An address that was read from memory has none. There are several if a term of 64 bits is a parameter, too, or if the kernel chooses
     /// between two pointers.
@@ -160,17 +160,17 @@ impl Kernel {
         parameters_of_addresses(&self.program, ptx_line).into_iter().filter_map(place).collect()
     }
 
-    /// Bytes of statically declared shared memory per block.
+    /// Returns the bytes of statically declared shared memory per block.
     pub fn static_shared_bytes(&self) -> u32 {
         self.program.static_shared_bytes
     }
 
-    /// Bytes of local memory per thread.
+    /// Returns the bytes of local memory per thread.
     pub fn local_bytes(&self) -> u32 {
         self.program.local_bytes.next_multiple_of(16)
     }
 
-    /// The most threads per block that the kernel was compiled for (`.maxntid`), if it states a limit.
+    /// Returns the kernel's limit on threads per block (`.maxntid`), if any.
     pub fn max_threads(&self) -> Option<u32> {
         self.max_threads
     }

@@ -19,7 +19,7 @@ pub const LAST: u32 = 14;
 /// The value of an attribute, in the first of these bytes.
 pub type Value = [u8; 64];
 
-/// Returns how many bytes the value has of an attribute that a node or a stream can have.
+/// Returns the size in bytes of an attribute of nodes or streams.
 fn bytes_of(attribute: u32) -> Result<usize> {
     match attribute {
         ACCESS_POLICY_WINDOW => Ok(32),

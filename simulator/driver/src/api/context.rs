@@ -289,7 +289,7 @@ exports! {
 
     fn cuCtxGetCurrent(handle: Out<Handle>) => driver().and_then(|_| handle.put(current_handle()));
 
-    /// The device is also known for a primary context that is not retained.
+    /// Returns the device, even for a primary context that is not retained.
     fn cuCtxGetDevice(device: Out<DeviceId>) {
         if current_handle() != driver()?.primary {
             current_even_if_faulted()?;

@@ -27,7 +27,7 @@ fn submit(copy: Copy, stream: Handle) -> Result<()> {
     if uses_host { stream::finish(stream) } else { Ok(()) }
 }
 
-/// A copy of the host's pageable memory, which may change after the call.
+/// A copy of the host's pageable memory. That memory may change after the call.
 struct Staging {
     driver: &'static Driver,
     address: u64,
@@ -49,7 +49,7 @@ struct Source {
 }
 
 impl Source {
-    /// Takes the bytes if only the host can change them, because no other work waits.
+    /// Takes the bytes if no other work waits. Then only the host can change them.
     fn of(driver: &'static Driver, copy: &Copy) -> Result<Option<Self>> {
         let address = copy.source.address.number();
         // A copy of more than is there is refused when it is enqueued.
@@ -86,14 +86,14 @@ fn hide(driver: &'static Driver, copy: &Copy, stream: Handle) -> Result<Option<A
     Ok(hides.then(|| driver.queues.veils.hide(&driver.memory, address, copy.extent[0])))
 }
 
-/// Returns true for a copy of the host's pageable memory to the device. CUDA Runtime API, "API synchronization behavior", for these: "host
+/// Returns true for a copy from pageable host memory to the device. CUDA Runtime API, "API synchronization behavior", for these: "host
 /// memory is copied to a staging buffer immediately (no device synchronization is performed). The function will return once the pageable
 /// buffer has been copied to the staging memory. The DMA transfer to final destination may not have completed."
 fn is_staged(driver: &Driver, copy: &Copy) -> bool {
     driver.queues.timeline.is_some() && copy.is_row() && copy.directions(driver) == [true, false]
 }
 
-/// Takes the bytes of a later copy now, as a GPU's driver does.
+/// Takes a later copy's bytes now, as a GPU's driver does.
 fn stage(driver: &'static Driver, copy: Copy, stream: Handle) -> Result<Option<(Copy, Staging)>> {
     if !is_staged(driver, &copy) || stream::is_capturing(stream)? {
         return Ok(None);

@@ -15,7 +15,7 @@ const NAME_BYTES: usize = 1024;
 /// The program's settings, by the attribute's number.
 type Values = Mutex<BTreeMap<u32, Vec<u8>>>;
 
-/// Returns the bytes of an attribute's value, at most, and its initial value.
+/// Returns the largest size of an attribute's value, and its initial value.
 fn described(attribute: u32) -> Result<(usize, Vec<u8>)> {
     let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_else(|_| "localhost".to_owned());
     let name = |start: &str| format!("{start}.cuda.{}.{}\0", host().trim(), std::process::id()).into_bytes();

@@ -15,7 +15,7 @@ const TOTAL_CONSTANT_MEMORY: u32 = 9;
 const MAX_PITCH: u32 = 11;
 const TEXTURE_ALIGNMENT: u32 = 14;
 
-/// Returns the profile's ID, the same in every process and of no real device.
+/// Returns the profile's ID. It is the same in every process, and no real device has it.
 fn uuid(profile: &Profile) -> Uuid {
     let mut bytes = *b"simcuda\0\0\0\0\0\0\0\0\0";
     for (target, byte) in bytes[8..].iter_mut().zip(profile.name.bytes()) {

@@ -109,7 +109,7 @@ impl Event {
         }
     }
 
-    /// Refuses an event that stands for nodes of a graph, and invalidates the capture.
+    /// Refuses an event that stands for nodes of a graph. This invalidates the capture.
     fn check_not_captured(&self) -> Result<()> {
         match self.captured() {
             None => Ok(()),

@@ -42,7 +42,7 @@ pub struct Function {
     pub old_launch: Mutex<OldLaunch>,
 }
 
-/// The parameters that a program stores in a function, as in CUDA 3.
+/// Parameters that a program stores in a function, as in CUDA 3.
 #[derive(Clone, Debug)]
 pub struct OldLaunch {
     pub block: [u32; 3],
@@ -117,13 +117,13 @@ impl Function {
         Occupancy::of(profile, self.needs(threads, dynamic_shared_bytes))
     }
 
-    /// Returns the most threads of a block, by the device's and the kernel's bounds.
+    /// Returns the most threads per block that the device and kernel allow.
     pub fn max_threads_by_bounds(&self, profile: &Profile) -> u32 {
         let limit = profile.max_threads_per_block;
         self.kernel().max_threads().map_or(limit, |threads| threads.min(limit))
     }
 
-    /// Returns the threads for which a block has registers, if that is known.
+    /// Returns the most threads per block that the registers allow, if known.
     pub fn max_threads_by_registers(&self, profile: &Profile) -> Option<u32> {
         occupancy::max_threads_by_registers(profile, self.registers_per_thread()?)
     }
@@ -208,7 +208,7 @@ pub fn get(handle: Handle) -> Result<Arc<Function>> {
     Ok(function)
 }
 
-/// Writes where a parameter of a kernel is, and how many bytes it has.
+/// Writes the offset and the size in bytes of a kernel's parameter.
 pub fn put_parameter(kernel: &Kernel, index: usize, offset: Out<usize>, bytes: Out<usize>) -> Result<()> {
     offset.check()?;
     let parameter = kernel.params().get(index).ok_or(CuResult::INVALID_VALUE)?;

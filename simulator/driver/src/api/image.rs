@@ -33,7 +33,7 @@ pub const NO_PTX: &str = "the image is machine code for a GPU, but the simulator
 /// get a kernel for such a GPU.
 const OLDEST_WITH_COMPILER: (u32, u32) = (5, 0);
 
-/// An image in device memory, until the last launch that uses it has ended.
+/// An image in device memory. It stays until the last launch that uses it has ended.
 #[derive(Debug)]
 pub struct LoadedImage {
     image: Option<Image>,
@@ -100,7 +100,7 @@ impl Drop for LoadedImage {
     }
 }
 
-/// Reads PTX or a fat binary from the caller's memory, for a module.
+/// Reads a module's PTX or fat binary from the caller's memory.
 pub fn read(driver: &Driver, image: HostBytes) -> Result<ParsedImage> {
     refuse!(
         INVALID_IMAGE if image.until_nul(MAGIC_BYTES)? == fatbin::WRAPPER_MAGIC,

@@ -40,8 +40,8 @@ impl Logs {
         Ok(logs)
     }
 
-    /// Writes the message of a load, or none, and a NUL, truncated to fit. Like a GPU's driver, this sets the length to that of the message
-    /// without its NUL, or to that of the whole buffer.
+    /// Writes the message of a load, or none, truncated to fit. A NUL ends it. Like a GPU's driver, this sets the length to that of the
+    /// message without its NUL, or to that of the whole buffer.
     pub fn write(&self, message: &str) {
         // Without a place for the message, there is nothing to write.
         let _ = self.error.put_text(message, self.error_bytes);

@@ -20,7 +20,7 @@ use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::settings::Trace;
 
-/// Tags in the array `extra` of a launch, each for the next element.
+/// Tags in the array `extra` of a launch. Each describes the next element.
 const PARAM_BUFFER: u64 = 1;
 const PARAM_BUFFER_SIZE: u64 = 2;
 const PARAM_END: u64 = 0;
@@ -170,7 +170,7 @@ fn refused(function: &Function, misuse: &LaunchError) -> Failure {
     code_of(misuse).because(format!("kernel {}: {misuse}", readable(function.name())))
 }
 
-/// Refuses a cooperative launch of more blocks than the device can hold, and clusters that the device, the kernel or the grid forbids.
+/// Refuses a cooperative launch of more blocks than the device can hold. Also refuses clusters that the device, kernel or grid forbids.
 fn check_groups(profile: &Profile, function: &Function, Shape { config, is_cooperative, cluster: asked }: Shape) -> Result<()> {
     if is_cooperative {
         let kernel = readable(function.name());

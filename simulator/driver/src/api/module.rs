@@ -56,7 +56,7 @@ impl Module {
     }
 }
 
-/// Refuses a name of no kernel, or of one that cannot be executed.
+/// Refuses a name that no executable kernel of the module has.
 pub fn check_kernel(module: &simt::Module, name: &str) -> Result<()> {
     if module.kernel(name).is_some() {
         return Ok(());

@@ -114,7 +114,7 @@ exports! {
         check_flags(flags)
             .and_then(|()| put_potential_block(min_grid, block, function, shared_of_block, dynamic_shared, limit));
 
-    /// Returns a block's share of shared memory if this many run at once. The kernel's static shared memory is subtracted. Like a GPU's
+    /// Returns each block's share of shared memory if `blocks` run at once. The kernel's static shared memory is subtracted. Like a GPU's
     /// driver, this does not subtract the part of each block that the system reserves.
     fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: Out<usize>, function: Handle, blocks: i32, block: i32) {
         let driver = driver()?;

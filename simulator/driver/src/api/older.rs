@@ -70,7 +70,7 @@ of_32_bits! {
     cuMemcpyDtoA cuMemcpyDtoD cuMemcpyDtoDAsync cuMemcpyDtoH cuMemcpyDtoHAsync cuMemcpyHtoA cuMemcpyHtoAAsync cuMemcpyHtoD
     cuMemcpyHtoDAsync cuMemsetD16 cuMemsetD2D16 cuMemsetD2D32 cuMemsetD2D8 cuMemsetD32 cuMemsetD8 cuModuleGetGlobal;
 
-    /// Returns the memory in 32 bits, or the most that they can say.
+    /// Returns the bytes of memory, or the most that 32 bits hold.
     fn cuDeviceTotalMem(bytes: Out<u32>, device: DeviceId) =>
         bytes.put(driver_of(device)?.profile.memory_bytes.try_into().unwrap_or(u32::MAX));
 

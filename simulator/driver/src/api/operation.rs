@@ -56,7 +56,7 @@ impl Values {
 }
 
 impl Operation {
-    /// Returns the number and the name of this type of node in `CUgraphNodeType`.
+    /// Returns the number and name of the node's type in `CUgraphNodeType`.
     pub fn node_type(&self) -> (u32, &'static str) {
         match self {
             Operation::Kernel(_) => (0, "KERNEL"),
@@ -73,7 +73,7 @@ impl Operation {
         }
     }
 
-    /// Returns the context that this runs in, if it runs on the device.
+    /// Returns the context of an operation that runs on the device.
     pub fn context(&self) -> Option<&Arc<Context>> {
         match self {
             Operation::Kernel(launch) => Some(launch.context()),
@@ -148,7 +148,7 @@ impl Operation {
     }
 }
 
-/// The memory of an allocation node, as long as a graph has the node.
+/// The memory of an allocation node. It exists as long as a graph has the node.
 #[derive(Debug)]
 pub struct Block {
     pub address: u64,
@@ -270,7 +270,7 @@ impl Graph {
         Ok((id, handle))
     }
 
-    /// Returns the numbers of nodes, all of which must be of this graph.
+    /// Returns the numbers of nodes. All of them must be of this graph.
     pub fn ids(&self, nodes: &[Handle]) -> Result<Vec<NodeId>> {
         let id = |&handle: &Handle| -> Result<NodeId> {
             let node = find::<NodeRef>(handle)?;
@@ -330,7 +330,7 @@ impl Graph {
         graph
     }
 
-    /// Calls `look` with the copy of a node, here or inside of nodes, if there is one.
+    /// Calls `look` with the copy of a node, if there is one. It may be inside of other nodes.
     pub fn with_copy_of<T>(&self, original: Handle, look: &mut dyn FnMut(&mut Node) -> T) -> Option<T> {
         let mut nodes = self.nodes.lock();
         if let Some((_, node)) = nodes.nodes_mut().find(|(_, node)| node.original == Some(original)) {

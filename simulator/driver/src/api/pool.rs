@@ -85,7 +85,7 @@ fn whole(driver: &Driver, address: u64) -> Vec<Accessed> {
     owned.map(|owned| Accessed { address: owned.base, bytes: owned.bytes, accesses: Accesses::WRITTEN }).into_iter().collect()
 }
 
-/// Refuses a location that is not on the device, where all pools are.
+/// Refuses a location that is not on the device. All pools are there.
 fn check_location(location: MemLocation) -> Result<()> {
     refuse!(NOT_SUPPORTED if location.kind != ON_DEVICE, "the simulator has memory pools on the device only");
     if location.id == DEVICE { Ok(()) } else { CuResult::INVALID_DEVICE.err() }
@@ -257,7 +257,7 @@ exports! {
 
     fn cuDeviceGraphMemTrim(device: DeviceId) => driver_of(device).map(|driver| driver.graph_memory.lock().trim());
 
-    /// Returns bytes in use, now and at most, or reserved, now and at most.
+    /// Returns bytes in use or reserved, now or at most.
     fn cuDeviceGetGraphMemAttribute(device: DeviceId, attribute: u32, value: Out<u64>) {
         let levels = driver_of(device)?.graph_memory.lock().levels();
         value.put(*levels.get(attribute as usize).ok_or(CuResult::INVALID_VALUE)?)

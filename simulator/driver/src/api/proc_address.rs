@@ -11,7 +11,7 @@ const NOT_FOUND: u32 = 1;
 const LEGACY: u64 = 1;
 const PER_THREAD: u64 = 2;
 
-/// Plain names that have meant the form with `_v2` since some version of CUDA, and the form without a suffix before.
+/// Plain names that came to mean the form with `_v2`. Before that version of CUDA, they meant the form without a suffix.
 const SECOND_SINCE: [(i32, &str); 4] = [
     (
         12000,
@@ -59,7 +59,7 @@ fn exact(name: &str) -> Option<&'static Export> {
     every_export().find(|export| export.name == name)
 }
 
-/// Finds the function that a plain name means in this version of CUDA. A name with a suffix means nothing.
+/// Finds the function that a plain name means in this CUDA version. A name with a suffix means nothing.
 fn find(name: &str, version: i32) -> Option<&'static Export> {
     if name.rsplit_once("_v").is_some_and(|(_, suffix)| suffix.parse::<u32>().is_ok()) {
         return None;

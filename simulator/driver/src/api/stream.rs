@@ -260,7 +260,7 @@ pub fn wait_in_context(context: Handle, event: Handle) -> Result<()> {
     submit_in_context(driver, &context, Operation::Wait(event)).map(drop)
 }
 
-/// Does something after all earlier and before all later work of a context.
+/// Submits an operation between all earlier and later work of a context.
 fn submit_in_context(driver: &'static Driver, context: &Context, operation: Operation) -> Result<Option<Arc<Moment>>> {
     let stream = StreamKey { handle: DEFAULT, context: context.handle, thread: None };
     let position = Position { stream, is_legacy: true, is_blocking: true, is_of_context: true };
@@ -279,7 +279,7 @@ fn check_attribute(attribute: u32) -> Result<()> {
     Ok(())
 }
 
-/// Returns an attribute's initial value, as CUDA 13.0 returned it on an H100.
+/// Returns an attribute's initial value. It is that of CUDA 13.0 on an H100.
 fn initial(stream: Handle, attribute: u32) -> Result<Value> {
     Ok(attribute::of_number(match attribute {
         SYNCHRONIZATION_POLICY => -1,

@@ -175,17 +175,17 @@ impl Copy {
         Memcpy3D { source: self.source.to_parameters(), target: self.target.to_parameters(), width_in_bytes, height, depth }
     }
 
-    /// Returns true for a copy of one row of at least one byte.
+    /// Returns true for a copy of one nonempty row.
     pub fn is_row(&self) -> bool {
         self.extent[0] > 0 && self.extent[1..] == [1, 1]
     }
 
-    /// Returns true for each end, target and source, that is on the device.
+    /// Returns true for each end (target, source) that is on the device.
     pub fn directions(&self, driver: &Driver) -> [bool; 2] {
         [self.target, self.source].map(|end| matches!(end.address.resolve(driver), Location::Device(_)))
     }
 
-    /// Refuses a box on the device that begins or ends outside of allocations.
+    /// Refuses a device box that begins or ends outside of allocations.
     pub fn check_memory(&self, driver: &Driver) -> Result<()> {
         let [width, rows, layers] = self.extent;
         if self.extent.contains(&0) {

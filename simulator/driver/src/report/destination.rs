@@ -62,7 +62,7 @@ impl Destination {
     }
 }
 
-/// Makes a path absolute now, because the program may change its working directory later.
+/// Makes a path absolute now. The program may change its working directory later.
 fn file(path: &str, variable: &'static str) -> Result<PathBuf, Error> {
     let path = PathBuf::from(path.replace("%p", &std::process::id().to_string()));
     let refuse = |reason: String| Error::ReportFile { variable, path: path.clone(), reason };

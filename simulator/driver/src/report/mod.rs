@@ -144,7 +144,7 @@ impl Report {
         new
     }
 
-    /// Adds a defect and returns whether it is new and to be reported.
+    /// Adds a defect. Returns true if it is new and to be reported.
     fn note_defect(&mut self, kernel: &str, fatal: bool, message: &str, finding: Option<&Finding>) -> bool {
         let times = finding.map_or(1, |finding| finding.times);
         let severity = finding.map_or(Severity::Error, |finding| finding.kind.severity());
@@ -171,7 +171,7 @@ impl Report {
         self.add_defect(Defect { id, kind, places, suppressed: None, kernel, times, severity, fatal, message, finding })
     }
 
-    /// Adds a race between streams, with the work that races, and returns whether it is new and to be reported. It counts as a defect of
+    /// Adds a race between streams, with the work that races. Returns true if it is new and to be reported. It counts as a defect of
     /// the kernel, if one of the two is a kernel.
     pub(crate) fn note_stream_race(&mut self, kernel: Option<&str>, work: &str, message: &str) -> bool {
         let kernel = kernel.unwrap_or("(no kernel)");
@@ -196,7 +196,7 @@ impl Report {
         })
     }
 
-    /// Adds a new defect, unless an entry suppresses it, and returns whether it is to be reported.
+    /// Adds a new defect and marks it if an entry suppresses it. Returns true if it is to be reported.
     fn add_defect(&mut self, mut defect: Defect) -> bool {
         if let Some(entry) = self.suppressions.iter_mut().find(|entry| entry.matches(&defect)) {
             entry.matched += 1;
@@ -206,12 +206,12 @@ impl Report {
         self.keep(defect) && is_reported
     }
 
-    /// Adds that the program ends otherwise in another order of its work, although no work races on the device.
+    /// Adds that the program's end depends on the order of its work. No work races on the device, though.
     pub fn note_early_host(&mut self, message: &str) {
         self.note_stream_race(None, "the host", message);
     }
 
-    /// Adds a defect if there is room for it, and returns whether there is.
+    /// Adds a defect if there is room. Returns true if there is.
     fn keep(&mut self, defect: Defect) -> bool {
         if self.defects.len() == KEPT && !self.make_room(defect.rank()) {
             self.defects_not_kept += defect.times;
@@ -221,7 +221,7 @@ impl Report {
         true
     }
 
-    /// Drops the latest of the least defects, if they are less than one of this rank. A list that is full of warnings hides no error.
+    /// Drops the latest defect of the lowest rank, if below this rank. A list that is full of warnings hides no error.
     fn make_room(&mut self, rank: Rank) -> bool {
         let ranks = self.defects.iter().map(Defect::rank).enumerate();
         let Some((at, least)) = ranks.rev().min_by_key(|(_, rank)| *rank) else { return false };
@@ -287,7 +287,7 @@ impl Defect {
     }
 }
 
-/// Returns the file of CUDA C that most lines of a kernel are in, as far as they were executed.
+/// Returns a kernel's CUDA C file with the most executed lines.
 fn origin(record: &LaunchRecord) -> Option<String> {
     let of_location = |finding: &Finding| {
         let Location { source, inlined_at, .. } = &finding.location;

@@ -41,7 +41,7 @@ pub fn places(finding: &Finding, sources: &mut Sources) -> Vec<Place> {
     places
 }
 
-/// Lists the other instructions that a finding names, each with its part in it.
+/// Lists the other instructions of a finding, each with its role.
 fn others(kind: &FindingKind) -> Vec<(&'static str, &Location)> {
     match kind {
         FindingKind::Race { other, .. } => vec![("the other access", &other.location)],

@@ -27,7 +27,7 @@ struct Source {
     lines: Vec<String>,
 }
 
-/// The text of a line, by which it is found again after lines above it changed.
+/// The text of a line, to find the line again. Lines above it may have changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<'s> {
     /// The line, without the white space around it.
@@ -48,7 +48,7 @@ impl Sources {
         Self { directory, checkout, files: HashMap::new() }
     }
 
-    /// Returns what a line says, if the file is there and has that line.
+    /// Returns the text of a line, if the file has it.
     pub fn text(&mut self, file: &str, line: u32) -> Option<Text<'_>> {
         let lines = &self.source(file)?.lines;
         let index = (line as usize).checked_sub(1)?;
@@ -56,7 +56,7 @@ impl Sources {
         Some(Text { line, earlier: lines[..index].iter().filter(|earlier| earlier.trim() == line).count() })
     }
 
-    /// Returns a line as it is, if the file is there and has that line.
+    /// Returns a line as it is, if the file has it.
     pub fn line(&mut self, file: &str, line: u32) -> Option<&str> {
         let index = (line as usize).checked_sub(1)?;
         self.source(file)?.lines.get(index).map(String::as_str)
@@ -85,7 +85,7 @@ impl Sources {
     }
 }
 
-/// Returns true if there is a file that can be read to its end.
+/// Returns true for a file that can be read to its end.
 fn is_source(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|data| data.is_file() && data.len() <= LARGEST)
 }

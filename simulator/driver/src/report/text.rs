@@ -9,7 +9,7 @@ use super::{Report, counted};
 /// Columns of the kernel table, after the kernel's name.
 const COLUMNS: [&str; 6] = ["launches", "failed", "PTX instructions", "sectors per load", "sectors per store", "bank conflicts"];
 
-/// Formats a ratio as `4.00`, or as nothing if there were no requests.
+/// Formats a ratio as `4.00`. Without requests, the text is empty.
 fn ratio(sectors: u64, requests: u64) -> String {
     if requests == 0 { String::new() } else { format!("{:.2}", sectors as f64 / requests as f64) }
 }

@@ -3,7 +3,7 @@
 use super::{Access, AccessOp, FindingKind, Severity, Space};
 
 impl FindingKind {
-    /// Its severity.
+    /// Returns its severity.
     pub fn severity(&self) -> Severity {
         match self {
             Self::Race { same_warp: true, .. }
@@ -16,7 +16,7 @@ impl FindingKind {
         }
     }
 
-    /// A suggested fix, for the kinds that have one.
+    /// Suggests a fix, for the kinds that have one.
     pub fn help(&self) -> Option<&'static str> {
         let help = match self {
             Self::Race { same_block: false, access: Access { space: Space::Shared, .. }, .. } => {
@@ -100,7 +100,7 @@ impl FindingKind {
         Some(help)
     }
 
-    /// Returns true if a deadlock is a wait for the phase after one that is over, with nothing counted yet.
+    /// Returns true if a deadlock waits for a new phase. The phase before it is over, and nothing is counted yet.
     fn is_for_the_next_phase(&self) -> bool {
         let Self::MbarrierDeadlock { arrivals, phase: Some(phase), .. } = self else { return false };
         phase.number > 0 && *arrivals == phase.arrivals && phase.bytes == 0 && phase.came == 0

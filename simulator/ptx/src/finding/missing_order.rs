@@ -18,7 +18,7 @@ pub enum MissingOrder {
 }
 
 impl MissingOrder {
-    /// Returns the defect, as the end of a sentence about the two accesses.
+    /// Describes the defect, to end a sentence about the two accesses.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Release => "the other block has not published its access with a fence or a release of GPU scope and a flag",

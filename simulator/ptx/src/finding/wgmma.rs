@@ -93,7 +93,7 @@ pub enum DescriptorDefect {
 }
 
 impl WgmmaMisuse {
-    /// Its severity.
+    /// Returns its severity.
     pub(super) fn severity(&self) -> Severity {
         match self {
             // ptxas orders what it sees, and says so.
@@ -102,7 +102,7 @@ impl WgmmaMisuse {
         }
     }
 
-    /// A suggested fix.
+    /// Suggests a fix.
     pub(super) fn help(&self) -> &'static str {
         match self {
             Self::RegisterInUse { .. } => {
@@ -135,7 +135,7 @@ impl WgmmaMisuse {
         }
     }
 
-    /// The other side, if a thread of the block is there.
+    /// Returns the other side, if a thread of the block is there.
     pub(super) fn other(&self) -> Option<&OtherAccess> {
         match self {
             Self::SharedInUse { product, .. } => Some(product),
@@ -144,7 +144,7 @@ impl WgmmaMisuse {
         }
     }
 
-    /// The other instruction, if there is one.
+    /// Returns the other instruction, if there is one.
     pub fn other_location(&self) -> Option<&Location> {
         match self {
             Self::RegisterInUse { product, .. } => Some(product),

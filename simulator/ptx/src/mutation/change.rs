@@ -43,7 +43,7 @@ impl<'a, 't> Surroundings<'a, 't> {
         Self { text, function, mentions }
     }
 
-    /// The changes of the instruction that is the statement at this index; none if it is no instruction.
+    /// Lists the changes of the statement at this index; none if it is no instruction.
     pub fn changes(&self, index: usize) -> Vec<Change> {
         let body = self.function.body.as_deref().unwrap_or_default();
         let (before, after) = body.split_at(index);
@@ -75,17 +75,17 @@ struct Site<'a, 't> {
 }
 
 impl<'t> Site<'_, 't> {
-    /// The guard as written, with what separates it from the opcode.
+    /// Returns the guard as written, with what separates it from the opcode.
     fn guard_text(&self) -> &'t str {
         &self.text[self.instruction.span.start..self.instruction.unguarded.start]
     }
 
-    /// An operand as written.
+    /// Returns an operand as written.
     fn operand(&self, index: usize) -> &'t str {
         &self.text[self.instruction.operand_spans[index].clone()]
     }
 
-    /// The last part of the opcode, which is the type of the result for most instructions.
+    /// Returns the last part of the opcode. For most instructions, it is the type of the result.
     fn type_name(&self) -> &'t str {
         self.instruction.opcode.rsplit('.').next().unwrap_or_default()
     }
@@ -94,7 +94,7 @@ impl<'t> Site<'_, 't> {
         self.type_name().starts_with(['u', 's', 'b']) && !self.type_name().starts_with("bf")
     }
 
-    /// The register that the instruction writes, if it is mentioned elsewhere as well, or the instruction writes several.
+    /// Returns true if the register of the result is mentioned elsewhere. An instruction with several results counts, too.
     fn is_result_used(&self) -> bool {
         match self.instruction.operands.first() {
             Some(Operand::Name(name)) => self.surroundings.mentions.get(name).is_some_and(|mentions| *mentions > 1),
@@ -103,19 +103,19 @@ impl<'t> Site<'_, 't> {
         }
     }
 
-    /// The text of the instruction with another opcode.
+    /// Returns the text of the instruction with another opcode.
     fn with_opcode(&self, opcode: &str) -> String {
         let Instruction { span, unguarded, opcode: old, .. } = self.instruction;
         format!("{}{opcode}{}", self.guard_text(), &self.text[unguarded.start + old.len()..span.end])
     }
 
-    /// The text of the instruction with another operand.
+    /// Returns the text of the instruction with another operand.
     fn with_operand(&self, index: usize, operand: &str) -> String {
         let (span, place) = (&self.instruction.span, &self.instruction.operand_spans[index]);
         format!("{}{operand}{}", &self.text[span.start..place.start], &self.text[place.end..span.end])
     }
 
-    /// Instructions in braces, each with the guard, and with a register of their own: `mutant`.
+    /// Puts instructions in braces, each with the guard. They have a register of their own: `mutant`.
     fn block(&self, register: &str, instructions: &[String]) -> String {
         let guard = self.guard_text();
         let instructions: String = instructions.iter().map(|instruction| format!("{guard}{instruction}; ")).collect();
@@ -159,7 +159,7 @@ impl<'t> Site<'_, 't> {
         Some(Self::removed(operator))
     }
 
-    /// Returns true if a fence for the block's own threads has a barrier of the block before or after it.
+    /// Returns true for a block's fence right before or after its barrier. The fence is for the block's own threads only.
     fn is_covered_by_barrier(&self) -> bool {
         let code = |statement: &&Statement<'_>| !matches!(statement, Statement::Location { .. });
         let is_barrier = |statement: Option<&Statement<'_>>| match statement {
@@ -169,7 +169,7 @@ impl<'t> Site<'_, 't> {
         self.instruction.has("cta") && (is_barrier(self.before.iter().rfind(code)) || is_barrier(self.after.iter().find(code)))
     }
 
-    /// `@%p1 bra` is never taken, and every other instruction with a guard is always executed.
+    /// Removes the guard: `@%p1 bra` is never taken, and every other instruction with a guard is always executed.
     fn guard(&self) -> Option<Change> {
         self.instruction.guard?;
         let operator = Operator::RemoveGuard;
@@ -240,7 +240,7 @@ impl<'t> Site<'_, 't> {
         bound.into_iter().chain(negated).map(change).collect()
     }
 
-    /// Returns true if the comparison only chooses between the two values that it compares.
+    /// Returns true if the comparison only chooses between the two compared values.
     fn only_chooses(&self) -> bool {
         let Some(Operand::Name(predicate)) = self.instruction.operands.first() else { return false };
         if self.instruction.operands.len() != 3 || self.surroundings.mentions.get(predicate) != Some(&2) {
@@ -306,7 +306,7 @@ impl<'t> Site<'_, 't> {
         Some(Change::new(Operator::SwapArithmetic, replacement, "subtracts the product instead of adding it"))
     }
 
-    /// A product of floats is negated; a negation or an absolute value is left out.
+    /// Negates a product of floats; leaves out a negation or an absolute value.
     fn sign(&self) -> Option<Change> {
         let ty = self.type_name();
         let register = register_type(ty)?;
@@ -372,7 +372,7 @@ impl<'t> Site<'_, 't> {
         steps.iter().filter_map(|step| old.checked_add(*step)).filter(fits).map(|new| new.to_string()).collect()
     }
 
-    /// A load, a store or an atomic operation at the next element.
+    /// Moves an access to the next element: a load, a store or an atomic operation.
     fn index(&self) -> Option<Change> {
         let instruction = self.instruction;
         let is_access = matches!(instruction.root(), "ld" | "ldu" | "st" | "atom" | "red" | "ldmatrix" | "stmatrix");
@@ -406,7 +406,7 @@ impl<'t> Site<'_, 't> {
     }
 }
 
-/// A type for a register that holds values of this one.
+/// Returns a type for a register that holds values of this one.
 fn register_type(ty: &str) -> Option<&'static str> {
     Some(match ty {
         "f32" => "f32",
@@ -421,14 +421,14 @@ fn register_type(ty: &str) -> Option<&'static str> {
 /// Comparisons that differ for equal values only.
 const BOUNDS: &[(&str, &str)] = &[("lt", "le"), ("gt", "ge"), ("lo", "ls"), ("hi", "hs"), ("ltu", "leu"), ("gtu", "geu")];
 
-/// Comparisons of integers of which one is true exactly if the other is false.
+/// Opposite comparisons of integers. One is true exactly if the other is false.
 const INTEGER_OPPOSITES: &[(&str, &str)] = &[("eq", "ne"), ("lt", "ge"), ("le", "gt"), ("lo", "hs"), ("ls", "hi")];
 
 /// Those of floats: one of the two is also true if a value is not a number.
 const FLOAT_OPPOSITES: &[(&str, &str)] =
     &[("eq", "neu"), ("ne", "equ"), ("lt", "geu"), ("le", "gtu"), ("gt", "leu"), ("ge", "ltu"), ("num", "nan")];
 
-/// The other comparison of a pair.
+/// Returns the other comparison of a pair.
 fn other_of(pairs: &[(&'static str, &'static str)], comparison: &str) -> Option<&'static str> {
     pairs.iter().find_map(|(one, other)| match comparison {
         _ if comparison == *one => Some(*other),

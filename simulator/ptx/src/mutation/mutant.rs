@@ -35,7 +35,7 @@ pub struct Mutant {
 }
 
 impl Mutant {
-    /// The text with the mistake. Every line keeps its number.
+    /// Returns the text with the mistake. Every line keeps its number.
     ///
     /// `text` must be the one in which the mutant was found.
     pub fn apply(&self, text: &str) -> String {
@@ -44,7 +44,7 @@ impl Mutant {
     }
 }
 
-/// Lists the mutants of every function of a module, in the order of the text.
+/// Lists the mutants of every function of a module, in text order.
 pub fn mutants(module: &Module<'_>) -> Vec<Mutant> {
     module.functions.iter().flat_map(|function| mutants_of(module, function)).collect()
 }
@@ -96,7 +96,7 @@ fn prefix(module: &Module<'_>, function: &Function<'_>) -> String {
     format!("{}@{:08x}/", function.name, code(module.text, function))
 }
 
-/// A hash (FNV-1a, folded to 32 bits) of a function's instructions and variables. Compilers number labels by module, so only their order
+/// Hashes (FNV-1a, folded to 32 bits) a function's instructions and variables. Compilers number labels by module, so only their order
 /// counts.
 fn code(text: &str, function: &Function<'_>) -> u32 {
     let body = function.body.as_deref().unwrap_or_default();
@@ -133,7 +133,7 @@ fn code(text: &str, function: &Function<'_>) -> u32 {
     (hash >> 32) as u32 ^ hash as u32
 }
 
-/// For each statement, the lines of the instructions that are executed if and only if it is.
+/// Lists for each statement the lines of instructions executed with it. They are executed if and only if it is.
 fn together(body: &[Statement<'_>]) -> Vec<RangeInclusive<u32>> {
     let mut together = Vec::with_capacity(body.len());
     let ends = |statement: &Statement<'_>| match statement {
@@ -153,7 +153,7 @@ fn together(body: &[Statement<'_>]) -> Vec<RangeInclusive<u32>> {
     together
 }
 
-/// A text with single spaces, on one line.
+/// Puts a text on one line, with single spaces.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -35,7 +35,7 @@ impl Fact for Origin {
 }
 
 impl Origin {
-    /// A sum. An array plus a number is an address in the array.
+    /// Returns the origin of a sum. An array plus a number is an address in the array.
     fn plus(self, other: Self) -> Self {
         match (self, other) {
             (Origin::Array(array), Origin::Nothing | Origin::Other) | (Origin::Nothing | Origin::Other, Origin::Array(array)) => {
@@ -53,7 +53,7 @@ impl Origin {
     }
 }
 
-/// Notes the arrays that loads and stores belong to, as far as they are known and have a size.
+/// Notes the arrays that loads and stores belong to. Unknown arrays, and those without a size, are left out.
 pub fn note_arrays(program: &mut Program) {
     if program.shared_variables.iter().all(|variable| variable.bytes.is_none()) {
         return;
@@ -69,7 +69,7 @@ pub fn note_arrays(program: &mut Program) {
     }
 }
 
-/// The origin of each register.
+/// Finds the origin of each register.
 fn origins(program: &Program) -> Vec<Origin> {
     let mut origins = vec![Origin::Nothing; program.rows];
     for (_, _, register) in &program.specials {

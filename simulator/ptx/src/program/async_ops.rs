@@ -119,7 +119,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// An address in shared memory, with or without the modifier that says so.
+    /// Decodes an address in shared memory. The modifier that says so may be missing.
     pub(super) fn in_shared(&mut self, place: &Operand<'t>, space: Option<Space>) -> Result<Address, LoadError> {
         Ok(self.address(place, space)?.1)
     }

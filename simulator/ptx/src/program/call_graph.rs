@@ -68,8 +68,8 @@ impl CallGraph {
             .collect()
     }
 
-    /// The functions that a call through a pointer may reach: those of its list of targets, or those that fit its prototype and
-    /// whose address is taken. `None` without either.
+    /// Lists the functions that a call through a pointer may reach: those of its list of targets, or those that fit its prototype
+    /// and whose address is taken. `None` without either.
     pub fn candidates(&self, module: &ast::Module<'_>, caller: usize, through: &str) -> Option<Vec<usize>> {
         statements(module, caller).find_map(|statement| match statement {
             Statement::Targets { name, targets } if *name == through => {
@@ -83,7 +83,7 @@ impl CallGraph {
         })
     }
 
-    /// Which functions a function reaches by calls; itself only if it is recursive.
+    /// Finds the functions that a function reaches by calls; itself only if it is recursive.
     fn reached_from(&self, function: usize) -> Vec<bool> {
         let mut reached = vec![false; self.callees.len()];
         let mut open = vec![function];
@@ -97,7 +97,7 @@ impl CallGraph {
         reached
     }
 
-    /// The functions that a kernel reaches, including itself, and the names in their instructions.
+    /// Finds the functions that a kernel reaches, including itself. Also returns the names in their instructions.
     pub(super) fn names_used<'t>(&self, module: &ast::Module<'t>, kernel: usize) -> (Vec<bool>, HashSet<&'t str>) {
         let mut reached = self.reached_from(kernel);
         reached[kernel] = true;
@@ -117,25 +117,25 @@ pub fn matches(function: &ast::Function<'_>, prototype: &Prototype<'_>) -> bool 
     same(&function.params, &prototype.params) && same(&function.returns, &prototype.returns)
 }
 
-/// The addresses of functions are above this one, where there is no memory.
+/// The address above which functions are placed. There is no memory there.
 const FUNCTION_WINDOW: u64 = 4 << 56;
 
-/// The address of the module's function with that index.
+/// Returns the address of the module's function with that index.
 pub fn function_address(index: usize) -> u64 {
     FUNCTION_WINDOW + (index as u64 + 1) * 16
 }
 
-/// The address of the function of that name.
+/// Returns the address of the function of that name.
 pub fn address_of_function(module: &ast::Module<'_>, name: &str) -> Option<u64> {
     defined(module, name).map(function_address)
 }
 
-/// The function of that name, if it can be called.
+/// Finds the function of that name, if it can be called.
 pub fn defined(module: &ast::Module<'_>, name: &str) -> Option<usize> {
     module.functions.iter().position(|function| function.name == name && function.body.is_some() && !function.is_kernel)
 }
 
-/// The functions whose addresses are put in registers or variables, in module order.
+/// Lists the functions whose addresses are put in registers or variables. They are in module order.
 fn addresses_taken(module: &ast::Module<'_>) -> Vec<usize> {
     let in_variables = module.variables.iter().flat_map(|variable| &variable.init).filter_map(|value| match value {
         Initializer::Address { name, .. } => Some(*name),

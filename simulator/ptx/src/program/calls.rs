@@ -89,8 +89,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Copies an argument to the parameter of a function, or the result of a function to where the caller wants it. Either side may be a
-    /// register or in local memory.
+    /// Copies an argument to a parameter, or a result to the caller. Either side may be a register or in local memory.
     fn pass(&mut self, operand: &Operand<'_>, place: Place, is_argument: bool) -> Result<(), LoadError> {
         match (self.local_of(operand), place) {
             (Some(variable), Place::Local(fixed)) => {
@@ -125,7 +124,7 @@ impl<'m, 't> Decoder<'m, 't> {
         });
     }
 
-    /// The fixed place of an argument in local memory. What is in a frame is copied to such a place.
+    /// Returns the fixed place of an argument in local memory. What is in a frame is copied to such a place.
     fn fixed_argument(&mut self, argument: &Operand<'_>, bytes: u32) -> Result<u32, LoadError> {
         let variable = self.check_bytes(argument, bytes)?;
         if !variable.in_frame {
@@ -136,7 +135,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(fixed)
     }
 
-    /// Emits an action with the fixed place of a result, and the copy from there to a frame.
+    /// Emits an action with the fixed place of a result. If the result is in a frame, it is copied there.
     fn emit_with_result(&mut self, result: &Operand<'_>, bytes: u32, action: &dyn Fn(u32) -> Action) -> Result<(), LoadError> {
         let variable = self.check_bytes(result, bytes)?;
         let fixed = if variable.in_frame { self.take_local(8, bytes.into(), self.origin.ptx_line)? } else { variable.at };
@@ -156,7 +155,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.alu(alu, to, &[from]);
     }
 
-    /// The operand's place in local memory, if it is a variable there.
+    /// Returns the operand's place in local memory, if it has one there.
     fn local_of(&self, operand: &Operand<'_>) -> Option<Local> {
         let Operand::Name(name) = operand else { return None };
         match self.scopes.find(name)? {
@@ -165,7 +164,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// Loads a parameter or a result from local memory to a register, or stores it there.
+    /// Moves a parameter or result between local memory and a register.
     fn access_local(&mut self, local: Local, register: Reg, kind: Kind, loads: bool) -> Result<(), LoadError> {
         let Local { at, bytes, in_frame } = local;
         if kind == Kind::Predicate || !matches!(bytes, 1 | 2 | 4 | 8) {
@@ -225,7 +224,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Compares a register with each of the values, and returns a predicate for each. If none is equal, the kernel fails.
+    /// Compares a register with each value. Returns a predicate for each. If none is equal, the kernel fails.
     fn choose(&mut self, register: Reg, kind: Kind, cases: &[ConstantValue]) -> Vec<Reg> {
         let equal = if kind == Kind::Double { Alu::SetpEq64 } else { Alu::SetpEq32 };
         let guard = self.guard;
@@ -290,7 +289,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(self.functions.len() - 1)
     }
 
-    /// The local memory of a parameter or result of a call, which must have the size of the callee's.
+    /// Returns the local memory of a parameter or result of a call. It must have the size of the callee's.
     fn check_bytes(&self, operand: &Operand<'_>, bytes: u32) -> Result<Local, LoadError> {
         match self.local_of(operand) {
             Some(found) if found.bytes == bytes => Ok(found),
@@ -302,7 +301,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// Returns true if a function has the same number of parameters and results as a call.
+/// Returns true if function and call agree on parameters and results. Only their numbers are compared.
 fn fits(function: &ast::Function<'_>, call: &Call<'_>) -> bool {
     function.params.len() == call.arguments.len() && function.returns.len() == call.results.len()
 }

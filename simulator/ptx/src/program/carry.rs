@@ -9,7 +9,7 @@ use crate::error::LoadError;
 use crate::syntax::ast;
 
 impl<'t> Decoder<'_, 't> {
-    /// An instruction with the carry flag.
+    /// Decodes an instruction with the carry flag.
     pub(super) fn carry(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
         let opcode = instruction.opcode;
         let row = self.row(opcode)?;

@@ -69,7 +69,7 @@ impl<'t> Decoder<'_, 't> {
         Ok(())
     }
 
-    /// Returns true if the address of a `mapa` or `getctarank` is generic, and its kind.
+    /// Reads the opcode of a `mapa` or `getctarank`. Returns true if the address is generic, and its kind.
     fn cluster_address(&self, instruction: &Instruction<'t>) -> Result<(bool, Kind), LoadError> {
         self.requires((9, 0))?;
         let mut parts = instruction.opcode.split('.').skip(1);

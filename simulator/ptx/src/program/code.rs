@@ -116,7 +116,7 @@ pub struct FrameLayout {
 }
 
 impl Stack {
-    /// Bytes of the largest frame.
+    /// Returns the bytes of the largest frame.
     #[inline]
     pub fn largest_frame(&self) -> u32 {
         self.frames.iter().map(|frame| frame.bytes).max().unwrap_or(0)
@@ -301,13 +301,13 @@ pub enum ConstantValue {
 }
 
 impl Program {
-    /// The variable of shared memory that holds an offset, or the nearest before it.
+    /// Finds the shared variable at an offset, or the nearest before it.
     pub fn shared_variable(&self, offset: u64) -> Option<&SharedVariable> {
         let before = self.shared_variables.iter().filter(|variable| u64::from(variable.offset) <= offset);
         before.max_by_key(|variable| variable.offset)
     }
 
-    /// The width in bytes of the program's narrowest access that may reach a space.
+    /// Returns the bytes of the narrowest access that may reach a space.
     pub fn narrowest_access(&self, space: Space) -> u32 {
         let of_space = |other: Option<Space>| other.is_none() || other == Some(space);
         let accesses = self.accesses.iter().filter(|access| of_space(access.space)).map(|access| access.width);

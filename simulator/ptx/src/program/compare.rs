@@ -86,7 +86,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// The predicate of that name, or one that nothing reads for `_`.
+    /// Returns the predicate of that name. For `_`, it is one that nothing reads.
     fn predicate_or_none(&mut self, name: &str) -> Result<Reg, LoadError> {
         if name == "_" { Ok(self.temporary_predicate()) } else { self.register(name, Kind::Predicate) }
     }

@@ -52,7 +52,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// The number of groups that may be unfinished after a wait.
+    /// Returns the number of groups that may be unfinished after a wait.
     pub(super) fn pending(&self, instruction: &Instruction<'t>) -> Result<u32, LoadError> {
         match instruction.operands.as_slice() {
             [Operand::Integer(pending)] => u32::try_from(*pending).map_err(|_| self.unfit()),
@@ -174,7 +174,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// The function of a reduction, if the copy is one.
+    /// Returns the function of a reduction, if the copy is one.
     fn reduction(&self, modifiers: &Modifiers<'t>) -> Result<Option<Reduction>, LoadError> {
         let Some(op) = modifiers.op else { return Ok(None) };
         let Some(ty) = modifiers.ty else { return Ok(Some(Reduction::OfMap(op))) };
@@ -182,7 +182,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(Some(Reduction::Typed(op, width)))
     }
 
-    /// The bytes in global memory: an address and a size, or a map and coordinates.
+    /// Decodes the bytes in global memory: an address and a size, or a map and coordinates.
     fn bulk_extent(
         &mut self,
         rank: Option<u32>,
@@ -208,7 +208,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// The cache policy, `ca` or `cg`, of `ca.shared.global` and the like.
+/// Returns the cache policy, `ca` or `cg`, of `ca.shared.global` and the like.
 fn policy(modifiers: &str) -> Option<&str> {
     let (policy, rest) = modifiers.split_once('.')?;
     let rest = rest.strip_prefix("shared::cta").or_else(|| rest.strip_prefix("shared"))?;
@@ -217,7 +217,7 @@ fn policy(modifiers: &str) -> Option<&str> {
     fits.then_some(policy)
 }
 
-/// The operation of a reduction, and the bytes of an element.
+/// Returns the operation of a reduction, and the bytes of an element.
 pub fn typed_reduction(op: &str, ty: &str) -> Option<(AtomicOp, u32)> {
     let width = match ty {
         "f16" | "bf16" => 2,

@@ -27,7 +27,7 @@ const MOST_STATIC_SHARED_BYTES: u64 = 48 << 10;
 /// Most local memory that one thread may have, as on a GPU.
 pub(super) const MOST_LOCAL_BYTES: u64 = 512 << 10;
 
-/// Decodes a kernel and every function that it calls, given the call graph of its module.
+/// Decodes a kernel and every function that it calls.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ pub fn decode_kernel(
     Ok((decoder.finish(), params))
 }
 
-/// A program that is being decoded, and the names that its text has declared so far.
+/// A program that is being decoded, and the names declared so far.
 pub(super) struct Decoder<'m, 't> {
     pub(super) module: &'m ast::Module<'t>,
     map: &'m SourceMap,
@@ -128,7 +128,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(params)
     }
 
-    /// Gives constants and special registers the rows after all rows that the kernel and its functions can declare.
+    /// Reserves the rows that the kernel and its functions can declare. Constants and special registers get the rows after them.
     fn reserve_registers(&mut self, kernel: usize) -> Result<(), LoadError> {
         let mut rows = 0_usize;
         for (index, function) in self.module.functions.iter().enumerate() {
@@ -151,7 +151,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Lays out the shared variables that the kernel and its functions name, static ones first, then the dynamic one.
+    /// Lays out the shared variables that the kernel and its functions name. Static ones come first, then the dynamic one.
     fn declare_shared(&mut self, kernel: usize) -> Result<(), LoadError> {
         let module = self.module;
         let (reached, names) = self.call_graph.names_used(module, kernel);
@@ -267,7 +267,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.program
     }
 
-    /// Finds the loads that are weaker or stronger in effect than they are written, see [`Semantics`].
+    /// Finds loads that are weaker or stronger in effect than written. See [`Semantics`].
     fn weigh_loads(&mut self) {
         let program = &self.program;
         let swaps = program.atomics.iter().any(|atomic| atomic.op == AtomicOp::CompareAndSwap);
@@ -396,7 +396,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(offset as u32)
     }
 
-    /// The instruction with the elements of each vector of registers in place of its name, if it has one.
+    /// Replaces the names of vectors of registers with their elements. Returns `None` if there are none.
     fn with_vectors_expanded(&self, instruction: &ast::Instruction<'t>) -> Option<ast::Instruction<'t>> {
         let lanes = |operand: &Operand<'t>| match operand {
             Operand::Name(name) => self.scopes.lanes(name).map(|lanes| (*name, lanes)),
@@ -412,7 +412,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Some(expanded)
     }
 
-    /// An error that says which instruction it is about.
+    /// Makes an error say which instruction it is about.
     fn named(&self, error: LoadError) -> LoadError {
         match error {
             LoadError::Syntax { line, message } if !message.contains(self.opcode) => {
@@ -490,14 +490,14 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// Branches to a label, whose index is known once the function is decoded.
+    /// Branches to a label. Its index is known once the function is decoded.
     pub(super) fn branch(&mut self, label: &'t str) {
         let blocks = self.scopes.ids().collect();
         self.pending.push((self.program.code.len(), blocks, label));
         self.emit(Action::Branch { target: NOWHERE, reconverge: NOWHERE });
     }
 
-    /// The address between brackets, if it is known already: that of a variable or a parameter.
+    /// Returns the address between brackets, if known already: that of a variable or a parameter.
     pub(super) fn symbol_of(&self, base: Base<'_>) -> Option<Symbol> {
         match base {
             Base::Name(name) => self.scopes.find(name),
@@ -517,7 +517,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.emit(Action::Alu { alu, destination, sources: registers });
     }
 
-    /// The row of an opcode in the instruction table.
+    /// Finds the row of an opcode in the instruction table.
     pub(super) fn row(&self, opcode: &str) -> Result<&'static Row, LoadError> {
         alu::lookup(opcode).ok_or_else(|| self.unsupported(opcode))
     }
@@ -536,7 +536,7 @@ impl<'m, 't> Decoder<'m, 't> {
         LoadError::Unsupported { what: what.to_owned(), location: Box::new(self.location()) }
     }
 
-    /// The error about an opcode that the simulator does not know.
+    /// Returns the error about an opcode that the simulator does not know.
     pub(super) fn unknown(&self) -> LoadError {
         self.unsupported(self.opcode)
     }
@@ -551,7 +551,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Err(syntax(self.origin.ptx_line, message))
     }
 
-    /// The error about operands that the opcode does not take.
+    /// Returns the error about operands that the opcode does not take.
     pub(super) fn unfit(&self) -> LoadError {
         let Location { instruction: text, .. } = self.location();
         syntax(self.origin.ptx_line, format!("the operands do not fit {}: {text}", self.opcode))
@@ -562,13 +562,13 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// The module's variables that have an address in device memory, in the order in which an image places them.
+/// Lists the module's variables that have an address in device memory. They come in the order in which an image places them.
 pub fn globals<'m, 't>(module: &'m ast::Module<'t>) -> impl Iterator<Item = &'m ast::Variable<'t>> {
     let of_functions = module.functions.iter().flat_map(ast::Function::variables);
     of_module(module).chain(of_functions.filter(|variable| is_global(variable)))
 }
 
-/// Those that are declared outside functions.
+/// Lists those that are declared outside functions.
 fn of_module<'m, 't>(module: &'m ast::Module<'t>) -> impl Iterator<Item = &'m ast::Variable<'t>> {
     module.variables.iter().filter(|variable| is_global(variable))
 }
@@ -580,9 +580,8 @@ fn is_global(variable: &ast::Variable<'_>) -> bool {
 /// [`SINK`] is not a register of any program.
 const _: () = assert!(SINK as usize > 1 << 21);
 
-/// Returns true if an instruction may access the shared memory of other blocks of the cluster: through `.shared::cluster`, or through a
-/// generic address. The barriers that a block initializes, ends and waits for are its own (PTX ISA, `mbarrier.init`, `.inval`,
-/// `.test_wait`).
+/// Returns true if an instruction may access other blocks' shared memory: through `.shared::cluster`, or through a generic address.
+/// The barriers that a block initializes, ends and waits for are its own (PTX ISA, `mbarrier.init`, `.inval`, `.test_wait`).
 fn reaches_cluster(opcode: &str) -> bool {
     let of_own = ["mbarrier.init", "mbarrier.inval", "mbarrier.test_wait", "mbarrier.try_wait"];
     !of_own.iter().any(|own| opcode.starts_with(own)) && (opcode.contains(".shared::cluster") || !opcode.contains(".shared"))

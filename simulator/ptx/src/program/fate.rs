@@ -23,7 +23,7 @@ pub struct Fate {
     pub seeds_swap: bool,
 }
 
-/// A register before an instruction that holds the value or something computed from it.
+/// A register that holds the value or something computed from it. This is before the instruction at `at`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Holder {
     at: u32,
@@ -36,7 +36,7 @@ struct Holder {
 /// Steps after which everything may depend on the value.
 const PATIENCE: usize = 1 << 16;
 
-/// The fate of the value that the instruction at `pc` leaves in a register, as far as it takes until it is known `enough`.
+/// Traces the value that the instruction at `pc` leaves in a register. This ends when `enough` of its fate is known.
 pub fn fate(program: &Program, pc: u32, register: Reg, enough: fn(&Fate) -> bool) -> Fate {
     let mut fate = Fate::default();
     if register == SINK {
@@ -83,7 +83,7 @@ pub fn fate(program: &Program, pc: u32, register: Reg, enough: fn(&Fate) -> bool
     fate
 }
 
-/// The elements of the load at `pc` that something depends on, one bit each; all if it is another instruction.
+/// Finds the elements of the load at `pc` that something depends on. Each is one bit; all are set for another instruction.
 pub fn used_elements(program: &Program, pc: u32) -> u32 {
     let Action::Load(index) = program.code[pc as usize].action else { return u32::MAX };
     let access = &program.accesses[index as usize];
@@ -93,7 +93,7 @@ pub fn used_elements(program: &Program, pc: u32) -> u32 {
         .fold(0, |used, (element, _)| used | 1 << element)
 }
 
-/// Returns true if every lane that executes the instruction at `pc` stores what it leaves in a register, or something computed from it.
+/// Returns true if every executing lane stores what `pc` leaves in `register`. Something computed from it counts, too.
 /// The path ends at the first branch that lanes may take apart, and what is selected or written under a guard may be another value.
 pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
     let mut held = FxHashSet::from_iter([(register, false)]);
@@ -136,7 +136,7 @@ pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
     false
 }
 
-/// Returns true if an instruction does anything with a register, or with a predicate.
+/// Returns true if an instruction uses a register or a predicate.
 fn uses(program: &Program, inst: &Inst, (register, is_predicate): (Reg, bool)) -> bool {
     !matches!(effect(program, inst, register, is_predicate), Effect::None)
 }

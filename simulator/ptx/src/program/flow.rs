@@ -6,7 +6,7 @@
 use super::code::{Action, Inst};
 use super::fixed::{NOWHERE, TRUE};
 
-/// Fills in the reconvergence points of the branches of one function, which is `code[start..]` with targets resolved.
+/// Fills in the reconvergence points of one function's branches. The function is `code[start..]`, with its targets resolved.
 pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
     let blocks = basic_blocks(code, start);
     // The virtual exit is after the last block. A block that only returns is equivalent to the exit.
@@ -32,7 +32,7 @@ pub fn resolve_reconvergence(code: &mut [Inst], start: usize) {
     }
 }
 
-/// The instructions that may follow one in the same function: the target of a branch first.
+/// Lists the instructions that may follow one in the same function: the target of a branch first.
 pub fn successors(code: &[Inst], at: u32) -> impl Iterator<Item = u32> {
     let Inst { guard, action, .. } = code[at as usize];
     let (target, leaves) = match action {
@@ -43,7 +43,7 @@ pub fn successors(code: &[Inst], at: u32) -> impl Iterator<Item = u32> {
     target.into_iter().chain((!leaves || guard != TRUE).then_some(at + 1))
 }
 
-/// The node where the paths from each node reconverge, if there is one before the exit, which is node `successors.len()`.
+/// Finds for each node where its paths reconverge before the exit. The exit is node `successors.len()`.
 fn reconvergence_points(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     let exit = successors.len();
     let before_exit = |dominators: Vec<Option<usize>>| dominators.into_iter().map(|node| node.filter(|node| *node != exit));
@@ -82,7 +82,7 @@ fn basic_blocks(code: &[Inst], start: usize) -> Vec<Block> {
     firsts.iter().zip(ends).map(|(first, end)| Block { first: *first, last: end - 1 }).collect()
 }
 
-/// Returns true for each instruction from `start` on that is the first of a basic block; with one more entry for the end of the code.
+/// Marks the first instruction of each basic block from `start` on. There is one more entry for the end of the code.
 pub fn leads_block(code: &[Inst], start: usize) -> Vec<bool> {
     let mut leads = vec![false; code.len() + 1];
     leads[start] = true;
@@ -99,8 +99,8 @@ pub fn leads_block(code: &[Inst], start: usize) -> Vec<bool> {
     leads
 }
 
-/// The nearest node that every path from a node to the exit passes, for each node; the exit is node `successors.len()`. `None`
-/// for a node from which no path leads out.
+/// Finds each node's immediate post-dominator: the nearest node that every path from it to the exit passes. The exit is node
+/// `successors.len()`. `None` for a node from which no path leads out.
 ///
 /// The algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001), on the reversed graph.
 fn immediate_post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
@@ -129,7 +129,7 @@ fn immediate_post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     dominator
 }
 
-/// The graph with its edges reversed.
+/// Reverses the edges of a graph.
 fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut predecessors = vec![Vec::new(); successors.len() + 1];
     for (node, targets) in successors.iter().enumerate() {
@@ -140,7 +140,7 @@ fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     predecessors
 }
 
-/// The nearest node that dominates both.
+/// Finds the nearest node that dominates both.
 fn common_dominator(mut a: usize, mut b: usize, rank: &[usize], dominator: &[Option<usize>]) -> usize {
     // Each step goes to a node of higher rank, and the exit, which has the highest, dominates all.
     let up = |node: usize| dominator[node].unwrap_or(node);
@@ -155,7 +155,7 @@ fn common_dominator(mut a: usize, mut b: usize, rank: &[usize], dominator: &[Opt
     a
 }
 
-/// Nodes that can be reached from `root`, each after those that it leads to.
+/// Lists the nodes that `root` reaches. Each comes after those that it leads to.
 fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
     let mut order = Vec::with_capacity(edges.len());
     let mut visited = vec![false; edges.len()];

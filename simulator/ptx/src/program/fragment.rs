@@ -9,7 +9,7 @@ use alu::registers::{Kind, LANES, Reg};
 /// Most registers that a fragment has in one lane.
 pub const MOST_REGISTERS: usize = 8;
 
-/// A product of an m x k matrix with a k x n matrix.
+/// The shape of a product of matrices: m x k times k x n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     pub m: usize,
@@ -25,7 +25,7 @@ impl Shape {
         Some(Self { m: m.parse().ok()?, n: n.parse().ok()?, k: k.parse().ok()? })
     }
 
-    /// Multiply-adds of one product.
+    /// Returns the multiply-adds of one product.
     pub fn multiply_adds(self) -> u64 {
         (self.m * self.n * self.k) as u64
     }
@@ -49,7 +49,7 @@ pub enum Number {
 }
 
 impl Number {
-    /// As PTX spells it.
+    /// Parses it as PTX spells it.
     pub fn parse(text: &str) -> Option<Self> {
         Some(match text {
             "f16" => Self::F16,
@@ -66,7 +66,7 @@ impl Number {
         })
     }
 
-    /// Width in bytes, in memory and in registers.
+    /// Returns the width in bytes, in memory and in registers.
     #[inline]
     pub fn bytes(self) -> usize {
         match self {
@@ -83,7 +83,7 @@ impl Number {
         matches!(self, Self::E4M3 | Self::E5M2)
     }
 
-    /// Kind of the registers that hold such elements.
+    /// Returns the kind of the registers that hold such elements.
     #[inline]
     pub fn kind(self) -> Kind {
         if self == Self::F64 { Kind::Double } else { Kind::Word }
@@ -96,7 +96,7 @@ impl Number {
     }
 }
 
-/// The role of a matrix in a product D = A B + C.
+/// The role of a matrix in `D = A B + C`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The left factor.
@@ -118,7 +118,7 @@ pub struct Fragment {
 }
 
 impl Fragment {
-    /// A fragment without its registers.
+    /// Makes a fragment without its registers.
     pub fn new(part: Part, shape: Shape, number: Number) -> Self {
         Self { part, shape, number, registers: [TRUE; MOST_REGISTERS] }
     }
@@ -134,26 +134,26 @@ impl Fragment {
         }
     }
 
-    /// Registers that the elements fill in each lane.
+    /// Counts the registers that the elements fill in each lane.
     #[inline]
     pub fn count(&self) -> usize {
         let (rows, columns) = self.extents();
         rows * columns / 32 / self.number.per_register()
     }
 
-    /// Registers that the instruction names. `wmma` always has eight for f16; those that the elements do not fill repeat the
-    /// others.
+    /// Counts the registers that the instruction names. `wmma` always has eight for f16; those that the elements do not fill repeat
+    /// the others.
     #[inline]
     pub fn count_of_wmma(&self) -> usize {
         if self.part != Part::Accumulator && self.number == Number::F16 { MOST_REGISTERS } else { self.count() }
     }
 
-    /// The registers that the instruction names.
+    /// Returns the registers that the instruction names.
     pub fn named(&self) -> &[Reg] {
         &self.registers[..self.count_of_wmma()]
     }
 
-    /// Row and column of an element of a register, for every lane.
+    /// Returns an element's row and column in a register, for every lane.
     ///
     /// Four adjacent lanes hold one row of A or of an accumulator, or one column of B. Eight such groups hold 8 rows or columns.
     #[inline(always)]
@@ -187,8 +187,8 @@ impl Fragment {
     }
 }
 
-/// Where `mma` keeps the elements of a matrix of 32-bit numbers, one in each register: row and column in every lane, register by
-/// register. The shape is spelled as in PTX, for example `m16n8k8`; `None` if it is no shape.
+/// Returns where `mma` keeps the elements of a matrix of 32-bit numbers: row and column in every lane, register by register. Each
+/// register has one. The shape is spelled as in PTX, for example `m16n8k8`; `None` if it is no shape.
 pub fn places_of_words(part: Part, shape: &str) -> Option<Vec<[(usize, usize); LANES]>> {
     let fragment = Fragment::new(part, Shape::parse(shape)?, Number::F32);
     Some((0..fragment.count()).map(|register| fragment.places(register, 0)).collect())

@@ -39,7 +39,7 @@ impl Known {
         }
     }
 
-    /// A value that was loaded or truncated.
+    /// Describes a value that was loaded or truncated.
     fn narrow(bits: u32, signed: bool) -> Self {
         match signed {
             true => Self { signed_bits: bits, ..Self::NOTHING },
@@ -106,7 +106,7 @@ impl Facts {
         self.known.get(register as usize).copied().unwrap_or(Known::NOTHING)
     }
 
-    /// Returns true for each multiplication whose factors need no more than 24 bits: that is what `__mul24` and `__umul24`
+    /// Marks each multiplication whose factors need no more than 24 bits: that is what `__mul24` and `__umul24`
     /// become, with a mask for each factor and an ordinary multiplication.
     pub fn multiplications_of_24_bits(&self, program: &Program) -> Vec<bool> {
         let is_one = |inst: &Inst| match inst.action {
@@ -121,7 +121,7 @@ impl Facts {
     }
 }
 
-/// The facts about the result of an instruction.
+/// Returns the facts about the result of an instruction.
 fn result(program: &Program, known: &[Known], products: &[bool], inst: &Inst) -> Known {
     let (alu, sources) = match inst.action {
         Action::Alu { alu, sources, .. } => (alu, sources),
@@ -177,7 +177,7 @@ fn result(program: &Program, known: &[Known], products: &[bool], inst: &Inst) ->
     }
 }
 
-/// Returns true for each register that holds only 32-bit products, read only by sums and shifts. A shift by a number is a product.
+/// Marks registers with only 32-bit products, read only by sums and shifts. A shift by a number is a product.
 ///
 /// Reads by instructions that seldom compute an index, such as shuffles, are ignored.
 fn products_for_sums(program: &Program) -> Vec<bool> {
@@ -207,7 +207,7 @@ fn products_for_sums(program: &Program) -> Vec<bool> {
     products
 }
 
-/// The value of a register that holds a number.
+/// Returns the value of a register that holds a number.
 pub fn constant(program: &Program, register: Reg) -> Option<u64> {
     // Constants come after all registers that are written, in the order in which they were made.
     let place = program.constants.partition_point(|constant| constant.register < register);

@@ -191,7 +191,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(Modifiers { space, count, element, semantics })
     }
 
-    /// The base and the offset of an operand in memory: `[%rd1+8]`, or `name[2]` without brackets.
+    /// Returns the base and the offset of an operand in memory: `[%rd1+8]`, or `name[2]` without brackets.
     fn addressed(&self, operand: &Operand<'t>) -> Result<(Base<'t>, i64), LoadError> {
         let place = match operand {
             Operand::Address(base, offset) => Some((*base, *offset)),
@@ -208,7 +208,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// Notes that the program has an instruction that orders accesses, with the scope that its opcode names.
+    /// Notes that the program has an instruction that orders accesses. The opcode names its scope.
     pub(super) fn note_fence(&mut self, opcode: &str) {
         let has = |scope| opcode.split('.').any(|part| part == scope);
         self.program.has_fences = true;
@@ -216,7 +216,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.program.orders_grid |= !has("cluster") && !has("cta");
     }
 
-    /// The space and the address of an access. The parameters of functions are in local memory.
+    /// Returns the space and the address of an access. The parameters of functions are in local memory.
     pub(super) fn address(&mut self, place: &Operand<'t>, space: Option<Space>) -> Result<(Option<Space>, Address), LoadError> {
         let Operand::Address(base, offset) = *place else { return Err(self.unfit()) };
         let symbol = self.symbol_of(base);
@@ -254,7 +254,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// The operation of an `atom` or `red` on that type. Some are only for vectors.
+/// Returns the operation of an `atom` or `red` on that type. Some are only for vectors.
 pub(super) fn atomic_op(name: &str, ty: &str, is_vector: bool) -> Option<AtomicOp> {
     Some(match (name, ty) {
         ("add", "f32") => AtomicOp::AddF32,
@@ -287,7 +287,7 @@ pub(super) fn atomic_op(name: &str, ty: &str, is_vector: bool) -> Option<AtomicO
     })
 }
 
-/// The operands without the cache policy, which is the last operand of an instruction with that hint and changes no value.
+/// Returns the operands without the cache policy. It is the last operand of an instruction with that hint, and changes no value.
 pub(super) fn without_policy<'o, 't>(instruction: &'o Instruction<'t>) -> &'o [Operand<'t>] {
     match instruction.operands.split_last() {
         Some((_, rest)) if instruction.opcode.contains(".L2::cache_hint") => rest,
@@ -295,7 +295,7 @@ pub(super) fn without_policy<'o, 't>(instruction: &'o Instruction<'t>) -> &'o [O
     }
 }
 
-/// The space that a modifier of a load, a store, or an atomic operation names.
+/// Returns the space that a modifier of an access names. An access is a load, a store, or an atomic operation.
 fn access_space(modifier: &str) -> Option<Space> {
     Some(match modifier {
         "global" => Space::Global,
@@ -307,7 +307,7 @@ fn access_space(modifier: &str) -> Option<Space> {
     })
 }
 
-/// The elements of a vector of this kind: `v4` has four.
+/// Returns the elements of a vector of this kind: `v4` has four.
 pub(super) fn lanes(modifier: &str) -> Option<u32> {
     [("v2", 2), ("v4", 4), ("v8", 8)].into_iter().find(|(name, _)| *name == modifier).map(|(_, lanes)| lanes)
 }

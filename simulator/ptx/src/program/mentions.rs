@@ -7,8 +7,8 @@ use super::registers::written;
 use super::wgmma::{FactorA, Mention, Mentions};
 use alu::registers::Reg;
 
-/// The instructions that name a register of a product. `named` holds ranges of the code, each with a register that its line of PTX names,
-/// in the order of the code.
+/// Lists the instructions that name a register of a product. `named` holds ranges of the code, each with a register that its line of PTX
+/// names, in the order of the code.
 pub fn mentions(program: &Program, named: &[(u32, u32, Reg)]) -> Mentions {
     if program.wgmmas.is_empty() {
         return Mentions::default();

@@ -33,7 +33,7 @@ use crate::finding::Space;
 use alu::Alu;
 use alu::registers::{Kind, Reg};
 
-/// The requests of a program's loads and stores.
+/// Predicts the requests of a program's loads and stores.
 pub fn machine_requests(program: &Program, facts: &Facts) -> Vec<MachineRequest> {
     let requests = vec![MachineRequest::AsWritten; program.accesses.len()];
     let mut merging = Merging { program, facts, requests, values: HashMap::new(), versions: HashMap::new(), open: HashMap::new() };
@@ -111,7 +111,7 @@ impl Merging<'_> {
         }
     }
 
-    /// The register that an instruction sets to another register's value plus a number, and that value.
+    /// Reads an instruction that adds a number to a register's value. Returns the register that it sets, and the sum.
     fn sum(&self, inst: &Inst) -> Option<(Reg, (Base, i64))> {
         let Action::Alu { alu, destination, sources } = inst.action else { return None };
         let number = |source: Reg| constant(self.program, source).map(|bits| bits as i64);
@@ -136,7 +136,7 @@ impl Merging<'_> {
         self.values.get(&register).copied().unwrap_or(itself)
     }
 
-    /// The access, if it may merge at all.
+    /// Returns the access, if it may merge at all.
     fn member(&self, index: u32, inst: &Inst) -> Option<Member> {
         let access = &self.program.accesses[index as usize];
         let (base, offset) = self.value(access.address.base);
@@ -201,7 +201,7 @@ impl Merging<'_> {
         }
     }
 
-    /// The alignment that a base is known to have, up to 16 bytes.
+    /// Returns the known alignment of a base, up to 16 bytes.
     fn aligned(&self, base: Base) -> i64 {
         match base {
             Base::Start => 16,
@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use crate::Module;
 
-    /// The memory instructions that the model predicts for a kernel, as the test's files write them: `LDS.128 1, STG 1`.
+    /// Lists the memory instructions that the model predicts for a kernel. The test's files write them like this: `LDS.128 1, STG 1`.
     fn machine_code(program: &Program) -> String {
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         for inst in &program.code {
@@ -284,7 +284,7 @@ mod tests {
         counts.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
     }
 
-    /// Each kernel of a module against the comments above it in its source.
+    /// Checks each kernel against the comments above it in its source.
     fn check(ptx: &str, source: &str, kernels: usize) {
         let module = Module::parse(ptx).unwrap_or_else(|error| panic!("{error}"));
         let mut checked = 0;

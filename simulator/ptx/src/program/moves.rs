@@ -190,12 +190,12 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// The operand's register, if it has 64 bits.
+    /// Returns the operand's register, if it has 64 bits.
     fn wide_register(&self, operand: &Operand<'_>) -> Option<Reg> {
         self.register_of(operand).filter(|(_, kind)| *kind == Kind::Double).map(|(register, _)| register)
     }
 
-    /// The offset in bytes of an element of an array.
+    /// Returns the offset in bytes of an element of an array.
     pub(super) fn element_offset(&self, name: &str, index: i64) -> Option<i64> {
         let own = self.module.functions[self.current].variables();
         let variable = own.chain(&self.module.variables).find(|variable| variable.name == name)?;

@@ -14,12 +14,12 @@ pub struct Family {
 }
 
 impl Family {
-    /// The registers in the order of their names.
+    /// Lists the registers in the order of their names.
     pub fn registers(self) -> impl Iterator<Item = Reg> {
         (0..self.count.unwrap_or(1) * u32::from(self.lanes.unwrap_or(1))).map(move |number| self.first + number * rows(self.kind))
     }
 
-    /// The name of the register with that number, given the name in the declaration.
+    /// Returns a register's name, given its number and the declaration's name.
     pub fn name_of(self, name: &str, number: u32) -> String {
         let lanes = u32::from(self.lanes.unwrap_or(1));
         let index = self.count.map(|_| (number / lanes).to_string()).unwrap_or_default();
@@ -31,7 +31,7 @@ impl Family {
 /// The names of a vector's elements, in order.
 pub const PARTS: [[&str; 2]; 4] = [["x", "r"], ["y", "g"], ["z", "b"], ["w", "a"]];
 
-/// The numbers that a register takes.
+/// Returns how many numbers a register takes.
 pub fn rows(kind: Kind) -> u32 {
     if kind == Kind::Double { 2 } else { 1 }
 }

@@ -24,7 +24,7 @@ impl Form {
 }
 
 impl Decoder<'_, '_> {
-    /// A register that an instruction writes.
+    /// Returns a register that an instruction writes.
     pub(super) fn destination(&self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
         match operand {
             Operand::Name(name) => self.register(name, kind),
@@ -36,7 +36,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// The operand's register, if it is one, with its kind.
+    /// Returns the operand's register, if it is one, with its kind.
     pub(super) fn register_of(&self, operand: &Operand<'_>) -> Option<(Reg, Kind)> {
         match operand {
             Operand::Name(name) => self.any_register(name),
@@ -48,7 +48,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// The register of that name.
+    /// Returns the register of that name.
     pub(super) fn register(&self, name: &str, kind: Kind) -> Result<Reg, LoadError> {
         let found = match self.any_register(name) {
             Some((register, found)) if found == kind => return Ok(register),
@@ -58,7 +58,7 @@ impl Decoder<'_, '_> {
         Err(syntax(self.origin.ptx_line, format!("expected {}, found {found}", described(kind))))
     }
 
-    /// Any register of that name, with its kind.
+    /// Returns any register of that name, with its kind.
     pub(super) fn any_register(&self, name: &str) -> Option<(Reg, Kind)> {
         match self.scopes.find(name)? {
             Symbol::Register(register, kind) => Some((register, kind)),
@@ -66,7 +66,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// The register that holds an operand's value; a number gets a register of constants.
+    /// Returns the register that holds an operand's value; a number gets a register of constants.
     pub(super) fn source(&mut self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
         let line = self.origin.ptx_line;
         let mismatch = |found: &str| syntax(line, format!("expected {}, found {found}", described(kind)));
@@ -114,7 +114,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// The registers of an instruction's sources, which must be as many as these kinds.
+    /// Returns the registers of an instruction's sources. There must be as many sources as kinds.
     pub(super) fn sources(&mut self, operands: &[Operand<'_>], kinds: &[Kind]) -> Result<Vec<Reg>, LoadError> {
         if operands.len() != kinds.len() {
             return Err(self.unfit());
@@ -122,7 +122,7 @@ impl Decoder<'_, '_> {
         operands.iter().zip(kinds).map(|(operand, kind)| self.source(operand, *kind)).collect()
     }
 
-    /// Gives the first `count` of `registers` those of a vector's elements, or of a single operand. The others stay as they are.
+    /// Fills in the registers of a vector's elements, or of one operand. They are the first `count`; the others stay as they are.
     pub(super) fn elements(
         &mut self,
         operand: &Operand<'_>,
@@ -140,7 +140,7 @@ impl Decoder<'_, '_> {
         Ok(())
     }
 
-    /// The register of an operand of this form.
+    /// Returns the register of an operand of this form.
     pub(super) fn register_for(&mut self, operand: &Operand<'_>, form: Form) -> Result<Reg, LoadError> {
         match form {
             Form::Write(kind) => self.destination(operand, kind),
@@ -148,7 +148,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// The registers of operands of these forms, and no others.
+    /// Returns the registers of operands of these forms, and no others.
     pub(super) fn registers<const N: usize>(&mut self, operands: &[Operand<'_>], forms: [Form; N]) -> Result<[Reg; N], LoadError> {
         let operands: &[_; N] = self.exactly(operands)?;
         let mut registers = [SINK; N];
@@ -158,7 +158,7 @@ impl Decoder<'_, '_> {
         Ok(registers)
     }
 
-    /// The operands, if they are `N`.
+    /// Returns the operands, if they are `N`.
     pub(super) fn exactly<'o, 't, const N: usize>(&self, operands: &'o [Operand<'t>]) -> Result<&'o [Operand<'t>; N], LoadError> {
         operands.try_into().map_err(|_| self.unfit())
     }
@@ -186,7 +186,7 @@ impl Decoder<'_, '_> {
         Some(self.constant(value, kind))
     }
 
-    /// The register of a constant; equal constants share one.
+    /// Returns the register of a constant; equal constants share one.
     pub(super) fn constant(&mut self, value: ConstantValue, kind: Kind) -> Reg {
         let double = kind == Kind::Double;
         if let Some(register) = self.constants.get(&(value, double)) {
@@ -216,7 +216,7 @@ impl Decoder<'_, '_> {
     }
 }
 
-/// The elements of a vector, or the operand itself.
+/// Returns the elements of a vector, or the operand itself.
 pub(super) fn elements<'o, 't>(operand: &'o Operand<'t>) -> &'o [Operand<'t>] {
     match operand {
         Operand::Vector(elements) => elements,

@@ -34,7 +34,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// An access to one element, which no register holds.
+    /// Makes an access to one element, which no register holds.
     pub fn plain(space: Option<Space>, address: Address, width: u32) -> Self {
         Self {
             of_function: false,
@@ -50,7 +50,7 @@ impl Access {
         }
     }
 
-    /// Bytes of all elements.
+    /// Returns the bytes of all elements.
     #[inline]
     pub fn bytes(&self) -> u32 {
         self.width * self.count
@@ -122,7 +122,7 @@ pub struct Atomic {
     pub semantics: Semantics,
 }
 
-/// The function of the old value and the operand that an atomic operation computes.
+/// The function that an atomic operation computes. Its arguments are the old value and the operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtomicOp {
     Add,
@@ -204,7 +204,7 @@ pub enum Phase {
     Parity(Reg),
 }
 
-/// `cp.async.bulk` and `cp.reduce.async.bulk`, of bytes in a row or of a box of a tensor.
+/// `cp.async.bulk` and `cp.reduce.async.bulk`, of bytes in a row or a tensor's box.
 #[derive(Clone, Copy, Debug)]
 pub struct BulkCopy {
     /// Index into [`Program::accesses`](super::Program::accesses): the bytes in global memory, or the tensor map.
@@ -248,7 +248,7 @@ pub enum Reduction {
     OfMap(&'static str),
 }
 
-/// `cp.async.bulk` from the block's shared memory to another block's, and `st.async`, which a barrier there counts.
+/// A copy to another block's shared memory, which a barrier there counts: `cp.async.bulk` from the block's shared memory, or `st.async`.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterCopy {
     /// The target in shared memory of the cluster.
@@ -317,7 +317,7 @@ pub struct Matrices {
     pub transposed: bool,
 }
 
-/// The request that the machine code makes of a load or a store.
+/// The machine code's request for a load or a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MachineRequest {
     /// The request that PTX describes.
@@ -328,7 +328,7 @@ pub enum MachineRequest {
     OfAnother,
 }
 
-/// A read of a texture, or a read or write of a surface.
+/// A read of a texture, or an access to a surface.
 #[derive(Clone, Copy, Debug)]
 pub enum TextureOp {
     /// Reads the value at a position, or with `gather` one channel of the four texels around it.

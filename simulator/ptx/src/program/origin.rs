@@ -20,7 +20,7 @@ pub struct Origin {
     pub counts: bool,
 }
 
-/// The lines of the text and the names of the files, to describe an [`Origin`].
+/// The text's lines and the files' names, to describe an [`Origin`].
 #[derive(Debug)]
 pub struct SourceMap {
     lines: Vec<String>,
@@ -35,18 +35,18 @@ impl SourceMap {
         }
     }
 
-    /// The text, with a line feed after each line.
+    /// Returns the text, with a line feed after each line.
     pub fn text(&self) -> String {
         self.lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
     }
 
-    /// A line of CUDA source, given the number of its file.
+    /// Returns a line of CUDA source, given the number of its file.
     pub fn source_line(&self, (file, line): (u32, u32)) -> Option<SourceLine> {
         let (_, name) = self.files.iter().find(|(index, _)| *index == file)?;
         Some(SourceLine { file: name.clone(), line })
     }
 
-    /// The location that an origin describes.
+    /// Returns the location that an origin describes.
     pub fn location(&self, origin: Origin) -> Location {
         let line = self.lines.get(origin.ptx_line.saturating_sub(1) as usize).map_or("", String::as_str);
         let instruction = line.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -55,8 +55,8 @@ impl SourceMap {
     }
 }
 
-/// A file's name as its owner knows it. NVRTC writes a byte that is not ASCII as a backslash and three octal digits, and has a backslash
-/// before some other characters, as C does.
+/// Returns a file's name as its owner knows it. NVRTC writes a byte that is not ASCII as a backslash and three octal digits, and has a
+/// backslash before some other characters, as C does.
 fn unescaped(name: &str) -> String {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.as_bytes();

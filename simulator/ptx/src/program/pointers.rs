@@ -22,7 +22,7 @@ impl Fact for Offsets {
     }
 }
 
-/// Finds the parameters of 64 bits, by their offsets in the list, that the addresses of the instructions in a line of PTX were made from.
+/// Finds the 64-bit parameters that a PTX line's addresses were made from. They are given by their offsets in the list.
 ///
 /// This is for messages about a kernel that failed: it goes through the whole program. What passes through memory or through another
 /// thread's register is not followed.
@@ -46,7 +46,7 @@ pub fn parameters_of_addresses(program: &Program, ptx_line: u32) -> Vec<u32> {
     offsets.into_iter().collect()
 }
 
-/// The parameters that an instruction's result is made from.
+/// Returns the parameters that an instruction's result is made from.
 fn result(origins: &[Offsets], inst: &Inst) -> Offsets {
     let Action::Alu { alu, sources: [a, b, c, _], .. } = inst.action else { return Offsets::default() };
     let terms: &[Reg] = match alu {

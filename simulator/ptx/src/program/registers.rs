@@ -16,7 +16,7 @@ pub enum Role {
     Written,
 }
 
-/// Calls `each` for the registers of an instruction other than its guard, with the kind of each.
+/// Calls `each` with the registers of an instruction, except its guard.
 ///
 /// Every register that is written is among them. Those that are read are left out for operations that [`reads_are_known`] excludes.
 pub fn registers(program: &Program, inst: &Inst, each: &mut dyn FnMut(Role, Reg, Kind)) {
@@ -161,7 +161,7 @@ pub fn reads_are_known(program: &Program, inst: &Inst) -> bool {
     }
 }
 
-/// Calls `each` for every register that an instruction may write to, with its kind.
+/// Calls `each` with every register that an instruction may write to.
 pub fn written(program: &Program, inst: &Inst, each: &mut dyn FnMut(Reg, Kind)) {
     // Most instructions, so this saves time.
     if let Action::Alu { alu, destination, .. } = inst.action {

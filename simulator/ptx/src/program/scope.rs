@@ -86,7 +86,7 @@ impl<'t> Scopes<'t> {
         }
     }
 
-    /// The number of elements, if the name is that of a vector of registers.
+    /// Returns how many elements a vector of registers of this name has.
     pub fn lanes(&self, name: &str) -> Option<u8> {
         match self.has_vectors.then(|| self.find(name))?? {
             Symbol::Vector(.., lanes) => Some(lanes),
@@ -94,12 +94,12 @@ impl<'t> Scopes<'t> {
         }
     }
 
-    /// The blocks that are open, innermost first.
+    /// Lists the blocks that are open, innermost first.
     pub fn ids(&self) -> impl Iterator<Item = usize> {
         self.open.iter().rev().map(|block| block.id)
     }
 
-    /// The meaning of a name: `%r12` is register 12 of the family `%r<35>`, or register 2 of `%r1<4>`; `v.y` is an element of `v`.
+    /// Finds what a name means: `%r12` is register 12 of the family `%r<35>`, or register 2 of `%r1<4>`; `v.y` is an element of `v`.
     pub fn find(&self, name: &str) -> Option<Symbol> {
         self.declared(name).or_else(|| {
             let (vector, part) = name.rsplit_once('.')?;
@@ -108,7 +108,7 @@ impl<'t> Scopes<'t> {
         })
     }
 
-    /// An element of a vector of registers.
+    /// Finds an element of a vector of registers.
     pub fn part(&self, vector: &str, part: u8) -> Option<Symbol> {
         match self.declared(vector)? {
             Symbol::Vector(first, kind, lanes) if part < lanes => {
@@ -129,7 +129,7 @@ impl<'t> Scopes<'t> {
 }
 
 impl Block<'_> {
-    /// The meaning of a name whose number starts at this byte.
+    /// Finds the meaning of a name whose number starts at this byte.
     fn numbered(&self, name: &str, start: usize) -> Option<Symbol> {
         let (family, digits) = name.split_at(start);
         if digits.is_empty() || digits.len() > 1 && digits.starts_with('0') {
@@ -141,7 +141,7 @@ impl Block<'_> {
     }
 }
 
-/// The special register of that name, other than clocks.
+/// Finds the special register of that name, other than clocks.
 pub fn special(name: &str) -> Option<Special> {
     let axis = |suffix: &str| match suffix {
         "x" => Some(Axis::X),

@@ -12,16 +12,16 @@ pub trait Fact: Clone + PartialEq {
     /// Passes over a program before facts that still change are widened.
     const PATIENCE: usize = usize::MAX;
 
-    /// What holds for both of two values.
+    /// Returns the fact that holds for both of two values.
     fn or(&self, other: &Self) -> Self;
 
-    /// A weaker fact than this one, which was another `before`. It changes a few times at the most.
+    /// Returns a weaker fact than this one, which was another `before`. It changes a few times at the most.
     fn widened(self, _before: &Self) -> Self {
         self
     }
 }
 
-/// Joins the fact about each register with those of everything that is written to it. `result` is the fact about an instruction's results,
+/// Joins each register's fact with those of everything written to it. `result` returns the fact about an instruction's results,
 /// given the facts so far.
 pub fn settle<F: Fact>(program: &Program, facts: &mut [F], result: impl Fn(&[F], &Inst) -> F) {
     for pass in 0.. {

@@ -57,7 +57,7 @@ impl<'t> Decoder<'_, 't> {
         self.emit(Action::Return);
     }
 
-    /// Copies a parameter or a result between the function's own place and that of the call.
+    /// Copies a parameter or result between the function's place and the call's.
     fn cross(&mut self, own: Symbol, place: Place, into_function: bool) {
         match (own, place) {
             (Symbol::Local(own), Place::Local(fixed)) => self.copy_local(own, fixed.at, own.bytes, into_function),
@@ -84,7 +84,7 @@ impl<'t> Decoder<'_, 't> {
         Ok(Symbol::Local(Local { at: offset as u32, bytes: bytes as u32, in_frame: true }))
     }
 
-    /// The register that says where the frame starts.
+    /// Returns the register that says where the frame starts.
     pub(super) fn frame_register(&mut self) -> Reg {
         if self.program.stack.is_none() {
             let (frame, saved) = (self.take_rows(Kind::Double), self.take_rows(Kind::Word));
@@ -93,7 +93,7 @@ impl<'t> Decoder<'_, 't> {
         self.program.stack.as_ref().map_or(0, |stack| stack.frame)
     }
 
-    /// A register with the address of something in the frame, for the instruction that is being decoded.
+    /// Returns a register with the address of something in the frame. It is for the instruction that is being decoded.
     pub(super) fn address_in_frame(&mut self, offset: i64, kind: Kind) -> Reg {
         let frame = self.frame_register();
         let offset = self.constant(ConstantValue::Bits(offset as u64), Kind::Double);

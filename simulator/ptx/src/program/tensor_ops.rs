@@ -12,11 +12,11 @@ use crate::finding::Space;
 use crate::syntax::ast::{Instruction, Operand};
 use alu::registers::Kind;
 
-/// Shapes, the types that A and B may have, those of C and D, and the first compute capability that has such products.
+/// A group of products: shapes, types of A and B, types of C and D, and the first compute capability that has them.
 struct Products(&'static [&'static str], &'static [Number], &'static [Number], (u32, u32));
 
 impl Products {
-    /// Finds a product in a list, by its shape and by whether its types fit.
+    /// Finds a product in a list by its shape and types.
     fn find(list: &'static [Self], shape: Shape, fits: impl Fn(&Self) -> bool) -> Option<&'static Self> {
         list.iter().find(|products| products.0.iter().any(|name| Shape::parse(name) == Some(shape)) && fits(products))
     }
@@ -203,7 +203,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(Matrices { access, count: count as u32, transposed })
     }
 
-    /// The access of an instruction whose lanes share the work; it holds the address and the counts.
+    /// Adds the access of an instruction whose lanes share the work; it holds the address and the counts.
     pub(super) fn shared_work(&mut self, place: &Operand<'t>, space: Option<Space>, width: u32) -> Result<u32, LoadError> {
         let (space, address) = self.address(place, space)?;
         Ok(self.access(Access::plain(space, address, width)))
@@ -223,7 +223,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 }
 
-/// The modifiers after the name of a tensor instruction; `None` if one is unknown.
+/// Reads the modifiers after the name of a tensor instruction; `None` if one is unknown.
 pub(super) fn tensor_modifiers(parts: &[&str]) -> Option<Modifiers> {
     let mut modifiers = Modifiers::default();
     for part in parts {

@@ -68,7 +68,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(TextureOp::Fetch { handle, place, by_index: *coordinate == "s32", gather, level, results: registers })
     }
 
-    /// The registers of the first `count` operands of a list, which may have more.
+    /// Returns the registers of the first `count` operands of a list. The list may be longer.
     fn first_words(&mut self, operands: &[Operand<'t>], count: usize) -> Result<[Option<Reg>; 3], LoadError> {
         let operands = operands.get(..count).ok_or_else(|| self.unfit())?;
         let mut registers = [None; 3];
@@ -134,7 +134,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(TextureOp::Surface { loads, handle, place, width, count, outside, registers })
     }
 
-    /// The coordinates in an image of this geometry. Surfaces have no cubes.
+    /// Decodes the coordinates in an image of this geometry. Surfaces have no cubes.
     fn place(&mut self, geometry: &str, operands: &[Operand<'t>], of_texture: bool) -> Result<TexturePlace, LoadError> {
         let is_cube = geometry.ends_with("cube");
         let (dimensions, layered) = match geometry {
@@ -155,7 +155,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(TexturePlace { coordinates, layer, is_cube })
     }
 
-    /// The register with a texture's handle, or with the address of the variable that holds it.
+    /// Finds the register with a texture's handle, or its variable's address.
     fn texture_handle(&mut self, name: &'t str) -> Result<TextureHandle, LoadError> {
         match self.any_register(name) {
             Some((register, Kind::Double)) => Ok(TextureHandle::Register(register)),

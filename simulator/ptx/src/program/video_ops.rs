@@ -72,7 +72,7 @@ impl<'o> Spelling<'o> {
 }
 
 impl<'t> Decoder<'_, 't> {
-    /// Returns true if this is a video instruction without a row of its own. Rows know no selectors, such as that of `%r1.b0`.
+    /// Returns true for a video instruction without a row of its own. Rows know no selectors, such as that of `%r1.b0`.
     pub(super) fn is_video(instruction: &Instruction<'_>) -> bool {
         let root = instruction.root();
         let has_selector = |operand: &Operand<'_>| matches!(operand, Operand::Name(name) if name.contains('.'));
@@ -212,7 +212,7 @@ impl<'t> Decoder<'_, 't> {
         Ok(())
     }
 
-    /// An operand without its selector, and the selector: `%r1` and `b0` for `%r1.b0`.
+    /// Splits an operand from its selector: `%r1.b0` into `%r1` and `b0`.
     fn video_operand<'o>(&self, operand: &'o Operand<'t>) -> Option<(Operand<'t>, Option<&'t str>)> {
         let whole = |name: &'t str| match name.rsplit_once('.') {
             Some((register, selector)) if self.any_register(name).is_none() => {
@@ -228,7 +228,7 @@ impl<'t> Decoder<'_, 't> {
     }
 }
 
-/// The operand without its sign, which the instruction's form has.
+/// Returns the operand without its sign, which the instruction's form has.
 fn positive<'t>(operand: impl std::borrow::Borrow<Operand<'t>>) -> Operand<'t> {
     match operand.borrow() {
         Operand::Negative(name) => Operand::Name(name),
@@ -236,7 +236,7 @@ fn positive<'t>(operand: impl std::borrow::Borrow<Operand<'t>>) -> Operand<'t> {
     }
 }
 
-/// The part of a word that `b0` to `b3`, `h0` or `h1` selects.
+/// Returns the part of a word that `b0`-`b3`, `h0` or `h1` selects.
 fn selected(selector: &str, signed: bool) -> Option<Part> {
     let number = |digits: &str, end: u32| digits.parse::<u32>().ok().filter(|number| *number < end);
     match selector.split_at_checked(1)? {

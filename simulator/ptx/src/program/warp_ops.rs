@@ -82,7 +82,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(Action::Exchange(Exchange::Shuffle { mode, destination, in_range, source, lane, clamp, members }))
     }
 
-    /// A result, and the predicate after it, if it has one: `d|p`.
+    /// Returns a result, and the predicate after it, if it has one: `d|p`.
     fn with_predicate(&self, destination: &Operand<'_>) -> Result<(Reg, Reg), LoadError> {
         match destination {
             Operand::Pair(destination, predicate) => {
@@ -92,8 +92,8 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// The operands, and the lanes that take part: the last operand of an instruction with `.sync`. Before sm_70 it may have none, and then
-    /// the lanes that execute it together take part.
+    /// Returns the operands, and the lanes that take part: the last operand of an instruction with `.sync`. Before sm_70 it may have none,
+    /// and then the lanes that execute it together take part.
     fn with_members<'o>(&mut self, instruction: &'o Instruction<'t>) -> Result<(&'o [Operand<'t>], Reg), LoadError> {
         let has_members = instruction.has("sync");
         if !has_members && self.module.target >= (7, 0) {
@@ -160,7 +160,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(Action::Exchange(Exchange::Elect { leader, elected, members }))
     }
 
-    /// The number of a barrier and of its threads. Numbers in the text are checked now, registers when the instruction is executed.
+    /// Returns the number of a barrier and of its threads. Numbers in the text are checked now, registers when the instruction is executed.
     fn barrier_number(&mut self, barrier: &Operand<'t>, threads: Option<&Operand<'t>>) -> Result<(Reg, Option<Reg>), LoadError> {
         let number = |operand: &Operand<'_>| match operand {
             Operand::Integer(number) => u32::try_from(*number).ok().or(Some(u32::MAX)),
@@ -175,7 +175,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok((self.source(barrier, Kind::Word)?, threads))
     }
 
-    /// A predicate to vote with, perhaps its complement.
+    /// Returns a predicate to vote with, perhaps its complement.
     fn voted(&mut self, operand: &Operand<'_>) -> Result<(Reg, bool), LoadError> {
         match operand {
             Operand::Not(name) => Ok((self.register(name, Kind::Predicate)?, true)),
@@ -220,7 +220,7 @@ fn in_usual_order(instruction: &Instruction<'_>) -> String {
     }
 }
 
-/// Returns true if a barrier of this number exists, and this many threads can meet there, which must be whole warps.
+/// Returns true if this barrier exists and can take this many threads. They must be whole warps.
 #[inline]
 pub fn is_barrier(barrier: u32, threads: Option<u32>) -> bool {
     barrier < 16 && threads.is_none_or(|threads| threads != 0 && threads % 32 == 0)

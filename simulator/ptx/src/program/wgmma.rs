@@ -73,14 +73,14 @@ pub struct Mention {
 }
 
 impl Mentions {
-    /// The registers that an instruction names.
+    /// Returns the registers that an instruction names.
     #[inline(always)]
     pub fn at(&self, pc: u32) -> &[Mention] {
         let [first, end] = [0, 1].map(|after| self.first[pc as usize + after] as usize);
         &self.all[first..end]
     }
 
-    /// The slot of a register of a product.
+    /// Returns the slot of a register of a product.
     #[inline]
     pub fn slot(&self, register: Reg) -> usize {
         self.registers.binary_search(&register).expect("every register of a product has a slot")

@@ -50,7 +50,7 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(())
     }
 
-    /// `wgmma.mma_async… d, a or its descriptor, the descriptor of b, scale-d{, scale-a, scale-b{{, trans-a}, trans-b}}`
+    /// Decodes `wgmma.mma_async`: `d, a or its descriptor, the descriptor of b, scale-d{, scale-a, scale-b{{, trans-a}, trans-b}}`.
     fn wgmma(&mut self, instruction: &Instruction<'t>, modifiers: &[&str]) -> Result<WgmmaStep, LoadError> {
         let unsupported = || self.unknown();
         let Modifiers { shape, numbers, by_rows, space, saturates } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;

@@ -84,7 +84,7 @@ pub enum Statement<'t> {
     Instruction(Instruction<'t>),
 }
 
-/// The parameters and results of a function that is called through a pointer.
+/// The parameters and results of a function called through a pointer.
 #[derive(Debug)]
 pub struct Prototype<'t> {
     pub name: &'t str,
@@ -142,7 +142,7 @@ pub enum Opaque {
     Surface,
 }
 
-/// One element of a variable's initial value, as wide as the variable's type.
+/// One element of a variable's initial value, as wide as its type.
 #[derive(Clone, Copy, Debug)]
 pub enum Initializer<'t> {
     Bits(u64),

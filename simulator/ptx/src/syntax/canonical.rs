@@ -19,8 +19,8 @@ use super::parser::parse;
 use super::uses::{Item, Locals, items, used};
 use crate::error::LoadError;
 
-/// The canonical text of a kernel (see the top of this file). It changes when an instruction, a parameter, a directive such as
-/// `.maxntid`, a variable that the kernel uses, a device function that it calls, or the module's version or target changes.
+/// Returns the canonical text of a kernel (see the top of this file). It changes when an instruction, a parameter, a directive
+/// such as `.maxntid`, a variable that the kernel uses, a device function that it calls, or the module's version or target changes.
 ///
 /// To ask about several kernels of one text, [`parse`](super::parse) it once and call [`Module::canonical`].
 ///
@@ -32,7 +32,7 @@ pub fn canonical(text: &str, kernel: &str) -> Result<String, LoadError> {
 }
 
 impl Module<'_> {
-    /// The canonical text of one of the module's kernels; see [`canonical`].
+    /// Returns the canonical text of one of the module's kernels; see [`canonical`].
     ///
     /// # Errors
     ///

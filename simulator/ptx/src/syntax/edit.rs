@@ -21,7 +21,7 @@ pub fn edit(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edited + &text[at..]
 }
 
-/// Extends a span to the end of its last line, if nothing else follows on that line, so that removing it leaves no empty line.
+/// Extends a span by the rest of its last line, if empty. Removing the span then leaves no empty line.
 pub fn to_line_end(text: &str, span: Range<usize>) -> Range<usize> {
     let rest = &text[span.end..];
     let line = rest.find('\n').map_or(rest.len(), |end| end + 1);

@@ -132,7 +132,7 @@ impl<'t> Parser<'t> {
         matches!(kind, Kind::Number(_) | Kind::Word("WARP_SZ") | Kind::Punct(b'-' | b'+' | b'~' | b'!'))
     }
 
-    /// A constant expression, as an operand.
+    /// Parses a constant expression, as an operand.
     pub(super) fn expression(&mut self) -> Parsed<Operand<'t>> {
         // Most numbers stand alone.
         let is_alone = matches!((self.peek(), self.ahead(1)), (Kind::Number(_), Kind::Punct(b',' | b';' | b']' | b'}')));
@@ -144,7 +144,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// A constant expression whose value must be an integer.
+    /// Parses a constant expression whose value must be an integer.
     pub(super) fn integer_expression(&mut self, what: &str) -> Parsed<i64> {
         let line = self.line();
         match self.expression()? {
@@ -221,7 +221,7 @@ impl<'t> Parser<'t> {
         value.bits().map(to).ok_or_else(|| syntax(line, "expected an integer to convert, found a float".to_owned()))
     }
 
-    /// Checked before the expression is parsed, so that text full of parentheses does not overflow the stack.
+    /// Refuses an expression that is nested too deep. This comes before parsing, so that parentheses do not overflow the stack.
     fn limit(&self, depth: usize) -> Parsed<()> {
         if depth < DEEPEST {
             return Ok(());
@@ -229,7 +229,7 @@ impl<'t> Parser<'t> {
         Err(syntax(self.line(), format!("expected a constant expression nested at most {DEEPEST} deep")))
     }
 
-    /// The operator that comes next, which is the longest that fits.
+    /// Finds the operator that comes next, which is the longest that fits.
     fn operator(&self) -> Option<&'static str> {
         let is_next = |operator: &&'static str| match *operator {
             // It may start a name, and so it is a word.

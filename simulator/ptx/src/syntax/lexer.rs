@@ -2,7 +2,7 @@
 
 use crate::error::LoadError;
 
-/// A token, the line on which it starts, and its bytes in the text.
+/// A token, its first line, and its bytes in the text.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'t> {
     pub kind: Kind<'t>,
@@ -24,18 +24,18 @@ pub enum Kind<'t> {
 }
 
 impl<'t> Kind<'t> {
-    /// The text of a word.
+    /// Returns the text of a word.
     pub fn word(self) -> Option<&'t str> {
         if let Self::Word(word) = self { Some(word) } else { None }
     }
 
-    /// The text of a number.
+    /// Returns the text of a number.
     pub fn number(self) -> Option<&'t str> {
         if let Self::Number(number) = self { Some(number) } else { None }
     }
 }
 
-/// Returns true if a text begins with the directive `.version`, after any comments. All PTX does, and the rest may still be wrong.
+/// Returns true if a text begins with `.version`, after any comments. All PTX does, and the rest may still be wrong.
 pub fn is_ptx(text: &str) -> bool {
     let mut rest = text;
     loop {
@@ -138,7 +138,7 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%' | b'.')
 }
 
-/// The first position from `at` on whose byte is not in the class.
+/// Finds the first byte from `at` on that is outside the class.
 fn end_of(bytes: &[u8], at: usize, class: impl Fn(u8) -> bool) -> usize {
     bytes[at..].iter().position(|byte| !class(*byte)).map_or(bytes.len(), |length| at + length)
 }

@@ -2,8 +2,8 @@
 
 use super::ast::{Opaque, Operand, Type};
 
-/// A number as PTX writes it: decimal, hexadecimal, octal or binary integers with an optional `U`, the bits of a float after `0f`
-/// or `0d`, and decimal floats.
+/// Reads a number as PTX writes it: decimal, hexadecimal, octal or binary integers with an optional `U`, the bits of a float
+/// after `0f` or `0d`, and decimal floats.
 pub fn literal<'t>(number: &str) -> Option<Operand<'t>> {
     let radix = |digits: &str, radix| {
         let digits = digits.strip_suffix(['U', 'u']).unwrap_or(digits);
@@ -20,7 +20,7 @@ pub fn literal<'t>(number: &str) -> Option<Operand<'t>> {
     }
 }
 
-/// The width of `.b32`, `.f64` and the like.
+/// Returns the width of `.b32`, `.f64` and the like.
 pub fn scalar_type(word: &str) -> Option<Type> {
     Some(match word {
         ".pred" => Type::Pred,

@@ -32,7 +32,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// The arguments or the results of a call, from after the parenthesis on.
+    /// Parses a call's arguments or results, from after the parenthesis on.
     pub(super) fn arguments(&mut self) -> Parsed<Operand<'t>> {
         let is_empty = self.accept(b')');
         Ok(Operand::List(if is_empty { Vec::new() } else { self.elements(b')')? }))
@@ -60,7 +60,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A name, alone or with what follows it.
+    /// Parses a name, alone or with what follows it.
     fn name(&mut self) -> Parsed<Operand<'t>> {
         let name = self.word("a name")?;
         if self.accept(b'|') {
@@ -77,7 +77,7 @@ impl<'t> Parser<'t> {
         Ok(Operand::Name(name))
     }
 
-    /// An address between brackets: a base and an offset.
+    /// Parses an address between brackets: a base and an offset.
     fn address(&mut self) -> Parsed<Operand<'t>> {
         let line = self.line();
         match self.peek() {

@@ -18,7 +18,7 @@ const MOST_ELEMENTS: u64 = 1 << 32;
 /// Most registers that one `.reg` may declare.
 const MOST_REGISTERS: u32 = 1 << 20;
 
-/// Deepest nesting of braces in an initial value, and of a constant expression.
+/// Deepest nesting of an initial value's braces or a constant expression.
 pub(super) const DEEPEST: usize = 16;
 
 /// Parses a module.
@@ -85,7 +85,7 @@ impl<'t> Parser<'t> {
         Ok(module)
     }
 
-    /// A function or a variable, whose first word has been read: its linkage, if it has one.
+    /// Parses a function or a variable. Its first word has been read: its linkage, if it has one.
     fn declaration(&mut self, first: &'t str, module: &mut Module<'t>) -> Parsed<()> {
         self.at -= 1;
         let (start, line) = (self.start(), self.line());
@@ -140,7 +140,7 @@ impl<'t> Parser<'t> {
         Ok((index, name))
     }
 
-    /// Debug information, which is skipped.
+    /// Skips debug information.
     fn section(&mut self) -> Parsed<()> {
         self.word("the name of a section")?;
         self.expect(b'{')?;
@@ -420,7 +420,7 @@ impl<'t> Parser<'t> {
         Ok(Statement::Label(name))
     }
 
-    /// `.reg .b32 %r<35>, %s;` or `.reg .v4 .f32 v;`, from the type on.
+    /// Parses a declaration of registers from its type on: `.reg .b32 %r<35>, %s;` or `.reg .v4 .f32 v;`.
     fn registers(&mut self, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
         let line = self.line();
         let lanes = if self.accept_word(".v2") { Some(2) } else { self.accept_word(".v4").then_some(4) };
@@ -444,8 +444,8 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `1 10 5`, perhaps followed by `, function_name …, inlined_at 1 20 3`. The second place is that of an earlier `.loc`, which may be
-    /// in an inlined function itself.
+    /// Parses a `.loc`: `1 10 5`, perhaps followed by `, function_name …, inlined_at 1 20 3`. The second place is that of an earlier
+    /// `.loc`, which may be in an inlined function itself.
     fn location(&mut self, start: usize) -> Parsed<Statement<'t>> {
         let [file, line, column] = self.place()?;
         let (mut call, mut inlined_at) = (None, None);
@@ -472,7 +472,7 @@ impl<'t> Parser<'t> {
         Ok(Statement::Location { file, line, column, call, inlined_at, span: self.span_from(start) })
     }
 
-    /// The number of a file, a line, and a column.
+    /// Parses the number of a file, a line, and a column.
     fn place(&mut self) -> Parsed<[u32; 3]> {
         Ok([self.integer("the number of a file")?, self.integer("a line")?, self.integer("a column")?])
     }
@@ -501,17 +501,17 @@ impl<'t> Parser<'t> {
         self.tokens[self.at].kind
     }
 
-    /// The token after the next `count` ones.
+    /// Returns the token after the next `count` ones.
     pub(super) fn ahead(&self, count: usize) -> Kind<'t> {
         self.tokens.get(self.at + count).map_or(Kind::End, |token| token.kind)
     }
 
-    /// Where the next token starts in the text.
+    /// Returns where the next token starts in the text.
     fn start(&self) -> usize {
         self.tokens[self.at].start
     }
 
-    /// The bytes of the text from `start` to the end of the last token that was read.
+    /// Returns the bytes from `start` through the last token that was read.
     fn span_from(&self, start: usize) -> Range<usize> {
         start..self.tokens[self.at - 1].end
     }
@@ -572,7 +572,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// Takes the next token, which must be one of which something can be made.
+    /// Takes the next token. `of` must be able to make something of it.
     fn take<T>(&mut self, what: &str, of: impl FnOnce(Kind<'t>) -> Option<T>) -> Parsed<T> {
         let (line, found) = (self.line(), self.next());
         of(found).ok_or_else(|| expected(line, what, found))

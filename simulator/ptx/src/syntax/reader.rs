@@ -7,17 +7,17 @@ use super::ast::{Base, Function, Instruction, Module, Operand, Registers, Statem
 use super::literal::scalar_type;
 
 impl<'t> Module<'t> {
-    /// The module's kernels (`.entry`), in the order of the text.
+    /// Lists the module's kernels (`.entry`), in the order of the text.
     pub fn kernels(&self) -> impl Iterator<Item = &Function<'t>> {
         self.functions.iter().filter(|function| function.is_kernel && function.body.is_some())
     }
 
-    /// The kernel of that name.
+    /// Finds the kernel of that name.
     pub fn kernel(&self, name: &str) -> Option<&Function<'t>> {
         self.kernels().find(|kernel| kernel.name == name)
     }
 
-    /// The span of a name in the tree: of a file, a function, a variable, or an opcode.
+    /// Returns the span of a name in the tree: of a file, a function, a variable, or an opcode.
     ///
     /// # Panics
     ///
@@ -30,7 +30,7 @@ impl<'t> Module<'t> {
 }
 
 impl<'t> Function<'t> {
-    /// Its instructions, in the order of the text.
+    /// Lists its instructions, in the order of the text.
     pub fn instructions(&self) -> impl Iterator<Item = &Instruction<'t>> {
         self.body.iter().flatten().filter_map(|statement| match statement {
             Statement::Instruction(instruction) => Some(instruction),
@@ -38,7 +38,7 @@ impl<'t> Function<'t> {
         })
     }
 
-    /// The variables that it declares in its body, in the order of the text.
+    /// Lists the variables declared in its body, in the text's order.
     pub fn variables(&self) -> impl Iterator<Item = &Variable<'t>> {
         self.body.iter().flatten().filter_map(|statement| match statement {
             Statement::Variable(variable) => Some(variable),
@@ -46,7 +46,7 @@ impl<'t> Function<'t> {
         })
     }
 
-    /// Its register declarations, in the order of the text.
+    /// Lists its register declarations, in the order of the text.
     pub fn registers(&self) -> impl Iterator<Item = &Registers<'t>> {
         self.body.iter().flatten().filter_map(|statement| match statement {
             Statement::Registers(registers) => Some(registers),
@@ -54,7 +54,7 @@ impl<'t> Function<'t> {
         })
     }
 
-    /// The type of a register such as `%r12`; `None` for a name that is not one of its registers.
+    /// Returns the type of a register such as `%r12`; `None` for a name that is not one of its registers.
     pub fn register_type(&self, name: &str) -> Option<Type> {
         self.registers().find(|registers| registers.declares(name)).map(|registers| registers.ty)
     }
@@ -87,22 +87,22 @@ pub enum Barrier {
 }
 
 impl<'t> Instruction<'t> {
-    /// The opcode before its first modifier: `ld` of `ld.global.f32`.
+    /// Returns the opcode before its first modifier: `ld` of `ld.global.f32`.
     pub fn root(&self) -> &'t str {
         self.opcode.split('.').next().unwrap_or_default()
     }
 
-    /// Returns true if the opcode has this modifier, perhaps followed by a scope: `ld.shared::cta.b32` has `shared`.
+    /// Returns true if the opcode has this modifier, perhaps with a scope: `ld.shared::cta.b32` has `shared`.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers().any(|part| part == modifier)
     }
 
-    /// The opcode's modifiers, without scopes.
+    /// Lists the opcode's modifiers, without scopes.
     fn modifiers(&self) -> impl Iterator<Item = &'t str> {
         self.opcode.split('.').skip(1).map(|part| part.split("::").next().unwrap_or_default())
     }
 
-    /// The type of an element that it loads, stores or computes: the last modifier that is one.
+    /// Returns the type of an element that it loads, stores or computes: the last modifier that is one.
     pub fn element_type(&self) -> Option<Type> {
         self.opcode.rmatch_indices('.').find_map(|(at, _)| {
             let word = &self.opcode[at..];
@@ -111,7 +111,7 @@ impl<'t> Instruction<'t> {
         })
     }
 
-    /// The kind of barrier, if the instruction is one. Fences are not barriers: they order memory, and no thread waits.
+    /// Returns the kind of barrier, if the instruction is one. Fences are not barriers: they order memory, and no thread waits.
     pub fn barrier(&self) -> Option<Barrier> {
         match self.root() {
             "bar" | "barrier" if self.has("cluster") => Some(Barrier::Cluster),
@@ -125,7 +125,7 @@ impl<'t> Instruction<'t> {
         }
     }
 
-    /// Lists the names in its first operand, if that is where its results go. What a call returns does not count.
+    /// Lists the names in its first operand, if results go there. What a call returns does not count.
     pub fn results(&self) -> Vec<&'t str> {
         match (self.root(), self.operands.first()) {
             ("bar" | "barrier" | "bra" | "brx" | "call" | "nanosleep" | "setmaxnreg" | "wgmma", _) | (_, None) => Vec::new(),
@@ -133,8 +133,8 @@ impl<'t> Instruction<'t> {
         }
     }
 
-    /// The state spaces from which it reads values into registers or into another space. A generic address may lead to any of three
-    /// spaces. Calls are not followed, and barriers in shared memory do not count.
+    /// Returns the state spaces that it reads values from. They go into registers or another space. A generic address may lead to
+    /// any of three spaces. Calls are not followed, and barriers in shared memory do not count.
     pub fn reads(&self) -> &'static [StateSpace] {
         match self.root() {
             "ld" | "ldu" | "ldmatrix" | "atom" => self.space(),
@@ -146,7 +146,7 @@ impl<'t> Instruction<'t> {
         }
     }
 
-    /// The state spaces in which it writes values. Calls and barriers as in [`reads`](Self::reads).
+    /// Returns the state spaces in which it writes values. Calls and barriers as in [`reads`](Self::reads).
     pub fn writes(&self) -> &'static [StateSpace] {
         match self.root() {
             "st" | "stmatrix" | "red" | "atom" => self.space(),
@@ -157,12 +157,12 @@ impl<'t> Instruction<'t> {
         }
     }
 
-    /// The space that the opcode names, or else those to which a generic address may lead.
+    /// Returns the opcode's space, or those that a generic address may reach.
     fn space(&self) -> &'static [StateSpace] {
         self.modifiers().find_map(space).unwrap_or(&[Global, Shared, Local])
     }
 
-    /// The target and the source of a copy; `None` for an instruction that only commits copies or waits for them.
+    /// Returns the target and the source of a copy; `None` for an instruction that only commits copies or waits for them.
     fn copied(&self) -> Option<(&'static [StateSpace], &'static [StateSpace])> {
         let mut spaces = self.modifiers().filter_map(space);
         spaces.next().zip(spaces.next())
@@ -181,7 +181,7 @@ fn space(modifier: &str) -> Option<&'static [StateSpace]> {
 }
 
 impl<'t> Operand<'t> {
-    /// The names in the operand: registers, variables, labels and functions, but not the base of an address.
+    /// Lists the names in the operand: registers, variables, labels and functions, but not the base of an address.
     pub fn values(&self) -> Vec<&'t str> {
         match self {
             Self::Name(name)
@@ -197,12 +197,12 @@ impl<'t> Operand<'t> {
         }
     }
 
-    /// All names in the operand.
+    /// Lists all names in the operand.
     pub fn names(&self) -> impl Iterator<Item = &'t str> {
         self.values().into_iter().chain(self.base())
     }
 
-    /// The name that its address starts from: `%rd1` of `[%rd1+8]`.
+    /// Returns the name that its address starts from: `%rd1` of `[%rd1+8]`.
     pub fn base(&self) -> Option<&'t str> {
         match self {
             Self::Address(Base::Name(name), _) => Some(name),

@@ -32,7 +32,7 @@ pub fn read(ptx: &str, (major, minor): (u32, u32)) -> BTreeMap<String, u32> {
     kernels.collect()
 }
 
-/// The comment for one architecture (`90` for `sm_90`), with the end of its line; empty when there is no kernel.
+/// Returns the comment for one architecture (`90` for `sm_90`), including its line end. It is empty when there is no kernel.
 pub fn comment(architecture: u32, counts: &BTreeMap<String, u32>) -> String {
     let list: Vec<String> = counts.iter().map(|(kernel, count)| format!("{kernel} {count}")).collect();
     if list.is_empty() { String::new() } else { format!("// registers sm_{architecture}: {}\n", list.join(", ")) }

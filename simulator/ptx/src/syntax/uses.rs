@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::ast::{Function, Initializer, Module, Operand, Prototype, Statement, Variable};
 
-/// The variables and functions that a kernel uses, in the order in which they are mentioned.
+/// The variables and functions that a kernel uses, in order of mention.
 #[derive(Debug, Default)]
 pub struct Uses<'m, 't> {
     /// Variables in every state space: those of the kernel and the functions, and those of the module.
@@ -15,7 +15,7 @@ pub struct Uses<'m, 't> {
 }
 
 impl<'t> Module<'t> {
-    /// The variables and functions that a kernel of the module uses, directly or indirectly.
+    /// Finds the variables and functions that a kernel uses, directly or indirectly.
     pub fn uses<'m>(&'m self, kernel: &'m Function<'t>) -> Uses<'m, 't> {
         let mut uses = Uses { variables: kernel.variables().collect(), functions: Vec::new() };
         for item in used(self, &items(self), kernel) {
@@ -31,7 +31,7 @@ impl<'t> Module<'t> {
         uses
     }
 
-    /// The variables that nothing in the module mentions, and that are not visible outside.
+    /// Lists the variables that nothing mentions and that are not visible outside.
     pub fn unused_variables(&self) -> impl Iterator<Item = &Variable<'t>> {
         let of_functions = self.functions.iter().flat_map(|function| names_of_function(function));
         let of_variables = self.variables.iter().flat_map(names_of_variable);
@@ -47,7 +47,7 @@ pub enum Item {
     Variable(usize),
 }
 
-/// The item that each name of a module refers to. For a function with a declaration and a definition, it is the definition.
+/// Finds the item that each name of a module refers to. For a function with a declaration and a definition, it is the definition.
 pub fn items<'t>(module: &Module<'t>) -> HashMap<&'t str, Item> {
     let mut items: HashMap<&str, Item> = HashMap::new();
     for (index, function) in module.functions.iter().enumerate() {
@@ -93,7 +93,7 @@ impl<'t> Locals<'t> {
     }
 }
 
-/// The kernel and what it uses, in the order in which it is mentioned. Items that only a used item mentions come after it.
+/// Lists the kernel and what it uses, in order of mention. Items that only a used item mentions come after it.
 pub fn used<'t>(module: &Module<'t>, items: &HashMap<&'t str, Item>, kernel: &Function<'t>) -> Vec<Item> {
     let mut used: Vec<Item> = items.get(kernel.name).copied().into_iter().collect();
     let mut seen: HashSet<Item> = used.iter().copied().collect();
@@ -109,7 +109,7 @@ pub fn used<'t>(module: &Module<'t>, items: &HashMap<&'t str, Item>, kernel: &Fu
     used
 }
 
-/// The names that a function mentions and does not declare itself.
+/// Lists the names that a function mentions and does not declare itself.
 fn names_of_function<'t>(function: &Function<'t>) -> Vec<&'t str> {
     let locals = Locals::of(function);
     let mut names = Vec::new();
@@ -125,7 +125,7 @@ fn names_of_function<'t>(function: &Function<'t>) -> Vec<&'t str> {
     names
 }
 
-/// The names in a variable's initial value.
+/// Lists the names in a variable's initial value.
 fn names_of_variable<'t>(variable: &Variable<'t>) -> impl Iterator<Item = &'t str> {
     variable.init.iter().filter_map(|value| match value {
         Initializer::Address { name, .. } => Some(*name),

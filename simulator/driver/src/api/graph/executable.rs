@@ -38,7 +38,7 @@ struct Executable {
 
 kind!(Executable: INVALID_VALUE);
 
-/// Returns a node of a cycle in a graph or inside its nodes.
+/// Finds a cycle in a graph or inside its nodes. Returns one node of it.
 fn node_of_cycle(graph: &Graph) -> Option<Handle> {
     let nodes = graph.nodes.lock();
     if let Err(cycle) = nodes.order() {
@@ -165,7 +165,7 @@ fn update_in_place(driver: &Driver, executable: &Graph, graph: &Graph) -> Result
     Ok(())
 }
 
-/// Returns the nodes in the order of adding, with the places of their dependencies.
+/// Lists the nodes in the order of adding. Each comes with the places of its dependencies.
 fn in_order(graph: &Graph) -> Vec<(Node, Vec<usize>)> {
     let nodes = graph.nodes.lock();
     let ids: Vec<_> = nodes.nodes().map(|(id, _)| id).collect();
@@ -241,7 +241,7 @@ exports! {
     fn cuGraphUpload(executable: Handle, stream: Handle) also "_ptsz" =>
         find::<Executable>(executable).and(stream::usable(stream)).and_then(|_| stream::check_not_capturing(stream));
 
-    /// Frees what an earlier launch left, or refuses the launch because of it, as the program asked.
+    /// Launches the graph. If an earlier launch left memory, this frees it or refuses, as the program asked.
     fn cuGraphLaunch(executable: Handle, stream: Handle) also "_ptsz" {
         let executable = find::<Executable>(executable)?;
         stream::usable(stream)?;

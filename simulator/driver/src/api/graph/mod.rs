@@ -52,7 +52,7 @@ fn put_edge_data(out: Out<EdgeData>, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// Refuses to remove something from a graph that must stay as it is.
+/// Refuses a removal from a graph that must stay as it is.
 fn check_can_shrink(driver: &Driver, graph: &Graph) -> Result<()> {
     refuse!(INVALID_VALUE if graph.has_memory_nodes() || driver.captures.lock().is_target(graph.handle));
     Ok(())

@@ -58,7 +58,7 @@ pub fn get<T>(node: Handle, look: impl FnOnce(&mut Operation) -> Option<T>) -> R
     find::<NodeRef>(node)?.with(|Node { operation, .. }| Ok(look(operation).ok_or(CuResult::INVALID_VALUE)?))
 }
 
-/// Adds a node of any type, and writes the address of an allocation.
+/// Adds a node of any type. For an allocation, this writes its address.
 fn add_any(place: &Place, out: Out<Handle>, node: Out<NodeOfType<u8>>) -> Result<()> {
     if node.as_in().read()?.node_type != parameters::MEM_ALLOC {
         return place.add(out, || parameters::any(node));
