@@ -118,8 +118,8 @@ fn declaration(text: &str) -> Declaration {
 const HEAD: &str = "(const unsigned char* in, unsigned char* out, unsigned char* cells)\n{\n    \
     [[maybe_unused]] const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n";
 
-/// The kernel that calls a function on each pair of values, written by the types of its parameters. `defaults` leaves out parameters that
-/// have a default.
+/// Returns a kernel that calls a function on each pair of values. It follows from the types of the function's parameters. `defaults` leaves
+/// out parameters that have a default.
 fn derived(kernel: &str, declared: &Declaration, defaults: bool) -> String {
     let mut body = String::new();
     let mut arguments = Vec::new();
@@ -158,7 +158,7 @@ fn derived(kernel: &str, declared: &Declaration, defaults: bool) -> String {
     format!("extern \"C\" __global__ void {kernel}{HEAD}{body}}}\n")
 }
 
-/// The scalar types, with how wide each is and whether it is a floating point number. Their values follow each other in this order.
+/// The scalar types, with their size and a flag for floating point. Their values follow each other in this order.
 const SCALARS: [(&str, usize, bool); 13] = [
     ("char", 1, false),
     ("signed char", 1, false),
@@ -256,8 +256,8 @@ fn run(image: &Image, memory: &Memory, kernel: &str) -> [Vec<u8>; 2] {
     results
 }
 
-/// Functions of NVIDIA's math library that the header has its own version of, and how many units in the last place they may differ: as many
-/// as the CUDA programming guide allows NVIDIA's, and one for ours.
+/// NVIDIA math functions that the header reimplements, and their allowed difference. It is in units in the last place: as many as the CUDA
+/// programming guide allows NVIDIA's, and one for ours.
 const OWN: [(&str, u64); 9] =
     [("expf", 3), ("exp", 3), ("exp10f", 4), ("log2f", 2), ("logf", 2), ("log", 2), ("log10f", 3), ("powf", 5), ("pow", 5)];
 
@@ -275,7 +275,7 @@ fn distance(width: usize, a: &[u8], b: &[u8]) -> u64 {
     a.abs_diff(b)
 }
 
-/// Kernels for what has no parameters to derive one from, or gives another number each time. Each begins with the functions it is about.
+/// Kernels written by hand, where none can be derived or results vary. Each begins with the functions it is about.
 const WRITTEN: &[(&[&str], &str)] = &[
     (&["__cvta_generic_to_shared", "__cvta_shared_to_generic"], "
     __shared__ int words[32];

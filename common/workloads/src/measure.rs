@@ -141,7 +141,7 @@ impl Measure {
         }
     }
 
-    /// Returns the number with its unit, for example `4.50 sectors per load`, as a sentence goes on after "it has".
+    /// Returns the number with its unit, for example `4.50 sectors per load`. It continues a sentence after "it has".
     pub fn words(self, value: f64, arithmetic: Arithmetic) -> String {
         format!("{} {}", self.number(value), self.unit(arithmetic))
     }
@@ -181,8 +181,8 @@ mod tests {
         }
     }
 
-    /// A kernel that needs more of something never has less of a cost. Of bank conflicts there are more, too, where the
-    /// same wavefronts would have done without.
+    /// Checks that no cost falls when a kernel needs more of something. Bank conflicts rise, too, where the same wavefronts would have
+    /// done without.
     #[test]
     fn no_count_lowers_a_cost() {
         let costs = [

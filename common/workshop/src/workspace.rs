@@ -43,8 +43,8 @@ pub struct Progress {
 type Journal = BTreeMap<String, Progress>;
 
 impl Workspace {
-    /// Returns the folder that `UNROLLED_EXERCISES` names, or `exercises` of the repository, or the user's folder for data where
-    /// that one cannot be written. Says so on standard error in the last case.
+    /// Returns the folder that `UNROLLED_EXERCISES` names, or the repository's `exercises`. Where the latter cannot be written, it is the
+    /// user's folder for data. Says so on standard error in the last case.
     pub fn new(root: &Path) -> Self {
         match EXERCISES.path() {
             Some(folder) => Self::at(folder),
@@ -131,7 +131,7 @@ impl Workspace {
         }
     }
 
-    /// Returns the progress with all exercises of all chapters as JSON, for a workshop leader.
+    /// Returns all progress in all chapters as JSON, for a workshop leader.
     pub fn export(&self) -> Result<String> {
         Ok(to_json(&self.journal()?))
     }

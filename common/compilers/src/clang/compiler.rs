@@ -47,7 +47,7 @@ impl Clang {
         search::first(tried, "no clang", "no clang that makes PTX", &places::described()).map_err(not_found)
     }
 
-    /// Returns the clang at `program`, which may also be a `zig`, unless it does not start, is too old, or makes no PTX.
+    /// Returns the clang (or `zig`) at `program`. Fails if it does not start, is too old, or makes no PTX.
     pub fn open(program: &Path) -> Result<Clang> {
         let clang = Clang { program: program.to_owned(), version: String::new() };
         let refuse = |why: String| not_found(format!("{} {why}", program.display()));

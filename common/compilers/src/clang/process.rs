@@ -22,7 +22,7 @@ impl Drop for Running {
     }
 }
 
-/// Runs a program to its end in a folder, or fails if it does not start or does not end in time.
+/// Runs a program in a folder until it ends. Fails if it does not start or does not end in time.
 ///
 /// Everything that it prints goes to `log`, a file: a pipe that is not read fills up.
 pub fn run(command: &mut Command, folder: &Path, log: &File) -> io::Result<ExitStatus> {

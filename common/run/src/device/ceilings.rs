@@ -76,7 +76,7 @@ impl fmt::Display for Ceilings {
     }
 }
 
-/// Returns the number of blocks of [`BLOCK`] threads that the device holds at once.
+/// Returns how many blocks of [`BLOCK`] threads the device holds at once.
 fn resident_blocks(gpu: &Gpu) -> Result<u32> {
     let multiprocessors = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs();
     let threads = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?.unsigned_abs();

@@ -49,7 +49,7 @@ impl<W: Workload> Comparison<W> {
         Self { why, ..self }
     }
 
-    /// Says why `to` is not faster, where that depends on the size or on the device.
+    /// Says why `to` is not faster on some sizes or devices.
     pub const fn otherwise(self, why: &'static str) -> Self {
         Self { otherwise: Some(why), ..self }
     }

@@ -78,7 +78,7 @@ impl<W: Workload> Session<'_, W> {
         Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Checks whenever the copy has changed, each time in a process of its own, because a kernel that faults takes its driver with it.
+    /// Checks the copy after each change, in a separate process each time. A kernel that faults takes its driver with it.
     pub fn watch(&self) -> Result<ExitCode> {
         let path = self.workspace.copy(self.exercise);
         let program = this_program()?;
