@@ -135,7 +135,7 @@ pub mod slides;
 pub mod unroll;
 pub mod window_sums;
 
-/// Every source, in the order of the chapters.
+/// Returns every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
     static SOURCES: [&Source; 23] = [
         &ceilings::SOURCE,
@@ -165,7 +165,7 @@ pub fn sources() -> &'static [&'static Source] {
     &SOURCES
 }
 
-/// Every kernel, in the order of the sources.
+/// Returns every kernel, in the order of the sources.
 pub fn all() -> impl Iterator<Item = Kernel> {
     sources().iter().flat_map(|source| source.kernels.iter().map(|name| Kernel { source, name }))
 }

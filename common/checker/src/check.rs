@@ -18,7 +18,7 @@ const ORDERS: [WarpOrder; 3] = [WarpOrder::Ascending, WarpOrder::Descending, War
 /// Most instructions that an unoptimized kernel executes, relative to an optimized one.
 const PLAIN: u64 = 16;
 
-/// Sizes with more multiply-adds take too long without optimization.
+/// Most multiply-adds of a size that also runs without optimization. Larger sizes would take too long.
 const MOST_PLAIN: u64 = 1 << 15;
 
 /// Garbage in unset registers, which a kernel must not depend on. As a float, it is not a number; as an `int`, the largest.

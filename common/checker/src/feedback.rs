@@ -124,7 +124,7 @@ fn wanted(target: &Target) -> String {
     }
 }
 
-/// How many findings to show. Fixing the first often fixes the others.
+/// Number of findings to show. Fixing the first often fixes the others.
 const FINDINGS: usize = 3;
 
 fn reasons(failure: &Failure) -> String {

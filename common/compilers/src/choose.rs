@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::digest;
 
-/// How often a source is compiled at most.
+/// Most times that a source is compiled.
 pub const ATTEMPTS: usize = 40;
 /// Occurrences of a text after which it counts as the only one.
 const SURE: usize = 8;
@@ -41,7 +41,7 @@ fn in_common(wanted: &BTreeMap<String, String>, text: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// A module of two kernels, with a comment.
+    /// Returns a module of two kernels, with a comment.
     fn module(first: &str, second: &str, comment: &str) -> String {
         let kernel = |name: &str, body: &str| format!(".visible .entry {name}()\n{{\n.reg .b32 %r<4>;\n{body}\nret;\n}}\n");
         format!(

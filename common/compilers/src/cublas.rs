@@ -24,7 +24,7 @@ const F32: c_int = 0;
 /// `CUBLAS_GEMM_DEFAULT`: cuBLAS chooses the kernel.
 const DEFAULT_ALGORITHM: c_int = -1;
 
-/// How cuBLAS computes a product of f32 matrices.
+/// Ways in which cuBLAS computes a product of f32 matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ComputeType {

@@ -191,7 +191,7 @@ mod tests {
     use crate::random::values;
     use crate::sampled::RUN;
 
-    /// Neither the rows nor the runs of columns come out even.
+    /// Shape whose rows and runs of columns do not divide evenly.
     const SHAPE: Shape = Shape { m: 37, n: 2 * RUN + 11, k: 300 };
 
     /// Two matrices to multiply.

@@ -112,7 +112,7 @@ impl State {
     }
 }
 
-/// How much progress is shown at the moment. Of work inside other work, a log shows the inner one.
+/// Number of progress displays at the moment. Of work inside other work, a log shows the inner one.
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns all bars of this process, one under the other.

@@ -57,8 +57,8 @@ pub fn wrap(text: &str, width: usize) -> String {
     wrap_after("", text, "", width)
 }
 
-/// [`wrap`] for each line of a text that is longer than `width`. Lines go on under their own start: where a line begins with spaces, or with a
-/// word and at least two spaces, as in a list.
+/// Wraps each line that is longer than `width`, as [`wrap`] does. Lines go on under their own start: where a line begins with spaces, or with
+/// a word and at least two spaces, as in a list.
 pub fn wrap_lines(text: &str, width: usize) -> String {
     let line = |line: &str| {
         if width_of(line) <= width {

@@ -28,7 +28,7 @@ const WORTH_IT: f64 = 40.0;
 const WARM_UP: f64 = 3.0;
 /// The share of its ceilings that a GPU's slowest kernels reach.
 const LEAST_SHARE: f64 = 0.02;
-/// No run takes longer, in seconds: thirty million years.
+/// Longest estimate, in seconds: thirty million years.
 const FOREVER: f64 = 1e15;
 
 /// The expected times of a run.

@@ -69,7 +69,7 @@ struct Runner<'a, W: Workload> {
 
 type Success = (Measured, Vec<f32>);
 
-/// Compares an output with the expected one.
+/// Function that compares an output with the expected one.
 type Compare<'a> = dyn Fn(&Downloaded) -> Result<Accuracy, Box<Mismatch>> + 'a;
 
 /// The reason why a stage has no measurements: its own failure, or an error on the way that the kernel may have caused.

@@ -35,10 +35,10 @@ pub enum Run<W: Workload> {
     Copies(Prepare<W>),
 }
 
-/// Enqueues on the device's stream the launches that write the output.
+/// Function that enqueues, on the device's stream, launches that write the output.
 pub type Launches<W> = fn(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
 
-/// Makes what a [`Run::Prepared`] or a [`Run::Copies`] stage keeps between calls.
+/// Function that prepares a [`Run::Prepared`] or [`Run::Copies`] stage. It makes what the stage keeps between calls.
 pub type Prepare<W> = fn(&Gpu, &W) -> Result<Box<dyn Prepared<W>>>;
 
 /// Launches, or copies, with memory or plans of their own.
@@ -60,13 +60,13 @@ impl<W: Workload, F: FnMut(&Gpu, &W, &mut W::Buffers) -> Result<()>> Prepared<W>
     }
 }
 
-/// Writes the output, on the CPU.
+/// Function that writes the output, on the CPU.
 pub type Cpu<W> = fn(&W, &mut [f32]);
 
-/// Checks what a stage needs on this device and at this size; `None` when the stage can run.
+/// Function that checks a stage's needs on a device at a size; `None` when the stage can run.
 pub type Requirement<W> = fn(&Gpu, &W) -> Result<Option<Unmet>>;
 
-/// Extra error that an output may have beyond the workload's own tolerance.
+/// Function that returns an output's extra error, beyond the workload's own tolerance.
 pub type Allowance<W> = fn(&W) -> f64;
 
 /// A stage without some of its work, to time the rest. Its result is wrong by design and is never compared with the oracle, so an

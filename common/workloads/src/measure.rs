@@ -12,7 +12,7 @@ const LANES: u64 = 32;
 
 const PER_DP4A: u64 = 4;
 
-/// Divides what the simulator counted by the multiply-adds that the result needs.
+/// Function that divides a count by the multiply-adds that the result needs.
 type PerMultiplyAdd<'a> = &'a dyn Fn(u64) -> Option<f64>;
 
 /// Defines all measures: the name in an `exercise.toml`, the unit for a reader, and the formula. `{piece}` in a unit is

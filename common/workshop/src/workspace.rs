@@ -207,7 +207,7 @@ fn make_folder(folder: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// Root may write everywhere, so the folder cannot even be made: there is a file in its place.
+    /// Puts a file in the folder's place, because root may write everywhere.
     #[test]
     fn exercises_move_where_the_repository_cannot_be_written() {
         let (root, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

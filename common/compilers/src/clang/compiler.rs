@@ -25,7 +25,7 @@ const SOURCE_FILE: &str = "unrolled-input.cu";
 const PTX_FILE: &str = "unrolled-output.ptx";
 const LOG_FILE: &str = "unrolled-log.txt";
 
-/// A program whose PTX says which version wrote it. The oldest architecture of the repository's kernels is good for all.
+/// A program whose PTX names the version that wrote it. The oldest architecture of the repository's kernels is good for all.
 const VERSION: Input<'_> = Input {
     name: "version.cu",
     text: "extern \"C\" __global__ void version() { asm volatile(\"// clang \" __clang_version__); }",

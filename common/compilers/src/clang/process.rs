@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::variables::TEST_WAITS;
 
-    /// A program that every machine with these tests has, and that waits: this one, told to run one test.
+    /// Returns a program that waits and exists on every machine: this one, told to run one test.
     fn waiting() -> Command {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
         command.args(["--exact", "clang::process::tests::wait_when_asked_to", "--nocapture"]).env(TEST_WAITS, "1");

@@ -15,7 +15,7 @@ use crate::progress;
 use crate::rounding::UNIT_ROUNDOFF;
 use crate::sampled::{Complex, POINTS, RUN, RunSum, Sampled, Weights, indices_of_sample, runs};
 
-/// Subtracted from all pixels.
+/// Gray level that is subtracted from all pixels.
 const MIDDLE: i64 = 128;
 
 impl Search<'_> {
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Only windows inside the image, or one around each pixel.
+    /// Makes a search with windows inside the image, or around each pixel.
     fn search<'a>((image, template): &'a (Picture, Picture), clamp: bool) -> Search<'a> {
         let (image, template) = (image.pixels(), template.pixels());
         if clamp {

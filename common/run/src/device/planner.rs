@@ -73,7 +73,7 @@ impl Sum {
     }
 }
 
-/// How long the blocks of a kernel take.
+/// A model of the time that a kernel's blocks take.
 pub trait Model {
     /// Returns the blocks that a multiprocessor works on at a time.
     fn resident(&self) -> u64;

@@ -12,7 +12,7 @@ use crate::{Gpu, Result};
 /// Least duration of the warm-up, in which caches, clocks, and allocators settle.
 const WARM_UP: Duration = Duration::from_millis(100);
 const WARM_UP_RUNS: usize = 2;
-/// Shorter runs are timed in batches: the events' clock ticks every half microsecond, and the host needs a few
+/// Shortest run that is timed alone, not in batches. The events' clock ticks every half microsecond, and the host needs a few
 /// microseconds to enqueue a run.
 const SHORTEST_SAMPLE_MS: f64 = 0.02;
 const BATCH_MS: f64 = 0.2;

@@ -25,7 +25,7 @@ pub struct Row {
     pub outcome: Outcome,
 }
 
-/// Where a stage does its work.
+/// The place where a stage does its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {

@@ -8,7 +8,7 @@ use crate::border::sides;
 use crate::error::{NoSuchSize, Result};
 use crate::problem::Footprint;
 
-/// No sum of squares is as large.
+/// Bound that every sum of squares is below.
 pub const SUMS_BELOW: u64 = 1 << 32;
 
 /// Pixels of the largest image: 31 bits must be enough to count twice that many outputs.

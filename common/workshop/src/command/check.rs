@@ -15,7 +15,7 @@ use super::session::{Session, say, say_failed, short};
 use crate::attempt::Attempt;
 use crate::error::{Error, Result};
 
-/// How often `--watch` looks whether the file has changed.
+/// Interval at which `--watch` looks for changes of the file.
 const POLL: Duration = Duration::from_millis(200);
 const SAMPLES: usize = 15;
 

@@ -15,7 +15,7 @@ const ARGUMENT: &str = "--try-the-driver-in-a-child-process";
 /// The line that the child prints if it survives. A library may print lines of its own before it.
 const SURVIVED: &str = "the driver answered";
 
-/// How long nothing is said about the wait.
+/// Time that we wait for the child before we report it.
 const SILENCE: Duration = Duration::from_secs(3);
 
 /// Flag that [`serve`] was called, so the program can be started again.

@@ -78,7 +78,7 @@ pub enum Unusable {
     Broken { what: String, reason: String },
 }
 
-/// How long to wait for the driver. One with eight GPUs that are idle takes about ten seconds.
+/// Seconds to wait for the driver. One with eight GPUs that are idle takes about ten seconds.
 const SECONDS: u64 = 30;
 
 /// Lets [`probe`] start this program again as a child. `main` calls this first, before it reads its arguments; in the child, it does not
@@ -196,7 +196,7 @@ impl Driver {
         self.check(&format!("making a context on {name}"), unsafe { (self.context_retain)(&mut context, device) })
     }
 
-    /// cudarc asks the loader for another name than we do. If a CUDA toolkit's stub has that name, cudarc would get the stub.
+    /// Checks that cudarc finds no stub of a CUDA toolkit. cudarc asks the loader for another name than we do.
     fn check_what_cudarc_finds(&self) -> Result<(), Unusable> {
         // SAFETY: loading runs the library's initializers, which cudarc will run as well when it loads the same name.
         let Ok(library) = (unsafe { Library::new(NAME_FOR_CUDARC) }) else { return Ok(()) };

@@ -177,7 +177,7 @@ fn load_sectors(stage: &StageRecord) -> Option<String> {
     Some(format!("{} ({})", significant(counters.sectors_per_load()?), significant(counters.ideal_sectors_per_load()?)))
 }
 
-/// Returns nothing for kernels that use no shared memory.
+/// Returns the bank conflicts, or nothing for kernels without shared memory.
 fn bank_conflicts(stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     let requests = counters.shared_load_requests + counters.shared_store_requests;

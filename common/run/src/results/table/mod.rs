@@ -17,7 +17,7 @@ use crate::measure::Measure;
 use crate::results::record::Record;
 use columns::{COLUMNS, Column, SKIPPED, YES, by_importance, in_order, verdict};
 
-/// How a table is drawn.
+/// The form in which a table is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawing {
     /// With lines, for a terminal.
