@@ -64,7 +64,7 @@ source! {
 }
 
 source! {
-    /// The image itself as a matrix, on the tensor cores of compute capability 9.0.
+    /// The image as a matrix, on tensor cores of compute capability 9.0.
     mod hopper: "04-correlation-sm-aware-hopper", "compute_90a", ["04-correlation.cuh", "04-correlation-windows.cuh", "hopper.cuh", "04-correlation-wgmma.cuh"];
 
     kernels {

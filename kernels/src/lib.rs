@@ -135,7 +135,7 @@ pub mod slides;
 pub mod unroll;
 pub mod window_sums;
 
-/// Every source, in the order of the chapters.
+/// Returns every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
     static SOURCES: [&Source; 23] = [
         &ceilings::SOURCE,
@@ -165,12 +165,12 @@ pub fn sources() -> &'static [&'static Source] {
     &SOURCES
 }
 
-/// Every kernel, in the order of the sources.
+/// Returns every kernel, in the order of the sources.
 pub fn all() -> impl Iterator<Item = Kernel> {
     sources().iter().flat_map(|source| source.kernels.iter().map(|name| Kernel { source, name }))
 }
 
-/// The text of a source or a header, by its path from the root of the repository.
+/// Returns the text of a source or header, by its repository path.
 pub fn text(path: &str) -> Option<&'static str> {
     let header = |source: &Source| source.headers.iter().find(|header| header.path == path).map(|header| header.text);
     sources().iter().find_map(|source| if source.path == path { Some(source.cuda) } else { header(source) })

@@ -30,12 +30,12 @@ static SLIDES: [Source; 7] = [
     slide!("window", "compute_52", ["column_sums"]),
 ];
 
-/// The source of each experiment.
+/// Returns the source of each experiment.
 pub fn sources() -> impl Iterator<Item = &'static Source> {
     SLIDES.iter()
 }
 
-/// The source of an experiment.
+/// Returns the source of an experiment.
 pub fn named(name: &str) -> Option<&'static Source> {
     SLIDES.iter().find(|source| source.path == format!("book/lab/slides/{name}.cu"))
 }

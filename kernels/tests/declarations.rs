@@ -104,8 +104,7 @@ fn every_kernel_is_between_anchors() {
     }
 }
 
-/// The files in a folder that have this extension, by their paths from the root of the repository. Fails when the folder has a file of
-/// another kind.
+/// Returns a folder's files with this extension, by repository path. Fails when the folder has a file of another kind.
 fn files(folder: &str, extension: &str) -> BTreeSet<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let entries = fs::read_dir(root.join(folder)).expect("the folder is part of the repository");

@@ -12,20 +12,20 @@ use crate::device::{Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
 use crate::manifest::{Cases, Extent, Kernel, Manifest, Target};
 use crate::text::{constant, unrollable_loop};
 
-/// The orders of warps in which a kernel must give the same bits.
+/// Orders of warps in which a kernel must give the same bits.
 const ORDERS: [WarpOrder; 3] = [WarpOrder::Ascending, WarpOrder::Descending, WarpOrder::Shuffled(13)];
 
-/// A kernel without optimization executes up to so many times as many instructions.
+/// Most instructions that an unoptimized kernel executes, relative to an optimized one.
 const PLAIN: u64 = 16;
 
-/// Sizes with more multiply-adds take too long without optimization.
+/// Most multiply-adds of a size that also runs without optimization. Larger sizes would take too long.
 const MOST_PLAIN: u64 = 1 << 15;
 
-/// The word in registers before they are set, when a kernel must not depend on it: not a number, and the largest `int`.
+/// Garbage in unset registers, which a kernel must not depend on. As a float, it is not a number; as an `int`, the largest.
 const GARBAGE: u32 = 0x7fff_ffff;
 
-/// Instructions of warps that a block may execute at any size, and for each multiply-add of a warp in its share of the result. A kernel whose
-/// threads share the work needs fewer by far.
+/// Limits on a block's warp instructions: a base at any size, and an addition for each multiply-add of a warp in its share of the result. A
+/// kernel whose threads share the work needs fewer by far.
 const FUEL: [u64; 2] = [1 << 18, 200];
 
 /// The result of a check of a kernel that passes.
@@ -102,7 +102,7 @@ impl<E> From<Rejection> for Stop<E> {
     }
 }
 
-/// Checks a learner's kernel, on the simulator or on a GPU, which counts nothing. Random sizes come from `seed`.
+/// Checks a learner's kernel on the simulator or on a GPU. A GPU counts nothing. Random sizes come from `seed`.
 pub fn check<P: Problem, D: Device<P>>(device: &D, task: Task<'_>, seed: u64) -> Result<Passed, Stop<D::Error>> {
     Attempt::prepare(device, task)?.run_all(seed)
 }
@@ -236,7 +236,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         Ok((problem, ran))
     }
 
-    /// Runs without optimization at one size, with zeros and with garbage in what is not set.
+    /// Runs one size without optimization, with zeros and garbage in unset values.
     fn run_plain(&self, plain: &D::Function, case: &str, seed: u64, right: usize) -> Result<(), Stop<D::Error>> {
         let is_of_absent_lane = |finding: &Finding| matches!(finding.kind, FindingKind::AbsentLane { .. });
         for garbage in [0, GARBAGE] {
@@ -254,7 +254,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         Ok(())
     }
 
-    /// Runs at one size, after `right` sizes at which the kernel was right. Returns the workload, too.
+    /// Runs at one size and returns the workload, too. The kernel was right at `right` sizes before.
     fn run(&self, case: &str, seed: u64, right: usize, way: Way<'_, D::Function>) -> Result<(P, Ran), Stop<D::Error>> {
         let problem = P::of_case(case, seed).map_err(|reason| Stop::Unusable(format!("case `{case}`: {reason}")))?;
         let [grid, block] = self.shape(&problem)?;
@@ -278,7 +278,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         }
     }
 
-    /// Returns the blocks of the grid and the threads of a block at a size.
+    /// Returns the grid's blocks and a block's threads at a size.
     fn shape(&self, problem: &P) -> Result<[[u32; 3]; 2], Stop<D::Error>> {
         let sizes = problem.launch_sizes();
         let size = |name: &str| sizes.iter().find(|(known, _)| *known == name).map(|(_, size)| *size);

@@ -91,7 +91,7 @@ pub struct Ran {
     pub median_ms: Option<f64>,
 }
 
-/// A compiler with a learner's text, and a device to run what it makes.
+/// A compiler with a learner's text, and a device for the result.
 pub trait Device<P: Problem> {
     /// An error that is not the kernel's fault.
     type Error;
@@ -104,10 +104,10 @@ pub trait Device<P: Problem> {
     /// Compiles the text.
     fn compile(&self, form: Form) -> Compilation<Self::Error>;
 
-    /// Loads a kernel of PTX, or returns the reason why the device refuses it.
+    /// Loads a kernel from PTX. The error is the device's reason for refusing it.
     fn load(&self, ptx: &str, kernel: &str) -> Result<Self::Function, String>;
 
-    /// Runs a kernel on the inputs of a problem, and compares its output with the oracle and its inputs with what they were.
-    /// A fault of the kernel is in the inner result, and every other error in the outer one.
+    /// Runs a kernel on a problem's inputs, and checks its output. Compares the output with the oracle, and the inputs with what
+    /// they were. A fault of the kernel is in the inner result, and every other error in the outer one.
     fn run(&self, function: &Self::Function, problem: &P, launch: &Launch) -> Result<Result<Ran, Failure>, Self::Error>;
 }

@@ -90,7 +90,7 @@ pub fn passed(manifest: &Manifest, passed: &Passed, text: Text<'_>) -> String {
     message.replace(text.path, text.name)
 }
 
-/// Returns the lines of the learner's file that a rejection is about, from 1.
+/// Returns the line numbers (from 1) in the learner's file that a rejection concerns.
 pub fn lines(rejection: &Rejection, text: Text<'_>) -> Vec<u32> {
     match rejection {
         Rejection::DoesNotCompile(log) => {
@@ -124,7 +124,7 @@ fn wanted(target: &Target) -> String {
     }
 }
 
-/// How many findings to show. Fixing the first often fixes the others.
+/// Number of findings to show. Fixing the first often fixes the others.
 const FINDINGS: usize = 3;
 
 fn reasons(failure: &Failure) -> String {
@@ -135,8 +135,8 @@ fn reasons(failure: &Failure) -> String {
     }
 }
 
-/// Returns the worst findings first, and only one for each pair of lines: a compiler that unrolls a loop makes many instructions
-/// from one line.
+/// Returns the worst findings first, one for each pair of lines. A compiler that unrolls a loop makes many instructions from one
+/// line.
 fn worst(findings: &[Finding]) -> String {
     let mut chosen: Vec<&Finding> = findings.iter().collect();
     chosen.sort_by_key(|finding| Reverse(finding.kind.severity()));
@@ -162,7 +162,7 @@ fn quoted(failure: &Failure, text: Text<'_>) -> String {
     if lines.is_empty() { lines } else { format!("\n{lines}") }
 }
 
-/// Returns the lines of the learner's file that the findings name, from 1.
+/// Returns the line numbers (from 1) that the findings name in the learner's file.
 fn named(failure: &Failure, text: Text<'_>) -> Vec<u32> {
     let mut numbers: Vec<u32> =
         failure.findings().iter().flat_map(locations).filter_map(|location| line(location, text.path)).collect();

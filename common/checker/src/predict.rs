@@ -4,7 +4,7 @@ use workloads::Arithmetic;
 
 use crate::manifest::Question;
 
-/// Judges the answers to questions, a line for each, and says if all are right. `counted` has the right numbers.
+/// Judges each answer in one line, and says if all are right. `counted` has the right numbers.
 pub fn judged(questions: &[Question], answers: &[f64], counted: &[f64], arithmetic: Arithmetic) -> (String, bool) {
     let (mut text, mut right) = (String::new(), true);
     for ((number, question), (&answer, &counted)) in (1..).zip(questions).zip(answers.iter().zip(counted)) {

@@ -56,7 +56,7 @@ pub fn version(marked: &str, version: Version) -> Result<String, String> {
     }
 }
 
-/// Returns the value of an integer constant in a text, `constexpr unsigned NAME = 256;`.
+/// Returns the value of an integer constant (`constexpr unsigned NAME = 256;`) in a text.
 /// Fails when there is no such line, or when its value is not a plain number.
 pub fn constant(text: &str, name: &str) -> Result<u32, String> {
     let definition = text.lines().find_map(|line| {
@@ -71,8 +71,7 @@ pub fn constant(text: &str, name: &str) -> Result<u32, String> {
     number.map_err(|_| format!("the launch needs a plain number for {name}, but the file has `{value}`"))
 }
 
-/// Joins the lines of each paragraph of prose, so that it can be wrapped to any width. Lines that begin with a space, such as
-/// formulas, stay.
+/// Joins the lines of each paragraph, for wrapping to any width. Lines that begin with a space, such as formulas, stay.
 pub fn paragraphs(text: &str) -> String {
     let mut joined = String::new();
     let mut in_prose = false;
@@ -89,8 +88,8 @@ pub fn paragraphs(text: &str) -> String {
 
 const BY_HAND: &str = "#pragma unroll 1";
 
-/// Returns the line of the first loop that the compiler may unroll, from 1; loops that the starter has without the pragma are not
-/// counted.
+/// Returns the line (from 1) of the first loop that the compiler may unroll. Loops that the starter has without the pragma do not
+/// count.
 pub fn unrollable_loop(text: &str, starter: &str) -> Option<usize> {
     let mut given: Vec<&str> = free_loops(starter).map(|(_, header)| header).collect();
     free_loops(text).find_map(|(line, header)| match given.iter().position(|known| *known == header) {

@@ -8,7 +8,7 @@ use thiserror::Error;
 /// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The reason why a command did not do what it was asked for.
+/// The reason why a command failed.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Error {
@@ -49,13 +49,13 @@ impl Error {
         }
     }
 
-    /// Returns true if the reader of standard output has left, which is no failure.
+    /// Returns true if standard output's reader has left, which is no failure.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Error::Run(error) | Error::Exercise(workshop::Error::Run(error)) if error.is_broken_pipe())
     }
 }
 
-/// Returns the part of clap's report that says what is wrong, on one line and without the usage.
+/// Returns clap's error message, on one line and without the usage.
 fn one_line(report: &str) -> String {
     let complaint = report.split("\n\n").next().unwrap_or(report).trim_start_matches("error: ");
     complaint.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -33,7 +33,7 @@ use mode::Mode;
 
 pub use error::{Error, Result};
 
-/// Runs a chapter as the process's arguments ask, and reports an error on stderr.
+/// Runs a chapter with the process's arguments, and reports errors on stderr.
 pub fn run<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
     probe::serve_child();
     // A program that is installed has no library beside it.
@@ -48,7 +48,7 @@ pub fn run<W: Workload>(chapter: &Chapter<W>) -> ExitCode {
     }
 }
 
-/// Says on stderr what went wrong, and returns the exit status for it.
+/// Reports an error on stderr and returns its exit status.
 fn report(error: &Error) -> ExitCode {
     // The reader who left has seen enough.
     if !error.is_broken_pipe() {
@@ -57,7 +57,7 @@ fn report(error: &Error) -> ExitCode {
     error.exit_code()
 }
 
-/// Returns the stages that a command line runs, in the order of the table; none when it does something else. Runs nothing.
+/// Returns the stages that a command line would run, in table order. There are none when it does something else. Runs nothing.
 pub fn stages<W: Workload>(chapter: &Chapter<W>, arguments: &[&str]) -> Result<Vec<&'static str>> {
     let words = [chapter.name].into_iter().chain(arguments.iter().copied()).map(OsString::from);
     Ok(match Mode::parse(chapter, words)? {

@@ -7,7 +7,7 @@ use run::{Chapter, Stage, Workload};
 
 use crate::error::Result;
 
-/// Prints each stage with its idea, which goes on under its start where the line is too short for it.
+/// Prints each stage with its idea. A long idea continues under its start.
 pub fn run<W: Workload>(chapter: &Chapter<W>, stages: &[Stage<W>], width: usize) -> Result<ExitCode> {
     let names = stages.iter().map(|stage| stage.name.len()).max().unwrap_or(0);
     let line = |stage: &Stage<W>| {

@@ -16,8 +16,8 @@ use crate::session::Session;
 const WORTH_TELLING: Duration = Duration::from_secs(4);
 const LONG: Duration = Duration::from_secs(180);
 
-/// Estimates a run of these stages, `times` times each, announces it if it is not short, and asks if it is long. Returns how long each stage
-/// should take, if that is known. `ceilings` are those of a GPU.
+/// Estimates a run of these stages, and asks if it is long. Each stage runs `times` times. A run that is not short is announced. Returns how
+/// long each stage should take, if that is known. `ceilings` are those of a GPU.
 /// Fails with [`Error::Long`] if the user does not agree.
 pub fn agree<W: Workload>(
     session: &Session<W>,

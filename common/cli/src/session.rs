@@ -74,7 +74,7 @@ pub fn note_problems(row: &Row) {
     }
 }
 
-/// Says why the only stage of a run has no verified result, and with which status to exit.
+/// Reports why a run's only stage is unverified. Returns the exit status.
 pub fn not_verified(row: &Row) -> ExitCode {
     note_problems(row);
     if let Outcome::Skipped(unmet) = &row.outcome {

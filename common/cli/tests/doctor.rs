@@ -42,7 +42,7 @@ fn for_a_workshop_it_says_whether_all_exercises_can_be_done() {
     assert_eq!(std::fs::read_dir(workspace.path()).expect("the folder is there").count(), 0, "it leaves nothing behind");
 }
 
-/// Builds the driver library that plays a driver's states, in a folder for the loader.
+/// Builds the driver library that plays a driver's states. Returns its folder, for the loader.
 #[cfg(target_os = "linux")]
 fn fake_driver() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");

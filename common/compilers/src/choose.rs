@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 
 use crate::digest;
 
-/// How often a source is compiled at most.
+/// Most times that a source is compiled.
 pub const ATTEMPTS: usize = 40;
-/// How often the same text comes before we take it to be the only one.
+/// Occurrences of a text after which it counts as the only one.
 const SURE: usize = 8;
 
-/// Chooses, of the texts that a compiler makes of a source, the one that has most of the kernels of the stored text.
+/// Chooses the compiler's text with most of the stored text's kernels.
 ///
 /// Among several, it takes the one that is made most often. `None` if there is no text at all.
 pub fn choose(stored: &str, texts: impl Iterator<Item = String>) -> Option<String> {
@@ -41,7 +41,7 @@ fn in_common(wanted: &BTreeMap<String, String>, text: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// A module of two kernels, with a comment.
+    /// Returns a module of two kernels, with a comment.
     fn module(first: &str, second: &str, comment: &str) -> String {
         let kernel = |name: &str, body: &str| format!(".visible .entry {name}()\n{{\n.reg .b32 %r<4>;\n{body}\nret;\n}}\n");
         format!(
@@ -54,7 +54,7 @@ mod tests {
     const AB: &str = "mov.u32 %r1, 1;\nmov.u32 %r2, 2;";
     const BA: &str = "mov.u32 %r2, 2;\nmov.u32 %r1, 1;";
 
-    /// Returns the choice if the compiler makes these texts in turn, and how often it was asked.
+    /// Returns the choice among these texts, and the number of compilations. The compiler makes the texts in turn.
     fn chosen(stored: &str, texts: &[String]) -> (String, usize) {
         let mut asked = 0;
         let text = choose(stored, texts.iter().cloned().cycle().inspect(|_| asked += 1)).unwrap();

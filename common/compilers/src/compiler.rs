@@ -81,7 +81,7 @@ pub fn compile_with_nvrtc(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str, f
     nvrtc.compile_with_remarks(Input { headers: &headers, ..input }, &options)
 }
 
-/// Returns the headers of a text, those that people include by habit, and more.
+/// Returns a text's headers, those that people include by habit, and `more`.
 fn with_habits(headers: &[Header], more: &[Header]) -> Vec<Header> {
     headers.iter().copied().chain(habits::headers()).chain(more.iter().copied()).collect()
 }

@@ -24,7 +24,7 @@ const F32: c_int = 0;
 /// `CUBLAS_GEMM_DEFAULT`: cuBLAS chooses the kernel.
 const DEFAULT_ALGORITHM: c_int = -1;
 
-/// How cuBLAS computes a product of f32 matrices.
+/// Ways in which cuBLAS computes a product of f32 matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ComputeType {
@@ -36,9 +36,9 @@ pub enum ComputeType {
     FastTf32 = 77,
 }
 
-/// The arguments of `cublasGemmEx` for the product `c` of f32 matrices `a` and `b`. `a` and `c` have `m` rows, `b` and `c` have `n` columns,
-/// and `k` is the number of columns of `a` and of rows of `b`. Pointers are addresses in device memory. cuBLAS stores a matrix column by column;
-/// a leading dimension (`lda` is that of `a`) is the distance from one column to the next, in elements.
+/// `cublasGemmEx` arguments for the product `c` of f32 matrices `a` and `b`. `a` and `c` have `m` rows, `b` and `c` have `n` columns, and `k` is
+/// the number of columns of `a` and of rows of `b`. Pointers are addresses in device memory. cuBLAS stores a matrix column by column; a leading
+/// dimension (`lda` is that of `a`) is the distance from one column to the next, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the comment above names the fields")]
 pub struct Gemm {
@@ -71,7 +71,7 @@ functions! {
     }
 }
 
-/// An open cuBLAS, with a handle on the CUDA context that was current when it was made.
+/// An open cuBLAS with a handle on a CUDA context. The context is the one that was current when it was made.
 pub struct CudaBlas {
     handle: Handle,
     functions: Functions,
@@ -80,7 +80,7 @@ pub struct CudaBlas {
 }
 
 impl CudaBlas {
-    /// Fails if there is no cuBLAS that [`CudaBlas::new`] could use, and says where we looked. Needs no GPU.
+    /// Fails if [`CudaBlas::new`] would find no cuBLAS, and says where we looked. Needs no GPU.
     pub fn find() -> Result<()> {
         open().map(|_| ())
     }

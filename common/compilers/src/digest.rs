@@ -22,7 +22,7 @@ pub fn of_text(ptx: &str) -> Result<BTreeMap<String, String>, LoadError> {
 
 /// Returns the digests of a source's kernels, by name; empty while the source has no stored PTX.
 pub fn of_source(source: &Source) -> BTreeMap<String, String> {
-    /// Each text is parsed once: a large one takes milliseconds.
+    /// Digests of the texts parsed so far. Parsing a large text takes milliseconds.
     static KNOWN: Mutex<BTreeMap<&str, BTreeMap<String, String>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.entry(source.path).or_insert_with(|| of_text(source.ptx).unwrap_or_default()).clone()

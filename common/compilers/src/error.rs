@@ -5,7 +5,7 @@ use thiserror::Error;
 /// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a compiler or a library did not do what it was asked to.
+/// The reason why a compiler or library failed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Error {

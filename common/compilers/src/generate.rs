@@ -27,7 +27,7 @@ pub fn body(nvrtc: &Nvrtc, source: &Source) -> Result<String> {
     same_on_every_machine(&ptx, source)
 }
 
-/// Returns the compiler's text without what depends on the machine, and without what no reader needs.
+/// Returns the compiler's text without machine-dependent or needless parts.
 fn same_on_every_machine(ptx: &str, source: &Source) -> Result<String> {
     let module = parse(ptx).map_err(|error| Error::Ptx { path: source.path, reason: error.to_string() })?;
     let mut edits = without_unused_constants(&module);
@@ -41,13 +41,13 @@ fn same_on_every_machine(ptx: &str, source: &Source) -> Result<String> {
     Ok(edit(ptx, edits))
 }
 
-/// Removes module variables that nothing refers to and that are not visible from outside. NVRTC 12.0 puts 38 constants of its own headers
-/// into every module, and a reader would have to scroll past them.
+/// Removes module variables that are unused and not visible from outside. NVRTC 12.0 puts 38 constants of its own headers into every
+/// module, and a reader would have to scroll past them.
 fn without_unused_constants(module: &Module<'_>) -> Vec<(Range<usize>, String)> {
     module.unused_variables().map(|variable| (to_line_end(module.text, variable.span.clone()), String::new())).collect()
 }
 
-/// Returns the file of a `.file` as a path from the root of the repository. NVRTC puts the folder that it runs in before names.
+/// Returns a `.file` path relative to the root of the repository. NVRTC puts the folder that it runs in before names.
 fn relative(file: &str, source: &Source) -> String {
     let headers = source.headers.iter().map(|header| (header.name, header.path));
     let mut known = headers.chain([(source.path, source.path)]);

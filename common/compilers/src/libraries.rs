@@ -20,7 +20,7 @@ use crate::search;
 use crate::variables::{self, Variable};
 use crate::versions::{LIBRARY_NUMBERS, PACKAGE_FOLDERS, PACKAGE_SUFFIX, TOOLKIT_FOLDERS};
 
-/// A library of the CUDA toolkit, by the names that it has in different places.
+/// A library of the CUDA toolkit, with its names in different places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Library {
     /// The name that people use.
@@ -58,7 +58,7 @@ impl Opened {
         &self.path
     }
 
-    /// Returns the address of a function, by its C name, or an error if the library has no such function.
+    /// Returns a function's address by its C name. Fails if the library has no such function.
     ///
     /// # Safety
     ///
@@ -74,7 +74,7 @@ impl Opened {
         self.library.not_found(format!("{} {why}", self.path.display()))
     }
 
-    /// Keeps the library open for the life of the process, so that the loader has it for cudarc.
+    /// Keeps the library open until the process ends, for cudarc to find.
     fn keep_for_cudarc(self, is_found: impl Fn() -> bool) -> Result<PathBuf> {
         if !is_found() {
             return Err(self.refuse("has a version that cudarc does not look for"));
@@ -94,7 +94,7 @@ macro_rules! functions {
         }
 
         impl $name {
-            /// Looks the functions up in a library, which must stay open for as long as they are called.
+            /// Looks the functions up in a library. It must stay open while they are called.
             ///
             /// # Safety
             ///
@@ -157,7 +157,7 @@ impl Library {
         search::first(tried, &none, &unusable, &self.places()).map_err(|reason| self.not_found(reason))
     }
 
-    /// Opens the first candidate that cudarc then finds by name, and keeps it open for the life of the process.
+    /// Opens the first candidate that cudarc then finds by name. It stays open for the life of the process.
     ///
     /// `is_found` asks cudarc: it is the `is_culib_present` of the library's module, for example `cudarc::cufft::sys::is_culib_present`.
     /// (Where the loader's path has a library of that name, too, cudarc may take that one.)
@@ -166,7 +166,7 @@ impl Library {
         self.open_first(|opened| opened.keep_for_cudarc(&is_found))
     }
 
-    /// Opens the file at `path`, or, for a bare file name, the one that the loader finds under it. An error has the loader's words.
+    /// Opens the file at `path`. The loader searches for a bare file name. An error has the loader's words.
     pub fn open(&'static self, path: &Path) -> Result<Opened> {
         // SAFETY: loading runs the library's initializers. Those of the CUDA toolkit touch nothing in this process but their own memory.
         match unsafe { libloading::Library::new(path) } {

@@ -67,7 +67,7 @@ impl Nvrtc {
         })
     }
 
-    /// Opens the library at `path`, or, for a bare file name, the one that the loader finds under it. It must be of version 11.2 or later.
+    /// Opens the library at `path`. The loader searches for a bare file name. The version must be 11.2 or later.
     pub fn open(path: &Path) -> Result<Nvrtc> {
         Nvrtc::bind(libraries::NVRTC.open(path)?)
     }

@@ -10,10 +10,10 @@ use std::sync::OnceLock;
 pub const VARIABLES: [&str; 2] = ["VIRTUAL_ENV", "CONDA_PREFIX"];
 /// The names under which a shell may know Python.
 const PROGRAMS: [&str; 3] = ["python3", "python", "py"];
-/// The virtual environment that our instructions make, in the folder of the repository.
+/// The virtual environment that our instructions create, in the repository's folder.
 const OURS: &str = ".venv";
 
-/// Returns the folders of packages in the active environment and in the repository's own.
+/// Returns the package folders of the active environment and the repository's own.
 pub fn chosen_sites() -> impl Iterator<Item = PathBuf> {
     let active = VARIABLES.iter().filter_map(env::var_os).map(PathBuf::from);
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).map(Path::to_owned);

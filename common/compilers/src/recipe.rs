@@ -10,5 +10,5 @@ pub fn options(architecture: &str) -> Vec<String> {
     vec![format!("--gpu-architecture={architecture}"), "-lineinfo".to_owned(), "--std=c++17".to_owned()]
 }
 
-/// How an architecture's name ends if it includes the instructions that no other generation has: `compute_90a`.
+/// Suffix of architectures with instructions that no other generation has: `compute_90a`.
 pub const OWN_INSTRUCTIONS: char = 'a';

@@ -21,7 +21,7 @@ use crate::nvrtc::Nvrtc;
 use crate::recipe::{OWN_INSTRUCTIONS, options};
 use crate::versions::COUNTED_ARCHITECTURES;
 
-/// The attribute of `.nv.info` with the registers of a kernel, and its form there: a value preceded by its length.
+/// Attribute of `.nv.info` that holds a kernel's registers. Its form is a value preceded by its length.
 const REGISTER_COUNT: u8 = 0x2f;
 const SIZED_VALUE: u8 = 4;
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::error::{Error, Result};
 use crate::variables::Variable;
 
-/// Returns the path that an environment variable names, as `resolve` completes it, and no other; without the variable, those that are searched.
+/// Returns only the path that an environment variable names, completed by `resolve`. Without the variable, returns the `searched` paths.
 ///
 /// No file comes twice.
 pub fn candidates(

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use crate::recipe::options;
 
-/// Returns the stamp of a `.ptx` that this `version` of NVRTC makes from the source as it is now.
+/// Returns the `.ptx` stamp for this source and `version` of NVRTC.
 pub fn stamp(source: &Source, version: &str) -> String {
     let (path, sha256, options) = (source.path, sha256_of(source), options(source.architecture).join(" "));
     format!("// source: {path}\n// sha256: {sha256}\n// compiler: NVRTC {version}\n// options: {options}\n")
@@ -17,7 +17,7 @@ pub fn sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns the SHA-256 of the CUDA C of a source, after its headers.
+/// Returns the SHA-256 of a source's headers followed by its CUDA C.
 fn sha256_of(source: &Source) -> String {
     sha256(&source.headers.iter().map(|header| header.text).chain([source.cuda]).collect::<String>())
 }

@@ -10,7 +10,7 @@ use compilers::input::{Form, Input};
 use compilers::variables::REQUIRE_CLANG;
 use kernels::Header;
 
-/// The compiler; on a machine without it a line on stderr says so.
+/// Returns the compiler; on a machine without it, a line on stderr says so.
 fn clang() -> Option<Compiler> {
     let found = Clang::find().map(Compiler::Clang);
     if let Err(why) = &found {
@@ -19,7 +19,7 @@ fn clang() -> Option<Compiler> {
     found.ok()
 }
 
-/// The files that PTX names, as their owner wrote them.
+/// Returns the files that PTX names, as their owner wrote them.
 fn files(ptx: &str) -> Vec<String> {
     let parsed = ptx::parse(ptx).unwrap_or_else(|error| panic!("{error}"));
     parsed.files.iter().map(|(_, file)| (*file).to_owned()).collect()

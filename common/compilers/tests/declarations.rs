@@ -23,7 +23,7 @@ const VALUES: usize = 32;
 /// Bytes of each buffer: room for 32 of each thread.
 const BYTES: usize = 32 * THREADS as usize;
 
-/// The compilers, if both are there; otherwise a line says what is missing, or the test fails where the environment asks for it.
+/// Returns the compilers if both are there; otherwise, a line says what is missing, or the test fails where the environment asks for it.
 fn compilers() -> Option<(Nvrtc, Clang)> {
     fn found<T>(result: Result<T, Error>, variable: Variable) -> Option<T> {
         result.map_err(|why| variable.skip("the header for clang compared with NVRTC", why)).ok()
@@ -54,7 +54,7 @@ struct Declaration {
 }
 
 impl Declaration {
-    /// `float fmaf(float a, float b, float c)`
+    /// Returns text like `float fmaf(float a, float b, float c)`.
     fn describe(&self) -> String {
         let parameters = self.parameters.iter().map(|Parameter { of, name, is_pointer, .. }| {
             let star = if *is_pointer { "*" } else { "" };
@@ -74,7 +74,7 @@ struct Parameter {
     has_default: bool,
 }
 
-/// The functions that the header defines for [`ARCHITECTURE`].
+/// Returns the functions that the header defines for [`ARCHITECTURE`].
 fn declarations(clang: &Clang) -> Vec<Declaration> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("cuda.h"), PRELUDE).expect("a file can be written");
@@ -118,8 +118,8 @@ fn declaration(text: &str) -> Declaration {
 const HEAD: &str = "(const unsigned char* in, unsigned char* out, unsigned char* cells)\n{\n    \
     [[maybe_unused]] const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;\n";
 
-/// The kernel that calls a function on each pair of values, written by the types of its parameters. `defaults` leaves out parameters that
-/// have a default.
+/// Returns a kernel that calls a function on each pair of values. It follows from the types of the function's parameters. `defaults` leaves
+/// out parameters that have a default.
 fn derived(kernel: &str, declared: &Declaration, defaults: bool) -> String {
     let mut body = String::new();
     let mut arguments = Vec::new();
@@ -158,7 +158,7 @@ fn derived(kernel: &str, declared: &Declaration, defaults: bool) -> String {
     format!("extern \"C\" __global__ void {kernel}{HEAD}{body}}}\n")
 }
 
-/// The scalar types, with how wide each is and whether it is a floating point number. Their values follow each other in this order.
+/// The scalar types, with their size and a flag for floating point. Their values follow each other in this order.
 const SCALARS: [(&str, usize, bool); 13] = [
     ("char", 1, false),
     ("signed char", 1, false),
@@ -175,14 +175,14 @@ const SCALARS: [(&str, usize, bool); 13] = [
     ("double", 8, true),
 ];
 
-/// Where the values of a scalar type begin.
+/// Returns the offset of a scalar type's values.
 fn scalar(name: &str) -> Option<usize> {
     let name = if name == "unsigned int" { "unsigned" } else { name };
     let at = SCALARS.iter().position(|(scalar, ..)| *scalar == name)?;
     Some(SCALARS[..at].iter().map(|(_, bytes, _)| bytes * VALUES).sum::<usize>().next_multiple_of(8))
 }
 
-/// The values of every type: those at the edges first, then some of all sizes.
+/// Returns the values of every type: those at the edges first, then some of all sizes.
 fn values() -> Vec<u8> {
     let mut bytes = vec![0; BYTES];
     let mut state = 13_u64;
@@ -230,7 +230,7 @@ fn values() -> Vec<u8> {
     bytes
 }
 
-/// The contents of `out` and `cells` after a kernel.
+/// Runs a kernel and returns the contents of `out` and `cells`.
 fn run(image: &Image, memory: &Memory, kernel: &str) -> [Vec<u8>; 2] {
     let buffer = |bytes: &[u8]| {
         let address = memory.allocate(bytes.len() as u64, None).expect("the buffer fits");
@@ -256,12 +256,12 @@ fn run(image: &Image, memory: &Memory, kernel: &str) -> [Vec<u8>; 2] {
     results
 }
 
-/// Functions of NVIDIA's math library that the header has its own version of, and how many units in the last place they may differ: as many
-/// as the CUDA programming guide allows NVIDIA's, and one for ours.
+/// NVIDIA math functions that the header reimplements, and their allowed difference. It is in units in the last place: as many as the CUDA
+/// programming guide allows NVIDIA's, and one for ours.
 const OWN: [(&str, u64); 9] =
     [("expf", 3), ("exp", 3), ("exp10f", 4), ("log2f", 2), ("logf", 2), ("log", 2), ("log10f", 3), ("powf", 5), ("pow", 5)];
 
-/// How far apart two results are, in units in the last place: 0 for the same bits and for any two NaN.
+/// Returns the distance between two results, in units in the last place: 0 for the same bits and for any two NaN.
 fn distance(width: usize, a: &[u8], b: &[u8]) -> u64 {
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |bits, byte| bits << 8 | u64::from(*byte));
     let (a, b) = (bits(a), bits(b));
@@ -275,7 +275,7 @@ fn distance(width: usize, a: &[u8], b: &[u8]) -> u64 {
     a.abs_diff(b)
 }
 
-/// Kernels for what has no parameters to derive one from, or gives another number each time. Each begins with the functions it is about.
+/// Kernels written by hand, where none can be derived or results vary. Each begins with the functions it is about.
 const WRITTEN: &[(&[&str], &str)] = &[
     (&["__cvta_generic_to_shared", "__cvta_shared_to_generic"], "
     __shared__ int words[32];
@@ -322,7 +322,7 @@ const WRITTEN: &[(&[&str], &str)] = &[
     printf(\"%d %s\\n\", i, \"x\");"),
 ];
 
-/// The sizes and alignments of the header's types.
+/// Lists the sizes and alignments of the header's types.
 fn layouts() -> String {
     let scalars = ["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double"];
     let vectors = scalars.iter().flat_map(|scalar| (1..=4).map(move |n| format!("{scalar}{n}")));

@@ -8,8 +8,8 @@ use compilers::registers::{comments, of_cubin};
 use compilers::versions::COUNTED_ARCHITECTURES;
 use ptx::register_counts;
 
-/// Made from `cubin/two.cu` by NVRTC 12.0.140 (`--gpu-architecture=sm_90 --std=c++17`); `ptxas -v` of the same release prints 40 registers
-/// for `hungry` and 8 for `modest`.
+/// Cubin of `cubin/two.cu` from NVRTC 12.0.140 (`--gpu-architecture=sm_90 --std=c++17`); `ptxas -v` of the same release prints 40
+/// registers for `hungry` and 8 for `modest`.
 const CUBIN: &[u8] = include_bytes!("cubin/two.sm_90.cubin");
 
 fn input(text: &str) -> Input<'_> {

@@ -58,7 +58,7 @@ impl Accuracy {
         self.tolerance
     }
 
-    /// Returns how many outputs were compared one by one, where sums cover the rest; `None` if every output was.
+    /// Returns the number of outputs compared individually, where sums cover the rest; `None` if every output was.
     pub fn sampled(&self) -> Option<usize> {
         self.sampled
     }

@@ -13,7 +13,7 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Marks an output that a stage must leave alone: it must still hold the poison from before the run.
+    /// Mark for an output that a stage must leave alone: it must still hold the poison from before the run.
     pub const UNTOUCHED: Self = Self { value: f64::NAN, tolerance: f64::NAN };
 
     /// Expects an integer that is rounded once to f32.

@@ -40,7 +40,7 @@ pub fn outcome(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     if products <= MOST_PRODUCTS_OF_A_WHOLE_ORACLE { whole(shape, a, b) } else { sampled(shape, a, b) }
 }
 
-/// Columns that are computed together, so that the compiler can use the CPU's vectors and the sums stay in the L1 cache.
+/// Columns computed together, so that the compiler can vectorize. Their sums stay in the L1 cache.
 const SIDE_BY_SIDE: usize = 256;
 
 /// Returns the expected value and the tolerance of each output: plain sums in f64, in the order of the terms.
@@ -87,13 +87,13 @@ fn sums(a: &[f32], b: &[f32], n: usize, expected: &mut [Expected]) -> f64 {
     magnitudes[..columns].iter().copied().fold(0.0, f64::max)
 }
 
-/// Outputs of each row, or of each column if there are more of those, that the sample has.
+/// Sampled outputs per row, or per column if there are more columns.
 const SAMPLED_PER_LINE: usize = 4;
 
-/// Rows that are computed together, so that each of the narrow matrix's numbers is loaded once for all of them.
+/// Rows computed together, so that they share loads of the narrow matrix.
 const ROWS: usize = 8;
 
-/// Computes expected values for a sample that visits every row and every column, and expected sums for all outputs.
+/// Computes expected values for a sample, and expected sums for all outputs. The sample visits every row and every column.
 pub fn sampled(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     let Shape { m, n, k } = shape;
     let row_norms: Vec<f64> = a.par_chunks(k).map(norm).collect();
@@ -191,7 +191,7 @@ mod tests {
     use crate::random::values;
     use crate::sampled::RUN;
 
-    /// Neither the rows nor the runs of columns come out even.
+    /// Shape whose rows and runs of columns do not divide evenly.
     const SHAPE: Shape = Shape { m: 37, n: 2 * RUN + 11, k: 300 };
 
     /// Two matrices to multiply.

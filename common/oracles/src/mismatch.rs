@@ -58,7 +58,7 @@ pub struct Worst {
 }
 
 impl Mismatch {
-    /// Returns the array whose elements are wrong, if all of them are and no other element of the output is.
+    /// Returns the array that is entirely wrong, if all others are right.
     pub fn wrong_array(&self) -> Option<&'static str> {
         let each = self.total.checked_div(self.arrays.len())?;
         let place = match self.pattern? {
@@ -174,7 +174,7 @@ pub enum Pattern {
 const PERIODS: [usize; 14] = [2, 3, 4, 5, 7, 8, 9, 16, 32, 64, 128, 256, 512, 1024];
 
 impl Pattern {
-    /// Returns the rule behind the indices in `wrong` (in ascending order), if there is a simple one.
+    /// Returns a simple rule for the indices in `wrong` (in ascending order), if any.
     pub(crate) fn of(wrong: &[usize], total: usize) -> Option<Self> {
         let (&first, &last) = (wrong.first()?, wrong.last()?);
         if wrong.len() == total {
@@ -196,7 +196,7 @@ impl Pattern {
         PERIODS.into_iter().find_map(|period| Self::periodic(wrong, total, period))
     }
 
-    /// Returns the rule if the wrong elements are one run of offsets in every block of `period`.
+    /// Returns the rule if every `period` has the same wrong offsets. They must be contiguous.
     fn periodic(wrong: &[usize], total: usize, period: usize) -> Option<Self> {
         let first = wrong.iter().map(|index| index % period).min()?;
         let last = wrong.iter().map(|index| index % period).max()?;
@@ -233,7 +233,7 @@ fn ordinal(number: usize) -> &'static str {
     }
 }
 
-/// Returns the distance to the neighbor whose value every wrong element holds, if it is the same for all.
+/// Returns the distance to the neighbor whose value each wrong element holds. It must be the same for all.
 pub(crate) fn shift(wrong: &[usize], values: &[f32], expected: &[Expected]) -> Option<isize> {
     // A few wrong elements may resemble their neighbors by chance.
     if wrong.len() < 4 {

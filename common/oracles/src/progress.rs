@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-/// Shorter work shows no progress, because a line that only flashes is worse than none.
+/// Least duration of work that shows progress. A line that only flashes is worse than none.
 const PATIENCE: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(250);
 const EVERY: Duration = Duration::from_secs(5);
 const STEPS: u64 = 1000;
-/// A part that takes longer than expected is nearly done, and never more than that.
+/// Largest share shown before the end, however long the work takes.
 const NEARLY: f64 = 0.99;
 
 /// Shows the progress of work whose parts are counted.
@@ -34,8 +34,7 @@ pub fn expected(total: Duration) -> Progress {
     Progress::start(State::new(String::new(), Amount::Expected { total, done: Duration::ZERO, part: Duration::ZERO }))
 }
 
-/// Returns how long work goes on that has done this share of itself in this time: everything that says how much time is left says
-/// this.
+/// Returns the remaining time, from the finished share and the elapsed time. Everything that reports it uses this.
 pub fn left(share: f64, elapsed: Duration) -> Duration {
     if share > 0.0 { elapsed.mul_f64(((1.0 - share) / share).clamp(0.0, 1e6)) } else { Duration::ZERO }
 }
@@ -103,7 +102,7 @@ impl State {
         }
     }
 
-    /// Returns the time that passed, or the share that is done with the time that is left.
+    /// Returns the elapsed time, or the finished share and the remaining time.
     fn figures(&self, now: Instant) -> String {
         let elapsed = now - self.begun;
         match self.share(now) {
@@ -113,7 +112,7 @@ impl State {
     }
 }
 
-/// How much progress is shown at the moment. Of work inside other work, a log shows the inner one.
+/// Number of progress displays at the moment. Of work inside other work, a log shows the inner one.
 static DEPTH: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns all bars of this process, one under the other.
@@ -153,7 +152,7 @@ impl Progress {
         }
     }
 
-    /// Says what the work is doing now, and how long that should take: all parts before this one are done.
+    /// Names the current part and its expected duration. All parts before it are done.
     pub fn part(&self, what: String, expected: Duration) {
         let mut state = lock(&self.state);
         state.what = what;

@@ -9,7 +9,7 @@ pub fn generator(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// Generates values of either sign with magnitudes in 0.5..1, made from bits, so that rounding cannot differ between machines.
+/// Generates values of either sign with magnitudes in 0.5..1. They are made from bits, so rounding is the same on every machine.
 pub fn values(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
     let value = |bits: u32| {
         let magnitude = f32::from_bits(0x3f00_0000 | bits >> 9);

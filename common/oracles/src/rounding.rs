@@ -1,17 +1,17 @@
 //! How far an f32 sum may lie from the exact one: what the tolerances of several workloads have in common.
 
-/// Reduction trees up to this depth (so over 32768 products) are within the tolerance.
+/// Depth of the deepest reduction trees (over 32768 products) within the tolerance.
 pub const TREE_DEPTH: f64 = 16.0;
 
-/// Rounding to the nearest f32 changes a number by at most this fraction of it.
+/// Largest relative change when a number is rounded to the nearest f32.
 pub const UNIT_ROUNDOFF: f64 = 1.0 / (1 << 24) as f64;
 
-/// Returns the part of a tolerance that covers results which are flushed to zero.
+/// Returns the part of a tolerance that covers results flushed to zero.
 pub fn flushed(terms: usize) -> f64 {
     terms as f64 * f64::from(f32::MIN_POSITIVE)
 }
 
-/// Integers up to this one are all among the f32.
+/// Largest integer up to which f32 represents all integers.
 pub const EXACT_IN_F32: f64 = (1 << 24) as f64;
 
 /// Returns the square root of the sum of squares.

@@ -51,8 +51,8 @@ pub const POINTS: usize = 2;
 /// Outputs of the sample that [`indices_of_sample`] chooses.
 pub const SAMPLED: usize = 16_384;
 
-/// An oracle of more products computes a sample of the outputs, and sums of the rest. This many take some seconds on two cores, and a
-/// product of 4096 x 4096 matrices has sixteen times as many.
+/// Most products of an oracle that computes every output. Beyond it, an oracle computes a sample, and sums of the rest. This many take
+/// some seconds on two cores, and a product of 4096 x 4096 matrices has sixteen times as many.
 pub const MOST_PRODUCTS_OF_A_WHOLE_ORACLE: u64 = 1 << 32;
 
 /// A complex number: real and imaginary part.
@@ -67,7 +67,7 @@ pub struct RunSum {
     pub tolerance: f64,
 }
 
-/// An oracle that knows the outputs of a sample and the sums of all runs.
+/// An oracle of a sample's outputs and the sums of all runs.
 #[derive(Clone, Debug)]
 pub struct Sampled {
     /// Number of outputs.

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::{Comparison, Experiment, Gpu, Result, Stage, Workload};
 
-/// Says which variant of its kernels a chapter has chosen for a device and a workload.
+/// Function that names the kernel variant chosen for a device and workload.
 pub type Choice<W> = fn(&Gpu, &W) -> Result<String>;
 
 /// A chapter: its stages in the order of the table, and what the table shows.
@@ -62,7 +62,7 @@ impl<W: Workload> Chapter<W> {
         self.mistakes.contains(stage)
     }
 
-    /// Returns true if the stage is one of the variants, which are right and have no row.
+    /// Returns true if the stage is a variant. Variants are right and have no row.
     pub fn is_variant(&self, stage: &Stage<W>) -> bool {
         self.variants.contains(stage)
     }

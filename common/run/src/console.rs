@@ -7,7 +7,7 @@ use ::console::{Term, measure_text_width};
 
 use crate::error::{Error, Result};
 
-/// Prints a result and flushes it, so that it is out before anything else can fail.
+/// Prints a result and flushes it, before anything else can fail.
 pub fn print(text: &str) -> Result<()> {
     let mut out = stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Error::Output)
@@ -37,8 +37,8 @@ fn of_terminal(terminal: &Term) -> Option<usize> {
     Some(usize::from(columns)).filter(|columns| *columns > 0)
 }
 
-/// Prints a message, wrapped to the width of a terminal or to `COLUMNS`; in a log, a message stays on its line, so that it can be searched
-/// for. If stderr is closed, no one is left to tell; `eprintln!` would panic.
+/// Prints a message, wrapped to the terminal's width or to `COLUMNS`. In a log, it stays on one line, so that it can be searched for. If
+/// stderr is closed, no one is left to tell; `eprintln!` would panic.
 pub fn note(message: fmt::Arguments<'_>) {
     let message = match stated(env::var("COLUMNS").ok().as_deref()).or_else(|| of_terminal(&Term::stderr())) {
         Some(width) => wrap_lines(&message.to_string(), width),
@@ -57,8 +57,8 @@ pub fn wrap(text: &str, width: usize) -> String {
     wrap_after("", text, "", width)
 }
 
-/// [`wrap`] for each line of a text that is longer than `width`. Lines go on under their own start: where a line begins with spaces, or with a
-/// word and at least two spaces, as in a list.
+/// Wraps each line that is longer than `width`, as [`wrap`] does. Lines go on under their own start: where a line begins with spaces, or with
+/// a word and at least two spaces, as in a list.
 pub fn wrap_lines(text: &str, width: usize) -> String {
     let line = |line: &str| {
         if width_of(line) <= width {

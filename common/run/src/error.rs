@@ -16,7 +16,7 @@ use crate::units::bytes;
 /// The result of a fallible function of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// The reason why a run, or a part of it, did not work.
+/// The reason why a run, or part of it, failed.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Error {
@@ -57,8 +57,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns the exit status of a process that fails with this error: 1 for a wrong kernel, 2 for a wrong request or an unfit
-    /// machine.
+    /// Returns a process's exit status for this error: 1 for a wrong kernel, 2 for a wrong request or an unfit machine.
     pub fn exit_status(&self) -> u8 {
         match self {
             Error::Toolkit(compilers::Error::Compile { .. }) => 1,
@@ -67,7 +66,7 @@ impl Error {
         }
     }
 
-    /// Returns true if the reader of standard output has left, which is no failure.
+    /// Returns true if standard output's reader has left, which is no failure.
     pub fn is_broken_pipe(&self) -> bool {
         // Windows has three errors for it, and Rust's kind knows two of them.
         const PIPE_NOT_CONNECTED: i32 = 233;
@@ -76,7 +75,7 @@ impl Error {
     }
 }
 
-/// Returns true if a driver's error is about the machine and not about a kernel.
+/// Returns true if a driver's error concerns the machine, not a kernel.
 fn is_environment(result: CUresult) -> bool {
     matches!(
         result,
@@ -92,7 +91,7 @@ fn is_environment(result: CUresult) -> bool {
     )
 }
 
-/// Returns the driver's name for an error and its sentence about it, for example `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
+/// Returns an error's name and the driver's sentence, for example `CUDA_ERROR_OUT_OF_MEMORY (out of memory)`.
 pub fn describe(error: DriverError) -> String {
     match error.error_string() {
         Ok(text) => format!("{:?} ({})", error.0, text.to_string_lossy()),

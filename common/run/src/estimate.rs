@@ -22,13 +22,13 @@ const FIRST_PART: u64 = 1 << 20;
 const GROWTH: u64 = 4;
 /// The least time of a part that says anything.
 const LEAST: Duration = Duration::from_millis(40);
-/// A run that has less than this many times the work of its small part is not estimated: it would take as long as the estimate.
+/// Least work of an estimated run, relative to its small part. Below it, the run would take as long as the estimate.
 const WORTH_IT: f64 = 40.0;
 /// Runs of a timed stage on a GPU besides its samples.
 const WARM_UP: f64 = 3.0;
-/// The share of its ceilings that a GPU reaches with the slowest kernels.
+/// The share of its ceilings that a GPU's slowest kernels reach.
 const LEAST_SHARE: f64 = 0.02;
-/// No run takes longer, in seconds: thirty million years.
+/// Longest estimate, in seconds: thirty million years.
 const FOREVER: f64 = 1e15;
 
 /// The expected times of a run.
@@ -81,7 +81,7 @@ impl Estimate {
         rows
     }
 
-    /// Adds `more` computations of the same size by one stage each, such as other channels of a sound.
+    /// Adds `more` computations of the same size, by one stage each. Other channels of a sound are an example.
     pub fn with_others(&self, more: usize) -> Duration {
         let one = self.stages.iter().max().copied().unwrap_or_default().saturating_add(self.oracle);
         self.total().saturating_add(scaled(one, more as f64))
@@ -95,7 +95,7 @@ struct Parts<'a, W: Workload> {
 }
 
 impl<W: Workload> Parts<'_, W> {
-    /// Returns the part of this level, and makes it if it is the next one; `None` if it would not be a small one.
+    /// Returns this level's part and makes it if it is next; `None` if it would not be a small one.
     fn get(&mut self, level: usize) -> Option<&W> {
         if level == self.parts.len() {
             let last = self.parts.last().map_or(0, |part| part.work().multiply_adds);
@@ -125,7 +125,7 @@ impl<W: Workload> Parts<'_, W> {
     }
 }
 
-/// Returns the time of the whole, from the work and the times of parts; the last two count.
+/// Extrapolates the whole's time from the work and times of parts; the last two count.
 fn extrapolated(measured: &[(f64, Duration)], whole: f64) -> Duration {
     match *measured {
         // Time that both parts take alike does not grow with the work.
@@ -152,7 +152,7 @@ fn time_of<W: Workload>(gpu: &Gpu, stage: &Stage<W>, part: &W) -> Result<Duratio
     })
 }
 
-/// Returns the time of a slow kernel on a GPU with these ceilings, with all of its samples.
+/// Returns a slow kernel's time on a GPU with these ceilings. All of its samples count.
 fn on_a_gpu(work: Work, ceilings: Ceilings, repeat: usize) -> Duration {
     let arithmetic = ceilings.multiply_adds(work.arithmetic).map_or(0.0, |per_s| work.multiply_adds as f64 / per_s);
     let memory = work.bytes as f64 / ceilings.bytes_per_s;

@@ -10,7 +10,7 @@ use cudarc::cufft::sys;
 
 use crate::{Gpu, Prepared, Result, Workload};
 
-/// Makes sure that cudarc finds cuFFT, which it must not be asked for otherwise, and returns where it was found.
+/// Makes sure that cudarc finds cuFFT, and returns the path. It must run before any other call of cuFFT.
 /// Fails when this machine has no cuFFT. The message says where we looked and how to get one.
 pub fn cufft() -> compilers::Result<PathBuf> {
     static FOUND: OnceLock<compilers::Result<PathBuf>> = OnceLock::new();

@@ -41,8 +41,8 @@ pub fn forget(gpu: &Gpu) -> Result<()> {
     records(gpu).map(drop)
 }
 
-/// Keeps of every launch from now on what the threads of its block with this index touch of device memory, in
-/// [`LaunchReport::touched`]; `None` keeps nothing. The checks have to be on.
+/// Records the device memory that one block's threads touch, in [`LaunchReport::touched`]. `block` is its index in every launch from
+/// now on; `None` records nothing. The checks have to be on.
 pub fn trace(gpu: &Gpu, block: Option<Dim3>) -> Result<()> {
     gpu.simulator().map_or(Ok(()), |simulator| simulator.set_trace(block)).map_err(Error::Simulator)
 }

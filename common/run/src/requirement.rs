@@ -25,7 +25,7 @@ pub enum Unmet {
 }
 
 impl Unmet {
-    /// Compares the shared memory that a block needs with what it can have.
+    /// Compares the shared memory a block needs with the available amount.
     pub fn shared_memory(needed: u32, available: u32) -> Option<Self> {
         (needed > available).then_some(Self::SharedMemory { needed, available })
     }

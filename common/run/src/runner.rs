@@ -11,7 +11,7 @@ use crate::results::report::{Failure, Fault, Measured, Outcome, Place, Row};
 use crate::stage::{Cpu, Run};
 use crate::{Error, Gpu, Prepared, Result, Stage, Workload, observer};
 
-/// A CPU stage repeats only for this long, because it may be a thousand times slower than the others.
+/// Time limit for a CPU stage's repetitions. A CPU may be a thousand times slower than the others.
 const CPU_TIME: Duration = Duration::from_secs(1);
 
 /// Runs every stage on the same inputs, and times each `repeat` times; 0 only verifies.
@@ -20,7 +20,7 @@ pub fn run<W: Workload>(gpu: &Gpu, stages: &[Stage<W>], workload: &W, repeat: us
     run_expecting(gpu, stages, workload, repeat, &[])
 }
 
-/// Runs as [`run`] does, with the expected time of each stage, to show how far the run is.
+/// Runs like [`run`], with expected times of the stages to show progress.
 pub fn run_expecting<W: Workload>(
     gpu: &Gpu,
     stages: &[Stage<W>],
@@ -39,8 +39,7 @@ pub fn run_expecting<W: Workload>(
     Ok(Finished { rows, outputs })
 }
 
-/// Runs launches that are not a stage of a chapter, such as a learner's kernel, as [`run`] runs a stage. They are never skipped. Returns what was
-/// measured and the output.
+/// Runs launches outside a chapter, such as a learner's kernel, like [`run`]. They are never skipped. Returns what was measured and the output.
 pub fn run_launches<W: Workload>(
     gpu: &Gpu,
     workload: &W,
@@ -70,7 +69,7 @@ struct Runner<'a, W: Workload> {
 
 type Success = (Measured, Vec<f32>);
 
-/// Compares an output with the expected one.
+/// Function that compares an output with the expected one.
 type Compare<'a> = dyn Fn(&Downloaded) -> Result<Accuracy, Box<Mismatch>> + 'a;
 
 /// The reason why a stage has no measurements: its own failure, or an error on the way that the kernel may have caused.
@@ -189,7 +188,7 @@ impl<W: Workload> Runner<'_, W> {
         Ok((Measured::new(accuracy, Some(timing)), output))
     }
 
-    /// Compares the output with what is expected, and the inputs on the device with the host's.
+    /// Checks the output, and that the device's inputs still equal the host's.
     fn verified(
         &mut self,
         stage: &dyn Prepared<W>,
@@ -236,7 +235,7 @@ impl<W: Workload> Runner<'_, W> {
         Ok((Measured::new(accuracy, Timing::of(&samples_ms, 1)), last))
     }
 
-    /// Turns an error into a row's failure, and makes the device ready for the next stage if possible.
+    /// Turns an error into a row's failure. Makes the device ready for the next stage if possible.
     fn recover(&mut self, stage: &str, error: RowError) -> Failure {
         let failure = match error {
             RowError::Failure(failure) => failure,

@@ -22,7 +22,7 @@ pub struct Stage<W: Workload> {
     library: Option<&'static str>,
 }
 
-/// The kinds of stage, by where they run and how they are timed.
+/// Kinds of stage, by where they run and how they are timed.
 pub enum Run<W: Workload> {
     /// Enqueues launches on the device's stream, timed by CUDA events.
     Launches(Launches<W>),
@@ -35,10 +35,10 @@ pub enum Run<W: Workload> {
     Copies(Prepare<W>),
 }
 
-/// Enqueues on the device's stream the launches that write the output.
+/// Function that enqueues, on the device's stream, launches that write the output.
 pub type Launches<W> = fn(&Gpu, &W, &mut <W as Workload>::Buffers) -> Result<()>;
 
-/// Makes what a [`Run::Prepared`] or a [`Run::Copies`] stage keeps between calls.
+/// Function that prepares a [`Run::Prepared`] or [`Run::Copies`] stage. It makes what the stage keeps between calls.
 pub type Prepare<W> = fn(&Gpu, &W) -> Result<Box<dyn Prepared<W>>>;
 
 /// Launches, or copies, with memory or plans of their own.
@@ -47,8 +47,7 @@ pub trait Prepared<W: Workload> {
     /// timed.
     fn enqueue(&mut self, gpu: &Gpu, workload: &W, buffers: &mut W::Buffers) -> Result<()>;
 
-    /// Returns the output as it arrived on the host, for a stage that brings it there itself. Such a stage writes nothing into the
-    /// output buffer.
+    /// Returns the output, for stages that copy it to the host themselves. Such a stage writes nothing into the output buffer.
     fn arrived(&self) -> Result<Option<Vec<f32>>> {
         Ok(None)
     }
@@ -61,17 +60,17 @@ impl<W: Workload, F: FnMut(&Gpu, &W, &mut W::Buffers) -> Result<()>> Prepared<W>
     }
 }
 
-/// Writes the output, on the CPU.
+/// Function that writes the output, on the CPU.
 pub type Cpu<W> = fn(&W, &mut [f32]);
 
-/// Checks what a stage needs on this device and at this size; `None` when the stage can run.
+/// Function that checks a stage's needs on a device at a size; `None` when the stage can run.
 pub type Requirement<W> = fn(&Gpu, &W) -> Result<Option<Unmet>>;
 
-/// How much farther from the oracle than the workload's own tolerance each output may be.
+/// Function that returns an output's extra error, beyond the workload's own tolerance.
 pub type Allowance<W> = fn(&W) -> f64;
 
-/// A stage with some of its work removed, to see how long the rest takes. Its result is wrong by design and is never compared with the
-/// oracle, so an experiment is not a stage, and its time does not appear in the table of a run.
+/// A stage without some of its work, to time the rest. Its result is wrong by design and is never compared with the oracle, so an
+/// experiment is not a stage, and its time does not appear in the table of a run.
 pub struct Experiment<W: Workload> {
     /// The stage from which work was removed.
     pub stage: Stage<W>,
@@ -89,7 +88,7 @@ impl<W: Workload> Stage<W> {
         Self::new(name, idea, Run::Launches(enqueue))
     }
 
-    /// Makes a stage that launches kernels with memory or plans of its own.
+    /// Makes a stage that launches kernels with its own memory or plans.
     pub const fn prepared(name: &'static str, idea: &'static str, prepare: Prepare<W>) -> Self {
         Self::new(name, idea, Run::Prepared(prepare))
     }
@@ -114,7 +113,7 @@ impl<W: Workload> Stage<W> {
         Self { compute_capability: ComputeCapability::new(major, minor), ..self }
     }
 
-    /// Skips the stage on devices of any other compute capability, for instructions that no other generation has.
+    /// Skips the stage on devices of any other compute capability. Its instructions exist in no other generation.
     pub const fn needs_generation(self, major: u32, minor: u32) -> Self {
         Self { only_this_generation: true, ..self.needs_compute_capability(major, minor) }
     }
@@ -124,8 +123,8 @@ impl<W: Workload> Stage<W> {
         Self { requirement: Some(requirement), ..self }
     }
 
-    /// Allows each output to be farther from the oracle, for a stage that computes the same result in another way and with other
-    /// rounding errors. The allowance is derived where its function is written.
+    /// Allows each output a larger error, for stages with other rounding errors. Such a stage computes the same result in another way.
+    /// The allowance is derived where its function is written.
     pub const fn with_allowance(self, allowance: Allowance<W>) -> Self {
         Self { allowance: Some(allowance), ..self }
     }
@@ -161,7 +160,7 @@ impl<W: Workload> Stage<W> {
         self.requirement.map_or(Ok(None), |requirement| requirement(gpu, workload))
     }
 
-    /// Returns how much farther from the oracle than the workload's tolerance an output may be.
+    /// Returns the extra error that an output may have beyond the tolerance.
     pub(crate) fn allowance(&self, workload: &W) -> f64 {
         self.allowance.map_or(0.0, |allowance| allowance(workload))
     }

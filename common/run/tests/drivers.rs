@@ -28,7 +28,7 @@ fn link_name_for_cudarc(folder: &Path) {
     std::os::unix::fs::symlink("libcuda.so.1", folder.join("libcuda.so")).expect("a link can be made");
 }
 
-/// Returns what one of the ignored tests below prints, in a process that finds drivers in `folder` and has these environment variables.
+/// Runs an ignored test in a process, and returns its answer. `folder` has its drivers, and `variables` its environment.
 fn answer_of(test: &str, folder: &Path, variables: &[(&str, &str)]) -> String {
     let output = Command::new(env::current_exe().expect("a running program has a path"))
         .args(["--exact", test, "--ignored", "--nocapture"])

@@ -8,7 +8,7 @@ use simt::{Finding, Severity};
 
 use crate::problem::Problem;
 
-/// Most multiply-adds of a workload whose wrong outputs are compared with those of known mistakes.
+/// Most multiply-adds for which wrong outputs are compared with known mistakes.
 const MOST_TO_RECOGNIZE: u64 = 1 << 24;
 
 /// Compares an output with the oracle. A mismatch carries what the workload knows about it: where a row ends, and a mistake that gives just

@@ -29,7 +29,7 @@ pub struct Rectangle {
 }
 
 impl Gray {
-    /// Returns true if it has several pixels, and all of them have the same gray level.
+    /// Returns true if its pixels, at least two, share one gray level.
     pub fn is_flat(&self) -> bool {
         self.pixels.len() > 1 && self.pixels.iter().all(|pixel| *pixel == self.pixels[0])
     }

@@ -12,7 +12,7 @@ const LANES: u64 = 32;
 
 const PER_DP4A: u64 = 4;
 
-/// Divides what the simulator counted by the multiply-adds that the result needs.
+/// Function that divides a count by the multiply-adds that the result needs.
 type PerMultiplyAdd<'a> = &'a dyn Fn(u64) -> Option<f64>;
 
 /// Defines all measures: the name in an `exercise.toml`, the unit for a reader, and the formula. `{piece}` in a unit is
@@ -141,7 +141,7 @@ impl Measure {
         }
     }
 
-    /// Returns the number with its unit, for example `4.50 sectors per load`, as a sentence goes on after "it has".
+    /// Returns the number with its unit, for example `4.50 sectors per load`. It continues a sentence after "it has".
     pub fn words(self, value: f64, arithmetic: Arithmetic) -> String {
         format!("{} {}", self.number(value), self.unit(arithmetic))
     }
@@ -181,8 +181,8 @@ mod tests {
         }
     }
 
-    /// A kernel that needs more of something never has less of a cost. Of bank conflicts there are more, too, where the
-    /// same wavefronts would have done without.
+    /// Checks that no cost falls when a kernel needs more of something. Bank conflicts rise, too, where the same wavefronts would have
+    /// done without.
     #[test]
     fn no_count_lowers_a_cost() {
         let costs = [

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// Where the data came from.
+/// The origin of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Origin {

@@ -15,7 +15,7 @@ pub trait Problem: Sized + Send + Sync + 'static {
     /// `--size`.
     fn of_case(case: &str, seed: u64) -> Result<Self, String>;
 
-    /// Returns the sizes for a reader, for example `4096 outputs x 512 taps, seed 13`.
+    /// Returns the sizes for a reader: `4096 outputs x 512 taps, seed 13`.
     fn describe(&self) -> String;
 
     /// Returns the sizes for a record, by name; with the seed, or `null` where the data are the user's.
@@ -24,17 +24,16 @@ pub trait Problem: Sized + Send + Sync + 'static {
     /// Returns the least work that the computation takes.
     fn work(&self) -> Work;
 
-    /// Returns a part of the computation with about so many multiply-adds, to estimate how long the whole takes; `None` if there is
-    /// none.
+    /// Returns a part with about so many multiply-adds, for time estimates; `None` if there is none.
     fn part(&self, multiply_adds: u64) -> Option<Self>;
 
     /// Returns the memory that a run takes.
     fn footprint(&self) -> Footprint;
 
-    /// Returns the input arrays by name, as they are in the memory of a device.
+    /// Returns the input arrays by name, as stored in device memory.
     fn inputs(&self) -> Vec<(&'static str, &[u8])>;
 
-    /// Returns the names of the arrays that the output consists of, one after another and equally long.
+    /// Returns the names of the output's arrays, consecutive and equally long.
     fn outputs(&self) -> &'static [&'static str];
 
     /// Returns the number of outputs, of all arrays together.
@@ -43,22 +42,21 @@ pub trait Problem: Sized + Send + Sync + 'static {
     /// Returns the sizes that a launch may name.
     fn launch_sizes(&self) -> Vec<(&'static str, u32)>;
 
-    /// Returns sums of 64 bits that the host adds up for a kernel, by name.
+    /// Returns 64-bit sums that the host computes for a kernel, by name.
     fn sums(&self) -> Vec<(&'static str, i64)> {
         Vec::new()
     }
 
-    /// Returns the expected values of the output, and how far a correct f32 result may lie from them. Computed at the first
-    /// call.
+    /// Returns expected values, and how far a correct f32 result may deviate. Computed at the first call.
     fn oracle(&self) -> &Oracle;
 
-    /// Returns how much farther from the oracle than its tolerance an output may be that a learner's kernel computes, in whatever
-    /// order and type.
+    /// Returns the extra error that a learner's kernel may have. It adds to the oracle's tolerance, because the kernel may compute
+    /// in any order and type.
     fn allowance(&self) -> f64 {
         0.0
     }
 
-    /// Returns the outputs of a row, where they are a picture or a matrix.
+    /// Returns the outputs per row, where they are a picture or matrix.
     fn row_len(&self) -> Option<usize> {
         None
     }

@@ -5,7 +5,7 @@ pub fn significant(value: f64) -> String {
     with_digits(value, 3)
 }
 
-/// Formats a number with this many significant digits, at least one, in plain notation.
+/// Formats a number with `digits` significant digits (at least one), in plain notation.
 pub fn with_digits(value: f64, digits: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
@@ -17,7 +17,7 @@ pub fn with_digits(value: f64, digits: usize) -> String {
     format!("{rounded:.decimals$}")
 }
 
-/// Formats a number with the SI prefix that leaves one to three digits before the point, for example `65.2 T`.
+/// Formats a number with an SI prefix, for example `65.2 T`. One to three digits come before the point.
 fn prefixed(value: f64) -> String {
     const PREFIXES: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
     // 999.6 rounds to 1000, so the next prefix starts a little below its power.

@@ -93,7 +93,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Compiles a form of the text, on a GPU for that GPU if that is possible.
+    /// Compiles a form of the text, for `gpu` where possible.
     fn compiled(&self, form: Form, gpu: Option<&Gpu>) -> Compilation<Error> {
         let text = Input { name: self.text.path, text: self.text.text.trim_start_matches(BYTE_ORDER_MARK), headers: &[] };
         let form = match form {

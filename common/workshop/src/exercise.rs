@@ -72,7 +72,7 @@ impl Exercise {
         self.manifest.kernel.is_some()
     }
 
-    /// Returns a defect of this exercise, which its learner is not to blame for.
+    /// Returns a defect of this exercise that is not the learner's fault.
     pub fn unusable(&self, reason: impl ToString) -> Unusable {
         Unusable::new(Path::new(&format!("exercise {} of {}", self.stem(), self.chapter)), reason)
     }

@@ -43,7 +43,7 @@ pub struct Right {
     pub says: String,
 }
 
-/// How an answer differs from the solution.
+/// The difference between an answer and the solution.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(untagged)]
 #[expect(missing_docs, reason = "the comments of the variants name the fields")]

@@ -43,8 +43,8 @@ pub struct Progress {
 type Journal = BTreeMap<String, Progress>;
 
 impl Workspace {
-    /// Returns the folder that `UNROLLED_EXERCISES` names, or `exercises` of the repository, or the user's folder for data where
-    /// that one cannot be written. Says so on standard error in the last case.
+    /// Returns the folder that `UNROLLED_EXERCISES` names, or the repository's `exercises`. Where the latter cannot be written, it is the
+    /// user's folder for data. Says so on standard error in the last case.
     pub fn new(root: &Path) -> Self {
         match EXERCISES.path() {
             Some(folder) => Self::at(folder),
@@ -131,7 +131,7 @@ impl Workspace {
         }
     }
 
-    /// Returns the progress with all exercises of all chapters as JSON, for a workshop leader.
+    /// Returns all progress in all chapters as JSON, for a workshop leader.
     pub fn export(&self) -> Result<String> {
         Ok(to_json(&self.journal()?))
     }
@@ -207,7 +207,7 @@ fn make_folder(folder: &Path) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// Root may write everywhere, so the folder cannot even be made: there is a file in its place.
+    /// Puts a file in the folder's place, because root may write everywhere.
     #[test]
     fn exercises_move_where_the_repository_cannot_be_written() {
         let (root, data) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -36,7 +36,7 @@ enum State {
 }
 
 impl Line {
-    /// Makes a line about something that works if `result` says so, and is `otherwise` if not.
+    /// Makes a line whose state is `Works` for `Ok`, else `otherwise`.
     fn new(what: &'static str, result: Result<String, String>, otherwise: State) -> Self {
         match result {
             Ok(text) => Self { what, state: State::Works, text },

@@ -98,7 +98,7 @@ fn open(arguments: &Arguments) -> Result<Nvrtc, Failure> {
     Ok(nvrtc)
 }
 
-/// Returns true if the stored text is `text`, or one of those that the compiler makes when it is asked again. If not, says where `text` differs.
+/// Returns true if the stored text is `text` or in `further` (made when the compiler is asked again). If not, says where `text` differs.
 fn agrees(source: &Source, text: String, mut further: impl Iterator<Item = String>) -> Result<bool, Failure> {
     let path = source.ptx_path;
     let stored = fs::read_to_string(stored(source)).map_err(|error| format!("cannot read {path}: {error}"))?;

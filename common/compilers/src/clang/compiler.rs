@@ -25,7 +25,7 @@ const SOURCE_FILE: &str = "unrolled-input.cu";
 const PTX_FILE: &str = "unrolled-output.ptx";
 const LOG_FILE: &str = "unrolled-log.txt";
 
-/// A program whose PTX says which version wrote it. The oldest architecture of the repository's kernels is good for all.
+/// A program whose PTX names the version that wrote it. The oldest architecture of the repository's kernels is good for all.
 const VERSION: Input<'_> = Input {
     name: "version.cu",
     text: "extern \"C\" __global__ void version() { asm volatile(\"// clang \" __clang_version__); }",
@@ -47,7 +47,7 @@ impl Clang {
         search::first(tried, "no clang", "no clang that makes PTX", &places::described()).map_err(not_found)
     }
 
-    /// Returns the clang at `program`, which may also be a `zig`, unless it does not start, is too old, or makes no PTX.
+    /// Returns the clang (or `zig`) at `program`. Fails if it does not start, is too old, or makes no PTX.
     pub fn open(program: &Path) -> Result<Clang> {
         let clang = Clang { program: program.to_owned(), version: String::new() };
         let refuse = |why: String| not_found(format!("{} {why}", program.display()));

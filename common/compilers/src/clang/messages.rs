@@ -6,7 +6,7 @@
 /// The kinds of message, as they follow the place.
 const KINDS: [&str; 5] = ["): error: ", "): fatal error: ", "): warning: ", "): note: ", "): remark: "];
 
-/// Returns the messages about the text `name`, without the notes about the file `prelude`.
+/// Returns messages about the text `name`, without notes about the file `prelude`.
 pub fn like_nvrtc(said: &str, name: &str, prelude: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     let mut is_hidden = false;
@@ -36,7 +36,7 @@ pub fn like_nvrtc(said: &str, name: &str, prelude: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Returns the file of a line that begins a message, and true if the message is a note.
+/// Returns the file that a message's first line names. The flag is true for notes.
 fn place(line: &str) -> Option<(&str, bool)> {
     let (at, kind) = KINDS.iter().filter_map(|kind| Some((line.find(kind)?, *kind))).min()?;
     let (file, number) = line[..at].rsplit_once('(')?;

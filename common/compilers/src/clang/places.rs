@@ -16,13 +16,13 @@ use crate::versions::CLANG_NUMBERS;
 /// The Python package with a clang.
 pub const PACKAGE: &str = "ziglang";
 
-/// Where Homebrew, LLVM's installer for Windows, and others put a clang that is not on the path.
+/// Folders off the path where Homebrew and others put a clang.
 const FOLDERS: [&str; 4] =
     ["/opt/homebrew/opt/llvm/bin", "/usr/local/opt/llvm/bin", "/home/linuxbrew/.linuxbrew/opt/llvm/bin", "/opt/local/bin"];
 /// Environment variables with the folder that holds `LLVM\bin` on Windows.
 const PROGRAM_FOLDERS: [&str; 2] = ["ProgramFiles", "LOCALAPPDATA"];
 
-/// Returns the files that may be a clang, in the order in which to try.
+/// Returns the files that may be a clang, in search order.
 ///
 /// The one that [`CLANG`] names, and then no other; those on the path; Homebrew's; and that of the Python package.
 pub fn candidates() -> impl Iterator<Item = PathBuf> {
@@ -37,7 +37,7 @@ pub fn described() -> String {
     search::places(CLANG, format!("on the path, from Homebrew, or in the Python package {PACKAGE}"))
 }
 
-/// Returns the command that installs the Python package, in an environment of its own, which need not be active.
+/// Returns the command that installs the Python package in its own environment. The environment need not be active.
 pub fn pip() -> String {
     if cfg!(windows) {
         format!(r"py -m venv .venv; .venv\Scripts\pip install {PACKAGE}")
@@ -51,7 +51,7 @@ pub fn is_zig(program: &Path) -> bool {
     program.file_stem() == Some(OsStr::new("zig"))
 }
 
-/// Returns `clang` and `clang-19` and the like in the folders of the path, those without a number first, then the newest.
+/// Returns candidates such as `clang` and `clang-19` in the path's folders. Those without a number come first, then the newest.
 fn on_path() -> impl Iterator<Item = PathBuf> {
     let folders: Vec<PathBuf> = env::var_os("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default();
     let names = [program("clang")].into_iter().chain(CLANG_NUMBERS.rev().map(|number| program(&format!("clang-{number}"))));

@@ -22,7 +22,7 @@ impl Drop for Running {
     }
 }
 
-/// Runs a program to its end in a folder, or fails if it does not start or does not end in time.
+/// Runs a program in a folder until it ends. Fails if it does not start or does not end in time.
 ///
 /// Everything that it prints goes to `log`, a file: a pipe that is not read fills up.
 pub fn run(command: &mut Command, folder: &Path, log: &File) -> io::Result<ExitStatus> {
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::variables::TEST_WAITS;
 
-    /// A program that every machine with these tests has, and that waits: this one, told to run one test.
+    /// Returns a program that waits and exists on every machine: this one, told to run one test.
     fn waiting() -> Command {
         let mut command = Command::new(std::env::current_exe().expect("this program has a path"));
         command.args(["--exact", "clang::process::tests::wait_when_asked_to", "--nocapture"]).env(TEST_WAITS, "1");

@@ -42,7 +42,7 @@ fn without_jumps_over_jumps(body: &[Statement<'_>]) -> Vec<(Range<usize>, String
     edits
 }
 
-/// Returns the label that an instruction jumps to, if it is a jump.
+/// Returns the label that an instruction jumps to; `None` for other instructions.
 fn target<'t>(instruction: &Instruction<'t>) -> Option<&'t str> {
     match (instruction.opcode, instruction.operands.as_slice()) {
         ("bra" | "bra.uni", [Operand::Name(label)]) => Some(label),

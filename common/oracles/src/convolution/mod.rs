@@ -25,7 +25,7 @@ pub fn oracle(signal: &[f32], filter: &[f32]) -> Oracle {
     }
 }
 
-/// Outputs that the oracle computes together, so that the compiler can use the CPU's vectors.
+/// Outputs computed together, so that the compiler can vectorize.
 const SIDE_BY_SIDE: usize = 8;
 
 /// Returns the expected value and the tolerance of each output: plain sums in f64, in the order of the taps.

@@ -69,7 +69,7 @@ impl Search<'_> {
         (levels().sum(), levels().map(|level| level.pow(2)).sum())
     }
 
-    /// Returns the sums as the formula has them, one row of outputs after the other.
+    /// Computes the sums directly from the formula, row by row of outputs.
     pub fn sums(&self) -> Vec<Sums> {
         let ((columns, rows), (corner_x, corner_y)) = (self.outputs, self.corner);
         let mut sums = vec![Sums::default(); columns as usize * rows as usize];

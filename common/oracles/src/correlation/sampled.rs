@@ -15,7 +15,7 @@ use crate::progress;
 use crate::rounding::UNIT_ROUNDOFF;
 use crate::sampled::{Complex, POINTS, RUN, RunSum, Sampled, Weights, indices_of_sample, runs};
 
-/// Subtracted from all pixels.
+/// Gray level that is subtracted from all pixels.
 const MIDDLE: i64 = 128;
 
 impl Search<'_> {
@@ -76,7 +76,7 @@ impl Search<'_> {
         Sampled { outputs, columns, sample, scales: Some(scales), sums: sums.into_iter().map(|(_, sum)| sum).collect() }
     }
 
-    /// Returns the sums `Σ z^x ΣIT` of one run of columns in every row of outputs.
+    /// Returns `Σ z^x ΣIT` of a column run for every output row.
     fn products(&self, template: &[f64], run: std::ops::Range<usize>, weights: &Weights) -> Vec<[Complex; POINTS]> {
         let (width, height) = (self.template.width as usize, self.template.height as usize);
         let (_, rows) = self.outputs;
@@ -120,7 +120,7 @@ impl Search<'_> {
         windows
     }
 
-    /// Returns the pixels of a row of the image as the outputs see it, from the first pixel of the window of output column `x` on.
+    /// Returns pixels of an image row, starting with output column `x`'s window. Outside the image, the nearest pixel counts.
     fn row(&self, y: i64, x: usize, length: usize) -> impl Iterator<Item = i64> {
         let (corner_x, corner_y) = self.corner;
         let pixels = self.image.row(y + i64::from(corner_y));
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Only windows inside the image, or one around each pixel.
+    /// Makes a search with windows inside the image, or around each pixel.
     fn search<'a>((image, template): &'a (Picture, Picture), clamp: bool) -> Search<'a> {
         let (image, template) = (image.pixels(), template.pixels());
         if clamp {

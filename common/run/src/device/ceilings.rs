@@ -21,7 +21,7 @@ const BLOCK: u32 = 256;
 const VECTOR: usize = 4;
 /// Rounds of the first launch, which shows how many rounds fill [`CHAINS_MS`].
 const TRIAL_ROUNDS: u32 = 64;
-/// How long a launch of chains should take: long compared to its start and end.
+/// Target duration of a launch of chains: long compared to its start and end.
 const CHAINS_MS: f64 = 4.0;
 /// Bytes that the copy reads, and also writes: tens of times the largest L2 cache, so that everything goes to device memory.
 const COPY_BYTES: usize = 2 << 30;
@@ -76,7 +76,7 @@ impl fmt::Display for Ceilings {
     }
 }
 
-/// Returns the number of blocks of [`BLOCK`] threads that the device holds at once.
+/// Returns how many blocks of [`BLOCK`] threads the device holds at once.
 fn resident_blocks(gpu: &Gpu) -> Result<u32> {
     let multiprocessors = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs();
     let threads = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?.unsigned_abs();

@@ -112,7 +112,7 @@ impl Gpu {
         &self.info
     }
 
-    /// Returns true if this is the simulator, whose times say nothing about a GPU.
+    /// Returns true for the simulator, whose times say nothing about a GPU.
     pub fn is_simulated(&self) -> bool {
         self.info.kind == DeviceKind::Sim
     }
@@ -122,8 +122,7 @@ impl Gpu {
         self.simulator
     }
 
-    /// Returns the compiler that makes PTX for this very device, and the virtual architecture that it makes it for; `None` where we
-    /// load the stored PTX.
+    /// Returns the compiler for this device, and its virtual architecture; `None` where we load the stored PTX.
     pub fn compiler(&self) -> Option<(&Nvrtc, &str)> {
         self.compiler.as_ref().map(|(nvrtc, architecture)| (nvrtc, architecture.as_str()))
     }
@@ -152,13 +151,13 @@ impl Gpu {
         Ok(function.clone())
     }
 
-    /// Returns the kernels that [`Gpu::kernel`] was called for since the last call, each once. After a stage has run, these are the
-    /// kernels that it launches.
+    /// Returns the kernels requested from [`Gpu::kernel`] since the last call, each once. After a stage has run, these are the kernels that
+    /// it launches.
     pub fn take_requested(&self) -> Vec<Kernel> {
         std::mem::take(&mut self.loaded.lock().unwrap_or_else(PoisonError::into_inner).requested)
     }
 
-    /// Returns the module of a source, for the arrays in constant memory that it has besides kernels.
+    /// Returns a source's module, for its arrays in constant memory.
     pub fn module(&self, source: &'static Source) -> Result<Arc<CudaModule>> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         self.loaded_module(&mut loaded.modules, source).cloned()
@@ -171,12 +170,12 @@ impl Gpu {
         }
     }
 
-    /// Returns the bytes of shared memory that a block can have if [`allow_shared_memory`] asks for them.
+    /// Returns the most shared memory, in bytes, that [`allow_shared_memory`] can allow.
     pub fn most_shared_bytes(&self) -> Result<u32> {
         Ok(self.context.attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.unsigned_abs())
     }
 
-    /// Plans grids as for a device that has no more multiprocessors than these, so that blocks get more work and fewer of them are started.
+    /// Plans grids for at most this many multiprocessors. Blocks then get more work, and fewer of them are started.
     pub fn plan_for_multiprocessors(&self, most: u32) {
         self.most_multiprocessors.store(most.max(1), Ordering::Relaxed);
     }
@@ -186,7 +185,7 @@ impl Gpu {
         self.most_multiprocessors.load(Ordering::Relaxed)
     }
 
-    /// Replaces a source's PTX, so that the stages that launch its kernels run a changed one. `None` restores the source's own.
+    /// Replaces a source's PTX, so that stages run the changed kernels. `None` restores the source's own.
     /// Fails when the PTX does not load; then nothing changes.
     pub fn replace_ptx(&self, source: &'static Source, ptx: Option<String>) -> Result<()> {
         let module = match ptx {
@@ -233,12 +232,12 @@ impl Gpu {
     }
 }
 
-/// Lets the blocks of a kernel have more than the 48 KB of dynamic shared memory that every launch may have.
+/// Lets a kernel have more than 48 KB of dynamic shared memory. A block's limit is 48 KB by default.
 pub fn allow_shared_memory(kernel: &CudaFunction, bytes: u32) -> Result<()> {
     Ok(kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes as i32)?)
 }
 
-/// Returns the first NVRTC of this machine whose PTX loads on this device; `capability` is 90 for 9.0.
+/// Returns the machine's first NVRTC whose PTX loads on this device; `capability` is 90 for 9.0.
 ///
 /// We have to try: an NVRTC that is newer than the driver writes PTX that the driver does not know.
 fn compiler_for(context: &Arc<CudaContext>, capability: u32) -> Option<(Nvrtc, String)> {

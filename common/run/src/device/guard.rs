@@ -46,7 +46,7 @@ impl Guarded {
         self.memory.slice(self.band..self.band + self.len)
     }
 
-    /// Waits for the stream, and copies results and guard bands to the host.
+    /// Waits for the stream and copies results and guard bands back.
     pub fn download(&self, gpu: &Gpu) -> Result<Downloaded> {
         let mut values = gpu.stream.clone_dtoh(&self.memory)?;
         let after = values.split_off(self.band + self.len);

@@ -82,7 +82,7 @@ pub fn choose(request: &Request) -> Result<Device> {
     Ok(chosen.insert(device).clone())
 }
 
-/// Says why the run is not on a GPU, so that the owner of one does not wonder.
+/// Reports why the run is not on a GPU. The owner of one would wonder.
 fn report_fallback(why: &Unusable) {
     let advice = if *why == Unusable::NoLibrary { "" } else { " (`cargo doctor` says more)" };
     note(format_args!("note: {why}: running on the simulated GPU{advice}"));

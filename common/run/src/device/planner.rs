@@ -49,7 +49,7 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Makes a sum of this many terms, cut at multiples of `step` and without other limits.
+    /// Makes a sum of this many terms, cut at multiples of `step`. There are no other limits.
     pub const fn new(length: u32, step: u32) -> Self {
         Self { length, step, shortest: 1, longest: u32::MAX, most: u32::MAX }
     }
@@ -65,7 +65,7 @@ impl Sum {
         self.cut(1)
     }
 
-    /// Returns every way to cut it, from the fewest slices to the most.
+    /// Returns every way to cut it, from fewest to most slices.
     fn ways(self) -> impl Iterator<Item = Slices> {
         let fewest = self.length.div_ceil(self.longest);
         let most = self.length.div_ceil(self.shortest.min(self.length)).min(self.most).max(fewest);
@@ -73,17 +73,17 @@ impl Sum {
     }
 }
 
-/// How long the blocks of a kernel take.
+/// A model of the time that a kernel's blocks take.
 pub trait Model {
     /// Returns the blocks that a multiprocessor works on at a time.
     fn resident(&self) -> u64;
 
-    /// Returns true if a sum is only cut as far as all blocks are resident at once.
+    /// Returns true if a cut must keep all blocks resident at once.
     fn one_round_only(&self) -> bool {
         false
     }
 
-    /// Returns the time of a multiprocessor for so many blocks at a time, up to [`Model::resident`], each with a slice of so many
+    /// Returns a multiprocessor's time for `blocks` concurrent blocks, up to [`Model::resident`]. Each has a slice of `length`
     /// terms.
     fn round(&self, blocks: u64, length: u32) -> f64;
 
@@ -93,7 +93,7 @@ pub trait Model {
     }
 }
 
-/// The best way to cut a sum, with the time that the model expects.
+/// The best way to cut a sum, with the model's time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Planned {
     /// The slices.
@@ -103,7 +103,7 @@ pub struct Planned {
 }
 
 // ANCHOR: plan
-/// Cuts the sum of `tiles` blocks side by side so that the busiest multiprocessor finishes first.
+/// Cuts the sums of `tiles` blocks to minimize the busiest multiprocessor's time.
 pub fn plan(tiles: u64, sum: Sum, multiprocessors: u32, model: &impl Model) -> Planned {
     let blocks = |slices: Slices| (tiles * u64::from(slices.count)).div_ceil(u64::from(multiprocessors));
     let time = |slices: Slices| {
@@ -125,20 +125,20 @@ pub fn plan(tiles: u64, sum: Sum, multiprocessors: u32, model: &impl Model) -> P
 }
 // ANCHOR_END: plan
 
-/// Returns the multiprocessors of a device, or as many of them as [`Gpu::plan_for_multiprocessors`] allows.
+/// Returns the device's multiprocessors, at most as many as [`Gpu::plan_for_multiprocessors`] allows.
 pub fn multiprocessors(gpu: &Gpu) -> Result<u32> {
     let all = gpu.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.unsigned_abs().max(1);
     Ok(all.min(gpu.most_multiprocessors()))
 }
 
-/// Allocates memory for the partial sums of this many slices, a row of `outputs` for each. It is not initialized, so the simulator
-/// reports a sum that is read before it was written.
+/// Allocates partial sums: a row of `outputs` for each slice. They are not initialized, so the simulator reports a sum that is read
+/// before it was written.
 pub fn partial_sums(gpu: &Gpu, slices: u32, outputs: usize) -> Result<CudaSlice<f32>> {
     // SAFETY: every bit pattern is an f32, and the stage's kernel writes each partial sum before its second kernel reads it.
     Ok(unsafe { gpu.stream.alloc(slices as usize * outputs) }?)
 }
 
-/// Returns the threads of a block, up to `most`, if each needs shared memory to itself: whole warps where one fits.
+/// Returns how many threads fit in a block's shared memory (at most `most`). They are whole warps where one fits.
 pub fn threads_that_fit(shared_bytes: u32, bytes_per_thread: u32, most: u32) -> u32 {
     const WARP: u32 = 32;
     let fit = shared_bytes / bytes_per_thread;
@@ -149,7 +149,7 @@ pub fn threads_that_fit(shared_bytes: u32, bytes_per_thread: u32, most: u32) -> 
 mod tests {
     use super::*;
 
-    /// Blocks that share a multiprocessor's arithmetic, one at a time, each with a startup of as much as two terms.
+    /// Blocks that run one at a time, with a two-term startup each.
     struct OneByOne;
 
     impl Model for OneByOne {
@@ -162,7 +162,7 @@ mod tests {
         }
     }
 
-    /// Up to four blocks at a time in the same time as one, and no second round; slices cost a launch.
+    /// Blocks that run four at a time without slowdown, in one round. Slices cost a launch.
     struct Parallel;
 
     impl Model for Parallel {

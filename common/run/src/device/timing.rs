@@ -9,10 +9,10 @@ use cudarc::driver::{CudaEvent, sys::CUevent_flags};
 
 use crate::{Gpu, Result};
 
-/// The warm-up takes at least this long, so that caches, clocks, and allocators settle.
+/// Least duration of the warm-up, in which caches, clocks, and allocators settle.
 const WARM_UP: Duration = Duration::from_millis(100);
 const WARM_UP_RUNS: usize = 2;
-/// Shorter runs are timed in batches: the events' clock ticks every half microsecond, and the host needs a few
+/// Shortest run that is timed alone, not in batches. The events' clock ticks every half microsecond, and the host needs a few
 /// microseconds to enqueue a run.
 const SHORTEST_SAMPLE_MS: f64 = 0.02;
 const BATCH_MS: f64 = 0.2;
@@ -72,7 +72,7 @@ pub fn time(gpu: &Gpu, samples: usize, mut enqueue: impl FnMut() -> Result<()>) 
 }
 // ANCHOR_END: time
 
-/// Runs until the device has settled, and returns the shortest run's time in milliseconds.
+/// Runs until the device settles, and returns the shortest time in milliseconds.
 fn warm_up(gpu: &Gpu, enqueue: &mut impl FnMut() -> Result<()>) -> Result<f64> {
     let (start, end) = (event(gpu)?, event(gpu)?);
     let begun = Instant::now();

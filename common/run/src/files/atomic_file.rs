@@ -110,7 +110,7 @@ impl AtomicFile {
         Error::Write { path: self.path.clone(), source }
     }
 
-    /// Returns an error that names the file, for writers that pass it on without one.
+    /// Adds the file's name to an error, for writers that omit it.
     fn named(&self, error: io::Error) -> io::Error {
         io::Error::new(error.kind(), format!("{}: {error}", self.path.display()))
     }
@@ -179,8 +179,8 @@ mod signals {
 
     use super::unfinished;
 
-    /// From now on, a signal that ends the process removes unfinished files first. The process then ends as if the signal had not been
-    /// noticed, so that a shell sees why.
+    /// Makes signals that end the process remove unfinished files first. The process then ends as if the signal had not been noticed,
+    /// so that a shell sees why.
     pub fn clean_up_before_the_end() {
         static ONCE: Once = Once::new();
         ONCE.call_once(|| {

@@ -78,7 +78,7 @@ impl Encoding {
 const READ: &str = "integers of 8, 16, 24, or 32 bits and 32-bit floats can be read: convert it, for example with `ffmpeg -i OLD.wav -c:a \
                     pcm_f32le NEW.wav`";
 
-/// Length of the samples that a program writes which does not know it, because it writes to a pipe. Others write 0.
+/// Length that some programs write when they stream samples to a pipe. They do not know it yet; others write 0.
 const STREAMED: u32 = u32::MAX;
 
 impl Sound {
@@ -212,7 +212,7 @@ struct Format {
     valid_bits: u16,
 }
 
-/// The tag of a format that is named further on in the chunk.
+/// Tag of a format that is named later in the chunk.
 const EXTENSIBLE: u16 = 0xfffe;
 
 impl Format {
@@ -237,7 +237,7 @@ impl Format {
         Ok(Self { tag, channels, rate, frame_bytes, bits, valid_bits })
     }
 
-    /// Returns the encoding, or the name of an encoding that we do not read.
+    /// Returns the encoding, or a message that names an unsupported one.
     fn encoding(&self) -> Result<Encoding, String> {
         let Self { tag, bits, valid_bits, .. } = *self;
         let kind = match (tag, bits) {
@@ -259,7 +259,7 @@ impl Format {
     }
 }
 
-/// Writes channels of equal length as a 32-bit float WAV and returns the largest magnitude.
+/// Writes equally long channels as a 32-bit float WAV. Returns the largest magnitude.
 /// Fails when the sound is longer than a WAV file can be.
 pub fn write(file: &mut (impl Write + Seek), channels: &[Vec<f32>], rate: u32) -> Result<f32> {
     let unwritten = |reason: String| Error::Encode { what: "sound", reason };
@@ -365,7 +365,7 @@ mod tests {
         assert!(read(&folder.path().join("absent.wav")).is_err());
     }
 
-    /// Returns a WAV file with this format and samples, and the lengths that its header has for the whole and for the samples.
+    /// Returns a WAV file with this format and samples. `whole` and `announced` are its headers' lengths.
     fn wav([tag, bits, frame_bytes]: [u16; 3], extension: &[u8], [whole, announced]: [u32; 2], samples: &[u8]) -> Vec<u8> {
         let size = 16 + extension.len() as u32;
         let [tag, bits, frame_bytes, channels] = [tag, bits, frame_bytes, 1].map(u16::to_le_bytes);

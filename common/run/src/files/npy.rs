@@ -31,7 +31,7 @@ const WHAT: &str = "matrix";
 /// Bytes of the longest header. NumPy itself writes about a hundred.
 const LONGEST_HEADER: usize = 1 << 16;
 
-/// Reads the header of a file with two dimensions of f32 values, whichever order they are stored in.
+/// Reads the header of a two-dimensional f32 file in either storage order.
 /// Fails when the file is damaged or holds something else.
 pub fn open(path: &Path) -> Result<Unread> {
     let (file, length) = input_file::open(path, WHAT)?;
@@ -132,13 +132,13 @@ fn header(file: &mut impl Read, length: u64) -> Result<(String, u64), String> {
     Ok((text, (MAGIC.len() + 2 + bytes_of_size + size) as u64))
 }
 
-/// Returns the start of a text from a file, fit for one line of a terminal.
+/// Returns the start of a file's text, fit for one terminal line.
 fn shown(text: &str) -> String {
     let start: String = text.trim().chars().take(80).collect();
     start.escape_debug().to_string().replace("\\'", "'")
 }
 
-/// Returns the kind of the numbers, whether columns are stored one after another, and the shape.
+/// Returns the number type, a flag for column-major order, and the shape.
 fn entries(header: &str) -> Option<(&str, bool, Vec<&str>)> {
     let entry = |key: &str| Some(header.split_once(&format!("'{key}':"))?.1.trim_start());
     // Records of several fields have a list here.

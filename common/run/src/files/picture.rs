@@ -78,7 +78,7 @@ fn decode_png(bytes: &[u8], bad: impl Fn(String) -> Error) -> Result<(u32, u32, 
     Ok((frame.width, frame.height, samples.chunks_exact(pixel_bytes).map(level).collect()))
 }
 
-/// Returns the message for a PNG that ends inside a chunk, or before its last chunk.
+/// Returns the message for a PNG that ends early: inside a chunk, or before its last chunk.
 fn cut_short(bytes: &[u8]) -> Option<String> {
     let found = bytes.len();
     let mut at = SIGNATURE_PNG.len();
@@ -98,7 +98,7 @@ fn cut_short(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Returns the width, height and gray levels of a PGM, in binary (`P5`) or in decimal digits (`P2`).
+/// Returns a PGM's width, height, and gray levels, from binary (`P5`) or decimal (`P2`).
 fn decode_pgm(bytes: &[u8]) -> std::result::Result<(u32, u32, Vec<u8>), String> {
     let damaged = |reason: String| format!("it is a damaged PGM: {reason}");
     let mut rest = &bytes[2..];
@@ -128,7 +128,7 @@ fn decode_pgm(bytes: &[u8]) -> std::result::Result<(u32, u32, Vec<u8>), String> 
     Ok((width, height, samples.into_iter().map(level).collect()))
 }
 
-/// Returns the next number of a PGM's header, after white space and comments.
+/// Returns a PGM header's next number, after white space and comments.
 fn number(rest: &mut &[u8]) -> std::result::Result<u32, String> {
     loop {
         *rest = rest.trim_ascii_start();

@@ -7,7 +7,7 @@ use crate::results::record::{Record, StageRecord};
 use crate::units::{factor, milliseconds};
 use crate::{Measure, Stage, Workload};
 
-/// Values that differ by less than this share are called alike.
+/// Relative difference below which values are called alike.
 const ALIKE: f64 = 0.02;
 
 /// One sentence of a lesson: how `to` differs from `from`, and why.
@@ -49,7 +49,7 @@ impl<W: Workload> Comparison<W> {
         Self { why, ..self }
     }
 
-    /// Says why `to` is not faster, where that depends on the size or on the device.
+    /// Says why `to` is not faster on some sizes or devices.
     pub const fn otherwise(self, why: &'static str) -> Self {
         Self { otherwise: Some(why), ..self }
     }

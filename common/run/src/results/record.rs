@@ -43,8 +43,8 @@ pub struct Record {
     pub stages: Vec<StageRecord>,
 }
 
-/// Kernels with the digests of their stored PTX, which tell whether a kernel has changed since. A kernel is written as the stem of its source
-/// and its name, for example `03-unroll/shared`; one that has no stored PTX yet has no digest.
+/// Kernels with digests of their stored PTX, which reveal changed kernels. A kernel is written as the stem of its source and its name, for
+/// example `03-unroll/shared`; one that has no stored PTX yet has no digest.
 pub type KernelDigests = BTreeMap<String, Option<String>>;
 
 fn digests(kernels: &[Kernel]) -> KernelDigests {
@@ -177,8 +177,8 @@ impl StageRecord {
     }
 }
 
-/// Returns the commit of the source that this binary was built from, with `-dirty` when files differ from it. A binary that runs
-/// away from its repository takes the commit from `UNROLLED_COMMIT`.
+/// Returns the source commit of this binary, with `-dirty` when files differ. A binary that runs away from its repository takes the commit
+/// from `UNROLLED_COMMIT`.
 pub fn commit() -> String {
     if let Some(commit) = compilers::variables::COMMIT.text() {
         return commit;
@@ -214,7 +214,7 @@ mod counters_or_empty {
     }
 }
 
-/// A record made up for the tests of this crate, and a stage of one.
+/// A made-up record for this crate's tests, with a stage.
 #[cfg(test)]
 pub(crate) mod made_up {
     use super::{Record, StageRecord};

@@ -25,7 +25,7 @@ pub struct Row {
     pub outcome: Outcome,
 }
 
-/// Where a stage does its work.
+/// The place where a stage does its work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Place {
@@ -94,7 +94,7 @@ impl Row {
         }
     }
 
-    /// Returns the median time in milliseconds, if the result is verified and was timed.
+    /// Returns the median time in milliseconds of a verified and timed result.
     pub fn median_ms(&self) -> Option<f64> {
         Some(self.measured()?.timing?.median_ms)
     }
@@ -104,7 +104,7 @@ impl Row {
         self.measured()?.counters.as_deref()
     }
 
-    /// Returns the findings in the stage's kernels, whether they are errors or warnings.
+    /// Returns the findings in the stage's kernels, errors and warnings alike.
     pub fn findings(&self) -> &[Finding] {
         match &self.outcome {
             Outcome::Verified(measured) => &measured.warnings,

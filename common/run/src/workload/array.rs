@@ -7,7 +7,7 @@ use crate::{Gpu, Result};
 
 /// An array in the memory of a device, as bytes.
 pub trait DeviceArray {
-    /// Returns its address, which is valid on the stream that everything of ours is enqueued on.
+    /// Returns its address, valid on the stream where we enqueue everything.
     fn address(&self, gpu: &Gpu) -> u64;
 
     /// Returns true if it holds these bytes.

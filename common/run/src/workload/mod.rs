@@ -46,8 +46,7 @@ pub trait Workload: Problem {
     /// Returns the inputs on the device, in the order of [`Problem::inputs`].
     fn input_arrays(buffers: &mut Self::Buffers) -> Vec<&mut dyn DeviceArray>;
 
-    /// Returns true if the inputs on the device are still those of the host. A stage that overwrites its inputs would spoil every
-    /// stage after it.
+    /// Returns true if the device's inputs still equal the host's. A stage that overwrites its inputs would spoil every stage after it.
     fn inputs_intact(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Result<bool> {
         for (array, (_, bytes)) in Self::input_arrays(buffers).into_iter().zip(self.inputs()) {
             if !array.holds(gpu, bytes)? {
@@ -57,7 +56,7 @@ pub trait Workload: Problem {
         Ok(true)
     }
 
-    /// Overwrites the inputs on the device, so that a stage that claims to copy them there really has to.
+    /// Overwrites the device's inputs, so that a stage must really copy them.
     fn spoil_inputs(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Result<()> {
         for (array, (_, bytes)) in Self::input_arrays(buffers).into_iter().zip(self.inputs()) {
             array.write(gpu, &bytes.iter().map(|byte| !byte).collect::<Vec<u8>>())?;
@@ -65,7 +64,7 @@ pub trait Workload: Problem {
         Ok(())
     }
 
-    /// Returns the addresses of the arrays that a kernel may be given, by name.
+    /// Returns the addresses of arrays that a kernel may receive, by name.
     fn addresses(&self, gpu: &Gpu, buffers: &mut Self::Buffers) -> Vec<(&'static str, u64)> {
         let inputs = Self::input_arrays(buffers).into_iter().zip(self.inputs());
         let mut addresses: Vec<_> = inputs.map(|(array, (name, _))| (name, array.address(gpu))).collect();
@@ -93,10 +92,10 @@ impl<W: Problem> Plan<W> {
     }
 }
 
-/// Delivers verified outputs, one per part of the plan, for example to a sound file. Returns one line that says where they went.
+/// Function that delivers verified outputs (one per part of the plan), for example to a file. Returns one line that says where they went.
 pub type Delivery<W> = Box<dyn FnOnce(&[W], &[Vec<f32>]) -> Result<String>>;
 
-/// Returns the size that was asked for, or else a teaching size on the simulator and a headline size on a GPU, if it fits in memory.
+/// Returns the requested or default size, if it fits in memory. The default is `teaching` on the simulator and `headline` on a GPU.
 fn size_for<S: Copy>(gpu: &Gpu, asked: Option<S>, [teaching, headline]: [S; 2], footprint: fn(S) -> Footprint) -> Result<S> {
     let size = asked.unwrap_or(if gpu.is_simulated() { teaching } else { headline });
     check_memory(footprint(size), gpu)?;

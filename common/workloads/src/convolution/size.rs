@@ -9,10 +9,10 @@ use crate::problem::Footprint;
 /// The original tutorial's size.
 pub const SEED_SIZE: Size = Size { outputs: 294_912, taps: 32_768 };
 
-/// Shows every effect, and a simulated GPU finishes all rows of chapter 01 within seconds on two cores.
+/// Size that shows every effect and is quick to simulate. All rows of chapter 01 take seconds on two cores.
 pub const TEACHING_SIZE: Size = Size { outputs: 16_384, taps: 1024 };
 
-/// Kernels count samples with 32 bits, and an index must stay free for the end of the last block.
+/// Most samples that kernels can count with 32 bits. An index must stay free for the end of the last block.
 pub const MOST_SAMPLES: u64 = 1 << 31;
 
 /// The number of outputs, and of taps for each output.

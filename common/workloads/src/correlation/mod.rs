@@ -86,8 +86,8 @@ pub struct Correlation {
 }
 
 impl Correlation {
-    /// Generates an image in which the template is hidden, the same for the same seed on every machine: once unchanged and,
-    /// where it fits, brighter and with less contrast.
+    /// Generates an image that hides the template. It is the same for a seed on every machine. The template is there once unchanged
+    /// and, where it fits, brighter and with less contrast.
     pub fn random(size: Size, border: Border, seed: u64) -> Self {
         let (image, template) = scene::generate(size, seed);
         Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), oracle: OnceLock::new() }
@@ -145,7 +145,7 @@ impl Correlation {
         }
     }
 
-    /// Column and row of the image under the template's upper left corner at output (0, 0): zero, or negative with [`Border::Clamp`].
+    /// Returns the (column, row) under the template's upper left corner at output (0, 0): zero, or negative with [`Border::Clamp`].
     pub fn corner(&self) -> (i32, i32) {
         match self.border {
             Border::Valid => (0, 0),
@@ -153,7 +153,7 @@ impl Correlation {
         }
     }
 
-    /// Returns the part of the image under the template at an output, without what is outside the image.
+    /// Returns the part of an output's window that is inside the image.
     pub fn window(&self, x: u32, y: u32) -> Rectangle {
         let span = |at: u32, corner: i32, length: u32, size: u32| {
             let start = i64::from(at) + i64::from(corner);

@@ -18,7 +18,7 @@ pub const LONGEST_SIDE: u32 = 1 << 18;
 /// The size at which results are compared. The original text names none.
 pub const HEADLINE_SIZE: Size = Size { image: (2048, 2048), template: (52, 52) };
 
-/// Shows every effect, and a simulated GPU finishes all rows of the chapter within seconds on two cores.
+/// Size that shows every effect and is quick to simulate. All rows of the chapter take seconds on two cores.
 pub const TEACHING_SIZE: Size = Size { image: (128, 96), template: (21, 19) };
 
 /// Width and height of an image and of a template.

@@ -78,8 +78,8 @@ impl Matmul {
         &self.b
     }
 
-    /// Returns the largest `sum |a[i][l] * b[l][j]|` of all outputs, or an upper bound where the oracle is sampled. A relative
-    /// error of all factors moves an output by at most that fraction of this sum.
+    /// Returns the largest `sum |a[i][l] * b[l][j]|` of all outputs. With a sampled oracle, it is an upper bound. A relative error
+    /// of all factors moves an output by at most that fraction of this sum.
     pub fn largest_magnitudes(&self) -> f64 {
         self.outcome().largest_magnitudes
     }

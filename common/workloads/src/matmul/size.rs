@@ -10,7 +10,7 @@ use crate::problem::Footprint;
 /// Rows and columns of the largest matrices: a grid has 65 535 blocks in its second dimension, and the smallest tile has 16 rows.
 pub const LONGEST_SIDE: u32 = 65_535 * 16;
 
-/// Columns of `A` and rows of `B` at most, so that a kernel can look a tile ahead with 31 bits.
+/// Most columns of `A` and rows of `B`. A kernel looks a tile ahead with 31 bits.
 pub const DEEPEST: u32 = 1 << 30;
 
 /// The size at which results are compared.
@@ -19,7 +19,7 @@ pub const HEADLINE_SIZE: Size = Size { m: 4096, n: 4096, k: 4096 };
 /// The original's example: a result of 80 x 48. It does not tell `k`; 64 is four of its tiles.
 pub const SEED_SIZE: Size = Size { m: 80, n: 48, k: 64 };
 
-/// Shows every effect, and a simulated GPU finishes all rows of the chapter within seconds on two cores.
+/// Size that shows every effect and is quick to simulate. All rows of the chapter take seconds on two cores.
 pub const TEACHING_SIZE: Size = Size { m: 256, n: 256, k: 128 };
 
 /// The sizes of a product of matrices.
@@ -56,7 +56,7 @@ impl FromStr for Size {
 }
 
 impl Size {
-    /// Returns the size of the product of two matrices of these rows and columns.
+    /// Returns the size of the product of two matrices, given as (rows, columns).
     pub fn of_product(a: (usize, usize), b: (usize, usize)) -> Result<Self> {
         let asked = format!("the product of {} x {} and {} x {} numbers", a.0, a.1, b.0, b.1);
         let wrong = |reason: String| Err(NoSuchSize::new(asked, reason));

@@ -60,7 +60,7 @@ pub struct WindowSums {
 }
 
 impl WindowSums {
-    /// Generates gray levels of 8 bits, the same for the same seed on every machine.
+    /// Generates 8-bit gray levels, the same on every machine for a seed.
     pub fn random(size: Size, window: u32, border: Border, seed: u64) -> Result<Self> {
         size.check(window)?;
         Ok(Self { origin: Origin::Seed(seed), ..Self::new(size.generate(seed), window, border)? })
@@ -110,8 +110,8 @@ impl WindowSums {
         self.columns().len() as u64 * u64::from(self.image.height)
     }
 
-    /// Returns how far off a stage may be that adds in f32, in whatever order, squares that are off by some units in the last
-    /// place.
+    /// Returns the error bound of a stage that adds in f32. It may add in any order, and its squares may be off by `units_of_squares` units in
+    /// the last place.
     ///
     /// Exact squares are integers, and so are their sums: exact up to 2^24. Otherwise each term `x²` has gone through the rounding of itself,
     /// of which a unit in the last place counts twice, and of `w - 1` additions at most, so that with `n` roundings the error is below
@@ -169,7 +169,7 @@ impl Problem for WindowSums {
     }
 
     fn part(&self, multiply_adds: u64) -> Option<Self> {
-        /// A pixel takes as long as so many multiply-adds elsewhere, because kernels add up its window.
+        /// Cost of a pixel in multiply-adds, as kernels add up its window.
         const OF_A_PIXEL: u64 = 64;
         // Whole rows of the picture, with the same window.
         let rows = multiply_adds / OF_A_PIXEL / u64::from(self.image.width);

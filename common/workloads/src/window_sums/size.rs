@@ -8,13 +8,13 @@ use crate::border::sides;
 use crate::error::{NoSuchSize, Result};
 use crate::problem::Footprint;
 
-/// No sum of squares is as large.
+/// Bound that every sum of squares is below.
 pub const SUMS_BELOW: u64 = 1 << 32;
 
 /// Pixels of the largest image: 31 bits must be enough to count twice that many outputs.
 pub const MOST_IMAGE_PIXELS: u64 = 1 << 29;
 
-/// Rows of the highest image, and blocks of a grid in its second dimension.
+/// Most rows of an image, and blocks in a grid's second dimension.
 pub const MOST_ROWS: u32 = 65_535;
 
 /// The size at which results are compared. The original text names a window of 15 and no size.
@@ -23,7 +23,7 @@ pub const HEADLINE_SIZE: Size = Size { width: 8192, height: 8192 };
 /// Pixels of the window, if nothing else is asked for: that of the original text.
 pub const DEFAULT_WINDOW: u32 = 15;
 
-/// Shows every effect, and a simulated GPU finishes all rows of the chapter within seconds on two cores.
+/// Size that shows every effect and is quick to simulate. All rows of the chapter take seconds on two cores.
 pub const TEACHING_SIZE: Size = Size { width: 1024, height: 24 };
 
 /// The pixels of an image.

@@ -15,7 +15,7 @@ use super::session::{Session, say, say_failed, short};
 use crate::attempt::Attempt;
 use crate::error::{Error, Result};
 
-/// How often `--watch` looks whether the file has changed.
+/// Interval at which `--watch` looks for changes of the file.
 const POLL: Duration = Duration::from_millis(200);
 const SAMPLES: usize = 15;
 
@@ -78,7 +78,7 @@ impl<W: Workload> Session<'_, W> {
         Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Checks whenever the copy has changed, each time in a process of its own, because a kernel that faults takes its driver with it.
+    /// Checks the copy after each change, in a separate process each time. A kernel that faults takes its driver with it.
     pub fn watch(&self) -> Result<ExitCode> {
         let path = self.workspace.copy(self.exercise);
         let program = this_program()?;

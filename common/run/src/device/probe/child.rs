@@ -15,10 +15,10 @@ const ARGUMENT: &str = "--try-the-driver-in-a-child-process";
 /// The line that the child prints if it survives. A library may print lines of its own before it.
 const SURVIVED: &str = "the driver answered";
 
-/// How long nothing is said about the wait.
+/// Time that we wait for the child before we report it.
 const SILENCE: Duration = Duration::from_secs(3);
 
-/// True once [`serve`] was called, so that the program can be started again.
+/// Flag that [`serve`] was called, so the program can be started again.
 static CAN_START_ITSELF: AtomicBool = AtomicBool::new(false);
 
 /// The outcome of the child.
@@ -32,7 +32,7 @@ pub enum Fate {
     Hung,
 }
 
-/// Runs `attempt` and ends the process, if the process is such a child. Otherwise remembers that the program can be started again.
+/// Runs `attempt` and exits, if the process is such a child. Otherwise remembers that the program can be started again.
 pub fn serve(attempt: impl FnOnce()) {
     if env::args_os().nth(1).is_some_and(|argument| argument == ARGUMENT) {
         attempt();

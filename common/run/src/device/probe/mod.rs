@@ -23,10 +23,10 @@ use child::Fate;
 /// The oldest CUDA version whose driver we can use, as `cuDriverGetVersion` counts. The bindings are made for it.
 pub const OLDEST_CUDA: u32 = 12_000;
 
-/// The driver library's own file name, not the `libcuda.so` that cudarc asks for first. Once the loader knows a library by that name, it
-/// hands it to cudarc, and the simulator may still need the name.
+/// The driver library's own file names, not cudarc's first choice, `libcuda.so`. Once the loader knows a library by that name, it hands
+/// it to cudarc, and the simulator may still need the name.
 const DRIVER_NAMES: &[&str] = if cfg!(windows) { &["nvcuda.dll"] } else { &["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"] };
-/// The name under which cudarc will find the driver, if it exists next to [`DRIVER_NAMES`].
+/// The name that cudarc finds the driver by, if it exists. The file is next to [`DRIVER_NAMES`].
 const NAME_FOR_CUDARC: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so" };
 
 const SUCCESS: c_int = 0;
@@ -78,7 +78,7 @@ pub enum Unusable {
     Broken { what: String, reason: String },
 }
 
-/// How long to wait for the driver. One with eight GPUs that are idle takes about ten seconds.
+/// Seconds to wait for the driver. One with eight GPUs that are idle takes about ten seconds.
 const SECONDS: u64 = 30;
 
 /// Lets [`probe`] start this program again as a child. `main` calls this first, before it reads its arguments; in the child, it does not
@@ -196,7 +196,7 @@ impl Driver {
         self.check(&format!("making a context on {name}"), unsafe { (self.context_retain)(&mut context, device) })
     }
 
-    /// cudarc asks the loader for another name than we do. If a CUDA toolkit's stub has that name, cudarc would get the stub.
+    /// Checks that cudarc finds no stub of a CUDA toolkit. cudarc asks the loader for another name than we do.
     fn check_what_cudarc_finds(&self) -> Result<(), Unusable> {
         // SAFETY: loading runs the library's initializers, which cudarc will run as well when it loads the same name.
         let Ok(library) = (unsafe { Library::new(NAME_FOR_CUDARC) }) else { return Ok(()) };
@@ -231,7 +231,7 @@ fn broken(what: &str, reason: String) -> Unusable {
     Unusable::Broken { what: what.to_owned(), reason }
 }
 
-/// Returns true if the loader's words say that the library itself is missing, and not one that it needs.
+/// Returns true if the loader cannot find the library itself (not a dependency of it).
 fn is_missing(reason: &str) -> bool {
     let asked =
         DRIVER_NAMES.iter().any(|name| reason.starts_with(&format!("{name}: cannot open shared object file: No such file")));
@@ -243,7 +243,7 @@ fn driver_release() -> Option<String> {
     release_in(&std::fs::read_to_string("/proc/driver/nvidia/version").ok()?)
 }
 
-/// Returns the first word with the form of a release in the kernel module's line about itself.
+/// Returns the first release number in the kernel module's line about itself.
 fn release_in(text: &str) -> Option<String> {
     let is_release = |word: &&str| {
         let numbers: Vec<&str> = word.split('.').collect();

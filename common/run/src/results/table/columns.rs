@@ -35,7 +35,7 @@ use Column::{
     Accuracy, BankConflicts, BoundBy, BytesMoved, Clocks, Count, Factor, Instructions, LoadSectors, OfCeiling, Rate, SpeedUp, Time,
 };
 
-/// The columns that every chapter's table can have in the book, from left to right.
+/// Possible columns of a chapter's table in the book, left to right.
 pub const COLUMNS: [Column; 10] =
     [Time, Rate, OfCeiling, SpeedUp, Instructions, LoadSectors, BytesMoved, BankConflicts, BoundBy, Accuracy];
 
@@ -159,7 +159,7 @@ fn less_clocks(record: &Record, stage: &StageRecord) -> Option<String> {
     Some(factor(first / clocks(record, stage)?))
 }
 
-/// Words that are written as one, each with a capital, with dashes between them: `SectorsLoaded` is `sectors-loaded`.
+/// Converts joined capitalized words to lower case with dashes: `SectorsLoaded` is `sectors-loaded`.
 fn dashed(words: &str) -> String {
     let mut name = String::new();
     for letter in words.chars() {
@@ -171,20 +171,20 @@ fn dashed(words: &str) -> String {
     name
 }
 
-/// Returns the sectors per load, and how many it would take if the lanes' bytes were contiguous.
+/// Returns the sectors per load, and their number for contiguous bytes.
 fn load_sectors(stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     Some(format!("{} ({})", significant(counters.sectors_per_load()?), significant(counters.ideal_sectors_per_load()?)))
 }
 
-/// Returns nothing for kernels that use no shared memory.
+/// Returns the bank conflicts, or nothing for kernels without shared memory.
 fn bank_conflicts(stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     let requests = counters.shared_load_requests + counters.shared_store_requests;
     (requests > 0).then(|| count(counters.bank_conflicts()))
 }
 
-/// Returns the two parts of the simulated chip that need the most time, as shares of the bottleneck.
+/// Returns the simulated chip's two busiest parts, as shares of the bottleneck.
 fn bound_by(record: &Record, stage: &StageRecord) -> Option<String> {
     let bound = record.bound(stage)?;
     let shares = bound.shares().take(2).map(|(unit, share)| format!("{unit} {:.0} %", 100.0 * share));

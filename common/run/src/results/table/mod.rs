@@ -17,7 +17,7 @@ use crate::measure::Measure;
 use crate::results::record::Record;
 use columns::{COLUMNS, Column, SKIPPED, YES, by_importance, in_order, verdict};
 
-/// How a table is drawn.
+/// The form in which a table is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drawing {
     /// With lines, for a terminal.
@@ -86,7 +86,7 @@ pub fn for_page(record: &Record) -> ForPage {
     ForPage { table: content.draw(Drawing::Markdown, !verified), notes }
 }
 
-/// Finds out whether a table of a chapter with this lesson can have these columns, before anything runs.
+/// Checks that a chapter's table can have these columns, before anything runs. `lesson` has the measures of the chapter's lesson.
 pub fn check(names: &[String], lesson: &[Measure]) -> Result<(), UnknownColumn> {
     let known: Vec<String> = in_order(lesson).into_iter().map(Column::name).collect();
     match names.iter().find(|name| !known.contains(name)) {
@@ -122,7 +122,7 @@ pub fn fit(record: &Record, wish: Wish<'_>) -> Fitted {
 
 const STAGE: &str = "stage";
 const VERIFIED: &str = "verified";
-/// The meaning of the simulator's columns of clocks, so that they are not taken for a measurement.
+/// Explanation of the simulator's clock columns, which are not measurements.
 const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck needs, not a measured time. Factor: how many times fewer than the \
                       first kernel's.";
 
@@ -164,7 +164,7 @@ impl Content {
         Self { columns: columns.collect(), rows: rows.collect() }
     }
 
-    /// Shortens the verdicts of skipped and of sampled stages, and returns the lines that explain them.
+    /// Shortens verdicts of skipped and sampled stages, and returns their explanations.
     fn shorten_verdicts(&mut self, record: &Record) -> Vec<String> {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
         let mut sampled = None;
@@ -184,7 +184,7 @@ impl Content {
         sampled.into_iter().chain(skipped).collect()
     }
 
-    /// Puts the ceiling into the title where all shares are of the same one.
+    /// Moves the ceiling into the title if all shares agree on it.
     fn name_ceiling(&mut self) {
         let Some(shares) = self.columns.iter_mut().find(|filled| filled.column == Column::OfCeiling) else { return };
         let of = |cell: &String| cell.split_once(" of ").map(|(_, ceiling)| format!(" of {ceiling}"));
@@ -195,7 +195,7 @@ impl Content {
         }
     }
 
-    /// Takes out the columns that say the same in every one of several rows, and returns a sentence for each.
+    /// Removes columns with the same text in each of several rows. Returns a sentence for each column.
     fn take_same(&mut self) -> Vec<String> {
         let is_same = |filled: &Filled| {
             let first = &filled.cells[0];
@@ -206,7 +206,7 @@ impl Content {
         same.into_iter().map(|filled| format!("In every row, {}: {}.", in_one_line(&filled.title), filled.cells[0])).collect()
     }
 
-    /// Wraps titles and verdicts, and chooses the columns of `order` that fit a width.
+    /// Wraps titles and verdicts, and chooses columns of `order` that fit.
     fn narrow(&mut self, order: &[Column], width: usize) -> Vec<Column> {
         for filled in &mut self.columns {
             let cells = filled.cells.iter().map(|cell| width_of(cell));
@@ -255,7 +255,7 @@ impl Content {
         }
     }
 
-    /// Says in a Markdown table that the columns of numbers end at the right.
+    /// Marks the columns of numbers in a Markdown table as right-aligned.
     fn aligned(&self, table: &str) -> String {
         let rule = |line: &str| {
             let dashes = line.trim_matches('|').split('|').enumerate().map(|(index, dashes)| {
@@ -270,7 +270,7 @@ impl Content {
     }
 }
 
-/// Returns the width of a column with the line to its left and a space on either side.
+/// Returns a column's width with its left border and two spaces.
 fn in_frame(width: usize) -> usize {
     width + 3
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::files::atomic_file::AtomicFile;
 use crate::files::picture::write_png;
 
-/// Reports the best matches of a run, `most` at most, and draws them into a file if one was asked for.
+/// Reports a run's best matches (at most `most`), and draws them into `file`.
 pub(super) fn report(correlation: &Correlation, coefficients: &[f32], most: usize, file: Option<AtomicFile>) -> Result<String> {
     let matches = best_matches(correlation, coefficients, most);
     let describe = |found: &Match| {
@@ -27,8 +27,8 @@ pub(super) fn report(correlation: &Correlation, coefficients: &[f32], most: usiz
 
 const FRAME: [u8; 3] = [255, 196, 0];
 
-/// Returns the coefficients as colors, black where there is no correlation, toward white for the template and toward blue for its
-/// negative, with a frame around every match: as large as the template, with its corner (or with `clamp` its middle) at the match.
+/// Returns the coefficients as colors, with a frame around every match. No correlation is black, the template white, its negative
+/// blue. A frame is as large as the template, with its corner (or with `clamp` its middle) at the match.
 fn heat_map(correlation: &Correlation, coefficients: &[f32], matches: &[Match]) -> Vec<u8> {
     let (columns, rows) = correlation.outputs();
     let mut rgb: Vec<u8> = coefficients.iter().flat_map(|&coefficient| color(coefficient)).collect();

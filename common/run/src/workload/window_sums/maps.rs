@@ -6,7 +6,7 @@ use crate::files::picture::write_png;
 use crate::units::significant;
 use workloads::window_sums::WindowSums;
 
-/// The largest standard deviation that gray levels of 8 bits can have, half of them black and half of them white.
+/// Largest standard deviation of 8-bit gray levels: half black, half white.
 const LARGEST_DEVIATION: f64 = 128.0;
 
 /// Writes the pictures that were asked for: the variances, and black and white ([`binary`]).
@@ -37,7 +37,7 @@ pub(super) fn write(
     Ok(said.join("; "))
 }
 
-/// Returns the mean and the variance over the window around each pixel, from a verified output; `None` where there are no sums.
+/// Returns each pixel's window mean and variance, from a verified output; `None` where there are no sums.
 fn moments<'a>(sums: &'a WindowSums, output: &'a [f32]) -> impl Iterator<Item = Option<(f64, f64)>> + 'a {
     let (row, window) = (sums.image().width as usize, f64::from(sums.window()));
     let (sum, squares) = output.split_at(sums.image().pixels.len());
@@ -49,7 +49,7 @@ fn moments<'a>(sums: &'a WindowSums, output: &'a [f32]) -> impl Iterator<Item = 
     })
 }
 
-/// Returns the variance over the window around each pixel, from a verified output; `None` where there are no sums.
+/// Returns each pixel's window variance, from a verified output; `None` where there are no sums.
 pub fn variances(sums: &WindowSums, output: &[f32]) -> Vec<Option<f64>> {
     moments(sums, output).map(|moments| moments.map(|(_, variance)| variance)).collect()
 }
