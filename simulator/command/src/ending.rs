@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Write, stderr, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A result, or the reason why the subcommand could not do its work.
+/// A result, or the reason why the subcommand could not work.
 pub type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 /// The exit status of a subcommand.

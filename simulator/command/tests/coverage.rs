@@ -35,7 +35,7 @@ fn example_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/coverage")
 }
 
-/// A line for a shell that runs the programs below, each in a process of its own.
+/// Returns a shell command that runs each program below in another process.
 fn processes(programs: &[&str]) -> String {
     let exe = std::env::current_exe().unwrap();
     let runs = programs.iter().map(|program| format!("'{}' --quiet --ignored --exact {program} >&2", exe.display()));
@@ -66,7 +66,7 @@ fn walks() {
     stream.synchronize().unwrap();
 }
 
-/// Cases 0 to 2 of `choose`, and `guard` with a limit that no thread reaches. The module is loaded twice.
+/// Launches cases 0 to 2 of `choose`, and `guard` below its limit. The module is loaded twice.
 #[test]
 #[ignore = "a program that other tests run"]
 fn chooses() {
@@ -96,7 +96,7 @@ fn fails() {
     stream.synchronize().unwrap();
 }
 
-/// The numbers from 0 to 1023, limited to the range from -1 to 100.
+/// Limits the numbers from 0 to 1023 to -1 through 100.
 #[test]
 #[ignore = "a program that other tests run"]
 fn clamps() {

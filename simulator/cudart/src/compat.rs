@@ -20,7 +20,7 @@ pub enum Version {
     Cuda13,
 }
 
-/// The versions, with the end of the library's name and what `cudaRuntimeGetVersion` returns. CUDA 14: one more line.
+/// The versions with their library suffix and the result of `cudaRuntimeGetVersion`. CUDA 14: one more line.
 const VERSIONS: [(Version, &str, i32); 2] = [(Version::Cuda12, ".so.12", 12000), (Version::Cuda13, ".so.13", 13000)];
 
 impl Version {

@@ -74,7 +74,7 @@ pub fn emit(module: &mut Module, options: &Options) -> Result<String> {
     Ok(emitter.finish())
 }
 
-/// Returns the limits of each kernel's launch, from attributes and from older annotations, which also name the kernels.
+/// Returns the launch limits of each kernel. They come from attributes and from older annotations, which also name the kernels.
 fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, BTreeMap<&'static str, [Option<i64>; 3]>> = BTreeMap::new();
     let mut kernels = BTreeSet::new();

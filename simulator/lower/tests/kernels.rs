@@ -186,7 +186,7 @@ const FEATURES: [Row; 5] = [
     ("features", "doubles", [1, 1, 1], [64, 1, 1], 0, "f64 o128 o256"),
 ];
 
-/// Kernels whose counts of accesses differ from those of clang's back end, each with the reason.
+/// Kernels whose access counts differ from clang's back end, with the reasons.
 const DIFFERENT: [(&str, &str, &str); 6] = [
     ("03-unroll/exercises/3-four-values", "convolve", "clang splits a load of four values into two pairs"),
     ("features", "calls", "a function reads structures where they were passed, and LLVM's back end copies them to local memory"),

@@ -108,7 +108,7 @@ fn number<T: std::str::FromStr>(text: &str) -> T {
     text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
 }
 
-/// A small generator, so that inputs are irregular and the same in every run.
+/// A small generator of irregular inputs, the same in every run.
 pub struct Numbers(pub u64);
 
 impl Numbers {

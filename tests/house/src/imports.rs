@@ -48,7 +48,7 @@ fn packages() -> BTreeMap<String, (String, toml::Table)> {
     members().into_iter().map(package).collect()
 }
 
-/// The packages that a manifest names in tables whose names end with one of these, on any system.
+/// Returns the packages that a manifest depends on, on any system. Only tables whose names end with one of `kinds` count.
 fn dependencies_of(manifest: &toml::Table, kinds: &[&str]) -> BTreeSet<String> {
     // A dependency may have a shorter name than its package.
     let shared = &self::manifest("")["workspace"]["dependencies"];
@@ -156,7 +156,7 @@ fn cycles(start: &Path) -> Vec<String> {
     circles.into_iter().map(line).collect()
 }
 
-/// A module's path from the root of its crate, which itself is `[]`.
+/// A module's path from its crate's root, which itself is `[]`.
 type Module = Vec<String>;
 
 /// The contents of a module's file.
@@ -167,7 +167,7 @@ struct Source {
     reexports: BTreeMap<String, Vec<String>>,
 }
 
-/// The modules of a crate that have files of their own, without those that only tests have.
+/// Returns the modules of a crate that have files of their own. Modules that only tests have are left out.
 fn modules(start: &Path) -> BTreeMap<Module, Source> {
     let mut modules = BTreeMap::new();
     let mut open: Vec<(Module, PathBuf)> = vec![(Vec::new(), start.to_owned())];
@@ -309,7 +309,7 @@ fn children(code: &str) -> BTreeSet<String> {
     statements.filter_map(name).collect()
 }
 
-/// A file's code without comments, strings, and the unit tests at its end.
+/// Returns a file's code without comments, strings, and final unit tests.
 fn code(text: &str) -> String {
     // The unit tests of a file, which another file's tests may use.
     let tests = text.find("mod tests {").and_then(|at| text[..at].rfind("#[cfg(test)]"));

@@ -11,7 +11,7 @@ pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// All files with this extension below the folders, without those that cargo and mdBook make.
+/// Returns all files with this extension below the folders. Files that cargo and mdBook make are left out.
 pub fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
     fn walk(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
         let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -54,7 +54,7 @@ pub fn members() -> Vec<String> {
     patterns.into_iter().flat_map(folders).collect()
 }
 
-/// The stems of a folder's files with this extension, or the names of its folders if the extension is `None`.
+/// Returns the stems of a folder's files with this extension. For `None`, it returns the names of the folder's folders.
 pub fn stems(folder: &str, extension: Option<&str>) -> BTreeSet<String> {
     fs::read_dir(root().join(folder))
         .unwrap_or_else(|error| panic!("{folder}: {error}"))

@@ -67,7 +67,7 @@ fn no_file_is_included_by_its_path_and_no_dead_code_is_allowed() {
     }
 }
 
-/// The most lines of a file, and of a file that was longer before there was this limit.
+/// The most lines of a file, and of one that predates this limit.
 const MOST_LINES: usize = 450;
 const MOST_LINES_OF_LONGER: usize = 700;
 
@@ -142,7 +142,8 @@ fn paths_of_tests(folder: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Without anything to run, an executable would be linked and started, and rustdoc would read the whole crate.
+/// Requires a target to be tested only if it has tests. Otherwise an executable is linked and started, and rustdoc reads the whole
+/// crate.
 #[test]
 fn a_target_is_tested_if_and_only_if_it_has_tests() {
     let is_tested = |files: &[PathBuf]| files.iter().any(|file| read(file).contains(concat!("#[", "test]")));

@@ -27,13 +27,13 @@ fn barrier_of_warp(mutant: &Mutant) -> bool {
     mutant.operator == Operator::RemoveBarrier && opcode(mutant).starts_with("bar.warp.")
 }
 
-/// Removes each barrier of each kernel that a chapter's stages launch, in turn; the stage must fail each time, or be warned of a race
-/// within a warp where the barrier orders nothing else. Returns the stage of each barrier, and what was said of it.
+/// Removes each barrier of each kernel in a chapter's stages, in turn; the stage must fail each time, or be warned of a race within a
+/// warp where the barrier orders nothing else. Returns the stage of each barrier, and what was said of it.
 fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'static str, String)> {
     each_of_kind_is_needed(barrier, chapter.sources, chapter.stages, workload)
 }
 
-/// Does the same with the barriers of one kind, in the kernels of some stages.
+/// Removes, in turn, the barriers of one kind in some stages' kernels.
 fn each_of_kind_is_needed<W: Workload>(
     kind: Choice,
     sources: &[&'static Source],
@@ -64,7 +64,7 @@ fn no_barrier_of_a_transform_can_be_removed_not_even_those_of_a_warp() {
     assert_eq!((missed(barrier, 4097), missed(barrier_of_warp, 4097)), (2, 2));
 }
 
-/// Without a barrier, some of these kernels wait for each other without end, and after that fault the process has no use of the device.
+/// Removes the barriers of products. Some kernels then wait without end, and that fault makes the device useless to the process.
 #[test]
 #[ignore = "started by the next test, in a process of its own"]
 fn own_process_products() {
@@ -98,7 +98,7 @@ fn races_are_found() -> bool {
     with_gpu(|gpu| gpu.is_simulated())
 }
 
-/// Filters of more than two tiles, so that one tile overwrites another and the last tile is partial.
+/// Makes a filter of more than two tiles. One tile overwrites another, and the last tile is partial.
 fn long(tile: u32) -> Convolution {
     Convolution::random(Size { outputs: 300, taps: 2 * tile + 1 }, 13)
 }

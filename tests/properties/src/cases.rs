@@ -77,8 +77,8 @@ fn pixels(count: usize, window: u32) -> impl Strategy<Value = Vec<i32>> {
     ]
 }
 
-/// Windows of these widths on images of up to `most_places` places per row and a few rows: single rows and columns, windows as wide
-/// as the image, and rows that end around a block of threads.
+/// Draws windows of these widths on images of a few rows. A row has up to `most_places` places. There are single rows and columns, windows
+/// as wide as the image, and rows that end around a block of threads.
 pub fn window_sums(windows: impl Strategy<Value = u32>, most_places: usize) -> impl Strategy<Value = WindowSums> {
     (windows, length(kernels::window_sums::BLOCK as usize, most_places), 1..=4_usize, any::<bool>())
         .prop_flat_map(|(window, places, height, clamp)| {

@@ -21,7 +21,7 @@ fn wide(record: &Record, lesson: &[Measure]) -> Fitted {
     fit_to(record, lesson, usize::MAX)
 }
 
-/// The saved records of every chapter's run of its own size, each with what the chapter's lesson compares.
+/// Returns the saved records of every chapter's run of its own size. Each comes with what the chapter's lesson compares.
 fn records() -> Vec<(String, Record, Vec<Measure>)> {
     let lessons = [
         ("01-conv-naive", measures(conv_naive::CHAPTER.lesson)),

@@ -37,7 +37,7 @@ const ONE_BLOCK: &str =
 /// The instructions that were taken out, by kernel, line, and opcode; true if a stage missed one.
 type Missed = BTreeMap<(&'static str, u32, String), bool>;
 
-/// Takes out what orders the kernels of some stages, in turn, as long as nobody has missed it. Returns the stages with something left that
+/// Removes, in turn, instructions that order some stages' kernels. It skips those already missed. Returns the stages with something left that
 /// nobody has missed. Many of these kernels end in a fault, after which the process has no use of the device.
 fn take_out<W: Workload>(
     missed: &mut Missed,

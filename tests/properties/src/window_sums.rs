@@ -30,7 +30,7 @@ fn by_prefix_sums(sums: &WindowSums) -> Vec<Option<i128>> {
     of_powers(1).chain(of_powers(2)).collect()
 }
 
-/// The output of a stage that squares and adds in f32, in this order; poison where there is no output.
+/// Returns the output of a stage that squares and adds in f32: in this order, with poison where there is no output.
 fn in_f32(sums: &WindowSums, reversed: bool) -> Vec<f32> {
     let half = i64::from(sums.window() / 2);
     let width = sums.image().width as usize;

@@ -49,7 +49,7 @@ impl Format {
     }
 }
 
-/// Shows the value of a register in a lane, before the instruction at a position.
+/// Shows a lane's value of a register, before the instruction at `position`.
 pub fn in_lane(trace: &Trace, register: &str, lane: u32, position: usize, format: Option<Format>) -> String {
     let values = trace.values(register, position).filter(|_| trace.is_written(register, lane, position));
     let Some(values) = values else { return "nothing yet".to_owned() };
@@ -60,7 +60,7 @@ pub fn in_lane(trace: &Trace, register: &str, lane: u32, position: usize, format
     shown(values, lane, format.unwrap_or_else(usual))
 }
 
-/// Describes what the instruction at a position reads and writes in a lane.
+/// Describes the values that an instruction reads and writes in a lane.
 pub fn effect(trace: &Trace, position: usize, lane: u32) -> String {
     let Some((step, _)) = trace.step(position) else { return String::new() };
     let mut written: Vec<&str> = trace.results(position).iter().map(String::as_str).collect();

@@ -20,7 +20,7 @@ impl Transcript {
         Self { text: String::new(), names: Vec::new() }
     }
 
-    /// Shows a name for a path, such as `FOLDER` for a temporary folder.
+    /// Shows a name instead of a path, such as `FOLDER` (for a temporary folder).
     pub fn naming(mut self, path: &Path, name: &'static str) -> Self {
         self.names.push((path.display().to_string(), name));
         self

@@ -69,7 +69,7 @@ fn of_array(array: sys::CUarray) -> sys::CUDA_RESOURCE_DESC {
     resource
 }
 
-/// A loaded module, and memory for what its kernels are told and what they answer.
+/// A loaded module, and memory for its kernels' inputs and answers.
 struct Images {
     module: sys::CUmodule,
 }
@@ -108,7 +108,7 @@ fn first(answers: Vec<[f32; 4]>) -> Vec<f32> {
     answers.into_iter().map(|[first, ..]| first).collect()
 }
 
-/// Each level of the array has one value, so the value says which level was read.
+/// Gives each level one value, which shows the level that was read.
 #[test]
 fn a_level_of_detail_chooses_a_smaller_copy() {
     in_own_process(|| {

@@ -10,7 +10,7 @@ use crate::support::{INCREMENT, OK, cu, garbage, in_own_process, raw_context, ra
 /// The variable that tells the other process what to do.
 const TOLD: &str = "SIMCUDA_TEST_IPC";
 
-/// Starts the test of this name again in another process, which sees the text in [`TOLD`].
+/// Starts the named test again in another process, which sees [`TOLD`].
 fn other_process(test: &str, told: &str) -> String {
     let mut child = Command::new(std::env::current_exe().unwrap());
     let output = child.args(["--exact", test, "--nocapture"]).env(TOLD, told).output().unwrap();

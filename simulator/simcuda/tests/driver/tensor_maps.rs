@@ -17,7 +17,7 @@ const TENSOR_COPY: &str = include_str!("../../../simt/tests/programs/tensor_copy
 
 const SIDE: usize = 64;
 
-/// Encodes a map of 64 x 64 floats with boxes of these sides.
+/// Encodes a map of 64 x 64 floats with boxes this large.
 fn encode(
     map: *mut sys::CUtensorMap,
     rank: u32,

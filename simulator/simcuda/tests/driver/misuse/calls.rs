@@ -64,7 +64,7 @@ pub fn argument_memory(index: usize) -> *mut u64 {
     std::ptr::with_exposed_provenance_mut(MEMORY.with(|memory| memory.0) + index * PLACE)
 }
 
-/// Returns the text of a module, either undamaged or with a few bytes changed or removed.
+/// Returns a module's text, either undamaged or with a few bytes damaged. They are changed or removed.
 pub fn module_text(a: u32, b: u32) -> CString {
     let text = [support::VECTORS, support::SHARED, support::FAULTS, support::VECTORS][a as usize % 4];
     let mut bytes = text.as_bytes().to_vec();
