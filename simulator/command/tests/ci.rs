@@ -13,7 +13,7 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 const LIBRARIES: [&str; 3] = ["libsimcuda.so", "libsimcudart.so", "libsimnvrtc.so"];
 
-/// The repository's root.
+/// Returns the repository's root.
 fn root() -> PathBuf {
     Path::new(ROOT).join("../..").canonicalize().unwrap()
 }

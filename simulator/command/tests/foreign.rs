@@ -262,7 +262,7 @@ fn a_program_sees_the_version_that_the_environment_asks_for() {
     }
 }
 
-/// The book includes this output. `SIMCUDA_BLESS=1` writes it again.
+/// Checks the output that the book includes. `SIMCUDA_BLESS=1` writes it again.
 #[test]
 fn the_book_shows_what_a_run_with_a_defect_prints() {
     let (status, stdout, stderr) = run(example("saxpy").env("SIMCUDA_REPORT", "text,github").env("SIMCUDA_EXITCODE", "3"));

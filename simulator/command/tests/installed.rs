@@ -54,7 +54,7 @@ impl Installed {
         self.root.path().join(name)
     }
 
-    /// How often cargo was called.
+    /// Counts the calls of cargo.
     fn builds(&self) -> usize {
         fs::read_to_string(self.path("calls")).unwrap_or_default().lines().count()
     }

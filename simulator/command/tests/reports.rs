@@ -90,7 +90,7 @@ impl Project {
     }
 }
 
-/// How a command ended.
+/// The end of a command.
 struct Ended {
     status: Option<i32>,
     stderr: String,

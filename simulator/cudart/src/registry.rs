@@ -17,11 +17,11 @@ use crate::pointer::{Address, Handle, Ptr};
 /// A fat binary, by the order of registration.
 pub type Number = usize;
 
-/// Where a program has a fat binary, until it unregisters it.
+/// The address of a program's fat binary, until it unregisters it.
 #[derive(Clone, Copy, Debug)]
 struct Wrapper(Ptr<c_void>);
 
-/// Where a program keeps the address of a managed variable.
+/// The place where a program keeps a managed variable's address.
 #[derive(Clone, Copy, Debug)]
 struct Managed(Ptr<Address>);
 

@@ -5,7 +5,7 @@ use crate::ir::{Binary, Cast, Const, Constant, Flags, Local, Op, Type, Value};
 use crate::layout;
 use crate::uses::Uses;
 
-/// How an index becomes 64 bits wide.
+/// The way that an index becomes 64 bits wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Widen {
     /// It is.

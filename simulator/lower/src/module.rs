@@ -16,7 +16,7 @@ use crate::mir::{self, Base, Op};
 use crate::select::{Names, lower, parameter, passed};
 use crate::space::Space;
 
-/// How the text is to be made.
+/// The options for making the text.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The compute capability that the code is for, times ten: 80 is `sm_80`.

@@ -33,7 +33,7 @@ impl Space {
         })
     }
 
-    /// As part of an opcode: `.global`.
+    /// Returns its suffix in an opcode, such as `.global`.
     pub fn suffix(self) -> &'static str {
         match self {
             Space::Generic => "",

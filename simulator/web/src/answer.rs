@@ -225,7 +225,7 @@ pub enum FailureKind {
     Memory,
 }
 
-/// Why a request failed.
+/// The reason why a request failed.
 #[derive(Debug, Serialize)]
 pub struct Failure {
     /// The kind of a failure.

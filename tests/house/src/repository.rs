@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use support::root;
 
-/// A file's text.
+/// Returns a file's text.
 pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
@@ -33,18 +33,18 @@ pub fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// All Rust files of the workspace.
+/// Returns all Rust files of the workspace.
 pub fn rust_files() -> Vec<PathBuf> {
     files(&["book", "chapters", "common", "kernels", "simulator", "tests"], "rs")
 }
 
-/// The manifest of a package, by its folder.
+/// Returns the manifest of a package, by its folder.
 pub fn manifest(folder: &str) -> toml::Table {
     let path = root().join(folder).join("Cargo.toml");
     read(&path).parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The folders of all packages of the workspace.
+/// Returns the folders of all packages of the workspace.
 pub fn members() -> Vec<String> {
     let patterns = manifest("")["workspace"]["members"].clone().try_into::<Vec<String>>().expect("members are texts");
     let folders = |pattern: String| match pattern.strip_suffix("/*") {

@@ -67,7 +67,7 @@ fn no_file_is_included_by_its_path_and_no_dead_code_is_allowed() {
     }
 }
 
-/// The most lines of a file, and of one that predates this limit.
+/// The most lines of a file, and of one in [`LONGER`].
 const MOST_LINES: usize = 450;
 const MOST_LINES_OF_LONGER: usize = 700;
 
@@ -132,7 +132,7 @@ fn has_example(text: &str, is_page: bool) -> bool {
     examples.any(|language| language.split(',').all(|word| ["", "rust", "no_run", "should_panic"].contains(&word)))
 }
 
-/// The files of a package's `[[test]]` sections.
+/// Returns the files of a package's `[[test]]` sections.
 fn paths_of_tests(folder: &str) -> Vec<PathBuf> {
     let manifest = manifest(folder);
     let tests = manifest.get("test").and_then(|tests| tests.as_array()).into_iter().flatten();

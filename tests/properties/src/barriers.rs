@@ -17,12 +17,12 @@ use unroll::partitioned::FFT_PARTITIONED;
 use crate::device::{in_own_process, with_gpu, with_own_simulator};
 use crate::without::{Choice, Lend, Trial, chosen, opcode, outcome, trials};
 
-/// A barrier between the threads of a block is removed.
+/// Returns true if a barrier between a block's threads is removed.
 fn barrier(mutant: &Mutant) -> bool {
     mutant.operator == Operator::RemoveBarrier && !barrier_of_warp(mutant)
 }
 
-/// A barrier between the lanes of a warp is removed.
+/// Returns true if a barrier between a warp's lanes is removed.
 fn barrier_of_warp(mutant: &Mutant) -> bool {
     mutant.operator == Operator::RemoveBarrier && opcode(mutant).starts_with("bar.warp.")
 }
@@ -33,7 +33,7 @@ fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'sta
     each_of_kind_is_needed(barrier, chapter.sources, chapter.stages, workload)
 }
 
-/// Removes, in turn, the barriers of one kind in some stages' kernels.
+/// Removes each barrier of one kind in some stages' kernels.
 fn each_of_kind_is_needed<W: Workload>(
     kind: Choice,
     sources: &[&'static Source],
@@ -93,7 +93,7 @@ fn no_barrier_of_a_product_can_be_removed() {
     }
 }
 
-/// True on the simulator. On a GPU a race can end well a thousand times, and we do not know which kernels were launched.
+/// Returns true on the simulator. On a GPU a race can end well a thousand times, and we do not know which kernels were launched.
 fn races_are_found() -> bool {
     with_gpu(|gpu| gpu.is_simulated())
 }

@@ -14,7 +14,7 @@ pub fn length(tile: usize, most: usize) -> impl Strategy<Value = usize> {
     prop_oneof![3 => near_tile, 2 => primes, 3 => 1..=most].prop_map(move |length| length.min(most))
 }
 
-/// The values of a signal or a filter.
+/// Draws the values of a signal or a filter.
 pub fn values(length: usize) -> impl Strategy<Value = Vec<f32>> {
     // Far apart in magnitude, but a product of two and a sum of thousands of such products stay within f32.
     let scale = prop::sample::select(vec![1.0_f32, 1e-18, 1e15, 1e-3]);
@@ -38,7 +38,7 @@ pub fn convolutions(
         .prop_map(|(signal, filter)| Convolution::new(signal, filter).expect("a filter no longer than its signal"))
 }
 
-/// A picture of this size: noise, a ramp in which neighbors differ, or a single gray level.
+/// Draws a picture of this size: noise, a ramp in which neighbors differ, or a single gray level.
 fn pictures(name: &'static str, width: usize, height: usize) -> impl Strategy<Value = Gray> {
     let count = width * height;
     let pixels = prop_oneof![
@@ -63,7 +63,7 @@ pub fn correlations() -> impl Strategy<Value = Correlation> {
         .prop_map(|(image, template, border)| Correlation::new(image, template, border).expect("a template that fits"))
 }
 
-/// The pixels of an image for windows of this width: gray levels, the largest magnitudes whose squares can be added, with either sign, a
+/// Draws the pixels of an image for windows of this width: gray levels, the largest magnitudes whose squares can be added, with either sign, a
 /// ramp in which neighbors differ, or a single level.
 fn pixels(count: usize, window: u32) -> impl Strategy<Value = Vec<i32>> {
     let largest = ((SUMS_BELOW - 1) / u64::from(window)).isqrt() as i32;
@@ -92,7 +92,7 @@ pub fn window_sums(windows: impl Strategy<Value = u32>, most_places: usize) -> i
         })
 }
 
-/// An odd number up to `most`, which is odd.
+/// Draws an odd number up to `most`, which is odd.
 pub fn odd(most: u32) -> impl Strategy<Value = u32> {
     (0..=most / 2).prop_map(|half| 2 * half + 1)
 }

@@ -15,7 +15,7 @@ use support::root;
 
 use crate::device::with_gpu;
 
-/// The compiler; on a machine without it a line on stderr says so.
+/// Returns the compiler; on a machine without it a line on stderr says so.
 fn clang() -> Option<Clang> {
     let found = Clang::find();
     if let Err(why) = &found {

@@ -39,7 +39,7 @@ const ARMS: [Stage<Correlation>; 7] = [
     forced!("24 bits, with sums", TileKernel::CoefficientsAndSums(kernel::SUMS_MULTIPLY_24)),
 ];
 
-/// The sums that a kernel stores.
+/// Returns the sums that a kernel stores.
 fn stored(gpu: &Gpu, correlation: &Correlation, kernel: Kernel) -> Vec<u32> {
     let template = correlation.template();
     let mut buffers = correlation.upload(gpu).unwrap();

@@ -18,7 +18,7 @@ trait Checks {
     fn exercises_name_its_stages(&self);
 }
 
-/// All chapters, in order.
+/// Returns all chapters, in order.
 fn chapters() -> [&'static dyn Checks; 7] {
     [
         &conv_naive::CHAPTER,

@@ -252,7 +252,7 @@ fn runs_are_right_where_the_signal_ends_in_any_copy_of_an_iteration() {
     }
 }
 
-/// Four blocks for one multiprocessor: more slices would not occupy it better, so each block has the whole filter.
+/// Launches four blocks for one multiprocessor: more slices would not occupy it better, so each block has the whole filter.
 #[test]
 fn long_runs_are_right_where_tiles_are_full_or_almost() {
     let almost = (LONG_TILE - 192..LONG_TILE).step_by(SLOTS).map(|taps| taps + SLOTS / 2);

@@ -44,7 +44,7 @@ fn outcome(stage: Stage<Convolution>, conv: &Convolution, ptx: Option<String>) -
     })
 }
 
-/// The mismatch of a stage that must have one.
+/// Returns the mismatch of a stage that must have one.
 fn mismatch(outcome: Outcome) -> Box<Mismatch> {
     match outcome {
         Outcome::Failed(Failure::Mismatch(mismatch)) => mismatch,

@@ -24,14 +24,14 @@ pub struct Trial<'a, W: Workload> {
     pub mutant: Mutant,
 }
 
-/// The chosen mutants of a kernel.
+/// Returns the chosen mutants of a kernel.
 pub fn chosen(kernel: Kernel, choice: Choice) -> Vec<Mutant> {
     let module = parse(kernel.source.ptx).unwrap();
     let kernel = module.kernel(kernel.name).expect("a kernel of the module");
     mutants_of(&module, kernel).into_iter().filter(choice).collect()
 }
 
-/// The opcode of the instruction that a mutant changes.
+/// Returns the opcode of the instruction that a mutant changes.
 pub fn opcode(mutant: &Mutant) -> &str {
     mutant.instruction.split([' ', ';']).find(|word| !word.starts_with('@')).unwrap_or_default()
 }

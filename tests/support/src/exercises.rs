@@ -134,7 +134,7 @@ pub fn starters_fail_as_promised(binary: &Binary, with: With) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Returns every solution passes on the simulator.
+/// Checks that every solution passes on the simulator.
 pub fn solutions_pass(binary: &Binary, with: With) {
     let mut wrong = Vec::new();
     for asked in written(binary, with) {
@@ -150,7 +150,7 @@ pub fn solutions_pass(binary: &Binary, with: With) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Returns every solution passes on a GPU, where there is one.
+/// Checks that every solution passes on a GPU, where there is one.
 pub fn solutions_pass_on_a_gpu(binary: &Binary, with: With) {
     if let Err(why) = probe() {
         let _ = writeln!(stderr(), "SKIPPED: exercises on a GPU, because {why}");
@@ -302,7 +302,7 @@ fn answers(said: &str) -> Vec<String> {
     numbers.filter(|word| word.parse::<f64>().is_ok()).map(str::to_owned).collect()
 }
 
-/// Returns a prediction accepts the right numbers and explains wrong ones.
+/// Checks that a prediction accepts the right numbers and explains wrong ones.
 pub fn predictions_are_judged(binary: &Binary) {
     for asked in all(binary) {
         let Some(predict) = &asked.manifest.predict else { continue };

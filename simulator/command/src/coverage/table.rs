@@ -40,7 +40,7 @@ fn table(text: &mut String, files: &Files) -> fmt::Result {
     Ok(())
 }
 
-/// `9/12   75.0 %`
+/// Formats a share as `9/12   75.0 %`.
 fn shown(share: Share) -> String {
     if share.all == 0 { "-".to_owned() } else { format!("{}/{} {:>8}", share.hit, share.all, share.shown()) }
 }

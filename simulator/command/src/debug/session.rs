@@ -179,7 +179,7 @@ impl<'a> Session<'a> {
         Ok(self.stop())
     }
 
-    /// To the first instruction of another line. Instructions without a line belong to the one before.
+    /// Returns the first instruction of another line. Instructions without a line belong to the one before.
     fn step_forward(&self) -> Option<usize> {
         let from = self.line_before(self.position + 1);
         self.forward(|at| self.trace.line(at).is_some_and(|line| Some(line) != from))
@@ -429,7 +429,7 @@ fn around(middle: u32, here: u32, mut text: impl FnMut(u32) -> Option<String>) -
     lines.filter_map(marked).collect()
 }
 
-/// The access of another thread that a defect is about.
+/// Returns the access of another thread that a defect is about.
 fn other_side(finding: &Finding) -> Option<&OtherAccess> {
     match &finding.kind {
         FindingKind::Race { other, .. } => Some(other),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use regex_lite::Regex;
 
-/// How a command ended: its exit status, standard output and standard error.
+/// The end of a command: its exit status, standard output and standard error.
 type Ended = (Option<i32>, String, String);
 
 /// The text, and the names that stand in it for paths.

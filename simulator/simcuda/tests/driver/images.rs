@@ -45,7 +45,7 @@ fn fill_floats(array: sys::CUarray, values: &[f32], [width, height, depth]: [usi
     fill(array, &bytes, [4 * width, height, depth]);
 }
 
-/// A texture object, and what `change` says of how it reads.
+/// Makes a texture object that reads as `change` says.
 fn texture(resource: &sys::CUDA_RESOURCE_DESC, change: impl FnOnce(&mut sys::CUDA_TEXTURE_DESC)) -> u64 {
     // SAFETY: all of its fields may be zero: the first address mode and the first filter are 0.
     let mut how: sys::CUDA_TEXTURE_DESC = unsafe { MaybeUninit::zeroed().assume_init() };

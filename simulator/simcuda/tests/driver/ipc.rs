@@ -137,7 +137,7 @@ fn two_processes_use_the_same_event() {
     });
 }
 
-/// On a GPU, a driver may follow what it is given.
+/// Skips GPUs, whose driver may follow what it is given.
 #[test]
 fn handles_that_nobody_made_are_refused() {
     if crate::support::on_gpu() {

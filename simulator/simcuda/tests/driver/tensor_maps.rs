@@ -68,7 +68,7 @@ fn a_map_that_no_gpu_could_use_is_refused() {
     }
 }
 
-/// Only on the simulator: NVIDIA's driver follows null and crashes.
+/// Runs only on the simulator: NVIDIA's driver follows null and crashes.
 #[test]
 fn a_map_without_a_place_or_without_extents_is_refused() {
     with_simulator(|_| {

@@ -15,7 +15,7 @@ use crate::support::{load, own_context, returns};
 /// Its CUDA C is next to it.
 const TEXTURES: &str = include_str!("../../../simt/tests/programs/textures.ptx");
 
-/// An array of floats, of these sides.
+/// Makes an array of floats, of these sides.
 fn array(width: usize, height: usize, channels: u32) -> sys::CUarray {
     let mut array = null_mut();
     let descriptor = sys::CUDA_ARRAY_DESCRIPTOR { Width: width, Height: height, Format: CU_AD_FORMAT_FLOAT, NumChannels: channels };
