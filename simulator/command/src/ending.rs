@@ -12,7 +12,7 @@ pub type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 /// The exit status of a subcommand.
 pub type Ended = Result<ExitCode>;
 
-/// Returns an error from a function, with a message as [`format!`] takes it.
+/// Returns an error from a function, with a message as for [`format!`].
 macro_rules! bail {
     ($($message:tt)+) => { return Err(format!($($message)+).into()) };
 }

@@ -116,7 +116,7 @@ pub const FIELDS: &[Field] = &[
 /// The last field of CUDA 11, `reservedSharedMemPerBlock`.
 pub const LAST_OF_11: Field = Size(111);
 
-/// Passes the functions that this library refuses to a macro, by feature, with what to do instead. CUDA 14: its new functions.
+/// Passes the functions that this library refuses to a macro: by feature, with what to do instead. CUDA 14: its new functions.
 macro_rules! refused_functions {
     ($define:ident) => {
         $define! {

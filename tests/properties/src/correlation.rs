@@ -48,7 +48,7 @@ fn stored(gpu: &Gpu, correlation: &Correlation, kernel: Kernel) -> Vec<u32> {
     gpu.stream.clone_dtoh(&buffers.sums).unwrap()
 }
 
-/// A stage that launches the kernel with blocks of one height, whichever height the size would get.
+/// Makes a stage that launches the kernel with blocks of one height. It does not matter which height the size would get.
 macro_rules! height {
     ($index:literal) => {
         Stage::launches(
