@@ -185,7 +185,7 @@ impl<'a> Session<'a> {
         self.forward(|at| self.trace.line(at).is_some_and(|line| Some(line) != from))
     }
 
-    /// Returns the first instruction of the line before, or of this line: of this one if the user is in the middle of it.
+    /// Returns the first instruction of the previous line. Inside a line, it returns the first instruction of that line.
     fn step_backward(&self) -> Option<usize> {
         let last = self.position.checked_sub(1)?;
         let line = self.line_before(self.position)?;
