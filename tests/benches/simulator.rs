@@ -56,7 +56,7 @@ impl Prepared {
     }
 }
 
-/// How to run it.
+/// The way to run it.
 #[derive(Clone, Copy)]
 struct Host {
     workers: usize,
@@ -100,7 +100,7 @@ fn execution(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// About a megabyte of PTX: one header, and the kernels again and again under other names.
+/// Makes about a megabyte of PTX: one header, and the kernels again and again under other names.
 fn large_text() -> String {
     let (header, kernels) = CONVOLUTION.split_once(".visible .entry").expect("kernels");
     let mut text = header.to_owned();

@@ -36,7 +36,7 @@ fn chapters(criterion: &mut Criterion) {
     rows(criterion, &gpu, &matmul_tiled::CHAPTER, &product);
 }
 
-/// A chapter's rows, except those that this device or this size cannot run.
+/// Measures a chapter's rows, except those that cannot run here. The device or the size rules them out.
 fn rows<W: Workload>(criterion: &mut Criterion, gpu: &Gpu, chapter: &Chapter<W>, workload: &W) {
     let mut buffers = workload.upload(gpu).expect("the workload fits the device");
     let device = if gpu.is_simulated() { "simulator" } else { "gpu" };

@@ -6,13 +6,13 @@ use std::io::{self, ErrorKind, Write, stderr, stdout};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A result, or the reason why the subcommand could not do its work.
+/// A result, or the reason why the subcommand could not work.
 pub type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
 
 /// The exit status of a subcommand.
 pub type Ended = Result<ExitCode>;
 
-/// Returns an error from a function, with a message as [`format!`] takes it.
+/// Returns an error from a function, with a message as for [`format!`].
 macro_rules! bail {
     ($($message:tt)+) => { return Err(format!($($message)+).into()) };
 }

@@ -15,7 +15,7 @@ use crate::group::{End, INTERRUPTED, Runs};
 use crate::outputs::{Ending, Outputs, ask_for_reports, merged, reports_in};
 use crate::program::{exit_code, temporary_folder};
 
-/// Lines of the program's output that are shown of a run that fails.
+/// The most lines of a failing run's output that are shown.
 const SHOWN: usize = 20;
 
 /// Run a program with its streams in many orders that CUDA allows
@@ -112,7 +112,7 @@ fn run(runs: &Runs<'_>, number: u64, limit: Option<Duration>) -> Result<Option<R
 const HOST_IS_EARLY: &str = "No two streams race on the device. So the host uses something too early: it reads pinned memory, or relies on a \
                              function of the host, before it has waited for the stream or the event.";
 
-/// Shows what is wrong with a run, and how to repeat it, and writes the report.
+/// Shows a run's problems and how to repeat it. Then it writes the report.
 fn show(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends: &str) -> Ended {
     tell(ends);
     let lines: Vec<&str> = run.output.lines().collect();

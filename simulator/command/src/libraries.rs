@@ -25,7 +25,7 @@ const LIBRARIES: [(&str, &str); 3] =
 /// The folder that the command was built from.
 const SOURCE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// The file that says for which command the libraries in its folder were built.
+/// The file that names the command that the libraries were built for.
 const STAMP: &str = "built-for";
 
 /// Installs the libraries into `folder` as [`driver::install::install`] does. If cargo has installed this command, this first builds the
@@ -46,7 +46,7 @@ pub fn install(folder: &Path) -> Result<PathBuf> {
     Ok(driver::install::install(folder)?)
 }
 
-/// Returns the folder that this command's libraries belong in, if cargo has installed the command and the folder does not have them yet.
+/// Returns the folder where this command's libraries are missing. It is `None` unless cargo has installed the command.
 fn home_without_libraries(command: &Path) -> Result<Option<PathBuf>> {
     let Some(bin) = command.parent().filter(|folder| folder.ends_with("bin")) else { return Ok(None) };
     if LIBRARY.path().is_some() {

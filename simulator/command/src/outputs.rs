@@ -72,12 +72,12 @@ impl Ending {
         written.map(|()| self.fails(report))
     }
 
-    /// Writes the report in the forms that machines read, for a command that has told people everything itself.
+    /// Writes only the forms of the report that machines read. The command has told people everything itself.
     pub fn write_for_machines(&self, report: &Report) -> Result<()> {
         self.write(report, |destination| **destination != Destination::Text)
     }
 
-    /// Writes each form that is wanted, even if another one cannot be written. Returns the first error.
+    /// Writes each form that is wanted, even if another one fails. Returns the first error.
     fn write(&self, report: &Report, is_wanted: impl Fn(&&Destination) -> bool) -> Result<()> {
         let written: Vec<_> = self.destinations.iter().filter(is_wanted).map(|destination| destination.write(report)).collect();
         written.into_iter().try_for_each(|written| Ok(written?))
@@ -103,7 +103,7 @@ pub fn ask_for_reports(command: &mut Command, folder: &Path) {
     command.env(REPORT, format!("json:{}", folder.join(format!("{KIND}-%p.json")).display()));
 }
 
-/// Reads the reports that the processes of a program have written into a folder.
+/// Reads the reports that a program's processes have written into a folder.
 pub fn reports_in(folder: &Path) -> Result<Vec<Report>> {
     Ok(Spool::new(folder, KIND).read(|text| Ok(serde_json::from_slice(text)?))?)
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use crate::ending::Result;
 use crate::libraries::install;
 
-/// A program and its arguments, with the simulator's libraries in a folder that exists as long as this does.
+/// A program and its arguments, with a folder of the simulator's libraries. The folder exists as long as this does.
 #[derive(Debug)]
 pub struct Program<'a> {
     words: &'a [OsString],
@@ -43,13 +43,13 @@ impl<'a> Program<'a> {
         self.started(command.status())
     }
 
-    /// Passes on what came of an attempt to start the program, with the program's name in the error.
+    /// Adds the program's name to the error of a failed start.
     pub fn started<T>(&self, started: io::Result<T>) -> Result<T> {
         started.map_err(|error| format!("cannot run {}: {error}", self.words[0].display()).into())
     }
 }
 
-/// Makes a folder for what the command and its processes leave to each other.
+/// Makes a folder for files that the command and its processes exchange.
 pub fn temporary_folder() -> io::Result<TempDir> {
     tempfile::Builder::new().prefix("simcuda-").tempdir()
 }

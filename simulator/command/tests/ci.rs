@@ -13,12 +13,12 @@ const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 const LIBRARIES: [&str; 3] = ["libsimcuda.so", "libsimcudart.so", "libsimnvrtc.so"];
 
-/// The repository's root.
+/// Returns the repository's root.
 fn root() -> PathBuf {
     Path::new(ROOT).join("../..").canonicalize().unwrap()
 }
 
-/// How a command ended, with its standard output and standard error in one text.
+/// Returns how a command ended, and its two outputs in one text.
 fn run(command: &mut Command) -> (Option<i32>, String) {
     let Output { status, stdout, stderr } = command.output().unwrap();
     (status.code(), [stdout, stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat())
@@ -32,7 +32,7 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A copy of the example project, and the runner that its workflow runs on.
+/// A copy of the example project and of its workflow's runner.
 struct Job {
     folder: TempDir,
 }
@@ -78,7 +78,7 @@ impl Job {
         assert_eq!(status, Some(0), "{log}");
     }
 
-    /// Runs the step of the workflow that uses the action, with the inputs that the workflow gives.
+    /// Runs the workflow's step that uses the action, with the workflow's inputs.
     fn test(&self) -> (Option<i32>, String) {
         let workflow = fs::read_to_string(self.project().join(".github/workflows/test.yml")).unwrap();
         let input = |name: &str| {
@@ -146,7 +146,7 @@ fn the_action_runs_its_scripts_with_its_inputs() {
     assert!(status == Some(0) && hashed.trim().len() == 16 && hash().1 == hashed, "{hashed}");
 }
 
-/// The package for Python as pip installs it, but with links to what cargo has built for this test.
+/// Makes the Python package as pip installs it. It has links to the libraries that cargo has built for this test.
 fn python_package(folder: &Path) {
     let package = folder.join("simcuda");
     copy_folder(&root().join("simulator/python/simcuda"), &package);

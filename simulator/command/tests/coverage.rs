@@ -19,7 +19,7 @@ use self::transcript::Transcript;
 /// The kernels, which the tests of the simulator count as well.
 const KERNELS: &str = include_str!("../../simt/tests/programs/coverage.ptx");
 
-/// The folder with their source, `coverage.cu`.
+/// Returns the folder with their source, `coverage.cu`.
 fn source_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../simt/tests/programs")
 }
@@ -30,12 +30,12 @@ fn coverage(arguments: &[&str]) -> (Option<i32>, String, String) {
     run(command.arg("coverage").args(arguments))
 }
 
-/// The folder with the example of the book.
+/// Returns the folder with the example of the book.
 fn example_root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/coverage")
 }
 
-/// A line for a shell that runs the programs below, each in a process of its own.
+/// Returns a shell command that runs each program below in another process.
 fn processes(programs: &[&str]) -> String {
     let exe = std::env::current_exe().unwrap();
     let runs = programs.iter().map(|program| format!("'{}' --quiet --ignored --exact {program} >&2", exe.display()));
@@ -51,7 +51,7 @@ fn one_block(threads: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (1, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// 128 threads, of which 100 have work: thread `i` makes `i % 5` iterations, 200 in all.
+/// Runs 128 threads, of which 100 have work: thread `i` makes `i % 5` iterations, 200 in all.
 #[test]
 #[ignore = "a program that other tests run"]
 fn walks() {
@@ -66,7 +66,7 @@ fn walks() {
     stream.synchronize().unwrap();
 }
 
-/// Cases 0 to 2 of `choose`, and `guard` with a limit that no thread reaches. The module is loaded twice.
+/// Launches cases 0 to 2 of `choose`, and `guard` below its limit. The module is loaded twice.
 #[test]
 #[ignore = "a program that other tests run"]
 fn chooses() {
@@ -96,7 +96,7 @@ fn fails() {
     stream.synchronize().unwrap();
 }
 
-/// The numbers from 0 to 1023, limited to the range from -1 to 100.
+/// Limits the numbers from 0 to 1023 to -1 through 100.
 #[test]
 #[ignore = "a program that other tests run"]
 fn clamps() {
@@ -120,7 +120,7 @@ fn the_book_shows_what_the_command_prints() {
     assert_eq!(stdout, std::fs::read_to_string(root.join("clamp.txt")).unwrap());
 }
 
-/// The records of a file for lcov, by their kind: `DA`, `BRDA` and so on.
+/// Returns the records of a file for lcov, by their kind: `DA`, `BRDA` and so on.
 fn records(text: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut records: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in text.lines().filter(|line| *line != "end_of_record") {

@@ -24,14 +24,14 @@ fn run(options: &[&str], case: &[&str], commands: &[&str]) -> (Option<i32>, Stri
     ended::run(command.arg("tests/ptx/stepping.ptx").args(case).stdin(input))
 }
 
-/// The answers to commands, without what comes before the first. What the session prints is in `debug/NAME.txt`.
+/// Returns the answers to commands, without what comes before the first. What the session prints is in `debug/NAME.txt`.
 fn session(name: &str, options: &[&str], case: &str, commands: &[&str]) -> Vec<String> {
     let ended = run(options, &[case], commands);
     golden::assert_is(&format!("tests/debug/{name}.txt"), &ended.1);
     split(ended, commands)
 }
 
-/// The answers to commands, without what comes before the first.
+/// Returns the answers to commands, without what comes before the first.
 fn answers(options: &[&str], case: &str, commands: &[&str]) -> Vec<String> {
     split(run(options, &[case], commands), commands)
 }

@@ -28,7 +28,7 @@ fn shared(name: &str) -> PathBuf {
     folder
 }
 
-/// Returns a folder in which the driver is installed, once for all tests.
+/// Returns a folder with the driver, installed once for all tests.
 fn driver() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -45,7 +45,7 @@ fn program(path: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// Prepares an example of this package, which cargo has built with this test.
+/// Prepares an example of this package, built by cargo with this test.
 fn example(name: &str) -> Command {
     let test = std::env::current_exe().unwrap();
     let path = test.parent().unwrap().with_file_name("examples").join(name);
@@ -62,7 +62,7 @@ fn c_program(name: &str) -> Command {
     program(compiled(name))
 }
 
-/// Prepares the program in C that runs one of the faulty kernels and then ends as `how` says.
+/// Prepares the C program that runs a faulty kernel. It then ends as `how` says.
 fn ends(kernel: &str, how: &str) -> Command {
     let mut command = c_program("ends");
     command.arg(ptx("faults.ptx")).args([kernel, how]);
@@ -262,7 +262,7 @@ fn a_program_sees_the_version_that_the_environment_asks_for() {
     }
 }
 
-/// The book includes this output. `SIMCUDA_BLESS=1` writes it again.
+/// Checks the output that the book includes. `SIMCUDA_BLESS=1` writes it again.
 #[test]
 fn the_book_shows_what_a_run_with_a_defect_prints() {
     let (status, stdout, stderr) = run(example("saxpy").env("SIMCUDA_REPORT", "text,github").env("SIMCUDA_EXITCODE", "3"));

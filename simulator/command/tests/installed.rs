@@ -15,8 +15,8 @@ use tempfile::TempDir;
 
 use self::transcript::Transcript;
 
-/// A folder with `bin/simcuda`, and a `cargo` that notes each call and "builds" what cargo has built for this test, under the names that cargo
-/// gives to the libraries of a package from a registry.
+/// A folder with `bin/simcuda` and a stand-in for `cargo`. The stand-in notes each call and "builds" the libraries that cargo has built for
+/// this test, under the names that cargo gives to the libraries of a package from a registry.
 struct Installed {
     root: TempDir,
 }
@@ -54,12 +54,12 @@ impl Installed {
         self.root.path().join(name)
     }
 
-    /// How often cargo was called.
+    /// Counts the calls of cargo.
     fn builds(&self) -> usize {
         fs::read_to_string(self.path("calls")).unwrap_or_default().lines().count()
     }
 
-    /// Runs `simcuda run` with a program that shows which libraries it would find. Returns the exit status and standard error.
+    /// Runs `simcuda run` with a program that shows which libraries it finds. Returns the exit status and standard error.
     fn run(&self, tools: &str) -> (Option<i32>, String) {
         let mut command = Command::new(self.path("bin/simcuda"));
         command.args(["run", "--", "/bin/sh", "-c", "test -e \"${LD_LIBRARY_PATH%%:*}/libcuda.so.1\""]);

@@ -12,7 +12,7 @@ use std::process::Command;
 use self::ended::run;
 use self::transcript::Transcript;
 
-/// Runs the command with each of the lines, and compares what it prints with a file.
+/// Runs the command with each line, and compares output with a file.
 fn assert_answers<'a>(lines: impl IntoIterator<Item = &'a str>, file: &str) {
     let mut transcript = Transcript::new().naming(Path::new(env!("CARGO_MANIFEST_DIR")), "PACKAGE");
     for line in lines {

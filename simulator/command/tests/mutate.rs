@@ -19,7 +19,7 @@ use self::c_program::compiled;
 use self::ended::run;
 use self::transcript::Transcript;
 
-/// This package, in which the commands run, so that they find the source of the kernel.
+/// The folder of this package, where the commands find the kernel's source.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
 /// Prepares `simcuda mutate`. An endless kernel ends soon, because it gets little fuel.

@@ -39,7 +39,7 @@ impl Project {
         project
     }
 
-    /// Writes the PTX of both kernels, whose mistakes are in these lines of the source.
+    /// Writes the PTX of both kernels, with mistakes in these source lines.
     fn write_ptx(&self, stores: u32, reads: u32) {
         let kernel = |name: &str, line: u32, body: &str| {
             format!(
@@ -68,7 +68,7 @@ impl Project {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
-    /// Runs `simcuda` in the project's folder, with nothing of the simulator in its environment.
+    /// Runs `simcuda` in the project's folder, without the simulator's environment variables.
     fn simcuda(&self, arguments: &[&str]) -> Ended {
         let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
         for variable in ["SIMCUDA_REPORT", "SIMCUDA_SUPPRESSIONS", "SIMCUDA_EXITCODE", "GITHUB_WORKSPACE"] {
@@ -77,7 +77,7 @@ impl Project {
         Ended::of(command.args(arguments).current_dir(self.folder.path()))
     }
 
-    /// The words of a shell that runs one process for each kernel, and then ends with this status.
+    /// Returns a shell script that runs one process per kernel. It ends with this status.
     fn script(&self, kernels: &[&str], status: u8) -> String {
         let run = |kernel: &&str| format!("{} mine.ptx {kernel} return > /dev/null; ", compiled("ends").display());
         kernels.iter().map(run).collect::<String>() + &format!("exit {status}")
@@ -90,7 +90,7 @@ impl Project {
     }
 }
 
-/// How a command ended.
+/// The end of a command.
 struct Ended {
     status: Option<i32>,
     stderr: String,

@@ -9,12 +9,12 @@ use tempfile::TempDir;
 /// This package.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Returns the name of NVIDIA's library of this version, which is also that of its symbols' version.
+/// Returns the name of NVIDIA's library. The version of its symbols has the same name.
 fn library(version: u32) -> String {
     format!("libcudart.so.{version}")
 }
 
-/// Makes a library with the name and the symbol versions of NVIDIA's, for the linker. Its functions do nothing.
+/// Makes a library for the linker, with NVIDIA's name and symbol versions. Its functions do nothing.
 fn stand_in(folder: &Path, version: u32) {
     let (source, map) = (folder.join("stand_in.c"), folder.join("stand_in.map"));
     let exports = std::fs::read_to_string(Path::new(ROOT).join("../cudart/src/nvidia_exports.txt")).unwrap();

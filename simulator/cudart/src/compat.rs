@@ -20,7 +20,7 @@ pub enum Version {
     Cuda13,
 }
 
-/// The versions, with the end of the library's name and what `cudaRuntimeGetVersion` returns. CUDA 14: one more line.
+/// The versions with their library suffix and the result of `cudaRuntimeGetVersion`. CUDA 14: one more line.
 const VERSIONS: [(Version, &str, i32); 2] = [(Version::Cuda12, ".so.12", 12000), (Version::Cuda13, ".so.13", 13000)];
 
 impl Version {
@@ -116,7 +116,7 @@ pub const FIELDS: &[Field] = &[
 /// The last field of CUDA 11, `reservedSharedMemPerBlock`.
 pub const LAST_OF_11: Field = Size(111);
 
-/// Passes the functions that this library refuses to a macro, by feature, with what to do instead. CUDA 14: its new functions.
+/// Passes the functions that this library refuses to a macro: by feature, with what to do instead. CUDA 14: its new functions.
 macro_rules! refused_functions {
     ($define:ident) => {
         $define! {

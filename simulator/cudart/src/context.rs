@@ -15,7 +15,7 @@ thread_local! {
     static DEVICE: Cell<i32> = const { Cell::new(0) };
 }
 
-/// A primary context that this library uses, or used before the device was reset.
+/// A primary context that this library uses, or used before a reset.
 #[derive(Clone, Copy, Debug)]
 struct Primary {
     handle: Handle,
@@ -73,7 +73,7 @@ pub fn check_devices(one: i32, other: i32) -> Result {
     check_device(other)
 }
 
-/// Makes a device the thread's own, and its primary context the current one.
+/// Selects the thread's device, and makes its primary context current.
 pub fn set_device(device: i32) -> Result {
     check_device(device)?;
     DEVICE.set(device);

@@ -69,7 +69,7 @@ fn open() -> Option<Library> {
     unsafe { Library::new(FILE) }.ok()
 }
 
-/// Returns the file of this library, by the name that it was loaded by.
+/// Returns this library's file under the name that it was loaded by.
 #[cfg(unix)]
 pub fn own_path() -> Option<PathBuf> {
     use std::ffi::{CStr, OsStr, c_int};

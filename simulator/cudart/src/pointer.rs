@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char};
 
 use crate::error::{Code, Result};
 
-/// A handle of an object of the driver, or an address of the device: a number that only the driver understands.
+/// A driver object's handle or a device address: a number that only the driver understands.
 pub type Handle = usize;
 pub type Address = u64;
 
@@ -27,7 +27,7 @@ impl<T> Copy for Ptr<T> {}
 impl<T> Ptr<T> {
     pub const NULL: Self = Self(std::ptr::null_mut());
 
-    /// Points to a variable, for a call of the driver that ends before the variable does.
+    /// Points to a variable for a driver call. The call ends before the variable does.
     pub fn to(variable: &mut T) -> Self {
         Self(variable)
     }
@@ -44,7 +44,7 @@ impl<T> Ptr<T> {
         Ptr(self.0.cast())
     }
 
-    /// Returns a pointer to the place some bytes further on, in the same structure of the caller.
+    /// Returns a pointer some bytes further on in the same structure.
     pub fn offset_bytes<U>(self, bytes: usize) -> Ptr<U> {
         Ptr(self.0.wrapping_byte_add(bytes).cast())
     }
@@ -62,7 +62,7 @@ impl<T> Ptr<T> {
         Ok(())
     }
 
-    /// Writes what a function returns, which is not called if the pointer is null.
+    /// Writes the result of a function. If the pointer is null, the function is not called.
     pub fn fill(self, value: impl FnOnce() -> Result<T>) -> Result {
         self.check()?;
         self.put(value()?)
@@ -100,12 +100,12 @@ impl Ptr<c_char> {
         Ok(unsafe { CStr::from_ptr(self.0) }.to_string_lossy().into_owned())
     }
 
-    /// Points to text, for a call of the driver that only reads it and ends before the text does.
+    /// Points to text that a driver call only reads. The call ends before the text does.
     pub fn to_text(text: &CStr) -> Self {
         Self(text.as_ptr().cast_mut())
     }
 
-    /// Points to text that lives as long as the process, for the caller to keep.
+    /// Points to text of the process's lifetime, for the caller to keep.
     pub fn to_static(text: &'static CStr) -> Self {
         Self(text.as_ptr().cast_mut())
     }

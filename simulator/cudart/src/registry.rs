@@ -17,11 +17,11 @@ use crate::pointer::{Address, Handle, Ptr};
 /// A fat binary, by the order of registration.
 pub type Number = usize;
 
-/// Where a program has a fat binary, until it unregisters it.
+/// The address of a program's fat binary, until it unregisters it.
 #[derive(Clone, Copy, Debug)]
 struct Wrapper(Ptr<c_void>);
 
-/// Where a program keeps the address of a managed variable.
+/// The place where a program keeps a managed variable's address.
 #[derive(Clone, Copy, Debug)]
 struct Managed(Ptr<Address>);
 
@@ -97,7 +97,7 @@ pub fn add_managed(binary: Number, pointer: Ptr<Address>, name: Ptr<c_char>) {
     }
 }
 
-/// Gives the program the addresses of the managed variables of a fat binary.
+/// Gives the program the addresses of a fat binary's managed variables.
 pub fn place_managed(binary: Number) -> Result {
     context::ensure()?;
     let mut registry = REGISTRY.lock();
@@ -127,7 +127,7 @@ pub fn kernel(stub: Ptr<c_void>) -> Result<Handle> {
     found.map_err(|code| if code == Code::SYMBOL_NOT_FOUND { Code::INVALID_DEVICE_FUNCTION } else { code })
 }
 
-/// Returns the driver's function for the stub on the host, in the current context.
+/// Returns the driver's function for a host stub in the current context.
 pub fn function(stub: Ptr<c_void>) -> Result<Handle> {
     let kernel = kernel(stub)?;
     match Ptr::written(|function| driver::cuKernelGetFunction(function, kernel)) {
@@ -137,7 +137,7 @@ pub fn function(stub: Ptr<c_void>) -> Result<Handle> {
     }
 }
 
-/// Returns the address and the size of a variable, by the address of its shadow on the host.
+/// Returns a variable's address and size. The key is the address of its shadow on the host.
 pub fn variable(shadow: Ptr<c_void>) -> Result<(Address, usize)> {
     context::ensure()?;
     let mut registry = REGISTRY.lock();
@@ -150,7 +150,7 @@ pub fn variable(shadow: Ptr<c_void>) -> Result<(Address, usize)> {
 }
 
 impl Registry {
-    /// Returns the driver's library of a fat binary, which is loaded if it was not.
+    /// Returns the driver's library of a fat binary, loading it if necessary.
     fn library(&mut self, binary: Number) -> Result<Handle> {
         if let Some(&library) = self.libraries.get(&binary) {
             return Ok(library);

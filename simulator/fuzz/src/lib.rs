@@ -36,7 +36,7 @@ const MANY: u32 = 100_000;
 /// more in a million inputs.
 const GROWTH: u64 = 96 << 20;
 
-/// Checks a property of `cases` random inputs, or of as many as `PROPTEST_CASES` says, and prints what was done.
+/// Checks a property of `cases` random inputs and prints a summary. `PROPTEST_CASES` overrides the number of cases.
 ///
 /// # Panics
 ///
@@ -107,7 +107,7 @@ fn watch(tried: &AtomicU64, path: &Path, done: Receiver<()>) {
     }
 }
 
-/// The memory of this process in bytes, without what the allocator keeps of what was freed: one input that needs much for a while is no
+/// Returns this process's memory in use, in bytes. Freed memory that the allocator keeps does not count: one input that needs much for a while is no
 /// growth.
 fn memory_in_use() -> u64 {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -121,7 +121,7 @@ fn memory_in_use() -> u64 {
     memory("VmRSS:")
 }
 
-/// A number of `/proc/self/status` in bytes, such as `VmHWM:`, the peak of this process's memory; 0 if the system does not report it.
+/// Returns a number of `/proc/self/status` in bytes, such as `VmHWM:` (the peak of this process's memory); 0 if the system does not report it.
 pub fn memory(key: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let kilobytes = status.lines().find_map(|line| line.strip_prefix(key)?.split_whitespace().next()?.parse::<u64>().ok());

@@ -9,7 +9,7 @@ use lower::{Options, lower};
 /// The header that gives clang the names of CUDA; its lines count for the lines that use it.
 const HEADER: &str = "cuda.h";
 
-/// Makes PTX for a compute capability, times ten, of the text of a module of LLVM IR.
+/// Makes PTX for a compute capability (times ten) from a module of LLVM IR.
 ///
 /// # Errors
 ///

@@ -5,7 +5,7 @@ use crate::ir::{Binary, Cast, Const, Constant, Flags, Local, Op, Type, Value};
 use crate::layout;
 use crate::uses::Uses;
 
-/// How an index becomes 64 bits wide.
+/// The way that an index becomes 64 bits wide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Widen {
     /// It is.
@@ -134,12 +134,12 @@ fn has_constant_operand(a: &Value, b: &Value) -> bool {
     matches!(a, Value::Const(_)) || matches!(b, Value::Const(_))
 }
 
-/// Returns the scale of an index that is shifted, if it stays small.
+/// Returns the scale of a shifted index, if it stays small.
 fn shift(by: &Constant, scale: i64) -> Option<i64> {
     unsigned(by).filter(|by| (0..32).contains(by) && scale.unsigned_abs() < 1 << 24).map(|by| scale << by)
 }
 
-/// Returns true for a sum that is only known not to overflow as a signed number.
+/// Returns true for a sum with `nsw` but without `nuw`. It is only known not to overflow as a signed number.
 fn is_signed_sum(op: Option<&Op>) -> bool {
     matches!(op, Some(Op::Binary { op: Binary::Add | Binary::Shl, flags, .. }) if flags.nsw && !flags.nuw)
 }

@@ -60,7 +60,7 @@ fn find(parent: &HashMap<Reg, Reg>, reg: Reg) -> Reg {
     at
 }
 
-/// Returns the registers among those of interest that are needed after each block.
+/// Returns the registers of interest that are live after each block.
 fn live_out(function: &Function, of_interest: &HashSet<Reg>) -> Vec<BTreeSet<Reg>> {
     let count = function.blocks.len();
     let (mut read, mut written) = (vec![BTreeSet::new(); count], vec![HashSet::new(); count]);

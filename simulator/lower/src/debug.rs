@@ -25,7 +25,7 @@ impl<'m> Files<'m> {
         Self { module, names: Vec::new() }
     }
 
-    /// Returns the place of a node, and of the calls that it was inlined into, the innermost first; each with the name of its function.
+    /// Returns a node's place and those of the calls that inlined it. The innermost one comes first; each has the name of its function.
     pub fn chain(&mut self, node: u32) -> Vec<(Location, String)> {
         let mut chain = Vec::new();
         let mut at = Some(node);
@@ -76,7 +76,7 @@ fn file_name(module: &Module, node: Option<u32>) -> Option<String> {
     }
 }
 
-/// Returns the place of a node in the code that was written, for a message: the outermost one.
+/// Returns a node's place in the source code, for a message: the outermost one.
 pub fn place(module: &Module, node: Option<u32>) -> Option<Place> {
     let mut files = Files::new(module);
     let (location, _) = files.chain(node?).pop()?;

@@ -175,7 +175,7 @@ impl<'m> Emitter<'m> {
         }
     }
 
-    /// Writes the files and the names that `.loc` refers to, and returns the text.
+    /// Writes the files and names for `.loc`, and returns the text.
     pub fn finish(mut self) -> String {
         for (at, name) in self.files.names.iter().enumerate() {
             let name = name.replace('\\', "\\\\").replace('"', "\\\"").replace(['\n', '\r'], " ");

@@ -117,7 +117,7 @@ words! {
     }
 }
 
-/// How a load or a store accesses memory.
+/// The way that a load or a store accesses memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     pub align: u64,

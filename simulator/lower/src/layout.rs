@@ -56,7 +56,7 @@ pub fn scalar(ty: &Type) -> Option<Scalar> {
     })
 }
 
-/// Returns the bytes from one element of an array of this type to the next one.
+/// Returns the distance in bytes between an array's elements of this type.
 pub fn size(ty: &Type) -> Result<u64> {
     let bytes = match ty {
         Type::Vector(count, element) => {
@@ -107,7 +107,7 @@ pub fn field(ty: &Type, index: u64) -> Result<(u64, &Type)> {
     usize::try_from(index).ok().and_then(|index| places.nth(index)).ok_or_else(|| Error::at(0, "a structure has no such field"))
 }
 
-/// Returns a member of an aggregate, and the number of scalars before it.
+/// Returns an aggregate's member and the number of scalars before it.
 pub fn member<'t>(ty: &'t Type, path: &[u32]) -> Result<(usize, &'t Type)> {
     path.iter().try_fold((0, ty), |(start, ty), index| {
         let (before, element) = element(ty, *index)?;
@@ -115,7 +115,7 @@ pub fn member<'t>(ty: &'t Type, path: &[u32]) -> Result<(usize, &'t Type)> {
     })
 }
 
-/// Returns the element of an aggregate and the number of scalars in front of it.
+/// Returns an aggregate's element and the number of scalars before it.
 fn element(ty: &Type, index: u32) -> Result<(usize, &Type)> {
     match ty {
         Type::Struct { fields, .. } => {

@@ -16,7 +16,7 @@ use crate::mir::{self, Base, Op};
 use crate::select::{Names, lower, parameter, passed};
 use crate::space::Space;
 
-/// How the text is to be made.
+/// The options for making the text.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The compute capability that the code is for, times ten: 80 is `sm_80`.
@@ -74,7 +74,7 @@ pub fn emit(module: &mut Module, options: &Options) -> Result<String> {
     Ok(emitter.finish())
 }
 
-/// Returns the limits of each kernel's launch, from attributes and from older annotations, which also name the kernels.
+/// Returns the launch limits of each kernel. They come from attributes and from older annotations, which also name the kernels.
 fn annotations(module: &mut Module) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, BTreeMap<&'static str, [Option<i64>; 3]>> = BTreeMap::new();
     let mut kernels = BTreeSet::new();

@@ -33,7 +33,7 @@ impl Space {
         })
     }
 
-    /// As part of an opcode: `.global`.
+    /// Returns its suffix in an opcode, such as `.global`.
     pub fn suffix(self) -> &'static str {
         match self {
             Space::Generic => "",
@@ -128,7 +128,7 @@ impl<'m> Spaces<'m> {
     }
 }
 
-/// Returns true if only loads use a pointer and the addresses made from it.
+/// Returns true if only loads use a pointer and its derived addresses.
 fn is_only_read(uses: &Uses, param: Local) -> bool {
     let mut pointers = vec![param];
     while let Some(local) = pointers.pop() {

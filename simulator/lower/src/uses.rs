@@ -32,12 +32,12 @@ impl<'f> Uses<'f> {
         Some(&self.function.blocks[block][at].op)
     }
 
-    /// Returns the block and the index of the instruction that defines a value.
+    /// Returns the block and index of the instruction that defines a value.
     pub fn place(&self, value: &Value) -> Option<(BlockId, usize)> {
         self.defs[value.local()? as usize]
     }
 
-    /// Returns the instructions that use a local, each with its block and its index.
+    /// Returns the instructions that use a local, with their blocks and indices.
     pub fn users(&self, local: Local) -> impl Iterator<Item = (BlockId, usize, &'f Inst)> + Clone {
         self.users[local as usize].iter().map(|&(block, at)| (block, at, &self.function.blocks[block][at]))
     }

@@ -91,7 +91,7 @@ fn event<'f>(module: &Module, uses: &Uses<'f>, spaces: &Spaces, inst: &'f Inst) 
     Event::Access { touch, is_store, element }
 }
 
-/// Returns true if a function neither accesses memory that others see, nor orders accesses to it.
+/// Returns true if a function does not touch memory that others see. It neither accesses such memory, nor orders accesses to it.
 fn is_pure(module: &Module, name: &str) -> bool {
     const IGNORED: [&str; 5] = ["llvm.assume", "llvm.lifetime.", "llvm.dbg.", "llvm.experimental.noalias", "llvm.expect"];
     if IGNORED.iter().any(|prefix| name.starts_with(prefix)) {
@@ -184,7 +184,7 @@ pub fn is_read_only(uses: &Uses, ptr: &Value, access: &Access) -> bool {
     access.invariant || uses.function.is_kernel && only_read(uses, ptr, 0)
 }
 
-/// Returns true if a pointer can only come from parameters with `const` and `__restrict__`.
+/// Returns true if a pointer comes only from `const __restrict__` parameters.
 fn only_read(uses: &Uses, ptr: &Value, depth: usize) -> bool {
     if depth > 4 {
         return false;

@@ -13,7 +13,7 @@ const VERSION: &str = "clang version 22.";
 pub struct Clang(PathBuf);
 
 impl Clang {
-    /// The one that the environment names.
+    /// Finds the one that the environment names.
     pub fn find(test: &str) -> Option<Self> {
         let is_required = std::env::var("UNROLLED_REQUIRE_CLANG").is_ok_and(|value| value == "1");
         match std::env::var_os("UNROLLED_CLANG").map(|path| Self(path.into())) {
@@ -47,7 +47,7 @@ impl Clang {
         command
     }
 
-    /// The IR and the PTX of a file.
+    /// Returns the IR and the PTX of a file.
     pub fn compile(&self, source: &Path) -> (String, String) {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -71,14 +71,14 @@ impl Clang {
     }
 }
 
-/// The header with the names of CUDA.
+/// Returns the header with the names of CUDA.
 fn prelude() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let shared = here.join("../../common/compilers/src/clang/cuda.h");
     if shared.is_file() { shared } else { here.join("tests/prelude.h") }
 }
 
-/// The repository.
+/// Returns the root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }

@@ -6,7 +6,7 @@ use lower::{Options, lower};
 
 use crate::machine::Numbers;
 
-/// Inline PTX is left out: nobody checks what a damaged template says.
+/// Returns the texts without inline PTX: nobody checks what a damaged template says.
 fn texts() -> [String; 2] {
     let forms = include_str!("ir/forms.ll");
     let start = forms.find("define ptx_kernel void @inline").expect("a kernel with inline PTX");
@@ -14,7 +14,7 @@ fn texts() -> [String; 2] {
     [include_str!("ir/fixture.ll").to_owned(), format!("{}{}", &forms[..start], &forms[end..])]
 }
 
-/// How many texts: `LOWER_ROUNDS` asks for more.
+/// Returns the number of texts: `LOWER_ROUNDS` asks for more.
 fn rounds() -> usize {
     std::env::var("LOWER_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(400)
 }

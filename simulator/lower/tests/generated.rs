@@ -12,7 +12,7 @@ use crate::machine::{Launch, Numbers, run};
 /// Kernels of a file.
 const KERNELS: usize = 24;
 
-/// How many files: `LOWER_FILES` asks for more.
+/// Returns the number of files: `LOWER_FILES` asks for more.
 fn files() -> u64 {
     std::env::var("LOWER_FILES").ok().and_then(|files| files.parse().ok()).unwrap_or(6)
 }
@@ -208,7 +208,7 @@ impl Maker {
         self.depth -= 1;
     }
 
-    /// An integer expression. Overflow of signed numbers is undefined, so arithmetic is unsigned.
+    /// Makes an integer expression. Overflow of signed numbers is undefined, so arithmetic is unsigned.
     fn int(&mut self, left: usize) -> String {
         let choice = if left == 0 { self.numbers.below(4) } else { self.numbers.below(20) };
         if choice < 3 {

@@ -186,7 +186,7 @@ const FEATURES: [Row; 5] = [
     ("features", "doubles", [1, 1, 1], [64, 1, 1], 0, "f64 o128 o256"),
 ];
 
-/// Kernels whose counts of accesses differ from those of clang's back end, each with the reason.
+/// Kernels whose access counts differ from clang's back end, with the reasons.
 const DIFFERENT: [(&str, &str, &str); 6] = [
     ("03-unroll/exercises/3-four-values", "convolve", "clang splits a load of four values into two pairs"),
     ("features", "calls", "a function reads structures where they were passed, and LLVM's back end copies them to local memory"),
@@ -238,7 +238,7 @@ fn compare(what: &str, rows: &[Row], path: impl Fn(&str) -> std::path::PathBuf) 
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The code of the lowering and that of clang's back end.
+/// Returns the code of the lowering and that of clang's back end.
 fn both(clang: &Clang, name: &str, path: &Path) -> (String, String) {
     let (mut ir, theirs) = clang.compile(path);
     // IR that another clang made, such as one in WebAssembly: `LOWER_IR` is a folder of files with the names in the tables.
@@ -250,7 +250,7 @@ fn both(clang: &Clang, name: &str, path: &Path) -> (String, String) {
     (own, theirs)
 }
 
-/// In what two runs of a kernel differ: results, findings, and accesses to memory.
+/// Lists the differences between two runs of a kernel: results, findings, and accesses to memory.
 pub fn differences(own: &Outcome, theirs: &Outcome) -> Vec<String> {
     let mut found = Vec::new();
     for (at, (own, theirs)) in own.memory.iter().zip(&theirs.memory).enumerate() {
@@ -277,7 +277,7 @@ pub fn differences(own: &Outcome, theirs: &Outcome) -> Vec<String> {
     found
 }
 
-/// The counters of memory.
+/// Returns the counters of memory.
 fn accesses(counters: &Counters) -> Vec<(&'static str, u64)> {
     vec![
         ("global load requests", counters.global_load_requests),

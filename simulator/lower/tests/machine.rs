@@ -108,7 +108,7 @@ fn number<T: std::str::FromStr>(text: &str) -> T {
     text.parse().unwrap_or_else(|_| panic!("{text} is no number"))
 }
 
-/// A small generator, so that inputs are irregular and the same in every run.
+/// A small generator of irregular inputs, the same in every run.
 pub struct Numbers(pub u64);
 
 impl Numbers {
@@ -127,7 +127,7 @@ impl Numbers {
         values[self.below(values.len() as u64) as usize]
     }
 
-    /// A number with a full fraction, so that every rounding shows.
+    /// Returns a number with a full fraction, so that every rounding shows.
     pub fn float(&mut self) -> f32 {
         (self.below(1 << 24) as f32 / 8_388_608.0 - 1.0) * [1.0, 0.1, 3.7][self.below(3) as usize]
     }

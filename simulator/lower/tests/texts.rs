@@ -7,7 +7,7 @@ use crate::machine::{Launch, run};
 const FORMS: &str = include_str!("ir/forms.ll");
 const FIXTURE: &str = include_str!("ir/fixture.ll");
 
-/// Runs a kernel of `forms.ll` on one thread and returns the words of the last buffer.
+/// Runs a one-thread kernel of `forms.ll` and returns the last buffer's words.
 fn words(kernel: &str, args: &str) -> Vec<u32> {
     let ptx = lower(FORMS, &Options::default()).unwrap_or_else(|error| panic!("{error}"));
     let call = Launch { kernel, grid: [1, 1, 1], block: [1, 1, 1], shared: 64, args };

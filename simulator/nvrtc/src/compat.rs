@@ -8,7 +8,7 @@ pub const NAMES: [&str; 3] = ["libnvrtc.so.12", "libnvrtc.so.13", "libnvrtc.so"]
 /// The folders of toolkits, and those in which distributions put them.
 pub const FOLDERS: [&str; 4] = ["/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"];
 
-/// Passes NVRTC's functions to a macro, without those that this library does itself. CUDA 14: its new functions. A program that calls a
+/// Passes NVRTC's functions to a macro, except those that this library implements. CUDA 14: its new functions. A program that calls a
 /// function that is not here does not load.
 macro_rules! nvrtc_functions {
     ($define:ident) => {

@@ -60,7 +60,7 @@ pub extern "C" fn nvrtcGetErrorString(code: c_int) -> *const c_char {
     function.map_or(c"NVRTC_ERROR_INTERNAL_ERROR: there is no NVRTC".as_ptr(), |function| function(code))
 }
 
-/// Writes the size of the PTX, if the program was compiled for a real GPU and NVIDIA's function would give the size of machine code.
+/// Writes the PTX's size if NVIDIA's function would give machine code's size. It does so if the program was compiled for a real GPU.
 ///
 /// # Safety
 ///

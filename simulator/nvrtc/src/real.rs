@@ -46,7 +46,7 @@ fn open() -> Option<Library> {
         .ok()
 }
 
-/// Returns the paths that the library may have, in the order of the loader's path.
+/// Returns the possible paths of the library, in the loader's order.
 fn candidates(loader_path: Option<&std::ffi::OsStr>) -> impl Iterator<Item = PathBuf> {
     let path: Vec<PathBuf> =
         loader_path.map(env::split_paths).into_iter().flatten().filter(|folder| folder.is_absolute()).collect();

@@ -72,7 +72,7 @@ impl Recorder {
         value
     }
 
-    /// Makes the buffer that a request asks for, and returns its number and its size.
+    /// Makes the buffer that a request asks for. Returns its number and size.
     fn buffer(&mut self, request: &Value) -> Result<(usize, u64)> {
         let answer = self.call(request);
         let number = |name: &str| answer[name].as_u64().ok_or_else(|| format!("{request} failed: {answer}"));
@@ -168,7 +168,7 @@ fn repeat(file: &LaunchFile) -> Result<Recorder> {
     Ok(recorder)
 }
 
-/// Launches once, with the bytes of the file in all buffers, and reads them afterward.
+/// Launches once with the file's bytes in all buffers, then reads them.
 fn run(
     recorder: &mut Recorder,
     file: &LaunchFile,

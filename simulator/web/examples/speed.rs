@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use simt_web::Session;
 
-/// The fastest of many short runs is one that no other program disturbed.
+/// The number of short runs. The fastest of many is one that no other program disturbed.
 const ROUNDS: usize = 100;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

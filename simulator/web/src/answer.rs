@@ -61,7 +61,7 @@ pub(crate) struct KernelEntry {
     pub max_threads: Option<u32>,
 }
 
-/// A parameter of a kernel, or a variable of the module, by its name in PTX.
+/// A kernel's parameter or a module's variable, by its name in PTX.
 #[derive(Debug, Serialize)]
 pub(crate) struct SizedEntry {
     pub name: String,
@@ -225,7 +225,7 @@ pub enum FailureKind {
     Memory,
 }
 
-/// Why a request failed.
+/// The reason why a request failed.
 #[derive(Debug, Serialize)]
 pub struct Failure {
     /// The kind of a failure.

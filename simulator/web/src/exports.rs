@@ -40,7 +40,7 @@ pub extern "C" fn call() {
     STATE.with_borrow_mut(|state| state.output = state.session.call(&state.input).into_bytes());
 }
 
-/// Gives the input to a function, and makes the output of what it returns. For modules that can do more than this one.
+/// Passes the input to a function, and outputs what it returns. For modules that can do more than this one.
 pub fn answer(work: fn(&[u8]) -> Vec<u8>) {
     note_panics();
     STATE.with_borrow_mut(|state| state.output = work(&state.input));
@@ -96,7 +96,7 @@ pub extern "C" fn last_words_bytes() -> usize {
     LAST_WORDS.with_borrow(|words| words.len())
 }
 
-/// Returns the bytes of the allocation that failed, or 0, after a trap.
+/// Returns the size of the failed allocation after a trap, or 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn bytes_refused() -> usize {
     REFUSED.load(Relaxed)
@@ -106,7 +106,7 @@ fn failed(error: Failure) -> Vec<u8> {
     serde_json::to_vec(&Answer::Failed { error: Box::new(error) }).expect("errors hold nothing that JSON cannot")
 }
 
-/// The system's allocator, which also notes the size of an allocation that fails: the trap that may follow says nothing.
+/// The system's allocator, which also notes the size of a failed allocation: the trap that may follow says nothing.
 struct Noting;
 
 static REFUSED: AtomicUsize = AtomicUsize::new(0);

@@ -9,7 +9,7 @@ fn call(session: &mut Session, request: &Value) -> Value {
     serde_json::from_str(&session.call(request.to_string().as_bytes())).unwrap()
 }
 
-/// Makes a session with a kernel of the book's pages and its buffers: 64 outputs of 2 taps.
+/// Makes a session with a kernel of the book and its buffers: 64 outputs of 2 taps.
 fn session() -> Session {
     let mut session = Session::default();
     let loaded = call(&mut session, &json!({ "do": "load", "ptx": STRIDED }));

@@ -39,7 +39,7 @@ fn level(package: &str) -> usize {
     found.or_else(top).unwrap_or_else(|| panic!("{package} has no level in {}", file!()))
 }
 
-/// The packages of the workspace by name, with their folders and manifests.
+/// Returns the workspace's packages by name, with their folders and manifests.
 fn packages() -> BTreeMap<String, (String, toml::Table)> {
     let package = |folder: String| {
         let manifest = manifest(&folder);
@@ -48,7 +48,7 @@ fn packages() -> BTreeMap<String, (String, toml::Table)> {
     members().into_iter().map(package).collect()
 }
 
-/// The packages that a manifest names in tables whose names end with one of these, on any system.
+/// Returns the packages that a manifest depends on, on any system. Only tables whose names end with one of `kinds` count.
 fn dependencies_of(manifest: &toml::Table, kinds: &[&str]) -> BTreeSet<String> {
     // A dependency may have a shorter name than its package.
     let shared = &self::manifest("")["workspace"]["dependencies"];
@@ -117,7 +117,7 @@ fn files_of_a_crate_import_one_way() {
     }
 }
 
-/// The files at which the libraries and binaries of a package start.
+/// Returns the files at which a package's libraries and binaries start.
 fn starts(package: &Path) -> Vec<PathBuf> {
     let binaries = std::fs::read_dir(package.join("src/bin")).into_iter().flatten().map(|entry| entry.unwrap().path());
     let binaries = binaries.map(|path| if path.is_dir() { path.join("main.rs") } else { path });
@@ -126,7 +126,7 @@ fn starts(package: &Path) -> Vec<PathBuf> {
     libraries.into_iter().filter(|path| path.is_file()).chain(binaries).collect()
 }
 
-/// The circles of a crate's files, one line each.
+/// Lists the circles of a crate's files, one line each.
 fn cycles(start: &Path) -> Vec<String> {
     let modules = modules(start);
     let uses: BTreeMap<&Module, BTreeSet<Module>> = modules.keys().map(|module| (module, dependencies(module, &modules))).collect();
@@ -156,7 +156,7 @@ fn cycles(start: &Path) -> Vec<String> {
     circles.into_iter().map(line).collect()
 }
 
-/// A module's path from the root of its crate, which itself is `[]`.
+/// A module's path from its crate's root, which itself is `[]`.
 type Module = Vec<String>;
 
 /// The contents of a module's file.
@@ -167,7 +167,7 @@ struct Source {
     reexports: BTreeMap<String, Vec<String>>,
 }
 
-/// The modules of a crate that have files of their own, without those that only tests have.
+/// Returns the modules of a crate that have files of their own. Modules that only tests have are left out.
 fn modules(start: &Path) -> BTreeMap<Module, Source> {
     let mut modules = BTreeMap::new();
     let mut open: Vec<(Module, PathBuf)> = vec![(Vec::new(), start.to_owned())];
@@ -205,7 +205,7 @@ fn modules(start: &Path) -> BTreeMap<Module, Source> {
     modules
 }
 
-/// The modules whose items a module names.
+/// Returns the modules whose items a module names.
 fn dependencies(module: &Module, modules: &BTreeMap<Module, Source>) -> BTreeSet<Module> {
     let source = &modules[module];
     let declared = children(&source.code);
@@ -230,7 +230,7 @@ fn dependencies(module: &Module, modules: &BTreeMap<Module, Source>) -> BTreeSet
     found
 }
 
-/// The module that defines what a full path names.
+/// Returns the module that defines what a full path names.
 fn definition(path: &[String], modules: &BTreeMap<Module, Source>) -> Module {
     let mut module = Vec::new();
     let mut path = path.to_vec();
@@ -252,7 +252,7 @@ fn definition(path: &[String], modules: &BTreeMap<Module, Source>) -> Module {
     module
 }
 
-/// A written path as a path from the root of the crate; `None` if it leads into another crate.
+/// Returns a written path as one from the crate's root; `None` if it leads into another crate.
 fn absolute(path: Vec<String>, module: &Module, declared: &BTreeSet<String>) -> Option<Vec<String>> {
     let mut base = if path.first().is_some_and(|first| first == "crate") { Vec::new() } else { module.clone() };
     let mut names = path.into_iter().peekable();
@@ -270,7 +270,7 @@ fn absolute(path: Vec<String>, module: &Module, declared: &BTreeSet<String>) -> 
     Some(base)
 }
 
-/// The paths at the start of a text: one, or those of a tree such as `a::{b, c::{D, E as F}}`.
+/// Returns the paths at the start of a text: one, or those of a tree such as `a::{b, c::{D, E as F}}`.
 fn paths(text: &str) -> Vec<Vec<String>> {
     let text = text.trim_start();
     if let Some(group) = text.strip_prefix('{') {
@@ -298,7 +298,7 @@ fn paths(text: &str) -> Vec<Vec<String>> {
     }
 }
 
-/// The modules that a file declares outside of tests: `mod name;`.
+/// Returns the modules that a file declares outside of tests: `mod name;`.
 fn children(code: &str) -> BTreeSet<String> {
     let statements = code.split([';', '}', '{']).filter(|statement| !statement.contains("#[cfg(test)]"));
     let name = |statement: &str| {
@@ -309,7 +309,7 @@ fn children(code: &str) -> BTreeSet<String> {
     statements.filter_map(name).collect()
 }
 
-/// A file's code without comments, strings, and the unit tests at its end.
+/// Returns a file's code without comments, strings, and final unit tests.
 fn code(text: &str) -> String {
     // The unit tests of a file, which another file's tests may use.
     let tests = text.find("mod tests {").and_then(|at| text[..at].rfind("#[cfg(test)]"));

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use support::root;
 
-/// A file's text.
+/// Returns a file's text.
 pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// All files with this extension below the folders, without those that cargo and mdBook make.
+/// Returns all files with this extension below the folders. Files that cargo and mdBook make are left out.
 pub fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
     fn walk(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
         let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
@@ -33,18 +33,18 @@ pub fn files(folders: &[&str], extension: &str) -> Vec<PathBuf> {
     found
 }
 
-/// All Rust files of the workspace.
+/// Returns all Rust files of the workspace.
 pub fn rust_files() -> Vec<PathBuf> {
     files(&["book", "chapters", "common", "kernels", "simulator", "tests"], "rs")
 }
 
-/// The manifest of a package, by its folder.
+/// Returns the manifest of a package, by its folder.
 pub fn manifest(folder: &str) -> toml::Table {
     let path = root().join(folder).join("Cargo.toml");
     read(&path).parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The folders of all packages of the workspace.
+/// Returns the folders of all packages of the workspace.
 pub fn members() -> Vec<String> {
     let patterns = manifest("")["workspace"]["members"].clone().try_into::<Vec<String>>().expect("members are texts");
     let folders = |pattern: String| match pattern.strip_suffix("/*") {
@@ -54,7 +54,7 @@ pub fn members() -> Vec<String> {
     patterns.into_iter().flat_map(folders).collect()
 }
 
-/// The stems of a folder's files with this extension, or the names of its folders if the extension is `None`.
+/// Returns the stems of a folder's files with this extension. For `None`, it returns the names of the folder's folders.
 pub fn stems(folder: &str, extension: Option<&str>) -> BTreeSet<String> {
     fs::read_dir(root().join(folder))
         .unwrap_or_else(|error| panic!("{folder}: {error}"))

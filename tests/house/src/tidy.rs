@@ -56,6 +56,80 @@ fn every_rust_file_says_first_what_it_is() {
     }
 }
 
+/// The limits of a doc comment's first sentence: its most words, and the words that do not begin it.
+const MOST_WORDS: usize = 12;
+const NOT_FIRST: [&str; 2] = ["What", "Whether"];
+
+/// Returns the first sentence of a comment. A period, a colon or a semicolon ends it.
+fn first_sentence(comment: &[&str]) -> String {
+    let paragraph = comment.iter().copied().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    let is_end = |at: usize| paragraph[at + 1..].is_empty() || paragraph[at + 1..].starts_with(' ');
+    let end = paragraph.match_indices(['.', ':', ';']).map(|(at, _)| at).find(|&at| is_end(at));
+    paragraph[..end.unwrap_or(paragraph.len())].to_owned()
+}
+
+/// Counts the words of a sentence that are not in parentheses.
+fn words_of(sentence: &str) -> usize {
+    let without = sentence.split_once('(').and_then(|(before, rest)| Some((before, rest.split_once(')')?.1)));
+    without.map_or_else(|| sentence.split_whitespace().count(), |(before, after)| words_of(&format!("{before}{after}")))
+}
+
+/// Returns true if a line declares an item (a field or a variant is none).
+fn is_item(line: &str) -> bool {
+    let is_before = |word: &&str| ["async", "extern", "\"C\"", "pub", "unsafe"].contains(word) || word.starts_with("pub(");
+    let kinds = ["const", "enum", "fn", "macro_rules!", "mod", "static", "struct", "trait", "type", "union"];
+    line.split_whitespace().find(|word| !is_before(word)).is_some_and(|word| kinds.contains(&word))
+}
+
+/// Returns true if these attributes make a comment a help text.
+fn is_help(attributes: &str) -> bool {
+    let mut words = attributes.split(|letter: char| !letter.is_alphanumeric());
+    words.any(|word| ["Args", "Parser", "Subcommand", "ValueEnum"].contains(&word))
+}
+
+/// Lists the line and the first sentence of each item's doc comment. The bodies of macros are left out.
+fn first_sentences(text: &str) -> Vec<(usize, String)> {
+    let is_open = |attributes: &str| attributes.matches('[').count() > attributes.matches(']').count();
+    let lines: Vec<&str> = text.lines().collect();
+    let (mut sentences, mut at) = (Vec::new(), 0);
+    while at < lines.len() {
+        let code = lines[at].trim_start();
+        if code.starts_with("macro_rules!") && !code.ends_with('}') {
+            let indent = &lines[at][..lines[at].len() - code.len()];
+            at += lines[at..].iter().take_while(|line| line.strip_prefix(indent) != Some("}")).count();
+        }
+        let comment = lines[at.min(lines.len())..].iter().map_while(|line| line.trim_start().strip_prefix("///"));
+        let comment: Vec<&str> = comment.map(str::trim).collect();
+        let start = at + 1;
+        at += comment.len().max(1);
+        let mut attributes = String::new();
+        while let Some(line) = lines.get(at).filter(|line| line.trim_start().starts_with("#[") || is_open(&attributes)) {
+            attributes.push_str(line);
+            at += 1;
+        }
+        if !comment.is_empty() && lines.get(at).is_some_and(|line| is_item(line)) && !is_help(&attributes) {
+            sentences.push((start, first_sentence(&comment)));
+        }
+    }
+    sentences
+}
+
+#[test]
+fn a_doc_comment_begins_with_a_sentence_of_at_most_twelve_words() {
+    let mut long = Vec::new();
+    for file in rust_files() {
+        for (line, sentence) in first_sentences(&read(&file)) {
+            let words = words_of(&sentence);
+            if words > MOST_WORDS || NOT_FIRST.iter().any(|first| sentence.split(' ').next() == Some(*first)) {
+                let path = file.strip_prefix(root()).unwrap_or(&file).display();
+                long.push(format!("{path}:{line}: {words} words: {sentence}"));
+            }
+        }
+    }
+    let most = format!("at most {MOST_WORDS} words, none of {NOT_FIRST:?} first");
+    assert!(long.is_empty(), "{} first sentences of doc comments ({most}):\n{}", long.len(), long.join("\n"));
+}
+
 #[test]
 fn no_file_is_included_by_its_path_and_no_dead_code_is_allowed() {
     for file in rust_files() {
@@ -67,7 +141,7 @@ fn no_file_is_included_by_its_path_and_no_dead_code_is_allowed() {
     }
 }
 
-/// The most lines of a file, and of a file that was longer before there was this limit.
+/// The most lines of a file, and of one in [`LONGER`].
 const MOST_LINES: usize = 450;
 const MOST_LINES_OF_LONGER: usize = 700;
 
@@ -132,7 +206,7 @@ fn has_example(text: &str, is_page: bool) -> bool {
     examples.any(|language| language.split(',').all(|word| ["", "rust", "no_run", "should_panic"].contains(&word)))
 }
 
-/// The files of a package's `[[test]]` sections.
+/// Returns the files of a package's `[[test]]` sections.
 fn paths_of_tests(folder: &str) -> Vec<PathBuf> {
     let manifest = manifest(folder);
     let tests = manifest.get("test").and_then(|tests| tests.as_array()).into_iter().flatten();
@@ -142,7 +216,8 @@ fn paths_of_tests(folder: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Without anything to run, an executable would be linked and started, and rustdoc would read the whole crate.
+/// Requires a target to be tested only if it has tests. Otherwise an executable is linked and started, and rustdoc reads the whole
+/// crate.
 #[test]
 fn a_target_is_tested_if_and_only_if_it_has_tests() {
     let is_tested = |files: &[PathBuf]| files.iter().any(|file| read(file).contains(concat!("#[", "test]")));

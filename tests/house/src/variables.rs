@@ -17,7 +17,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
 }
 
-/// Returns the part of a name after the prefix that all of ours have.
+/// Returns the part of a name after the prefix that ours share.
 fn after_prefix(word: &str) -> Option<&str> {
     word.strip_prefix("UNROLLED_").or_else(|| word.strip_prefix("SIMCUDA_"))
 }

@@ -14,7 +14,7 @@ struct Checklist {
     entries: &'static [Entry],
 }
 
-/// A file, the text in it that says for which version it was written, and what to do for the next.
+/// A file, the text that states the version, and the next task.
 struct Entry(&'static str, &'static str, &'static str);
 
 const CHECKLISTS: &[Checklist] = &[

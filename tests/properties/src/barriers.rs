@@ -17,23 +17,23 @@ use unroll::partitioned::FFT_PARTITIONED;
 use crate::device::{in_own_process, with_gpu, with_own_simulator};
 use crate::without::{Choice, Lend, Trial, chosen, opcode, outcome, trials};
 
-/// A barrier between the threads of a block is removed.
+/// Returns true if a barrier between a block's threads is removed.
 fn barrier(mutant: &Mutant) -> bool {
     mutant.operator == Operator::RemoveBarrier && !barrier_of_warp(mutant)
 }
 
-/// A barrier between the lanes of a warp is removed.
+/// Returns true if a barrier between a warp's lanes is removed.
 fn barrier_of_warp(mutant: &Mutant) -> bool {
     mutant.operator == Operator::RemoveBarrier && opcode(mutant).starts_with("bar.warp.")
 }
 
-/// Removes each barrier of each kernel that a chapter's stages launch, in turn; the stage must fail each time, or be warned of a race
-/// within a warp where the barrier orders nothing else. Returns the stage of each barrier, and what was said of it.
+/// Removes each barrier of each kernel in a chapter's stages, in turn; the stage must fail each time, or be warned of a race within a
+/// warp where the barrier orders nothing else. Returns the stage of each barrier, and what was said of it.
 fn each_is_needed<W: Workload>(chapter: &Chapter<W>, workload: &W) -> Vec<(&'static str, String)> {
     each_of_kind_is_needed(barrier, chapter.sources, chapter.stages, workload)
 }
 
-/// Does the same with the barriers of one kind, in the kernels of some stages.
+/// Removes each barrier of one kind in some stages' kernels.
 fn each_of_kind_is_needed<W: Workload>(
     kind: Choice,
     sources: &[&'static Source],
@@ -64,7 +64,7 @@ fn no_barrier_of_a_transform_can_be_removed_not_even_those_of_a_warp() {
     assert_eq!((missed(barrier, 4097), missed(barrier_of_warp, 4097)), (2, 2));
 }
 
-/// Without a barrier, some of these kernels wait for each other without end, and after that fault the process has no use of the device.
+/// Removes the barriers of products. Some kernels then wait without end, and that fault makes the device useless to the process.
 #[test]
 #[ignore = "started by the next test, in a process of its own"]
 fn own_process_products() {
@@ -93,12 +93,12 @@ fn no_barrier_of_a_product_can_be_removed() {
     }
 }
 
-/// True on the simulator. On a GPU a race can end well a thousand times, and we do not know which kernels were launched.
+/// Returns true on the simulator. On a GPU a race can end well a thousand times, and we do not know which kernels were launched.
 fn races_are_found() -> bool {
     with_gpu(|gpu| gpu.is_simulated())
 }
 
-/// Filters of more than two tiles, so that one tile overwrites another and the last tile is partial.
+/// Makes a filter of more than two tiles. One tile overwrites another, and the last tile is partial.
 fn long(tile: u32) -> Convolution {
     Convolution::random(Size { outputs: 300, taps: 2 * tile + 1 }, 13)
 }

@@ -14,7 +14,7 @@ pub fn length(tile: usize, most: usize) -> impl Strategy<Value = usize> {
     prop_oneof![3 => near_tile, 2 => primes, 3 => 1..=most].prop_map(move |length| length.min(most))
 }
 
-/// The values of a signal or a filter.
+/// Draws the values of a signal or a filter.
 pub fn values(length: usize) -> impl Strategy<Value = Vec<f32>> {
     // Far apart in magnitude, but a product of two and a sum of thousands of such products stay within f32.
     let scale = prop::sample::select(vec![1.0_f32, 1e-18, 1e15, 1e-3]);
@@ -38,7 +38,7 @@ pub fn convolutions(
         .prop_map(|(signal, filter)| Convolution::new(signal, filter).expect("a filter no longer than its signal"))
 }
 
-/// A picture of this size: noise, a ramp in which neighbors differ, or a single gray level.
+/// Draws a picture of this size: noise, a ramp in which neighbors differ, or a single gray level.
 fn pictures(name: &'static str, width: usize, height: usize) -> impl Strategy<Value = Gray> {
     let count = width * height;
     let pixels = prop_oneof![
@@ -63,7 +63,7 @@ pub fn correlations() -> impl Strategy<Value = Correlation> {
         .prop_map(|(image, template, border)| Correlation::new(image, template, border).expect("a template that fits"))
 }
 
-/// The pixels of an image for windows of this width: gray levels, the largest magnitudes whose squares can be added, with either sign, a
+/// Draws the pixels of an image for windows of this width: gray levels, the largest magnitudes whose squares can be added, with either sign, a
 /// ramp in which neighbors differ, or a single level.
 fn pixels(count: usize, window: u32) -> impl Strategy<Value = Vec<i32>> {
     let largest = ((SUMS_BELOW - 1) / u64::from(window)).isqrt() as i32;
@@ -77,8 +77,8 @@ fn pixels(count: usize, window: u32) -> impl Strategy<Value = Vec<i32>> {
     ]
 }
 
-/// Windows of these widths on images of up to `most_places` places per row and a few rows: single rows and columns, windows as wide
-/// as the image, and rows that end around a block of threads.
+/// Draws windows of these widths on images of a few rows. A row has up to `most_places` places. There are single rows and columns, windows
+/// as wide as the image, and rows that end around a block of threads.
 pub fn window_sums(windows: impl Strategy<Value = u32>, most_places: usize) -> impl Strategy<Value = WindowSums> {
     (windows, length(kernels::window_sums::BLOCK as usize, most_places), 1..=4_usize, any::<bool>())
         .prop_flat_map(|(window, places, height, clamp)| {
@@ -92,7 +92,7 @@ pub fn window_sums(windows: impl Strategy<Value = u32>, most_places: usize) -> i
         })
 }
 
-/// An odd number up to `most`, which is odd.
+/// Draws an odd number up to `most`, which is odd.
 pub fn odd(most: u32) -> impl Strategy<Value = u32> {
     (0..=most / 2).prop_map(|half| 2 * half + 1)
 }

@@ -15,7 +15,7 @@ use support::root;
 
 use crate::device::with_gpu;
 
-/// The compiler; on a machine without it a line on stderr says so.
+/// Returns the compiler; on a machine without it a line on stderr says so.
 fn clang() -> Option<Clang> {
     let found = Clang::find();
     if let Err(why) = &found {
@@ -31,11 +31,11 @@ struct Line<O: Args> {
     options: O,
 }
 
-/// Stages whose sums clang moves from register to register between products that are in flight, which the rules of `wgmma` forbid.
+/// Stages whose sums clang moves between registers while products are in flight. The rules of `wgmma` forbid it.
 const MOVES_SUMS: [&str; 3] = ["wgmma-producer", "wgmma-tf32", "tensor-3xtf32"];
 
-/// Runs all stages of a chapter on the simulator at their teaching size. Returns the name and the counts of each stage that ran; `moves_sums`
-/// says that those of [`MOVES_SUMS`] must be found to do so.
+/// Runs all stages of a chapter on the simulator at teaching size. Returns the name and the counts of each stage that ran; `moves_sums` says
+/// that those of [`MOVES_SUMS`] must be found to do so.
 fn counted<W: Workload>(gpu: &Gpu, chapter: &Chapter<W>, moves_sums: bool) -> Vec<(&'static str, Counters)> {
     let options = Line::<W::Options>::parse_from(["chapter"]).options;
     let Plan { parts, .. } = W::plan(&options, 13, gpu).unwrap_or_else(|error| panic!("{}: {error}", chapter.name));
@@ -57,7 +57,7 @@ fn counted<W: Workload>(gpu: &Gpu, chapter: &Chapter<W>, moves_sums: bool) -> Ve
     .collect()
 }
 
-/// The page with a table of what differs between the stored PTX and that of this clang.
+/// The page that compares the stored PTX with that of this clang.
 const PAGE: &str = "book/src/compilers.md";
 const MEASURED: &str = "22.1.8";
 
@@ -130,7 +130,7 @@ fn every_chapter_is_right_and_moves_what_the_book_says_when_clang_compiles_it() 
     }
 }
 
-/// The ceilings are no stage of a chapter, so nothing runs them here.
+/// Compiles the ceilings. They are no stage of a chapter, so nothing runs them here.
 #[test]
 fn the_other_kernels_compile_as_well() {
     let Some(clang) = clang() else { return };

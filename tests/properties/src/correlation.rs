@@ -39,7 +39,7 @@ const ARMS: [Stage<Correlation>; 7] = [
     forced!("24 bits, with sums", TileKernel::CoefficientsAndSums(kernel::SUMS_MULTIPLY_24)),
 ];
 
-/// The sums that a kernel stores.
+/// Returns the sums that a kernel stores.
 fn stored(gpu: &Gpu, correlation: &Correlation, kernel: Kernel) -> Vec<u32> {
     let template = correlation.template();
     let mut buffers = correlation.upload(gpu).unwrap();
@@ -48,7 +48,7 @@ fn stored(gpu: &Gpu, correlation: &Correlation, kernel: Kernel) -> Vec<u32> {
     gpu.stream.clone_dtoh(&buffers.sums).unwrap()
 }
 
-/// A stage that launches the kernel with blocks of one height, whichever height the size would get.
+/// Makes a stage that launches the kernel with blocks of one height. It does not matter which height the size would get.
 macro_rules! height {
     ($index:literal) => {
         Stage::launches(

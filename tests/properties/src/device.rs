@@ -9,7 +9,7 @@ use run::device::Request;
 use run::gpu::Gpu;
 use run::probe::probe;
 
-/// The GPU, which one test uses at a time, so that none disturbs another's times.
+/// The GPU. One test uses it at a time, so that none disturbs another's times.
 static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
 
 /// Simulators that no test uses at the moment. Each has its own modules, which a test may replace.
@@ -38,13 +38,13 @@ pub fn with_gpu<R>(test: impl FnOnce(&Gpu) -> R) -> R {
     }
 }
 
-/// Lends a simulator that nobody else uses, for a test in a process of its own: a fault of a kernel makes the device useless to whoever
-/// shares it, until the last of them gives it back.
+/// Lends an unshared simulator to a test that has its own process: a fault of a kernel makes the device useless to whoever shares it,
+/// until the last of them gives it back.
 pub fn with_own_simulator<R>(test: impl FnOnce(&Gpu) -> R) -> R {
     test(&Gpu::open(&Request::Sim(None)).unwrap_or_else(|error| panic!("the test has no device: {error}")))
 }
 
-/// Runs one ignored test in a process of its own, because it leaves the process unusable. Returns what it printed.
+/// Runs one ignored test in a process that it may leave unusable. Returns what it printed.
 pub fn in_own_process(test: &str) -> String {
     let output = Command::new(env::current_exe().expect("a running program has a path"))
         .args(["--exact", test, "--ignored", "--nocapture", "--test-threads=1"])
@@ -58,7 +58,7 @@ pub fn in_own_process(test: &str) -> String {
 /// The words before the reason why there is no GPU.
 const NO_GPU: &str = "no GPU can be used: ";
 
-/// Asks in a process of its own, because in this process the simulator may already have taken the driver's name.
+/// Asks for a driver in a process of its own. In this process, the simulator may already have taken the driver's name.
 #[test]
 #[ignore = "not a test: all_these_tests_pass_on_a_gpu_as_well starts it in a process of its own"]
 fn what_the_driver_of_this_machine_says() {

@@ -24,7 +24,7 @@ fn diagnosed<W: Workload>(stage: &Stage<W>, experiments: &[Experiment<W>], workl
     })
 }
 
-/// The counts that must not change when loads are removed. Wavefronts of stores may: an asynchronous copy takes what it writes with it.
+/// Returns the counts that must not change when loads are removed. Wavefronts of stores may: an asynchronous copy takes what it writes with it.
 fn kept(counters: &Counters) -> [u64; 9] {
     let c = counters;
     [

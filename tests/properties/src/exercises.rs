@@ -21,7 +21,7 @@ fn text(exercise: &Exercise, wanted: Version) -> String {
     version(&exercise.solution, wanted).unwrap_or_else(|error| panic!("{}: {error}", exercise.stem()))
 }
 
-/// Returns a page's verdict about a text, with the compiler of a terminal.
+/// Returns a page's verdict on a text, using a terminal's compiler.
 fn judged(nvrtc: &Nvrtc, problem: &str, exercise: &Exercise, text: &str) -> (bool, String) {
     let name = format!("{}.cu", exercise.stem());
     // As the page does before it compiles.
@@ -52,7 +52,7 @@ fn judged(nvrtc: &Nvrtc, problem: &str, exercise: &Exercise, text: &str) -> (boo
     }
 }
 
-/// How many answers of a wall there are for each that is tried here. The tests of each chapter try all, with the same check on another device.
+/// The number of a wall's answers for each one that is tried. The tests of each chapter try all, with the same check on another device.
 const ONE_OF: usize = 5;
 
 /// Answers to an exercise with what the check must say about each: words, and whether it passes.

@@ -10,7 +10,7 @@ use unroll::fft::{Blocks, collect, gather, multiply};
 
 use crate::device::with_gpu;
 
-/// Spectra of rings, as cuFFT lays them out: the bins up to the middle.
+/// Returns spectra of rings, as cuFFT lays them out: the bins up to the middle.
 fn transformed(rings: &[f32], length: usize) -> Vec<float2> {
     let bin = |ring: &[f32], bin: usize| {
         let (mut real, mut imaginary) = (0.0, 0.0);
@@ -24,7 +24,7 @@ fn transformed(rings: &[f32], length: usize) -> Vec<float2> {
     rings.chunks_exact(length).flat_map(|ring| (0..=length / 2).map(move |at| bin(ring, at))).collect()
 }
 
-/// The inverse transform, `length` times too large, like cuFFT's.
+/// Returns the inverse transform, `length` times too large, like cuFFT's.
 fn transformed_back(spectra: &[float2], length: usize) -> Vec<f32> {
     let value = |spectrum: &[float2], i: usize| {
         let bins = spectrum.iter().enumerate().map(|(bin, float2 { x, y })| {

@@ -18,7 +18,7 @@ trait Checks {
     fn exercises_name_its_stages(&self);
 }
 
-/// All chapters, in order.
+/// Returns all chapters, in order.
 fn chapters() -> [&'static dyn Checks; 7] {
     [
         &conv_naive::CHAPTER,
@@ -31,7 +31,7 @@ fn chapters() -> [&'static dyn Checks; 7] {
     ]
 }
 
-/// A record in which every count of every stage differs, and each stage is faster than the one before, or slower.
+/// Makes a record in which every count of every stage differs. Each stage is faster than the one before, or slower.
 fn record<W: Workload>(chapter: &Chapter<W>, faster: bool) -> Record {
     let stage = |(at, name): (usize, &str)| -> StageRecord {
         let at = at as u64 + 1;

@@ -15,7 +15,7 @@ use run::workload::{Matmul, Problem};
 
 use crate::device::with_gpu;
 
-/// Every stage must be verified, or have a reason to be skipped.
+/// Requires every stage to be verified or skipped with a reason.
 fn assert_verified(stages: &[Stage<Matmul>], product: &Matmul) {
     for row in with_gpu(|gpu| runner::run(gpu, stages, product, 0)).unwrap().rows {
         let fine = matches!(row.outcome, Outcome::Verified(_) | Outcome::Skipped(_));
@@ -53,7 +53,7 @@ fn sizes_of_every_kind_are_computed() {
     }
 }
 
-/// More tiles than an H200 has multiprocessors, in several bands. Other kernels have a block for each tile.
+/// Uses more tiles than an H200 has multiprocessors, in several bands. Other kernels have a block for each tile.
 #[test]
 fn blocks_that_take_many_tiles_take_all_of_them() {
     let product = Matmul::random(Size { m: 2100, n: 2180, k: 8 }, 13).unwrap();

@@ -36,7 +36,7 @@ static SOURCE: Source = Source {
     arrays: &[],
 };
 
-/// Launches a kernel with the arguments of `naive`, with one thread per output and blocks of 128 threads.
+/// Launches a kernel with the arguments of `naive`, one thread per output. A block has 128 threads.
 fn launch(gpu: &Gpu, name: &'static str, conv: &Convolution, buffers: &mut Buffers) -> Result<()> {
     let kernel = gpu.kernel(Kernel { source: &SOURCE, name })?;
     let (outputs, taps) = (conv.outputs(), conv.taps());
@@ -58,7 +58,7 @@ macro_rules! mutant {
     }};
 }
 
-/// Runs a mutant with guard bands on every device, so that no device stops it.
+/// Runs a mutant with guard bands, so that no device stops it.
 fn verdict(gpu: &Gpu, stage: &Stage<Convolution>) -> std::result::Result<Accuracy, Box<Mismatch>> {
     let run::stage::Run::Launches(enqueue) = stage.run else { panic!("{} launches nothing", stage.name) };
     // The last block is partial.

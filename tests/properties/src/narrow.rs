@@ -11,17 +11,17 @@ use workshop::root;
 
 const WIDTHS: [usize; 5] = [50, 60, 80, 100, 200];
 
-/// The most important columns that fit.
+/// Returns the most important columns that fit.
 fn fit_to(record: &Record, lesson: &[Measure], width: usize) -> Fitted {
     fit(record, Wish { lesson, columns: &[], width })
 }
 
-/// Every column.
+/// Returns every column.
 fn wide(record: &Record, lesson: &[Measure]) -> Fitted {
     fit_to(record, lesson, usize::MAX)
 }
 
-/// The saved records of every chapter's run of its own size, each with what the chapter's lesson compares.
+/// Returns the saved records of every chapter's run of its own size. Each comes with what the chapter's lesson compares.
 fn records() -> Vec<(String, Record, Vec<Measure>)> {
     let lessons = [
         ("01-conv-naive", measures(conv_naive::CHAPTER.lesson)),
@@ -46,7 +46,7 @@ fn width_of(text: &str) -> usize {
     text.lines().map(|line| line.chars().count()).max().unwrap()
 }
 
-/// The cells of a table, by row and column; the lines of a cell are joined by spaces.
+/// Returns the cells of a table, by row and column; the lines of a cell are joined by spaces.
 fn cells(table: &str) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for line in table.lines().filter(|line| line.starts_with('│')) {
@@ -63,7 +63,7 @@ fn cells(table: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// A column with its title, by that title.
+/// Returns a column with its title, by that title.
 fn column(rows: &[Vec<String>], title: &str) -> Vec<String> {
     let at = rows[0].iter().position(|cell| cell == title).unwrap_or_else(|| panic!("there is no column {title}: {:?}", rows[0]));
     rows.iter().map(|row| row[at].clone()).collect()

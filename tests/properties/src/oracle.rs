@@ -8,7 +8,7 @@ use run::workload::{Convolution, Problem};
 
 use crate::cases::{convolutions, length};
 
-/// The outputs by multiplying polynomials in exact integers. The sums over whole windows are the middle coefficients of
+/// Computes the outputs by multiplying polynomials in exact integers. The sums over whole windows are the middle coefficients of
 /// `signal(x) * reversed filter(x)`.
 fn by_polynomials(signal: &[i32], filter: &[i32]) -> Vec<i128> {
     let mut product = vec![0_i128; signal.len() + filter.len() - 1];
@@ -29,12 +29,12 @@ fn passes(conv: &Convolution, output: Vec<f32>) -> Result<(), String> {
     check(&Downloaded { values: output, breach: None }, conv.oracle(), 0.0).map(drop).map_err(|mismatch| mismatch.to_string())
 }
 
-/// Every output by another way to sum its products.
+/// Computes every output with another way to sum its products.
 fn output(conv: &Convolution, sum: impl Fn(&[f32], &[f32]) -> f32) -> Vec<f32> {
     conv.signal().windows(conv.filter().len()).map(|window| sum(window, conv.filter())).collect()
 }
 
-/// The sum as a tree, like a reduction over lanes.
+/// Adds products as a tree, like a reduction over lanes.
 fn pairwise(products: &[f32]) -> f32 {
     match products {
         [one] => *one,

@@ -91,7 +91,7 @@ fn products_are_divided_as_before() {
     }
 }
 
-/// The number after `constexpr unsigned NAME = `.
+/// Returns the number after `constexpr unsigned NAME = `.
 fn constant(name: &str) -> u32 {
     let rest = SOURCE.cuda.split(&format!("constexpr unsigned {name} = ")).nth(1).unwrap_or_else(|| panic!("no {name}"));
     rest.split(';').next().unwrap().parse().unwrap()

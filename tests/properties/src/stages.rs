@@ -22,7 +22,7 @@ const BLOCK: usize = kernels::conv_shared::BLOCK as usize;
 const TILE: usize = kernels::conv_shared::TILE as usize;
 const WIDE_TILE: usize = kernels::conv_shared::WIDE_TILE as usize;
 
-/// Outputs of a block whose threads have runs of outputs, and of one with long runs.
+/// Outputs of a block whose threads have runs, or long runs.
 const RUNS: usize = (kernels::unroll::RUN_THREADS * kernels::unroll::RUN) as usize;
 const LONG_RUNS: usize = (kernels::unroll::RUN_THREADS * kernels::unroll::LONG_RUN) as usize;
 /// Taps of a tile of such a block.
@@ -37,8 +37,8 @@ fn verify<W: Workload>(stages: &[Stage<W>], workload: &W) -> Result<(), TestCase
     verify_planned_for(u32::MAX, stages, workload)
 }
 
-/// Runs the stages with grids for a device of at most this many multiprocessors. On a large device, the planner cuts all sums of a test's size into
-/// short slices.
+/// Runs the stages with grids for at most this many multiprocessors. On a large device, the planner cuts all sums of a test's size into short
+/// slices.
 fn verify_planned_for<W: Workload>(multiprocessors: u32, stages: &[Stage<W>], workload: &W) -> Result<(), TestCaseError> {
     let finished = with_gpu(|gpu| {
         gpu.plan_for_multiprocessors(multiprocessors);
@@ -137,7 +137,7 @@ proptest! {
 proptest! {
     #![proptest_config(Config::with_cases(2))]
 
-    /// A thread of `multiply_parts` has eight pairs of blocks of outputs, and takes eight parts of the filter per iteration.
+    /// Draws sizes around one thread's work in `multiply_parts`: eight pairs of blocks of outputs, and eight parts of the filter per iteration.
     #[test]
     fn transforms_are_right_where_the_pairs_and_the_parts_of_a_thread_end(
         conv in convolutions(14 * PART as usize + 1..18 * PART as usize, 7 * PART as usize + 1..9 * PART as usize),
@@ -149,7 +149,7 @@ proptest! {
 proptest! {
     #![proptest_config(Config::with_cases(8))]
 
-    /// A row of the tile takes a warp several iterations of a loop that compilers unroll by four.
+    /// Draws templates with wide rows. A row of the tile takes a warp several iterations of a loop that compilers unroll by four.
     #[test]
     fn correlation_is_right_for_wide_templates(
         width in 97..260_u32, height in 1..4_u32, wider in 0..84_u32, higher in 0..4_u32, clamp in any::<bool>(), seed in any::<u64>(),
@@ -185,7 +185,7 @@ proptest! {
         verify(&[SHARED_TILE, SLIDING, VECTOR, ROW_SCAN, TILE_SCAN, INTEGRAL], &sums)?;
     }
 
-    /// The length of a part decides how often a thread copies pixels, and compilers unroll that loop by four.
+    /// Draws every length of a window's part. It decides how often a thread copies pixels, and compilers unroll that loop by four.
     #[test]
     fn window_sums_are_right_for_parts_of_windows_of_every_length(sums in window_sums(odd(191).prop_map(|window| window + 64), 700)) {
         verify(&[SHARED_TILE, SLIDING, VECTOR], &sums)?;
@@ -220,7 +220,7 @@ proptest! {
     }
 }
 
-/// Numbers of rows and columns near the tile sizes 16, 64, 128 and 256.
+/// Draws numbers of rows and columns near the tile sizes. They are 16, 64, 128 and 256.
 fn sides() -> impl Strategy<Value = usize> {
     prop_oneof![2 => length(16, 70), 2 => length(64, 140), 1 => length(128, 260), 1 => prop::sample::select(vec![4, 12, 60, 255, 256, 257])]
 }
@@ -239,7 +239,7 @@ proptest! {
     }
 }
 
-/// A thread copies every 64th sample of a tile, and compilers unroll that loop by four. The signal ends in each of the four copies.
+/// Ends the signal in each of the four copies of an iteration. A thread copies every 64th sample of a tile, and compilers unroll that loop by four.
 #[test]
 fn runs_are_right_where_the_signal_ends_in_any_copy_of_an_iteration() {
     for outputs in [1, RUNS + 1, LONG_RUNS + 1] {
@@ -252,7 +252,7 @@ fn runs_are_right_where_the_signal_ends_in_any_copy_of_an_iteration() {
     }
 }
 
-/// Four blocks for one multiprocessor: more slices would not occupy it better, so each block has the whole filter.
+/// Launches four blocks for one multiprocessor: more slices would not occupy it better, so each block has the whole filter.
 #[test]
 fn long_runs_are_right_where_tiles_are_full_or_almost() {
     let almost = (LONG_TILE - 192..LONG_TILE).step_by(SLOTS).map(|taps| taps + SLOTS / 2);
@@ -262,7 +262,7 @@ fn long_runs_are_right_where_tiles_are_full_or_almost() {
     }
 }
 
-/// A transform errs most where the spectra of signal and filter are largest at the same frequency.
+/// Runs the worst case of a transform. It errs most where the spectra of signal and filter are largest at the same frequency.
 #[test]
 fn transforms_are_right_where_signal_and_filter_rise() {
     let rising = |count: usize| (0..count).map(|i| 1.0 + 0.37 * i as f32).collect::<Vec<_>>();

@@ -15,7 +15,7 @@ use run::workload::{Border, Correlation, Matmul, Workload, correlation, matmul};
 use crate::device::{in_own_process, with_own_simulator};
 use crate::without::{Lend, opcode, trials};
 
-/// A fence, a wait or an arrival is removed.
+/// Returns true if a fence, a wait or an arrival is removed.
 fn order(mutant: &Mutant) -> bool {
     matches!(mutant.operator, Operator::RemoveFence | Operator::RemoveWait | Operator::RemoveArrive)
 }
@@ -37,7 +37,7 @@ const ONE_BLOCK: &str =
 /// The instructions that were taken out, by kernel, line, and opcode; true if a stage missed one.
 type Missed = BTreeMap<(&'static str, u32, String), bool>;
 
-/// Takes out what orders the kernels of some stages, in turn, as long as nobody has missed it. Returns the stages with something left that
+/// Removes each instruction that orders some stages' kernels. It skips those already missed. Returns the stages with something left that
 /// nobody has missed. Many of these kernels end in a fault, after which the process has no use of the device.
 fn take_out<W: Workload>(
     missed: &mut Missed,
@@ -90,7 +90,7 @@ fn products(is_tried: fn(&Stage<Matmul>) -> bool, equivalent: &[Equivalent]) {
     judge(&missed, equivalent);
 }
 
-/// A stage of chapter 06 for Hopper's tensor cores.
+/// Returns true for a stage of chapter 06 for Hopper's tensor cores.
 fn of_hopper(stage: &Stage<Matmul>) -> bool {
     [WGMMA, WGMMA_RING, WGMMA_PRODUCER, WGMMA_TF32].contains(stage)
 }

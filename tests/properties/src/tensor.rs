@@ -16,7 +16,7 @@ use crate::device::with_gpu;
 /// Numbers of taps.
 const LENGTHS: [u32; 4] = [1, 16, 100, 1000];
 
-/// The stored PTX with zero instead of the low part of every tf32 factor: a single product of rounded factors.
+/// Returns the stored PTX with zero for every tf32 factor's low part: a single product of rounded factors.
 fn without_low_parts(ptx: &str) -> (String, usize) {
     let module = parse(ptx).unwrap();
     let mut edits = Vec::new();
@@ -44,7 +44,7 @@ fn outcome(stage: Stage<Convolution>, conv: &Convolution, ptx: Option<String>) -
     })
 }
 
-/// The mismatch of a stage that must have one.
+/// Returns the mismatch of a stage that must have one.
 fn mismatch(outcome: Outcome) -> Box<Mismatch> {
     match outcome {
         Outcome::Failed(Failure::Mismatch(mismatch)) => mismatch,

@@ -14,7 +14,7 @@ use window_sums::{SQUARES_ONLY, SUM_ONLY};
 use crate::cases::{odd, window_sums};
 use crate::device::with_gpu;
 
-/// The outputs as differences of prefix sums, in exact integers; `None` where there is no output.
+/// Computes the outputs as differences of prefix sums, in exact integers; `None` where there is no output.
 fn by_prefix_sums(sums: &WindowSums) -> Vec<Option<i128>> {
     let half = sums.window() as usize / 2;
     let width = sums.image().width as usize;
@@ -30,7 +30,7 @@ fn by_prefix_sums(sums: &WindowSums) -> Vec<Option<i128>> {
     of_powers(1).chain(of_powers(2)).collect()
 }
 
-/// The output of a stage that squares and adds in f32, in this order; poison where there is no output.
+/// Returns the output of a stage that squares and adds in f32: in this order, with poison where there is no output.
 fn in_f32(sums: &WindowSums, reversed: bool) -> Vec<f32> {
     let half = i64::from(sums.window() / 2);
     let width = sums.image().width as usize;
@@ -48,7 +48,7 @@ fn in_f32(sums: &WindowSums, reversed: bool) -> Vec<f32> {
     of(false).chain(of(true)).collect()
 }
 
-/// The values that an experiment writes into a poisoned output.
+/// Returns the values that an experiment writes into a poisoned output.
 fn done_by(experiment: &Experiment<WindowSums>, gpu: &Gpu, workload: &WindowSums) -> Vec<f32> {
     let mut buffers = workload.upload(gpu).unwrap();
     (experiment.run)(gpu, workload, &mut buffers).unwrap();

@@ -17,26 +17,26 @@ pub type Choice = fn(&Mutant) -> bool;
 /// Lends the device for one run.
 pub type Lend = fn(&mut dyn FnMut(&Gpu) -> Outcome) -> Outcome;
 
-/// A stage, and a mutant of one of the kernels that it launches.
+/// A stage, and a mutant of one of the kernels it launches.
 pub struct Trial<'a, W: Workload> {
     pub stage: &'a Stage<W>,
     pub kernel: Kernel,
     pub mutant: Mutant,
 }
 
-/// The chosen mutants of a kernel.
+/// Returns the chosen mutants of a kernel.
 pub fn chosen(kernel: Kernel, choice: Choice) -> Vec<Mutant> {
     let module = parse(kernel.source.ptx).unwrap();
     let kernel = module.kernel(kernel.name).expect("a kernel of the module");
     mutants_of(&module, kernel).into_iter().filter(choice).collect()
 }
 
-/// The opcode of the instruction that a mutant changes.
+/// Returns the opcode of the instruction that a mutant changes.
 pub fn opcode(mutant: &Mutant) -> &str {
     mutant.instruction.split([' ', ';']).find(|word| !word.starts_with('@')).unwrap_or_default()
 }
 
-/// The outcome of a stage whose PTX file is replaced by this text.
+/// Returns the outcome of a stage with this text as its PTX.
 pub fn outcome<W: Workload>(gpu: &Gpu, stage: &Stage<W>, source: &'static Source, ptx: Option<String>, workload: &W) -> Outcome {
     gpu.replace_ptx(source, ptx).unwrap();
     let finished = runner::run(gpu, &[*stage], workload, 0).unwrap();
@@ -44,8 +44,8 @@ pub fn outcome<W: Workload>(gpu: &Gpu, stage: &Stage<W>, source: &'static Source
     finished.rows.into_iter().next().expect("a row for a stage").outcome
 }
 
-/// Returns each stage with each chosen mutant of the kernels of these sources that it launches. As it is, the stage must be right, and be
-/// warned of nothing.
+/// Pairs each stage with each chosen mutant of its kernels. Only kernels of these sources count. As it is, the stage must be right, and
+/// be warned of nothing.
 pub fn trials<'a, W: Workload>(
     sources: &[&'static Source],
     stages: &'a [Stage<W>],

@@ -16,8 +16,7 @@ pub struct Binary {
 }
 
 impl Binary {
-    /// Returns the command that starts the binary on a device, with an empty standard input and lines that are long enough for
-    /// everything.
+    /// Returns the command that starts the binary on a device. Standard input is empty, and lines are long enough for everything.
     pub fn command(&self, device: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.path);
         command.args(["--device", device]).args(arguments).stdin(Stdio::null()).env("COLUMNS", "1000");
@@ -41,7 +40,7 @@ impl Binary {
         serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else")
     }
 
-    /// Expects status 2, no results, and a message of one line that contains all of `words`.
+    /// Expects status 2, no results, and a one-line message containing all `words`.
     pub fn assert_refused(&self, arguments: &[&str], words: &[&str]) {
         let output = self.run(arguments);
         let message = stderr(&output);

@@ -102,7 +102,7 @@ pub fn of_text(page: &str, text: &str) -> Vec<Command> {
 }
 
 impl Command {
-    /// Returns why no test runs this command, or `None` if a test does.
+    /// Returns the reason why no test runs this command, if any.
     pub fn is_not_run_because(&self) -> Option<&'static str> {
         NOT_RUN.iter().find(|(words, _)| self.has(words)).map(|(_, reason)| *reason)
     }
@@ -112,7 +112,7 @@ impl Command {
         format!(" {} ", self.text).contains(&format!(" {words} "))
     }
 
-    /// Returns the folder name and the arguments of the chapter that the command starts, as `cargo run -p ch03-unroll -- …` or
+    /// Returns the folder name and arguments of the chapter that it starts. The command is like `cargo run -p ch03-unroll -- …` or
     /// `cargo 03-unroll …`.
     pub fn chapter(&self) -> Option<(&str, Vec<&str>)> {
         let mut words = self.text.split_whitespace();
@@ -131,7 +131,7 @@ impl Command {
     }
 }
 
-/// Returns the words of each command that no test runs, with the reason.
+/// Returns the words of each command without a test, and the reason.
 pub fn not_run() -> impl Iterator<Item = (&'static str, &'static str)> {
     NOT_RUN.into_iter()
 }

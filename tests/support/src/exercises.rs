@@ -39,7 +39,7 @@ impl With {
         }
     }
 
-    /// Returns the environment variable that, set to `1`, makes a machine without it fail the tests that compile.
+    /// Returns the variable that, set to `1`, demands this compiler: without it, the tests that compile fail.
     fn required(self) -> Variable {
         match self {
             With::Nvrtc => REQUIRE_NVRTC,
@@ -105,7 +105,7 @@ pub fn are_three_or_more(binary: &Binary) {
     assert!(all(binary).len() >= 3, "{} has {} exercises", binary.chapter, all(binary).len());
 }
 
-/// Returns the learner receives the starter, which differs from the solution in the marked parts only.
+/// Checks that starters differ from their solutions in the marked parts only. The learner receives the starter.
 pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
     for asked in all(binary).iter().filter(|asked| asked.is_written()) {
         let (starter, solution) = (text(asked, Version::Starter), text(asked, Version::Solution));
@@ -121,7 +121,7 @@ pub fn starters_are_solutions_without_marked_parts(binary: &Binary) {
     }
 }
 
-/// Returns every starter compiles, and its check fails with the message that the manifest promises.
+/// Checks that every starter compiles and fails with the manifest's message.
 pub fn starters_fail_as_promised(binary: &Binary, with: With) {
     let mut wrong = Vec::new();
     for asked in written(binary, with) {
@@ -134,7 +134,7 @@ pub fn starters_fail_as_promised(binary: &Binary, with: With) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Returns every solution passes on the simulator.
+/// Checks that every solution passes on the simulator.
 pub fn solutions_pass(binary: &Binary, with: With) {
     let mut wrong = Vec::new();
     for asked in written(binary, with) {
@@ -150,7 +150,7 @@ pub fn solutions_pass(binary: &Binary, with: With) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// Returns every solution passes on a GPU, where there is one.
+/// Checks that every solution passes on a GPU, where there is one.
 pub fn solutions_pass_on_a_gpu(binary: &Binary, with: With) {
     if let Err(why) = probe() {
         let _ = writeln!(stderr(), "SKIPPED: exercises on a GPU, because {why}");
@@ -163,11 +163,11 @@ pub fn solutions_pass_on_a_gpu(binary: &Binary, with: With) {
     }
 }
 
-/// Of how many answers of a wall one is tried with clang, besides those that clang has words of its own for. What the check says depends on the
-/// compiler in few places, and a compilation takes longer than the rest of a check.
+/// The number of a wall's answers for each one tried with clang. Those that clang has words of its own for are tried besides. What the check
+/// says depends on the compiler in few places, and a compilation takes longer than the rest of a check.
 const ONE_OF: usize = 6;
 
-/// Returns the check rejects every wrong answer of the walls with the words that name its mistake, and passes every right one.
+/// Checks that every right answer of the walls passes. Every wrong one must fail with the words that name its mistake.
 pub fn walls_stand(binary: &Binary, with: With) {
     let mut answers = Vec::new();
     for asked in written(binary, with) {
@@ -235,8 +235,8 @@ const SLIPS: [(&str, &str); 28] = [
     ("0.0f", "0.5f"),
 ];
 
-/// Returns the solution with one slip, for each slip that its kernel allows: the number of the line, and the whole text. A
-/// statement that is left out is a slip, too.
+/// Returns the solution with each single slip that its kernel allows: the number of the line, and the whole text. A statement that is left out
+/// is a slip, too.
 fn slips(solution: &str) -> Vec<(usize, String)> {
     let lines: Vec<&str> = solution.lines().collect();
     let kernel = lines.iter().position(|line| line.contains("__global__")).expect("a solution has a kernel");
@@ -261,7 +261,7 @@ fn slips(solution: &str) -> Vec<(usize, String)> {
     slips
 }
 
-/// Makes one slip after the other in each solution, and prints those that pass. They are not mistakes, or the check misses them.
+/// Makes each slip in each solution, and prints those that pass. They are not mistakes, or the check misses them.
 pub fn slips_are_found(binary: &Binary) {
     for asked in written(binary, With::Nvrtc) {
         let solution = text(&asked, Version::Solution);
@@ -302,7 +302,7 @@ fn answers(said: &str) -> Vec<String> {
     numbers.filter(|word| word.parse::<f64>().is_ok()).map(str::to_owned).collect()
 }
 
-/// Returns a prediction accepts the right numbers and explains wrong ones.
+/// Checks that a prediction accepts the right numbers and explains wrong ones.
 pub fn predictions_are_judged(binary: &Binary) {
     for asked in all(binary) {
         let Some(predict) = &asked.manifest.predict else { continue };

@@ -19,7 +19,7 @@ const INPUTS: [&str; 3] = ["--input", "--filter", "--template-file"];
 /// The time after which a command hangs. Each needs about ten seconds at most on an idle machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Types every command of a chapter that the pages show, and expects each command to end as its page says.
+/// Types every command that a chapter's pages show. Each must end as its page says.
 pub fn types_what_the_pages_show(binary: &Binary) {
     let chapter = binary.chapter;
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -51,7 +51,7 @@ pub struct KernelSummary {
     pub shares: Shares,
 }
 
-/// How much of a kernel, of a file, or of all files was executed.
+/// The executed shares of a kernel, a file, or all files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shares {
     pub lines: Share,
@@ -60,7 +60,7 @@ pub struct Shares {
     pub divergent: Share,
 }
 
-/// The number of items, and of those with a property, such as being executed.
+/// The number of items, and of those with a property (such as being executed).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     pub hit: usize,
@@ -122,7 +122,7 @@ impl SourceFile {
 }
 
 impl Filter<'_> {
-    /// Returns the path of a file as it is shown, or `None` if the file does not count.
+    /// Returns the path that is shown for a file. It is `None` if the file does not count.
     fn path(&self, name: &str) -> Option<PathBuf> {
         let full = self.root.join(name);
         // A file of another machine, or of a string that the program compiled, does not exist here.
@@ -139,7 +139,7 @@ impl Filter<'_> {
     }
 }
 
-/// Returns true for a folder of the CUDA toolkit, which may be in the project's, as Python packages are.
+/// Returns true for a folder of the CUDA toolkit. With the toolkit's Python packages, it can be in the project's folder.
 fn is_of_toolkit(folder: &Path) -> bool {
     folder.ends_with("include") && ["cuda.h", "nv/target"].iter().any(|header| folder.join(header).is_file())
 }
@@ -238,7 +238,7 @@ pub fn is_reached(branch: &Branch) -> bool {
     branch.ways.iter().any(|way| way.lanes > 0)
 }
 
-/// Lists the outcomes of a branch that never happened, if another one did.
+/// Lists the outcomes of a branch that never happened. The list is empty if no outcome happened.
 pub fn missing(branch: &Branch) -> Vec<&Outcome> {
     let never = branch.ways.iter().filter(|way| is_reached(branch) && way.lanes == 0);
     never.map(|way| &way.outcome).collect()

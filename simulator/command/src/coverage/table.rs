@@ -40,7 +40,7 @@ fn table(text: &mut String, files: &Files) -> fmt::Result {
     Ok(())
 }
 
-/// `9/12   75.0 %`
+/// Formats a share as `9/12   75.0 %`.
 fn shown(share: Share) -> String {
     if share.all == 0 { "-".to_owned() } else { format!("{}/{} {:>8}", share.hit, share.all, share.shown()) }
 }
@@ -69,7 +69,7 @@ fn list(text: &mut String, path: &str, file: &SourceFile) -> fmt::Result {
     Ok(())
 }
 
-/// Describes what never happened at a branch, and how often something else did.
+/// Describes the outcomes a branch never had, and how often others happened.
 fn never_happened(branch: &Branch) -> String {
     let told = |outcome: &Outcome| match outcome {
         Outcome::Goes(place) if place.file == branch.at.file => format!("never went to line {}", place.line),

@@ -92,7 +92,7 @@ fn choose(launches: &[Launched], options: &Options) -> Result<Wanted> {
     Ok(Wanted { launch, kernel: kernel.cloned(), block, warp, first: 0, limit: options.steps.try_into().unwrap_or(usize::MAX) })
 }
 
-/// Returns the block and the warp of the worst that was found in a launch.
+/// Returns the block and the warp of a launch's worst problem.
 fn worst(launched: &Launched) -> (Dim3, u32) {
     let worst = launched.findings.iter().max_by_key(|finding| (is_error(finding), Reverse(finding.location.ptx_line)));
     match (worst, &launched.failure) {
@@ -102,7 +102,7 @@ fn worst(launched: &Launched) -> (Dim3, u32) {
     }
 }
 
-/// Says why there is nothing to look at, and what the user can choose.
+/// Explains why there is nothing to show, and lists the user's choices.
 fn nothing_to_see(launches: &[Launched], kernel: Option<&str>) -> String {
     let mut names: Vec<&str> = Vec::new();
     for launched in launches {

@@ -44,8 +44,8 @@ pub fn record(program: &Program<'_>, wanted: &Wanted) -> Result<Trace> {
     Ok(Trace::new(wanted, launched, warp))
 }
 
-/// Records a warp, with the first defect that is found in it, or with its end if it never ends. If that is too late in the record, there is
-/// another run.
+/// Records a warp, including its first defect (or its end, if the warp never ends). If the first record ends before that, it records a
+/// later part.
 pub fn record_to_the_defect(program: &Program<'_>, wanted: &Wanted) -> Result<Trace> {
     let trace = record(program, wanted)?;
     let limit = wanted.limit as u64;
@@ -65,7 +65,7 @@ fn run(program: &Program<'_>, wanted: Option<&Wanted>, mut command: Command) -> 
     Ok(stepping::read(folder.path())?)
 }
 
-/// Returns the number of a thread's warp, and the thread's lane in it.
+/// Returns the number of a thread's warp and the thread's lane.
 pub fn warp_and_lane(block: Dim3, thread: Dim3) -> (u32, u32) {
     let number = block.number_of(thread).unwrap_or(0);
     ((number / LANES) as u32, (number % LANES) as u32)

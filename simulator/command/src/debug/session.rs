@@ -54,7 +54,7 @@ pub struct Session<'a> {
 type Said = Result<String>;
 
 impl<'a> Session<'a> {
-    /// Starts at the first defect that is found in the warp, or at its first instruction.
+    /// Starts at the warp's first defect, or at its first instruction.
     pub fn new(program: &'a Program<'a>, trace: Trace) -> Self {
         let (breakpoints, sources) = (BTreeSet::new(), Sources::default());
         let mut session = Self { program, trace, position: 0, lane: 0, breakpoints, sources, this_side: None };
@@ -179,13 +179,13 @@ impl<'a> Session<'a> {
         Ok(self.stop())
     }
 
-    /// To the first instruction of another line. Instructions without a line belong to the one before.
+    /// Returns the first instruction of another line. Instructions without a line belong to the one before.
     fn step_forward(&self) -> Option<usize> {
         let from = self.line_before(self.position + 1);
         self.forward(|at| self.trace.line(at).is_some_and(|line| Some(line) != from))
     }
 
-    /// To the first instruction of the line before this one, or of this one if the user is in the middle of it.
+    /// Returns the first instruction of the previous line. Inside a line, it returns the first instruction of that line.
     fn step_backward(&self) -> Option<usize> {
         let last = self.position.checked_sub(1)?;
         let line = self.line_before(self.position)?;
@@ -193,23 +193,23 @@ impl<'a> Session<'a> {
         of_line.filter(|&at| self.trace.line(at).is_some()).last().or(Some(last))
     }
 
-    /// Returns the line of the last instruction before a position that has one.
+    /// Returns the line of the last instruction before a position. It skips instructions without a line.
     fn line_before(&self, position: usize) -> Option<&SourceLine> {
         (0..position.min(self.trace.len())).rev().find_map(|at| self.trace.line(at))
     }
 
-    /// Returns the next position at which a movement stops, which is the end at the latest.
+    /// Returns the next position at which a movement stops (at the latest, the end).
     fn forward(&self, stops: impl Fn(usize) -> bool) -> Option<usize> {
         let end = self.trace.len();
         (self.position + 1..=end).find(|&at| at == end || stops(at))
     }
 
-    /// Returns the position before this one at which a movement stops, which is the first one at the latest.
+    /// Returns the previous position at which a movement stops (at the latest, the first one).
     fn backward(&self, stops: impl Fn(usize) -> bool) -> Option<usize> {
         (0..self.position).rev().find(|&at| at == 0 || stops(at))
     }
 
-    /// Returns true at a defect, and at the first instruction of a line with a breakpoint.
+    /// Returns true at a defect and at a breakpoint's first instruction.
     fn stops_at(&self, position: usize) -> bool {
         let is_broken = |SourceLine { file, line }: &SourceLine| {
             self.breakpoints.iter().any(|(of_file, of_line)| {
@@ -342,7 +342,7 @@ impl<'a> Session<'a> {
         if lane < threads { Ok(lane) } else { Err(format!("this warp has lanes 0 to {}", threads - 1).into()) }
     }
 
-    /// Changes to another warp, at the same time if it is in the same block.
+    /// Changes to another warp. If it is in the same block, the time stays the same.
     fn change_warp(&mut self, wanted: Wanted) -> Said {
         let last = self.trace.len().saturating_sub(1);
         let clock = self.trace.step(self.position.min(last)).map(|(step, _)| step.clock);
@@ -409,7 +409,7 @@ impl<'a> Session<'a> {
         Ok(self.recorded() + &self.stop())
     }
 
-    /// Goes to the first defect of the warp or, if the kernel was stopped because it does not end, to the last instruction.
+    /// Goes to the warp's first defect. If the kernel was stopped because it does not end, it goes to the last instruction.
     fn go_to_the_defect(&mut self) {
         match self.trace.found.first() {
             Some((position, finding)) => {
@@ -429,7 +429,7 @@ fn around(middle: u32, here: u32, mut text: impl FnMut(u32) -> Option<String>) -
     lines.filter_map(marked).collect()
 }
 
-/// The access of another thread that a defect is about.
+/// Returns the access of another thread that a defect is about.
 fn other_side(finding: &Finding) -> Option<&OtherAccess> {
     match &finding.kind {
         FindingKind::Race { other, .. } => Some(other),

@@ -41,7 +41,7 @@ struct Recorded {
     results: Vec<String>,
 }
 
-/// Each register's values, each with the position from which on it has them. An instruction that writes the value that the register has counts.
+/// Each register's values, with the position from which each of them holds. An instruction that writes the value that the register has counts.
 type History = HashMap<String, Vec<(usize, Values)>>;
 
 impl Trace {
@@ -76,7 +76,7 @@ impl Trace {
         Self { wanted, launched, ptx, instructions, steps, executed, first_found, history, registers, floats, found }
     }
 
-    /// Returns true if the kernel was stopped in this warp because it did not end.
+    /// Returns true if the kernel was stopped in this warp as endless.
     pub fn is_endless(&self) -> bool {
         let Wanted { block, warp, .. } = &self.wanted;
         self.launched.failure.as_ref().is_some_and(|failure| failure.block == *block && failure.warp == Some(*warp))
@@ -109,7 +109,7 @@ impl Trace {
         self.instructions.iter().any(|instruction| instruction.location.source.is_some())
     }
 
-    /// Returns the whole name of a register that the function at a position calls `name`.
+    /// Returns the whole name of a register. The function at the position calls it `name`.
     pub fn register(&self, name: &str, position: usize) -> Option<&str> {
         let last = self.steps.len().checked_sub(1)?;
         let instruction = &self.instructions[self.steps[position.min(last)].place];
@@ -123,12 +123,12 @@ impl Trace {
         self.until(register, position).last().map(|(_, values)| values)
     }
 
-    /// Returns true if a register has a value in a lane at a position. Anything before the record counts as one.
+    /// Returns true if a lane's register has a value at a position. Anything before the record counts as one.
     pub fn is_written(&self, register: &str, lane: u32, position: usize) -> bool {
         self.wanted.first > 0 || self.origin(register, lane, position).is_some()
     }
 
-    /// Finds the last instruction before a position that wrote a register in a lane.
+    /// Finds the last instruction before a position that wrote a lane's register.
     pub fn origin(&self, register: &str, lane: u32, position: usize) -> Option<usize> {
         let history = self.until(register, position);
         let writes = history.windows(2).rev().filter(|pair| pair[1].0 > 0);
@@ -140,7 +140,7 @@ impl Trace {
         writes.into_iter().find(of_lane).map(|pair| pair[1].0 - 1)
     }
 
-    /// Returns the recorded instruction that gave a register its values at a position.
+    /// Returns the recorded instruction that wrote a register's values at a position.
     pub fn writer(&self, register: &str, position: usize) -> Option<&str> {
         let (from, _) = self.until(register, position).last()?;
         self.step(from.checked_sub(1)?).map(|(_, location)| location.instruction.as_str())
@@ -158,7 +158,7 @@ impl Trace {
         self.floats.contains(name.trim_end_matches(|letter: char| letter.is_ascii_digit()))
     }
 
-    /// Lists the registers that have a value in a lane at a position, in the order of their declaration.
+    /// Lists the registers with a value in a lane at a position. They are in the order of their declaration.
     pub fn in_use(&self, lane: u32, position: usize) -> impl Iterator<Item = &str> {
         let is_used = move |register: &&String| match self.wanted.first {
             0 => self.is_written(register, lane, position),
@@ -171,7 +171,7 @@ impl Trace {
         self.registers.iter().filter(is_used).map(String::as_str)
     }
 
-    /// Returns the position of the first instruction that the block had not executed at a time.
+    /// Returns the position of the block's first unexecuted instruction at a time.
     pub fn at_clock(&self, clock: u64) -> usize {
         self.steps.partition_point(|step| step.clock < clock)
     }
@@ -181,7 +181,7 @@ impl Trace {
         self.steps.get(position).map(|step| self.instructions[step.place].results.as_slice()).unwrap_or_default()
     }
 
-    /// Lists the registers that an instruction names, in the order of its text.
+    /// Lists the registers that an instruction names, in the text's order.
     ///
     /// Each comes with its whole name and how often it is named.
     pub fn mentioned(&self, position: usize) -> Vec<(&str, &str, u32)> {

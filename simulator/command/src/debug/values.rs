@@ -19,7 +19,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a letter, as `print/x` has it.
+    /// Returns the format of a letter, such as that of `print/x`.
     pub fn of_letter(letter: &str) -> Option<Self> {
         Some(match letter {
             "d" => Self::Signed,
@@ -30,7 +30,7 @@ impl Format {
         })
     }
 
-    /// The format for a register that an instruction wrote. PTX names the type of the result first. Whole numbers of 64 bits are mostly
+    /// Returns the format for a register that an instruction wrote. PTX names the type of the result first. Whole numbers of 64 bits are mostly
     /// addresses.
     pub fn of_writer(instruction: Option<&str>, values: &Values) -> Self {
         let words = instruction.unwrap_or_default().split_whitespace();
@@ -49,7 +49,7 @@ impl Format {
     }
 }
 
-/// Shows the value of a register in a lane, before the instruction at a position.
+/// Shows a lane's value of a register, before the instruction at `position`.
 pub fn in_lane(trace: &Trace, register: &str, lane: u32, position: usize, format: Option<Format>) -> String {
     let values = trace.values(register, position).filter(|_| trace.is_written(register, lane, position));
     let Some(values) = values else { return "nothing yet".to_owned() };
@@ -60,7 +60,7 @@ pub fn in_lane(trace: &Trace, register: &str, lane: u32, position: usize, format
     shown(values, lane, format.unwrap_or_else(usual))
 }
 
-/// Describes what the instruction at a position reads and writes in a lane.
+/// Describes the values that an instruction reads and writes in a lane.
 pub fn effect(trace: &Trace, position: usize, lane: u32) -> String {
     let Some((step, _)) = trace.step(position) else { return String::new() };
     let mut written: Vec<&str> = trace.results(position).iter().map(String::as_str).collect();
@@ -120,7 +120,7 @@ pub fn in_all_lanes(shown: Vec<String>) -> String {
     std::iter::once(":\n".to_owned()).chain(rows).collect()
 }
 
-/// A set of lanes, such as `0 to 15, 17`.
+/// Describes a set of lanes, such as `0 to 15, 17`.
 pub fn lanes(mask: u32) -> String {
     if mask == u32::MAX {
         return "all lanes".to_owned();

@@ -52,7 +52,7 @@ impl Equivalents {
         self.0.contains(id)
     }
 
-    /// Entries that are not mutants any more, although a function of that name was launched: its code has changed since.
+    /// Returns the entries that are no longer mutants of a launched function. The function's code has changed since.
     pub fn stale(&self, mutants: &[Listed]) -> Vec<&str> {
         fn function(id: &str) -> &str {
             id.split('@').next().unwrap_or_default()

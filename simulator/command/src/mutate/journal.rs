@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ending::{At, Result};
 
-/// A file with the command on its first line, and a verdict on each of the others.
+/// A file with the command first, and then one verdict per line.
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
@@ -24,7 +24,7 @@ struct Header {
 }
 
 impl Journal {
-    /// Starts a journal, or goes on with one of the same command if `resume` says so.
+    /// Starts a journal, or continues the same command's if `resume` is set.
     pub fn open(path: &Path, command: &[String], resume: bool) -> Result<Self> {
         let text = match fs::read_to_string(path) {
             Ok(_) if !resume => return Err("the file exists; add --resume to go on with it, or remove it").at(path),

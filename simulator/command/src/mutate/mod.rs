@@ -33,7 +33,7 @@ use self::trial::Baseline;
 use crate::ending::{Ended, Result, after_printing, bail, say};
 use crate::group::{INTERRUPTED, Runs};
 
-/// The shortest limit that is made from the time of the first run. A process takes a while to start when several start at once.
+/// The shortest limit derived from the time of the first run. A process takes a while to start when several start at once.
 const LEAST_LIMIT: Duration = Duration::from_secs(5);
 
 /// Make small mistakes in the kernels that a test suite runs, one at a time, and count how many the suite notices
@@ -186,7 +186,7 @@ pub fn execute(options: &Options) -> Ended {
     Ok(if printed == ExitCode::SUCCESS && percent < options.at_least { ExitCode::FAILURE } else { printed })
 }
 
-/// Judges mutants, several at a time, and hands on each verdict as soon as it is known. Stops early after an error or an interruption.
+/// Judges several mutants at a time and passes on each verdict immediately. Stops early after an error or an interruption.
 fn in_parallel(
     runs: &Runs<'_>,
     baseline: &Baseline,

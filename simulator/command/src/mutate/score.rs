@@ -35,7 +35,7 @@ pub fn add_up(selection: &Selection<'_>, verdicts: &[Judged]) -> Sums {
 /// Columns of the table, after the operator's name.
 const COLUMNS: [&str; 6] = ["by findings", "by tests", "by time", "survived", "equivalent", "not covered"];
 
-/// Writes the mutants that survived or could not be run, and a table of all.
+/// Writes the surviving and unrunnable mutants, and a table of all.
 pub fn write(score: &Score, out: &mut impl Write) -> io::Result<()> {
     let mut sources = Sources::default();
     for (verdict, title) in

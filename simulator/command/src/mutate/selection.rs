@@ -47,7 +47,7 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// FNV-1a over the seed and the name, mixed as in SplitMix64, because FNV-1a alone hardly spreads its last bytes.
+/// Hashes the seed and the name with FNV-1a. The result is mixed as in SplitMix64, because FNV-1a alone hardly spreads its last bytes.
 fn hash(seed: u64, name: &str) -> u64 {
     let bytes = seed.to_le_bytes().into_iter().chain(name.bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));

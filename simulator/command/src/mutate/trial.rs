@@ -70,7 +70,7 @@ pub fn judge(runs: &Runs<'_>, baseline: &Baseline, mutant: &Listed, limit: Durat
     Ok(Some(Judged { mutant: mutant.clone(), verdict, by, seconds: duration.as_secs_f64() }))
 }
 
-/// Prepares the command so that its processes leave their reports in a folder.
+/// Prepares the command to leave its processes' reports in a folder.
 fn command_for(runs: &Runs<'_>, folder: &TempDir) -> Command {
     let mut command = runs.program.command();
     command.env(MUTANTS, folder.path()).env_remove(MUTANT).stdin(Stdio::null());

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use regex_lite::Regex;
 
-/// How a command ended: its exit status, standard output and standard error.
+/// The end of a command: its exit status, standard output and standard error.
 type Ended = (Option<i32>, String, String);
 
 /// The text, and the names that stand in it for paths.
@@ -20,7 +20,7 @@ impl Transcript {
         Self { text: String::new(), names: Vec::new() }
     }
 
-    /// Shows a name for a path, such as `FOLDER` for a temporary folder.
+    /// Shows a name instead of a path, such as `FOLDER` (for a temporary folder).
     pub fn naming(mut self, path: &Path, name: &'static str) -> Self {
         self.names.push((path.display().to_string(), name));
         self

@@ -57,7 +57,7 @@ fn copy(to: Address, from: Address, bytes: usize, kind: u32, when: When) -> Resu
     }
 }
 
-/// Returns the kinds of memory that a copy of this kind goes to and comes from.
+/// Returns the kinds of a copy's destination and source memory.
 fn memory_types(kind: u32) -> Result<(u32, u32)> {
     match kind {
         HOST_TO_HOST => Ok((HOST, HOST)),

@@ -6,7 +6,7 @@ use crate::error::{self, Code};
 use crate::export::plain_exports;
 use crate::pointer::Ptr;
 
-/// The description that NVIDIA's runtime has for a number that is no error.
+/// The description that NVIDIA's runtime gives to an unknown error number.
 const UNRECOGNIZED: &CStr = c"unrecognized error code";
 
 fn text(code: Code, choose: fn(&'static (CString, CString)) -> &'static CString) -> Ptr<c_char> {

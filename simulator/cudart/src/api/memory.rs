@@ -47,7 +47,7 @@ fn pitched(width: usize, height: usize) -> Result<(Address, usize)> {
     Ok((address, pitch))
 }
 
-/// Allocates with a function of the driver, which refuses a size of 0.
+/// Allocates with a driver function. A size of 0 returns null, because the driver refuses it.
 fn allocate(out: Ptr<Address>, bytes: usize, allocate: impl FnOnce(Ptr<Address>) -> Result) -> Result {
     out.check()?;
     context::ensure()?;

@@ -22,7 +22,7 @@ fn refuse(function: &'static str, feature: &str, instead: &str) -> Result {
     Err(Code::NOT_SUPPORTED)
 }
 
-/// Exports functions that refuse, grouped by feature, each group with what to do instead.
+/// Exports functions that refuse, grouped by feature: each group comes with what to do instead.
 macro_rules! refused {
     ($($feature:literal, $instead:literal: $($name:ident)*;)*) => {
         exports! {

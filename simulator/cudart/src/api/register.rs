@@ -40,7 +40,7 @@ plain_exports! {
         registry::add_managed(binary, pointer, name);
     }
 
-    /// Prepares the managed variables of a fat binary, before the host first uses one.
+    /// Prepares a fat binary's managed variables before the host first uses one.
     fn __cudaInitModule(binary: Number) -> c_char {
         // The program cannot see this failure; its next call of CUDA that needs the fat binary returns the same.
         if export::call(|| registry::place_managed(binary)) != Code::SUCCESS {

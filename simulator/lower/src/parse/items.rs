@@ -169,7 +169,7 @@ impl Parser {
         Ok(Function { name, is_kernel, result, params, is_variadic, attributes, groups, blocks, order, locals, line })
     }
 
-    /// Checks that blocks that branches name are there, and end with their only branch.
+    /// Checks that every branch's target exists and ends with its only branch.
     fn check_blocks(&self, blocks: &[Block], line: u32) -> Result<()> {
         for (block, named) in self.block_lines.iter().enumerate() {
             let insts = blocks.get(block).map_or(&[][..], Vec::as_slice);

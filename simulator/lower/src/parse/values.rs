@@ -8,7 +8,7 @@ use crate::ir::{Binary, Cast, Const, Constant, Type, Value};
 use crate::lex::Kind;
 
 impl Parser {
-    /// Returns true if the word starts a constant, rather than being an attribute before one.
+    /// Returns true if the word starts a constant. Other words are attributes before one.
     pub fn is_constant_word(word: &str) -> bool {
         let is_operation = matches!(word, "getelementptr" | "trunc" | "zext" | "sext" | "ptrtoint" | "ptrtoaddr" | "inttoptr")
             || matches!(word, "bitcast" | "addrspacecast" | "add" | "sub" | "mul" | "xor");

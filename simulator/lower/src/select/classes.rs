@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 impl Selector<'_> {
-    /// Tests by its bits if a number is in one of the classes that a mask names.
+    /// Tests the bits of a number for membership in a mask's classes.
     pub fn float_class(&mut self, args: &[Arg]) -> Result<Vec<Part>> {
         let [value, mask] = args else { return self.fail("llvm.is.fpclass takes two arguments") };
         let (scalar, mask) = (self.scalar(self.function.ty(&value.value))?, self.known(&mask.value));

@@ -71,7 +71,7 @@ impl<'m> Selector<'m> {
         self.code.blocks[self.current].insts.push(Inst::new(opcode, results, args, effects, self.dbg));
     }
 
-    /// Makes an instruction with a result in a new register and no other effect.
+    /// Makes an instruction with a result in a new register. It has no other effect.
     pub fn one(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Reg {
         let reg = self.new_reg(class);
         self.push(opcode, ops![reg], args, false);
@@ -98,7 +98,7 @@ impl<'m> Selector<'m> {
         Part::reg(self.one(opcode, class, args))
     }
 
-    /// Makes an instruction with a result that stays even without a use of the result.
+    /// Makes an instruction that stays even if nothing uses its result.
     pub fn kept(&mut self, opcode: impl Into<Cow<'static, str>>, class: Class, args: Vec<Op>) -> Reg {
         let reg = self.new_reg(class);
         self.push(opcode, ops![reg], args, true);
@@ -118,7 +118,7 @@ impl<'m> Selector<'m> {
         halves
     }
 
-    /// Makes instructions from a text with operands, of which the first are results.
+    /// Makes instructions from a text with operands. The first operands are results.
     pub fn template(&mut self, pieces: Vec<Piece>, ops: Vec<Op>, results: usize, effects: bool) {
         let inst = Inst { results, template: Some(pieces), ..Inst::new("", Vec::new(), ops, effects, self.dbg) };
         self.code.blocks[self.current].insts.push(inst);

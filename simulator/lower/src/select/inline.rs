@@ -65,7 +65,7 @@ impl Selector<'_> {
         })
     }
 
-    /// Returns an argument in a register of the class that the constraint names.
+    /// Returns an argument in a register of its constraint's class.
     fn input(&mut self, arg: &Arg, want: Class) -> Result<Reg> {
         let scalar = self.scalar(self.function.ty(&arg.value))?;
         let part = self.data_part(&arg.value)?;
@@ -89,7 +89,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Returns the bits of a register in one of another class, if it can hold them.
+    /// Returns a register's bits in another class, if it can hold them.
     fn as_class(&mut self, reg: Reg, want: Class) -> Option<Reg> {
         let opcode = match (self.class(reg), want) {
             (have, want) if have == want => return Some(reg),

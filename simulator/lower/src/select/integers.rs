@@ -27,7 +27,7 @@ impl Selector<'_> {
         }
     }
 
-    /// Makes `a * b + c` with a product that nothing else needs.
+    /// Makes `a * b + c` if nothing else needs the product.
     fn multiply_add(&mut self, scalar: Scalar, a: &Value, b: &Value) -> Result<Option<Part>> {
         for (product, other) in [(a, b), (b, a)] {
             let Some(IrOp::Binary { op: Binary::Mul, a: x, b: y, .. }) = self.uses.def(product) else { continue };
@@ -125,7 +125,7 @@ impl Selector<'_> {
         Ok(Part::Reg(self.one(format!("{name}{whole}"), reg_class, ops![left, right]), result))
     }
 
-    /// Makes a division by a constant, as multiplications and shifts, like other compilers.
+    /// Makes multiplications and shifts for a division by a constant. Other compilers do the same.
     fn divided(&mut self, op: Binary, a: Reg, by: u32) -> Option<Part> {
         let is_signed = matches!(op, Binary::SDiv | Binary::SRem);
         let quotient = if is_signed { self.signed_quotient(a, by as i32)? } else { self.unsigned_quotient(a, by)? };

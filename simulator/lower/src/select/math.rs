@@ -95,7 +95,7 @@ impl Selector<'_> {
         self.fail(format!("the intrinsic llvm.{name} is not supported"))
     }
 
-    /// Rounds to the nearest whole number, halves away from zero, as LLVM's back end expands it.
+    /// Rounds to the nearest integer, halves away from zero. LLVM's back end expands it the same way.
     fn round(&mut self, scalar: Scalar, a: &Part) -> Result<Part> {
         let (ty, class) = (suffix(scalar), class(scalar));
         let a = self.register(a, scalar)?;

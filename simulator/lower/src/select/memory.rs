@@ -16,7 +16,7 @@ struct Piece {
     width: usize,
 }
 
-/// Cuts a value into accesses that are as wide as its alignment allows.
+/// Splits a value into accesses as wide as its alignment allows.
 fn pieces(places: &[Place], align: u64) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     let mut rest = places;
@@ -113,7 +113,7 @@ impl Selector<'_> {
         Ok(format!("ld{words}{}{}", space.suffix(), if cached { ".nc" } else { "" }))
     }
 
-    /// Returns true if a narrow integer is only used as a signed number.
+    /// Returns true if every use of a narrow integer is signed.
     fn is_sign_extended(&self, inst: &Inst) -> bool {
         let (Some(result), Type::Int(8 | 16)) = (inst.result, &inst.ty) else { return false };
         let mut users = self.uses.users(result).peekable();
@@ -189,7 +189,7 @@ impl Selector<'_> {
         self.store_places(&places, &parts, &memory, &format!("st{}", memory.space.suffix()), bundle.align)
     }
 
-    /// Returns the address of the first member, made from that of the leader.
+    /// Returns the address of the first member, derived from the leader's address.
     fn bundle_address(&mut self, block: usize, bundle: &Bundle) -> Result<Memory> {
         let distance = bundle.members.iter().find(|(member, _)| *member == bundle.leader).map(|(_, distance)| *distance);
         let (Some(distance), IrOp::Load { ptr, .. } | IrOp::Store { ptr, .. }) =

@@ -38,7 +38,7 @@ impl Selector<'_> {
         if let Op::Reg(reg) = op { reg } else { self.moved(op, class) }
     }
 
-    /// Returns an integer of at most 64 bits as an operand whose upper bits are known.
+    /// Returns an integer of at most 64 bits as an extended operand. Its upper bits are known.
     pub fn extended(&mut self, part: &Part, width: u32, ext: Ext) -> Result<Op> {
         if width == 1 {
             let reg = self.register(part, Scalar::Int(1))?;
@@ -119,7 +119,7 @@ impl Selector<'_> {
         if let Some([part]) = self.values[local as usize].as_deref() { part.bits() } else { None }
     }
 
-    /// Returns a copy in a new register of a class, which may differ in kind but not in size.
+    /// Returns a copy in a new register of a class. The class may differ in kind but not in size.
     pub fn moved(&mut self, from: Op, class: Class) -> Reg {
         self.one(mov(class), class, vec![from])
     }

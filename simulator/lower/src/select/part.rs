@@ -89,7 +89,7 @@ pub fn suffix(scalar: Scalar) -> &'static str {
     }
 }
 
-/// Returns the width and the class of the registers for integers of a width.
+/// Returns the registers' width and class for integers of a width.
 pub fn whole(width: u32) -> (u32, Class) {
     if width <= 32 { (32, Class::B32) } else { (64, Class::B64) }
 }

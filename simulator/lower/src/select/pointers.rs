@@ -74,7 +74,7 @@ impl Selector<'_> {
         Ok(vec![Part::Address(base, offset)])
     }
 
-    /// Returns a register with the sum of a base and a scaled index.
+    /// Returns a register with a base plus a scaled index.
     fn sum(&mut self, base: Reg, term: Term) -> Result<Reg> {
         let current = self.current;
         let known = self

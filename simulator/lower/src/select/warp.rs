@@ -233,7 +233,7 @@ impl Selector<'_> {
     }
 }
 
-/// Returns the instruction that takes the operands of an intrinsic as they are.
+/// Returns the instruction that takes an intrinsic's operands as they are.
 fn plain_opcode(words: &[&str]) -> Option<String> {
     // Types that are not known are those of most intrinsics.
     let (int, or_f32) = (|ty| integer(ty).unwrap_or("s32"), |ty| float(ty).unwrap_or("f32"));

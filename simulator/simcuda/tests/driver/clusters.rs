@@ -6,7 +6,7 @@ use cudarc::driver::sys;
 
 use crate::support::{raw_context, raw_function, returns};
 
-/// `ranks` stores the rank of each block in its cluster, and `ranks_of_four` has clusters of 2 x 2 blocks.
+/// Two kernels: `ranks` stores the rank of each block in its cluster, and `ranks_of_four` has clusters of 2 x 2 blocks.
 const RANKS: &str = "
 .version 8.0
 .target sm_90
@@ -56,7 +56,7 @@ fn config(grid: [u32; 2], attributes: &mut [sys::CUlaunchAttribute]) -> sys::CUl
 
 const CLUSTER: sys::CUlaunchAttributeID = sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
 
-/// The result of a launch in clusters of these extents, or without any.
+/// Launches a kernel in clusters of these extents, or without any.
 fn launch(function: sys::CUfunction, grid: [u32; 2], cluster: Option<[u32; 3]>, out: u64) -> sys::CUresult {
     let mut attributes: Vec<_> = cluster.map(|cluster| attribute(CLUSTER, cluster)).into_iter().collect();
     let config = config(grid, &mut attributes);

@@ -19,7 +19,7 @@ fn allocation(bytes: usize) -> sys::CUDA_MEM_ALLOC_NODE_PARAMS {
     allocation
 }
 
-/// Adds a node that allocates a word, one that sets it, and one that copies it to word 0 of the bench.
+/// Adds nodes that allocate a word, set it, and copy it. The copy goes to word 0 of the bench.
 fn add_use(bench: &Bench, graph: sys::CUgraph, value: u32) -> (sys::CUgraphNode, sys::CUdeviceptr) {
     let (mut allocate, mut fill, mut copy) = (null_mut(), null_mut(), null_mut());
     let mut allocated = allocation(4);

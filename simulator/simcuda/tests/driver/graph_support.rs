@@ -187,7 +187,7 @@ pub fn edges(graph: sys::CUgraph) -> Vec<(sys::CUgraphNode, sys::CUgraphNode)> {
     from.into_iter().zip(to).collect()
 }
 
-/// Returns the nodes of a graph in which each runs after the one before it.
+/// Returns the nodes of a graph that is a chain, in order.
 pub fn chain(graph: sys::CUgraph) -> Vec<sys::CUgraphNode> {
     let edges = edges(graph);
     let mut next = nodes(graph).into_iter().find(|node| edges.iter().all(|edge| edge.1 != *node));

@@ -45,7 +45,7 @@ fn fill_floats(array: sys::CUarray, values: &[f32], [width, height, depth]: [usi
     fill(array, &bytes, [4 * width, height, depth]);
 }
 
-/// A texture object, and what `change` says of how it reads.
+/// Makes a texture object that reads as `change` says.
 fn texture(resource: &sys::CUDA_RESOURCE_DESC, change: impl FnOnce(&mut sys::CUDA_TEXTURE_DESC)) -> u64 {
     // SAFETY: all of its fields may be zero: the first address mode and the first filter are 0.
     let mut how: sys::CUDA_TEXTURE_DESC = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -69,7 +69,7 @@ fn of_array(array: sys::CUarray) -> sys::CUDA_RESOURCE_DESC {
     resource
 }
 
-/// A loaded module, and memory for what its kernels are told and what they answer.
+/// A loaded module, and memory for its kernels' inputs and answers.
 struct Images {
     module: sys::CUmodule,
 }
@@ -108,7 +108,7 @@ fn first(answers: Vec<[f32; 4]>) -> Vec<f32> {
     answers.into_iter().map(|[first, ..]| first).collect()
 }
 
-/// Each level of the array has one value, so the value says which level was read.
+/// Gives each level one value, which shows the level that was read.
 #[test]
 fn a_level_of_detail_chooses_a_smaller_copy() {
     in_own_process(|| {

@@ -10,7 +10,7 @@ use crate::support::{INCREMENT, OK, cu, garbage, in_own_process, raw_context, ra
 /// The variable that tells the other process what to do.
 const TOLD: &str = "SIMCUDA_TEST_IPC";
 
-/// Starts the test of this name again in another process, which sees the text in [`TOLD`].
+/// Starts the named test again in another process, which sees [`TOLD`].
 fn other_process(test: &str, told: &str) -> String {
     let mut child = Command::new(std::env::current_exe().unwrap());
     let output = child.args(["--exact", test, "--nocapture"]).env(TOLD, told).output().unwrap();
@@ -137,7 +137,7 @@ fn two_processes_use_the_same_event() {
     });
 }
 
-/// On a GPU, a driver may follow what it is given.
+/// Skips GPUs, whose driver may follow what it is given.
 #[test]
 fn handles_that_nobody_made_are_refused() {
     if crate::support::on_gpu() {

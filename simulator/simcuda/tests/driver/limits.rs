@@ -47,7 +47,7 @@ $next:
     ret;
 }";
 
-/// Launches a kernel with one thread, and returns what the context says after it, and what the kernel stored.
+/// Launches a kernel with one thread. Returns what the context says after it, and what the kernel stored.
 fn run(name: &std::ffi::CStr, depth: u32) -> (CUresult, u32) {
     let (_, function) = support::raw_function(KERNELS, name);
     let (mut output, mut depth, mut stored) = (0, depth, 0_u32);

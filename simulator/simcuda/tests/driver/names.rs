@@ -51,7 +51,7 @@ fn every_name_of_the_api_is_exported() {
     assert_eq!(missing, [""; 0]);
 }
 
-/// Asked for a plain name, the driver returns one of the forms that it exports for it.
+/// Checks that a plain name yields one of the driver's exported forms.
 #[test]
 fn names_that_are_looked_up_are_those_that_are_exported() {
     let exported = exported();
@@ -85,7 +85,7 @@ fn names_that_are_looked_up_are_those_that_are_exported() {
     assert_ne!(launch(LEGACY), launch(PER_THREAD));
 }
 
-/// The default stream of a program with one for each thread can be captured, unlike that of all threads.
+/// Captures the default stream of a program with one for each thread. A default stream of all threads cannot be captured.
 #[test]
 fn the_default_stream_is_that_of_the_thread_in_functions_for_such_programs() {
     let context = own_context();

@@ -9,7 +9,7 @@ use simt::Profile;
 
 use crate::support::{SHARED, VECTORS, load, on_gpu, own_context, raw_context, raw_function, returns};
 
-/// Kernels that must keep this many values in registers at once, and how many registers ptxas 12.0 gives them for sm_90 (`ptxas -v`).
+/// The numbers of values that a kernel keeps at once, and registers: those that ptxas 12.0 gives it for sm_90 (`ptxas -v`).
 const KEEPS: [(u32, u32); 8] = [(8, 22), (24, 32), (40, 48), (60, 72), (90, 96), (120, 128), (180, 254), (230, 254)];
 
 /// Makes the PTX of those kernels. They read all their values before they write the first, and all accesses are volatile. A GPU's driver

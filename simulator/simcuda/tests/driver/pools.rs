@@ -72,7 +72,7 @@ fn pools_are_created_queried_and_destroyed() {
     }
 }
 
-/// The child gets the file descriptor of the pool as its standard input, and the data of the address in its environment.
+/// Shares a pool with a child process: its descriptor as standard input, and the data of the address in the environment.
 #[test]
 fn another_process_uses_memory_of_the_same_pool() {
     const TOLD: &str = "SIMCUDA_TEST_POOL";

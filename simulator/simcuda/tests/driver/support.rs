@@ -46,7 +46,7 @@ pub fn open() {
     }
 }
 
-/// The descriptor that a process got as its standard input, as a handle of memory. It is a copy, because a handle of zero is no handle for
+/// Returns the descriptor of the process's standard input as a memory handle. It is a copy, because a handle of zero is no handle for
 /// NVIDIA's driver.
 #[cfg(unix)]
 pub fn inherited_handle() -> *mut std::ffi::c_void {
@@ -56,8 +56,8 @@ pub fn inherited_handle() -> *mut std::ffi::c_void {
     descriptor.into_raw_fd() as usize as *mut std::ffi::c_void
 }
 
-/// Runs a test in a process of its own, for what a process can do only once, for what it has only one of, and for what is over after a
-/// fault.
+/// Runs a test in a process of its own. It is for what a process can do only once, for what it has only one of, and for what is over after
+/// a fault.
 pub fn in_own_process(test: impl FnOnce()) {
     run_alone(std::any::type_name_of_val(&test), test);
 }
@@ -89,13 +89,13 @@ fn run_alone(closure: &str, test: impl FnOnce()) -> String {
     text
 }
 
-/// Makes a context of the test's own and makes it current on this thread, so that no test can break another's context.
+/// Makes the test's own context and makes it current on this thread. So no test can break another's context.
 pub fn own_context() -> Arc<CudaContext> {
     open();
     CudaContext::new_non_primary(0, 0).unwrap()
 }
 
-/// Makes a context of the test's own without cudarc's safe layer, which would run into a fault again on every drop.
+/// Makes the test's own context without cudarc's safe layer. That layer would run into a fault again on every drop.
 pub fn raw_context() -> CUcontext {
     open();
     let mut context = std::ptr::null_mut();
@@ -110,7 +110,7 @@ pub fn load(context: &Arc<CudaContext>, ptx: &str) -> Arc<CudaModule> {
     context.load_module(Ptx::from_src(ptx)).unwrap()
 }
 
-/// Loads a module and finds a function in it, without cudarc's safe layer.
+/// Loads a module and finds its function, without cudarc's safe layer.
 pub fn raw_function(ptx: &str, name: &std::ffi::CStr) -> (sys::CUmodule, sys::CUfunction) {
     let text = std::ffi::CString::new(ptx).unwrap();
     let (mut module, mut function) = (std::ptr::null_mut(), std::ptr::null_mut());

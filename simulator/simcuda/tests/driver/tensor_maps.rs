@@ -17,7 +17,7 @@ const TENSOR_COPY: &str = include_str!("../../../simt/tests/programs/tensor_copy
 
 const SIDE: usize = 64;
 
-/// Encodes a map of 64 x 64 floats with boxes of these sides.
+/// Encodes a map of 64 x 64 floats with boxes this large.
 fn encode(
     map: *mut sys::CUtensorMap,
     rank: u32,
@@ -68,7 +68,7 @@ fn a_map_that_no_gpu_could_use_is_refused() {
     }
 }
 
-/// Only on the simulator: NVIDIA's driver follows null and crashes.
+/// Runs only on the simulator: NVIDIA's driver follows null and crashes.
 #[test]
 fn a_map_without_a_place_or_without_extents_is_refused() {
     with_simulator(|_| {

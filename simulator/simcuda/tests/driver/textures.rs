@@ -15,7 +15,7 @@ use crate::support::{load, own_context, returns};
 /// Its CUDA C is next to it.
 const TEXTURES: &str = include_str!("../../../simt/tests/programs/textures.ptx");
 
-/// An array of floats, of these sides.
+/// Makes an array of floats, of these sides.
 fn array(width: usize, height: usize, channels: u32) -> sys::CUarray {
     let mut array = null_mut();
     let descriptor = sys::CUDA_ARRAY_DESCRIPTOR { Width: width, Height: height, Format: CU_AD_FORMAT_FLOAT, NumChannels: channels };
@@ -91,7 +91,7 @@ fn what_is_copied_into_an_array_comes_back() {
     assert_eq!(back[..4], [1.0, 2.0, 3.0, 4.0]);
 }
 
-/// Reads a texture of 13 x 7 floats at positions in steps of 1/64 texel, inside and outside, and compares with the guide's formulas.
+/// Compares reads of 13 x 7 floats with the guide's formulas. Positions are inside and outside, in steps of 1/64 texel.
 #[test]
 fn textures_are_read_as_the_guide_says() {
     const NORMALIZED: u32 = 2;

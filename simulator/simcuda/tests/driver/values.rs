@@ -45,7 +45,7 @@ fn increment(address: CUdeviceptr, n: u32, stream: CUstream) {
     }
 }
 
-/// Memory of the host that the device can access: where the host and where the device finds it.
+/// Returns memory of the host that the device can access: where the host and where the device finds it.
 fn pinned() -> (&'static AtomicU32, CUdeviceptr) {
     let (mut host, mut device) = (null_mut::<c_void>(), 0);
     returns! {
@@ -128,7 +128,7 @@ fn a_stream_that_waits_for_an_event_waits_for_what_the_event_waits_for() {
     });
 }
 
-/// The host calls nothing between its own write and the device's answer.
+/// Calls nothing between the host's own write and the device's answer.
 #[test]
 fn a_stream_waits_for_what_the_host_writes() {
     in_own_process(|| {
@@ -267,7 +267,7 @@ fn wrong_addresses_and_flags_are_refused() {
     });
 }
 
-/// A GPU waits forever.
+/// Runs on the simulator only, because a GPU waits forever.
 #[test]
 fn a_wait_that_nothing_ends_is_an_error_that_says_so() {
     with_simulator(|simulator| {

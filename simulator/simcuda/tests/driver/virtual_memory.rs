@@ -14,7 +14,7 @@ use crate::support::{
 
 const FILE_DESCRIPTOR: sys::CUmemAllocationHandleType = sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 
-/// Memory of the device that can be shared by file descriptors.
+/// Describes memory of the device that can be shared by file descriptors.
 fn properties() -> sys::CUmemAllocationProp {
     // SAFETY: the structure is valid with zeros: null pointers, and numbers of enumerations that have a 0.
     let mut properties: sys::CUmemAllocationProp = unsafe { std::mem::MaybeUninit::zeroed().assume_init() };
@@ -73,7 +73,7 @@ fn word(address: CUdeviceptr) -> u32 {
     word
 }
 
-/// A vector that grows where it is: the reason why this part of the API exists.
+/// Grows a vector where it is: the reason why this part of the API exists.
 #[test]
 fn memory_grows_behind_the_memory_that_is_there() {
     in_own_process(|| {
@@ -251,7 +251,7 @@ fn memory_counts_until_nothing_refers_to_it() {
     });
 }
 
-/// The child gets the file descriptor as its standard input.
+/// Passes the file descriptor to the child as its standard input.
 #[test]
 fn another_process_maps_the_same_memory() {
     const TOLD: &str = "SIMCUDA_TEST_SHARED";
@@ -299,7 +299,7 @@ fn another_process_maps_the_same_memory() {
     });
 }
 
-/// A finding says what is wrong with the address.
+/// Checks that a finding says what is wrong with the address.
 #[test]
 fn an_access_to_a_reserved_range_needs_memory_and_rights() {
     with_simulator(|simulator| {

@@ -64,7 +64,7 @@ pub fn argument_memory(index: usize) -> *mut u64 {
     std::ptr::with_exposed_provenance_mut(MEMORY.with(|memory| memory.0) + index * PLACE)
 }
 
-/// Returns the text of a module, either undamaged or with a few bytes changed or removed.
+/// Returns a module's text, either undamaged or with a few bytes damaged. They are changed or removed.
 pub fn module_text(a: u32, b: u32) -> CString {
     let text = [support::VECTORS, support::SHARED, support::FAULTS, support::VECTORS][a as usize % 4];
     let mut bytes = text.as_bytes().to_vec();
@@ -198,7 +198,7 @@ pub fn call((which, a, b, c): Call, given: &Given) -> (CUresult, Option<(Kind, u
     (result, value.map(|value| (kind, value)))
 }
 
-/// The same for calls of graphs and captures.
+/// Makes one call of graphs and captures.
 fn graph_call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Option<(Kind, usize)>) {
     use sys::CUstreamCaptureMode::*;
     let (mut graph, mut node, mut executable) = (null_mut(), null_mut(), null_mut());
@@ -281,7 +281,7 @@ fn graph_call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Optio
     (result, made.into_iter().find(|&(_, value)| value != 0))
 }
 
-/// The number of functions that [`call`] chooses among.
+/// Returns the number of functions that [`call`] chooses among.
 pub fn number_of_functions() -> u8 {
     const { assert!(listed::FUNCTIONS.len() < (u8::MAX - FIRST_LISTED) as usize) };
     FIRST_LISTED + listed::FUNCTIONS.len() as u8

@@ -50,7 +50,7 @@ impl Given {
         self.latest.push((kind, value));
     }
 
-    /// Picks mostly something of this kind, and sometimes something of another kind, null, or a number that no call returned.
+    /// Picks a value, mostly of this kind. Sometimes it is of another kind, null, or a number that no call returned.
     pub fn pick(&self, kind: Kind, choice: u32) -> usize {
         let nth = choice as usize / 16;
         let fitting: Vec<usize> = match choice % 16 {

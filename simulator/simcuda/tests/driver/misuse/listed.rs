@@ -184,7 +184,7 @@ pub fn call(which: u8, [a, b, c]: [u32; 3], given: &Given) -> (CUresult, Option<
     (code, value.filter(|(_, value)| code == CUresult::CUDA_SUCCESS && *value != 0))
 }
 
-/// The addresses of the listed functions, in the versions of CUDA 12.0.
+/// Returns the listed functions' addresses, in the versions of CUDA 12.0.
 fn addresses() -> &'static [usize] {
     static ADDRESSES: OnceLock<Vec<usize>> = OnceLock::new();
     let address = |name: &str| {

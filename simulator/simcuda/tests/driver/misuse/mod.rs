@@ -51,7 +51,7 @@ fn make(calls: &[Call], given: &Mutex<Given>) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Destroys whatever the calls made and did not destroy, so that the process does not grow. Most of it is gone, or goes with something else.
+/// Destroys what the calls left, so that the process does not grow. Most of it is gone, or goes with something else.
 fn destroy(given: Given) {
     support::raw_context();
     for &(kind, value) in &given.all {
