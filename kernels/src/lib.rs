@@ -71,7 +71,7 @@ pub struct Kernel {
     pub name: &'static str,
 }
 
-/// Declares one `.cu` file of `kernels/cuda`, and everything in it that Rust names:
+/// Declares one file of `kernels/cuda`, and everything in it that Rust names:
 ///
 /// ```text
 /// source! {

@@ -2,7 +2,7 @@
 
 use crate::Source;
 
-/// Declares the file of an experiment, with its lowest architecture and its kernels.
+/// Declares an experiment's file, with its lowest architecture and its kernels.
 macro_rules! slide {
     ($name:literal, $architecture:literal, [$($kernel:literal),*]) => {
         Source {

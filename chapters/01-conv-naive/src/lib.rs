@@ -15,9 +15,9 @@
 
 use std::sync::Arc;
 
+use baselines::convolution;
 use cudarc::driver::{CudaSlice, CudaStream, HostSlice, LaunchConfig, PinnedHostSlice, PushKernelArg};
 use oracles::output::poison;
-use rayon::prelude::*;
 use run::pinned::pinned;
 use run::workload::convolution::{Buffers, Convolution};
 use run::{Chapter, Comparison, Gpu, Measure, Prepared, Result, Stage};
@@ -54,51 +54,14 @@ const LESSON: &[Comparison<Convolution>] = &[
 /// once. The threads of a block share nothing in this chapter, so nothing else depends on the number.
 pub const THREADS: u32 = 256;
 
-// ANCHOR: cpu
 /// The formula as a loop: one output after another, one multiply-add after another. Each addition waits for the
 /// previous one, so the CPU spends most of its time waiting.
-pub const CPU: Stage<Convolution> = Stage::cpu("cpu", "the formula as a plain loop on one core", cpu);
-
-fn cpu(conv: &Convolution, output: &mut [f32]) {
-    for (window, output) in conv.signal().windows(conv.filter().len()).zip(output) {
-        let mut sum = 0.0;
-        for (sample, weight) in window.iter().zip(conv.filter()) {
-            sum += sample * weight;
-        }
-        *output = sum;
-    }
-}
-// ANCHOR_END: cpu
+pub const CPU: Stage<Convolution> = Stage::cpu("cpu", "the formula as a plain loop on one core", convolution::plain);
 
 /// A fair comparison for a GPU: all cores, each with a run of neighboring outputs at a time. Their sums do not depend
 /// on each other, so the compiler keeps them in vector registers.
 pub const CPU_PARALLEL: Stage<Convolution> =
-    Stage::cpu("cpu-parallel", "all cores, neighboring outputs in vector registers", cpu_parallel);
-
-/// Outputs of one run: their sums fill enough vector registers to keep the adders busy, and leave some for the samples.
-const RUN: usize = 32;
-
-fn cpu_parallel(conv: &Convolution, output: &mut [f32]) {
-    output.par_chunks_mut(RUN).enumerate().for_each(|(run, output)| {
-        let samples = &conv.signal()[run * RUN..];
-        if output.len() < RUN {
-            // The last run is too short for the registers; its outputs are summed one by one.
-            for (window, output) in samples.windows(conv.filter().len()).zip(output) {
-                *output = window.iter().zip(conv.filter()).map(|(sample, weight)| sample * weight).sum();
-            }
-            return;
-        }
-        let mut sums = [0.0; RUN];
-        for (window, weight) in samples.windows(RUN).zip(conv.filter()) {
-            // An array has a known length, so the sums stay in registers.
-            let Some(window) = window.first_chunk::<RUN>() else { return };
-            for (sum, sample) in sums.iter_mut().zip(window) {
-                *sum += sample * weight;
-            }
-        }
-        output.copy_from_slice(&sums);
-    });
-}
+    Stage::cpu("cpu-parallel", "all cores, neighboring outputs in vector registers", convolution::parallel);
 
 /// The same division of the work on a GPU: each thread computes a run of neighboring outputs. In each step, the 32
 /// threads of a warp then read 32 samples that are far apart, and memory moves a whole sector for each of them.

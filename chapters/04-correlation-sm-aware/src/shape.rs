@@ -15,7 +15,7 @@ pub(crate) struct Shape {
     corner_y: i32,
     columns: i32,
     rows: i32,
-    pub(crate) template_sum: i64,
+    template_sum: i64,
     pub(crate) template_variance: i64,
 }
 

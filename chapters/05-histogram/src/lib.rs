@@ -11,8 +11,7 @@
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::{Kernel, histogram as kernel};
-use rayon::prelude::*;
-use run::workload::histogram::{Buffers, Histogram, LEVELS};
+use run::workload::histogram::{Buffers, Histogram};
 use run::{Chapter, Comparison, Gpu, Measure, Result, Stage};
 
 /// The chapter, for its binary and for the tests.
@@ -37,23 +36,7 @@ const LESSON: &[Comparison<Histogram>] = &[
 ];
 
 /// The formula as a loop, with counters for each piece of work.
-pub const CPU: Stage<Histogram> = Stage::cpu("cpu", "counters for each core, then added up", cpu);
-
-fn cpu(workload: &Histogram, output: &mut [f32]) {
-    let count = |pixels: &[i32]| {
-        let mut counts = [0_u32; LEVELS];
-        for &pixel in pixels {
-            counts[pixel as usize] += 1;
-        }
-        counts
-    };
-    let add = |mut a: [u32; LEVELS], b: [u32; LEVELS]| {
-        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-        a
-    };
-    let counts = workload.image().pixels.par_chunks(1 << 16).map(count).reduce(|| [0; LEVELS], add);
-    output.iter_mut().zip(counts).for_each(|(output, count)| *output = count as f32);
-}
+pub const CPU: Stage<Histogram> = Stage::cpu("cpu", "counters for each core, then added up", baselines::histogram::pieces);
 
 /// Zeroes the counters, counts `pixels` pixels per block, and delivers the counts.
 fn count(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers, kernel: Kernel, pixels: u32) -> Result<()> {

@@ -23,7 +23,6 @@ pub mod slices;
 pub mod tiles;
 
 use kernels::window_sums;
-use rayon::prelude::*;
 use run::workload::window_sums::WindowSums;
 use run::{Chapter, Comparison, Experiment, Measure, Stage};
 
@@ -73,23 +72,7 @@ const LESSON: &[Comparison<WindowSums>] = &[
 ];
 
 /// The formula as loops: for each pixel a loop over its window, on all cores.
-pub const CPU: Stage<WindowSums> = Stage::cpu("cpu", "the formula as plain loops, all cores", cpu);
-
-fn cpu(sums: &WindowSums, output: &mut [f32]) {
-    let image = sums.image();
-    let (width, k) = (image.width as usize, sums.window() as i64 / 2);
-    let (sum, squares) = output.split_at_mut(image.pixels.len());
-    let rows = sum.par_chunks_mut(width).zip(squares.par_chunks_mut(width)).zip(image.pixels.par_chunks(width));
-    rows.for_each(|((sum, squares), pixels)| {
-        for x in sums.columns() {
-            let window = i64::from(x) - k..=i64::from(x) + k;
-            let window = window.map(|x| i64::from(pixels[x.clamp(0, width as i64 - 1) as usize]));
-            let (total, square) = window.fold((0, 0), |(total, square), pixel| (total + pixel, square + pixel * pixel));
-            sum[x as usize] = total as f32;
-            squares[x as usize] = square as f32;
-        }
-    });
-}
+pub const CPU: Stage<WindowSums> = Stage::cpu("cpu", "the formula as plain loops, all cores", baselines::window_sums::rows);
 
 /// The original's first version: both sums in global memory while they grow.
 pub const FUSED_GLOBAL: Stage<WindowSums> =

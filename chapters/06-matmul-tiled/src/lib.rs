@@ -29,7 +29,6 @@ pub mod tensor_map;
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::matmul::{self, BLOCK_COLUMNS, BLOCK_ROWS, COLUMN_THREADS, COLUMN_TILE, THREADS, TILE};
-use rayon::prelude::*;
 use run::planner::multiprocessors;
 use run::workload::matmul::{Buffers, Matmul, Size};
 use run::{Chapter, Comparison, Gpu, Measure, Result, Stage};
@@ -85,19 +84,7 @@ const LESSON: &[Comparison<Matmul>] = &[
 ];
 
 /// Three loops, row by row, on all cores.
-pub const CPU: Stage<Matmul> = Stage::cpu("cpu", "the three loops, all cores", cpu);
-
-fn cpu(product: &Matmul, output: &mut [f32]) {
-    let Size { n, k, .. } = product.size();
-    output.par_chunks_mut(n as usize).zip(product.a().par_chunks(k as usize)).for_each(|(output, a)| {
-        output.fill(0.0);
-        for (&factor, b) in a.iter().zip(product.b().chunks(n as usize)) {
-            for (output, &b) in output.iter_mut().zip(b) {
-                *output += factor * b;
-            }
-        }
-    });
-}
+pub const CPU: Stage<Matmul> = Stage::cpu("cpu", "the three loops, all cores", baselines::matmul::rows);
 
 /// Returns a grid with one block for each tile of the result.
 fn tiles(size: Size, rows: u32, columns: u32, threads: u32) -> LaunchConfig {

@@ -85,7 +85,7 @@ impl Opened {
     }
 }
 
-/// Declares a struct of C functions, and how to look them up in a library.
+/// Declares a struct of C functions, and how a library gives them.
 macro_rules! functions {
     ($(#[$attribute:meta])* struct $name:ident { $($field:ident = $symbol:literal ($($type:ty),* $(,)?) -> $result:ty;)* }) => {
         $(#[$attribute])*

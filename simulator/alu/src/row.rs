@@ -50,7 +50,7 @@
 //! instruction has functions of its own: the compiler does better with many small functions than with one `match` of enormous size. The
 //! meaning is in a plain loop over arrays of a known length, because that becomes vector instructions. An iterator or a closure might stay
 //! a call, and the function that is called is compiled without them. A debug build for x86-64 has the portable functions in that slow form,
-//! `each`, because it compiles in a fraction of the time.
+//! `each`, because it compiles in a fraction of the time. Of rows that few programs need (`seldom!`), it has no other.
 
 use super::approximate::Accuracy;
 use super::class::Class;
@@ -92,33 +92,54 @@ pub(crate) struct Entry {
 
 /// Makes entries from rows.
 macro_rules! rows {
-    ($(
+    ($($rows:tt)*) => {
+        $crate::row::entries! { often $($rows)* }
+    };
+}
+
+/// Makes entries from rows that few programs need. A debug build has one slow function for each.
+macro_rules! seldom {
+    ($($rows:tt)*) => {
+        $crate::row::entries! { seldom $($rows)* }
+    };
+}
+
+macro_rules! entries {
+    ($how_often:ident $(
         $spelling:tt $class:ident $(~ [$accuracy:expr])?
         ($($source:ident: $ty:ty),*) -> $result:ty { $meaning:expr }
     )*) => {
-        &[$($crate::row::Entry {
-            row: $crate::row::Row {
-                alu: $crate::row::Alu(0),
-                spelling: $crate::row::spelling!($spelling),
-                class: $crate::class::Class::$class,
-                sources: &[$(<$ty as $crate::registers::Lane>::KIND),*],
-                destination: <$result as $crate::registers::Lane>::KIND,
-                accuracy: $crate::row::accuracy!($($accuracy)?),
-            },
-            portable: {
-                $crate::row::function!(portable_body ($($source: $ty),*) -> $result { $meaning });
-                execute
-            },
-            #[cfg(target_arch = "x86_64")]
-            vector: {
-                $crate::row::function!(
-                    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-                    body ($($source: $ty),*) -> $result { $meaning }
-                );
-                execute
-            },
+        &[$({
+            $crate::row::function!(portable_body ($($source: $ty),*) -> $result { $meaning });
+            $crate::row::Entry {
+                row: $crate::row::Row {
+                    alu: $crate::row::Alu(0),
+                    spelling: $crate::row::spelling!($spelling),
+                    class: $crate::class::Class::$class,
+                    sources: &[$(<$ty as $crate::registers::Lane>::KIND),*],
+                    destination: <$result as $crate::registers::Lane>::KIND,
+                    accuracy: $crate::row::accuracy!($($accuracy)?),
+                },
+                portable: execute,
+                #[cfg(target_arch = "x86_64")]
+                vector: $crate::row::vector!($how_often ($($source: $ty),*) -> $result { $meaning }),
+            }
         }),*]
     };
+}
+
+/// The function for the vector instructions. That of a row that is needed seldom is the portable one in debug builds.
+#[cfg(target_arch = "x86_64")]
+macro_rules! vector {
+    (often $($row:tt)*) => {{
+        $crate::row::function!(#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")] body $($row)*);
+        execute
+    }};
+    (seldom $($row:tt)*) => {{
+        #[cfg(not(debug_assertions))]
+        $crate::row::function!(#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")] body $($row)*);
+        execute
+    }};
 }
 
 /// A spelling, given as a literal or in parts.
@@ -192,4 +213,6 @@ pub(crate) use body as portable_body;
 pub(crate) use body;
 #[cfg(all(debug_assertions, target_arch = "x86_64"))]
 pub(crate) use portable_body;
-pub(crate) use {accuracy, function, rows, spelling};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vector;
+pub(crate) use {accuracy, entries, function, rows, seldom, spelling};

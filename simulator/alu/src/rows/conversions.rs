@@ -5,7 +5,7 @@ use crate::float::{self, canonical32, flush32, relu32, round32, saturate32, satu
 use crate::format::Rounding::{Down, Nearest, Up, Zero};
 use crate::format::whole;
 use crate::half::{Bf16, F16, Half, Two, finite, narrowed, relu, round, saturate};
-use crate::row::{Entry, rows};
+use crate::row::{Entry, rows, seldom};
 use crate::{integer, quarter};
 
 /// Between integers: the source is extended by its own sign, then cut to the destination.
@@ -25,7 +25,7 @@ macro_rules! between_integers {
 /// Between integers, clamped to the range of the destination.
 macro_rules! clamped {
     ($to:ident $name:literal: $($from:ident $of:literal)*) => {
-        rows! {$(
+        seldom! {$(
             ("cvt.sat." $name "." $of) Convert (a: $from) -> $to {
                 i128::from(a).clamp($to::MIN.into(), $to::MAX.into()) as $to
             }
@@ -63,7 +63,7 @@ macro_rules! to_single {
 /// Integers to f64, rounded.
 macro_rules! to_double {
     ($($from:ident $of:literal)*) => {
-        rows! {$(
+        seldom! {$(
             ("cvt.rn.f64." $of) Convert (a: $from) -> f64 { a as f64 }
             ("cvt.rz.f64." $of) Convert (a: $from) -> f64 { exact::whole(parts!($from a), Zero) }
             ("cvt.rm.f64." $of) Convert (a: $from) -> f64 { exact::whole(parts!($from a), Down) }
@@ -75,7 +75,7 @@ macro_rules! to_double {
 /// Integers to floats of 16 bits; and with `.sat` to any float, where only 0 and 1 are left.
 macro_rules! to_half {
     ($($from:ident $of:literal)*) => {
-        rows! {$(
+        seldom! {$(
             ("cvt.rn.f16." $of) Convert (a: $from) -> F16 { round(whole(parts!($from a)), Nearest) }
             ("cvt.rz.f16." $of) Convert (a: $from) -> F16 { round(whole(parts!($from a)), Zero) }
             ("cvt.rm.f16." $of) Convert (a: $from) -> F16 { round(whole(parts!($from a)), Down) }
@@ -112,7 +112,7 @@ macro_rules! to_integers {
         $name:literal $suffix:literal ($a:ident: $from:ident) $value:expr;
         zero: $($to:ident $of:literal)*; highest: $($wide:ident $of_wide:literal)*
     ) => {
-        rows! {
+        seldom! {
             $( ($name $of $suffix) Convert ($a: $from) -> $to { $value as $to } )*
             $( ($name $of_wide $suffix) Convert ($a: $from) -> $wide {
                 { let value = $value; if value.is_nan() { 1 << ($wide::BITS - 1) } else { value as $wide } }
@@ -124,7 +124,7 @@ macro_rules! to_integers {
 /// Rounding to whole numbers.
 macro_rules! to_whole {
     ($name:literal $round:ident) => {
-        rows! {
+        seldom! {
             ($name ".f32.f32") Convert (a: f32) -> f32 { canonical32(a.$round()) }
             ($name ".ftz.f32.f32") Convert (a: f32) -> f32 { canonical32(flush32(a).$round()) }
             ($name ".sat.f32.f32") Convert (a: f32) -> f32 { saturate32(a.$round()) }
@@ -141,7 +141,7 @@ macro_rules! to_whole {
 /// From f64 to f32.
 macro_rules! narrower {
     ($name:literal |$a:ident| $narrow:expr) => {
-        rows! {
+        seldom! {
             ($name ".f32.f64") Convert ($a: f64) -> f32 { $narrow }
             ($name ".sat.f32.f64") Convert ($a: f64) -> f32 { saturate32($narrow) }
             ($name ".ftz.f32.f64") Convert ($a: f64) -> f32 { flush32($narrow) }
@@ -153,7 +153,7 @@ macro_rules! narrower {
 /// From floats to f16 and bf16. An H200 does not flush as `.ftz` says on the way to f16: a subnormal f32, rounded up, is the smallest f16.
 macro_rules! halves {
     ($name:literal $between_halves:literal $rounding:ident) => {
-        rows! {
+        seldom! {
             ($name "{,.ftz}.f16.f32") Convert (a: f32) -> F16 { round(a.into(), $rounding) }
             ($name "{,.ftz}.sat.f16.f32") Convert (a: f32) -> F16 { saturate(round(a.into(), $rounding)) }
             ($name ".f16.f64") Convert (a: f64) -> F16 { narrowed(a, $rounding) }
@@ -166,11 +166,11 @@ macro_rules! halves {
     };
 }
 
-/// From f32 to one or two floats of 16 bits, with `.relu` and `.satfinite`: what is beyond the largest number becomes that number. In a pair,
+/// From f32 to floats of 16 bits, with `.relu` and `.satfinite`: what is beyond the largest number becomes that number. In a pair,
 /// the first operand is the upper half.
 macro_rules! finite_halves {
     ($name:literal $rounding:ident $to:ident $type:literal) => {
-        rows! {
+        seldom! {
             ($name ".relu." $type ".f32") Convert (a: f32) -> $to { relu(round(a.into(), $rounding)) }
             ($name ".satfinite." $type ".f32") Convert (a: f32) -> $to { finite(round(a.into(), $rounding)) }
             ($name ".relu.satfinite." $type ".f32") Convert (a: f32) -> $to { finite(relu(round(a.into(), $rounding))) }
@@ -193,7 +193,7 @@ macro_rules! finite_halves {
 /// To and from pairs of numbers of 8 bits.
 macro_rules! quarters {
     ($pair:literal $to:path, $of:path) => {
-        rows! {
+        seldom! {
             ("cvt.rn.satfinite." $pair ".f32") Convert (high: f32, low: f32) -> u16 { quarter::pair(low.into(), high.into(), $to) }
             ("cvt.rn.relu.satfinite." $pair ".f32") Convert (high: f32, low: f32) -> u16 {
                 quarter::pair(relu32(low).into(), relu32(high).into(), $to)

@@ -1,7 +1,7 @@
 //! Rows of f16 and bf16, alone and in pairs. Results are rounded to nearest even, once.
 
 use crate::half::{self, Bf16, F16, Two, abs, or_nan, relu, saturate, xor_sign};
-use crate::row::{Entry, rows};
+use crate::row::{Entry, seldom};
 
 /// The meaning for each number of a pair.
 macro_rules! in_pairs {
@@ -18,7 +18,7 @@ macro_rules! flushed {
 /// One f16 and a pair of them, each also with `.ftz`.
 macro_rules! f16 {
     ($class:ident $pair:ident $name:literal $suffix:literal ($($a:ident),+) $meaning:expr) => {
-        rows! {
+        seldom! {
             ($name $suffix ".f16") $class ($($a: F16),+) -> F16 { $meaning }
             ($name ".ftz" $suffix ".f16") $class ($($a: F16),+) -> F16 { flushed!(($($a),+) $meaning) }
             ($name $suffix ".f16x2") $pair ($($a: Two<F16>),+) -> Two<F16> { in_pairs!(($($a),+) $meaning) }
@@ -32,7 +32,7 @@ macro_rules! f16 {
 /// One bf16 and a pair of them.
 macro_rules! bf16 {
     ($class:ident $pair:ident $name:literal $suffix:literal ($($a:ident),+) $meaning:expr) => {
-        rows! {
+        seldom! {
             ($name $suffix ".bf16") $class ($($a: Bf16),+) -> Bf16 { $meaning }
             ($name $suffix ".bf16x2") $pair ($($a: Two<Bf16>),+) -> Two<Bf16> { in_pairs!(($($a),+) $meaning) }
         }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Defines [`Operator`] with what people read about each, so that each operator is listed once.
+/// Defines [`Operator`] with its texts, so that each is listed once.
 macro_rules! operators {
     ($($(#[$doc:meta])* $variant:ident: $name:literal, $changes:literal, $example:literal, $reason:literal;)*) => {
         /// A kind of mistake.
