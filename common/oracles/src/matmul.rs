@@ -96,7 +96,7 @@ const ROWS: usize = 8;
 /// Computes expected values for a sample, and expected sums for all outputs. The sample visits every row and every column.
 pub fn sampled(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     let Shape { m, n, k } = shape;
-    let row_norms: Vec<f64> = a.par_chunks(k).map(norm).collect();
+    let row_norms: Vec<f64> = a.chunks(k).map(norm).collect();
     let column_norms = column_norms(n, b);
     let mut sample = sample(shape);
     sample.sort_unstable_by_key(|&(row, column)| (column, row));

@@ -20,15 +20,15 @@ use crate::sampled::{Complex, POINTS, RunSum, Sampled, Weights, indices_of_sampl
 pub fn sampled(signal: &[f32], filter: &[f32]) -> Sampled {
     let (outputs, taps) = (signal.len() - filter.len() + 1, filter.len());
     let bar = progress::bar("oracle", outputs as u64);
-    let one = |index: usize| (index, sums::<1>(&signal[index..], filter)[0]);
-    let sample: Vec<(usize, Expected)> = indices_of_sample(outputs).into_par_iter().map(one).collect();
-
     let filter_norm = norm(filter);
-    let ratio = |(index, expected): &(usize, Expected)| {
-        (expected.tolerance - flushed(taps)) / (UNIT_ROUNDOFF * filter_norm * norm(&signal[*index..index + taps]))
+    let one = |index: usize| {
+        let [expected] = sums::<1>(&signal[index..], filter);
+        let ratio = (expected.tolerance - flushed(taps)) / (UNIT_ROUNDOFF * filter_norm * norm(&signal[index..index + taps]));
+        ((index, expected), ratio)
     };
+    let sample: Vec<((usize, Expected), f64)> = indices_of_sample(outputs).into_par_iter().map(one).collect();
+    let (sample, ratios): (Vec<_>, Vec<_>) = sample.into_iter().unzip();
     // A sum of terms that are mostly zeros rounds seldom.
-    let ratios: Vec<f64> = sample.par_iter().map(ratio).collect();
     let roundings = roundings(ratios.into_iter(), TREE_DEPTH + (taps as f64).sqrt());
 
     let weights = Weights::new();

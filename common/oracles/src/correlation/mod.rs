@@ -97,7 +97,7 @@ impl Search<'_> {
     /// Returns the expected coefficient of every window.
     pub fn whole(&self, sums: &[Sums]) -> Vec<Expected> {
         let template = self.template_sums();
-        sums.par_iter().map(|sums| self.expect(*sums, template)).collect()
+        sums.iter().map(|sums| self.expect(*sums, template)).collect()
     }
 
     /// Returns the coefficient of a window, in f64 from exact integers; `template` has the sums of the template and of its squares.

@@ -42,7 +42,7 @@ impl Search<'_> {
         // ΣI of each window, and D.
         let windows: Vec<(i64, i64)> = (0..rows).into_par_iter().flat_map_iter(|y| self.window_sums(y)).collect();
         let windows: Vec<(i64, f64)> = windows
-            .into_par_iter()
+            .into_iter()
             .map(|(sum, squares)| (sum - MIDDLE * n, variance(sum, squares).sqrt() * template_deviation))
             .collect();
 
