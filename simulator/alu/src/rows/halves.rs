@@ -3,11 +3,12 @@
 use crate::half::{self, Bf16, F16, Two, abs, or_nan, relu, saturate, xor_sign};
 use crate::row::{Entry, seldom};
 
-/// The meaning for each number of a pair.
+/// The meaning for each number of a pair, as one function.
 macro_rules! in_pairs {
-    (($($a:ident),+) $meaning:expr) => {
-        Two({ $(let $a = $a.0;)+ $meaning }, { $(let $a = $a.1;)+ $meaning })
-    };
+    (($($a:ident),+) $meaning:expr) => {{
+        let of_each = |$($a),+| $meaning;
+        Two(of_each($($a.0),+), of_each($($a.1),+))
+    }};
 }
 
 /// The meaning with `.ftz`: subnormal operands and results are flushed to zero.
