@@ -58,23 +58,25 @@ impl Spool {
 
     /// Lists the files, process by process. Fails with [`Error::File`] if the folder cannot be read.
     pub fn files(&self) -> Result<Vec<PathBuf>, Error> {
-        self.beginning_with(&format!("{}-", self.kind))
-    }
-
-    /// Lists the files of this process. Fails with [`Error::File`] if the folder cannot be read.
-    pub fn own_files(&self) -> Result<Vec<PathBuf>, Error> {
-        self.beginning_with(&self.prefix())
-    }
-
-    fn beginning_with(&self, prefix: &str) -> Result<Vec<PathBuf>, Error> {
+        let prefix = format!("{}-", self.kind);
         let is_ours = |path: &PathBuf| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with(prefix) && name.ends_with(".json")
+            name.starts_with(&prefix) && name.ends_with(".json")
         };
         let paths = fs::read_dir(&self.folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
         let mut paths: Vec<PathBuf> = paths.map_err(Error::at(&self.folder))?;
         paths.retain(is_ours);
         paths.sort();
+        Ok(paths)
+    }
+
+    /// Lists the files of this process. Fails with [`Error::File`] if the folder cannot be read.
+    ///
+    /// The program and the shared library in it have a copy of this code each, with times of their own. So only the process's number counts.
+    pub fn own_files(&self) -> Result<Vec<PathBuf>, Error> {
+        let own = format!("-{}-", process::id());
+        let mut paths = self.files()?;
+        paths.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().contains(&own)));
         Ok(paths)
     }
 

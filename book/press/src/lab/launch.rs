@@ -31,6 +31,7 @@ pub fn save(file: &str, stage: &str, profile: &str, least_bytes: u64, source: &S
         launch(written)
     });
     let launches = launches.collect::<Result<Vec<_>>>()?;
+    ensure!(!launches.is_empty(), "the driver wrote no launch of {stage}, so that a page cannot repeat it");
     let headers = source.headers.iter().map(|header| json!({ "name": header.name, "text": header.text })).collect::<Vec<_>>();
     let source = json!({ "path": source.path, "text": source.cuda, "headers": headers });
     let json = json!({ "stage": stage, "profile": profile, "least_bytes": least_bytes, "source": source, "launches": launches })
