@@ -137,7 +137,7 @@ pub struct Executor {
 impl Executor {
     /// Selects the fastest functions for this processor, or the portable ones.
     // If other crates could inline this, each function would be a symbol, and symbols are sorted by their names. In the order of the table,
-    // functions are next to others like them, which makes the module for pages 6 % smaller when it is packed.
+    // functions are next to others like them, which makes the module for pages 8 % smaller when it is packed.
     #[inline(never)]
     pub fn new(portable: bool) -> Self {
         #[cfg(target_arch = "x86_64")]
