@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use simt::Memory;
 
 use crate::handles::Handle;
+use crate::host_memory;
 use crate::result::{CuResult, Result, refuse};
 use crate::shared_memory::{Mapping, Place, SharedMemory, Token};
 
@@ -116,6 +117,11 @@ impl Allocations {
         refuse!(INVALID_VALUE if bytes == 0);
         if kind.is_on_device() {
             self.check_free(bytes)?;
+        } else if let Some(machine) = host_memory::physical_bytes()
+            && bytes > machine
+        {
+            // A system that promises more memory than it has would agree.
+            return Err(CuResult::OUT_OF_MEMORY.because(format!("{bytes} bytes requested, the machine has {machine}")));
         }
         let label = self.next_label(kind);
         let base = match kind {

@@ -32,6 +32,18 @@ pub fn is_readable(address: u64, bytes: u64) -> Option<bool> {
     Some(true)
 }
 
+/// Returns how many bytes of memory the machine has. `None` on a system that does not say.
+pub fn physical_bytes() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: the function takes a number, and may be called at any time.
+        let [pages, page] = [libc::_SC_PHYS_PAGES, libc::_SC_PAGESIZE].map(|name| unsafe { libc::sysconf(name) });
+        u64::try_from(pages).ok()?.checked_mul(u64::try_from(page).ok()?)
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
 /// Asks the operating system to copy a byte from there.
 #[cfg(target_os = "linux")]
 fn can_read_byte(address: u64) -> Option<bool> {

@@ -220,6 +220,19 @@ fn memory_is_freed_once_and_by_its_start() {
     }
 }
 
+/// Pinned memory is there, not only promised.
+#[test]
+fn more_pinned_memory_than_the_machine_has_is_refused() {
+    let context = raw_context();
+    let mut host: *mut c_void = null_mut();
+    returns! {
+        cuMemHostAlloc(&mut host, 1 << 45, 0) => CUDA_ERROR_OUT_OF_MEMORY;
+        cuMemAllocHost_v2(&mut host, 1 << 45) => CUDA_ERROR_OUT_OF_MEMORY;
+        cuMemHostAlloc(&mut host, 64, 0) => CUDA_SUCCESS;
+        cuCtxDestroy_v2(context) => CUDA_SUCCESS;
+    }
+}
+
 #[test]
 fn pinned_memory_belongs_to_the_host_and_the_device() {
     let context = raw_context();
