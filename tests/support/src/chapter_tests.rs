@@ -50,12 +50,12 @@ macro_rules! chapter_tests {
         }
 
         #[test]
-        fn every_typical_mistake_is_named() {
+        fn typical_mistakes_are_named() {
             $crate::exercises::walls_stand(&$binary, $crate::exercises::With::Nvrtc);
         }
 
         #[test]
-        fn every_typical_mistake_is_named_with_clang_too() {
+        fn typical_mistakes_are_named_with_clang_too() {
             $crate::exercises::walls_stand(&$binary, $crate::exercises::With::Clang);
         }
 
