@@ -173,7 +173,9 @@ fn is_daily(with: With, exercise: u32, at: usize, is_right: bool, has_own_words:
     }
 }
 
-/// Checks that right answers of the walls pass, and that wrong ones fail with the words that name their mistake.
+/// Checks that right answers pass and wrong ones fail.
+///
+/// Each wrong one has to fail with the words that name its mistake.
 pub fn walls_stand(binary: &Binary, with: With) {
     let mut answers = Vec::new();
     for asked in written(binary, with) {
