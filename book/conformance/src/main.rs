@@ -30,6 +30,9 @@ struct Arguments {
     /// Run only tests whose name contains this
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Leave out the tests that fail for a reason that is not the driver's; most of them wait or measure times
+    #[arg(long, conflicts_with = "save")]
+    without_known: bool,
     /// Processes at a time; one for each core if not given
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -87,7 +90,9 @@ impl Arguments {
     fn score(&self, name: &str, suite: &Suite, folder: &Path, driver: &Path) -> Result<Score> {
         let environment = environment(suite, driver, folder)?;
         let built = source::build(suite, folder, self.source.as_deref(), &environment)?;
-        let wanted = |test: &&source::Test| self.only.as_ref().is_none_or(|only| test.name.contains(only.as_str()));
+        let is_left_out = |test: &source::Test| self.without_known && suite.known.contains_key(&test.name);
+        let wanted =
+            |test: &&source::Test| self.only.as_ref().is_none_or(|only| test.name.contains(only.as_str())) && !is_left_out(test);
         let tests: Vec<&source::Test> = built.tests.iter().filter(wanted).collect();
         let is_named = |test: &source::Test| {
             let name = &test.name;

@@ -99,6 +99,11 @@ impl Archive {
         Ok(self.used(named(format_args!("there is no record book/results/{name}.json"), name, runs)?))
     }
 
+    /// Returns the names of all runs.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.runs.keys().map(String::as_str)
+    }
+
     /// Returns the chosen runs, in the order of their names.
     pub fn runs_where(&self, is_chosen: impl Fn(&Run<'_>) -> bool) -> Vec<Run<'_>> {
         let all = self.runs.iter().map(|(name, record)| Run { name, record, is_stale: self.is_stale });

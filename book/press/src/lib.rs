@@ -9,7 +9,7 @@
 //! - `values`: numbers of a run, by `expression` and `quantity`; `number` writes them.
 //! - `tables`, `counts`, `instructions`, `functions`, `mutants`, `exercises`, `predict`, `diff`, `ptx`: text and tables. `sources`: where the numbers of a
 //!   page come from. `exercise_data`: what a page needs to check exercises.
-//! - `callouts`: block quotes with a name.
+//! - `callouts`: block quotes with a name. `claim`: sentences that records must bear out. `claims` lists those that no claim covers.
 //! - `charts`: charts of records. `drawing`: SVG for charts and for drawings of memory accesses.
 //! - `lab`: what moves in pages.
 //! - `simulation`: what comes from a run of the simulator.
@@ -23,6 +23,8 @@ mod callouts;
 pub mod chapters;
 mod charts;
 pub mod check;
+mod claim;
+pub mod claims;
 pub mod counts;
 mod diff;
 pub mod digests;

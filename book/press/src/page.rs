@@ -16,8 +16,8 @@ use crate::number::Style;
 use crate::simulation::{self, Answers, Question, Show};
 use crate::values::{FACTS, words, worth};
 use crate::{
-    callouts, charts, counts, diff, exercises, functions, include, instructions, listings, mutants, predict, ptx, root, sources,
-    suites, tables,
+    callouts, charts, claim, counts, diff, exercises, functions, include, instructions, listings, mutants, predict, ptx, root,
+    sources, suites, tables,
 };
 
 /// A page of the book.
@@ -39,10 +39,11 @@ enum By {
 }
 
 /// The directives, by name.
-const DIRECTIVES: [(&str, By); 28] = [
+const DIRECTIVES: [(&str, By); 29] = [
     ("accesses", By::Simulator(Show::Accesses)),
     ("bounds", By::Text(|press, words| Ok(tables::bounds(&press.archive, &words.word("a record")?)?.for_page()))),
     ("chart", By::Text(|press, words| Ok(inline(&charts::draw(&press.archive, words)?, &words.alternative()?)))),
+    ("claim", By::Text(|press, words| claim::verify(&press.archive, &press.facts, words).map(|()| String::new()))),
     ("counts", By::Text(|press, words| counts::render(&press.archive, words))),
     ("diagnosis", By::Simulator(Show::Diagnosis)),
     ("diff", By::Text(|_, words| diff::diff(&words.rest()))),
@@ -158,6 +159,11 @@ impl Press {
             }
             match self.directive(directive.text) {
                 Ok(new) => {
+                    if new.is_empty() && text[done..].starts_with('\n') {
+                        // What writes nothing leaves no space, and no empty line that would end a paragraph.
+                        rendered.truncate(rendered.trim_end_matches(' ').len());
+                        done += usize::from(rendered.is_empty() || rendered.ends_with('\n'));
+                    }
                     let indent = rendered.rsplit('\n').next().filter(|line| line.trim().is_empty()).unwrap_or_default().to_owned();
                     rendered += &new.trim_end().replace('\n', &format!("\n{indent}"));
                     if self.archive.take_stale() {
@@ -214,7 +220,12 @@ impl Press {
         let mut style = Style::take(arguments)?;
         style.names_unit = false;
         let unit = style.unit.map(|unit| unit.name);
-        predict::figure(arguments, unit, |record, expression| self.number(style, record, expression))
+        let inside = |record: &str, text: &str| {
+            let mut words = Arguments::parse(text)?;
+            let style = Style::take(&mut words)?;
+            self.number(style, record, &words.rest().join(" "))
+        };
+        predict::figure(arguments, unit, |record, expression| self.number(style, record, expression), inside)
     }
 
     fn number(&self, style: Style, record: &str, expression: &str) -> Result<String> {

@@ -6,11 +6,19 @@ use anyhow::{Context, Result, ensure};
 
 use crate::directive::Arguments;
 
-/// Returns a question as HTML around Markdown. `number` writes the value of an expression of a record.
+/// Returns a question as HTML around Markdown. `number` writes the value of an expression of a record, and `inside` that of an expression with
+/// options, such as `naive.time unit=ms`.
+///
+/// In its texts, `[[naive.time unit=ms]]` is replaced by that number of the record.
 ///
 /// Takes `ID "question"` and the options `record`, `answer`, `label` (what is counted, where the answer has no `unit` of measurement), `within` (the
 /// factor by which an answer may be off; 1.1 if it is not there), `low` and `high` (hints for answers that are too small and too large) and `why` (what to say at the end).
-pub fn figure(arguments: &mut Arguments, unit: Option<&str>, number: impl FnOnce(&str, &str) -> Result<String>) -> Result<String> {
+pub fn figure(
+    arguments: &mut Arguments,
+    unit: Option<&str>,
+    number: impl FnOnce(&str, &str) -> Result<String>,
+    inside: impl Fn(&str, &str) -> Result<String>,
+) -> Result<String> {
     let mut needed = |key: &str| arguments.option(key).with_context(|| format!("the option `{key}` is missing"));
     let (record, expression) = (needed("record")?, needed("answer")?);
     let (low, high, why) = (needed("low")?, needed("high")?, needed("why")?);
@@ -19,6 +27,8 @@ pub fn figure(arguments: &mut Arguments, unit: Option<&str>, number: impl FnOnce
     ensure!(within > 1.0, "`within` is a factor above 1");
     let id = arguments.word("the name of the question")?;
     let question = arguments.word("the question, in quotes,")?;
+    let [question, low, high, why] = [question, low, high, why].map(|text| filled(&text, |expression| inside(&record, expression)));
+    let (question, low, high, why) = (question?, low?, high?, why?);
     let answer = number(&record, &expression)?;
     // Thousands are apart.
     let number: f64 = answer.replace([' ', '\u{202f}'], "").parse().with_context(|| format!("`{answer}` is not a number"))?;
@@ -30,6 +40,18 @@ pub fn figure(arguments: &mut Arguments, unit: Option<&str>, number: impl FnOnce
     ))
 }
 
+/// Replaces what stands in double brackets.
+fn filled(text: &str, value: impl Fn(&str) -> Result<String>) -> Result<String> {
+    let mut parts = text.split("[[");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (expression, rest) = part.split_once("]]").context("`[[` without `]]`")?;
+        filled += &value(expression)?;
+        filled += rest;
+    }
+    Ok(filled)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,10 +61,11 @@ mod tests {
 
     /// Returns the figure of a question whose answer is written like this.
     fn answered(text: &str, answer: &str) -> Result<String> {
-        figure(&mut Arguments::parse(text)?, None, |record, expression| {
+        let number = |record: &str, expression: &str| {
             assert_eq!((record, expression), ("a/b", "naive.time / 2"));
             Ok(answer.to_owned())
-        })
+        };
+        figure(&mut Arguments::parse(text)?, None, number, |record, expression| Ok(format!("{record}: {expression}")))
     }
 
     #[test]
@@ -52,6 +75,9 @@ mod tests {
             assert!(figure.contains(part), "{figure}");
         }
         assert!(answered(ALL, "many").is_err());
+        let filled = answered(&ALL.replace("How many?", "[[naive.time unit=ms]] and?"), "1").unwrap();
+        assert!(filled.contains("**Predict.** a/b: naive.time unit=ms and?"), "{filled}");
+        assert!(answered(&ALL.replace("How many?", "[[naive.time"), "1").unwrap_err().to_string().contains("without `]]`"));
     }
 
     #[test]

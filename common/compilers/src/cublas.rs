@@ -1,4 +1,4 @@
-//! cuBLAS, NVIDIA's library of dense linear algebra: the four functions of it that a matrix product needs.
+//! cuBLAS, NVIDIA's library of dense linear algebra: the functions of it that a matrix product needs.
 //!
 //! This is a binding of our own. `cudarc::cublas` has all of these functions, and would be the better choice. But at the CUDA version that
 //! our bindings are made for (12.0, so that drivers of the last years work), cudarc looks for `libcublas.so.12` and older, and never for
@@ -60,6 +60,8 @@ functions! {
         create = "cublasCreate_v2" (*mut Handle) -> Status;
         destroy = "cublasDestroy_v2" (Handle) -> Status;
         set_stream = "cublasSetStream_v2" (Handle, *mut c_void) -> Status;
+        // Which part of the version: 0, 1, 2 for major, minor, patch.
+        property = "cublasGetProperty" (c_int, *mut c_int) -> Status;
         // The youngest: CUDA 11.4 brought it.
         status_string = "cublasGetStatusString" (Status) -> *const c_char;
         // Whether to transpose either factor; m, n, k; alpha; for each factor the address, the type and the leading dimension; beta; the
@@ -83,6 +85,18 @@ impl CudaBlas {
     /// Fails if [`CudaBlas::new`] would find no cuBLAS, and says where we looked. Needs no GPU.
     pub fn find() -> Result<()> {
         open().map(|_| ())
+    }
+
+    /// Returns the version of the cuBLAS that is used, such as `13.1.0`; `None` if there is none.
+    pub fn version() -> Option<String> {
+        let (functions, _opened) = open().ok()?;
+        let part = |which| {
+            let mut value = 0;
+            // SAFETY: the pointer is to a live variable, and the function takes any number.
+            let status = unsafe { (functions.property)(which, &mut value) };
+            (status == SUCCESS).then(|| value.to_string())
+        };
+        Some([part(0)?, part(1)?, part(2)?].join("."))
     }
 
     /// Opens cuBLAS and makes a handle that works on `stream`. This takes time, and device memory for cuBLAS to work in, so do it once.

@@ -18,6 +18,20 @@ pub fn cufft() -> compilers::Result<PathBuf> {
     FOUND.get_or_init(|| libraries::CUFFT.open_for_cudarc(|| unsafe { sys::is_culib_present() })).clone()
 }
 
+/// Returns the version of cuFFT, such as `12.1.0`; `None` if there is none.
+pub fn version() -> Option<String> {
+    use sys::libraryPropertyType_t::{MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL};
+
+    cufft().ok()?;
+    let part = |which| {
+        let mut value = 0;
+        // SAFETY: cudarc found the library, and the pointer is to a live variable.
+        let status = unsafe { sys::cufftGetProperty(which, &mut value) };
+        (status == sys::cufftResult::CUFFT_SUCCESS).then(|| value.to_string())
+    };
+    Some([part(MAJOR_VERSION)?, part(MINOR_VERSION)?, part(PATCH_LEVEL)?].join("."))
+}
+
 /// Converts an error of cuFFT to one of ours.
 pub fn failed(action: &str) -> impl Fn(CufftError) -> compilers::Error {
     move |CufftError(status)| compilers::Error::Call { library: "cuFFT", action: action.to_owned(), reason: format!("{status:?}") }

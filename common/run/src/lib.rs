@@ -12,11 +12,11 @@
 //! - [`files`] reads the user's sounds, pictures and matrices, and writes a file whole or not at all.
 //! - [`device`] chooses between a GPU and the simulator. [`gpu`] is the open device, [`probe`] finds out whether the NVIDIA driver works,
 //!   [`timing`] times enqueued work, [`guard`] is an output that shows missing and stray writes, [`planner`] cuts a sum into slices, and
-//!   [`ceilings`] measures the highest rates.
+//!   [`ceilings`] measures the highest rates. [`sensors`](device::sensors) reads clocks and power.
 //! - [`workload`] is what a device and a command line add to a workload: buffers, options, the user's files.
 //! - [`observer`] collects what the simulator counted and found.
 //! - [`stage`] is one way to compute a workload.
-//! - [`fourier`] is what stages share that call cuFFT.
+//! - [`fourier`] is what stages share that call cuFFT. [`library`] knows the versions of such libraries.
 //! - [`runner`] runs stages: poison, run, verify, time, verify again. [`estimate`] says before how long it will take.
 //! - [`results`] has the rows of a run ([`report`], where only a verified row can have a time), the [`record`] of it for programs, what
 //!   follows from its numbers, the [`table`] for people, and the [`lesson`] that compares stages.
@@ -31,6 +31,7 @@ pub mod error;
 pub mod estimate;
 pub mod files;
 pub mod fourier;
+pub mod library;
 pub mod observer;
 pub mod requirement;
 pub mod results;

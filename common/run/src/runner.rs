@@ -6,10 +6,11 @@ use oracles::output::{Downloaded, poison};
 use oracles::{Accuracy, Expected, Mismatch, Oracle, check, progress};
 use workloads::failure::{compared, without_defects};
 
-use crate::device::timing::{self, Timing};
+use crate::device::sensors::Sensor;
+use crate::device::timing::{self, Busy, Timing};
 use crate::results::report::{Failure, Fault, Measured, Outcome, Place, Row};
 use crate::stage::{Cpu, Run};
-use crate::{Error, Gpu, Prepared, Result, Stage, Workload, observer};
+use crate::{Error, Gpu, Prepared, Result, Stage, Workload, library, observer};
 
 /// Time limit for a CPU stage's repetitions. A CPU may be a thousand times slower than the others.
 const CPU_TIME: Duration = Duration::from_secs(1);
@@ -28,7 +29,7 @@ pub fn run_expecting<W: Workload>(
     repeat: usize,
     expected: &[Duration],
 ) -> Result<Finished> {
-    let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
+    let mut runner = Runner::new(gpu, workload, repeat)?;
     let shown = if expected.is_empty() { progress::spinner("") } else { progress::expected(expected.iter().sum()) };
     let row = |(index, stage): (usize, &Stage<W>)| {
         let place = if stages.len() > 1 { format!(" ({} of {})", index + 1, stages.len()) } else { String::new() };
@@ -46,7 +47,7 @@ pub fn run_launches<W: Workload>(
     repeat: usize,
     launches: &mut dyn Prepared<W>,
 ) -> Result<Result<(Measured, Vec<f32>), Failure>> {
-    let mut runner = Runner { gpu, workload, buffers: workload.upload(gpu)?, repeat, lost: None };
+    let mut runner = Runner::new(gpu, workload, repeat)?;
     Ok(runner.launches(workload.allowance(), launches).map_err(|error| runner.recover("the kernel", error)))
 }
 
@@ -63,6 +64,8 @@ struct Runner<'a, W: Workload> {
     workload: &'a W,
     buffers: W::Buffers,
     repeat: usize,
+    sensor: Option<Sensor>,
+    busy: Option<Busy>,
     /// The reason why the device takes no more work, after a fault.
     lost: Option<String>,
 }
@@ -90,10 +93,18 @@ impl From<Failure> for RowError {
     }
 }
 
-impl<W: Workload> Runner<'_, W> {
+impl<'a, W: Workload> Runner<'a, W> {
+    fn new(gpu: &'a Gpu, workload: &'a W, repeat: usize) -> Result<Self> {
+        let is_timed = repeat > 0 && !gpu.is_simulated();
+        let busy = if is_timed { Some(Busy::new(gpu)?) } else { None };
+        let sensor = if is_timed { Sensor::open(gpu) } else { None };
+        Ok(Self { gpu, workload, buffers: workload.upload(gpu)?, repeat, sensor, busy, lost: None })
+    }
+
     fn row(&mut self, stage: &Stage<W>) -> (Row, Option<Vec<f32>>) {
         let (outcome, output) = self.outcome(stage);
-        (Row { name: stage.name, place: stage.place(), outcome }, output)
+        let library = stage.library().filter(|_| output.is_some()).map(library::with_version);
+        (Row { name: stage.name, place: stage.place(), library, outcome }, output)
     }
 
     fn outcome(&mut self, stage: &Stage<W>) -> (Outcome, Option<Vec<f32>>) {
@@ -183,9 +194,17 @@ impl<W: Workload> Runner<'_, W> {
             return Ok((Measured::new(accuracy, None), output));
         }
         let Self { gpu, workload, repeat, .. } = *self;
-        let timing = timing::time(gpu, repeat, || stage.enqueue(gpu, workload, &mut self.buffers))?;
+        let (sensor, mut sensors) = (&self.sensor, None);
+        let read = || sensors = sensor.as_ref().map(Sensor::read);
+        let timing = timing::time_while(gpu, repeat, || stage.enqueue(gpu, workload, &mut self.buffers), read)?;
+        let queued = match &mut self.busy {
+            Some(busy) if stage.arrived()?.is_none() => {
+                busy.time(gpu, repeat, timing, || stage.enqueue(gpu, workload, &mut self.buffers))?
+            }
+            _ => None,
+        };
         let (accuracy, output) = self.verified(stage, compare, Failure::Unstable)?;
-        Ok((Measured::new(accuracy, Some(timing)), output))
+        Ok((Measured { queued, sensors, ..Measured::new(accuracy, Some(timing)) }, output))
     }
 
     /// Checks the output, and that the device's inputs still equal the host's.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use press::archive::Archive;
 use press::counts::count;
-use press::{check, exercise_data, listings, preprocess, readme, rerun, root, simulation, web};
+use press::{check, claims, exercise_data, listings, page, preprocess, readme, rerun, root, simulation, web};
 
 /// Builds the book from its records.
 #[derive(Parser)]
@@ -41,6 +41,8 @@ enum Action {
     Readme,
     /// Check the records against book/records.toml, and list those that are stale
     Check(check::Arguments),
+    /// List the sentences that compare and that no claim covers
+    Claims,
     /// Make records again
     Record(rerun::Arguments),
     /// Count what every kernel does; `record` runs this
@@ -96,6 +98,7 @@ fn run(action: Action) -> Result<ExitCode> {
         Action::Build(arguments) => build(&arguments)?,
         Action::Readme => fs::write(readme::path(), readme::current(&Archive::read()?)?)?,
         Action::Check(arguments) => return arguments.run(),
+        Action::Claims => return list_claims(),
         Action::Record(arguments) => return arguments.run(),
         Action::Counts(arguments) => arguments.run()?,
         Action::Listing(arguments) => arguments.run()?,
@@ -108,6 +111,19 @@ fn run(action: Action) -> Result<ExitCode> {
         Action::Simulate { profile } => println!("{}", simulation::serve(&profile, &io::read_to_string(io::stdin())?)?),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Lists sentences without a claim. The status is 1 if there are any.
+fn list_claims() -> Result<ExitCode> {
+    let mut count = 0;
+    for page in page::sources()? {
+        for claims::Uncovered { line, sentence } in claims::uncovered(&page) {
+            println!("{}:{line}: {sentence}", page.path);
+            count += 1;
+        }
+    }
+    println!("{count} sentences compare without a claim");
+    Ok(if count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn build(arguments: &Build) -> Result<()> {

@@ -12,6 +12,7 @@ pub mod pinned;
 pub mod planner;
 pub mod probe;
 pub mod request;
+pub mod sensors;
 pub mod timing;
 
 use std::sync::{Mutex, PoisonError};

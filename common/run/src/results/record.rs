@@ -19,6 +19,7 @@ use thiserror::Error;
 
 use crate::device::ceilings::Ceilings;
 use crate::device::gpu::DeviceInfo;
+use crate::device::sensors::Sensors;
 use crate::results::report::{Outcome, Place, Row};
 use crate::workload::{Arithmetic, Work};
 
@@ -39,7 +40,7 @@ pub struct Record {
     pub ceilings: Option<Ceilings>,
     /// The kernels that measured the ceilings.
     pub ceiling_kernels: KernelDigests,
-    /// One per row.
+    /// One per row, in the order in which they ran.
     pub stages: Vec<StageRecord>,
 }
 
@@ -76,6 +77,15 @@ pub struct StageRecord {
     pub p10_ms: Option<f64>,
     /// A tenth of the samples were slower.
     pub p90_ms: Option<f64>,
+    /// Median time from a full queue, for work so short that it may wait for the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued_ms: Option<f64>,
+    /// The state of the GPU while the row was timed; absent on the simulator and where NVML is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensors: Option<Sensors>,
+    /// The library that the row calls, with its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<String>,
     /// The error that comes closest to its tolerance.
     pub max_error: Option<f64>,
     /// The tolerance there.
@@ -169,6 +179,9 @@ impl StageRecord {
             median_ms: timing.map(|timing| timing.median_ms),
             p10_ms: timing.map(|timing| timing.p10_ms),
             p90_ms: timing.map(|timing| timing.p90_ms),
+            queued_ms: measured.and_then(|measured| measured.queued).map(|timing| timing.median_ms),
+            sensors: measured.and_then(|measured| measured.sensors.clone()),
+            library: row.library.clone(),
             max_error: measured.map(|measured| measured.accuracy.max_error()),
             tolerance: measured.map(|measured| measured.accuracy.tolerance()),
             counters: row.counters().copied(),

@@ -8,6 +8,7 @@ use oracles::Accuracy;
 use serde::{Deserialize, Serialize};
 use simt::{Counters, Finding};
 
+use crate::device::sensors::Sensors;
 use crate::device::timing::Timing;
 use crate::observer::Launch;
 use crate::{Error, Result, Unmet};
@@ -21,6 +22,8 @@ pub struct Row {
     pub name: &'static str,
     /// Where it runs.
     pub place: Place,
+    /// The library that it calls, with its version.
+    pub library: Option<String>,
     /// Its outcome.
     pub outcome: Outcome,
 }
@@ -57,6 +60,10 @@ pub struct Measured {
     pub accuracy: Accuracy,
     /// How long it took. There is none on the simulator, whose clock says nothing about a GPU.
     pub timing: Option<Timing>,
+    /// How long short work takes from a full queue.
+    pub queued: Option<Timing>,
+    /// The state of the GPU while it was timed.
+    pub sensors: Option<Sensors>,
     /// The simulator's counts. There are none on a GPU.
     pub counters: Option<Box<Counters>>,
     /// Our kernels that the stage asked for: the ones it launched, and the ones it used to choose a launch.
@@ -72,8 +79,8 @@ pub struct Measured {
 impl Measured {
     /// Makes the measurements of a result that was compared with the oracle. The rest is added where it is known.
     pub fn new(accuracy: Accuracy, timing: Option<Timing>) -> Self {
-        let (counters, kernels, launches, warnings) = Default::default();
-        Self { accuracy, timing, counters, kernels, launches, launches_dropped: 0, warnings }
+        let (queued, sensors, counters, kernels, launches, warnings) = Default::default();
+        Self { accuracy, timing, queued, sensors, counters, kernels, launches, launches_dropped: 0, warnings }
     }
 
     /// Returns the launches, for callers that need every one. Fails if the details of some launches were dropped.

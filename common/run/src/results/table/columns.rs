@@ -14,6 +14,8 @@ use crate::workload::Arithmetic;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     Time,
+    /// The time from a full queue, where it is another one.
+    Queued,
     Rate,
     OfCeiling,
     SpeedUp,
@@ -32,25 +34,26 @@ pub enum Column {
 }
 
 use Column::{
-    Accuracy, BankConflicts, BoundBy, BytesMoved, Clocks, Count, Factor, Instructions, LoadSectors, OfCeiling, Rate, SpeedUp, Time,
+    Accuracy, BankConflicts, BoundBy, BytesMoved, Clocks, Count, Factor, Instructions, LoadSectors, OfCeiling, Queued, Rate,
+    SpeedUp, Time,
 };
 
 /// Possible columns of a chapter's table in the book, left to right.
-pub const COLUMNS: [Column; 10] =
-    [Time, Rate, OfCeiling, SpeedUp, Instructions, LoadSectors, BytesMoved, BankConflicts, BoundBy, Accuracy];
+pub const COLUMNS: [Column; 11] =
+    [Time, Queued, Rate, OfCeiling, SpeedUp, Instructions, LoadSectors, BytesMoved, BankConflicts, BoundBy, Accuracy];
 
 /// Returns all columns in a terminal, from left to right. `lesson` lists what the chapter compares.
 pub fn in_order(lesson: &[Measure]) -> Vec<Column> {
     let counts = of_lesson(lesson).into_iter().filter(|column| matches!(column, Count(_)));
     let others = COLUMNS.into_iter().skip_while(|column| *column != Instructions);
-    [Time, Rate, OfCeiling, SpeedUp, Clocks, Factor].into_iter().chain(counts).chain(others).collect()
+    [Time, Queued, Rate, OfCeiling, SpeedUp, Clocks, Factor].into_iter().chain(counts).chain(others).collect()
 }
 
 /// Returns all columns, the most important one first: what a row takes and how much less than the first kernel, then what the
 /// lesson compares.
 pub fn by_importance(record: &Record, lesson: &[Measure]) -> Vec<Column> {
     let (first, last): (&[Column], &[Column]) = match record.device.kind {
-        DeviceKind::Gpu => (&[Time, SpeedUp, OfCeiling, Rate], &[Accuracy, BoundBy]),
+        DeviceKind::Gpu => (&[Time, SpeedUp, OfCeiling, Queued, Rate], &[Accuracy, BoundBy]),
         DeviceKind::Sim => (&[Clocks, Factor], &[BoundBy, Instructions, LoadSectors, BytesMoved, BankConflicts, Accuracy]),
     };
     distinct(first.iter().copied().chain(of_lesson(lesson)).chain(last.iter().copied()).chain(in_order(lesson)))
@@ -83,6 +86,7 @@ impl Column {
         let piece = arithmetic.piece();
         let (name, title) = match self {
             Time => ("time", "time".to_owned()),
+            Queued => ("queued", "time from a\nfull queue".to_owned()),
             Rate => ("rate", "rate".to_owned()),
             OfCeiling => ("ceiling", "of ceiling".to_owned()),
             SpeedUp => ("speed-up", "speed-up".to_owned()),
@@ -113,6 +117,7 @@ impl Column {
     pub fn cell(self, record: &Record, stage: &StageRecord) -> Option<String> {
         match self {
             Time => time(stage),
+            Queued => queued(stage),
             Rate => Some(record.rate(stage)?.to_string()),
             OfCeiling => share_of_ceiling(record, stage),
             SpeedUp => speed_up(record, stage),
@@ -134,6 +139,12 @@ fn time(stage: &StageRecord) -> Option<String> {
     let spread = (stage.p90_ms? - stage.p10_ms?) / 2.0;
     // A single sample has no spread.
     Some(if spread > 0.0 { format!("{median} ± {}", milliseconds(spread)) } else { median })
+}
+
+/// Returns the time from a full queue, where it differs by more than two runs do.
+fn queued(stage: &StageRecord) -> Option<String> {
+    let (alone, queued) = (stage.median_ms?, stage.queued_ms?);
+    ((alone - queued).abs() > 0.03 * alone).then(|| milliseconds(queued))
 }
 
 fn share_of_ceiling(record: &Record, stage: &StageRecord) -> Option<String> {
