@@ -62,7 +62,7 @@ pub fn time(gpu: &Gpu, samples: usize, enqueue: impl FnMut() -> Result<()>) -> R
     time_while(gpu, samples, enqueue, || ())
 }
 
-/// Times like [`time`], and calls `meanwhile` when everything is enqueued and the device has not finished it.
+/// Times like [`time`], and calls `meanwhile` when the device has done three quarters of the samples: sensors lag behind.
 pub fn time_while(gpu: &Gpu, samples: usize, mut enqueue: impl FnMut() -> Result<()>, meanwhile: impl FnOnce()) -> Result<Timing> {
     let run_ms = warm_up(gpu, &mut enqueue)?;
     let runs_per_sample = if run_ms < SHORTEST_SAMPLE_MS { (BATCH_MS / run_ms.max(1e-4)).ceil() as usize } else { 1 };
@@ -76,6 +76,7 @@ pub fn time_while(gpu: &Gpu, samples: usize, mut enqueue: impl FnMut() -> Result
         }
         mark.record(&gpu.stream)?;
     }
+    marks[marks.len() * 3 / 4].synchronize()?;
     meanwhile();
     gpu.stream.synchronize()?;
 
