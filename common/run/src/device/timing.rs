@@ -62,7 +62,9 @@ pub fn time(gpu: &Gpu, samples: usize, enqueue: impl FnMut() -> Result<()>) -> R
     time_while(gpu, samples, enqueue, || ())
 }
 
-/// Times like [`time`], and calls `meanwhile` when the device has done three quarters of the samples: sensors lag behind.
+/// Times like [`time`], and calls `meanwhile` near the end.
+///
+/// The device has then done three quarters of the samples: sensors lag behind.
 pub fn time_while(gpu: &Gpu, samples: usize, mut enqueue: impl FnMut() -> Result<()>, meanwhile: impl FnOnce()) -> Result<Timing> {
     let run_ms = warm_up(gpu, &mut enqueue)?;
     let runs_per_sample = if run_ms < SHORTEST_SAMPLE_MS { (BATCH_MS / run_ms.max(1e-4)).ceil() as usize } else { 1 };
@@ -85,7 +87,9 @@ pub fn time_while(gpu: &Gpu, samples: usize, mut enqueue: impl FnMut() -> Result
 }
 // ANCHOR_END: time
 
-/// A kernel that keeps the device busy while the host enqueues work behind it.
+/// A kernel behind which the host enqueues work.
+///
+/// It keeps the device busy meanwhile.
 pub struct Busy {
     kernel: CudaFunction,
     result: CudaSlice<f32>,

@@ -141,7 +141,9 @@ fn time(stage: &StageRecord) -> Option<String> {
     Some(if spread > 0.0 { format!("{median} ± {}", milliseconds(spread)) } else { median })
 }
 
-/// Returns the time from a full queue, where it differs by more than two runs do.
+/// Returns the time from a full queue, where it differs.
+///
+/// Two runs may differ by as much as 3 %.
 fn queued(stage: &StageRecord) -> Option<String> {
     let (alone, queued) = (stage.median_ms?, stage.queued_ms?);
     ((alone - queued).abs() > 0.03 * alone).then(|| milliseconds(queued))
