@@ -91,7 +91,7 @@ extern "C" __global__ void shared_wide(const float* __restrict__ signal, const f
 // ANCHOR_END: shared_wide
 
 // ANCHOR: shared_missing_barrier
-// Wrong, like the tutorial of 2008: a warp that has finished a tile overwrites it with the next one while slower warps
+// Wrong, like the old tutorial: a warp that has finished a tile overwrites it with the next one while slower warps
 // still read it.
 extern "C" __global__ void shared_missing_barrier(const float* __restrict__ signal, const float* __restrict__ filter,
                                                   unsigned outputs, unsigned taps, float* __restrict__ output)

@@ -25,7 +25,7 @@ __constant__ unsigned char c_template[MOST_TEMPLATE_PIXELS];
 
 // ANCHOR: accumulate
 // Adds one template pixel to the sums. On compute capability 1.x, a 32-bit multiplication takes four instructions and a
-// 24-bit multiplication takes one. 24 bits are plenty for bytes. On all later generations it is the other way around.
+// 24-bit multiplication takes one. 24 bits are plenty for bytes. On 2.x, 3.x and from 7.0 on it is the other way around.
 // The kernels exist in both forms, and the host chooses.
 template <bool MULTIPLY_24>
 __device__ void accumulate(Sums& sums, unsigned pixel, unsigned wanted)

@@ -3,7 +3,7 @@
 //     c[row][column] = sum over i < k of tf32(a[row][i]) * tf32(b[i][column]),   row < m, column < n
 //
 // Since 06-matmul-tiled-tensor: one instruction multiplies 64 x 8 by 8 x 256 numbers, and reads the larger factor straight
-//          from shared memory. It runs in the background. The copy engine fills the tiles and rounds the numbers to tf32,
+//          from shared memory. It runs in the background. TMA fills the tiles and rounds the numbers to tf32,
 //          so no thread spends instructions on copies.
 // Launch:  `wgmma` and `wgmma_ring`: blocks of CONSUMERS threads; gridDim.x is the number of tiles of COLUMNS columns,
 //          gridDim.y is the number of tiles of ROWS rows. `wgmma_tf32`: blocks of THREADS, any number of them in gridDim.x.

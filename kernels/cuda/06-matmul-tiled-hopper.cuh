@@ -79,7 +79,7 @@ __device__ inline Position position()
 {
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const unsigned group = lane / 4, member = lane % 4;
-    // Two warps share a box of 32 columns, which are 8 chunks of 4. The copy engine has exchanged the chunks of row r:
+    // Two warps share a box of 32 columns, which are 8 chunks of 4. TMA has exchanged the chunks of row r:
     // chunk i is where chunk i ^ (r % 8) would be. The four rows that a warp loads at a time permute the chunks 0 to 3
     // among themselves, and 4 to 7. So half a warp takes one chunk of each kind, and loads from all 32 banks once.
     const unsigned chunk = warp % 2 * 2 + group / 4 + group / 2 % 2 * 4, word = group % 2 * 2;

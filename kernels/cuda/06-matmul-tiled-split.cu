@@ -37,7 +37,7 @@ constexpr unsigned SLABS = 4;
 extern __shared__ __align__(1024) char s_memory[];
 
 // ANCHOR: low_part
-// The nearest number of 11 binary digits; of two equally near ones, the one that ends with 0. The copy engine rounds like
+// The nearest number of 11 binary digits; of two equally near ones, the one that ends with 0. TMA rounds like
 // this as well.
 __device__ float high_part(float value)
 {

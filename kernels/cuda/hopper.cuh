@@ -1,4 +1,4 @@
-// Hopper's own instructions, one short function for each: barriers, the copy engine, and the tensor cores of a warpgroup.
+// Hopper's own instructions, one short function for each: barriers, TMA, and the tensor cores of a warpgroup.
 //
 // Addresses in shared memory are 32-bit numbers, because these instructions take them as such.
 #pragma once
@@ -24,7 +24,7 @@ __device__ inline void init_barrier(unsigned s_barrier, unsigned arrivals)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(s_barrier), "r"(arrivals) : "memory");
 }
 
-// Lets the copy engine see the barriers that this thread initialized.
+// Lets TMA see the barriers that this thread initialized.
 __device__ inline void publish_barriers()
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
@@ -104,7 +104,7 @@ __device__ inline void wait_for_products()
 // ANCHOR_END: products
 
 // ANCHOR: describe
-// Describes a tile of rows of 128 bytes in shared memory, in which the copy engine has permuted the 16-byte chunks of each
+// Describes a tile of rows of 128 bytes in shared memory, in which TMA has permuted the 16-byte chunks of each
 // row (CU_TENSOR_MAP_SWIZZLE_128B). The tile starts at a multiple of 1024 bytes: the pattern repeats every 8 rows.
 __device__ inline unsigned long long describe(unsigned s_tile)
 {

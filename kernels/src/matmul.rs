@@ -63,7 +63,7 @@ source! {
 }
 
 source! {
-    /// Hopper's copy engine and tensor cores: compute capability 9.0 and no other.
+    /// Hopper's TMA and tensor cores: compute capability 9.0 and no other.
     mod hopper: "06-matmul-tiled-hopper", "compute_90a", ["hopper.cuh", "06-matmul-tiled-hopper.cuh"];
 
     kernels {

@@ -111,8 +111,8 @@ type Field = fn(&Record, &StageRecord) -> Option<Quantity>;
 /// Numbers of a stage that are not simply a counter.
 const FIELDS: [(&str, Field); 11] = [
     ("time", |_, stage| stage.median_ms.map(Quantity::milliseconds)),
-    // From a full queue. Long work keeps the queue full by itself.
-    ("queued", |_, stage| stage.queued_ms.or(stage.median_ms).map(Quantity::milliseconds)),
+    // Launched one by one. For long work that is the same.
+    ("launched", |_, stage| stage.launched_ms.or(stage.median_ms).map(Quantity::milliseconds)),
     ("clock", |_, stage| {
         let megahertz = stage.sensors.as_ref()?.sm_mhz?;
         Some(Quantity { value: 1e6 * f64::from(megahertz), dimension: Dimension::RATE })

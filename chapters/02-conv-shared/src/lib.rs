@@ -9,7 +9,7 @@
 //! # The stages
 //!
 //! The stages follow in the order of the table. [`conv_naive::NAIVE`] is the first row, to compare with. The other stages differ only in
-//! their kernels, which are in `kernels/cuda/02-conv-shared.cu`. [`SHARED_MISSING_BARRIER`] has the race that the tutorial of 2008 had, and
+//! their kernels, which are in `kernels/cuda/02-conv-shared.cu`. [`SHARED_MISSING_BARRIER`] has the race that the old tutorial had, and
 //! runs only when it is named.
 //!
 //! The last three are for few outputs and many taps, where a thread for each output leaves most of the GPU idle. Many threads add up one
@@ -120,7 +120,7 @@ pub const BLOCK_SHUFFLE: Stage<Convolution> = Stage::launches(
 )
 .needs_compute_capability(3, 0);
 
-/// The mistake of the tutorial of 2008: the block waits until a tile is written, but not until it has been read.
+/// The mistake of the old tutorial: the block waits until a tile is written, but not until it has been read.
 pub const SHARED_MISSING_BARRIER: Stage<Convolution> =
     Stage::launches("shared-missing-barrier", "no barrier between using a tile and loading the next", |gpu, conv, buffers| {
         launch(kernels::conv_shared::SHARED_MISSING_BARRIER, BLOCK, BLOCK, gpu, conv, buffers)

@@ -6,7 +6,7 @@
 //!
 //! # The stages
 //!
-//! The stages follow in the order of the table, and each adds one idea. Up to [`WIDE_UNROLL`] they are those of the tutorial of 2008: a
+//! The stages follow in the order of the table, and each adds one idea. Up to [`WIDE_UNROLL`] they are those of the old tutorial: a
 //! thread for each output, and the inner loop unrolled. After it, each thread has a run of neighboring outputs, whose windows overlap, and
 //! keeps the samples that they share in registers. The kernels are in `kernels/cuda/03-unroll.cu` and, for the last four stages, in
 //! `…-tensor.cu`, `…-fft.cu`, and `…-partitioned.cu` next to it.

@@ -1,4 +1,4 @@
-//! The stages on Hopper's own tensor cores, which four warps use together, with tiles that the copy engine brings.
+//! The stages on Hopper's own tensor cores, which four warps use together, with tiles that TMA brings.
 
 use cudarc::driver::sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 use cudarc::driver::{DevicePtr, LaunchConfig, PushKernelArg};
@@ -17,11 +17,10 @@ use crate::tensor::rounded_factors;
 use crate::tensor_map::Boxes;
 
 /// Tensor cores for four warps together. One instruction multiplies 64 x 8 by 8 x 256 numbers.
-pub const WGMMA: Stage<Matmul> =
-    stage("wgmma", "tensor cores for four warps together, tiles by the copy engine", |gpu, product, buffers| {
-        let (across, down) = tiles(product);
-        launch(gpu, product, buffers, WGMMA_KERNEL, 1, ((across, down, 1), CONSUMERS))
-    });
+pub const WGMMA: Stage<Matmul> = stage("wgmma", "tensor cores for four warps together, tiles by TMA", |gpu, product, buffers| {
+    let (across, down) = tiles(product);
+    launch(gpu, product, buffers, WGMMA_KERNEL, 1, ((across, down, 1), CONSUMERS))
+});
 
 /// Four pairs of tiles. While one is used, three more are on their way.
 pub const WGMMA_RING: Stage<Matmul> =
@@ -51,7 +50,7 @@ const fn stage(name: &'static str, idea: &'static str, launches: Launches<Matmul
         .with_allowance(rounded_factors)
 }
 
-/// Checks that rows are whole 16 bytes, as the copy engine needs.
+/// Checks that rows are whole 16 bytes, as TMA needs.
 pub(crate) fn requirement(gpu: &Gpu, product: &Matmul, shared_bytes: u32) -> Result<Option<Unmet>> {
     let Size { n, k, .. } = product.size();
     let unaligned = [("n", n), ("k", k)].into_iter().find(|(_, size)| !size.is_multiple_of(4));

@@ -15,7 +15,7 @@
 //!
 //! - [`slices`]: the stages with asynchronous copies, which can cut the sum into slices; [`choice`]: which tile and slices a size gets.
 //! - [`tensor`]: the stage on tensor cores. [`hopper`]: the stages on those of Hopper, and [`split`] the one that is as accurate as f32;
-//!   [`tensor_map`] describes their matrices to the copy engine.
+//!   [`tensor_map`] describes their matrices to TMA.
 //! - [`rival`]: NVIDIA's own library.
 
 pub mod choice;

@@ -196,15 +196,16 @@ impl<'a, W: Workload> Runner<'a, W> {
         let Self { gpu, workload, repeat, .. } = *self;
         let (sensor, mut sensors) = (&self.sensor, None);
         let read = || sensors = sensor.as_ref().map(Sensor::read);
-        let timing = timing::time_while(gpu, repeat, || stage.enqueue(gpu, workload, &mut self.buffers), read)?;
+        let alone = timing::time_while(gpu, repeat, || stage.enqueue(gpu, workload, &mut self.buffers), read)?;
         let queued = match &mut self.busy {
             Some(busy) if stage.arrived()?.is_none() => {
-                busy.time(gpu, repeat, timing, || stage.enqueue(gpu, workload, &mut self.buffers))?
+                busy.time(gpu, repeat, alone, || stage.enqueue(gpu, workload, &mut self.buffers))?
             }
             _ => None,
         };
         let (accuracy, output) = self.verified(stage, compare, Failure::Unstable)?;
-        Ok((Measured { queued, sensors, ..Measured::new(accuracy, Some(timing)) }, output))
+        let launched = queued.map(|_| alone);
+        Ok((Measured { launched, sensors, ..Measured::new(accuracy, queued.or(Some(alone))) }, output))
     }
 
     /// Checks the output, and that the device's inputs still equal the host's.

@@ -39,7 +39,7 @@ fn sizes_of_every_kind_are_computed() {
         (3, 700, 40),
         (700, 3, 40),
         (2, 1, 1500),
-        // Where Hopper's copy engine can work: rows that start at multiples of 16 bytes. With parts of tiles and of boxes on every
+        // Where Hopper's TMA can work: rows that start at multiples of 16 bytes. With parts of tiles and of boxes on every
         // side, an odd and an even number of slabs, and more slabs than the ring has stages.
         (1, 4, 4),
         (129, 132, 36),

@@ -116,7 +116,7 @@ fn run(action: Action) -> Result<ExitCode> {
 /// Lists sentences without a claim. The status is 1 if there are any.
 fn list_claims() -> Result<ExitCode> {
     let mut count = 0;
-    for page in page::sources()? {
+    for page in page::sources()?.into_iter().filter(|page| !page.path.ends_with("SUMMARY.md")) {
         for claims::Uncovered { line, sentence } in claims::uncovered(&page) {
             println!("{}:{line}: {sentence}", page.path);
             count += 1;

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use press::claims;
 use press::directive;
 use press::page::{Page, render, sources};
 
@@ -92,6 +93,22 @@ fn a_wrong_page_fails_the_build_with_its_line() {
     assert!(said.contains("book/src/x.md:3: {{footprint") && said.contains("no stage naiv; nearest: naive"), "{said}");
     assert!(said.contains("book/src/x.md:4: {{#include lost.cu}}: there is no book/src/lost.cu"), "{said}");
     assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_false_claim_fails_the_build_with_its_line_and_the_values() {
+    let output = preprocess("# X\n\nIt is slower.\n{{claim nvidia-h200/03-unroll shared.time < unroll-16.time}}\n");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("book/src/x.md:4: {{claim nvidia") && said.contains("has shared.time = 2."), "{said}");
+}
+
+/// `cargo book claims` lists them. The summary has only titles.
+#[test]
+fn every_sentence_that_compares_has_a_claim() {
+    for page in sources().unwrap().iter().filter(|page| !page.path.ends_with("SUMMARY.md")) {
+        assert_eq!(claims::uncovered(page), [], "{}", page.path);
+    }
 }
 
 #[test]

@@ -4,12 +4,12 @@
 //
 // Launch:  a block of TILE * TILE threads for each tile of TILE x TILE outputs; blockIdx.x counts tiles of columns,
 //          blockIdx.y of rows.
-// Sizes:   m, n, k >= 1; no matrix has 2^32 numbers or more. n is a multiple of 4, because the copy engine copies whole vectors of 16 bytes.
+// Sizes:   m, n, k >= 1; no matrix has 2^32 numbers or more. n is a multiple of 4, because TMA copies whole vectors of 16 bytes.
 
 constexpr unsigned TILE = 16;
 
-// Lets the copy engine see what this thread has written to shared memory.
-__device__ void show_to_copy_engine()
+// Lets TMA see what this thread has written to shared memory.
+__device__ void show_to_tma()
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -21,7 +21,7 @@ __device__ void start_store(float* to, const float* s_from, unsigned bytes)
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes) : "memory");
 }
 
-// Waits until the copy engine has read all that this thread told it to send.
+// Waits until TMA has read all that this thread told it to send.
 __device__ void wait_for_stores()
 {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
@@ -42,7 +42,7 @@ extern "C" __global__ void multiply(const float* __restrict__ a, const float* __
     }
     s_c[y][x] = sum;
 #ifdef SOLUTION
-    show_to_copy_engine();
+    show_to_tma();
 #endif
     // All threads have written their sums before any of them is sent.
     __syncthreads();

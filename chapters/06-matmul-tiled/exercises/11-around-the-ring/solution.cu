@@ -4,7 +4,7 @@
 //
 // Launch:  a block of ROWS * COLUMNS threads for each tile of ROWS x COLUMNS outputs; blockIdx.x counts tiles of columns,
 //          blockIdx.y of rows.
-// Sizes:   m, n, k >= 1; no matrix has 2^32 numbers or more. n is a multiple of 4, because the copy engine copies whole vectors of 16 bytes.
+// Sizes:   m, n, k >= 1; no matrix has 2^32 numbers or more. n is a multiple of 4, because TMA copies whole vectors of 16 bytes.
 
 constexpr unsigned ROWS = 4;
 constexpr unsigned COLUMNS = 64;
@@ -24,7 +24,7 @@ __device__ void prepare(unsigned long long* s_barrier)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address_of(s_barrier)) : "memory");
 }
 
-// Lets the copy engine see the mbarriers that this thread has prepared.
+// Lets TMA see the mbarriers that this thread has prepared.
 __device__ void publish_barriers()
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

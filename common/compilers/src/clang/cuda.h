@@ -16,7 +16,7 @@
 #define __shared__ __attribute__((shared, annotate("")))
 #define __constant__ __attribute__((constant))
 #define __forceinline__ __inline__ __attribute__((always_inline))
-// From clang 20 on. Before, a parameter whose address is taken may be a copy, which the copy engine refuses.
+// From clang 20 on. Before, a parameter whose address is taken may be a copy, which TMA refuses.
 #if __has_attribute(grid_constant)
 #define __grid_constant__ __attribute__((grid_constant))
 #else

@@ -1,7 +1,7 @@
 //! Times enqueued work on the device with CUDA events.
 //!
 //! The events are between runs on one busy stream. The host enqueues ahead of the device where a run takes longer than to enqueue it: about
-//! 3 µs for each launch. Shorter work waits for the host, so it is timed a second time, from a full queue.
+//! 3 µs for each launch. Shorter work waits for the host, so it is timed again, from a full queue.
 
 use std::time::{Duration, Instant};
 

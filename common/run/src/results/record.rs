@@ -77,9 +77,9 @@ pub struct StageRecord {
     pub p10_ms: Option<f64>,
     /// A tenth of the samples were slower.
     pub p90_ms: Option<f64>,
-    /// Median time from a full queue, for work so short that it may wait for the host.
+    /// Median time when short work is launched one by one, so that it may wait for the host. `median_ms` is then the time from a full queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queued_ms: Option<f64>,
+    pub launched_ms: Option<f64>,
     /// The state of the GPU while the row was timed; absent on the simulator and where NVML is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensors: Option<Sensors>,
@@ -179,7 +179,7 @@ impl StageRecord {
             median_ms: timing.map(|timing| timing.median_ms),
             p10_ms: timing.map(|timing| timing.p10_ms),
             p90_ms: timing.map(|timing| timing.p90_ms),
-            queued_ms: measured.and_then(|measured| measured.queued).map(|timing| timing.median_ms),
+            launched_ms: measured.and_then(|measured| measured.launched).map(|timing| timing.median_ms),
             sensors: measured.and_then(|measured| measured.sensors.clone()),
             library: row.library.clone(),
             max_error: measured.map(|measured| measured.accuracy.max_error()),

@@ -60,8 +60,8 @@ pub struct Measured {
     pub accuracy: Accuracy,
     /// How long it took. There is none on the simulator, whose clock says nothing about a GPU.
     pub timing: Option<Timing>,
-    /// How long short work takes from a full queue.
-    pub queued: Option<Timing>,
+    /// How long short work takes when it is launched one by one. It may wait for the host.
+    pub launched: Option<Timing>,
     /// The state of the GPU while it was timed.
     pub sensors: Option<Sensors>,
     /// The simulator's counts. There are none on a GPU.
@@ -79,8 +79,8 @@ pub struct Measured {
 impl Measured {
     /// Makes the measurements of a result that was compared with the oracle. The rest is added where it is known.
     pub fn new(accuracy: Accuracy, timing: Option<Timing>) -> Self {
-        let (queued, sensors, counters, kernels, launches, warnings) = Default::default();
-        Self { accuracy, timing, queued, sensors, counters, kernels, launches, launches_dropped: 0, warnings }
+        let (launched, sensors, counters, kernels, launches, warnings) = Default::default();
+        Self { accuracy, timing, launched, sensors, counters, kernels, launches, launches_dropped: 0, warnings }
     }
 
     /// Returns the launches, for callers that need every one. Fails if the details of some launches were dropped.

@@ -172,7 +172,7 @@ impl Core<'_> {
         self.add_shared(request, self.machine.rules.shared(Direction::Store, request.mask, request.bytes, &offsets));
     }
 
-    /// Counts bytes in a row that a bulk copy loads. The copy engine fetches up to 128 bytes at once, and sectors also come for bytes outside a
+    /// Counts bytes in a row that a bulk copy loads. TMA fetches up to 128 bytes at once, and sectors also come for bytes outside a
     /// tensor, whose values are made up on the way.
     pub fn count_load_row(&mut self, request: &Request<'_>, address: u64, bytes: u32) {
         let piece = |at: u32| (address.wrapping_add(at.into()) % 32) as u32 + (bytes - at).min(128);

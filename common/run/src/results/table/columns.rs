@@ -14,8 +14,8 @@ use crate::workload::Arithmetic;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
     Time,
-    /// The time from a full queue, where it is another one.
-    Queued,
+    /// The time when each run is launched by itself, where it is another one.
+    Launched,
     Rate,
     OfCeiling,
     SpeedUp,
@@ -34,26 +34,26 @@ pub enum Column {
 }
 
 use Column::{
-    Accuracy, BankConflicts, BoundBy, BytesMoved, Clocks, Count, Factor, Instructions, LoadSectors, OfCeiling, Queued, Rate,
+    Accuracy, BankConflicts, BoundBy, BytesMoved, Clocks, Count, Factor, Instructions, Launched, LoadSectors, OfCeiling, Rate,
     SpeedUp, Time,
 };
 
 /// Possible columns of a chapter's table in the book, left to right.
 pub const COLUMNS: [Column; 11] =
-    [Time, Queued, Rate, OfCeiling, SpeedUp, Instructions, LoadSectors, BytesMoved, BankConflicts, BoundBy, Accuracy];
+    [Time, Launched, Rate, OfCeiling, SpeedUp, Instructions, LoadSectors, BytesMoved, BankConflicts, BoundBy, Accuracy];
 
 /// Returns all columns in a terminal, from left to right. `lesson` lists what the chapter compares.
 pub fn in_order(lesson: &[Measure]) -> Vec<Column> {
     let counts = of_lesson(lesson).into_iter().filter(|column| matches!(column, Count(_)));
     let others = COLUMNS.into_iter().skip_while(|column| *column != Instructions);
-    [Time, Queued, Rate, OfCeiling, SpeedUp, Clocks, Factor].into_iter().chain(counts).chain(others).collect()
+    [Time, Launched, Rate, OfCeiling, SpeedUp, Clocks, Factor].into_iter().chain(counts).chain(others).collect()
 }
 
 /// Returns all columns, the most important one first: what a row takes and how much less than the first kernel, then what the
 /// lesson compares.
 pub fn by_importance(record: &Record, lesson: &[Measure]) -> Vec<Column> {
     let (first, last): (&[Column], &[Column]) = match record.device.kind {
-        DeviceKind::Gpu => (&[Time, SpeedUp, OfCeiling, Queued, Rate], &[Accuracy, BoundBy]),
+        DeviceKind::Gpu => (&[Time, SpeedUp, OfCeiling, Launched, Rate], &[Accuracy, BoundBy]),
         DeviceKind::Sim => (&[Clocks, Factor], &[BoundBy, Instructions, LoadSectors, BytesMoved, BankConflicts, Accuracy]),
     };
     distinct(first.iter().copied().chain(of_lesson(lesson)).chain(last.iter().copied()).chain(in_order(lesson)))
@@ -86,7 +86,7 @@ impl Column {
         let piece = arithmetic.piece();
         let (name, title) = match self {
             Time => ("time", "time".to_owned()),
-            Queued => ("queued", "time from a\nfull queue".to_owned()),
+            Launched => ("launched", "launched\none by one".to_owned()),
             Rate => ("rate", "rate".to_owned()),
             OfCeiling => ("ceiling", "of ceiling".to_owned()),
             SpeedUp => ("speed-up", "speed-up".to_owned()),
@@ -117,7 +117,7 @@ impl Column {
     pub fn cell(self, record: &Record, stage: &StageRecord) -> Option<String> {
         match self {
             Time => time(stage),
-            Queued => queued(stage),
+            Launched => launched(stage),
             Rate => Some(record.rate(stage)?.to_string()),
             OfCeiling => share_of_ceiling(record, stage),
             SpeedUp => speed_up(record, stage),
@@ -141,12 +141,13 @@ fn time(stage: &StageRecord) -> Option<String> {
     Some(if spread > 0.0 { format!("{median} ± {}", milliseconds(spread)) } else { median })
 }
 
-/// Returns the time from a full queue, where it differs.
+/// Returns the time of single launches, where it differs.
 ///
-/// Two runs may differ by as much as 3 %.
-fn queued(stage: &StageRecord) -> Option<String> {
-    let (alone, queued) = (stage.median_ms?, stage.queued_ms?);
-    ((alone - queued).abs() > 0.03 * alone).then(|| milliseconds(queued))
+/// Two measurements may differ by 3 %, and the marks between runs take more than a microsecond.
+fn launched(stage: &StageRecord) -> Option<String> {
+    const MARK_MS: f64 = 0.0015;
+    let (queued, launched) = (stage.median_ms?, stage.launched_ms?);
+    (launched > 1.03 * queued + MARK_MS).then(|| milliseconds(launched))
 }
 
 fn share_of_ceiling(record: &Record, stage: &StageRecord) -> Option<String> {

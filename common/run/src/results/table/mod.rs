@@ -77,8 +77,8 @@ pub fn for_page(record: &Record) -> ForPage {
     let mut content = Content::of(record, &COLUMNS);
     let mut notes = content.shorten_verdicts(record);
     content.name_ceiling();
-    if content.columns.iter().any(|filled| filled.column == Column::Queued) {
-        notes.push(QUEUED.to_owned());
+    if content.columns.iter().any(|filled| filled.column == Column::Launched) {
+        notes.push(LAUNCHED.to_owned());
     }
     let same = content.take_same();
     let verified = content.rows.iter().all(|row| row.verdict == YES);
@@ -119,8 +119,8 @@ pub fn fit(record: &Record, wish: Wish<'_>) -> Fitted {
     if content.columns.iter().any(|filled| is_shown(filled.column) && matches!(filled.column, Column::Clocks | Column::Factor)) {
         notes.insert(0, CLOCKS.to_owned());
     }
-    if content.columns.iter().any(|filled| is_shown(filled.column) && filled.column == Column::Queued) {
-        notes.insert(0, QUEUED.to_owned());
+    if content.columns.iter().any(|filled| is_shown(filled.column) && filled.column == Column::Launched) {
+        notes.insert(0, LAUNCHED.to_owned());
     }
     content.columns.retain(|filled| is_shown(filled.column));
     Fitted { text: content.draw(Drawing::Lines, true), notes, hidden, full_width }
@@ -132,9 +132,9 @@ const VERIFIED: &str = "verified";
 const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck needs, not a measured time. Factor: how many times fewer than the \
                       first kernel's.";
 
-/// Explanation of the column of times from a full queue.
-const QUEUED: &str = "Time from a full queue: each run is at hand when the GPU has finished the one before. The other time includes waiting for the \
-                      host, which needs about 3 µs for each launch.";
+/// Explanation of the column of times of single launches.
+const LAUNCHED: &str = "Time: the GPU finds each run in its queue when it has finished the one before. Launched one by one, a run may also wait for the \
+                        host, which needs about 3 µs for each launch.";
 
 struct Content {
     columns: Vec<Filled>,
@@ -352,14 +352,14 @@ mod tests {
     }
 
     #[test]
-    fn a_time_from_a_full_queue_is_shown_where_it_is_another_one() {
+    fn the_time_of_single_launches_is_shown_where_it_is_another_one() {
         let ceilings = Some(Ceilings { flops: 8e12, bytes_per_s: 1e12, byte_multiply_adds: None });
-        let queued = |median_ms, queued_ms| StageRecord { queued_ms, ..stage("s", Place::Device, Some(median_ms), None) };
-        let same = for_page(&record(ceilings, vec![queued(0.01, Some(0.0098)), queued(0.5, None)]));
-        assert!(!same.table.contains("queue") && same.notes.iter().all(|note| note != QUEUED), "{same:?}");
-        let other = for_page(&record(ceilings, vec![queued(0.01, Some(0.006)), queued(0.5, None)]));
-        assert!(other.table.contains("from a full queue") && other.table.contains(" 6.00 µs |"), "{}", other.table);
-        assert!(other.notes.contains(&QUEUED.to_owned()));
+        let launched = |median_ms, launched_ms| StageRecord { launched_ms, ..stage("s", Place::Device, Some(median_ms), None) };
+        let same = for_page(&record(ceilings, vec![launched(0.0245, Some(0.0258)), launched(0.5, None)]));
+        assert!(!same.table.contains("one by one") && same.notes.iter().all(|note| note != LAUNCHED), "{same:?}");
+        let other = for_page(&record(ceilings, vec![launched(0.006, Some(0.01)), launched(0.5, None)]));
+        assert!(other.table.contains("launched one by one") && other.table.contains(" 10.0 µs |"), "{}", other.table);
+        assert!(other.notes.contains(&LAUNCHED.to_owned()));
     }
 
     #[test]
