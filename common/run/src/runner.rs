@@ -195,7 +195,7 @@ impl<'a, W: Workload> Runner<'a, W> {
         }
         let Self { gpu, workload, repeat, .. } = *self;
         let (sensor, mut sensors) = (&self.sensor, None);
-        let read = || sensors = sensor.as_ref().map(Sensor::read);
+        let read = || sensors = sensor.as_ref().map(|sensor| Box::new(sensor.read()));
         let alone = timing::time_while(gpu, repeat, || stage.enqueue(gpu, workload, &mut self.buffers), read)?;
         let queued = match &mut self.busy {
             Some(busy) if stage.arrived()?.is_none() => {
@@ -204,8 +204,8 @@ impl<'a, W: Workload> Runner<'a, W> {
             _ => None,
         };
         let (accuracy, output) = self.verified(stage, compare, Failure::Unstable)?;
-        let launched = queued.map(|_| alone);
-        Ok((Measured { launched, sensors, ..Measured::new(accuracy, queued.or(Some(alone))) }, output))
+        let launched_ms = queued.map(|_| alone.median_ms);
+        Ok((Measured { launched_ms, sensors, ..Measured::new(accuracy, queued.or(Some(alone))) }, output))
     }
 
     /// Checks the output, and that the device's inputs still equal the host's.

@@ -60,10 +60,10 @@ pub struct Measured {
     pub accuracy: Accuracy,
     /// How long it took. There is none on the simulator, whose clock says nothing about a GPU.
     pub timing: Option<Timing>,
-    /// How long short work takes when it is launched one by one. It may wait for the host.
-    pub launched: Option<Timing>,
+    /// Median time of short work when it is launched one by one. It may wait for the host.
+    pub launched_ms: Option<f64>,
     /// The state of the GPU while it was timed.
-    pub sensors: Option<Sensors>,
+    pub sensors: Option<Box<Sensors>>,
     /// The simulator's counts. There are none on a GPU.
     pub counters: Option<Box<Counters>>,
     /// Our kernels that the stage asked for: the ones it launched, and the ones it used to choose a launch.
@@ -79,8 +79,8 @@ pub struct Measured {
 impl Measured {
     /// Makes the measurements of a result that was compared with the oracle. The rest is added where it is known.
     pub fn new(accuracy: Accuracy, timing: Option<Timing>) -> Self {
-        let (launched, sensors, counters, kernels, launches, warnings) = Default::default();
-        Self { accuracy, timing, launched, sensors, counters, kernels, launches, launches_dropped: 0, warnings }
+        let (launched_ms, sensors, counters, kernels, launches, warnings) = Default::default();
+        Self { accuracy, timing, launched_ms, sensors, counters, kernels, launches, launches_dropped: 0, warnings }
     }
 
     /// Returns the launches, for callers that need every one. Fails if the details of some launches were dropped.

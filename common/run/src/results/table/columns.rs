@@ -191,11 +191,13 @@ fn load_sectors(stage: &StageRecord) -> Option<String> {
     Some(format!("{} ({})", significant(counters.sectors_per_load()?), significant(counters.ideal_sectors_per_load()?)))
 }
 
-/// Returns the bank conflicts, or nothing for kernels without shared memory.
+/// Returns the bank conflicts, or nothing where they are not counted.
+///
+/// That is where a kernel does not use shared memory, and where it adds there with atomic operations.
 fn bank_conflicts(stage: &StageRecord) -> Option<String> {
     let counters = stage.counters?;
     let requests = counters.shared_load_requests + counters.shared_store_requests;
-    (requests > 0).then(|| count(counters.bank_conflicts()))
+    (requests > 0 && counters.shared_atomic_requests == 0).then(|| count(counters.bank_conflicts()))
 }
 
 /// Returns the simulated chip's two busiest parts, as shares of the bottleneck.

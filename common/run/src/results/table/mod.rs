@@ -80,6 +80,9 @@ pub fn for_page(record: &Record) -> ForPage {
     if content.columns.iter().any(|filled| filled.column == Column::Launched) {
         notes.push(LAUNCHED.to_owned());
     }
+    if exceeds_ceiling(record) {
+        notes.push(EQUIVALENT.to_owned());
+    }
     let same = content.take_same();
     let verified = content.rows.iter().all(|row| row.verdict == YES);
     if verified {
@@ -122,6 +125,9 @@ pub fn fit(record: &Record, wish: Wish<'_>) -> Fitted {
     if content.columns.iter().any(|filled| is_shown(filled.column) && filled.column == Column::Launched) {
         notes.insert(0, LAUNCHED.to_owned());
     }
+    if is_shown(Column::OfCeiling) && exceeds_ceiling(record) {
+        notes.insert(0, EQUIVALENT.to_owned());
+    }
     content.columns.retain(|filled| is_shown(filled.column));
     Fitted { text: content.draw(Drawing::Lines, true), notes, hidden, full_width }
 }
@@ -135,6 +141,15 @@ const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck nee
 /// Explanation of the column of times of single launches.
 const LAUNCHED: &str = "Time: the GPU finds each run in its queue when it has finished the one before. Launched one by one, a run may also wait for the \
                         host, which needs about 3 µs for each launch.";
+
+/// Explanation of shares above 100 %.
+const EQUIVALENT: &str = "More than 100 %: the row uses another unit, such as tensor cores, or another algorithm with fewer operations. Its rate is an \
+                          equivalent: the operations of the definition in its time.";
+
+/// Returns true if a row's rate is above its ceiling.
+fn exceeds_ceiling(record: &Record) -> bool {
+    record.stages.iter().filter_map(|stage| record.share_of_ceiling(stage)).any(|(share, _)| share > 1.0)
+}
 
 struct Content {
     columns: Vec<Filled>,
@@ -349,6 +364,16 @@ mod tests {
         for cell in ["50.0 % of f32", "4.00x", "16.0 GB/s", "skipped: needs 9.0", "WRONG", "yes (16384 sampled, Freivalds)"] {
             assert!(drawn.contains(cell), "{cell} is not in\n{drawn}");
         }
+    }
+
+    #[test]
+    fn a_share_above_the_ceiling_is_explained() {
+        let ceilings = Some(Ceilings { flops: 8e12, bytes_per_s: 1e12, byte_multiply_adds: None });
+        let notes = |fast_ms| {
+            let stages = vec![stage("slow", Place::Device, Some(2.0), None), stage("fast", Place::Device, Some(fast_ms), None)];
+            for_page(&record(ceilings, stages)).notes
+        };
+        assert!(!notes(0.5).contains(&EQUIVALENT.to_owned()) && notes(0.1).contains(&EQUIVALENT.to_owned()));
     }
 
     #[test]
