@@ -53,15 +53,15 @@ pub fn verify(archive: &Archive, facts: &Facts, arguments: &mut Arguments) -> Re
     if records == FACTS {
         return compare(archive, facts, FACTS, &claim, within);
     }
+    let equation = claim.split_once('=').map(|(left, right)| (left.trim(), right.trim()));
     for run in matching(archive, &records)? {
-        if let Some((rank, stage)) = claim.split_once('=').and_then(|(rank, stage)| Some((RANKS.find(rank.trim())?, stage.trim())))
-        {
-            first(archive, run, rank, stage, &of, &without)?;
-        } else if let Some((left, right)) = claim.split_once('=').filter(|(left, _)| left.trim().ends_with(".bound_by")) {
-            let bound_by = words(run, left.trim()).context("a part of the chip")??;
-            ensure!(bound_by == right.trim(), "false: {} says that {} is {bound_by}", run.name, left.trim());
-        } else {
-            compare(archive, facts, run.name, &claim, within)?;
+        match equation {
+            Some((rank, stage)) if sign_of(rank).is_some() => first(archive, run, rank, stage, &of, &without)?,
+            Some((left, right)) if left.ends_with(".bound_by") => {
+                let bound_by = words(run, left).context("a part of the chip")??;
+                ensure!(bound_by == right, "false: {} says that {left} is {bound_by}", run.name);
+            }
+            _ => compare(archive, facts, run.name, &claim, within)?,
         }
     }
     Ok(())
@@ -76,23 +76,20 @@ fn matching<'a>(archive: &'a Archive, pattern: &str) -> Result<Vec<Run<'a>>> {
     Ok(runs)
 }
 
-/// The ranks among the rows of a record.
-///
-/// Each has a name, and the sign that turns a time into something to minimize.
-struct Ranks([(&'static str, f64); 2]);
-
-const RANKS: Ranks = Ranks([("fastest", 1.0), ("slowest", -1.0)]);
-
-impl Ranks {
-    fn find(&self, name: &str) -> Option<(&'static str, f64)> {
-        self.0.into_iter().find(|(known, _)| *known == name)
+/// Returns the sign with which a rank's row has the least time.
+fn sign_of(rank: &str) -> Option<f64> {
+    match rank {
+        "fastest" => Some(1.0),
+        "slowest" => Some(-1.0),
+        _ => None,
     }
 }
 
 /// Checks that a stage is the fastest or slowest row.
 ///
 /// Compares it with the rows `of` a list, if there is one, and with none of the list `without`.
-fn first(archive: &Archive, run: Run, (rank, sign): (&str, f64), stage: &str, of: &[String], without: &[String]) -> Result<()> {
+fn first(archive: &Archive, run: Run, rank: &str, stage: &str, of: &[String], without: &[String]) -> Result<()> {
+    let sign = sign_of(rank).context("this is no rank")?;
     for named in of.iter().chain(without).map(String::as_str).chain([stage]) {
         check("timed row", named, run.times().map(|(name, _)| name)).with_context(|| run.name.to_owned())?;
     }
@@ -143,8 +140,8 @@ fn compare(archive: &Archive, facts: &Facts, run: &str, claim: &str, within: f64
 /// Returns the expression before it, and the sign with what follows.
 fn next(claim: &str) -> (&str, Option<(&'static str, Compares, &str)>) {
     let signs = SIGNS.iter().filter_map(|(sign, compares)| Some((claim.find(sign)?, *sign, *compares)));
-    // Of two signs at one place, the longer one.
-    match signs.min_by_key(|(at, sign, _)| (*at, usize::MAX - sign.len())) {
+    // Of two signs at one place, the first of the list.
+    match signs.min_by_key(|(at, ..)| *at) {
         Some((at, sign, compares)) => (claim[..at].trim(), Some((sign, compares, claim[at + sign.len()..].trim()))),
         None => (claim.trim(), None),
     }

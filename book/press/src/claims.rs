@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
+use anyhow::Result;
 use regex_lite::Regex;
 
 use crate::directive::find;
-use crate::page::Page;
+use crate::page::{Page, sources};
 
 /// Words that rank rows, compare times, or name what limits a kernel.
 static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
@@ -27,8 +28,16 @@ pub struct Uncovered {
     pub sentence: String,
 }
 
+/// Lists the sentences of the book that compare without a claim.
+///
+/// Each comes with the path of its page. The summary has only titles.
+pub fn of_the_book() -> Result<Vec<(String, Uncovered)>> {
+    let pages = sources()?.into_iter().filter(|page| !page.path.ends_with("SUMMARY.md"));
+    Ok(pages.flat_map(|page| uncovered(&page).into_iter().map(move |found| (page.path.clone(), found))).collect())
+}
+
 /// Lists the sentences of a page that compare without a claim. A claim covers what stands before it in its paragraph, list item or row of a table.
-pub fn uncovered(page: &Page) -> Vec<Uncovered> {
+fn uncovered(page: &Page) -> Vec<Uncovered> {
     let mut found = Vec::new();
     for (line, block) in blocks(&page.text) {
         let (text, covered) = prose(&block);

@@ -222,8 +222,8 @@ impl Press {
         let unit = style.unit.map(|unit| unit.name);
         let inside = |record: &str, text: &str| {
             let mut words = Arguments::parse(text)?;
-            let style = Style::take(&mut words)?;
-            self.number(style, record, &words.rest().join(" "))
+            let number = self.number(Style::take(&mut words)?, record, &words.rest().join(" "))?;
+            words.finish().map(|()| number)
         };
         predict::figure(arguments, unit, |record, expression| self.number(style, record, expression), inside)
     }

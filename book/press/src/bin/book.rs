@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use press::archive::Archive;
 use press::counts::count;
-use press::{check, claims, exercise_data, listings, page, preprocess, readme, rerun, root, simulation, web};
+use press::{check, claims, exercise_data, listings, preprocess, readme, rerun, root, simulation, web};
 
 /// Builds the book from its records.
 #[derive(Parser)]
@@ -115,15 +115,12 @@ fn run(action: Action) -> Result<ExitCode> {
 
 /// Lists sentences without a claim. The status is 1 if there are any.
 fn list_claims() -> Result<ExitCode> {
-    let mut count = 0;
-    for page in page::sources()?.into_iter().filter(|page| !page.path.ends_with("SUMMARY.md")) {
-        for claims::Uncovered { line, sentence } in claims::uncovered(&page) {
-            println!("{}:{line}: {sentence}", page.path);
-            count += 1;
-        }
+    let found = claims::of_the_book()?;
+    for (path, claims::Uncovered { line, sentence }) in &found {
+        println!("{path}:{line}: {sentence}");
     }
-    println!("{count} sentences compare without a claim");
-    Ok(if count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!("{} sentences compare without a claim", found.len());
+    Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn build(arguments: &Build) -> Result<()> {

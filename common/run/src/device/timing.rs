@@ -1,7 +1,7 @@
 //! Times enqueued work on the device with CUDA events.
 //!
-//! The events are between runs on one busy stream. The host enqueues ahead of the device where a run takes longer than to enqueue it: about
-//! 3 µs for each launch. Shorter work waits for the host, so it is timed again, from a full queue.
+//! The events are between runs on one busy stream. The host enqueues ahead of the device where a run takes longer than to enqueue it. Shorter
+//! work may wait for the host, so it is timed again, from a full queue.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const SHORTEST_SAMPLE_MS: f64 = 0.02;
 const BATCH_MS: f64 = 0.2;
 /// Runs below this time are also timed from a full queue: a run of several launches may wait for the host.
 const SHORT_MS: f64 = 0.05;
-/// Most rounds of the kernel that keeps the device busy: about a tenth of a second.
+/// Most rounds of the kernel that keeps the device busy. A host that needs longer is not waited for.
 const MOST_ROUNDS: u32 = 1 << 18;
 
 /// Times of repeated runs, in milliseconds.

@@ -140,7 +140,7 @@ const CLOCKS: &str = "Clocks: the least that the simulated chip's bottleneck nee
 
 /// Explanation of the column of times of single launches.
 const LAUNCHED: &str = "Time: the GPU finds each run in its queue when it has finished the one before. Launched one by one, a run may also wait for the \
-                        host, which needs about 3 µs for each launch.";
+                        host.";
 
 /// Explanation of shares above 100 %.
 const EQUIVALENT: &str = "More than 100 %: the row uses another unit, such as tensor cores, or another algorithm with fewer operations. Its rate is an \
