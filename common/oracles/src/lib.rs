@@ -27,6 +27,7 @@ mod silent;
 mod check;
 mod expected;
 mod mismatch;
+mod parallel;
 mod sampled;
 
 pub use check::{Accuracy, Oracle, check};

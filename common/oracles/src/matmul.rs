@@ -4,15 +4,14 @@
 //! `sum w[j] c[i][j] = sum over l of a[i][l] * (sum w[j] b[l][j])`. The inner sums are the same for all rows. So the check multiplies `A` by
 //! a matrix that is narrower than `B` by a factor of 16: two complex numbers for each run of 64 columns.
 
-use chacha20::rand_core::Rng;
-use rayon::prelude::*;
-
 use crate::check::Oracle;
 use crate::expected::Expected;
+use crate::parallel;
 use crate::progress;
 use crate::random::generator;
 use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed, norm};
 use crate::sampled::{MOST_PRODUCTS_OF_A_WHOLE_ORACLE, POINTS, RunSum, Sampled, Weights, roundings, runs};
+use chacha20::rand_core::Rng;
 
 /// The shape of a product: `m` rows and `k` columns in `A`, `k` rows and `n` columns in `B`.
 #[derive(Clone, Copy, Debug)]
@@ -46,18 +45,18 @@ const SIDE_BY_SIDE: usize = 256;
 /// Returns the expected value and the tolerance of each output: plain sums in f64, in the order of the terms.
 fn whole(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     let Shape { m, n, k } = shape;
-    let mut expected = vec![Expected::default(); m * n];
     let bar = progress::bar("oracle", m as u64);
-    let rows = expected.par_chunks_mut(n).zip(a.par_chunks(k));
-    let largest = rows.map(|(expected, a)| {
-        let largest =
-            expected.chunks_mut(SIDE_BY_SIDE).enumerate().map(|(chunk, expected)| sums(a, &b[chunk * SIDE_BY_SIDE..], n, expected));
-        let largest = largest.fold(0.0, f64::max);
+    let (rows, largest): (Vec<_>, Vec<_>) = parallel::map(m, |row| {
+        let a = &a[row * k..][..k];
+        let mut expected = vec![Expected::default(); n];
+        let chunks = expected.chunks_mut(SIDE_BY_SIDE).enumerate();
+        let largest = chunks.map(|(chunk, expected)| sums(a, &b[chunk * SIDE_BY_SIDE..], n, expected)).fold(0.0, f64::max);
         bar.inc(1);
-        largest
-    });
-    let largest_magnitudes = largest.reduce(|| 0.0, f64::max);
-    Outcome { oracle: Oracle::Whole(expected), largest_magnitudes }
+        (expected, largest)
+    })
+    .into_iter()
+    .unzip();
+    Outcome { oracle: Oracle::Whole(rows.concat()), largest_magnitudes: largest.into_iter().fold(0.0, f64::max) }
 }
 
 /// Computes outputs of one row: `a` is the row of `A`, `b` starts at the first of the columns of `B`, whose rows are `n` apart. Returns the
@@ -100,7 +99,9 @@ pub fn sampled(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     let column_norms = column_norms(n, b);
     let mut sample = sample(shape);
     sample.sort_unstable_by_key(|&(row, column)| (column, row));
-    let one_column = |of_column: &[(usize, usize)]| {
+    let columns: Vec<&[(usize, usize)]> = sample.chunk_by(|one, other| one.1 == other.1).collect();
+    let sample = parallel::map(columns.len(), |at| {
+        let of_column = columns[at];
         let column: Vec<f32> = b[of_column[0].1..].iter().step_by(n).copied().collect();
         let one = |&(row, at): &(usize, usize)| {
             let mut expected = [Expected::default()];
@@ -108,8 +109,8 @@ pub fn sampled(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
             (row * n + at, expected[0])
         };
         of_column.iter().map(one).collect::<Vec<_>>()
-    };
-    let mut sample: Vec<(usize, Expected)> = sample.par_chunk_by(|one, other| one.1 == other.1).flat_map_iter(one_column).collect();
+    });
+    let mut sample = sample.concat();
     sample.sort_unstable_by_key(|(index, _)| *index);
 
     let ratio = |(index, expected): &(usize, Expected)| {
@@ -121,12 +122,15 @@ pub fn sampled(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     let weights = Weights::new();
     let of_row: Vec<_> = runs(n, n).collect();
     let run_norms: Vec<f64> = of_row.iter().map(|run| column_norms[run.clone()].iter().sum()).collect();
-    let narrow: Vec<[[f64; 2]; POINTS]> = b
-        .par_chunks(n)
-        .flat_map_iter(|row| of_row.iter().map(|run| weights.sums(row[run.clone()].iter().map(|&value| f64::from(value)))))
-        .collect();
+    let narrow = parallel::map(k, |row| {
+        let row = &b[row * n..][..n];
+        of_row.iter().map(|run| weights.sums(row[run.clone()].iter().map(|&value| f64::from(value)))).collect::<Vec<_>>()
+    })
+    .concat();
     let bar = progress::bar("oracle", m as u64);
-    let several_rows = |(block, a): (usize, &[f32])| {
+    let blocks: Vec<&[f32]> = a.chunks(ROWS * k).collect();
+    let sums = parallel::map(blocks.len(), |block| {
+        let a = blocks[block];
         let mut values = vec![[[0.0_f64; 2]; POINTS]; a.len() / k * of_row.len()];
         for (l, narrow) in narrow.chunks(of_row.len()).enumerate() {
             for (values, a) in values.chunks_mut(of_row.len()).zip(a.chunks(k)) {
@@ -144,8 +148,8 @@ pub fn sampled(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
             roundings * UNIT_ROUNDOFF * row_norms[row] * run_norms[run] + flushed(k) * of_row[run].len() as f64
         };
         values.into_iter().enumerate().map(|(at, values)| RunSum { values, tolerance: tolerance(at) }).collect::<Vec<_>>()
-    };
-    let sums = a.par_chunks(ROWS * k).enumerate().flat_map_iter(several_rows).collect();
+    })
+    .concat();
 
     let largest = |norms: &[f64]| norms.iter().copied().fold(0.0, f64::max);
     let largest_magnitudes = largest(&row_norms) * largest(&column_norms);

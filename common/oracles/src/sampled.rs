@@ -37,10 +37,10 @@ use std::ops::Range;
 
 use chacha20::ChaCha8Rng;
 use chacha20::rand_core::{Rng, SeedableRng};
-use rayon::prelude::*;
 
 use crate::expected::{Expected, within};
 use crate::mismatch::WrongSums;
+use crate::parallel;
 
 /// Outputs of a run: the checks take 1/64 of the work of the outputs, and a run's tolerance is that of 64 outputs.
 pub const RUN: usize = 64;
@@ -87,15 +87,15 @@ impl Sampled {
     pub(crate) fn check(&self, values: &[f32], allowance: f64) -> WrongSums {
         let weights = Weights::new();
         let runs: Vec<Range<usize>> = runs(self.outputs, self.columns).collect();
-        let is_wrong = |run: &Range<usize>, expected: &RunSum| {
+        let is_wrong = parallel::map(runs.len().min(self.sums.len()), |at| {
+            let (run, expected) = (&runs[at], &self.sums[at]);
             let scale = |index: usize| self.scales.as_ref().map_or(1.0, |scales| scales[index]);
             let tolerance = expected.tolerance + allowance * run.clone().map(scale).sum::<f64>();
             let sums = weights.sums(run.clone().map(|index| scale(index) * f64::from(values[index])));
             let error = |(sum, value): (Complex, Complex)| (sum[0] - value[0]).hypot(sum[1] - value[1]);
             !sums.into_iter().zip(expected.values).map(error).all(|error| within(error, tolerance))
-        };
-        let wrong: Vec<&Range<usize>> =
-            runs.par_iter().zip(&self.sums).filter(|(run, expected)| is_wrong(run, expected)).map(|(run, _)| run).collect();
+        });
+        let wrong: Vec<&Range<usize>> = runs.iter().zip(is_wrong).filter(|(_, is_wrong)| *is_wrong).map(|(run, _)| run).collect();
         // A run without an expected sum would go unchecked.
         let missing = runs.len().abs_diff(self.sums.len());
         WrongSums {

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::expected::Expected;
+use crate::parallel;
 use crate::progress;
 
 /// Returns the expected outputs: all sums, then all sums of squares, each from all of its pixels. `pixels` are rows of `width`; a
@@ -12,11 +11,12 @@ use crate::progress;
 /// nothing.
 pub fn whole(pixels: &[i32], width: u32, window: u32, columns: Range<u32>) -> Vec<Expected> {
     let (row, half) = (width as usize, i64::from(window / 2));
-    let mut expected = vec![Expected::UNTOUCHED; 2 * pixels.len()];
-    let (sums, squares) = expected.split_at_mut(pixels.len());
-    let bar = progress::bar("oracle", (pixels.len() / row) as u64);
-    let rows = sums.par_chunks_mut(row).zip(squares.par_chunks_mut(row)).zip(pixels.par_chunks(row));
-    rows.for_each(|((sums, squares), pixels)| {
+    let rows: Vec<&[i32]> = pixels.chunks(row).collect();
+    let bar = progress::bar("oracle", rows.len() as u64);
+    let (sums, squares): (Vec<_>, Vec<_>) = parallel::map(rows.len(), |y| {
+        let pixels = rows[y];
+        let mut sums = vec![Expected::UNTOUCHED; pixels.len()];
+        let mut squares = sums.clone();
         for x in columns.clone() {
             let window = i64::from(x) - half..=i64::from(x) + half;
             let (mut sum, mut square) = (0_i64, 0_i64);
@@ -29,8 +29,11 @@ pub fn whole(pixels: &[i32], width: u32, window: u32, columns: Range<u32>) -> Ve
             squares[x as usize] = Expected::rounded_once(square);
         }
         bar.inc(1);
-    });
-    expected
+        (sums, squares)
+    })
+    .into_iter()
+    .unzip();
+    [sums.concat(), squares.concat()].concat()
 }
 
 /// Returns the largest magnitude of a pixel; 0 where there are none.

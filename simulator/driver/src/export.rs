@@ -36,7 +36,20 @@ pub fn default_is_per_thread() -> bool {
 
 /// Runs the body of a function of CUDA. If the simulator does not have what the caller wants, the function is named in the report.
 pub fn call(function: &str, body: impl FnOnce() -> Result<()>) -> CuResult {
-    guard(|| body().map_err(|failure| if failure.code == CuResult::NOT_SUPPORTED { refused(function, failure) } else { failure }))
+    named(function, &mut once(body))
+}
+
+/// Returns the body as a closure of a type that the code around it does not depend on, so that it is compiled once and not for each of
+/// the functions.
+fn once(body: impl FnOnce() -> Result<()>) -> impl FnMut() -> Result<()> {
+    let mut body = Some(body);
+    move || body.take().map_or(Ok(()), |body| body())
+}
+
+fn named(function: &str, body: &mut dyn FnMut() -> Result<()>) -> CuResult {
+    guarded(&mut || {
+        body().map_err(|failure| if failure.code == CuResult::NOT_SUPPORTED { refused(function, failure) } else { failure })
+    })
 }
 
 /// Adds the function's name to the reason. A program that sees only 801 cannot tell which of its calls failed.
@@ -51,6 +64,10 @@ fn refused(function: &str, failure: Failure) -> Failure {
 
 /// Runs the body of an export. A panic must not reach the C caller, because Rust must not unwind the caller's stack.
 pub fn guard(body: impl FnOnce() -> Result<()>) -> CuResult {
+    guarded(&mut once(body))
+}
+
+fn guarded(body: &mut dyn FnMut() -> Result<()>) -> CuResult {
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => return CuResult::SUCCESS,
         Ok(Err(failure)) => failure,

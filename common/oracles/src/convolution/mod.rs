@@ -4,10 +4,9 @@
 
 mod sampled;
 
-use rayon::prelude::*;
-
 use crate::check::Oracle;
 use crate::expected::Expected;
+use crate::parallel;
 use crate::progress;
 use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed};
 use crate::sampled::MOST_PRODUCTS_OF_A_WHOLE_ORACLE;
@@ -28,23 +27,25 @@ pub fn oracle(signal: &[f32], filter: &[f32]) -> Oracle {
 /// Outputs computed together, so that the compiler can vectorize.
 const SIDE_BY_SIDE: usize = 8;
 
+/// Outputs of one task.
+const TASK: usize = 128 * SIDE_BY_SIDE;
+
 /// Returns the expected value and the tolerance of each output: plain sums in f64, in the order of the taps.
 pub fn whole(signal: &[f32], filter: &[f32]) -> Vec<Expected> {
     let outputs = signal.len() - filter.len() + 1;
-    let mut expected = vec![Expected::default(); outputs];
     let bar = progress::bar("oracle", outputs as u64);
-    expected.par_chunks_mut(SIDE_BY_SIDE).enumerate().for_each(|(chunk, results)| {
-        let first = chunk * SIDE_BY_SIDE;
-        if results.len() == SIDE_BY_SIDE {
-            results.copy_from_slice(&sums::<SIDE_BY_SIDE>(&signal[first..], filter));
-        } else {
-            for (lane, result) in results.iter_mut().enumerate() {
-                [*result] = sums::<1>(&signal[first + lane..], filter);
-            }
+    let tasks = parallel::map(outputs.div_ceil(TASK), |task| {
+        let (mut next, end) = (task * TASK, outputs.min((task + 1) * TASK));
+        let mut expected = Vec::with_capacity(end - next);
+        while next + SIDE_BY_SIDE <= end {
+            expected.extend(sums::<SIDE_BY_SIDE>(&signal[next..], filter));
+            next += SIDE_BY_SIDE;
         }
-        bar.inc(results.len());
+        expected.extend((next..end).flat_map(|index| sums::<1>(&signal[index..], filter)));
+        bar.inc(expected.len());
+        expected
     });
-    expected
+    tasks.concat()
 }
 
 /// Returns the first `N` outputs of a signal.

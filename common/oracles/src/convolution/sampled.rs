@@ -8,10 +8,8 @@
 //! So all outputs of a run together take two complex multiply-adds per tap. Because `z` has magnitude 1, the errors of this recurrence do
 //! not grow: in f64, they stay below `2^-53 * taps * sum |s|`, a thousandth of a run's tolerance at the largest sizes.
 
-use rayon::prelude::*;
-
 use super::sums;
-use crate::expected::Expected;
+use crate::parallel;
 use crate::progress;
 use crate::rounding::{TREE_DEPTH, UNIT_ROUNDOFF, flushed, norm};
 use crate::sampled::{Complex, POINTS, RunSum, Sampled, Weights, indices_of_sample, roundings, runs};
@@ -26,21 +24,21 @@ pub fn sampled(signal: &[f32], filter: &[f32]) -> Sampled {
         let ratio = (expected.tolerance - flushed(taps)) / (UNIT_ROUNDOFF * filter_norm * norm(&signal[index..index + taps]));
         ((index, expected), ratio)
     };
-    let sample: Vec<((usize, Expected), f64)> = indices_of_sample(outputs).into_par_iter().map(one).collect();
-    let (sample, ratios): (Vec<_>, Vec<_>) = sample.into_iter().unzip();
+    let indices = indices_of_sample(outputs);
+    let (sample, ratios): (Vec<_>, Vec<_>) = parallel::map(indices.len(), |at| one(indices[at])).into_iter().unzip();
     // A sum of terms that are mostly zeros rounds seldom.
     let roundings = roundings(ratios.into_iter(), TREE_DEPTH + (taps as f64).sqrt());
 
     let weights = Weights::new();
     let runs: Vec<_> = runs(outputs, outputs).collect();
-    let sum = |run: &std::ops::Range<usize>| {
+    let sums = parallel::map(runs.len(), |at| {
+        let run = &runs[at];
         let window = &signal[run.start..run.end + taps - 1];
         let values = run_sums(window, filter, run.len(), &weights);
         bar.inc(run.len());
         let tolerance = roundings * UNIT_ROUNDOFF * filter_norm * norm(window) + flushed(taps);
         RunSum { values, tolerance: tolerance * run.len() as f64 }
-    };
-    let sums = runs.par_iter().map(sum).collect();
+    });
     Sampled { outputs, columns: outputs, sample, scales: None, sums }
 }
 

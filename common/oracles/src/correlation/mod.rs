@@ -2,9 +2,8 @@
 
 mod sampled;
 
-use rayon::prelude::*;
-
 use crate::expected::Expected;
+use crate::parallel;
 use crate::progress;
 use crate::rounding::UNIT_ROUNDOFF;
 
@@ -72,9 +71,9 @@ impl Search<'_> {
     /// Computes the sums directly from the formula, row by row of outputs.
     pub fn sums(&self) -> Vec<Sums> {
         let ((columns, rows), (corner_x, corner_y)) = (self.outputs, self.corner);
-        let mut sums = vec![Sums::default(); columns as usize * rows as usize];
         let bar = progress::bar("oracle", u64::from(rows));
-        sums.par_chunks_mut(columns as usize).enumerate().for_each(|(y, sums)| {
+        parallel::map(rows as usize, |y| {
+            let mut sums = vec![Sums::default(); columns as usize];
             for (j, template) in self.template.levels.chunks(self.template.width as usize).enumerate() {
                 let row = self.image.row(y as i64 + i64::from(corner_y) + j as i64);
                 // The image's row as far as the outputs use it, so that the loop below needs no tests for edges.
@@ -90,8 +89,9 @@ impl Search<'_> {
                 }
             }
             bar.inc(1);
-        });
-        sums
+            sums
+        })
+        .concat()
     }
 
     /// Returns the expected coefficient of every window.

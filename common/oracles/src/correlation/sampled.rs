@@ -7,10 +7,8 @@
 //!
 //! Pixels are counted from the middle gray level here, which changes neither `n ΣIT - ΣI ΣT` nor `D`, and leaves smaller numbers to cancel.
 
-use rayon::prelude::*;
-
 use super::{ROUNDINGS, Search, Sums, clamped};
-use crate::expected::Expected;
+use crate::parallel;
 use crate::progress;
 use crate::rounding::UNIT_ROUNDOFF;
 use crate::sampled::{Complex, POINTS, RUN, RunSum, Sampled, Weights, indices_of_sample, runs};
@@ -28,7 +26,8 @@ impl Search<'_> {
             let sums = self.sums_at((index % columns) as u32, (index / columns) as u32);
             (index, self.expect(sums, template_sums))
         };
-        let sample: Vec<(usize, Expected)> = indices_of_sample(outputs).into_par_iter().map(one).collect();
+        let indices = indices_of_sample(outputs);
+        let sample = parallel::map(indices.len(), |at| one(indices[at]));
 
         let n = i64::from(self.template_pixels());
         let centered = |pixel: u8| i64::from(pixel) - MIDDLE;
@@ -40,7 +39,7 @@ impl Search<'_> {
         let template_magnitudes: f64 = template.iter().map(|pixel| pixel.abs()).sum();
 
         // ΣI of each window, and D.
-        let windows: Vec<(i64, i64)> = (0..rows).into_par_iter().flat_map_iter(|y| self.window_sums(y)).collect();
+        let windows = parallel::map(rows as usize, |y| self.window_sums(y as u32)).concat();
         let windows: Vec<(i64, f64)> = windows
             .into_iter()
             .map(|(sum, squares)| (sum - MIDDLE * n, variance(sum, squares).sqrt() * template_deviation))
@@ -49,7 +48,8 @@ impl Search<'_> {
         let weights = Weights::new();
         let bar = progress::bar("oracle", outputs as u64);
         let of_first_row: Vec<_> = runs(columns, columns).collect();
-        let of_column = |run: &std::ops::Range<usize>| {
+        let sums = parallel::map(of_first_row.len(), |at| {
+            let run = &of_first_row[at];
             let products = self.products(&template, run.clone(), &weights);
             let sum = |(y, mut values): (usize, [Complex; POINTS])| {
                 let indices = y * columns + run.start..y * columns + run.end;
@@ -65,8 +65,8 @@ impl Search<'_> {
                 (indices.start, RunSum { values, tolerance: rounded + terms * f64::EPSILON * magnitudes })
             };
             products.into_iter().enumerate().map(sum).collect::<Vec<_>>()
-        };
-        let mut sums: Vec<(usize, RunSum)> = of_first_row.par_iter().flat_map_iter(of_column).collect();
+        });
+        let mut sums = sums.concat();
         sums.sort_unstable_by_key(|(start, _)| *start);
 
         // Where D is 0, so is the coefficient, and any other scale shows an error; the largest shows it best.
@@ -148,6 +148,7 @@ mod tests {
     use super::super::Pixels;
     use super::*;
     use crate::check::{Accuracy, Oracle, check};
+    use crate::expected::Expected;
     use crate::mismatch::Mismatch;
     use crate::output::Downloaded;
     use crate::random::{clouds, generator};
