@@ -39,8 +39,7 @@ pub fn call(function: &str, body: impl FnOnce() -> Result<()>) -> CuResult {
     named(function, &mut once(body))
 }
 
-/// Returns the body as a closure of a type that the code around it does not depend on, so that it is compiled once and not for each of
-/// the functions.
+/// Turns the body into one that any caller can take by reference. The code of the callers is compiled once, not for each function.
 fn once(body: impl FnOnce() -> Result<()>) -> impl FnMut() -> Result<()> {
     let mut body = Some(body);
     move || body.take().map_or(Ok(()), |body| body())

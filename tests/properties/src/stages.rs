@@ -60,7 +60,7 @@ fn verify_planned_for<W: Workload>(multiprocessors: u32, stages: &[Stage<W>], wo
 }
 
 proptest! {
-    #![proptest_config(Config::with_cases(64))]
+    #![proptest_config(Config::with_cases(32))]
 
     #[test]
     fn conv_naive_is_right_at_every_size(conv in convolutions(length(conv_naive::THREADS as usize, 2500), length(32, 600))) {
