@@ -66,7 +66,8 @@ fn every_generation_gets_its_kernels_and_all_of_them_are_right() {
 #[test]
 fn a_tile_too_large_for_the_device_leaves_the_work_to_constant_memory() {
     // 16 KiB on compute capability 1.x and 48 KiB on the others: the template does not fit the first and fits the second.
-    let arguments = ["--size", "140x130,112x110"];
+    let stages = ["--stage", "constant", "--stage", "shared", "--stage", "shared-sums"];
+    let arguments = [["--size", "140x130,112x110"].as_slice(), &stages].concat();
     for (device, says) in [("sim:gtx280", "`constant`, because a tile of"), ("sim:h200", "in shared memory")] {
         let output = BINARY.run_on(device, &arguments);
         assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

@@ -88,7 +88,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(Config::with_cases(48))]
+    #![proptest_config(Config::with_cases(24))]
 
     #[test]
     fn the_kernels_of_every_generation_are_right(correlation in correlations()) {

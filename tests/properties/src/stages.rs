@@ -102,12 +102,16 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(Config::with_cases(8))]
+    #![proptest_config(Config::with_cases(4))]
 
     #[test]
     fn unroll_is_right_where_constant_memory_is_full(conv in convolutions(1..100_usize, length(CONSTANT_TAPS, 2 * CONSTANT_TAPS + 1))) {
         verify(unroll::CHAPTER.stages, &conv)?;
     }
+}
+
+proptest! {
+    #![proptest_config(Config::with_cases(8))]
 
     #[test]
     fn transforms_are_right_where_a_filter_is_cut_into_parts(
@@ -161,7 +165,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(Config::with_cases(48))]
+    #![proptest_config(Config::with_cases(24))]
 
     #[test]
     fn correlation_is_right_at_every_size(correlation in correlations()) {
@@ -170,7 +174,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(Config::with_cases(96))]
+    #![proptest_config(Config::with_cases(64))]
 
     #[test]
     fn window_sums_are_right_at_every_size(sums in window_sums(odd(65), 600)) {
@@ -226,7 +230,7 @@ fn sides() -> impl Strategy<Value = usize> {
 }
 
 proptest! {
-    #![proptest_config(Config::with_cases(40))]
+    #![proptest_config(Config::with_cases(24))]
 
     #[test]
     fn products_of_matrices_are_right_at_every_size(product in products(sides(), sides(), length(16, 70))) {
