@@ -145,6 +145,12 @@ impl Archive {
         Ok(Pair { measured, counted })
     }
 
+    /// Returns the pairs of all runs on a device whose counts can be scaled to their size.
+    pub fn comparable_pairs(&self, device: &str) -> Vec<Pair<'_>> {
+        let runs = self.runs_where(|run| run.device() == device);
+        runs.into_iter().filter_map(|run| self.pair(run.name).ok()).filter(Pair::is_of_one_kind).collect()
+    }
+
     /// Returns every chapter's pair, measured on a device at headline size.
     pub fn pairs(&self, device: &str) -> Vec<Pair<'_>> {
         let headline = |run: &Run| run.name == format!("{device}/{}", run.record.chapter);
@@ -251,6 +257,13 @@ impl<'a> Pair<'a> {
     pub fn counted_stage(&self, name: &str) -> Option<&'a StageRecord> {
         let stage = self.counted.record.stages.iter().find(|stage| stage.name == name)?;
         (self.measured.record.work() == self.counted.record.work() || !BY_SIZE.contains(&name)).then_some(stage)
+    }
+
+    /// Returns true if each output takes the same work in both runs. A product of matrices has one inner loop at every size.
+    pub fn is_of_one_kind(&self) -> bool {
+        let [measured, counted] = [self.measured, self.counted].map(|run| &run.record.workload);
+        ["taps", "template_width", "template_height", "window"].iter().all(|key| measured.get(*key) == counted.get(*key))
+            && self.measured.border() == self.counted.border()
     }
 
     /// Lists the stages that were timed and counted. Counts are scaled from one size to another, because those that limit a stage are of its

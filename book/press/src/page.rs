@@ -39,8 +39,9 @@ enum By {
 }
 
 /// The directives, by name.
-const DIRECTIVES: [(&str, By); 29] = [
+const DIRECTIVES: [(&str, By); 30] = [
     ("accesses", By::Simulator(Show::Accesses)),
+    ("all-bounds", By::Text(|press, words| Ok(tables::all_bounds(&press.archive, &words.word("a device")?)?.for_page()))),
     ("bounds", By::Text(|press, words| Ok(tables::bounds(&press.archive, &words.word("a record")?)?.for_page()))),
     ("chart", By::Text(|press, words| Ok(inline(&charts::draw(&press.archive, words)?, &words.alternative()?)))),
     ("claim", By::Text(|press, words| claim::verify(&press.archive, &press.facts, words).map(|()| String::new()))),

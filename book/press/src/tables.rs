@@ -1,6 +1,8 @@
 //! Tables that are drawn from records and profiles, as Markdown.
 
-use anyhow::Result;
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Result, ensure};
 use run::gpu::{DeviceInfo, DeviceKind};
 use run::report::Place;
 use run::table::{self, ForPage};
@@ -92,6 +94,35 @@ pub fn bounds(archive: &Archive, name: &str) -> Result<Shown> {
     Ok(Shown { table, notes, source })
 }
 
+/// Draws how near the rows of all runs on a device come to their bounds, for each part of the chip that bounds some of them.
+pub fn all_bounds(archive: &Archive, device: &str) -> Result<Shown> {
+    let pairs = archive.comparable_pairs(device);
+    ensure!(!pairs.is_empty(), "no run on {device} has counts of its size");
+    let mut shares = BTreeMap::<String, Vec<f64>>::new();
+    let mut rows = "| run | stage | bound by | at least | measured | share |\n|---|---|---|---:|---:|---:|\n".to_owned();
+    for pair in &pairs {
+        for row in pair.bounded() {
+            let Some(part) = row.bound.binding() else { continue };
+            let (size, least, median) = (pair.measured.sizes(), row.bound.least_ms(), row.median_ms);
+            let chapter = &pair.measured.record.chapter;
+            let (unit, share) = (part.unit.to_string(), least / median);
+            rows += &format!("| {chapter}, {size} | {} | {unit} ", row.name);
+            rows += &format!("| {} | {} | {:.0} % |\n", units::milliseconds(least), units::milliseconds(median), 100.0 * share);
+            shares.entry(unit).or_default().push(share);
+        }
+    }
+    let mut table = "| bound by | rows | lowest share | median | highest |\n|---|---:|---:|---:|---:|\n".to_owned();
+    for (unit, shares) in &mut shares {
+        shares.sort_by(f64::total_cmp);
+        let [lowest, median, highest] = [0, shares.len() / 2, shares.len() - 1].map(|at| 100.0 * shares[at]);
+        table += &format!("| {unit} | {} | {lowest:.0} % | {median:.0} % | {highest:.0} % |\n", shares.len());
+    }
+    table += &format!("\n<details>\n<summary>Every row</summary>\n\n{rows}\n</details>\n");
+    let counted: BTreeSet<String> = pairs.iter().map(|pair| format!("`{}`", pair.counted.path())).collect();
+    let counted = Vec::from_iter(counted).join(", ");
+    Ok(Shown { table, notes: Vec::new(), source: format!("Times: {} records of `{device}`. Counts: {counted}.", pairs.len()) })
+}
+
 /// Draws the GPUs that can be simulated.
 pub fn profiles() -> String {
     let mut table =
@@ -124,6 +155,25 @@ mod tests {
         for table in [run(&archive, RUN).unwrap().for_page(), bounds(&archive, RUN).unwrap().for_page()] {
             assert!(table.contains("| shared † ") && table.contains(STALE_NOTE), "{table}");
             assert_eq!(table.matches('†').count(), 2, "{table}");
+        }
+    }
+
+    #[test]
+    fn no_row_on_a_gpu_is_faster_than_its_bound() {
+        let archive = Archive::read().unwrap();
+        let devices: BTreeSet<&str> =
+            archive.names().filter_map(|name| name.split('/').next()).filter(|device| device.starts_with("nvidia-")).collect();
+        for device in devices {
+            let mut compared = 0;
+            for pair in archive.comparable_pairs(device) {
+                for row in pair.bounded() {
+                    let (name, least, median) = (pair.measured.name, row.bound.least_ms(), row.median_ms);
+                    assert!(least <= median, "{name}: {} takes {median} ms, and at least {least} ms", row.name);
+                    compared += 1;
+                }
+            }
+            assert!(compared > 50, "{device}: {compared} rows");
+            println!("{}", all_bounds(&archive, device).unwrap().plain());
         }
     }
 }
