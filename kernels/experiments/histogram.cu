@@ -2,14 +2,15 @@
 //
 // Record `queues`, rows without `deliver`. Images: constant (128), uniform (noise), clouds (as the chapter's), ramp (i % 256).
 //   global-IMAGE, per-block-IMAGE, per-warp-IMAGE   the chapter's kernels
-//   reading                                         the loads of per_block and no additions to counters of levels
+//   reading, reading-16                             the loads of per_block alone; 4 in flight, as there, or 16
 //   adding-IMAGE, adding-2-IMAGE                    the additions of per_block and 1/64 of its loads; the addend is 1 or 2
 //   per-block-2-IMAGE                               per_block with an addend of 2: ATOMS.ADD instead of ATOMS.POPC.INC in SASS
 //   counters-N-apart-B-lanes-L                      2^24 additions to N counters in global memory, B bytes apart; L lanes of a warp add
-//     Read the rows with one lane first, because a request of one lane is one addition. Compare them with counters-1.
-//     Is counters-4-apart-4 faster? Then counters of one 32-byte sector do not share a queue.
+//     Read the rows with one lane first, because a request of one lane is one addition.
+//     Is counters-4-apart-4 faster than counters-1? Then counters of one 32-byte sector do not share a queue.
 //     Is counters-4-apart-32 faster than apart-4? Then sectors of one line do not share a queue.
-//     Is counters-4-apart-128 or -4096 faster than apart-32? Then there is a queue for a line, or for a slice of L2 that has many lines.
+//     Is counters-4-apart-128 or -4096 faster than apart-32? Then lines do not share a queue, or slices of L2 do not.
+//     Is counters-1 faster with 32 lanes? Then additions of one request to one counter merge.
 //
 // Record `cub-histogram`, on clouds. CUB, too, zeroes its counters in the timed part.
 //   global, per-block, per-warp                     as the chapter launches them: zero, count, deliver
@@ -45,12 +46,14 @@ static_assert(PIXELS % CHUNK == 0 && CHUNK % (THREADS * KEPT) == 0);
 using Counts = std::array<unsigned, LEVELS>;
 using CountingKernel = void (*)(const int*, int, unsigned*);
 
-// The loads of `per_block`. counts[t] becomes the sum of the pixels of all threads t. No load can be left out.
+// The loads of `per_block`, LOADS in flight per thread. nvcc gives `per_block` 4. counts[t] becomes the sum of the pixels of all threads t.
+template <int LOADS>
 __global__ void __launch_bounds__(THREADS) reading(const int* __restrict__ image, int pixels, unsigned* counts)
 {
     const int end = min(pixels - static_cast<int>(blockIdx.x) * CHUNK, CHUNK);
     const int* chunk = image + static_cast<size_t>(blockIdx.x) * CHUNK;
     unsigned sum = 0;
+#pragma unroll LOADS
     for (int k = threadIdx.x; k < end; k += THREADS) {
         sum += chunk[k];
     }
@@ -122,7 +125,7 @@ struct Random {
     }
 };
 
-// As `clouds` in common/oracles/src/random.rs with other random numbers: a coarse random pattern, interpolated, with grain.
+// `clouds` of common/oracles/src/random.rs with other random numbers: a coarse random pattern, interpolated, with grain.
 std::vector<int> clouds()
 {
     constexpr int CELL = 16, ACROSS = SIDE / CELL + 2;
@@ -195,7 +198,7 @@ void queues(const std::vector<Image>& images, const std::string& workload, const
     unsigned* counts = device_array<unsigned>(LEVELS);
     const auto count = [&](const std::string& name, CountingKernel kernel, int blocks, const Image& image, const Counts& expected,
                            unsigned factor) {
-        experiment.row(name, [&, kernel, blocks] { zero(counts); kernel<<<blocks, THREADS>>>(image.pixels, PIXELS, counts); },
+        experiment.row(name, [&] { zero(counts); kernel<<<blocks, THREADS>>>(image.pixels, PIXELS, counts); },
                        [&] { return equals(counts, expected, factor); });
     };
     for (const Image& image : images) {
@@ -208,7 +211,8 @@ void queues(const std::vector<Image>& images, const std::string& workload, const
         experiment.row("adding-2-" + image.name, [&] { zero(counts); adding<2><<<BLOCKS, THREADS>>>(image.kept, counts); },
                        [&] { return equals(counts, image.kept_counts, 2); });
     }
-    count("reading", reading, BLOCKS, images.back(), images.back().sums, 1);
+    count("reading", reading<4>, BLOCKS, images.back(), images.back().sums, 1);
+    count("reading-16", reading<16>, BLOCKS, images.back(), images.back().sums, 1);
 
     constexpr unsigned MOST_WORDS = 1024 * 4096 / sizeof(unsigned);
     unsigned* words = device_array<unsigned>(MOST_WORDS);
@@ -244,7 +248,7 @@ void cub_histogram(const Image& image, const std::vector<int>& levels, const std
     unsigned* counts = device_array<unsigned>(LEVELS);
     float* histogram = device_array<float>(LEVELS);
     const auto count = [&](const char* name, CountingKernel kernel, int blocks) {
-        const auto enqueue = [&, kernel, blocks] {
+        const auto enqueue = [&] {
             zero(counts);
             kernel<<<blocks, THREADS>>>(image.pixels, PIXELS, counts);
             chapter::deliver<<<1, LEVELS>>>(counts, histogram);
@@ -263,7 +267,7 @@ void cub_histogram(const Image& image, const std::vector<int>& levels, const std
     const unsigned char* byte_pixels = to_device(bytes);
     const std::string library = measure::format("CUB %d.%d.%d", CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
     const auto library_row = [&](const char* name, auto samples) {
-        // CUB only sets `size` when it gets no storage.
+        // Without storage, CUB only sets `size`.
         const auto call = [=](void* storage, size_t& size) {
             CHECK(cub::DeviceHistogram::HistogramEven(storage, size, samples, counts, LEVELS + 1, 0, LEVELS, PIXELS));
         };
@@ -288,7 +292,6 @@ void cub_histogram(const Image& image, const std::vector<int>& levels, const std
 
 int main(int argument_count, char** arguments)
 {
-    const char* folder = argument_count > 1 ? arguments[1] : nullptr;
     std::vector<int> uniform(PIXELS), ramp(PIXELS);
     Random random{5};
     for (int i = 0; i < PIXELS; ++i) {
@@ -298,9 +301,9 @@ int main(int argument_count, char** arguments)
     const std::vector<int> cloudy = clouds();
     const std::vector<Image> images = {
         {"constant", std::vector<int>(PIXELS, 128)}, {"uniform", uniform}, {"ramp", ramp}, {"clouds", cloudy}};
-    const std::string workload = measure::format("\"image_width\": %d, \"image_height\": %d, \"pixels\": %d", SIDE, SIDE, PIXELS);
-    std::fprintf(stderr, "lanes with the warp's most frequent level, on average: uniform %.3f, clouds %.3f\n", equal_lanes(uniform),
-                 equal_lanes(cloudy));
+    const std::string workload = measure::format("\"image_width\": %d, \"image_height\": %d", SIDE, SIDE);
+    std::fprintf(stderr, "equal lanes per warp: uniform %.3f, clouds %.3f\n", equal_lanes(uniform), equal_lanes(cloudy));
+    const char* folder = argument_count > 1 ? arguments[1] : nullptr;
     queues(images, workload, folder);
     cub_histogram(images.back(), cloudy, workload, folder);
 }

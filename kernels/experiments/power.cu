@@ -24,7 +24,7 @@ struct Counters {
     unsigned long long clocks, nanoseconds;
 };
 
-// More blocks than fit at once reach every multiprocessor. The last block on each of them leaves its counters there.
+// With more blocks than fit at once, every multiprocessor gets some. The last of them to write leaves its counters.
 __global__ void read_counters(Counters* counters)
 {
     unsigned multiprocessor;
@@ -32,7 +32,9 @@ __global__ void read_counters(Counters* counters)
     unsigned long long clocks, nanoseconds;
     asm volatile("mov.u64 %0, %%clock64;" : "=l"(clocks));
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
-    counters[multiprocessor] = {clocks, nanoseconds};
+    if (threadIdx.x == 0) {
+        counters[multiprocessor] = {clocks, nanoseconds};
+    }
 }
 
 // Enqueues runs for that many seconds, without a pause. Returns how many.

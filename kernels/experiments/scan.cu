@@ -1,36 +1,38 @@
 // Does the scan of chapter 05 lose its time because its blocks wait for each other? And how fast is CUB's scan?
 //
-// Each row of an image of 8192 x 8192 pixels is scanned twice, for the pixels and for their squares: 4 bytes read and 8 written per pixel.
-// All rows but `copy` and CUB's set the words of `state` to zero first, as the chapter does; `ready-...` rows do so only to the ticket.
+// Every row computes prefix sums of the pixels and of their squares, along each row of an image of 8192 x 8192 pixels. It reads 4 bytes
+// per pixel and writes 8. Our rows include the memset of the tiles' words, as the chapter's stage does.
 //
 // Record `look-back`:
-//     copy              as many bytes, by cudaMemcpyAsync
-//     chapter           `prefix_rows` as it is in ../cuda/05-window-sums-scan.cu: tiles of 1024 pixels, one thread looks back for each sum
-//     one-thread        the same in `scan` below, of which all further rows are variants; it has to take as long as `chapter`
-//     ready-aggregates  all tiles' sums are published before the launch: a block reads one word for each tile before its own, but never waits
-//     ready-prefixes    all tiles' prefixes are published before the launch: a block reads one word and never waits
-//     stub              the look-back publishes its tile's sum and returns 0 at once, so the result is right only within each tile
-//     stub-no-ticket    nor does a block take a ticket
-//     warp-wide         a warp looks back for each sum, at 32 words at once (Merrill and Garland, 2016)
-//     tile-2048, tile-4096, tile-8192  one thread looks back, tiles are larger, threads are as many; a tile of 8192 is a whole row
-//     warp-wide-4096    both
-// So one-thread minus ready-aggregates is about what waiting costs, and ready-aggregates minus stub is about what walking back costs.
-// On standard error there is a histogram of what one-thread's look-backs did, and where their clocks went. That run is not timed.
+//     copy              moves 12 bytes per pixel with cudaMemcpyAsync
+//     chapter           `prefix_rows` of ../cuda/05-window-sums-scan.cu: tiles of 1024 pixels; for each sum, one thread looks back
+//     one-thread        the same algorithm in `scan` of scan.cuh. It should take as long as `chapter`. The rows below are variants of it.
+//     ready-aggregates  The sums of all tiles are published before the launch. A block reads a word for each earlier tile of its row. It
+//                       never waits.
+//     ready-prefixes    The prefixes of all tiles are published before the launch. A block reads one word. It never waits.
+//     stub              The look-back publishes its tile's sum and returns 0 at once. So the results are the prefix sums of each tile.
+//     stub-no-ticket    `stub` without tickets: `blockIdx` says which tile a block scans
+//     warp-wide         For each sum, a warp looks back, 32 words at a time (Merrill and Garland, 2016).
+//     tile-2048, tile-4096, tile-8192  `one-thread` with larger tiles and more pixels per thread. A tile of 8192 is a whole row.
+//     warp-wide-4096    `warp-wide` with tiles of 4096
+//     eight-blocks      `one-thread` with at most 32 registers per thread, so eight blocks fit on a multiprocessor instead of six
+// The time of ready-aggregates minus that of stub is the cost of walking back over all tiles, without waiting. If one-thread takes much
+// longer than ready-aggregates, then waiting is expensive. (The walks of one-thread are shorter: they stop at the first prefix.)
+// After these rows, a run of one-thread that counts prints to standard error how often its look-backs waited, and where the clocks went.
 //
 // Record `cub-scan`:
-//     copy, chapter, warp-wide-4096  as above
-//     cub-one-sum       DeviceScan::InclusiveSum of the pixels alone: 4 bytes read, 4 written
-//     cub-two-calls     InclusiveSum of the pixels, then of their squares: 8 bytes read, 8 written
-//     cub-both          DeviceScan::InclusiveScan of pairs: the bytes of ours
-//     cub-both-by-row   DeviceScan::InclusiveScanByKey of pairs, where the key is the row: the results of ours
-// The first three scan all rows as one. CUB 3.0 has no scan of segments. A window's sum is the difference of two prefix sums, and that is
-// the same either way.
+//     copy, chapter, warp-wide-4096  as in `look-back`
+//     cub-one-sum       DeviceScan::InclusiveSum of the pixels only; reads 4 bytes and writes 4
+//     cub-two-calls     InclusiveSum of the pixels, then InclusiveSum of their squares; reads 8 bytes and writes 8
+//     cub-both          DeviceScan::InclusiveScan of pairs; reads and writes the same bytes as our kernels
+//     cub-both-by-row   DeviceScan::InclusiveScanByKey of pairs, with the row as the key; the same results as our kernels
+// The first three of CUB's rows scan the whole image as one row, and let 32 bits wrap around. The difference of two prefix sums, a window's
+// sum, is the same. CUB 3.0 has no segmented scan, so cub-both-by-row is the only form with separate rows.
 //
 // Compile: nvcc -std=c++17 -O3 -arch=sm_90a scan.cu -o scan -lnvidia-ml
 // Run:     ./scan FOLDER
 
-#include "../cuda/05-window-sums-scan.cu"
-#include "measure.cuh"
+#include "scan.cuh"
 
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -40,190 +42,7 @@
 
 #include <random>
 
-constexpr int WIDTH = 8192, HEIGHT = 8192;
-constexpr int PIXELS = WIDTH * HEIGHT;
-constexpr size_t STATE = 1 + 2 * static_cast<size_t>(PIXELS / SCAN_TILE);
-
-enum class Back { ONE_THREAD, COUNTED, READY, STUB, WARP_WIDE };
-
-// What one look-back did: words read that held a sum, words read that held nothing yet, and clocks.
-struct Count {
-    unsigned steps, spins;
-    unsigned ticket, local, look_back, waiting, block;
-};
-
-// As `look_back`, but counts. `waiting` are the clocks spent on words that held nothing when they were first read.
-__device__ unsigned counted_look_back(unsigned long long* tiles, int tile, unsigned own, Count& count)
-{
-    const unsigned begun = clock();
-    publish(tiles + tile, tile == 0 ? PREFIX : AGGREGATE, own);
-    unsigned before = 0;
-    int other = tile - 1;
-    while (other >= 0) {
-        const unsigned first_read = clock();
-        unsigned long long both = published(tiles + other);
-        if (both >> 32 == NOTHING) {
-            do {
-                ++count.spins;
-                both = published(tiles + other);
-            } while (both >> 32 == NOTHING);
-            count.waiting += clock() - first_read;
-        }
-        ++count.steps;
-        before += static_cast<unsigned>(both);
-        other = both >> 32 == PREFIX ? -1 : other - 1;
-    }
-    if (tile > 0) {
-        publish(tiles + tile, PREFIX, before + own);
-    }
-    count.look_back = clock() - begun;
-    return before;
-}
-
-// As `look_back`, where the words do not change during the launch.
-__device__ unsigned ready_look_back(const unsigned long long* tiles, int tile)
-{
-    unsigned before = 0;
-    for (int other = tile - 1; other >= 0;) {
-        const unsigned long long both = published(tiles + other);
-        before += static_cast<unsigned>(both);
-        other = both >> 32 == PREFIX ? -1 : other - 1;
-    }
-    return before;
-}
-
-// As `look_back`, by all lanes of a warp: each reads one of the 32 words before.
-__device__ unsigned warp_look_back(unsigned long long* tiles, int tile, unsigned own)
-{
-    const int lane = threadIdx.x % WARP;
-    if (lane == 0) {
-        publish(tiles + tile, tile == 0 ? PREFIX : AGGREGATE, own);
-    }
-    unsigned before = 0;
-    int last = tile - 1;
-    while (last >= 0) {
-        // The prefix of what is before the row is zero.
-        const unsigned long long both =
-            last >= lane ? published(tiles + last - lane) : static_cast<unsigned long long>(PREFIX) << 32;
-        const unsigned prefixes = __ballot_sync(~0u, both >> 32 == PREFIX);
-        // The lanes up to the first one with a prefix.
-        const unsigned wanted = prefixes == 0 ? ~0u : prefixes ^ (prefixes - 1);
-        if (__ballot_sync(~0u, both >> 32 == NOTHING) & wanted) {
-            continue;
-        }
-        before += __reduce_add_sync(~0u, wanted >> lane & 1 ? static_cast<unsigned>(both) : 0);
-        last = prefixes == 0 ? last - WARP : -1;
-    }
-    if (lane == 0 && tile > 0) {
-        publish(tiles + tile, PREFIX, before + own);
-    }
-    return before;
-}
-
-// `prefix_rows` for rows of whole tiles. A warp has CHUNKS neighboring chunks of 128 pixels, and scans them one after the other. So loads
-// and stores are coalesced as in the chapter, and each pixel takes as many shuffles, whatever the size of a tile.
-template <int CHUNKS, Back BACK, bool HAS_TICKET = true>
-__global__ void __launch_bounds__(SCAN_THREADS)
-scan(const int* __restrict__ image, unsigned long long* state, unsigned* __restrict__ pixels_to, unsigned* __restrict__ squares_to,
-     Count* counts)
-{
-    constexpr int CHUNK = WARP * SCAN_RUN;
-    constexpr int TILES = WIDTH / (SCAN_TILE * CHUNKS);
-    __shared__ unsigned s_ticket;
-    __shared__ unsigned s_warps[2][SCAN_WARPS];
-    __shared__ unsigned s_before[2];
-    Count count = {};
-    const auto clocks = [] { return BACK == Back::COUNTED ? static_cast<unsigned>(clock()) : 0; };
-    const unsigned begun = clocks();
-    if (HAS_TICKET && threadIdx.x == 0) {
-        s_ticket = static_cast<unsigned>(atomicAdd(state, 1ull));
-    }
-    // The ticket is written before any thread reads it.
-    __syncthreads();
-    count.ticket = clocks() - begun;
-    const unsigned ticket = HAS_TICKET ? s_ticket : blockIdx.x;
-    const int tile = ticket % TILES, warp = threadIdx.x / WARP, lane = threadIdx.x % WARP;
-    const size_t at = static_cast<size_t>(ticket) * SCAN_TILE * CHUNKS + warp * CHUNKS * CHUNK + lane * SCAN_RUN;
-    int4 four[CHUNKS];
-#pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) {
-        four[c] = *reinterpret_cast<const int4*>(image + at + c * CHUNK);
-    }
-    unsigned pixels[CHUNKS][SCAN_RUN], squares[CHUNKS][SCAN_RUN];
-    unsigned pixels_before = 0, squares_before = 0;
-#pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) {
-        const unsigned run[SCAN_RUN] = {static_cast<unsigned>(four[c].x), static_cast<unsigned>(four[c].y),
-                                        static_cast<unsigned>(four[c].z), static_cast<unsigned>(four[c].w)};
-        unsigned pixel = 0, square = 0;
-#pragma unroll
-        for (int i = 0; i < SCAN_RUN; ++i) {
-            pixels[c][i] = pixel += run[i];
-            squares[c][i] = square += run[i] * run[i];
-        }
-        pixels_before += warp_sum_to(pixel) - pixel;
-        squares_before += warp_sum_to(square) - square;
-#pragma unroll
-        for (int i = 0; i < SCAN_RUN; ++i) {
-            pixels[c][i] += pixels_before;
-            squares[c][i] += squares_before;
-        }
-        // What comes before the next chunk of this warp.
-        pixels_before = __shfl_sync(~0u, pixels[c][SCAN_RUN - 1], WARP - 1);
-        squares_before = __shfl_sync(~0u, squares[c][SCAN_RUN - 1], WARP - 1);
-    }
-    if (lane == WARP - 1) {
-        s_warps[0][warp] = pixels_before;
-        s_warps[1][warp] = squares_before;
-    }
-    // All warps have written their sums before any thread reads them.
-    __syncthreads();
-    unsigned before[2] = {}, own[2] = {};
-#pragma unroll
-    for (int w = 0; w < SCAN_WARPS; ++w) {
-        for (int sum = 0; sum < 2; ++sum) {
-            before[sum] += w < warp ? s_warps[sum][w] : 0;
-            own[sum] += s_warps[sum][w];
-        }
-    }
-    count.local = clocks() - begun - count.ticket;
-    if (warp < 2 && (BACK == Back::WARP_WIDE || lane == 0)) {
-        unsigned long long* words = state + 1 + static_cast<size_t>(warp) * HEIGHT * TILES + ticket / TILES * TILES;
-        if (BACK == Back::STUB) {
-            publish(words + tile, AGGREGATE, own[warp]);
-        }
-        s_before[warp] = BACK == Back::ONE_THREAD  ? look_back(words, tile, own[warp])
-                         : BACK == Back::COUNTED   ? counted_look_back(words, tile, own[warp], count)
-                         : BACK == Back::READY     ? ready_look_back(words, tile)
-                         : BACK == Back::WARP_WIDE ? warp_look_back(words, tile, own[warp])
-                                                   : 0;
-    }
-    // Both have found what comes before the tile before any thread reads it.
-    __syncthreads();
-    before[0] += s_before[0];
-    before[1] += s_before[1];
-#pragma unroll
-    for (int c = 0; c < CHUNKS; ++c) {
-        const unsigned(&p)[SCAN_RUN] = pixels[c], (&s)[SCAN_RUN] = squares[c];
-        *reinterpret_cast<uint4*>(pixels_to + at + c * CHUNK) =
-            make_uint4(before[0] + p[0], before[0] + p[1], before[0] + p[2], before[0] + p[3]);
-        *reinterpret_cast<uint4*>(squares_to + at + c * CHUNK) =
-            make_uint4(before[1] + s[0], before[1] + s[1], before[1] + s[2], before[1] + s[3]);
-    }
-    if (BACK == Back::COUNTED && warp < 2 && lane == 0) {
-        count.block = clocks() - begun;
-        counts[2 * ticket + warp] = count;
-    }
-}
-
-template <int CHUNKS, Back BACK, bool HAS_TICKET = true>
-void launch(const int* image, unsigned long long* state, unsigned* prefixes, bool is_ready = false, Count* counts = nullptr)
-{
-    CHECK(cudaMemsetAsync(state, 0, (is_ready ? 1 : STATE) * sizeof *state));
-    scan<CHUNKS, BACK, HAS_TICKET><<<PIXELS / (SCAN_TILE * CHUNKS), SCAN_THREADS>>>(image, state, prefixes, prefixes + PIXELS, counts);
-}
-
-// Prints how many look-backs read how many words, and how many clocks a block takes on average for each of its steps.
+// Prints histograms of the sums that a look-back read and of the reads that found nothing, and the mean clocks of a block's steps.
 void print_counts(const std::vector<Count>& counts)
 {
     std::vector<size_t> steps(WIDTH / SCAN_TILE), spins(33);
@@ -242,12 +61,12 @@ void print_counts(const std::vector<Count>& counts)
         block += count.block;
     }
     for (size_t n = 0; n < steps.size(); ++n) {
-        std::fprintf(stderr, "look-back: %7zu of %zu look-backs read %zu sums\n", steps[n], counts.size(), n);
+        std::fprintf(stderr, "look-back: %zu sums read by %zu of %zu look-backs\n", n, steps[n], counts.size());
     }
     for (size_t bits = 0; bits < spins.size(); ++bits) {
         if (spins[bits] != 0) {
-            std::fprintf(stderr, "look-back: %7zu of %zu look-backs spin less than %llu times%s\n", spins[bits], counts.size(),
-                         1ull << bits, bits > 0 ? ", and at least half as often" : "");
+            std::fprintf(stderr, "look-back: %llu to %llu reads found nothing in %zu of %zu look-backs\n", (1ull << bits) / 2,
+                         (1ull << bits) - 1, spins[bits], counts.size());
         }
     }
     std::fprintf(stderr, "look-back: mean clocks: block %.0f, ticket %.0f, load and scan %.0f, look-back %.0f, of which waiting %.0f\n",
@@ -286,7 +105,7 @@ int main(int, char** arguments)
     auto* prefixes = device_array<unsigned>(2 * static_cast<size_t>(PIXELS));
     unsigned* squares_to = prefixes + PIXELS;
 
-    // Whether the sums are those of runs of `length` pixels.
+    // Returns whether the results are the prefix sums of runs of `length` pixels.
     const auto are_sums = [&](int length, bool has_squares = true) {
         const auto sums = to_host(prefixes, 2 * static_cast<size_t>(PIXELS));
         unsigned pixels_to = 0, squares_to = 0;
@@ -300,7 +119,7 @@ int main(int, char** arguments)
         }
         return true;
     };
-    // No row finds the results of the one before.
+    // Overwrites the results first, so that a row that writes nothing is not taken for right.
     const auto row = [&](Experiment& experiment, const char* name, const std::function<void()>& enqueue,
                          const std::function<bool()>& is_right, const std::string& library = "") {
         CHECK(cudaMemset(prefixes, 0xff, 2 * sizeof(unsigned) * static_cast<size_t>(PIXELS)));
@@ -310,27 +129,13 @@ int main(int, char** arguments)
     const auto is_one_row = [&] { return are_sums(PIXELS); };
     const auto are_tiles = [&] { return are_sums(SCAN_TILE); };
 
-    // The words of all tiles as they are when all have published their own sums, or their prefixes.
-    std::vector<unsigned long long> aggregates(STATE), sums_to(STATE);
-    for (size_t tile = 0, tiles = PIXELS / SCAN_TILE; tile < tiles; ++tile) {
-        unsigned long long own[2] = {};
-        for (int i = 0; i < SCAN_TILE; ++i) {
-            const unsigned long long pixel = pixels[tile * SCAN_TILE + i];
-            own[0] += pixel;
-            own[1] += pixel * pixel;
-        }
-        for (size_t sum = 0; sum < 2; ++sum) {
-            const size_t word = 1 + sum * tiles + tile;
-            const bool is_first = tile % (WIDTH / SCAN_TILE) == 0;
-            aggregates[word] = static_cast<unsigned long long>(AGGREGATE) << 32 | own[sum];
-            sums_to[word] = (static_cast<unsigned long long>(PREFIX) << 32 | own[sum]) +
-                            (is_first ? 0 : static_cast<unsigned>(sums_to[word - 1]));
-        }
-    }
-    auto* ready_aggregates = to_device(aggregates);
-    auto* ready_prefixes = to_device(sums_to);
+    // `stub` leaves the sums of all tiles in their words, and `one-thread` leaves the prefixes.
+    auto* ready_aggregates = device_array<unsigned long long>(STATE);
+    auto* ready_prefixes = device_array<unsigned long long>(STATE);
+    launch<1, Back::STUB>(image, ready_aggregates, prefixes);
+    launch<1, Back::ONE_THREAD>(image, ready_prefixes, prefixes);
 
-    // A copy reads and writes half of what a scan moves: one and a half words for each pixel.
+    // A copy that reads 6 bytes per pixel and writes 6.
     const size_t copied = static_cast<size_t>(PIXELS) / 2 * 3;
     std::vector<unsigned> original(copied);
     for (size_t i = 0; i < copied; ++i) {
@@ -352,8 +157,8 @@ int main(int, char** arguments)
     row(back, "copy", copy, is_copy);
     row(back, "chapter", chapter, are_rows);
     row(back, "one-thread", [&] { launch<1, Back::ONE_THREAD>(image, state, prefixes); }, are_rows);
-    row(back, "ready-aggregates", [&] { launch<1, Back::READY>(image, ready_aggregates, prefixes, true); }, are_rows);
-    row(back, "ready-prefixes", [&] { launch<1, Back::READY>(image, ready_prefixes, prefixes, true); }, are_rows);
+    row(back, "ready-aggregates", [&] { launch<1, Back::READY>(image, ready_aggregates, prefixes); }, are_rows);
+    row(back, "ready-prefixes", [&] { launch<1, Back::READY>(image, ready_prefixes, prefixes); }, are_rows);
     row(back, "stub", [&] { launch<1, Back::STUB>(image, state, prefixes); }, are_tiles);
     row(back, "stub-no-ticket", [&] { launch<1, Back::STUB, false>(image, state, prefixes); }, are_tiles);
     row(back, "warp-wide", [&] { launch<1, Back::WARP_WIDE>(image, state, prefixes); }, are_rows);
@@ -361,10 +166,11 @@ int main(int, char** arguments)
     row(back, "tile-4096", [&] { launch<4, Back::ONE_THREAD>(image, state, prefixes); }, are_rows);
     row(back, "tile-8192", [&] { launch<8, Back::ONE_THREAD>(image, state, prefixes); }, are_rows);
     row(back, "warp-wide-4096", best, are_rows);
+    row(back, "eight-blocks", [&] { launch<1, Back::ONE_THREAD, true, 8>(image, state, prefixes); }, are_rows);
     back.print(arguments[1]);
 
     auto* counts = device_array<Count>(2 * PIXELS / SCAN_TILE);
-    launch<1, Back::COUNTED>(image, state, prefixes, false, counts);
+    launch<1, Back::COUNTED>(image, state, prefixes, counts);
     CHECK(cudaGetLastError());
     print_counts(to_host(counts, 2 * PIXELS / SCAN_TILE));
 
@@ -375,7 +181,7 @@ int main(int, char** arguments)
     const auto pairs = thrust::make_transform_iterator(image, PixelAndSquare());
     const auto both_to = thrust::make_zip_iterator(prefixes, squares_to);
     const auto rows = thrust::make_transform_iterator(thrust::make_counting_iterator(0), RowOf());
-    // All of CUB's calls fit this much memory for themselves. If one did not, it would fail.
+    // Temporary storage. A call that needs more than 64 MiB returns an error.
     size_t bytes = 64 << 20;
     void* memory = device_array<char>(bytes);
 

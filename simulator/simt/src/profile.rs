@@ -67,6 +67,15 @@ impl Profile {
 const PROFILES: &[Profile] = &[
     H200,
     Profile {
+        name: "h100",
+        product: "NVIDIA H100 80GB HBM3",
+        memory_clock_khz: 2_619_000,
+        memory_bus_bits: 5120,
+        memory_bytes: 85_017_493_504,
+        l2_bytes: 50 << 20,
+        ..H200
+    },
+    Profile {
         name: "a100",
         product: "NVIDIA A100-SXM4-40GB",
         compute_capability: (8, 0),
@@ -222,6 +231,7 @@ mod tests {
         // Two transfers per clock. Published, in GB/s.
         for (name, published) in [
             ("h200", 4800.0),
+            ("h100", 3350.0),
             ("a100", 1555.0),
             ("rtx4090", 1008.0),
             ("t4", 320.0),
