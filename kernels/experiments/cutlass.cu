@@ -5,7 +5,7 @@
 //     cublas-tf32         cublasGemmEx as in chapter 06: the link to the records cublaslt-*
 //     cutlass-tf32        CUTLASS 3 for sm_90, wgmma and TMA, made by its CollectiveBuilder: tiles of 128 x 256 x 32, two blocks in a
 //                         cluster, two warpgroups of consumers per tile (cooperative). `b` is stored column by column ("TN").
-//     cutlass-tf32-nn     the same for `b` stored row by row, which is the chapter's problem
+//                         There is no row for `b` stored row by row: wgmma reads factors of tf32 along `k` only.
 //     cutlass-3xtf32      three products for about the accuracy of f32, as `tensor-3xtf32` of the chapter. CUTLASS 2 for sm_80:
 //                         mma.sync, tiles of 128 x 128 x 16, three stages. `b` is stored column by column.
 //     cutlass-3xtf32-nn   the same for `b` stored row by row
@@ -63,25 +63,21 @@ using Epilogue = cutlass::epilogue::collective::CollectiveBuilder<
     cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, Tile, Cluster, cutlass::epilogue::collective::EpilogueTileAuto, float, float, void,
     RowByRow, ALIGNMENT, float, RowByRow, ALIGNMENT, cutlass::epilogue::TmaWarpSpecializedCooperative>::CollectiveOp;
 using Stages = cutlass::gemm::collective::StageCountAutoCarveout<static_cast<int>(sizeof(Epilogue::SharedStorage))>;
-using MainloopTn = cutlass::gemm::collective::CollectiveBuilder<
+using Mainloop = cutlass::gemm::collective::CollectiveBuilder<
     cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, float, RowByRow, ALIGNMENT, float, ColumnByColumn, ALIGNMENT, float, Tile, Cluster,
     Stages, cutlass::gemm::KernelTmaWarpSpecializedCooperative>::CollectiveOp;
-using MainloopNn = cutlass::gemm::collective::CollectiveBuilder<
-    cutlass::arch::Sm90, cutlass::arch::OpClassTensorOp, float, RowByRow, ALIGNMENT, float, RowByRow, ALIGNMENT, float, Tile, Cluster,
-    Stages, cutlass::gemm::KernelTmaWarpSpecializedCooperative>::CollectiveOp;
-using KernelTn = cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, MainloopTn, Epilogue>;
-using KernelNn = cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, MainloopNn, Epilogue>;
+using Kernel = cutlass::gemm::kernel::GemmUniversal<cute::Shape<int, int, int, int>, Mainloop, Epilogue>;
 
 template <class Stride> Stride packed() { return cutlass::make_cute_packed_stride(Stride{}, cute::make_shape(N, N, 1)); }
 
 // f32 numbers as factors of tf32 products.
-template <class Kernel> std::function<void()> tf32(const float* a, const float* b, float* c)
+std::function<void()> tf32(const float* a, const float* b, float* c)
 {
     return prepared<cutlass::gemm::device::GemmUniversalAdapter<Kernel>>(
         {cutlass::gemm::GemmUniversalMode::kGemm,
          {N, N, N, 1},
-         {a, packed<typename Kernel::StrideA>(), b, packed<typename Kernel::StrideB>()},
-         {{1.0f, 0.0f}, nullptr, {}, c, packed<typename Kernel::StrideD>()}});
+         {a, packed<Kernel::StrideA>(), b, packed<Kernel::StrideB>()},
+         {{1.0f, 0.0f}, nullptr, {}, c, packed<Kernel::StrideD>()}});
 }
 
 // Each factor is the sum of two tf32 numbers, and three of the four products are added up.
@@ -113,8 +109,7 @@ int main(int count, char** arguments)
     const auto rival = [&] { cublas.multiply(N, a, b, c, CUBLAS_COMPUTE_32F_FAST_TF32); };
 
     row("cublas-tf32", Arithmetic::TF32, rival, cublas.version());
-    row("cutlass-tf32", Arithmetic::TF32, tf32<KernelTn>(a, b_transposed, c), version);
-    row("cutlass-tf32-nn", Arithmetic::TF32, tf32<KernelNn>(a, b, c), version);
+    row("cutlass-tf32", Arithmetic::TF32, tf32(a, b_transposed, c), version);
     row("cutlass-3xtf32", Arithmetic::THREE_TF32, three_tf32<ColumnByColumn>(a, b_transposed, c), version);
     row("cutlass-3xtf32-nn", Arithmetic::THREE_TF32, three_tf32<RowByRow>(a, b, c), version);
     row("cublas-tf32-again", Arithmetic::TF32, rival, cublas.version());

@@ -6,6 +6,7 @@ use crate::archive::files_below;
 use crate::chapters::with_chapter;
 use crate::digests::Kernels;
 use crate::manifest::{Entry, Manifest, short};
+use crate::rerun::EXPERIMENT;
 use crate::stale::Kept;
 use crate::{counts, listings};
 use anyhow::{Context, Result, anyhow, ensure};
@@ -79,7 +80,15 @@ fn check_entry(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
     ensure!(on_gpu == entry.model.is_some(), "a record of a GPU names its model, and no other does");
     match Kept::read(manifest, path)? {
         Kept::Results(record) => {
-            let (program, _) = entry.words();
+            let (program, arguments) = entry.words();
+            if program == EXPERIMENT {
+                ensure!(
+                    record.chapter == format!("{EXPERIMENT}-{}", arguments.join(" ")),
+                    "the record is one of {}",
+                    record.chapter
+                );
+                return Ok(());
+            }
             ensure!(record.chapter == program, "{program} does not make a record of {}", record.chapter);
             let stages = stages(entry)?;
             let names: Vec<&str> = record.stages.iter().map(|stage| stage.name.as_str()).collect();
@@ -95,9 +104,12 @@ fn check_entry(manifest: &Manifest, path: &str, entry: &Entry) -> Result<()> {
     }
 }
 
-/// Lists the stages that an entry's command runs, in table order.
+/// Lists the stages that an entry's command runs, in table order. An experiment has none.
 fn stages(entry: &Entry) -> Result<Vec<&'static str>> {
     let (program, arguments) = entry.words();
+    if program == EXPERIMENT {
+        return Ok(Vec::new());
+    }
     with_chapter!(program, chapter => cli::stages(chapter, &arguments).map_err(|problem| anyhow!("{program}: {problem}")))
 }
 

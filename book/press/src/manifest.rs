@@ -40,6 +40,8 @@ pub enum Needs {
     Ncu,
     /// A GPU, and `compute-sanitizer` of the CUDA toolkit.
     Sanitizer,
+    /// A GPU, and `nvcc` of the CUDA toolkit: a program of `kernels/experiments` is compiled and runs.
+    Nvcc,
     /// `nvdisasm` of the CUDA toolkit, and an NVRTC that makes machine code for compute capability 9.0. No GPU.
     Nvdisasm,
 }
@@ -52,6 +54,7 @@ impl Needs {
             Needs::Gpu => ("a GPU", None, true),
             Needs::Ncu => ("a GPU and Nsight Compute (`ncu`)", Some("ncu"), true),
             Needs::Sanitizer => ("a GPU and `compute-sanitizer` of the CUDA toolkit", Some("compute-sanitizer"), true),
+            Needs::Nvcc => ("a GPU and `nvcc` of the CUDA toolkit", Some("nvcc"), true),
             Needs::Nvdisasm => ("`nvdisasm` of the CUDA toolkit", Some("nvdisasm"), false),
         }
     }
@@ -79,6 +82,11 @@ impl Manifest {
         let here = std::env::current_dir()?;
         let root = here.ancestors().find(|folder| folder.join("book/records.toml").is_file());
         Self::read(root.context("run this in a checkout of the repository: there is no book/records.toml here or above")?)
+    }
+
+    /// Returns the path of the script that makes the records of experiments.
+    pub fn experiment(&self) -> PathBuf {
+        self.root.join("kernels/experiments/run")
     }
 
     /// Returns the path of a record on this machine.

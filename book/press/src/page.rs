@@ -297,7 +297,7 @@ mod tests {
             ("{{chart growth nvidia-h200/03-unroll over=outputs}}", "a curve takes three"),
             ("{{chart growth nvidia-h200/03-unroll over=taps y=tim}}", "nearest: time"),
             ("{{chart growth nvidia-h200/03-unroll over=taps stages=ftt}}", "nearest: fft"),
-            ("{{chart overview nvidia-h100}}", "no run with a ceiling"),
+            ("{{chart overview nvidia-a100}}", "no run with a ceiling"),
             ("{{diff a b/c d}}", "`->`"),
             ("{{diff a b -> c d}}", "the file of a is missing"),
             ("{{diff a b/c -> c d}}", "the parts of a are missing"),

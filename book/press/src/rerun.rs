@@ -195,8 +195,14 @@ fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     Ok((words, 2.0 + oracle + stages.sum::<f64>()))
 }
 
+/// The first word of commands that make the record of an experiment.
+pub const EXPERIMENT: &str = "experiment";
+
 /// Finds the program that a command names. If cargo started this program, cargo also builds and runs that one.
-fn program(name: &str) -> Result<Command> {
+fn program(manifest: &Manifest, name: &str) -> Result<Command> {
+    if name == EXPERIMENT {
+        return Ok(Command::new(manifest.experiment()));
+    }
     let ourselves = env::current_exe()?;
     if name == "book" {
         return Ok(Command::new(ourselves));
@@ -223,7 +229,7 @@ fn make(manifest: &Manifest, job: &Job, commit: &str) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let made = folder.path().join(path.file_name().context("a record has a file name")?);
     // It prints the table of the run, which does not belong on the standard output of this program.
-    let status = program(name)?
+    let status = program(manifest, name)?
         .args(arguments)
         .arg("--save")
         .arg(&made)
@@ -233,16 +239,15 @@ fn make(manifest: &Manifest, job: &Job, commit: &str) -> Result<()> {
         .with_context(|| format!("{name} does not start"))?;
     ensure!(status.success(), "the run failed ({status})");
     let text = fs::read_to_string(&made).context("the run saved nothing")?;
-    accept(manifest, job, &text)?;
-    Ok(file.finish(&text)?)
+    Ok(file.finish(&accept(manifest, job, text)?)?)
 }
 
-/// Refuses a record that cannot take the place of the old one.
-fn accept(manifest: &Manifest, job: &Job, text: &str) -> Result<()> {
+/// Refuses a record that cannot take the place of the old one. Returns the text to keep.
+fn accept(manifest: &Manifest, job: &Job, text: String) -> Result<String> {
     if !job.record.starts_with("results/") {
-        return Ok(());
+        return Ok(text);
     }
-    let new = Record::parse(text)?;
+    let new = Record::parse(&text)?;
     if let Some(model) = &job.entry.model {
         ensure!(new.device.name == *model, "the run was on an {}, and the record is one of an {model}", new.device.name);
     }
@@ -260,5 +265,5 @@ fn accept(manifest: &Manifest, job: &Job, text: &str) -> Result<()> {
     }
     let stale = Kernels::stored().stale_parts(&new);
     ensure!(stale.is_empty(), "{} was built of other kernels than this program; build both", job.entry.words().0);
-    Ok(())
+    Ok(new.to_json())
 }
