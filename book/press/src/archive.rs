@@ -145,7 +145,7 @@ impl Archive {
         Ok(Pair { measured, counted })
     }
 
-    /// Returns the pairs of all runs on a device whose counts can be scaled to their size.
+    /// Returns the pairs of all runs on a device whose counts scale.
     pub fn comparable_pairs(&self, device: &str) -> Vec<Pair<'_>> {
         let runs = self.runs_where(|run| run.device() == device);
         runs.into_iter().filter_map(|run| self.pair(run.name).ok()).filter(Pair::is_of_one_kind).collect()

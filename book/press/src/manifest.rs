@@ -60,6 +60,9 @@ impl Needs {
     }
 }
 
+/// The first word of commands that make the record of an experiment.
+pub const EXPERIMENT: &str = "experiment";
+
 impl Entry {
     /// Returns the program and its arguments.
     pub fn words(&self) -> (&str, Vec<&str>) {

@@ -19,7 +19,7 @@ use run::units;
 
 use crate::check::stale_parts;
 use crate::digests::Kernels;
-use crate::manifest::{Entry, Manifest, Needs, short};
+use crate::manifest::{EXPERIMENT, Entry, Manifest, Needs, short};
 use crate::stale::Kept;
 
 /// The records to make again.
@@ -194,9 +194,6 @@ fn estimate(manifest: &Manifest, record: &str) -> Result<(String, f64)> {
     let words = format!("{}; {} multiply-adds", sizes.collect::<Vec<_>>().join(", "), units::count(work.multiply_adds));
     Ok((words, 2.0 + oracle + stages.sum::<f64>()))
 }
-
-/// The first word of commands that make the record of an experiment.
-pub const EXPERIMENT: &str = "experiment";
 
 /// Finds the program that a command names. If cargo started this program, cargo also builds and runs that one.
 fn program(manifest: &Manifest, name: &str) -> Result<Command> {

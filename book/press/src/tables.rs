@@ -94,7 +94,9 @@ pub fn bounds(archive: &Archive, name: &str) -> Result<Shown> {
     Ok(Shown { table, notes, source })
 }
 
-/// Draws how near the rows of all runs on a device come to their bounds, for each part of the chip that bounds some of them.
+/// Draws how near all rows on a device come to their bounds.
+///
+/// There is a line for each part of the chip that bounds some of them.
 pub fn all_bounds(archive: &Archive, device: &str) -> Result<Shown> {
     let pairs = archive.comparable_pairs(device);
     ensure!(!pairs.is_empty(), "no run on {device} has counts of its size");
