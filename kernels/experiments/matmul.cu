@@ -10,7 +10,7 @@
 //                                        needs for tf32. Another problem than the chapter's.
 //     cublas-tf32-again                  the second row once more: how far rows differ without a reason
 //
-// The rows with cublasLt have a workspace of 64 MiB and the fastest of up to 16 algorithms from its heuristic, each of which is timed
+// The rows with cublasLt have a workspace of 64 MiB and the fastest of up to 16 algorithms (there were at most 8) from its heuristic, each of which is timed
 // briefly before. Standard error shows which one won.
 //
 //     nvcc -std=c++17 -O3 -arch=sm_90a matmul.cu -o matmul -lcublas -lcublasLt -lnvidia-ml

@@ -15,7 +15,8 @@
 //     warp-wide         For each sum, a warp looks back, 32 words at a time (Merrill and Garland, 2016).
 //     tile-2048, tile-4096, tile-8192  `one-thread` with larger tiles and more pixels per thread. A tile of 8192 is a whole row.
 //     warp-wide-4096    `warp-wide` with tiles of 4096
-//     eight-blocks      `one-thread` with at most 32 registers per thread, so eight blocks fit on a multiprocessor instead of six
+//     eight-blocks      `one-thread` with at most 32 registers per thread, so eight blocks fit on a multiprocessor instead of six.
+//                       The chapter's own PTX gets 32 registers from ptxas; nvcc gives `chapter` and `one-thread` 40.
 // The time of ready-aggregates minus that of stub is the cost of walking back over all tiles, without waiting. If one-thread takes much
 // longer than ready-aggregates, then waiting is expensive. (The walks of one-thread are shorter: they stop at the first prefix.)
 // After these rows, a run of one-thread that counts prints to standard error how often its look-backs waited, and where the clocks went.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 // 128 bits: opcode in 0-11, Rd in 16-23, Ra in 24-31, Rb or an immediate from 32, Rc in 64-71, barriers to wait for in 116-121,
 // `.reuse` of a, b and c in 122, 123 and 124. Checked with nvdisasm for sm_90a.
@@ -41,9 +42,9 @@ void no_reuse(Code& code)
     }
 }
 
-// Replaces the filter value of each FFMA by VALUE. LDS puts filter values, which have the same address in all lanes, and samples into
-// registers; the base register of its address (255: none, or a uniform one) tells which. The
-// samples' registers get `.reuse` where the next instruction multiplies the same sample.
+// Replaces the filter value of each FFMA by VALUE. Filter values and samples both come into registers by LDS. The address of a filter
+// value is the same for all lanes, so it has no lane's register as its base (255). Then sets `.reuse` for samples that the next
+// instruction multiplies, too.
 constexpr float VALUE = 3.0f;
 void filter_immediate(Code& code)
 {
@@ -53,7 +54,7 @@ void filter_immediate(Code& code)
             std::fill_n(holds_filter + i.d(), 4, i.a() == 255);
         } else if (i.opcode() == Instruction::FFMA) {
             if (holds_filter[i.a()] == holds_filter[i.b()]) {
-                std::fprintf(stderr, "cannot tell which operand is the filter value\n");
+                std::fprintf(stderr, "filter_immediate: an FFMA has no operand, or two, that LDS loaded from the filter\n");
                 std::exit(1);
             }
             uint32_t bits;
@@ -92,15 +93,45 @@ void choose_registers(Code& code, int a, int b, bool reuse)
     }
 }
 
+template <class T> T value_at(const std::vector<char>& bytes, uint64_t offset)
+{
+    T value;
+    std::memcpy(&value, &bytes[offset], sizeof value);
+    return value;
+}
+
+// Returns the cubin that nvcc has put into the program: an ELF file in an ELF file, for machine 190. In an ELF file, the offsets of the
+// program headers and the section headers are in bytes 32 and 40, and their numbers in 56 and 60. A cubin ends with one of them.
+std::vector<char> own_cubin()
+{
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    const std::vector<char> program((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const char magic[] = {0x7f, 'E', 'L', 'F'}, name[] = ".text.multiply_adds";
+    for (auto found = program.begin() + 1; (found = std::search(found, program.end(), magic, magic + 4)) != program.end(); ++found) {
+        const std::vector<char> rest(found, program.end());
+        if (rest.size() < 64 || value_at<uint16_t>(rest, 18) != 190) {
+            continue;
+        }
+        const uint64_t end = std::max(value_at<uint64_t>(rest, 32) + 56 * value_at<uint16_t>(rest, 56),
+                                      value_at<uint64_t>(rest, 40) + 64 * value_at<uint16_t>(rest, 60));
+        if (end <= rest.size() && std::search(rest.begin(), rest.begin() + end, name, name + sizeof name) != rest.begin() + end) {
+            return {rest.begin(), rest.begin() + end};
+        }
+    }
+    std::fprintf(stderr, "the program holds no readable cubin; compile with -no-compress for the architecture of this GPU\n");
+    std::exit(1);
+}
+
 // Loads the cubin with `patch` applied to the machine code of `name`, and prints what its FFMAs read.
 cudaLibrary_t load(std::vector<char> cubin, const std::string& row, const std::string& name, const Patch& patch)
 {
-    const auto at = [&](uint64_t offset, auto value) { std::memcpy(&value, &cubin[offset], sizeof value); return value; };
-    // ELF: the offset of the section headers is in byte 40, their number in 60, the index of the section with the names in 62.
-    const uint64_t sections = at(40, uint64_t()), names = at(sections + 64 * at(62, uint16_t()) + 24, uint64_t());
-    for (unsigned section = 0; section < at(60, uint16_t()); ++section) {
-        const uint64_t header = sections + 64 * section, offset = at(header + 24, uint64_t()), bytes = at(header + 32, uint64_t());
-        if (&cubin[names + at(header, uint32_t())] != ".text." + name) {
+    // Byte 62 has the index of the section with the names. A section's header has its name, its offset and its size in 0, 24 and 32.
+    const uint64_t sections = value_at<uint64_t>(cubin, 40);
+    const uint64_t names = value_at<uint64_t>(cubin, sections + 64 * value_at<uint16_t>(cubin, 62) + 24);
+    for (unsigned section = 0; section < value_at<uint16_t>(cubin, 60); ++section) {
+        const uint64_t header = sections + 64 * section;
+        const uint64_t offset = value_at<uint64_t>(cubin, header + 24), bytes = value_at<uint64_t>(cubin, header + 32);
+        if (&cubin[names + value_at<uint32_t>(cubin, header)] != ".text." + name) {
             continue;
         }
         Code code(bytes / sizeof(Instruction));

@@ -1,10 +1,10 @@
-// Two questions about chapter 03, from `longer-runs` and `three-operands`. Kernels run from a cubin, some with patched machine code.
+// Two questions about chapter 03, from `longer-runs` and `three-operands`. Some kernels run with patched machine code.
 //
 // instruction-cache: is the convolution with 28 outputs per thread slower if only its code is longer? All rows: 16,777,216 or
 // 294,912 outputs, 1024 taps, and for the smaller number four slices, without the kernel that adds them up.
 //   long-run-SIZE          the chapter's kernel
 //   unroll-N-SIZE          a loop with N copies of the chapter's loop body, N = 1 to 4. Each copy has its own count and branch, so all
-//                          four execute the same work, with the same 72 registers. Only the code gets longer, by 15,040 bytes per copy.
+//                          four execute the same work, with the same 72 registers. Only the code gets longer, by 15 KB per copy.
 //   unroll-1-blocks-B      one copy, with at most B resident blocks: 10 with 96 registers per thread, 8 with 128
 //
 // register-banks: does it take time to read three registers, or several from one bank?
@@ -24,24 +24,16 @@
 // it is as slow as loads-register, and no-loads-register-blocks-17 is fast.
 //
 // Compile: nvcc -std=c++17 -O3 -arch=sm_90a unroll.cu -o unroll -lnvidia-ml
-//          nvcc -std=c++17 -O3 -arch=sm_90a -cubin unroll.cu -o unroll.cubin
-// Run:     ./unroll FOLDER      It reads ./unroll.cubin and prints what the FFMAs of each kernel read after its patch.
-// Look:    PATCHED=1 ./unroll FOLDER writes ROW.cubin for each row; then nvdisasm ROW.cubin.
+// Run:     ./unroll FOLDER      It prints what the FFMAs of each kernel read after its patch.
+// Look:    PATCHED=1 ./unroll FOLDER writes ROW.cubin for each row; then cuobjdump -sass ROW.cubin.
 //          ncu --metrics smsp__average_warps_issue_stalled_no_instruction_per_issue_active.ratio -k regex:copies ./unroll FOLDER
 #include "measure.cuh"
 #include "unroll-kernels.cuh"
 #include "unroll-patch.cuh"
 
-#include <iterator>
-
 int main(int count, char** arguments)
 {
-    std::ifstream file(std::string(arguments[0]) + ".cubin", std::ios::binary);
-    const std::vector<char> cubin((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (cubin.empty()) {
-        std::fprintf(stderr, "cannot read %s.cubin; compile it as the first comment in unroll.cu says\n", arguments[0]);
-        return 1;
-    }
+    const std::vector<char> cubin = own_cubin();
     const char* folder = count > 1 ? arguments[1] : nullptr;
 
     // Small integers, so that every sum is exact in any order.

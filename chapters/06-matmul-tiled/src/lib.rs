@@ -80,7 +80,7 @@ const LESSON: &[Comparison<Matmul>] = &[
     Comparison::counts(REGISTER_TILE, VECTOR, Measure::SharedRequests).because("Each load brings four numbers."),
     Comparison::times(NAIVE, slices::BY_SIZE).because("It loads less per multiply-add, and waits for fewer loads."),
     Comparison::times(rival::CUBLAS, slices::BY_SIZE)
-        .because("At this size, the choice of tile and slices is better than the library's."),
+        .because("At this size, the choice of tile and slices is better than what the library chooses by itself."),
 ];
 
 /// Three loops, row by row, on all cores.
