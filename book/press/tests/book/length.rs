@@ -9,7 +9,7 @@ use workshop::Exercise;
 const WORDS: usize = 900;
 
 /// Pages to look things up in. They may be longer.
-const REFERENCE: [&str; 20] = [
+const REFERENCE: [&str; 21] = [
     "SUMMARY",
     "architecture",
     "ci",
@@ -20,6 +20,7 @@ const REFERENCE: [&str; 20] = [
     "glossary",
     "how-a-gpu-executes",
     "instructions",
+    "libraries",
     "originals",
     "profiles",
     "progress",
