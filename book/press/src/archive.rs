@@ -139,16 +139,23 @@ impl Archive {
     /// the teaching size.
     pub fn pair(&self, name: &str) -> Result<Pair<'_>> {
         let measured = self.run(name)?;
-        let device = measured.device().strip_prefix("nvidia-").with_context(|| format!("{name} is not a run on a GPU"))?;
-        let counted = format!("sim-{device}/{}", measured.record.chapter);
-        let counted = self.run(&format!("{counted}.seed")).or_else(|_| self.run(&counted))?;
-        Ok(Pair { measured, counted })
+        let counted = self.counted(&measured).with_context(|| format!("{name} is not a run on a GPU whose stages were counted"))?;
+        Ok(Pair { measured, counted: self.used(counted) })
+    }
+
+    /// Returns the counts of a measured run without noting their use.
+    fn counted(&self, measured: &Run<'_>) -> Option<Run<'_>> {
+        let counted = format!("sim-{}/{}", measured.device().strip_prefix("nvidia-")?, measured.record.chapter);
+        let (name, record) = [format!("{counted}.seed"), counted].iter().find_map(|name| self.runs.get_key_value(name))?;
+        Some(Run { name, record, is_stale: self.is_stale })
     }
 
     /// Returns the pairs of all runs on a device whose counts scale.
     pub fn comparable_pairs(&self, device: &str) -> Vec<Pair<'_>> {
-        let runs = self.runs_where(|run| run.device() == device);
-        runs.into_iter().filter_map(|run| self.pair(run.name).ok()).filter(Pair::is_of_one_kind).collect()
+        let is_comparable = |run: &Run<'_>| {
+            run.device() == device && self.counted(run).is_some_and(|counted| Pair { measured: *run, counted }.is_of_one_kind())
+        };
+        self.runs_where(is_comparable).into_iter().filter_map(|run| self.pair(run.name).ok()).collect()
     }
 
     /// Returns every chapter's pair, measured on a device at headline size.
