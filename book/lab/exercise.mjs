@@ -247,7 +247,8 @@ class Kernel extends Exercise {
   /** Compiles the forms that the check needs. */
   async compiled(text, name, signal) {
     const { compileCuda } = await import("./compiler.mjs");
-    const { architecture } = this.data.manifest.kernel;
+    const { epilogue, manifest } = this.data;
+    const { architecture } = manifest.kernel;
     const forms = {};
     for (const form of ["optimized", "plain", ...(text.includes("printf") ? ["quiet"] : [])]) {
       const start = performance.now();
@@ -255,7 +256,7 @@ class Kernel extends Exercise {
         if (!signal.aborted) this.status.textContent = words;
       };
       try {
-        const { ptx, remarks } = await unlessCanceled(compileCuda(text, { name, form, architecture, progress: say }), signal);
+        const { ptx, remarks } = await unlessCanceled(compileCuda(text + epilogue, { name, form, architecture, progress: say }), signal);
         forms[form] = { ptx, remarks };
       } catch (error) {
         if (signal.aborted || !COMPLAINT.test(error.message)) throw error;

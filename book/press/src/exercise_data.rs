@@ -34,6 +34,8 @@ fn write_chapter<W: Workload>(folder: &Path, program: &Path, chapter: &Chapter<W
             "starter": text(Version::Starter)?,
             "solution": text(Version::Solution)?,
             "manifest": exercise.manifest,
+            // Lines for the end of the text that is compiled.
+            "epilogue": exercise.manifest.epilogue(),
             // The right numbers, if it asks for some.
             "counted": exercise.manifest.predict.as_ref().map_or(Ok(Vec::new()), |_| of_process(program, &exercise))?,
         });

@@ -12,18 +12,32 @@ pub fn random(random: &Random, seed: u64) -> Result<Vec<String>, String> {
     (0..random.count).map(|_| fill(&random.size, &random.edges, &mut generator)).collect()
 }
 
-/// Replaces each `{lowest..highest}` with a number.
+/// Chooses one size, the same for the same seed.
+pub fn one(size: &str, seed: u64) -> Result<String, String> {
+    fill(size, &[], &mut ChaCha8Rng::seed_from_u64(seed))
+}
+
+/// Replaces each `{lowest..highest}` with a number. `{lowest..highest*unit+offset}` is so many units, and the offset.
 fn fill(size: &str, edges: &[u32], generator: &mut ChaCha8Rng) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = size;
     while let Some((before, after)) = rest.split_once('{') {
         let (range, after) = after.split_once('}').ok_or_else(|| format!("`{size}`: a range has no `}}`"))?;
-        let ends = range.split_once("..").and_then(|(lowest, highest)| Some((lowest.parse().ok()?, highest.parse().ok()?)));
-        let Some((lowest, highest)) = ends.filter(|(lowest, highest)| lowest <= highest) else {
-            return Err(format!("`{size}`: `{range}` is not a range; write {{lowest..highest}}"));
+        let (product, offset) = range.split_once('+').unwrap_or((range, "0"));
+        let (ends, unit) = product.split_once('*').unwrap_or((product, "1"));
+        let (lowest, highest) = ends.split_once("..").unwrap_or_default();
+        let (Ok(lowest), Ok(highest), Ok(unit), Ok(offset)) =
+            (lowest.parse(), highest.parse(), unit.parse::<u32>(), offset.parse::<u32>())
+        else {
+            return Err(format!(
+                "`{size}`: `{range}` is not a range; write {{lowest..highest}} or {{lowest..highest*unit+offset}}"
+            ));
         };
+        if lowest > highest {
+            return Err(format!("`{size}`: the range `{range}` ends before it begins"));
+        }
         filled += before;
-        filled += &number(lowest, highest, edges, generator).to_string();
+        filled += &(unit * number(lowest, highest, edges, generator) + offset).to_string();
         rest = after;
     }
     Ok(filled + rest)
@@ -62,8 +76,15 @@ mod tests {
     }
 
     #[test]
+    fn a_range_with_a_unit_gives_its_multiples() {
+        let sizes: Vec<String> = (0..40).map(|seed| one("{3..5*256+1}x9", seed).unwrap()).collect();
+        assert!(["769x9", "1025x9", "1281x9"].iter().all(|size| sizes.iter().any(|drawn| drawn == size)));
+        assert!(sizes.iter().all(|size| ["769x9", "1025x9", "1281x9"].contains(&size.as_str())));
+    }
+
+    #[test]
     fn malformed_ranges_are_named() {
-        for size in ["{1..", "{9..1}", "{a..b}"] {
+        for size in ["{1..", "{9..1}", "{a..b}", "{1..2*x}"] {
             let ranges = Random { count: 1, size: size.to_owned(), edges: Vec::new() };
             assert!(random(&ranges, 0).unwrap_err().contains(size));
         }

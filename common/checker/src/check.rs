@@ -3,17 +3,18 @@
 //!
 //! The first defect ends the check, because the rest would only repeat it.
 
-use simt::{Finding, FindingKind, WarpOrder};
+use simt::{Dim3, Finding, FindingKind, WarpOrder, landmarks};
 use workloads::failure::Failure;
 use workloads::{Arithmetic, Problem};
 
 use crate::cases;
-use crate::device::{Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
+use crate::compiled;
+use crate::device::{Compiled, Device, Form, Launch, Ran, Stored, Uncompiled, Value};
 use crate::manifest::{Cases, Extent, Kernel, Manifest, Target};
-use crate::text::{constant, unrollable_loop};
+use crate::text::{has_word, unrollable_loop};
 
-/// Orders of warps in which a kernel must give the same bits.
-const ORDERS: [WarpOrder; 3] = [WarpOrder::Ascending, WarpOrder::Descending, WarpOrder::Shuffled(13)];
+/// Other orders of warps than by number. A kernel must give the same bits in each.
+const ORDERS: [WarpOrder; 2] = [WarpOrder::Descending, WarpOrder::Shuffled(13)];
 
 /// Most instructions that an unoptimized kernel executes, relative to an optimized one.
 const PLAIN: u64 = 16;
@@ -27,6 +28,15 @@ const GARBAGE: u32 = 0x7fff_ffff;
 /// Limits on a block's warp instructions: a base at any size, and an addition for each multiply-add of a warp in its share of the result. A
 /// kernel whose threads share the work needs fewer by far.
 const FUEL: [u64; 2] = [1 << 18, 200];
+
+/// Most instructions of a large size relative to its share. With one output, most of a block's threads work for none.
+const IDLE: u64 = 32;
+
+/// Most blocks of a large grid that all run.
+const MOST_BLOCKS: u64 = 64;
+
+/// Most outputs of a large grid where blocks cannot be chosen.
+const MOST_OUTPUTS: usize = 1 << 28;
 
 /// The result of a check of a kernel that passes.
 #[derive(Clone, Debug)]
@@ -57,10 +67,26 @@ pub enum Rejection {
     DependsOnOrder { at: String, index: usize, values: [f32; 2] },
     /// It is right only if a variable that is not set holds zero.
     UsesUnset { at: String, failure: Failure },
+    /// A block of a large grid does not store what is its own.
+    FailsInBlock { at: String, right: usize, block: Dim3, blocks: u64, reason: InBlock },
+    /// It reads this register, in which a run differs from the next.
+    ReadsSurroundings { register: &'static str },
+    /// It changes this variable of its module.
+    KeepsState { variable: String },
     /// The loop of this line may be unrolled by the compiler.
     NotByHand { line: usize },
     /// It is right, but misses a target. The warnings are those of the first size with any.
     Misses { right: usize, target: Target, counted: f64, arithmetic: Arithmetic, warnings: Vec<Finding> },
+}
+
+/// The defect of a block's outputs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the comments of the variants name the fields")]
+pub enum InBlock {
+    /// It stores so many outputs, of its share.
+    Stores { outputs: usize, share: usize },
+    /// It stores a wrong value.
+    Wrong { index: usize, got: f32, expected: f64 },
 }
 
 /// A learner's file.
@@ -133,6 +159,8 @@ enum Way<'a, F> {
     Plain(&'a F, u32),
     /// Without what it prints.
     Quiet(&'a F),
+    /// As the compiler makes it, with time for threads that work for no output.
+    Large,
 }
 
 struct Attempt<'a, P: Problem, D: Device<P>> {
@@ -144,32 +172,41 @@ struct Attempt<'a, P: Problem, D: Device<P>> {
     optimized: D::Function,
     /// Size in bytes of each of the kernel's parameters.
     parameters: Vec<u64>,
+    /// The constants that the launch depends on.
+    constants: Vec<(&'a str, u32)>,
     /// The compiler's remarks about the text.
     remarks: String,
 }
 
 impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
     fn prepare(device: &'a D, task: Task<'a>) -> Result<Self, Stop<D::Error>> {
-        let Task { manifest, starter, text: Text { text, .. } } = task;
+        let Task { manifest, starter, text: Text { text, path, .. } } = task;
         let (Some(kernel), Some(cases)) = (&manifest.kernel, &manifest.cases) else {
             return Err(Stop::Unusable("it has no kernel to check".to_owned()));
         };
-        if kernel.unrolled_by_hand
-            && let Some(line) = unrollable_loop(text, starter)
-        {
-            return Err(Rejection::NotByHand { line }.into());
+        if let Some(name) = manifest.constants().into_iter().find(|name| !has_word(text, name)) {
+            let reason = format!("the launch needs a line `constexpr unsigned {name} = …;`, and there is no such line");
+            return Err(cannot_be_launched(reason));
         }
         let Compiled { ptx, remarks } = compile(device, Form::Optimized)?;
-        let parameters = {
+        let (parameters, constants) = {
             let module = ptx::parse(&ptx).map_err(|error| cannot_be_launched(error.to_string()))?;
-            let Some(compiled) = module.kernel(&kernel.name) else {
+            let Some(entry) = module.kernel(&kernel.name) else {
                 let name = &kernel.name;
                 return Err(cannot_be_launched(format!("there is no kernel `extern \"C\" __global__ void {name}(…)` in it")));
             };
-            compiled.params.iter().filter_map(|parameter| parameter.bytes).collect()
+            if let Some(register) = compiled::surroundings(&ptx) {
+                return Err(Rejection::ReadsSurroundings { register }.into());
+            }
+            if kernel.unrolled_by_hand
+                && let Some(line) = unrollable_loop(text, starter, &compiled::loops(&module, path))
+            {
+                return Err(Rejection::NotByHand { line }.into());
+            }
+            (entry.params.iter().filter_map(|parameter| parameter.bytes).collect(), compiled::constants(manifest, &module))
         };
         let optimized = device.load(&ptx, &kernel.name).map_err(cannot_be_launched)?;
-        Ok(Self { device, manifest, text, kernel, cases, optimized, parameters, remarks })
+        Ok(Self { device, manifest, text, kernel, cases, optimized, parameters, constants, remarks })
     }
 
     /// Compiles another form of the kernel. Most wrong kernels are rejected before one is needed.
@@ -180,8 +217,10 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
     fn run_all(&self, seed: u64) -> Result<Passed, Stop<D::Error>> {
         let random = cases::random(&self.cases.random, seed).map_err(Stop::Unusable)?;
         let (mut right, mut warnings, mut small) = (0, Vec::new(), Vec::new());
-        for case in self.cases.fixed.iter().chain(&random) {
-            let (problem, ran) = self.run_in_orders(case, seed, right)?;
+        // A random size runs in one other order, and the next size in the other.
+        let random = random.iter().zip(ORDERS.chunks(1).cycle());
+        for (case, orders) in self.cases.fixed.iter().map(|case| (case, &ORDERS[..])).chain(random) {
+            let (problem, ran) = self.run_in_orders(case, seed, right, orders)?;
             if problem.work().multiply_adds <= MOST_PLAIN {
                 small.push(case);
             }
@@ -196,34 +235,83 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
                 self.run_plain(&plain, case, seed, right)?;
             }
         }
-        let (problem, mut ran) = self.run_in_orders(&self.cases.counted, seed, right)?;
         // What a kernel prints does not count.
-        if self.device.is_simulated() && self.text.contains("printf") {
-            ran = self.run(&self.cases.counted, seed, right, Way::Quiet(&self.function(Form::Quiet)?))?.1;
-        }
-        right += 1;
-        let arithmetic = problem.work().arithmetic;
-        let mut counted = Vec::new();
-        // A GPU counts nothing.
-        if let Some(counters) = &ran.counters {
+        let quiet = (self.device.is_simulated() && self.text.contains("printf")).then(|| self.function(Form::Quiet)).transpose()?;
+        let other = self.cases.counted_too.as_ref().map(|size| cases::one(size, seed)).transpose().map_err(Stop::Unusable)?;
+        let (mut counted, mut arithmetic, mut published) = (Vec::new(), P::ARITHMETIC, None);
+        for case in [&self.cases.counted].into_iter().chain(&other) {
+            let (problem, mut ran) = self.run(case, seed, right, Way::Optimized(WarpOrder::Ascending))?;
+            if let Some(quiet) = &quiet {
+                ran = self.run(case, seed, right, Way::Quiet(quiet))?.1;
+            }
+            right += 1;
+            let work = problem.work();
+            arithmetic = work.arithmetic;
+            let times = work.multiply_adds as f64 / *published.get_or_insert(work.multiply_adds) as f64;
+            // A GPU counts nothing.
+            let Some(counters) = &ran.counters else { continue };
             for target in &self.manifest.targets {
                 // Where there is nothing to divide by, there is nothing of it.
-                let count = target.measure.of(counters, problem.work()).unwrap_or(0.0);
-                if count > target.at_most {
-                    let target = target.clone();
+                let count = target.measure.of(counters, work).unwrap_or(0.0);
+                let at_most = if target.measure.is_total() { target.at_most * times } else { target.at_most };
+                if count > at_most {
+                    let target = Target { at_most, ..target.clone() };
                     return Err(Rejection::Misses { right, target, counted: count, arithmetic, warnings }.into());
                 }
                 counted.push(count);
             }
         }
+        counted.truncate(self.manifest.targets.len());
+        // A kernel that works too much would not get to the end of these.
+        for case in &self.cases.large {
+            right += usize::from(self.run_large(case, seed, right)?);
+        }
         Ok(Passed { sizes: right, counted, arithmetic, warnings, remarks: self.remarks.clone() })
     }
 
-    /// Runs at one size with the warps in each order; once on a GPU. The counts are those of the first.
-    fn run_in_orders(&self, case: &str, seed: u64, right: usize) -> Result<(P, Ran), Stop<D::Error>> {
+    /// Runs a large size once: all of it, or, of a grid with many blocks, those at which numbers get too large for their types. Returns false
+    /// if this device cannot.
+    fn run_large(&self, case: &str, seed: u64, right: usize) -> Result<bool, Stop<D::Error>> {
+        let problem = P::of_case(case, seed).map_err(|reason| Stop::Unusable(format!("case `{case}`: {reason}")))?;
+        let [[x, y, z], _] = self.shape(&problem)?;
+        let grid = Dim3::new(x, y, z);
+        let blocks = grid.volume();
+        if blocks <= MOST_BLOCKS {
+            return self.run(case, seed, right, Way::Large).map(|_| true);
+        }
+        let launch = self.launch(&problem, &Way::Large)?;
+        let Some(ran) = self.device.run_blocks(&self.optimized, &problem, &launch, &landmarks(grid)).map_err(Stop::Device)? else {
+            let affordable = !self.device.is_simulated() && problem.output_len() <= MOST_OUTPUTS;
+            return if affordable { self.run(case, seed, right, Way::Large).map(|_| true) } else { Ok(false) };
+        };
+        let fails = |failure| Rejection::Fails { at: problem.describe(), right, order: None, failure };
+        for Stored { block, outputs } in ran.map_err(fails)? {
+            let (indices, values): (Vec<usize>, Vec<f32>) = outputs.into_iter().unzip();
+            let compared = indices
+                .iter()
+                .zip(problem.expected_at(&indices))
+                .zip(values)
+                .map(|((index, expected), got)| (*index, expected, got));
+            let wrong = compared.into_iter().find(|(_, expected, got)| !expected.allows(*got, problem.allowance()));
+            // Where all blocks have equal shares, none may store less.
+            let all = problem.output_len() as u64;
+            let share = if all.is_multiple_of(blocks) { (all / blocks) as usize } else { 1 };
+            let reason = match wrong {
+                Some((index, expected, got)) => InBlock::Wrong { index, got, expected: expected.value },
+                None if indices.len() < share => InBlock::Stores { outputs: indices.len(), share },
+                None => continue,
+            };
+            let block = grid.index_of(block);
+            return Err(Rejection::FailsInBlock { at: problem.describe(), right, block, blocks, reason }.into());
+        }
+        Ok(true)
+    }
+
+    /// Runs at one size, first with the warps by number. Then in other orders; once on a GPU. The counts are those of the first.
+    fn run_in_orders(&self, case: &str, seed: u64, right: usize, orders: &[WarpOrder]) -> Result<(P, Ran), Stop<D::Error>> {
         let (problem, ran) = self.run(case, seed, right, Way::Optimized(WarpOrder::Ascending))?;
         if self.device.is_simulated() {
-            for order in &ORDERS[1..] {
+            for order in orders {
                 let output = self.run(case, seed, right, Way::Optimized(*order))?.1.output;
                 let first = &ran.output;
                 let differs = |(a, b): (&f32, &f32)| a.to_bits() != b.to_bits();
@@ -257,25 +345,49 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
     /// Runs at one size and returns the workload, too. The kernel was right at `right` sizes before.
     fn run(&self, case: &str, seed: u64, right: usize, way: Way<'_, D::Function>) -> Result<(P, Ran), Stop<D::Error>> {
         let problem = P::of_case(case, seed).map_err(|reason| Stop::Unusable(format!("case `{case}`: {reason}")))?;
-        let [grid, block] = self.shape(&problem)?;
-        let blocks = grid.iter().map(|&extent| u64::from(extent).max(1)).product::<u64>();
-        let share = FUEL[0] + FUEL[1] * problem.work().multiply_adds / (32 * blocks);
-        let (order, garbage, fuel, function) = match way {
-            Way::Optimized(order) => (order, 0, share, &self.optimized),
-            Way::Plain(plain, garbage) => (WarpOrder::Ascending, garbage, PLAIN * share, plain),
-            Way::Quiet(quiet) => (WarpOrder::Ascending, 0, share, quiet),
+        let launch = self.launch(&problem, &way)?;
+        let function = match way {
+            Way::Optimized(_) | Way::Large => &self.optimized,
+            Way::Plain(plain, _) => plain,
+            Way::Quiet(quiet) => quiet,
         };
-        let (values, shared_bytes) = (self.values(&problem)?, self.kernel.shared_bytes);
-        let launch = Launch { grid, block, shared_bytes, values, order, garbage, fuel };
         match self.device.run(function, &problem, &launch).map_err(Stop::Device)? {
             // Volatile accesses, and lanes of a warp that run in step by chance, leave the outputs right on this run.
-            Ok(ran) if !ran.warnings.iter().any(|finding| matches!(finding.kind, FindingKind::Race { .. })) => Ok((problem, ran)),
+            Ok(Ran { state: Some(variable), .. }) => Err(Rejection::KeepsState { variable }.into()),
+            Ok(ran) if !ran.warnings.iter().any(|finding| self.has_no_defined_result(finding)) => Ok((problem, ran)),
             outcome => {
                 let failure = outcome.map_or_else(|failure| failure, |ran| Failure::Defects(ran.warnings));
-                let order = (order != WarpOrder::Ascending).then_some(order);
+                let order = (launch.order != WarpOrder::Ascending).then_some(launch.order);
                 Err(Rejection::Fails { at: problem.describe(), right, order, failure }.into())
             }
         }
+    }
+
+    /// Returns true for a finding that may spoil other runs: a race of lanes in step or of volatile accesses; a
+    /// barrier in a branch that part of the block takes ("allowed in conditional code but only if the conditional evaluates identically
+    /// across the entire thread block", CUDA C++ Programming Guide, Synchronization Functions). A thread that has ended needs not arrive
+    /// ("reached by all non-exited threads", there, Independent Thread Scheduling), so that counts only where the task says so.
+    fn has_no_defined_result(&self, finding: &Finding) -> bool {
+        match finding.kind {
+            FindingKind::Race { .. } | FindingKind::DifferentBarriers { .. } => true,
+            FindingKind::EndedBeforeBarrier { .. } => self.kernel.barriers_for_all,
+            _ => false,
+        }
+    }
+
+    /// Returns the launch at a size.
+    fn launch(&self, problem: &P, way: &Way<'_, D::Function>) -> Result<Launch, Stop<D::Error>> {
+        let [grid, block] = self.shape(problem)?;
+        let blocks = grid.iter().map(|&extent| u64::from(extent).max(1)).product::<u64>();
+        let share = FUEL[0] + FUEL[1] * problem.work().multiply_adds / (32 * blocks);
+        let (order, garbage, fuel) = match *way {
+            Way::Optimized(order) => (order, 0, share),
+            Way::Plain(_, garbage) => (WarpOrder::Ascending, garbage, PLAIN * share),
+            Way::Quiet(_) => (WarpOrder::Ascending, 0, share),
+            Way::Large => (WarpOrder::Ascending, 0, IDLE * share),
+        };
+        let (values, shared_bytes) = (self.values(problem)?, self.kernel.shared_bytes);
+        Ok(Launch { grid, block, shared_bytes, values, order, garbage, fuel })
     }
 
     /// Returns the grid's blocks and a block's threads at a size.
@@ -300,7 +412,10 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
     fn extent(&self, extent: &Extent, size: &impl Fn(&str) -> Option<u32>) -> Result<u32, Stop<D::Error>> {
         match extent {
             Extent::Number(number) => Ok(*number),
-            Extent::Constant(name) => constant(self.text, name).map_err(cannot_be_launched),
+            Extent::Constant(name) => match self.constants.iter().find(|(known, _)| known == name) {
+                Some((_, value)) => Ok(*value),
+                None => Err(cannot_be_launched(format!("the launch needs the value of {name}, which is no constant"))),
+            },
             Extent::Cover { cover, by } => {
                 let whole = size(cover).ok_or_else(|| Stop::Unusable(format!("no size is named {cover}")))?;
                 match self.extent(by, size)? {

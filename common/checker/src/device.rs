@@ -87,8 +87,19 @@ pub struct Ran {
     pub counters: Option<Box<Counters>>,
     /// Findings that leave the output valid.
     pub warnings: Vec<Finding>,
+    /// The variable of the module that the kernel changed, if any. What a GPU's kernel changed is not known.
+    pub state: Option<String>,
     /// The median time, if the device was asked for it.
     pub median_ms: Option<f64>,
+}
+
+/// The outputs that one block of a grid stored.
+#[derive(Clone, Debug)]
+pub struct Stored {
+    /// The block's number in the grid.
+    pub block: u64,
+    /// The indices of the outputs, in ascending order, and the values there.
+    pub outputs: Vec<(usize, f32)>,
 }
 
 /// A compiler with a learner's text, and a device for the result.
@@ -110,4 +121,13 @@ pub trait Device<P: Problem> {
     /// Runs a kernel on a problem's inputs, and checks its output. Compares the output with the oracle, and the inputs with what
     /// they were. A fault of the kernel is in the inner result, and every other error in the outer one.
     fn run(&self, function: &Self::Function, problem: &P, launch: &Launch) -> Result<Result<Ran, Failure>, Self::Error>;
+
+    /// Runs some blocks of a kernel, each alone. `None` where that is impossible: on a GPU, or with too little memory.
+    fn run_blocks(
+        &self,
+        function: &Self::Function,
+        problem: &P,
+        launch: &Launch,
+        blocks: &[u64],
+    ) -> Result<Option<Result<Vec<Stored>, Failure>>, Self::Error>;
 }

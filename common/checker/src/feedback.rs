@@ -8,7 +8,7 @@ use simt::{Dim3, Finding, FindingKind, Location, Space};
 use workloads::failure::{Failure, Fault};
 use workloads::units::significant;
 
-use crate::check::{Passed, Rejection, Text};
+use crate::check::{InBlock, Passed, Rejection, Text};
 use crate::manifest::{Kind, Manifest, Target};
 use crate::text::paragraphs;
 
@@ -52,9 +52,32 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
             indented(&reasons(failure)),
             quoted(failure, text)
         ),
+        Rejection::FailsInBlock { at, right, block, blocks, reason } => {
+            let what = match reason {
+                InBlock::Stores { outputs: 0, .. } => format!("block {block} stores nothing"),
+                InBlock::Stores { outputs, share } => format!("block {block} stores {outputs} outputs, and its share is {share}"),
+                InBlock::Wrong { index, got, expected } => {
+                    format!("block {block} stores {got} in output[{index}], where {} belongs", *expected as f32)
+                }
+            };
+            format!(
+                "it is right at {right} smaller sizes, and wrong at {at}, with {blocks} blocks: {what}.\n\nOf so many blocks only some run: the \
+                 first, the last, and those next to powers of two. Does a number get too large for its type, or does a limit in the kernel \
+                 stop the block?"
+            )
+        }
+        Rejection::ReadsSurroundings { register } => format!(
+            "it reads {register}, the clock or the place where it runs. A kernel of an exercise computes its outputs from its inputs alone, so that \
+             every run gives the same."
+        ),
+        Rejection::KeepsState { variable } => format!(
+            "it changes the variable {variable}, which outlives the launch. A kernel of an exercise keeps nothing for the next launch: use a variable \
+             of the thread, or `__shared__` for one of the block."
+        ),
         Rejection::NotByHand { line } => format!(
-            "the loop of line {line} has no `#pragma unroll 1` before it:\n\n{}\nThe compiler would unroll it for you, and this exercise is about \
-             doing it by hand. Write the pragma directly before each of your loops, and leave those that are there.",
+            "the loop of line {line} has no `#pragma unroll 1` before it:\n\n{}\nThe compiler may unroll it for you, and this exercise is about \
+             doing it by hand. Write the pragma directly before each loop whose number of turns depends on a size. A loop over an array in \
+             registers needs none, if the compiler knows its number of turns and unrolls all of it.",
             source_line(text, *line)
         ),
         Rejection::Misses { right, target, counted, arithmetic, warnings } => {
@@ -102,7 +125,12 @@ pub fn lines(rejection: &Rejection, text: Text<'_>) -> Vec<u32> {
         }
         Rejection::Fails { failure, .. } | Rejection::UsesUnset { failure, .. } => named(failure, text),
         Rejection::NotByHand { line } => vec![*line as u32],
-        Rejection::CannotBeLaunched(_) | Rejection::DependsOnOrder { .. } | Rejection::Misses { .. } => Vec::new(),
+        Rejection::CannotBeLaunched(_)
+        | Rejection::DependsOnOrder { .. }
+        | Rejection::FailsInBlock { .. }
+        | Rejection::ReadsSurroundings { .. }
+        | Rejection::KeepsState { .. }
+        | Rejection::Misses { .. } => Vec::new(),
     }
 }
 

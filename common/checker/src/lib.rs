@@ -10,6 +10,7 @@
 //! - [`manifest`]: what an `exercise.toml` holds.
 //! - [`text`]: the solution, and the starter made from it.
 //! - [`cases`]: the sizes at which a kernel is checked.
+//! - [`compiled`]: what the compiler's output says about a kernel.
 //! - [`predict`]: what to say about predicted numbers.
 //! - [`device`]: what compiles and runs a kernel.
 //! - [`simulated`]: the simulator as such a device, without a driver.
@@ -18,6 +19,7 @@
 
 pub mod cases;
 pub mod check;
+pub mod compiled;
 pub mod device;
 pub mod feedback;
 pub mod manifest;

@@ -119,6 +119,9 @@ pub struct Kernel {
     /// True if each of the learner's loops must have `#pragma unroll 1` before it, so that the compiler unrolls none.
     #[serde(default)]
     pub unrolled_by_hand: bool,
+    /// True if each thread of a block must reach each barrier, also one that has nothing left to do.
+    #[serde(default)]
+    pub barriers_for_all: bool,
     /// The virtual architecture to compile it for.
     #[serde(default = "architecture")]
     pub architecture: String,
@@ -149,8 +152,15 @@ pub struct Cases {
     pub fixed: Vec<String>,
     /// Sizes that are different in each check.
     pub random: Random,
+    /// Large sizes, each of which runs once. Of a grid with many blocks, only some run.
+    #[serde(default)]
+    pub large: Vec<String>,
     /// The size at which the targets are checked.
     pub counted: String,
+    /// A size with ranges, from which each check draws another at which the same targets are checked. A count of all work may grow with
+    /// the work there.
+    #[serde(default)]
+    pub counted_too: Option<String>,
     /// The size at which the kernel is timed on a GPU.
     pub timed: String,
     /// The stage of the chapter to compare that time with.
@@ -181,7 +191,32 @@ pub struct Target {
     pub says: String,
 }
 
+/// The prefix of a constant of the launch in the compiler's output.
+pub(crate) const LAUNCH: &str = "launch_";
+
 impl Manifest {
+    /// Returns lines for the end of the learner's text. They make the compiler say what the constants of the launch are.
+    pub fn epilogue(&self) -> String {
+        let constant = |name: &str| format!("\nextern \"C\" __constant__ const unsigned {LAUNCH}{name} = {name};");
+        self.constants().into_iter().map(constant).collect()
+    }
+
+    /// Returns the names of the constants that the launch depends on.
+    pub fn constants(&self) -> Vec<&str> {
+        fn constant(extent: &Extent) -> Option<&str> {
+            match extent {
+                Extent::Number(_) => None,
+                Extent::Constant(name) => Some(name),
+                Extent::Cover { by, .. } => constant(by),
+            }
+        }
+        let mut names: Vec<&str> =
+            self.kernel.iter().flat_map(|kernel| kernel.grid.iter().chain(&kernel.block)).filter_map(constant).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
     /// Reads the text of an `exercise.toml`. The error says what is wrong, with the line if it is known.
     pub fn parse(text: &str) -> Result<Self, String> {
         let manifest: Self = toml::from_str(text).map_err(|error| error.to_string())?;

@@ -3,14 +3,20 @@
 use std::sync::Arc;
 
 use oracles::output::{Downloaded, poison};
-use simt::{Call, Dim3, Image, LaunchConfig, LaunchError, LaunchOptions, Memory, MemoryError, Module, Profile};
+use ptx::finding::AccessOp;
+use simt::{
+    Call, Dim3, Image, LaunchConfig, LaunchError, LaunchOptions, LaunchReport, Memory, MemoryError, Module, Profile, Space,
+};
 use workloads::Problem;
 use workloads::failure::{Failure, Fault, compared, without_defects};
 
-use crate::device::{Compilation, Device, Form, Launch, Ran, Value};
+use crate::device::{Compilation, Device, Form, Launch, Ran, Stored, Value};
 
 /// Bytes of device memory: as much as a module of WebAssembly can have besides everything else.
 const CAPACITY: u64 = 1 << 30;
+
+/// Bytes that the arrays of a huge grid may have. Only some of its blocks run.
+const MOST_ADDRESSES: u64 = 1 << 36;
 
 /// The GPU that is simulated: the same for everyone, so that counts are the same.
 const PROFILE: &str = "h200";
@@ -52,34 +58,10 @@ impl<P: Problem, E: From<MemoryError>, C: Fn(Form) -> Compilation<E>> Device<P> 
     }
 
     fn run(&self, function: &Function, problem: &P, launch: &Launch) -> Result<Result<Ran, Failure>, E> {
-        let memory = Memory::new(CAPACITY);
-        let image = Image::new(function.module.clone(), &memory)?;
-        let mut arrays = Vec::new();
-        for (name, bytes) in problem.inputs() {
-            let address = memory.allocate(bytes.len() as u64, Some(name))?;
-            memory.write(address, bytes)?;
-            arrays.push((name, address));
-        }
-        let inputs = arrays.len();
+        let device = Prepared::new(function, problem, launch, CAPACITY)?;
         let mut output: Vec<u8> = poison(problem.output_len()).into_iter().flat_map(f32::to_le_bytes).collect();
-        let place = memory.allocate(output.len() as u64, Some(if let [only] = problem.outputs() { only } else { "the output" }))?;
-        memory.write(place, &output)?;
-        let each = output.len() / problem.outputs().len();
-        arrays.extend(problem.outputs().iter().enumerate().map(|(at, name)| (*name, place + (at * each) as u64)));
-
-        let [grid, block] = [launch.grid, launch.block].map(|[x, y, z]| Dim3::new(x, y, z));
-        let config = LaunchConfig { grid, block, dynamic_shared_bytes: launch.shared_bytes };
-        let options = LaunchOptions {
-            fuel: launch.fuel,
-            workers: self.workers,
-            warp_order: launch.order,
-            garbage: launch.garbage,
-            ..LaunchOptions::default()
-        };
-        let parameters = parameters(&image, &function.kernel, &launch.values, &arrays);
-        let profile = Profile::named(PROFILE).expect("the simulator has this profile");
-        let call = Call { kernel: &function.kernel, config, params: &parameters };
-        let report = match simt::launch(&memory, &image, call, profile, &options) {
+        device.memory.write(device.output, &output)?;
+        let report = match device.launch(self.options(launch)) {
             Ok(report) => report,
             Err(error) => {
                 (self.print)(error.printed());
@@ -90,21 +72,136 @@ impl<P: Problem, E: From<MemoryError>, C: Fn(Form) -> Compilation<E>> Device<P> 
         if let Err(failure) = without_defects(&report.findings) {
             return Ok(Err(failure));
         }
-        memory.read(place, &mut output)?;
+        device.memory.read(device.output, &mut output)?;
         let values = output.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().expect("four bytes"))).collect();
         let got = Downloaded { values, breach: None };
         if let Err(mismatch) = compared(problem, &got, problem.allowance()) {
             return Ok(Err(Failure::Mismatch(mismatch).beside(report.findings)));
         }
-        for ((_, expected), (_, address)) in problem.inputs().into_iter().zip(&arrays[..inputs]) {
+        for ((_, expected), (_, address)) in problem.inputs().into_iter().zip(&device.arrays) {
             let mut now = vec![0; expected.len()];
-            memory.read(*address, &mut now)?;
+            device.memory.read(*address, &mut now)?;
             if now != expected {
                 return Ok(Err(Failure::InputsChanged.beside(report.findings)));
             }
         }
+        let state = device.changed_variable()?;
         let (counters, warnings) = (Some(Box::new(report.counters)), report.findings);
-        Ok(Ok(Ran { output: got.values, counters, warnings, median_ms: None }))
+        Ok(Ok(Ran { output: got.values, counters, warnings, state, median_ms: None }))
+    }
+
+    fn run_blocks(
+        &self,
+        function: &Function,
+        problem: &P,
+        launch: &Launch,
+        blocks: &[u64],
+    ) -> Result<Option<Result<Vec<Stored>, Failure>>, E> {
+        let bytes = problem.inputs().iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>() + 4 * problem.output_len() as u64;
+        // Pages of an output are the host's only once they are written.
+        let most = if cfg!(target_pointer_width = "64") { MOST_ADDRESSES } else { CAPACITY };
+        if bytes > most {
+            return Ok(None);
+        }
+        let Ok(device) = Prepared::new(function, problem, launch, 2 * most) else { return Ok(None) };
+        let (start, end) = (device.output, device.output + 4 * problem.output_len() as u64);
+        let [x, y, z] = launch.grid;
+        let grid = Dim3::new(x, y, z);
+        let mut stored = Vec::new();
+        for &block in blocks {
+            let options = LaunchOptions { blocks: Some([block].into()), trace: Some(grid.index_of(block)), ..self.options(launch) };
+            let report = match device.launch(options) {
+                Ok(report) => report,
+                Err(error) => return Ok(Some(Err(fault(error)))),
+            };
+            if let Err(failure) = without_defects(&report.findings) {
+                return Ok(Some(Err(failure)));
+            }
+            let mut indices = Vec::new();
+            for touched in report.touched.iter().filter(|touched| touched.op != AccessOp::Load) {
+                if touched.address < start || touched.address + touched.bytes > end {
+                    return Ok(Some(Err(Failure::InputsChanged)));
+                }
+                let offset = touched.address - start;
+                indices.extend((offset / 4..(offset + touched.bytes).div_ceil(4)).map(|index| index as usize));
+            }
+            indices.sort_unstable();
+            indices.dedup();
+            let mut word = [0; 4];
+            let mut value =
+                |index: usize| device.memory.read(start + 4 * index as u64, &mut word).map(|()| f32::from_le_bytes(word));
+            let outputs = indices.into_iter().map(|index| Ok((index, value(index)?))).collect::<Result<_, MemoryError>>()?;
+            stored.push(Stored { block, outputs });
+        }
+        Ok(Some(Ok(stored)))
+    }
+}
+
+impl<C> Simulated<C> {
+    fn options(&self, launch: &Launch) -> LaunchOptions {
+        LaunchOptions {
+            fuel: launch.fuel,
+            workers: self.workers,
+            warp_order: launch.order,
+            garbage: launch.garbage,
+            ..LaunchOptions::default()
+        }
+    }
+}
+
+/// A kernel in a memory of its own, with inputs and outputs.
+struct Prepared<'f> {
+    memory: Memory,
+    image: Image,
+    kernel: &'f str,
+    config: LaunchConfig,
+    parameters: Vec<u8>,
+    /// The addresses of the inputs, and then of the outputs, by name.
+    arrays: Vec<(&'static str, u64)>,
+    /// Where the outputs begin, one array after the other.
+    output: u64,
+}
+
+impl<'f> Prepared<'f> {
+    fn new<P: Problem>(function: &'f Function, problem: &P, launch: &Launch, capacity: u64) -> Result<Self, MemoryError> {
+        let memory = Memory::new(capacity);
+        let image = Image::new(function.module.clone(), &memory)?;
+        let mut arrays = Vec::new();
+        for (name, bytes) in problem.inputs() {
+            let address = memory.allocate(bytes.len() as u64, Some(name))?;
+            memory.write(address, bytes)?;
+            arrays.push((name, address));
+        }
+        let name = if let [only] = problem.outputs() { only } else { "the output" };
+        let output = memory.allocate(4 * problem.output_len() as u64, Some(name))?;
+        let each = 4 * (problem.output_len() / problem.outputs().len());
+        arrays.extend(problem.outputs().iter().enumerate().map(|(at, name)| (*name, output + (at * each) as u64)));
+        let [grid, block] = [launch.grid, launch.block].map(|[x, y, z]| Dim3::new(x, y, z));
+        let config = LaunchConfig { grid, block, dynamic_shared_bytes: launch.shared_bytes };
+        let parameters = parameters(&image, &function.kernel, &launch.values, &arrays);
+        Ok(Self { memory, image, kernel: &function.kernel, config, parameters, arrays, output })
+    }
+
+    fn launch(&self, options: LaunchOptions) -> Result<LaunchReport, LaunchError> {
+        let profile = Profile::named(PROFILE).expect("the simulator has this profile");
+        let call = Call { kernel: self.kernel, config: self.config, params: &self.parameters };
+        simt::launch(&self.memory, &self.image, call, profile, &options)
+    }
+
+    /// Returns the name of a variable of the module that has changed.
+    fn changed_variable(&self) -> Result<Option<String>, MemoryError> {
+        for variable in self.image.module().variables() {
+            let is_plain = variable.space == Space::Global && variable.opaque.is_none() && variable.pointers.is_empty();
+            if let (true, Some((address, bytes))) = (is_plain, self.image.variable(&variable.name)) {
+                let mut now = vec![0; bytes as usize];
+                self.memory.read(address, &mut now)?;
+                let (first, rest) = now.split_at(variable.init.len());
+                if first != variable.init || rest.iter().any(|byte| *byte != 0) {
+                    return Ok(Some(variable.name.clone()));
+                }
+            }
+        }
+        Ok(None)
     }
 }
 

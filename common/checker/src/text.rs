@@ -56,19 +56,9 @@ pub fn version(marked: &str, version: Version) -> Result<String, String> {
     }
 }
 
-/// Returns the value of an integer constant (`constexpr unsigned NAME = 256;`) in a text.
-/// Fails when there is no such line, or when its value is not a plain number.
-pub fn constant(text: &str, name: &str) -> Result<u32, String> {
-    let definition = text.lines().find_map(|line| {
-        let line = line.split("//").next().unwrap_or_default().trim();
-        let (left, right) = line.strip_prefix("constexpr ")?.split_once('=')?;
-        (left.split_whitespace().next_back()? == name).then(|| right.trim().trim_end_matches(';').trim().to_owned())
-    });
-    let Some(value) = definition else {
-        return Err(format!("the launch needs a line `constexpr unsigned {name} = …;`, and there is no such line"));
-    };
-    let number = value.trim_end_matches(['u', 'U']).parse();
-    number.map_err(|_| format!("the launch needs a plain number for {name}, but the file has `{value}`"))
+/// Returns true if a text has this word.
+pub fn has_word(text: &str, word: &str) -> bool {
+    text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_')).any(|known| known == word)
 }
 
 /// Joins the lines of each paragraph, for wrapping to any width. Lines that begin with a space, such as formulas, stay.
@@ -88,32 +78,61 @@ pub fn paragraphs(text: &str) -> String {
 
 const BY_HAND: &str = "#pragma unroll 1";
 
-/// Returns the line (from 1) of the first loop that the compiler may unroll. Loops that the starter has without the pragma do not
-/// count.
-pub fn unrollable_loop(text: &str, starter: &str) -> Option<usize> {
-    let mut given: Vec<&str> = free_loops(starter).map(|(_, header)| header).collect();
-    free_loops(text).find_map(|(line, header)| match given.iter().position(|known| *known == header) {
+/// Returns the line (from 1) of the first loop that the compiler may unroll. `remaining` are the lines at which its code goes back. A loop that is gone, such as one over an array in registers, may be unrolled. Loops that the starter has without the pragma
+/// do not count.
+pub fn unrollable_loop(text: &str, starter: &str, remaining: &[u32]) -> Option<usize> {
+    let (text, starter) = (without_comments(text), without_comments(starter));
+    let (lines, given): (Vec<&str>, Vec<&str>) = (text.lines().map(str::trim).collect(), starter.lines().map(str::trim).collect());
+    let is_free = |lines: &[&str], header: usize| {
+        let before = lines[..header].iter().rev().find(|line| !line.is_empty()).copied().unwrap_or_default();
+        before.split_whitespace().ne(BY_HAND.split_whitespace())
+    };
+    let mut given: Vec<&str> = (0..given.len()).filter(|&at| is_free(&given, at)).map(|at| given[at]).collect();
+    let mut headers: Vec<usize> = remaining.iter().filter_map(|line| header(&lines, *line as usize)).collect();
+    headers.sort_unstable();
+    headers.dedup();
+    headers.into_iter().filter(|&at| is_free(&lines, at)).find_map(|at| match given.iter().position(|known| *known == lines[at]) {
         Some(known) => {
             given.swap_remove(known);
             None
         }
-        None => Some(line),
+        None => Some(at + 1),
     })
 }
 
-/// Returns the loops without the pragma: their lines, from 1, and texts.
-fn free_loops(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut before = "";
-    (1..).zip(text.lines()).filter_map(move |(number, line)| {
-        let line = line.split("//").next().unwrap_or_default().trim();
-        if line.is_empty() {
-            return None;
-        }
-        let by_hand = before == BY_HAND;
-        before = line;
-        let words = || line.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
-        (!by_hand && words().any(|word| matches!(word, "for" | "while" | "do" | "goto"))).then_some((number, line))
+/// Returns the index of a loop's first line. The loop goes back at `line` (from 1). The condition of `do` is at its end.
+fn header(lines: &[&str], line: usize) -> Option<usize> {
+    let at = line.checked_sub(1)?;
+    if !lines.get(at)?.starts_with('}') {
+        return Some(at);
+    }
+    let mut open = 0;
+    (0..=at).rev().find(|&above| {
+        let braces = |brace| lines[above].matches(brace).count() as i64;
+        open += braces('}') - braces('{');
+        open <= 0
     })
+}
+
+/// Replaces comments with spaces, line by line.
+fn without_comments(text: &str) -> String {
+    let (mut code, mut rest) = (String::new(), text);
+    while let Some(start) = rest.find('/') {
+        let (before, comment) = rest.split_at(start);
+        code += before;
+        let length = match comment.as_bytes() {
+            [b'/', b'/', ..] => comment.find('\n').unwrap_or(comment.len()),
+            [b'/', b'*', ..] => comment.find("*/").map_or(comment.len(), |end| end + 2),
+            _ => {
+                code.push('/');
+                rest = &comment[1..];
+                continue;
+            }
+        };
+        code.extend(comment[..length].chars().filter(|letter| *letter == '\n'));
+        rest = &comment[length..];
+    }
+    code + rest
 }
 
 #[cfg(test)]
@@ -142,21 +161,27 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_without_the_pragma_is_found_unless_it_was_given() {
+    fn a_loop_without_the_pragma_is_found_unless_it_was_given_or_is_gone() {
         let starter = "for (given) {\n#pragma unroll 1\nfor (a) {}\n}\n";
-        assert_eq!(unrollable_loop(starter, starter), None);
-        assert_eq!(unrollable_loop("for (given) {\n#pragma unroll 1\n// so\nfor (b) {}\n}\n", starter), None);
-        assert_eq!(unrollable_loop("for (given) {\nfor (a) {}\n}\n", starter), Some(2), "the pragma is gone");
-        assert_eq!(unrollable_loop("for (given) {\n#pragma unroll 4\nfor (a) {}\n}\n", starter), Some(3));
-        assert_eq!(unrollable_loop("for (given) {\n}\nfor (given) {}\n", starter), Some(3), "one was given");
-        assert_eq!(unrollable_loop("before(); // for\n", starter), None);
+        assert_eq!(unrollable_loop(starter, starter, &[1, 3]), None);
+        assert_eq!(unrollable_loop("for (given) {\n#pragma unroll 1\n// so\nfor (b) {}\n}\n", starter, &[1, 4]), None);
+        assert_eq!(unrollable_loop("for (given) {\nfor (a) {}\n}\n", starter, &[1, 2]), Some(2), "the pragma is gone");
+        assert_eq!(unrollable_loop("for (given) {\nfor (a) {}\n}\n", starter, &[1]), None, "the loop is gone");
+        assert_eq!(unrollable_loop("for (given) {\n#pragma unroll 4\nfor (a) {}\n}\n", starter, &[1, 3]), Some(3));
+        assert_eq!(unrollable_loop("for (given) {\n/*\n#pragma unroll 1\n*/\nfor (a) {}\n}\n", starter, &[1, 5]), Some(5));
+        assert_eq!(unrollable_loop("for (given) {\n}\nfor (given) {}\n", starter, &[1, 3]), Some(3), "one was given");
+        assert_eq!(unrollable_loop("#define F for\nF (a) {}\n", starter, &[2]), Some(2));
+        assert_eq!(unrollable_loop("#pragma unroll 1\ndo {\n    if (a) {\n    }\n} while (b);\n", starter, &[5]), None);
+        assert_eq!(unrollable_loop("do {\n} while (b);\n", starter, &[2]), Some(1));
     }
 
     #[test]
-    fn constants_are_read_from_the_text() {
-        let text = "// constexpr unsigned TILE = 8;\nconstexpr unsigned TILE = 32; // columns\nconstexpr int HALF = TILE / 2;\n";
-        assert_eq!(constant(text, "TILE"), Ok(32));
-        assert!(constant(text, "HALF").unwrap_err().contains("`TILE / 2`"));
-        assert!(constant(text, "BLOCK").unwrap_err().contains("no such line"));
+    fn comments_leave_their_lines() {
+        assert_eq!(without_comments("a / b // c\n/* d\ne */f\n// g"), "a / b \n\nf\n");
+    }
+
+    #[test]
+    fn words_are_whole() {
+        assert!(has_word("constexpr int TILE = 8;", "TILE") && !has_word("TILES", "TILE"));
     }
 }

@@ -22,6 +22,11 @@ impl Expected {
         Self { value, tolerance: if value.abs() <= EXACT_IN_F32 { 0.0 } else { UNIT_ROUNDOFF * value.abs() } }
     }
 
+    /// Returns true if a value is right. `allowance` adds to the tolerance; a NaN is wrong.
+    pub fn allows(&self, value: f32, allowance: f64) -> bool {
+        within((f64::from(value) - self.value).abs(), self.tolerance + allowance)
+    }
+
     /// Returns true if this is [`Expected::UNTOUCHED`].
     pub fn is_untouched(&self) -> bool {
         self.tolerance.is_nan()

@@ -59,6 +59,15 @@ fn whole(shape: Shape, a: &[f32], b: &[f32]) -> Outcome {
     Outcome { oracle: Oracle::Whole(rows.concat()), largest_magnitudes: largest.into_iter().fold(0.0, f64::max) }
 }
 
+/// Returns the expected values of neighboring outputs of a row. There are `count`, from a column on.
+pub fn of_row(shape: Shape, a: &[f32], b: &[f32], row: usize, column: usize, count: usize) -> Vec<Expected> {
+    let mut expected = vec![Expected::default(); count];
+    for (chunk, expected) in expected.chunks_mut(SIDE_BY_SIDE).enumerate() {
+        sums(&a[row * shape.k..][..shape.k], &b[column + chunk * SIDE_BY_SIDE..], shape.n, expected);
+    }
+    expected
+}
+
 /// Computes outputs of one row: `a` is the row of `A`, `b` starts at the first of the columns of `B`, whose rows are `n` apart. Returns the
 /// largest sum of magnitudes.
 fn sums(a: &[f32], b: &[f32], n: usize, expected: &mut [Expected]) -> f64 {

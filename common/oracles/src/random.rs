@@ -18,6 +18,11 @@ pub fn values(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
     (0..count).map(|_| value(generator.next_u32())).collect()
 }
 
+/// Returns a number below `count`.
+pub fn below(generator: &mut ChaCha8Rng, count: u32) -> u32 {
+    generator.next_u32() % count
+}
+
 /// Pixels between the support points of the coarse pattern.
 const CELL: usize = 16;
 

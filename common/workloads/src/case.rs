@@ -3,6 +3,8 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use crate::values::Values;
+
 /// A case that is being read.
 pub struct Case<'a> {
     text: &'a str,
@@ -35,10 +37,10 @@ impl<'a> Case<'a> {
         value.parse().map(Some).map_err(|_| format!("`{}`: {value} is no value of {name}", self.text))
     }
 
-    /// Returns the size of a case without options.
-    pub fn only_size<T: FromStr<Err: Display>>(self) -> Result<T, String> {
-        let size = self.size()?;
-        self.finish().map(|()| size)
+    /// Returns the size and the kind of values. The case has no other options.
+    pub fn size_and_values<T: FromStr<Err: Display>>(mut self) -> Result<(T, Values), String> {
+        let (size, values) = (self.size()?, self.take("--values")?.unwrap_or_default());
+        self.finish().map(|()| (size, values))
     }
 
     /// Refuses options that were not asked for.

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use bytemuck::cast_slice;
+use oracles::random::generator;
 use oracles::{Oracle, histogram};
 use serde_json::{Map, Value, json};
 
@@ -13,6 +14,7 @@ use crate::case::Case;
 use crate::error::{NoSuchSize, Result};
 use crate::origin::Origin;
 use crate::problem::{Arithmetic, Footprint, Problem, Work};
+use crate::values::Values;
 use crate::window_sums::{Image, Size};
 
 /// Gray levels, and outputs.
@@ -21,6 +23,7 @@ pub const LEVELS: usize = 256;
 /// An image whose gray levels are counted.
 pub struct Histogram {
     image: Image,
+    values: Values,
     origin: Origin,
     oracle: OnceLock<Oracle>,
 }
@@ -40,7 +43,7 @@ impl Histogram {
             let reason = format!("a gray level is at least 0 and below {LEVELS}");
             return Err(NoSuchSize::new(format!("a pixel of {pixel}"), reason));
         }
-        Ok(Self { image, origin: Origin::Given, oracle: OnceLock::new() })
+        Ok(Self { image, values: Values::Usual, origin: Origin::Given, oracle: OnceLock::new() })
     }
 
     /// Replaces the origin of the data.
@@ -71,11 +74,14 @@ impl Problem for Histogram {
     const ARITHMETIC: Arithmetic = Arithmetic::Integers;
 
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
-        Self::random(Case::new(case)?.only_size()?, seed).map_err(|error| error.to_string())
+        let (size, values) = Case::new(case)?.size_and_values()?;
+        let mut problem = Self { values, ..Self::random(size, seed).map_err(|error| error.to_string())? };
+        values.level(&mut generator(seed), &mut problem.image.pixels);
+        Ok(problem)
     }
 
     fn describe(&self) -> String {
-        self.origin.describe(format!("{}x{} pixels", self.image.width, self.image.height))
+        self.origin.describe(format!("{}x{} pixels{}", self.image.width, self.image.height, self.values.words()))
     }
 
     fn sizes(&self) -> Map<String, Value> {

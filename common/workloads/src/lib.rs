@@ -13,6 +13,7 @@
 //! - [`border`] is what happens at the edges of an image, [`gray`] is an image, and [`matrix`] is a matrix.
 //! - [`origin`] is where the data came from.
 //! - [`problem`] is one computation with fixed inputs: the trait that all workloads have.
+//! - [`values`] is what numbers an exercise is checked with.
 //! - [`case`] reads the sizes at which an exercise is checked.
 //! - [`convolution`], [`correlation`], [`matmul`], [`window_sums`], [`histogram`]: the workloads.
 //! - [`measure`] is a quantity that the simulator counts.
@@ -32,6 +33,7 @@ pub mod measure;
 pub mod origin;
 pub mod problem;
 pub mod units;
+pub mod values;
 pub mod window_sums;
 
 pub use border::Border;

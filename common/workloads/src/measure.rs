@@ -106,6 +106,8 @@ measures! {
     /// Atomic operations of warps, on global and on shared memory.
     AtomicOperations = "atomic operations", "atomic operations",
         |c, _| total(c.global_atomic_requests + c.shared_atomic_requests);
+    /// Shuffles, votes and matches of warps.
+    Exchanges = "exchanges", "exchanges between lanes", |c, _| total(c.warp_exchanges);
     /// Atomic operations of warps on global memory, for which all blocks compete.
     GlobalAtomicOperations = "atomic operations in global memory", "atomic operations in global memory",
         |c, _| total(c.global_atomic_requests);
@@ -129,6 +131,25 @@ impl Measure {
         !matches!(
             self,
             Measure::SectorsPerLoad | Measure::SectorsPerStore | Measure::WavefrontsPerSharedLoad | Measure::BankConflictShare
+        )
+    }
+
+    /// Returns true for a count of all work, which grows with it.
+    pub fn is_total(self) -> bool {
+        matches!(
+            self,
+            Measure::SectorsStored
+                | Measure::SectorsLoaded
+                | Measure::GlobalRequests
+                | Measure::SharedRequests
+                | Measure::BankWavefronts
+                | Measure::BankConflicts
+                | Measure::DivergentBranches
+                | Measure::Barriers
+                | Measure::LocalAccesses
+                | Measure::AtomicOperations
+                | Measure::GlobalAtomicOperations
+                | Measure::Exchanges
         )
     }
 

@@ -73,6 +73,12 @@ pub trait Problem: Sized + Send + Sync + 'static {
     fn expected(&self) -> &[Expected] {
         self.oracle().whole().expect("the oracle of a small workload has every output")
     }
+
+    /// Returns the expected values of some outputs, given in ascending order. Works for any number of outputs.
+    fn expected_at(&self, indices: &[usize]) -> Vec<Expected> {
+        let expected = self.expected();
+        indices.iter().map(|&index| expected[index]).collect()
+    }
 }
 
 /// The least work that a computation takes, however it is done.

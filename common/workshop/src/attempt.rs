@@ -1,7 +1,7 @@
 //! A learner's attempt at an exercise: their text, checked on the simulator, or checked and timed on a GPU.
 
 use checker::check::{self, Passed, Rejection, Stop, Task, Text};
-use checker::device::{Compilation, Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
+use checker::device::{Compilation, Compiled, Device, Form, Launch, Ran, Stored, Uncompiled, Value};
 use checker::simulated::Simulated;
 use checker::text::{Version, version};
 use compilers::compiler::compile_with_nvrtc;
@@ -95,7 +95,8 @@ impl<'a> Attempt<'a> {
 
     /// Compiles a form of the text, for `gpu` where possible.
     fn compiled(&self, form: Form, gpu: Option<&Gpu>) -> Compilation<Error> {
-        let text = Input { name: self.text.path, text: self.text.text.trim_start_matches(BYTE_ORDER_MARK), headers: &[] };
+        let text = self.text.text.trim_start_matches(BYTE_ORDER_MARK).to_owned() + &self.exercise.manifest.epilogue();
+        let text = Input { name: self.text.path, text: &text, headers: &[] };
         let form = match form {
             Form::Optimized => input::Form::Optimized,
             Form::Plain => input::Form::Plain,
@@ -148,6 +149,10 @@ impl<W: Workload> Device<W> for OnGpu<'_> {
         module.load_function(kernel).map_err(describe)
     }
 
+    fn run_blocks(&self, _: &CudaFunction, _: &W, _: &Launch, _: &[u64]) -> Result<Option<Result<Vec<Stored>, Failure>>> {
+        Ok(None)
+    }
+
     fn run(&self, function: &CudaFunction, workload: &W, launch: &Launch) -> Result<Result<Ran, Failure>> {
         let config =
             LaunchConfig { grid_dim: launch.grid.into(), block_dim: launch.block.into(), shared_mem_bytes: launch.shared_bytes };
@@ -173,7 +178,7 @@ impl<W: Workload> Device<W> for OnGpu<'_> {
             })?;
         Ok(outcome.map(|(measured, output)| {
             let median_ms = measured.timing.map(|timing| timing.median_ms);
-            Ran { output, counters: measured.counters, warnings: measured.warnings, median_ms }
+            Ran { output, counters: measured.counters, warnings: measured.warnings, state: None, median_ms }
         }))
     }
 }

@@ -255,8 +255,8 @@ pub fn launch(
         rules,
         requests,
         memory,
-        global_shadow: options
-            .checks
+        // Races with blocks that do not run cannot be found.
+        global_shadow: (options.checks && options.blocks.is_none())
             .then(|| {
                 GlobalShadow::new(program, clusters, (config.grid.volume(), config.block.volume().div_ceil(32)), regions.len())
             })

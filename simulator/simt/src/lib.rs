@@ -16,6 +16,7 @@
 //! - [`mod@steps`]: the record of one warp, instruction by instruction.
 //! - [`tensor_map`]: how a tensor lies in memory, and which box of it a copy moves.
 //! - [`texture`]: images in memory, and how a coordinate becomes a value.
+//! - `landmarks`: the blocks of a huge grid at which kernels go wrong.
 //! - `warp_order`: the order in which the warps of a block take turns.
 //! - [`image`]: a module placed in memory, so that its kernels can run.
 //! - `exec`: the machine that executes programs.
@@ -32,6 +33,7 @@ pub mod coverage;
 mod exec;
 pub mod footprint;
 pub mod image;
+mod landmarks;
 pub mod launch;
 pub mod memory;
 pub mod occupancy;
@@ -48,6 +50,7 @@ pub use coverage::{Coverage, CoverageCounts};
 pub use exec::watch::clock::VClock;
 pub use footprint::{Accessed, Accesses};
 pub use image::Image;
+pub use landmarks::landmarks;
 pub use launch::{Call, LaunchError, LaunchMisuse, LaunchReport, check_shape, launch};
 pub use memory::{Heap, Mapped, Memory, MemoryError, Replaced, Rights};
 pub use options::LaunchOptions;

@@ -26,6 +26,10 @@ pub struct LaunchOptions {
     pub checks: bool,
     /// All blocks are there at once and take turns, so that they can wait for one another at a barrier of the grid.
     pub cooperative: bool,
+    /// Run only these blocks, by their numbers in the grid, in ascending order; [`landmarks`](crate::landmarks) chooses some of a
+    /// huge grid. `None` runs all. In a grid of clusters they are numbers of clusters. A cooperative launch runs all of its
+    /// blocks. Where only some run, races in global memory are not looked for.
+    pub blocks: Option<Arc<[u64]>>,
     /// The clusters that the launch asks for. Without them, those that the kernel requires; without these, every block is alone.
     pub cluster: Option<Dim3>,
     /// Clusters may have more than 8 blocks, which not every GPU with clusters can run.
@@ -67,6 +71,7 @@ impl Default for LaunchOptions {
             portable: false,
             checks: true,
             cooperative: false,
+            blocks: None,
             cluster: None,
             large_clusters: false,
             registers_per_thread: None,

@@ -32,13 +32,14 @@ use std::sync::OnceLock;
 
 use bytemuck::cast_slice;
 use oracles::random::{generator, values};
-use oracles::{Oracle, convolution};
+use oracles::{Expected, Oracle, convolution};
 use serde_json::{Map, Value, json};
 
 use crate::case::Case;
 use crate::error::{NoSuchSize, Result};
 use crate::origin::Origin;
 use crate::problem::{Arithmetic, Footprint, Problem, Work};
+use crate::values::Values;
 
 pub use size::{MOST_SAMPLES, SEED_SIZE, Size, TEACHING_SIZE};
 
@@ -46,6 +47,7 @@ pub use size::{MOST_SAMPLES, SEED_SIZE, Size, TEACHING_SIZE};
 pub struct Convolution {
     signal: Vec<f32>,
     filter: Vec<f32>,
+    values: Values,
     origin: Origin,
     oracle: OnceLock<Oracle>,
 }
@@ -61,7 +63,7 @@ impl Convolution {
         let mut generator = generator(seed);
         let signal = values(&mut generator, size.samples() as usize);
         let filter = values(&mut generator, size.taps as usize);
-        Self { signal, filter, origin: Origin::Seed(seed), oracle: OnceLock::new() }
+        Self { signal, filter, values: Values::Usual, origin: Origin::Seed(seed), oracle: OnceLock::new() }
     }
 
     /// Takes inputs as given, for the sum in the module's documentation.
@@ -74,7 +76,7 @@ impl Convolution {
             );
             return Err(NoSuchSize::new(format!("{samples} samples and {taps} taps"), reason));
         }
-        Ok(Self { signal, filter, origin: Origin::Given, oracle: OnceLock::new() })
+        Ok(Self { signal, filter, values: Values::Usual, origin: Origin::Given, oracle: OnceLock::new() })
     }
 
     /// Replaces the origin of the data.
@@ -117,11 +119,14 @@ impl Problem for Convolution {
     const ARITHMETIC: Arithmetic = Arithmetic::F32;
 
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
-        Ok(Self::random(Case::new(case)?.only_size()?, seed))
+        let (size, values) = Case::new(case)?.size_and_values()?;
+        let mut problem = Self { values, ..Self::random(size, seed) };
+        values.apply(&mut generator(seed), &mut problem.signal, &mut problem.filter);
+        Ok(problem)
     }
 
     fn describe(&self) -> String {
-        self.origin.describe(format!("{} outputs x {} taps", self.outputs(), self.taps()))
+        self.origin.describe(format!("{} outputs x {} taps{}", self.outputs(), self.taps(), self.values.words()))
     }
 
     fn sizes(&self) -> Map<String, Value> {
@@ -159,6 +164,11 @@ impl Problem for Convolution {
 
     fn launch_sizes(&self) -> Vec<(&'static str, u32)> {
         vec![("outputs", self.outputs()), ("taps", self.taps())]
+    }
+
+    fn expected_at(&self, indices: &[usize]) -> Vec<Expected> {
+        let run = |run: &[usize]| convolution::whole(&self.signal[run[0]..][..run.len() + self.filter.len() - 1], &self.filter);
+        indices.chunk_by(|one, next| one + 1 == *next).flat_map(run).collect()
     }
 
     fn oracle(&self) -> &Oracle {

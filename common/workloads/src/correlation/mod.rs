@@ -38,6 +38,7 @@ use std::str::FromStr;
 use std::sync::OnceLock;
 
 use oracles::correlation::{Pixels, Search, Sums};
+use oracles::random::generator;
 use oracles::{MOST_PRODUCTS_OF_A_WHOLE_ORACLE, Oracle};
 use serde_json::{Map, Value, json};
 
@@ -47,6 +48,7 @@ use crate::error::Result;
 use crate::gray::{Gray, Rectangle};
 use crate::origin::Origin;
 use crate::problem::{Arithmetic, Footprint, Problem, Work};
+use crate::values::Values;
 
 pub use matches::{Match, best_matches};
 pub use size::{HEADLINE_SIZE, LONGEST_SIDE, MOST_IMAGE_PIXELS, MOST_TEMPLATE_PIXELS, Size, TEACHING_SIZE};
@@ -80,6 +82,7 @@ pub struct Correlation {
     image: Gray,
     template: Gray,
     border: Border,
+    values: Values,
     origin: Origin,
     sums: OnceLock<Vec<Sums>>,
     oracle: OnceLock<Oracle>,
@@ -90,7 +93,15 @@ impl Correlation {
     /// and, where it fits, brighter and with less contrast.
     pub fn random(size: Size, border: Border, seed: u64) -> Self {
         let (image, template) = scene::generate(size, seed);
-        Self { image, template, border, origin: Origin::Seed(seed), sums: OnceLock::new(), oracle: OnceLock::new() }
+        Self {
+            image,
+            template,
+            border,
+            values: Values::Usual,
+            origin: Origin::Seed(seed),
+            sums: OnceLock::new(),
+            oracle: OnceLock::new(),
+        }
     }
 
     /// Makes one of the pictures, if any, a single gray.
@@ -112,7 +123,15 @@ impl Correlation {
     /// Fails when the template is larger than the image, or one of them is too large for the kernels' integers.
     pub fn new(image: Gray, template: Gray, border: Border) -> Result<Self> {
         Size { image: (image.width, image.height), template: (template.width, template.height) }.check()?;
-        Ok(Self { image, template, border, origin: Origin::Given, sums: OnceLock::new(), oracle: OnceLock::new() })
+        Ok(Self {
+            image,
+            template,
+            border,
+            values: Values::Usual,
+            origin: Origin::Given,
+            sums: OnceLock::new(),
+            oracle: OnceLock::new(),
+        })
     }
 
     /// Returns the image.
@@ -196,21 +215,28 @@ impl Problem for Correlation {
         let mut case = Case::new(case)?;
         let size = case.size()?;
         let (border, flat) = (case.take("--border")?.unwrap_or_default(), case.take("--flat")?);
+        let values: Values = case.take("--values")?.unwrap_or_default();
         case.finish()?;
-        Ok(Self::random(size, border, seed).flattened(flat))
+        let mut problem = Self { values, ..Self::random(size, border, seed).flattened(flat) };
+        let generator = &mut generator(seed);
+        for picture in [&mut problem.image, &mut problem.template] {
+            values.level(generator, &mut picture.pixels);
+        }
+        Ok(problem)
     }
 
     fn describe(&self) -> String {
         let (image, template) = (&self.image, &self.template);
         let flat = |picture: &Gray| if picture.is_flat() { " of one gray" } else { "" };
         let sizes = format!(
-            "{}x{} pixels{}, template {}x{}{}",
+            "{}x{} pixels{}, template {}x{}{}{}",
             image.width,
             image.height,
             flat(image),
             template.width,
             template.height,
-            flat(template)
+            flat(template),
+            self.values.words()
         );
         self.origin.describe(sizes)
     }

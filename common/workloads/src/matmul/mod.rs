@@ -17,9 +17,9 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use bytemuck::cast_slice;
-use oracles::Oracle;
-use oracles::matmul::{Outcome, Shape, outcome};
+use oracles::matmul::{Outcome, Shape, of_row, outcome};
 use oracles::random::{generator, values};
+use oracles::{Expected, Oracle};
 use serde_json::{Map, Value, json};
 
 use crate::case::Case;
@@ -27,6 +27,7 @@ use crate::error::Result;
 use crate::matrix::Matrix;
 use crate::origin::Origin;
 use crate::problem::{Arithmetic, Footprint, Problem, Work};
+use crate::values::Values;
 
 pub use size::{DEEPEST, HEADLINE_SIZE, LONGEST_SIDE, SEED_SIZE, Size, TEACHING_SIZE};
 
@@ -35,6 +36,7 @@ pub struct Matmul {
     size: Size,
     a: Vec<f32>,
     b: Vec<f32>,
+    values: Values,
     origin: Origin,
     outcome: OnceLock<Outcome>,
 }
@@ -48,14 +50,14 @@ impl Matmul {
         let mut generator = generator(seed);
         let a = values(&mut generator, size.m as usize * size.k as usize);
         let b = values(&mut generator, size.k as usize * size.n as usize);
-        Ok(Self { size, a, b, origin: Origin::Seed(seed), outcome: OnceLock::new() })
+        Ok(Self { size, a, b, values: Values::Usual, origin: Origin::Seed(seed), outcome: OnceLock::new() })
     }
 
     /// Takes two matrices to multiply.
     /// Fails if the first matrix's number of columns is not the second one's number of rows, or a side is too long.
     pub fn new(a: Matrix, b: Matrix) -> Result<Self> {
         let size = Size::of_product((a.rows, a.columns), (b.rows, b.columns))?;
-        Ok(Self { size, a: a.values, b: b.values, origin: Origin::Given, outcome: OnceLock::new() })
+        Ok(Self { size, a: a.values, b: b.values, values: Values::Usual, origin: Origin::Given, outcome: OnceLock::new() })
     }
 
     /// Replaces the origin of the data.
@@ -106,11 +108,14 @@ impl Problem for Matmul {
     const ARITHMETIC: Arithmetic = Arithmetic::F32;
 
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
-        Self::random(Case::new(case)?.only_size()?, seed).map_err(|error| error.to_string())
+        let (size, values) = Case::new(case)?.size_and_values()?;
+        let mut problem = Self { values, ..Self::random(size, seed).map_err(|error| error.to_string())? };
+        values.apply(&mut generator(seed), &mut problem.a, &mut problem.b);
+        Ok(problem)
     }
 
     fn describe(&self) -> String {
-        self.origin.describe(self.size.to_string())
+        self.origin.describe(format!("{}{}", self.size, self.values.words()))
     }
 
     fn sizes(&self) -> Map<String, Value> {
@@ -158,6 +163,13 @@ impl Problem for Matmul {
     fn launch_sizes(&self) -> Vec<(&'static str, u32)> {
         let Size { m, n, k } = self.size;
         vec![("m", m), ("n", n), ("k", k)]
+    }
+
+    fn expected_at(&self, indices: &[usize]) -> Vec<Expected> {
+        let columns = self.size.n as usize;
+        let neighbors = indices.chunk_by(|one, next| one + 1 == *next && next % columns != 0);
+        let run = |run: &[usize]| of_row(self.shape(), &self.a, &self.b, run[0] / columns, run[0] % columns, run.len());
+        neighbors.flat_map(run).collect()
     }
 
     fn oracle(&self) -> &Oracle {

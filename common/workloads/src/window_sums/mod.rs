@@ -36,6 +36,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use bytemuck::cast_slice;
+use oracles::random::generator;
 use oracles::rounding::{EXACT_IN_F32, UNIT_ROUNDOFF};
 use oracles::window_sums::largest_magnitude;
 use oracles::{Oracle, window_sums};
@@ -44,6 +45,7 @@ use serde_json::{Map, Value, json};
 use crate::case::Case;
 use crate::error::Result;
 use crate::origin::Origin;
+use crate::values::Values;
 use crate::{Arithmetic, Border, Footprint, NoSuchSize, Problem, Work};
 
 pub use size::{DEFAULT_WINDOW, HEADLINE_SIZE, Image, MOST_IMAGE_PIXELS, MOST_ROWS, SUMS_BELOW, Size, TEACHING_SIZE};
@@ -53,6 +55,7 @@ pub struct WindowSums {
     image: Image,
     window: u32,
     border: Border,
+    values: Values,
     origin: Origin,
     /// The largest magnitude of a pixel.
     largest: u32,
@@ -79,7 +82,7 @@ impl WindowSums {
                 format!("a sum of squares can reach {most}, and the kernels add in 32 bits: it must stay below {SUMS_BELOW}");
             return Err(NoSuchSize::new(asked, reason));
         }
-        Ok(Self { image, window, border, origin: Origin::Given, largest, oracle: OnceLock::new() })
+        Ok(Self { image, window, border, values: Values::Usual, origin: Origin::Given, largest, oracle: OnceLock::new() })
     }
 
     /// Replaces the origin of the data.
@@ -139,15 +142,25 @@ impl Problem for WindowSums {
 
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
         let mut case = Case::new(case)?;
-        let size = case.size()?;
+        let size: Size = case.size()?;
         let (window, border) = (case.take("--window")?.unwrap_or(DEFAULT_WINDOW), case.take("--border")?.unwrap_or_default());
+        let values: Values = case.take("--values")?.unwrap_or_default();
         case.finish()?;
-        Self::random(size, window, border, seed).map_err(|error| error.to_string())
+        let mut image = size.generate(seed);
+        values.level(&mut generator(seed), &mut image.pixels);
+        let problem = Self::new(image, window, border).map_err(|error| error.to_string())?;
+        Ok(Self { values, origin: Origin::Seed(seed), ..problem })
     }
 
     fn describe(&self) -> String {
         let border = if self.border == Border::Clamp { ", border clamp" } else { "" };
-        self.origin.describe(format!("{}x{} pixels, window {}{border}", self.image.width, self.image.height, self.window))
+        self.origin.describe(format!(
+            "{}x{} pixels, window {}{border}{}",
+            self.image.width,
+            self.image.height,
+            self.window,
+            self.values.words()
+        ))
     }
 
     fn sizes(&self) -> Map<String, Value> {

@@ -30,7 +30,8 @@ pub fn run(machine: &Machine<'_>) -> Result<(Stats, Found), Stopped> {
     if machine.options.cooperative {
         return run_together(machine);
     }
-    let clusters = machine.clusters.clusters.volume();
+    let chosen = machine.options.blocks.as_deref();
+    let clusters = chosen.map_or_else(|| machine.clusters.clusters.volume(), |blocks| blocks.len() as u64);
     let next = AtomicU64::new(0);
     let stopped_at = AtomicU64::new(u64::MAX);
     let results = Mutex::new((Stats::new(machine.program), Vec::new(), Found::default()));
@@ -39,15 +40,16 @@ pub fn run(machine: &Machine<'_>) -> Result<(Stats, Found), Stopped> {
         let mut cluster = Cluster::new(&core);
         let mut stops = Vec::new();
         loop {
-            let number = next.fetch_add(1, Relaxed);
-            if number >= clusters || number > stopped_at.load(Relaxed) {
+            let turn = next.fetch_add(1, Relaxed);
+            if turn >= clusters || turn > stopped_at.load(Relaxed) {
                 break;
             }
+            let number = chosen.map_or(turn, |blocks| blocks[turn as usize]);
             cluster.start(&mut core, number, machine.options.fuel);
             let ended = cluster.run(&mut core);
             cluster.finish(&mut core);
             if let Err(halt) = ended {
-                stopped_at.fetch_min(number, Relaxed);
+                stopped_at.fetch_min(turn, Relaxed);
                 stops.push(halt);
             }
         }

@@ -1,6 +1,8 @@
 //! Grids whose blocks wait for one another, as in a cooperative launch.
 
-use simt::{Finding, FindingKind, LaunchError, LaunchOptions, WarpOrder};
+use std::sync::Arc;
+
+use simt::{Dim3, Finding, FindingKind, LaunchError, LaunchOptions, WarpOrder};
 
 use crate::common::{Gpu, Params};
 
@@ -109,4 +111,28 @@ fn functions_of_the_device_runtime_library_are_there() {
     let (numbers, status) = (ordinary.poisoned::<u32>(32), ordinary.buffer(&[7_u32]));
     ordinary.launch("k", 1, 32, 0, &Params::new().with(numbers).with(status));
     assert_eq!(ordinary.read::<u32>(status, 1), [1], "an ordinary launch has no grid to synchronize");
+}
+
+/// Each thread stores its block's number.
+const NUMBERS: &str = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry numbers(.param .u64 to) {\n.reg .b32 %r<6>; .reg .b64 %rd<4>;\n\
+                       mov.u32 %r1, %ctaid.y; mov.u32 %r2, %nctaid.x; mov.u32 %r3, %ctaid.x; mad.lo.u32 %r4, %r1, %r2, %r3;\n\
+                       ld.param.u64 %rd1, [to]; mul.wide.u32 %rd2, %r4, 4; add.u64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r4; ret; }\n";
+
+#[test]
+fn only_the_blocks_that_are_asked_for_run() {
+    let grid = Dim3::new(4096, 60_000, 1);
+    let chosen: Arc<[u64]> = [3, 4096, grid.volume() - 1].into();
+    for workers in [1, 3] {
+        let gpu = Gpu::with_options(
+            NUMBERS,
+            LaunchOptions { blocks: Some(chosen.clone()), workers: Some(workers), ..LaunchOptions::default() },
+        );
+        // Its pages are the host's only where they are written.
+        let to = gpu.memory.allocate(4 * grid.volume(), None).expect("addresses for all of the grid");
+        let report = gpu.launch("numbers", (4096, 60_000), 1, 0, &Params::new().with(to));
+        assert_eq!(report.counters.global_store_requests, 3);
+        let stored: Vec<u32> = chosen.iter().map(|block| gpu.read::<u32>(to + 4 * block, 1)[0]).collect();
+        assert_eq!(stored, [3, 4096, 4096 * 60_000 - 1]);
+        assert_eq!(gpu.read::<u32>(to, 5), [0, 0, 0, 3, 0]);
+    }
 }
