@@ -12,6 +12,18 @@ pub struct Wall {
     /// Right answers that are not the solution.
     #[serde(default)]
     pub right: Vec<Right>,
+    /// Slips in right answers that are no mistakes.
+    #[serde(default)]
+    pub equivalent: Vec<Equivalent>,
+}
+
+/// Changed lines that leave an answer right.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Equivalent {
+    /// The lines as changed, without their indent.
+    pub lines: Vec<String>,
+    /// The reason why the answer stays right, at every size and on every GPU.
+    pub why: String,
 }
 
 /// A wrong answer.

@@ -59,11 +59,11 @@ macro_rules! chapter_tests {
             $crate::exercises::walls_stand(&$binary, $crate::exercises::With::Clang);
         }
 
-        /// For whoever writes exercises: `cargo test -p … -- --ignored --nocapture slips`.
+        /// For whoever writes exercises: `cargo test -p … --test cli -- --ignored --nocapture slips`.
         #[test]
-        #[ignore = "takes minutes, and its list is to be read"]
+        #[ignore = "takes minutes"]
         fn slips_of_the_pen_are_found() {
-            $crate::exercises::slips_are_found(&$binary);
+            $crate::slips::slips_are_found(&$binary);
         }
 
         #[test]

@@ -60,7 +60,7 @@ fn all(binary: &Binary) -> Vec<Exercise> {
 }
 
 /// Returns the exercises that ask for a kernel. On a machine without this compiler there are none, and a line on stderr says so.
-fn written(binary: &Binary, with: With) -> Vec<Exercise> {
+pub(crate) fn written(binary: &Binary, with: With) -> Vec<Exercise> {
     if let Err(why) = with.find() {
         with.required().skip("exercises to write", why.to_string().lines().next().unwrap_or_default());
         return Vec::new();
@@ -68,7 +68,7 @@ fn written(binary: &Binary, with: With) -> Vec<Exercise> {
     all(binary).into_iter().filter(Exercise::is_written).collect()
 }
 
-fn text(exercise: &Exercise, wanted: Version) -> String {
+pub(crate) fn text(exercise: &Exercise, wanted: Version) -> String {
     version(&exercise.solution, wanted).unwrap_or_else(|error| panic!("{}: {error}", exercise.stem()))
 }
 
@@ -88,7 +88,7 @@ fn exercise(binary: &Binary, with: With, workspace: &Path, exercise: &Exercise, 
 }
 
 /// Checks a text as a learner's copy of an exercise. Returns the exit status and all output.
-fn checked(binary: &Binary, with: With, asked: &Exercise, text: &str, device: &str) -> (Option<i32>, String) {
+pub(crate) fn checked(binary: &Binary, with: With, asked: &Exercise, text: &str, device: &str) -> (Option<i32>, String) {
     checked_with_seed(binary, with, asked, text, device, 13)
 }
 
@@ -208,82 +208,6 @@ pub fn walls_stand(binary: &Binary, with: With) {
     });
     let wrongly_judged: Vec<String> = wrongly_judged.into_iter().flatten().collect();
     assert!(wrongly_judged.is_empty(), "{}", wrongly_judged.join("\n\n"));
-}
-
-/// Slips: a text, and what a hasty hand writes instead.
-const SLIPS: [(&str, &str); 28] = [
-    ("__syncthreads();", ""),
-    (" < ", " <= "),
-    (" <= ", " < "),
-    (" > ", " >= "),
-    (" >= ", " > "),
-    (" == ", " != "),
-    (" + 1", ""),
-    (" - 1", ""),
-    (" + ", " - "),
-    (" - ", " + "),
-    (" * ", " + "),
-    (" / ", " * "),
-    (" % ", " / "),
-    (" && ", " || "),
-    (" || ", " && "),
-    (" += ", " = "),
-    (" += ", " -= "),
-    (" = 0", " = 1"),
-    ("threadIdx.x", "threadIdx.y"),
-    ("threadIdx.x", "0"),
-    ("blockIdx.x", "0"),
-    ("blockIdx.x", "blockIdx.y"),
-    ("[", "[1 + "),
-    ("[", "[0 * "),
-    ("(unsigned", "(int"),
-    (" ? ", " && false ? "),
-    ("1.0f", "0.0f"),
-    ("0.0f", "0.5f"),
-];
-
-/// Returns the solution with each single slip that its kernel allows: the number of the line, and the whole text. A statement that is left out
-/// is a slip, too.
-fn slips(solution: &str) -> Vec<(usize, String)> {
-    let lines: Vec<&str> = solution.lines().collect();
-    let kernel = lines.iter().position(|line| line.contains("__global__")).expect("a solution has a kernel");
-    let body = kernel + lines[kernel..].iter().position(|line| line.starts_with('{')).expect("a kernel has a body");
-    let mut slips = Vec::new();
-    for (place, line) in lines.iter().enumerate().skip(body) {
-        let code = line.split("//").next().unwrap_or_default();
-        let mut wrong: Vec<String> = SLIPS
-            .iter()
-            .flat_map(|(slip, instead)| {
-                code.match_indices(slip).map(move |(at, _)| format!("{}{instead}{}", &line[..at], &line[at + slip.len()..]))
-            })
-            .collect();
-        if code.trim_end().ends_with(';') {
-            wrong.push(";".to_owned());
-        }
-        for wrong in wrong {
-            let text: Vec<&str> = lines.iter().enumerate().map(|(at, line)| if at == place { &wrong } else { *line }).collect();
-            slips.push((place, text.join("\n") + "\n"));
-        }
-    }
-    slips
-}
-
-/// Makes each slip in each solution, and prints those that pass. They are not mistakes, or the check misses them.
-pub fn slips_are_found(binary: &Binary) {
-    for asked in written(binary, With::Nvrtc) {
-        let solution = text(&asked, Version::Solution);
-        let slips = slips(&solution);
-        let judged = in_parallel(&slips, |(place, wrong)| {
-            let (status, said) = checked(binary, With::Nvrtc, &asked, wrong, "sim");
-            let line = format!("  {}: {}", place + 1, wrong.lines().nth(*place).unwrap_or_default().trim());
-            // What does not compile is no answer.
-            (!said.contains("does not compile")).then_some((status == Some(0), line))
-        });
-        let judged: Vec<(bool, String)> = judged.into_iter().flatten().collect();
-        let passed: Vec<&str> = judged.iter().filter(|(passed, _)| *passed).map(|(_, line)| line.as_str()).collect();
-        println!("{}/{}: {} of {} slips are found", binary.chapter, asked.stem(), judged.len() - passed.len(), judged.len());
-        println!("{}", passed.join("\n"));
-    }
 }
 
 /// Calls a function for each item, on all cores. The results are in no order. Panics when the function panics.

@@ -6,6 +6,7 @@
 //! - `commands`: the commands that the book and the README tell a reader to type.
 //! - `reader`: types those commands.
 //! - `exercises`: checks a chapter's exercises.
+//! - `slips`: makes mistakes in right answers, which the check must find.
 //! - `chapter_tests`: the macro that lists the tests of every chapter.
 //! - `repository`: where the repository is.
 //!
@@ -17,6 +18,7 @@ pub mod commands;
 pub mod exercises;
 pub mod reader;
 mod repository;
+pub mod slips;
 
 pub use binary::Binary;
 pub use repository::root;
