@@ -35,9 +35,15 @@ impl Binary {
 
     /// Returns the JSON record of a run that must succeed.
     pub fn record(&self, device: &str, arguments: &[&str]) -> Value {
+        self.record_and_words(device, arguments).0
+    }
+
+    /// Returns the same, and what the run says beside its results.
+    pub fn record_and_words(&self, device: &str, arguments: &[&str]) -> (Value, String) {
         let output = self.run_on(device, &[arguments, &["--format", "json"]].concat());
-        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", stderr(&output));
-        serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else")
+        let words = stderr(&output);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {words}");
+        (serde_json::from_slice(&output.stdout).expect("stdout is JSON and nothing else"), words)
     }
 
     /// Expects status 2, no results, and a one-line message containing all `words`.

@@ -51,8 +51,9 @@ const SLIPS: [(&str, &str); 39] = [
     ("0.0f", "0.5f"),
 ];
 
-/// Sizes of a launch, and how far a constant may reach that fits what is tested at first sight.
+/// Sizes of a launch that a kernel could cut off.
 const SIZES: [&str; 9] = ["outputs", "taps", "columns", "rows", "pixels", "width", "m", "n", "k"];
+/// Where it cuts them off.
 const REACH: u32 = 5000;
 
 /// A right answer with one slip.
@@ -112,7 +113,7 @@ fn words(code: &str) -> Vec<(usize, &str)> {
     starts.map(|(at, _)| (at, code[at..].split(|letter| !is_part(letter)).next().unwrap_or_default())).collect()
 }
 
-/// Makes each slip in each solution, and with a variable, in each right answer of the walls.
+/// Makes each slip in each solution. A variable asks for those in right answers of the walls, too.
 ///
 /// Each must be refused, or the wall says why it is no mistake. What does not compile is no answer.
 pub fn slips_are_found(binary: &Binary) {
