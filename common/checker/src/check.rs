@@ -9,8 +9,9 @@ use workloads::{Arithmetic, Problem};
 
 use crate::cases;
 use crate::compiled;
-use crate::device::{Compiled, Device, Form, Launch, Ran, Stored, Uncompiled, Value};
+use crate::device::{Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
 use crate::manifest::{Cases, Extent, Kernel, Manifest, Target};
+use crate::outputs::{self, InBlock};
 use crate::text::{has_word, unrollable_loop};
 
 /// Other orders of warps than by number. A kernel must give the same bits in each.
@@ -68,7 +69,7 @@ pub enum Rejection {
     /// It is right only if a variable that is not set holds zero.
     UsesUnset { at: String, failure: Failure },
     /// A block of a large grid does not store what is its own.
-    FailsInBlock { at: String, right: usize, block: Dim3, blocks: u64, reason: InBlock },
+    FailsInBlock { at: String, right: usize, block: Dim3, grid: Dim3, reason: InBlock },
     /// It reads this register, in which a run differs from the next.
     ReadsSurroundings { register: &'static str },
     /// It changes this variable of its module.
@@ -77,16 +78,6 @@ pub enum Rejection {
     NotByHand { line: usize },
     /// It is right, but misses a target. The warnings are those of the first size with any.
     Misses { right: usize, target: Target, counted: f64, arithmetic: Arithmetic, warnings: Vec<Finding> },
-}
-
-/// The defect of a block's outputs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[expect(missing_docs, reason = "the comments of the variants name the fields")]
-pub enum InBlock {
-    /// It stores so many outputs, of its share.
-    Stores { outputs: usize, share: usize },
-    /// It stores a wrong value.
-    Wrong { index: usize, got: f32, expected: f64 },
 }
 
 /// A learner's file.
@@ -285,26 +276,13 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             return if affordable { self.run(case, seed, right, Way::Large).map(|_| true) } else { Ok(false) };
         };
         let fails = |failure| Rejection::Fails { at: problem.describe(), right, order: None, failure };
-        for Stored { block, outputs } in ran.map_err(fails)? {
-            let (indices, values): (Vec<usize>, Vec<f32>) = outputs.into_iter().unzip();
-            let compared = indices
-                .iter()
-                .zip(problem.expected_at(&indices))
-                .zip(values)
-                .map(|((index, expected), got)| (*index, expected, got));
-            let wrong = compared.into_iter().find(|(_, expected, got)| !expected.allows(*got, problem.allowance()));
-            // Where all blocks have equal shares, none may store less.
-            let all = problem.output_len() as u64;
-            let share = if all.is_multiple_of(blocks) { (all / blocks) as usize } else { 1 };
-            let reason = match wrong {
-                Some((index, expected, got)) => InBlock::Wrong { index, got, expected: expected.value },
-                None if indices.len() < share => InBlock::Stores { outputs: indices.len(), share },
-                None => continue,
-            };
-            let block = grid.index_of(block);
-            return Err(Rejection::FailsInBlock { at: problem.describe(), right, block, blocks, reason }.into());
+        match outputs::wrong_block(&problem, blocks, &ran.map_err(fails)?) {
+            None => Ok(true),
+            Some((block, reason)) => {
+                let (at, block) = (problem.describe(), grid.index_of(block));
+                Err(Rejection::FailsInBlock { at, right, block, grid, reason }.into())
+            }
         }
-        Ok(true)
     }
 
     /// Runs at one size, first with the warps by number. Then in other orders; once on a GPU. The counts are those of the first.

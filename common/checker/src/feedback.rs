@@ -8,8 +8,9 @@ use simt::{Dim3, Finding, FindingKind, Location, Space};
 use workloads::failure::{Failure, Fault};
 use workloads::units::significant;
 
-use crate::check::{InBlock, Passed, Rejection, Text};
+use crate::check::{Passed, Rejection, Text};
 use crate::manifest::{Kind, Manifest, Target};
+use crate::outputs::InBlock;
 use crate::text::paragraphs;
 
 const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove the line. What CUDA C has built in is there without one, and so are the integers \
@@ -52,18 +53,22 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
             indented(&reasons(failure)),
             quoted(failure, text)
         ),
-        Rejection::FailsInBlock { at, right, block, blocks, reason } => {
+        Rejection::FailsInBlock { at, right, block, grid, reason } => {
             let what = match reason {
                 InBlock::Stores { outputs: 0, .. } => format!("block {block} stores nothing"),
                 InBlock::Stores { outputs, share } => format!("block {block} stores {outputs} outputs, and its share is {share}"),
+                InBlock::Again { index, other } => {
+                    format!("block {block} stores output[{index}], which block {} stores, too", grid.index_of(*other))
+                }
                 InBlock::Wrong { index, got, expected } => {
                     format!("block {block} stores {got} in output[{index}], where {} belongs", *expected as f32)
                 }
             };
             format!(
-                "it is right at {right} smaller sizes, and wrong at {at}, with {blocks} blocks: {what}.\n\nOf so many blocks only some run: the \
+                "it is right at {right} smaller sizes, and wrong at {at}, with {} blocks: {what}.\n\nOf so many blocks only some run: the \
                  first, the last, and those next to powers of two. Does a number get too large for its type, or does a limit in the kernel \
-                 stop the block?"
+                 stop the block?",
+                grid.volume()
             )
         }
         Rejection::ReadsSurroundings { register } => format!(

@@ -13,6 +13,7 @@
 //! - [`compiled`]: what the compiler's output says about a kernel.
 //! - [`predict`]: what to say about predicted numbers.
 //! - [`device`]: what compiles and runs a kernel.
+//! - [`outputs`]: judges single blocks of a huge grid.
 //! - [`simulated`]: the simulator as such a device, without a driver.
 //! - [`check`]: compile, run, compare, count.
 //! - [`feedback`]: what to say about a checked kernel.
@@ -23,6 +24,7 @@ pub mod compiled;
 pub mod device;
 pub mod feedback;
 pub mod manifest;
+pub mod outputs;
 pub mod predict;
 pub mod simulated;
 pub mod text;

@@ -49,6 +49,7 @@ pub fn finished(kernel: &str, findings: Vec<Finding>) -> LaunchRecord {
         lines: Vec::new(),
         samples: Vec::new(),
         touched: Vec::new(),
+        blocks: 1,
         footprint: Vec::new(),
         printed: String::new(),
         overwritten: 0,

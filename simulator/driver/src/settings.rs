@@ -29,6 +29,8 @@ pub struct Settings {
     pub checks: Option<bool>,
     /// Warp instructions that one block may execute. A kernel that needs more is stopped as endless.
     pub fuel: Option<u64>,
+    /// Blocks of a launch that all run. Of a larger grid, only its [`landmarks`](simt::landmarks) do.
+    pub blocks: Option<u64>,
     /// Seconds that a program waits for a stream that waits for a value in memory which nothing writes.
     pub patience_s: Option<u64>,
     /// Threads of the host that execute blocks; 0 means one per core.
@@ -69,6 +71,7 @@ impl Settings {
             profile: variable(variables::PROFILE.name),
             checks: variables::CHECKS.parsed(&variable, "on or off", checks)?,
             fuel: variables::FUEL.parsed(&variable, "a number of warp instructions", number)?,
+            blocks: variables::BLOCKS.parsed(&variable, "a number of blocks", number)?,
             patience_s: variables::PATIENCE.parsed(&variable, "a number of seconds", number)?,
             warp_order: variables::WARP_ORDER.parsed(&variable, "ascending, descending, or a number to shuffle by", warp_order)?,
             ..Self::default()
@@ -77,10 +80,11 @@ impl Settings {
 
     /// Applies a change: a field that is `None` there stays as it is here.
     pub(crate) fn apply(&mut self, change: Settings) {
-        let Settings { profile, checks, fuel, patience_s, workers, warp_order, garbage, trace } = change;
+        let Settings { profile, checks, fuel, blocks, patience_s, workers, warp_order, garbage, trace } = change;
         self.profile = profile.or(self.profile.take());
         self.checks = checks.or(self.checks);
         self.fuel = fuel.or(self.fuel);
+        self.blocks = blocks.or(self.blocks);
         self.patience_s = patience_s.or(self.patience_s);
         self.workers = workers.or(self.workers);
         self.warp_order = warp_order.or(self.warp_order);

@@ -51,6 +51,8 @@ variables! {
         "the most warp instructions that one block may execute; a kernel that needs more is stopped as endless; a `printf` of a thread counts as at least 200",
     PATIENCE = "SIMCUDA_PATIENCE" Users "`60`"
         "how many seconds a program waits for a stream that waits for a value in memory; after that the wait fails",
+    BLOCKS = "SIMCUDA_BLOCKS" Users ""
+        "the most blocks of a launch that all run; of a larger grid without clusters run only the first, the last, and those around powers of two, and the report says so",
     CHECKS = "SIMCUDA_CHECKS" Users "`on`"
         "`on` or `off`: checks for races and for reads of uninitialized memory, which do not stop a kernel",
     WARP_ORDER = "SIMCUDA_WARP_ORDER" Users "`ascending`"

@@ -41,6 +41,8 @@ pub struct LaunchReport {
     /// The bytes that the threads of the block in [`LaunchOptions::trace`] accessed, sorted and without duplicates.
     #[serde(default)]
     pub touched: Vec<Touched>,
+    /// Blocks that ran: all, unless [`LaunchOptions::blocks`] chooses some.
+    pub blocks: u64,
     /// The bytes of global memory that all threads accessed, in the order of their addresses, if [`LaunchOptions::footprint`] asks for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub footprint: Vec<Accessed>,
@@ -290,6 +292,7 @@ pub fn launch(
                 lines,
                 samples,
                 touched: stats.touched(),
+                blocks: options.blocks.as_ref().map_or(config.grid.volume(), |blocks| blocks.len() as u64),
                 footprint: machine.footprint.as_ref().map(|footprint| footprint.accessed(&machine.regions)).unwrap_or_default(),
                 printed,
                 overwritten,

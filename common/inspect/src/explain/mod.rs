@@ -272,6 +272,7 @@ mod tests {
             samples: samples.collect(),
             touched: Vec::new(),
             footprint: Vec::new(),
+            blocks: 1,
             findings: Vec::new(),
             printed: String::new(),
             overwritten: 0,

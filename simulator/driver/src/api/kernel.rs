@@ -7,7 +7,7 @@ use std::io::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
 use simt::cluster;
-use simt::{Call, Dim3, LaunchConfig, LaunchError, LaunchOptions, Profile};
+use simt::{Call, Dim3, LaunchConfig, LaunchError, LaunchOptions, Profile, landmarks};
 
 use super::argument;
 use super::attribute;
@@ -223,14 +223,17 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
     let (context, function) = (launch.context(), &launch.function);
     let settings = driver::settings()?;
     let defaults = LaunchOptions::default();
+    let (cluster, grid) = (launch.shape.cluster.or(function.cluster_bounds().required), launch.shape.config.grid);
+    let is_cut = cluster.is_none() && !launch.shape.is_cooperative && settings.blocks.is_some_and(|most| grid.volume() > most);
     Ok(LaunchOptions {
+        blocks: is_cut.then(|| landmarks(grid).into()),
         fuel: settings.fuel.unwrap_or(defaults.fuel),
         workers: settings.workers.filter(|&workers| workers > 0),
         checks: settings.checks.unwrap_or(defaults.checks),
         warp_order: settings.warp_order.unwrap_or(defaults.warp_order),
         garbage: settings.garbage.unwrap_or(defaults.garbage),
         cooperative: launch.shape.is_cooperative,
-        cluster: launch.shape.cluster.or(function.cluster_bounds().required),
+        cluster,
         large_clusters: function.allows_large_clusters(),
         registers_per_thread: function.registers_per_thread(),
         stack_bytes: context.stack_bytes(),

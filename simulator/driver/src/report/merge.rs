@@ -18,6 +18,7 @@ impl Report {
             }
             kernel.launches += summary.launches;
             kernel.failed += summary.failed;
+            kernel.partial += summary.partial;
             kernel.counters += summary.counters;
         }
         for defect in defects {

@@ -65,6 +65,9 @@ pub struct KernelSummary {
     pub launches: u64,
     /// Launches that did not run to their end.
     pub failed: u64,
+    /// Launches of which only some blocks ran, because `SIMCUDA_BLOCKS` asks for it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub partial: u64,
     /// Counts of the launches that ran to their end.
     pub counters: Counters,
 }
@@ -109,6 +112,11 @@ pub struct Refusal {
     pub reason: String,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Report {
     /// Makes the report of a process that has done nothing yet.
     pub(crate) fn new(profile: &str, suppressions: Vec<Suppression>) -> Self {
@@ -127,6 +135,7 @@ impl Report {
         match &record.outcome {
             Outcome::Finished(report) => {
                 kernel.counters += report.counters;
+                kernel.partial += u64::from(report.blocks < record.config.grid.volume());
                 for finding in &report.findings {
                     let message = finding.to_string();
                     if self.note_defect(&name, false, &message, Some(finding)) {

@@ -4,7 +4,8 @@ use std::fmt;
 
 use simt::Severity;
 
-use super::{Report, counted};
+use super::{KernelSummary, Report, counted};
+use crate::variables::BLOCKS;
 
 /// Columns of the kernel table, after the kernel's name.
 const COLUMNS: [&str; 6] = ["launches", "failed", "PTX instructions", "sectors per load", "sectors per store", "bank conflicts"];
@@ -74,6 +75,10 @@ impl Report {
                 write!(f, "  {cell:>width$}", width = column.len())?;
             }
             writeln!(f)?;
+        }
+        for (name, KernelSummary { partial, .. }) in self.kernels.iter().filter(|(_, kernel)| kernel.partial > 0) {
+            let launches = counted(*partial, "launch", "launches");
+            writeln!(f, "\n{launches} of {name} ran only some blocks, as {} asks, so its counts are of these", BLOCKS.name)?;
         }
         Ok(())
     }
