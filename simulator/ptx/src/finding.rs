@@ -15,7 +15,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::barriers::{ClusterBarrierMisuse, ClusterWait, MbarrierMisuse, PhaseReport, Waiter};
+pub use self::barriers::{BarrierCount, ClusterBarrierMisuse, ClusterWait, MbarrierMisuse, PhaseReport, Waiter};
 pub use self::bulk::BulkCopyMisuse;
 pub use self::kind::FindingKind;
 pub use self::missing_order::MissingOrder;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::barriers::{ClusterBarrierMisuse, ClusterWait, MbarrierMisuse, PhaseReport, Waiter};
+use super::barriers::{BarrierCount, ClusterBarrierMisuse, ClusterWait, MbarrierMisuse, PhaseReport, Waiter};
 use super::{Access, BulkCopyMisuse, Location, MissingOrder, Nearest, OtherAccess, WgmmaMisuse};
 use crate::geometry::Dim3;
 
@@ -30,8 +30,16 @@ pub enum FindingKind {
     #[error("barrier {barrier} reached by only part of a warp: every thread of the block must reach the same barrier")]
     DivergentBarrier { barrier: u32 },
     /// Every live warp of the block waits at a barrier that cannot open. The barrier is the one where the first of them waits.
-    #[error("deadlock: threads wait at barrier {barrier} for threads that will never arrive")]
-    Deadlock { barrier: u32 },
+    /// `count` is there if the barrier counts threads.
+    #[error("deadlock: {}", match .count {
+        Some(count) => format!("barrier {barrier} waits for {count}"),
+        None => format!("threads wait at barrier {barrier} for threads that will never arrive"),
+    })]
+    Deadlock {
+        barrier: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        count: Option<BarrierCount>,
+    },
     /// Every live warp of the block waits, and some for a phase of a barrier in shared memory (`mbarrier`) that does not end.
     #[error(
         "deadlock: threads wait for the mbarrier at {address:#x} in shared memory, whose phase lacks {} and {} that will never \

@@ -3,9 +3,11 @@
 //!
 //! - `results`: the values that instructions compute.
 //! - `alarms`: what the checks must accept, and what they must report.
+//! - `counted_barriers`: barriers with a number of threads.
 //! - `warpgroups`: `setmaxnreg` and `griddepcontrol`.
 
 mod alarms;
+mod counted_barriers;
 mod results;
 mod warpgroups;
 

@@ -173,10 +173,12 @@ impl Order {
         self.barriers.entry(barrier).or_default().join(&released);
     }
 
-    /// Opens a barrier for the warps that wait at it.
-    pub fn open(&mut self, barrier: BarrierOf, waiting: impl Iterator<Item = u32>) {
+    /// Opens a barrier for the warps that wait at it. Warps that have ended take no part in one that counts threads.
+    pub fn open(&mut self, barrier: BarrierOf, waiting: impl Iterator<Item = u32>, counted: bool) {
         let mut released = self.barriers.remove(&barrier).unwrap_or_default();
-        released.join(&self.ended[barrier.1 as usize]);
+        if !counted {
+            released.join(&self.ended[barrier.1 as usize]);
+        }
         for warp in waiting {
             let own = &mut self.warps[warp as usize];
             own.clock.join(&released);
@@ -349,7 +351,7 @@ mod tests {
         order.arrive(0, (0, 0));
         order.arrive(1, (0, 0));
         let unordered = mark(&order, 0, 5);
-        order.open((0, 0), 0..2);
+        order.open((0, 0), 0..2, false);
         assert!(order.is_behind(before, 1, 5) && order.is_behind(before, 0, 6));
         assert!(!order.is_behind(unordered, 1, 5));
     }
@@ -361,7 +363,7 @@ mod tests {
         let of_consumer = mark(&order, 1, 0);
         order.arrive(0, (1, 0));
         order.arrive(1, (1, 0));
-        order.open((1, 0), 1..2);
+        order.open((1, 0), 1..2, true);
         assert!(order.is_behind(of_producer, 1, 0));
         assert!(!order.is_behind(of_consumer, 0, 0));
     }
@@ -405,13 +407,15 @@ mod tests {
     }
 
     #[test]
-    fn who_has_ended_counts_as_arrived() {
-        let mut order = order(2);
-        let last = mark(&order, 0, 0);
-        order.end(0, 0);
-        order.arrive(1, (0, 0));
-        order.open((0, 0), 1..2);
-        assert!(order.is_behind(last, 1, 0));
+    fn who_has_ended_counts_as_arrived_where_threads_are_not_counted() {
+        for counted in [false, true] {
+            let mut order = order(2);
+            let last = mark(&order, 0, 0);
+            order.end(0, 0);
+            order.arrive(1, (0, 0));
+            order.open((0, 0), 1..2, counted);
+            assert_eq!(order.is_behind(last, 1, 0), !counted);
+        }
     }
 
     #[test]

@@ -114,11 +114,12 @@ impl Watch {
         }
     }
 
-    /// Opens a barrier for the warps that wait; `all` says that these are all warps that have not ended.
-    pub fn open(&mut self, barrier: u32, waiting: impl Iterator<Item = u32>, all: bool) {
+    /// Opens a barrier for the warps that wait. `counted` says that it has a number of threads, and `all` that no other warp of the block has
+    /// anything left to order.
+    pub fn open(&mut self, barrier: u32, waiting: impl Iterator<Item = u32>, counted: bool, all: bool) {
         let mut waiting = waiting.peekable();
         let Some(rank) = waiting.peek().map(|warp| self.rank_of(*warp)) else { return };
-        self.order.open((barrier, rank), waiting);
+        self.order.open((barrier, rank), waiting, counted);
         if all && self.clusters.blocks == 1 {
             self.shared.all_in_order();
         }
