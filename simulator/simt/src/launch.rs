@@ -396,6 +396,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>) -> Finding {
         },
         Defect::CopySize { asked, bytes } => FindingKind::CopySize { asked, bytes },
         Defect::AbsentLane { source } => FindingKind::AbsentLane { lane: source },
+        Defect::LaneMask { mask, absent } => FindingKind::LaneMask { mask, absent },
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {
             FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }

@@ -140,6 +140,8 @@ rules! {
         "`trap` ends the kernel with an error. PTX ISA, `trap`.";
     ABSENT_LANE = "absent-lane" for AbsentLane { .. }, "Value from a lane that takes no part in the exchange"
         "PTX ISA, `shfl.sync`: \"results are undefined if a thread sources a register from an inactive thread or a thread that is not in membermask.\"";
+    LANE_MASK = "lane-mask" for LaneMask { .. }, "Mask of lanes that are not those that execute the instruction"
+        "Each calling thread must have its own bit set in the mask, and all non-exited threads named in it must execute the same intrinsic with the same mask. CUDA C++ Programming Guide, \"Warp Shuffle Functions\", \"Warp Vote Functions\", \"Synchronization Functions\"; PTX ISA, `shfl.sync`, `bar.warp.sync` and others.";
     WGMMA_REGISTER_IN_USE = "wgmma-register-in-use" for Wgmma(WgmmaMisuse::RegisterInUse { .. }),
         "Access to a register of a product that is not finished"
         "The registers of `wgmma.mma_async` must not be accessed before `wgmma.wait_group`. PTX ISA, \"Asynchronous Warpgroup Level Matrix Instructions\".";

@@ -91,6 +91,10 @@ impl FindingKind {
             Self::AbsentLane { .. } => {
                 "name only lanes that execute the exchange, and let each of them read one that is named; use the value nowhere else"
             }
+            Self::LaneMask { absent: None, .. } => "name every lane that gets here: 0xffffffff if the whole warp does",
+            Self::LaneMask { .. } => {
+                "let every lane that the mask names execute this: put it where the whole warp passes, or name only the lanes of this branch"
+            }
             Self::DifferentBarriers { .. } => {
                 "__syncthreads() in a branch is allowed only where all threads of the block take the same branch"
             }

@@ -251,6 +251,13 @@ pub enum FindingKind {
         #[serde(rename = "source")]
         lane: u32,
     },
+    /// An exchange of a warp's lanes, or `bar.warp.sync`, whose mask is wrong: it does not name the executing lane, or it names `absent`,
+    /// which had not ended and went on without executing the instruction. The kernel went on.
+    #[error("mask {mask:#x} {}", match .absent {
+        None => "does not name the lane that executes this".to_owned(),
+        Some(lane) => format!("names lane {lane}, which goes on without executing this"),
+    })]
+    LaneMask { mask: u32, absent: Option<u32> },
     /// The block waited at a barrier, and some of its threads had ended without reaching it. `ended` threads had.
     #[error(
         "barrier {barrier} reached by part of the block: {} ended before",

@@ -234,6 +234,20 @@ pub enum Exchange {
     ActiveMask { destination: Reg },
 }
 
+impl Exchange {
+    /// Returns the register with the mask that each lane names.
+    pub fn members(&self) -> Option<Reg> {
+        match *self {
+            Self::Shuffle { members, .. }
+            | Self::Vote { members, .. }
+            | Self::Match { members, .. }
+            | Self::Reduce { members, .. }
+            | Self::Elect { members, .. } => Some(members),
+            Self::ActiveMask { .. } => None,
+        }
+    }
+}
+
 /// The poll of a `bar.red`: each thread votes with a predicate, and receives how many voted yes, or whether all or any did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Poll {

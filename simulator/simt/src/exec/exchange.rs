@@ -5,7 +5,7 @@
 
 use super::atomics::combine;
 use super::request::{lanes_of, lanes_where};
-use alu::registers::{FULL, LANES, Lane, Registers};
+use alu::registers::{FULL, LANES, Lane, Reg, Registers};
 use ptx::program::{Exchange, SINK, ShuffleMode, VoteMode};
 
 /// Executes an exchange for the lanes in `active`.
@@ -85,13 +85,17 @@ pub fn shuffle_sources(mode: ShuffleMode, lane: &[u32; LANES], clamp: &[u32; LAN
     (sources, in_range)
 }
 
+/// Returns true if all 32 lanes execute an exchange and each names all of them, so that nothing can be wrong with its lanes.
+#[inline(always)]
+pub fn is_whole(exchange: Exchange, registers: &Registers, active: u32) -> bool {
+    let all = |members: Reg| registers.words(members).iter().fold(FULL, |all, members| all & members);
+    active == FULL && exchange.members().is_none_or(|members| all(members) == FULL)
+}
+
 /// Finds a lane whose `shfl.sync` reads an absent lane, and returns both. An absent lane has ended or is not named as a member.
 pub fn absent_source(exchange: Exchange, registers: &Registers, active: u32, live: u32) -> Option<(usize, usize)> {
     let Exchange::Shuffle { mode, lane, clamp, members, .. } = exchange else { return None };
     let members = registers.words(members);
-    if live == FULL && members.iter().fold(FULL, |all, members| all & members) == FULL {
-        return None;
-    }
     let (sources, fits) = shuffle_sources(mode, registers.words(lane), registers.words(clamp));
     let mut readers = lanes_of(active & fits);
     readers.find(|lane| (live & members[*lane]) >> sources[*lane] & 1 == 0).map(|lane| (lane, sources[lane]))

@@ -3,17 +3,20 @@
 //! Lanes that diverge at a branch run one path after the other, and reconverge at the branch's immediate post-dominator. The
 //! waiting paths are on a stack: where each goes on, where it reconverges, and its lanes.
 
+use std::mem::discriminant;
+
 use super::core::Core;
 use super::machine::Stop;
 use super::mbarrier::{self, OpenPhase};
 use super::request::lanes_of;
 use super::stack::{self, Saved};
+use super::watch::lane_waits::Lanes;
 use super::{
     access, async_copy, atomics, bulk, cluster_barrier, cluster_copy, exchange, heap, matrix, print, texture, warpgroup, wgmma,
 };
 use alu::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
 use ptx::finding::FindingKind;
-use ptx::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
+use ptx::program::{Action, Exchange, NOWHERE, Poll, Question, TRUE, is_barrier};
 
 /// Instructions that a warp executes before the next warp takes its turn. A warp may wait in a loop for a value that another one
 /// writes.
@@ -193,10 +196,8 @@ impl Warp {
                     executor.execute(alu, &mut self.registers, destination, sources, active);
                 }
                 Action::Exchange(exchange) => {
-                    if core.watch.is_some()
-                        && let Some((lane, source)) = exchange::absent_source(exchange, &self.registers, active, self.live)
-                    {
-                        core.note_absent_lane(at, lane, source);
+                    if core.watch.is_some() && !exchange::is_whole(exchange, &self.registers, active) {
+                        self.look_at_lanes(core, exchange, active, at);
                     }
                     exchange::execute(exchange, &mut self.registers, active);
                 }
@@ -253,7 +254,10 @@ impl Warp {
                     }
                 }
                 Action::Return if path.depth > 0 => self.leave_function(&mut path, active),
-                Action::Return | Action::Exit => self.end_threads(&mut path, active),
+                Action::Return | Action::Exit => {
+                    core.check(|watch, warp| watch.end_lanes(warp, path.lanes, active, self.live));
+                    self.end_threads(&mut path, active);
+                }
                 Action::Trap => return Err(core.stop(FindingKind::Trap, active, at)),
                 Action::NoTarget { register, kind } => {
                     return Err(core.stop(FindingKind::NoTarget { value: self.first_value(register, kind, active) }, active, at));
@@ -287,11 +291,10 @@ impl Warp {
                     core.check(|watch, warp| watch.order.fence(warp, in_block));
                 }
                 // The lanes of a warp run in lockstep here, so there is nothing to wait for.
-                Action::WarpSync { members } => core.check(|watch, warp| {
-                    for (members, _) in exchange::groups(self.registers.words(members), active) {
-                        watch.order.synchronize_lanes(warp, members, self.live);
-                    }
-                }),
+                Action::WarpSync { members } => {
+                    let lanes = Lanes { active, live: self.live };
+                    core.check(|watch, warp| watch.meet_lanes(None, self.registers.words(members), lanes, at, warp));
+                }
 
                 Action::Print { format, arguments, result } => {
                     print::print(core, &mut self.local, (format, arguments, result), active, at)?;
@@ -360,6 +363,19 @@ impl Warp {
             waiting.lanes &= !ending;
         }
         path.lanes &= !ending;
+    }
+
+    /// Checks the lanes of an exchange that not all 32 execute with all of them as members.
+    #[cold]
+    fn look_at_lanes(&self, core: &mut Core<'_>, exchange: Exchange, active: u32, at: u32) {
+        let Some(members) = exchange.members() else { return };
+        let lanes = Lanes { active, live: self.live };
+        core.check(|watch, warp| {
+            watch.meet_lanes(Some(discriminant(&exchange)), self.registers.words(members), lanes, at, warp);
+        });
+        if let Some((lane, source)) = exchange::absent_source(exchange, &self.registers, active, self.live) {
+            core.note_absent_lane(at, lane, source);
+        }
     }
 
     /// Arrives at a barrier of the block. The tuple has its number, the number of threads, whether the warp waits, and the poll. If

@@ -43,6 +43,8 @@ pub enum Defect {
     CopySize { asked: u32, bytes: u32 },
     /// The lane reads the register of a lane of its warp that has ended, or that is no member of the exchange.
     AbsentLane { source: u32 },
+    /// The mask does not name the lane itself, or it names an absent one, which went on with the others without executing the instruction.
+    LaneMask { mask: u32, absent: Option<u32> },
     /// Threads have ended without reaching a barrier of the block.
     EndedBeforeBarrier { barrier: u32, ended: u32 },
     /// Warps wait for each other at different barrier instructions.
@@ -109,6 +111,7 @@ impl Entry {
             Defect::StaleWait { other, .. } => (Kind::StaleWait, other.pc),
             Defect::CopySize { .. } => (Kind::CopySize, site.pc),
             Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
+            Defect::LaneMask { .. } => (Kind::LaneMask, site.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
             Defect::Wgmma(defect) => defect.key(site.pc),
@@ -133,6 +136,7 @@ enum Kind {
     StaleWait,
     CopySize,
     AbsentLane,
+    LaneMask,
     EndedBeforeBarrier,
     DifferentBarriers,
     RegisterInUse,

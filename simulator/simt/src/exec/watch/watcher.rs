@@ -2,6 +2,7 @@
 
 use super::far::shared_address;
 use super::found::{Defect, Found, Site};
+use super::lane_waits::LaneWait;
 use super::mark::{Mark, Strength};
 use super::order::Order;
 use super::proxy::Proxy;
@@ -21,6 +22,8 @@ pub struct Watch {
     pub(super) shared: Shadow,
     pub(super) proxy: Option<Box<Proxy>>,
     pub found: Found,
+    /// Lanes that wait for others of their warp.
+    pub(super) lane_waits: Vec<LaneWait>,
     /// The blocks of the current cluster, by rank.
     blocks: Vec<u64>,
     warps_per_block: u32,
@@ -53,6 +56,7 @@ impl Watch {
             shared: Shadow::new(clusters.bytes(), program.narrowest_access(Space::Shared), only_full_barriers),
             proxy: Proxy::new(machine),
             found: Found::default(),
+            lane_waits: Vec::new(),
             blocks: Vec::new(),
             warps_per_block: machine.warps(),
             clusters,
@@ -68,6 +72,7 @@ impl Watch {
         let warps = self.blocks.len() * self.warps_per_block as usize;
         self.order.start(warps, self.blocks.len());
         self.shared.start();
+        self.lane_waits.clear();
         self.visits.start(self.blocks.len(), warps);
         if let Some(proxy) = &mut self.proxy {
             proxy.start(warps);
