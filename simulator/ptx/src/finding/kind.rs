@@ -63,9 +63,20 @@ pub enum FindingKind {
         #[serde(default)]
         stale: Option<Box<Location>>,
     },
-    /// Every live block of a cooperative launch waits for a change of memory that none of them makes. `ended` of its blocks have ended.
-    #[error("deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended")]
-    GridDeadlock { ended: u64, blocks: u64 },
+    /// Every running block waits for a change of memory that none of them makes. `ended` of the launch's blocks have ended. If there are
+    /// others, they cannot start, because the GPU holds only `resident` blocks at once.
+    #[error(
+        "deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended{}",
+        .resident.map_or(String::new(), |resident| format!(
+            "; {} cannot start, because the GPU holds only {resident} of these blocks at once, and all of them wait", blocks - ended - resident
+        ))
+    )]
+    GridDeadlock {
+        ended: u64,
+        blocks: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resident: Option<u64>,
+    },
     /// Every live block of a cluster waits for others. The blocks are in order of their ranks, and `ended` more have ended.
     #[error(fmt = cluster_deadlock)]
     ClusterDeadlock { waiting: Vec<ClusterWait>, ended: u32 },
@@ -258,6 +269,13 @@ pub enum FindingKind {
         Some(lane) => format!("names lane {lane}, which goes on without executing this"),
     })]
     LaneMask { mask: u32, absent: Option<u32> },
+    /// A block waited for a change of memory until blocks ran that had not started: all blocks that had started waited. `first` is the first
+    /// of the others. The kernel went on, because the GPU holds that many blocks at once.
+    #[error(
+        "block waits for a later one: {access}{}, in a loop, and no block changes that before block {first} and those after it start",
+        Nearest::also(.place)
+    )]
+    LaterBlock { access: Access, place: Option<Nearest>, first: Dim3 },
     /// The block waited at a barrier, and some of its threads had ended without reaching it. `ended` threads had.
     #[error(
         "barrier {barrier} reached by part of the block: {} ended before",

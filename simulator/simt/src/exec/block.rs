@@ -90,14 +90,15 @@ impl Block {
                 _ => false,
             };
             while goes_on {
-                (core.polled, core.changed) = (false, false);
+                (core.polled, core.changed) = (None, false);
                 let warp = &mut warps[number];
                 let pause = warp.run(core)?;
                 moved |= !matches!(pause, Pause::OpenPhase(_));
-                only_polled &= pause == Pause::Turn && core.polled && !core.changed;
+                only_polled &= pause == Pause::Turn && core.polled.is_some() && !core.changed;
                 // An endless loop may contain a barrier.
                 if core.own.fuel == 0 && pause != Pause::Done {
-                    return Err(Stop::OutOfFuel { pc: warp.pc(), warp: number as u32 });
+                    let polled = core.polled.filter(|_| !core.changed);
+                    return Err(Stop::OutOfFuel { pc: warp.pc(), warp: number as u32, polled });
                 }
                 core.check(|watch, warp| match pause {
                     Pause::Done => watch.end(warp),

@@ -10,11 +10,14 @@ use super::printed::Printed;
 use super::products::Products;
 use super::recording::Recording;
 use super::register_pool::RegisterPool;
+use super::request::Request;
 use super::stats::Stats;
 use super::stores::Stores;
 use super::watch::Watch;
+use super::watch::found::Defect;
 use crate::memory::{element, set_element};
 use alu::Executor;
+use ptx::finding::{Access, Space};
 
 /// The running block's own state. Each block of its cluster has one, which waits with the block while another one runs.
 #[derive(Default)]
@@ -54,11 +57,12 @@ pub struct Core<'a> {
     pub phases: Phases,
     /// A barrier in shared memory has changed since this flag was last reset.
     pub mbarriers_moved: bool,
-    /// The warp looked for a change that others make: a volatile, relaxed, or acquiring load, or an atomic operation. Reset before its
-    /// turn.
-    pub polled: bool,
+    /// The last time that the warp looked for a change that others make. Reset before its turn.
+    pub polled: Option<Polled>,
     /// The warp changed memory. Reset before its turn.
     pub changed: bool,
+    /// A warp's turn is short, because waiting is most of what the blocks do.
+    pub has_short_turns: bool,
     pub check_hint: u32,
     pub atomic_hint: u32,
     /// The warp that is running; the warps of a cluster's blocks are numbered one block after the other.
@@ -75,6 +79,16 @@ pub struct Core<'a> {
     pub watch: Option<Box<Watch>>,
 }
 
+/// A volatile, relaxed, or acquiring load, or an atomic operation: of a lane, where others look at the same place or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Polled {
+    pub access: Access,
+    pub pc: u32,
+    pub warp: u32,
+    /// The warp looked at nothing else in this turn.
+    pub is_only: bool,
+}
+
 impl<'a> Core<'a> {
     pub fn new(machine: &'a Machine<'a>) -> Self {
         Self {
@@ -89,8 +103,9 @@ impl<'a> Core<'a> {
             stores: Stores::new(machine),
             phases: Phases::default(),
             mbarriers_moved: false,
-            polled: false,
+            polled: None,
             changed: false,
+            has_short_turns: machine.options.cooperative,
             check_hint: 0,
             atomic_hint: 0,
             warp: 0,
@@ -122,6 +137,32 @@ impl<'a> Core<'a> {
             let word = &mut self.shared[word as usize];
             *word = *word & !field | bits;
         });
+    }
+
+    /// Notes that the warp looks for a change that others make.
+    #[inline]
+    pub fn note_poll(&mut self, request: &Request<'_>, space: Option<Space>) {
+        let lane = request.first_lane();
+        let access = match space.unwrap_or(request.space_of(lane)) {
+            Space::Shared => request.in_shared(lane),
+            space => request.access(space, request.addresses[lane]),
+        };
+        let (pc, warp) = (request.pc, self.warp);
+        let is_only = self.polled.is_none_or(|last| last.is_only && (last.pc, last.access) == (pc, access));
+        self.polled = Some(Polled { access, pc, warp, is_only });
+    }
+
+    /// Returns true if the memory that the warp looked at last is the host's, too.
+    pub fn polls_host(&self) -> bool {
+        let access = self.polled.map(|polled| polled.access).filter(|access| access.space == Space::Global);
+        access.is_some_and(|access| self.machine.is_on_host(access.address))
+    }
+
+    /// Notes that a warp went on only after a later cluster had started.
+    #[cold]
+    pub fn note_wait_for_later(&mut self, Polled { access, pc, warp, .. }: Polled, cluster: u64) {
+        let first = self.machine.clusters.block(cluster, 0);
+        self.check(|watch, _| watch.report(Defect::LaterBlock { access, first }, pc, warp, 0));
     }
 
     /// Tells the checks, if they are on, something about the running warp.

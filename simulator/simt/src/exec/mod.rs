@@ -37,7 +37,7 @@ mod cluster_copy;
 mod cluster_phase;
 pub mod clusters;
 mod copies;
-mod core;
+pub mod core;
 mod cost;
 mod descriptor;
 mod exchange;

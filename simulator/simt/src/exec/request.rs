@@ -100,22 +100,20 @@ impl Request<'_> {
         if let Some(space) = space {
             return vec![(space, self.mask)];
         }
-        let of_window = |window: Option<u64>| {
-            lanes_where(self.mask, |lane| {
-                let found = self.addresses[lane] & !WINDOW_OFFSET;
-                match window {
-                    Some(window) => found == window,
-                    None => ![SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW].contains(&found),
-                }
-            })
-        };
-        let spaces = [
-            (Space::Global, of_window(None)),
-            (Space::Shared, of_window(Some(SHARED_WINDOW))),
-            (Space::Local, of_window(Some(LOCAL_WINDOW))),
-            (Space::Param, of_window(Some(PARAM_WINDOW))),
-        ];
-        spaces.into_iter().filter(|(_, lanes)| *lanes != 0).collect()
+        let spaces = [Space::Global, Space::Shared, Space::Local, Space::Param];
+        let lanes_of = spaces.map(|space| (space, lanes_where(self.mask, |lane| self.space_of(lane) == space)));
+        lanes_of.into_iter().filter(|(_, lanes)| *lanes != 0).collect()
+    }
+
+    /// Returns the space that a lane's generic address is in.
+    #[inline]
+    pub fn space_of(&self, lane: usize) -> Space {
+        match self.addresses[lane] & !WINDOW_OFFSET {
+            SHARED_WINDOW => Space::Shared,
+            LOCAL_WINDOW => Space::Local,
+            PARAM_WINDOW => Space::Param,
+            _ => Space::Global,
+        }
     }
 }
 

@@ -21,8 +21,8 @@ use ptx::program::{Action, Exchange, NOWHERE, Poll, Question, TRUE, is_barrier};
 /// Instructions that a warp executes before the next warp takes its turn. A warp may wait in a loop for a value that another one
 /// writes.
 const TURN: u64 = 1 << 14;
-/// The same where blocks take turns, too: waiting is most of what they do at a barrier of the grid.
-const COOPERATIVE_TURN: u64 = 1 << 8;
+/// The same where blocks take turns, too: waiting is most of what they do, for example at a barrier of the grid.
+const SHORT_TURN: u64 = 1 << 8;
 
 /// A warp.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ impl Warp {
         let code = core.machine.program.code.as_slice();
         let executor = core.executor;
         let mut path = self.path;
-        let turn = if core.machine.options.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.own.fuel);
+        let turn = if core.has_short_turns { SHORT_TURN } else { TURN }.min(core.own.fuel);
         let mut executed = 0;
         let recording = core.own.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp - core.first_warp));
         // Nearly all programs need neither, and pay for one test.

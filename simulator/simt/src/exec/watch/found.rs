@@ -45,6 +45,8 @@ pub enum Defect {
     AbsentLane { source: u32 },
     /// The mask does not name the lane itself, or it names an absent one, which went on with the others without executing the instruction.
     LaneMask { mask: u32, absent: Option<u32> },
+    /// The access waits for a change that no block makes before block `first`, which had not started.
+    LaterBlock { access: Access, first: u64 },
     /// Threads have ended without reaching a barrier of the block.
     EndedBeforeBarrier { barrier: u32, ended: u32 },
     /// Warps wait for each other at different barrier instructions.
@@ -112,6 +114,7 @@ impl Entry {
             Defect::CopySize { .. } => (Kind::CopySize, site.pc),
             Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
             Defect::LaneMask { .. } => (Kind::LaneMask, site.pc),
+            Defect::LaterBlock { .. } => (Kind::LaterBlock, site.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
             Defect::Wgmma(defect) => defect.key(site.pc),
@@ -137,6 +140,7 @@ enum Kind {
     CopySize,
     AbsentLane,
     LaneMask,
+    LaterBlock,
     EndedBeforeBarrier,
     DifferentBarriers,
     RegisterInUse,
