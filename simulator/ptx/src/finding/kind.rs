@@ -272,7 +272,8 @@ pub enum FindingKind {
     /// A block waited for a change of memory until blocks ran that had not started: all blocks that had started waited. `first` is the first
     /// of the others. The kernel went on, because the GPU holds that many blocks at once.
     #[error(
-        "block waits for a later one: {access}{}, in a loop, and no block changes that before block {first} and those after it start",
+        "block waits for a later one: the same {access}{} again and again, and no block that has started changes the value; block {first} and \
+         those after it have not started",
         Nearest::also(.place)
     )]
     LaterBlock { access: Access, place: Option<Nearest>, first: Dim3 },

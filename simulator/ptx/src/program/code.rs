@@ -194,8 +194,8 @@ pub enum Action {
     ClusterWait { acquires: bool, aligned: bool },
     /// Changes how many registers each thread of the warpgroup may have.
     SetRegisters { count: u32, grows: bool },
-    /// Arrives at a barrier of the block, and waits there or not.
-    Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, poll: Option<Poll> },
+    /// Arrives at a barrier of the block, and waits there or not. `aligned`: all lanes of a warp must execute the same instruction.
+    Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, aligned: bool, poll: Option<Poll> },
     /// Orders the thread's own memory accesses, as other threads see them: those of its block, or all.
     Fence { in_block: bool },
     /// Waits for the lanes of `members`, and orders their memory accesses.

@@ -1,7 +1,7 @@
 //! Runs the blocks of a grid on the cores of the host.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::block::Progress;
@@ -46,8 +46,7 @@ pub fn run(machine: &Machine<'_>) -> Result<(Stats, Found), Stopped> {
         ended: AtomicU64::new(0),
         stopped_at: AtomicU64::new(u64::MAX),
         gave_up: AtomicBool::new(false),
-        busy: AtomicUsize::new(0),
-        wait_ends: AtomicUsize::new(0),
+        attendance: Mutex::default(),
         results: Mutex::new((Stats::new(machine.program), Vec::new(), Found::default())),
     };
     if workers == 1 {
@@ -77,11 +76,46 @@ struct Crew<'a> {
     stopped_at: AtomicU64,
     /// It stopped because all blocks wait in vain. Each worker then names its first block.
     gave_up: AtomicBool,
-    /// Workers with a block that does not only wait.
-    busy: AtomicUsize,
-    /// How often a worker whose blocks waited went on.
-    wait_ends: AtomicUsize,
+    attendance: Mutex<Attendance>,
     results: Mutex<(Stats, Vec<Halt>, Found)>,
+}
+
+/// What the workers do.
+#[derive(Default)]
+struct Attendance {
+    /// Workers with a block that does not only wait.
+    busy: usize,
+    /// Workers whose blocks all wait.
+    waiting: usize,
+    /// Waiting workers whose blocks have all looked in vain since the last change.
+    in_vain: usize,
+    /// How often a worker began to work or to wait. Only a worker that works changes memory.
+    changes: u64,
+}
+
+impl Attendance {
+    /// Changes how many workers are busy and how many wait.
+    fn change(&mut self, busy: isize, waiting: isize) {
+        self.busy = self.busy.saturating_add_signed(busy);
+        self.waiting = self.waiting.saturating_add_signed(waiting);
+        self.in_vain = 0;
+        self.changes += 1;
+    }
+
+    /// Notes that a waiting worker's blocks have all looked in vain. Its looks are the changes before it looked last, and those at which it was
+    /// counted. Returns true if all workers wait in vain.
+    fn look(&mut self, (before, counted): &mut (u64, u64)) -> bool {
+        if *before == self.changes && *counted != self.changes {
+            *counted = self.changes;
+            self.in_vain += 1;
+        }
+        *before = self.changes;
+        self.all_wait()
+    }
+
+    fn all_wait(&self) -> bool {
+        self.busy == 0 && self.in_vain == self.waiting
+    }
 }
 
 /// A cluster that has started, and what its worker has for it; reused from cluster to cluster.
@@ -97,9 +131,9 @@ struct Seat<'a> {
 impl<'a> Crew<'a> {
     /// Takes clusters and executes them until none is left.
     fn work(&self) {
-        self.busy.fetch_add(1, SeqCst);
+        self.attendance().change(1, 0);
         let (mut seats, mut free, mut stops) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut is_busy, mut rounds_in_vain) = (true, 0);
+        let (mut is_busy, mut rounds_in_vain, mut looks) = (true, 0, (0, 0));
         loop {
             free.extend(seats.extract_if(.., |seat: &mut Box<Seat<'a>>| seat.progress == Progress::Done));
             while (seats.is_empty() || self.machine.options.cooperative)
@@ -119,8 +153,7 @@ impl<'a> Crew<'a> {
                 rounds_in_vain = 0;
                 if !is_busy {
                     is_busy = true;
-                    self.wait_ends.fetch_add(1, SeqCst);
-                    self.busy.fetch_add(1, SeqCst);
+                    self.attendance().change(1, -1);
                 }
                 continue;
             }
@@ -130,9 +163,9 @@ impl<'a> Crew<'a> {
             }
             if is_busy {
                 is_busy = false;
-                self.busy.fetch_sub(1, SeqCst);
+                self.attendance().change(-1, 1);
             }
-            if self.busy.load(SeqCst) > 0 {
+            if !self.attendance().look(&mut looks) {
                 // A block of another worker may be the one that these wait for.
                 rest(rounds_in_vain);
             } else if let Some(number) = self.take_beside() {
@@ -151,13 +184,10 @@ impl<'a> Crew<'a> {
                 }
             } else {
                 // The host, or another launch, may still change what they wait for. The first block waits until its fuel is used up.
-                let ends = self.wait_ends.load(SeqCst);
-                (0..WAITS).find(|_| self.round(&mut seats[0], false, &mut stops) || self.wait_ends.load(SeqCst) != ends);
+                (0..WAITS).find(|_| self.round(&mut seats[0], false, &mut stops) || !self.attendance().all_wait());
             }
         }
-        if is_busy {
-            self.busy.fetch_sub(1, SeqCst);
-        }
+        self.attendance().change(-isize::from(is_busy), -isize::from(!is_busy));
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         results.1.append(&mut stops);
         for mut seat in seats.into_iter().chain(free) {
@@ -167,6 +197,10 @@ impl<'a> Crew<'a> {
                 results.2.append(watch.found);
             }
         }
+    }
+
+    fn attendance(&self) -> MutexGuard<'_, Attendance> {
+        self.attendance.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the next cluster, unless one before it has stopped.

@@ -42,6 +42,8 @@ pub struct Warp {
     executed: u64,
     /// The poll that the warp waits for, and the lanes that receive its outcome.
     poll: Option<(Poll, u32)>,
+    /// The barrier, and its number of threads, at which the lanes of one branch wait for those of the other.
+    at_barrier: Option<(u32, Option<u32>)>,
     /// Lanes that wait at a barrier for the warp's other lanes to end.
     parked: Option<Box<Parked>>,
 }
@@ -112,7 +114,18 @@ impl Warp {
         }
         let local = vec![[0; LANES]; program.local_bytes as usize / 4];
         let path = Path { pc: 0, reconverge: NOWHERE, lanes: 0, depth: 0 };
-        Self { registers, local, saved: Vec::new(), path, waiting: Vec::new(), live: 0, executed: 0, poll: None, parked: None }
+        Self {
+            registers,
+            local,
+            saved: Vec::new(),
+            path,
+            waiting: Vec::new(),
+            live: 0,
+            executed: 0,
+            poll: None,
+            at_barrier: None,
+            parked: None,
+        }
     }
 
     /// Puts the warp at the start of the kernel. The block fills the special registers.
@@ -128,6 +141,7 @@ impl Warp {
         self.live = lanes;
         self.executed = 0;
         self.poll = None;
+        self.at_barrier = None;
         self.parked = None;
     }
 
@@ -263,8 +277,8 @@ impl Warp {
                     return Err(core.stop(FindingKind::NoTarget { value: self.first_value(register, kind, active) }, active, at));
                 }
 
-                Action::Barrier { barrier, threads, waits, poll } => {
-                    if let Some(pause) = self.barrier(core, &mut path, (barrier, threads, waits, poll), active, at)? {
+                Action::Barrier { barrier, threads, waits, aligned, poll } => {
+                    if let Some(pause) = self.barrier(core, &mut path, (barrier, threads, waits, aligned, poll), active, at)? {
                         break pause;
                     }
                 }
@@ -378,14 +392,14 @@ impl Warp {
         }
     }
 
-    /// Arrives at a barrier of the block. The tuple has its number, the number of threads, whether the warp waits, and the poll. If
+    /// Arrives at a barrier of the block. The tuple has its number, the number of threads, whether the warp waits and is aligned, and the poll. If
     /// the warp has other lanes, these run on first, and there is no pause yet.
     #[inline(always)]
     fn barrier(
         &mut self,
         core: &mut Core<'_>,
         path: &mut Path,
-        (barrier, threads, waits, poll): (Reg, Option<Reg>, bool, Option<Poll>),
+        (barrier, threads, waits, aligned, poll): (Reg, Option<Reg>, bool, bool, Option<Poll>),
         active: u32,
         at: u32,
     ) -> Result<Option<Pause>, Stop> {
@@ -394,7 +408,22 @@ impl Warp {
         if !is_barrier(barrier, threads) {
             return Err(core.stop(FindingKind::InvalidBarrier { barrier, threads }, active, at));
         }
+        let first = self.at_barrier.take();
+        let warps = threads.map(|threads| threads / LANES as u32);
         if active != self.live {
+            if core.machine.independent_lanes && waits && !aligned && poll.is_none() && self.parked.is_none() {
+                match first {
+                    None if self.lets_sibling_arrive(path, active, at) => {
+                        self.at_barrier = Some((barrier, threads));
+                        uncount(core, at, active);
+                        return Ok(None);
+                    }
+                    Some(first) if first == (barrier, threads) && self.sibling_has_arrived(core, active) => {
+                        return Ok(Some(Pause::Barrier { barrier, warps, pc: at, votes: Votes::default() }));
+                    }
+                    _ => {}
+                }
+            }
             if !core.machine.independent_lanes || self.parked.is_some() {
                 return Err(core.stop(FindingKind::DivergentBarrier { barrier }, active, at));
             }
@@ -409,8 +438,32 @@ impl Warp {
             votes = Votes { yes: (yes & active).count_ones(), asked: active.count_ones() };
             self.poll = Some((poll, active));
         }
-        let warps = threads.map(|threads| threads / LANES as u32);
         Ok(Some(if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } }))
+    }
+
+    /// Lets the lanes of the other branch run to their barrier before these wait. PTX ISA, `barrier`: without `.aligned`, the lanes of a warp
+    /// may execute different instructions. Returns false if there is no other branch that reconverges where this one does.
+    #[cold]
+    fn lets_sibling_arrive(&mut self, path: &mut Path, active: u32, at: u32) -> bool {
+        let lanes = path.lanes;
+        let is_sibling = |other: &&mut Path| {
+            other.lanes & lanes == 0 && (other.reconverge, other.depth) == (path.reconverge, path.depth) && active == lanes
+        };
+        let Some(other) = self.waiting.last_mut().filter(is_sibling) else { return false };
+        // They execute the barrier again if the others do not come to one.
+        path.pc = at;
+        std::mem::swap(path, other);
+        true
+    }
+
+    /// Returns true if the other branch waits, and these are the warp's last lanes. It then goes on after its barrier.
+    #[cold]
+    fn sibling_has_arrived(&mut self, core: &mut Core<'_>, active: u32) -> bool {
+        let Some(other) = self.waiting.last_mut().filter(|other| other.lanes | active == self.live) else { return false };
+        let stats = &mut core.stats.instructions[other.pc as usize];
+        (stats.warps, stats.lanes) = (stats.warps + 1, stats.lanes + u64::from(other.lanes.count_ones()));
+        other.pc += 1;
+        true
     }
 
     /// Waits at the barrier of the cluster until its phase is over.

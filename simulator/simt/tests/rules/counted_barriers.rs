@@ -75,6 +75,39 @@ fn a_barrier_opens_where_that_of_a_gpu_does() {
     }
 }
 
+/// PTX ISA, `barrier`: with `.aligned`, "all threads in the warp must execute the same" barrier; without, they need not. An H100 lets both halves
+/// pass, and ends the kernel with an illegal instruction if they wait at two different barriers.
+#[test]
+fn halves_of_a_warp_may_arrive_at_different_places_if_the_barrier_is_not_aligned() {
+    // Each half writes before its barrier and shuffles after it, together with the other half again.
+    let program = |lower: &str, upper: &str| {
+        format!(
+            ".shared .align 4 .b8 tile[512];\nmov.u32 %r4, tile;\nshl.b32 %r5, %r1, 2;\nadd.u32 %r6, %r4, %r5;\nsetp.lt.u32 %p1, %r3, 16;\n\
+             @%p1 bra LOWER;\nst.shared.u32 [%r6], %r1;\n{upper}\nbra.uni END;\nLOWER:\nst.shared.u32 [%r6], %r1;\n{lower}\nEND:\n\
+             xor.b32 %r7, %r6, 320;\nld.shared.u32 %r8, [%r7];\nshfl.sync.bfly.b32 %r9, %r8, 16, 31, 0xffffffff;\nst.global.u32 [%rd3], %r9;"
+        )
+    };
+    for barrier in ["barrier.sync 1, 128;", "barrier.sync 0;", "barrier.cta.sync 2;"] {
+        let (findings, output) = four_warps(&program(barrier, barrier)).unwrap_or_else(|fault| panic!("{barrier}: {fault}"));
+        assert_eq!(findings, [], "{barrier}");
+        assert_eq!(output, (0..128).map(|thread| thread ^ 80 ^ 16).collect::<Vec<u32>>(), "{barrier}");
+    }
+    for (lower, upper) in [
+        ("bar.sync 1, 128;", "bar.sync 1, 128;"),
+        ("barrier.sync.aligned 0;", "barrier.sync.aligned 0;"),
+        ("barrier.sync 1, 128;", "barrier.sync 2, 128;"),
+        ("barrier.sync 1, 128;", "barrier.sync 1, 64;"),
+    ] {
+        let fault = four_warps(&program(lower, upper)).expect_err(lower);
+        assert!(matches!(fault.kind, FindingKind::DivergentBarrier { .. }), "{lower} {upper}: {fault}");
+    }
+    // The lower half alone: it waits for the upper one to end.
+    assert!(
+        four_warps("setp.lt.u32 %p1, %r3, 16;\n@!%p1 bra AROUND;\nbarrier.sync 1, 128;\nAROUND:\nst.global.u32 [%rd3], %r1;")
+            .is_ok()
+    );
+}
+
 /// Arrivals of the next phase are those after the barrier has opened, and none is lost.
 #[test]
 fn each_phase_has_its_own_arrivals() {
