@@ -9,9 +9,9 @@ use thiserror::Error;
 use crate::cluster::{self, ClusterMisuse};
 use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::exec::clusters::Clusters;
-use crate::exec::core::Polled;
 use crate::exec::grid::{self, Stopped};
 use crate::exec::machine::{Machine, Stop, thread_index};
+use crate::exec::request::Polled;
 use crate::exec::watch::found::{Defect, Entry, Site, WgmmaDefect};
 use crate::exec::watch::global_shadow::GlobalShadow;
 use crate::footprint::{Accessed, Footprint};
@@ -99,7 +99,7 @@ pub enum LaunchError {
     Misuse(#[from] LaunchMisuse),
 }
 
-/// Memory that a block reads again and again, and that does not change.
+/// Memory that a block reads again and again, without a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitsFor {
     /// The access.

@@ -220,7 +220,7 @@ fn in_usual_order(instruction: &Instruction<'_>) -> String {
     }
 }
 
-/// Returns true if all lanes of a warp must execute this very barrier. PTX ISA, `bar`: it is short for `barrier.cta.….aligned`.
+/// Returns true if a warp's lanes must execute this very barrier. PTX ISA, `bar`: it is short for `barrier.cta.….aligned`.
 fn is_aligned(instruction: &Instruction<'_>) -> bool {
     instruction.root() == "bar" || instruction.opcode.split('.').any(|part| part == "aligned")
 }

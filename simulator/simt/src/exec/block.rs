@@ -186,12 +186,12 @@ impl Block {
     }
 }
 
-/// Returns how many warps have arrived at a barrier, to wait or not.
+/// Returns how many warps have arrived at a barrier.
 fn arrivals(states: &[Pause], arrived: &BTreeMap<u32, u32>, barrier: u32) -> u32 {
     states.iter().filter(|state| state.is_at(barrier)).count() as u32 + arrived.get(&barrier).copied().unwrap_or(0)
 }
 
-/// Opens every barrier of the whole block that all live warps have reached. PTX ISA, `bar`: without a number of threads, the barrier is
+/// Opens every barrier that all live warps have reached. PTX ISA, `bar`: without a number of threads, the barrier is
 /// for all threads of the block. On a GPU, those that have ended are none of them.
 fn release(core: &mut Core<'_>, states: &mut [Pause], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>) -> bool {
     let live = states.iter().filter(|state| **state != Pause::Done).count() as u32;

@@ -10,14 +10,14 @@ use super::printed::Printed;
 use super::products::Products;
 use super::recording::Recording;
 use super::register_pool::RegisterPool;
-use super::request::Request;
+use super::request::{Polled, Request};
 use super::stats::Stats;
 use super::stores::Stores;
 use super::watch::Watch;
 use super::watch::found::Defect;
 use crate::memory::{element, set_element};
 use alu::Executor;
-use ptx::finding::{Access, Space};
+use ptx::finding::Space;
 
 /// The running block's own state. Each block of its cluster has one, which waits with the block while another one runs.
 #[derive(Default)]
@@ -77,16 +77,6 @@ pub struct Core<'a> {
     pub fates: Fates,
     /// The checks, if they are on.
     pub watch: Option<Box<Watch>>,
-}
-
-/// A volatile, relaxed, or acquiring load, or an atomic operation: of a lane, where others look at the same place or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Polled {
-    pub access: Access,
-    pub pc: u32,
-    pub warp: u32,
-    /// The warp looked at nothing else in this turn.
-    pub is_only: bool,
 }
 
 impl<'a> Core<'a> {
@@ -152,13 +142,13 @@ impl<'a> Core<'a> {
         self.polled = Some(Polled { access, pc, warp, is_only });
     }
 
-    /// Returns true if the memory that the warp looked at last is the host's, too.
+    /// Returns true if the warp last looked at memory of the host.
     pub fn polls_host(&self) -> bool {
         let access = self.polled.map(|polled| polled.access).filter(|access| access.space == Space::Global);
         access.is_some_and(|access| self.machine.is_on_host(access.address))
     }
 
-    /// Notes that a warp went on only after a later cluster had started.
+    /// Notes a warp that went on after a later cluster started.
     #[cold]
     pub fn note_wait_for_later(&mut self, Polled { access, pc, warp, .. }: Polled, cluster: u64) {
         let first = self.machine.clusters.block(cluster, 0);

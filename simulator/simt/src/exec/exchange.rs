@@ -4,7 +4,7 @@
 //! undefined.
 
 use super::atomics::combine;
-use super::request::{lanes_of, lanes_where};
+use super::request::{groups, lanes_of, lanes_where};
 use alu::registers::{FULL, LANES, Lane, Reg, Registers};
 use ptx::program::{Exchange, SINK, ShuffleMode, VoteMode};
 
@@ -85,7 +85,7 @@ pub fn shuffle_sources(mode: ShuffleMode, lane: &[u32; LANES], clamp: &[u32; LAN
     (sources, in_range)
 }
 
-/// Returns true if all 32 lanes execute an exchange and each names all of them, so that nothing can be wrong with its lanes.
+/// Returns true if 32 lanes execute an exchange and name each other. Nothing can be wrong with its lanes then.
 #[inline(always)]
 pub fn is_whole(exchange: Exchange, registers: &Registers, active: u32) -> bool {
     let all = |members: Reg| registers.words(members).iter().fold(FULL, |all, members| all & members);
@@ -111,17 +111,6 @@ pub fn vote(mode: VoteMode, yes: u32, active: u32, members: &[u32; LANES]) -> [u
         lanes_of(voters).for_each(|lane| results[lane] = result);
     }
     results
-}
-
-/// Returns each distinct mask, with the active lanes that name it.
-pub fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = (u32, u32)> {
-    let mut open = active;
-    std::iter::from_fn(move || {
-        let mask = *masks.get(open.trailing_zeros() as usize)?;
-        let named = lanes_where(open, |lane| masks[lane] == mask);
-        open &= !named;
-        Some((mask, named))
-    })
 }
 
 /// Returns the outcome of a vote among the lanes of `voters`.

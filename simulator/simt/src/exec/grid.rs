@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::block::Progress;
 use super::cluster::{Cluster, Halt};
-use super::core::{Core, Polled};
+use super::core::Core;
 use super::machine::{Machine, Stop};
+use super::request::Polled;
 use super::stats::Stats;
 use super::watch::found::Found;
 use ptx::finding::FindingKind;
@@ -23,7 +24,7 @@ pub struct Stopped {
     pub stats: Box<Stats>,
 }
 
-/// Rounds in which a worker's only block polls in vain before the worker looks after others.
+/// Rounds in which a worker's only block may poll in vain. The worker then looks after others.
 const WAITS: u32 = 16;
 /// Rounds in which all blocks only poll before they count as deadlocked. A program may give up by itself after some tests.
 const PATIENCE: u32 = 1 << 12;
@@ -80,7 +81,7 @@ struct Crew<'a> {
     results: Mutex<(Stats, Vec<Halt>, Found)>,
 }
 
-/// What the workers do.
+/// The workers that work, and those that wait.
 #[derive(Default)]
 struct Attendance {
     /// Workers with a block that does not only wait.
@@ -212,7 +213,7 @@ impl<'a> Crew<'a> {
         (number < self.clusters()).then_some(number)
     }
 
-    /// Takes the next cluster, if the GPU holds it beside those that have started.
+    /// Takes the next cluster, if the GPU holds it beside the others.
     fn take_beside(&self) -> Option<u64> {
         let running = self.next.load(SeqCst).min(self.clusters()) - self.ended.load(SeqCst);
         if running < self.machine.resident_clusters { self.take() } else { None }

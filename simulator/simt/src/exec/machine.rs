@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::clusters::Clusters;
-use super::core::Polled;
+use super::request::Polled;
 use super::watch::far::Flags;
 use super::watch::global_shadow::GlobalShadow;
 use crate::footprint::Footprint;
@@ -106,7 +106,7 @@ impl Machine<'_> {
         self.map.location(self.program.origins[pc as usize])
     }
 
-    /// Returns true if the host can access the memory at an address, too.
+    /// Returns true if the host can access an address, too.
     pub fn is_on_host(&self, address: u64) -> bool {
         self.region(&mut 0, address, 1).is_some_and(|region| region.buffer.host_address() == region.base)
     }

@@ -379,7 +379,7 @@ impl Warp {
         path.lanes &= !ending;
     }
 
-    /// Checks the lanes of an exchange that not all 32 execute with all of them as members.
+    /// Checks the lanes of an exchange between fewer than 32.
     #[cold]
     fn look_at_lanes(&self, core: &mut Core<'_>, exchange: Exchange, active: u32, at: u32) {
         let Some(members) = exchange.members() else { return };
@@ -441,7 +441,7 @@ impl Warp {
         Ok(Some(if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } }))
     }
 
-    /// Lets the lanes of the other branch run to their barrier before these wait. PTX ISA, `barrier`: without `.aligned`, the lanes of a warp
+    /// Lets the lanes of the other branch run to their barrier first. PTX ISA, `barrier`: without `.aligned`, the lanes of a warp
     /// may execute different instructions. Returns false if there is no other branch that reconverges where this one does.
     #[cold]
     fn lets_sibling_arrive(&mut self, path: &mut Path, active: u32, at: u32) -> bool {
@@ -456,7 +456,7 @@ impl Warp {
         true
     }
 
-    /// Returns true if the other branch waits, and these are the warp's last lanes. It then goes on after its barrier.
+    /// Returns true if these lanes and the waiting branch are all. It then goes on after its barrier.
     #[cold]
     fn sibling_has_arrived(&mut self, core: &mut Core<'_>, active: u32) -> bool {
         let Some(other) = self.waiting.last_mut().filter(|other| other.lanes | active == self.live) else { return false };

@@ -8,7 +8,7 @@ use simt::{Dim3, Finding, FindingKind, LaunchError, LaunchOptions, LaunchReport,
 
 use crate::common::{Gpu, Params};
 
-/// Each block waits until the flag of its target is set, and sets its own to one more. A target of -1 is none.
+/// Each block waits for its target's flag. It then sets its own to one more. A target of -1 is none.
 const WAITS: &str = "
 .version 7.0
 .target sm_70
@@ -66,7 +66,7 @@ fn with_workers(workers: usize) -> Gpu {
     Gpu::with_options(WAITS, LaunchOptions { workers: Some(workers), ..LaunchOptions::default() })
 }
 
-/// Returns, for each finding of a wait, the block and the first of the later ones.
+/// Returns each finding's block and the first of the later ones.
 fn later(report: &LaunchReport) -> Vec<(u32, u32)> {
     let of = |finding: &Finding| match &finding.kind {
         FindingKind::LaterBlock { first, .. } => (finding.block.x, first.x),
@@ -114,7 +114,7 @@ fn a_block_that_waits_for_an_earlier_one_needs_no_other_to_start() {
     }
 }
 
-/// Blocks of 1,024 threads, of which a T4 holds one on each of its 40 multiprocessors.
+/// Each of a T4's 40 multiprocessors holds one block of 1,024 threads.
 #[test]
 fn more_waiting_blocks_than_the_gpu_holds_are_a_deadlock() {
     for workers in [1, 2] {
@@ -129,7 +129,7 @@ fn more_waiting_blocks_than_the_gpu_holds_are_a_deadlock() {
     }
 }
 
-/// A block that faults is reported, and not those that wait for it.
+/// The block that faults is reported, not those that wait for it.
 #[test]
 fn a_fault_that_others_wait_for_is_the_one_that_is_reported() {
     for workers in [1, 2] {

@@ -14,12 +14,12 @@ const HALF_LATE: &str = "setp.lt.u32 %p1, %r2, 2;\n@%p1 bra HERE;\nmov.u32 %r5, 
 /// The upper lanes of each warp end first.
 const LANES: &str = "setp.ge.u32 %p1, %r3, 16;\n@%p1 ret;\n";
 
-/// Runs 128 threads, which have the number of their warp in `%r2` and of their lane in `%r3`.
+/// Runs 128 threads. Their warp is in `%r2`, and their lane in `%r3`.
 fn four_warps(body: &str) -> Result<(Vec<Finding>, Vec<u32>), Box<Finding>> {
     run("h200", &format!("shr.u32 %r2, %r1, 5;\nand.b32 %r3, %r1, 31;\nsetp.eq.u32 %p3, %r1, %r1;\n{body}"), 128)
 }
 
-/// Both halves of the warps in one barrier, the upper half without waiting if it `arrives`.
+/// Warps 2 and 3 execute `upper` and end, the others execute `lower`.
 fn halves(upper: &str, lower: &str) -> String {
     format!("setp.lt.u32 %p1, %r2, 2;\n@%p1 bra LOWER;\n{upper}\nret;\nLOWER:\n{lower}")
 }
@@ -108,7 +108,7 @@ fn halves_of_a_warp_may_arrive_at_different_places_if_the_barrier_is_not_aligned
     );
 }
 
-/// Arrivals of the next phase are those after the barrier has opened, and none is lost.
+/// Arrivals after the barrier has opened are those of the next phase.
 #[test]
 fn each_phase_has_its_own_arrivals() {
     // Warps 0 and 2 arrive, and 1 and 3 wait, each pair in a phase of its own.
@@ -116,7 +116,7 @@ fn each_phase_has_its_own_arrivals() {
     assert!(four_warps(pairs).is_ok_and(|(findings, _)| findings.is_empty()));
 }
 
-/// A warp that has ended takes no part in a barrier that counts threads, so nothing orders what it wrote with what follows the barrier.
+/// A warp that has ended takes no part in a counted barrier. So nothing orders what it wrote with what follows the barrier.
 #[test]
 fn a_warp_that_ended_before_a_counted_barrier_races_with_those_after_it() {
     let exchange = |barrier: &str| {

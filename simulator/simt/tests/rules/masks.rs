@@ -21,7 +21,7 @@ const MEETINGS: [&str; 8] = [
     "bar.warp.sync %r8;",
 ];
 
-/// Returns the masks in the findings of a kernel with one warp, each with the absent lane.
+/// Returns the masks that a kernel's findings name, with the absent lanes.
 fn masks(body: &str, threads: u32) -> Vec<(u32, Option<u32>)> {
     let body = format!("setp.eq.u32 %p8, %r1, %r1;\nmov.u32 %r8, 0xffffffff;\n{body}\nst.global.u32 [%rd3], %r1;");
     let (findings, _) = run("h200", &body, threads).unwrap_or_else(|fault| panic!("{fault}\n{body}"));
@@ -37,7 +37,7 @@ fn masks(body: &str, threads: u32) -> Vec<(u32, Option<u32>)> {
     masks.collect()
 }
 
-/// Only the lanes below 16 go to `lower`, and the others to `upper`. All meet at the end.
+/// The lanes below 16 go to `lower`, the others to `upper`. All meet at the end.
 fn halves(lower: &str, upper: &str) -> String {
     format!("setp.lt.u32 %p1, %r1, 16;\n@%p1 bra LOWER;\n{upper}\nbra.uni END;\nLOWER:\n{lower}\nEND:")
 }
@@ -95,7 +95,7 @@ fn lanes_in_the_mask_must_come_or_end() {
     }
 }
 
-/// The lanes of a branch are not ordered with those that their mask names and that are elsewhere.
+/// Lanes of a branch are not ordered with lanes that are elsewhere.
 #[test]
 fn lanes_that_do_not_come_are_not_ordered() {
     let body = format!(

@@ -8,103 +8,78 @@
 
 use std::mem::Discriminant;
 
-use super::found::Defect;
-use super::watcher::Watch;
-use crate::exec::exchange::groups;
-use crate::exec::request::{lanes_of, lanes_where};
-use alu::registers::LANES;
 use ptx::program::Exchange;
 
 /// The instruction that lanes meet at; `None` is `bar.warp.sync`.
 pub type Meeting = Option<Discriminant<Exchange>>;
 
-/// Lanes that executed an instruction whose mask names others, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LaneWait {
-    warp: u32,
-    meeting: Meeting,
-    mask: u32,
-    came: u32,
-    pc: u32,
-    times: u64,
-}
-
-/// The lanes of a warp that execute an instruction, and those that have not ended.
+/// The lanes of a warp that execute an instruction, of those alive.
 #[derive(Clone, Copy, Debug)]
 pub struct Lanes {
     pub active: u32,
     pub live: u32,
 }
 
-impl Watch {
-    /// Lets lanes meet at an instruction. `masks` has what each lane names.
-    pub fn meet_lanes(&mut self, meeting: Meeting, masks: &[u32; LANES], lanes: Lanes, pc: u32, warp: u32) {
-        let strangers = lanes_where(lanes.active, |lane| masks[lane] >> lane & 1 == 0);
-        if strangers != 0 {
-            let lane = strangers.trailing_zeros() as usize;
-            self.report(Defect::LaneMask { mask: masks[lane], absent: None }, pc, warp, lane);
-        }
-        for (mask, named) in groups(masks, lanes.active & !strangers) {
-            let others = mask & lanes.live & !named & !strangers;
-            let met = if others == 0 {
-                mask
-            } else {
-                self.wait_for_lanes(LaneWait { warp, meeting, mask, came: named, pc, times: 1 }, others)
-            };
-            if meeting.is_none() {
-                self.order.synchronize_lanes(warp, met, lanes.live);
-            }
-        }
+/// Lanes that executed an instruction whose mask names others, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaneWait {
+    pub warp: u32,
+    pub meeting: Meeting,
+    pub mask: u32,
+    /// The lanes that came.
+    pub came: u32,
+    pub pc: u32,
+    /// How often; lanes in a loop wait again and again.
+    pub times: u64,
+}
+
+/// All such lanes of a cluster.
+#[derive(Debug, Default)]
+pub struct LaneWaits(Vec<LaneWait>);
+
+impl LaneWaits {
+    pub fn clear(&mut self) {
+        self.0.clear();
     }
 
-    /// Notes that lanes wait for `others`, which they may have been waited for by. Returns the lanes that have met.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Lets lanes wait for `others`, or meet those that wait for them. Returns the lanes that have met.
     #[cold]
-    fn wait_for_lanes(&mut self, mut wait: LaneWait, others: u32) -> u32 {
-        let (warp, meeting, mask, named) = (wait.warp, wait.meeting, wait.mask, wait.came);
-        let waits = &mut self.lane_waits;
-        let is_met = |other: &LaneWait| (other.warp, other.meeting, other.mask, other.came & named) == (warp, meeting, mask, 0);
-        if let Some(position) = waits.iter().position(is_met) {
-            wait.came |= waits[position].came;
-            wait.pc = waits[position].pc;
-            waits[position].times -= 1;
-            if waits[position].times == 0 {
-                waits.remove(position);
+    pub fn meet(&mut self, mut wait: LaneWait, others: u32) -> u32 {
+        let named = wait.came;
+        let is_met = |other: &LaneWait| {
+            (other.warp, other.meeting, other.mask, other.came & named) == (wait.warp, wait.meeting, wait.mask, 0)
+        };
+        if let Some(position) = self.0.iter().position(is_met) {
+            let first = &mut self.0[position];
+            (wait.came, wait.pc) = (named | first.came, first.pc);
+            first.times -= 1;
+            if first.times == 0 {
+                self.0.remove(position);
             }
         }
         if others & !wait.came == 0 {
-            return mask;
+            return wait.mask;
         }
-        // Lanes in a loop wait again and again.
-        match waits.iter_mut().find(|other| LaneWait { times: 1, ..**other } == wait) {
+        match self.0.iter_mut().find(|other| LaneWait { times: 1, ..**other } == wait) {
             Some(known) => known.times += 1,
-            None => waits.push(wait),
+            None => self.0.push(wait),
         }
         named
     }
 
-    /// Notes that some lanes of a path end, and finds what they left open.
-    #[inline(always)]
-    pub fn end_lanes(&mut self, warp: u32, path: u32, ending: u32, live: u32) {
-        if !self.lane_waits.is_empty() {
-            self.end_waits(warp, path, ending, live);
-        }
-    }
-
-    /// Lanes of one path have met, and go on in step: of these, none waits for another any more.
+    /// Takes the waits that lanes leave open when they end. Each has the lanes that did not come. Lanes that waited and lanes that they waited for
+    /// are in one path then, so they have met without it.
     #[cold]
-    fn end_waits(&mut self, warp: u32, path: u32, ending: u32, live: u32) {
-        let mut waits = std::mem::take(&mut self.lane_waits);
-        waits.retain(|wait| {
-            let others = path & live & wait.mask & !wait.came;
-            let both = (path & wait.came != 0 && others != 0) && ending & (wait.came | others) != 0;
-            if wait.warp == warp && both {
-                let defect = Defect::LaneMask { mask: wait.mask, absent: Some(others.trailing_zeros()) };
-                let lane = lanes_of(path & wait.came).next().unwrap_or(0);
-                self.report(defect, wait.pc, warp, lane);
-                return false;
-            }
-            true
-        });
-        self.lane_waits = waits;
+    pub fn end(&mut self, warp: u32, path: u32, ending: u32, live: u32) -> Vec<(LaneWait, u32)> {
+        let absent = |wait: &LaneWait| path & live & wait.mask & !wait.came;
+        let is_missed = |wait: &mut LaneWait| {
+            let (came, absent) = (path & wait.came, absent(wait));
+            wait.warp == warp && came != 0 && absent != 0 && ending & (came | absent) != 0
+        };
+        self.0.extract_if(.., is_missed).map(|wait| (wait, absent(&wait))).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::far::shared_address;
 use super::found::{Defect, Found, Site};
-use super::lane_waits::LaneWait;
+use super::lane_waits::{LaneWait, LaneWaits, Lanes, Meeting};
 use super::mark::{Mark, Strength};
 use super::order::Order;
 use super::proxy::Proxy;
@@ -10,7 +10,7 @@ use super::shared::{Conflict, Shadow};
 use super::visits::ClusterVisits;
 use crate::exec::clusters::Clusters;
 use crate::exec::machine::Machine;
-use crate::exec::request::{Pattern, Request, lanes_of};
+use crate::exec::request::{Pattern, Request, groups, lanes_of, lanes_where};
 use alu::registers::LANES;
 use ptx::finding::{Access, AccessOp, Space};
 use ptx::program::{Action, ConstantValue, Program, Semantics};
@@ -23,7 +23,7 @@ pub struct Watch {
     pub(super) proxy: Option<Box<Proxy>>,
     pub found: Found,
     /// Lanes that wait for others of their warp.
-    pub(super) lane_waits: Vec<LaneWait>,
+    lane_waits: LaneWaits,
     /// The blocks of the current cluster, by rank.
     blocks: Vec<u64>,
     warps_per_block: u32,
@@ -56,7 +56,7 @@ impl Watch {
             shared: Shadow::new(clusters.bytes(), program.narrowest_access(Space::Shared), only_full_barriers),
             proxy: Proxy::new(machine),
             found: Found::default(),
-            lane_waits: Vec::new(),
+            lane_waits: LaneWaits::default(),
             blocks: Vec::new(),
             warps_per_block: machine.warps(),
             clusters,
@@ -160,6 +160,34 @@ impl Watch {
         if let Some((other_warp, other_pc)) = waiting.find(|(_, other)| *other != pc) {
             let other = self.site(other_pc, other_warp, 0);
             self.found.add(site, Defect::DifferentBarriers { barrier, other });
+        }
+    }
+
+    /// Lets lanes meet at an instruction. `masks` has what each lane names.
+    pub fn meet_lanes(&mut self, meeting: Meeting, masks: &[u32; LANES], Lanes { active, live }: Lanes, pc: u32, warp: u32) {
+        let strangers = lanes_where(active, |lane| masks[lane] >> lane & 1 == 0);
+        if strangers != 0 {
+            let lane = strangers.trailing_zeros() as usize;
+            self.report(Defect::LaneMask { mask: masks[lane], absent: None }, pc, warp, lane);
+        }
+        for (mask, came) in groups(masks, active & !strangers) {
+            let others = mask & live & !came & !strangers;
+            let wait = LaneWait { warp, meeting, mask, came, pc, times: 1 };
+            let met = if others == 0 { mask } else { self.lane_waits.meet(wait, others) };
+            if meeting.is_none() {
+                self.order.synchronize_lanes(warp, met, live);
+            }
+        }
+    }
+
+    /// Notes that some lanes of a path end.
+    #[inline(always)]
+    pub fn end_lanes(&mut self, warp: u32, path: u32, ending: u32, live: u32) {
+        if !self.lane_waits.is_empty() {
+            for (LaneWait { mask, came, pc, .. }, absent) in self.lane_waits.end(warp, path, ending, live) {
+                let defect = Defect::LaneMask { mask, absent: Some(absent.trailing_zeros()) };
+                self.report(defect, pc, warp, (path & came).trailing_zeros() as usize);
+            }
         }
     }
 
