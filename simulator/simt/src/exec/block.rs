@@ -222,22 +222,24 @@ fn waiting_at(states: &[Pause], barrier: u32, first: u32) -> impl Iterator<Item 
 
 /// Lets the warps that wait at a barrier go on. It then counts from zero again.
 fn open(core: &mut Core<'_>, states: &mut [Pause], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>, barrier: u32) {
-    arrived.remove(&barrier);
-    let mut sum = Votes::default();
-    let mut counted = false;
+    if !arrived.is_empty() {
+        arrived.remove(&barrier);
+    }
+    let (mut sum, mut counted, mut waiting, mut ended) = (Votes::default(), false, 0, 0);
     for state in states.iter() {
-        if let Pause::Barrier { barrier: other, warps, votes, .. } = state
-            && *other == barrier
-        {
-            counted |= warps.is_some();
-            sum = Votes { yes: sum.yes + votes.yes, asked: sum.asked + votes.asked };
+        match state {
+            Pause::Barrier { barrier: other, warps, votes, .. } if *other == barrier => {
+                waiting += 1;
+                counted |= warps.is_some();
+                sum = Votes { yes: sum.yes + votes.yes, asked: sum.asked + votes.asked };
+            }
+            Pause::Done => ended += 1,
+            _ => {}
         }
     }
     if let Some(watch) = &mut core.watch {
-        let waiting = waiting_at(states, barrier, core.first_warp).map(|(warp, _)| warp);
-        let others = states.iter().filter(|state| !state.is_at(barrier));
-        let all = others.clone().all(|state| *state == Pause::Done) && (!counted || others.count() == 0);
-        watch.open(barrier, waiting, counted, all);
+        let all = waiting + if counted { 0 } else { ended } == states.len();
+        watch.open(barrier, waiting_at(states, barrier, core.first_warp).map(|(warp, _)| warp), counted, all);
     }
     for (state, warp) in states.iter_mut().zip(block.iter_mut()) {
         if state.is_at(barrier) {

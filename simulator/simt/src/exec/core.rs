@@ -57,7 +57,7 @@ pub struct Core<'a> {
     pub phases: Phases,
     /// A barrier in shared memory has changed since this flag was last reset.
     pub mbarriers_moved: bool,
-    /// The last time that the warp looked for a change that others make. Reset before its turn.
+    /// The warp's first look for a change that others make. Reset before its turn.
     pub polled: Option<Polled>,
     /// The warp changed memory. Reset before its turn.
     pub changed: bool,
@@ -129,17 +129,25 @@ impl<'a> Core<'a> {
         });
     }
 
-    /// Notes that the warp looks for a change that others make.
-    #[inline]
+    /// Notes that the warp looks for a change that others make. The first look of a turn is kept.
+    #[inline(always)]
     pub fn note_poll(&mut self, request: &Request<'_>, space: Option<Space>) {
+        if self.polled.is_none_or(|first| first.is_only) {
+            self.note_only_poll(request, space);
+        }
+    }
+
+    #[inline(never)]
+    fn note_only_poll(&mut self, request: &Request<'_>, space: Option<Space>) {
         let lane = request.first_lane();
         let access = match space.unwrap_or(request.space_of(lane)) {
             Space::Shared => request.in_shared(lane),
             space => request.access(space, request.addresses[lane]),
         };
-        let (pc, warp) = (request.pc, self.warp);
-        let is_only = self.polled.is_none_or(|last| last.is_only && (last.pc, last.access) == (pc, access));
-        self.polled = Some(Polled { access, pc, warp, is_only });
+        match &mut self.polled {
+            Some(first) => first.is_only = first.access == access,
+            None => self.polled = Some(Polled { access, pc: request.pc, warp: self.warp, is_only: true }),
+        }
     }
 
     /// Returns true if the warp last looked at memory of the host.

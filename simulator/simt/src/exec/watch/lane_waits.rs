@@ -14,7 +14,7 @@ use ptx::program::Exchange;
 pub type Meeting = Option<Discriminant<Exchange>>;
 
 /// The lanes of a warp that execute an instruction, of those alive.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes {
     pub active: u32,
     pub live: u32,

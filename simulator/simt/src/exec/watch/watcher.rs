@@ -24,6 +24,8 @@ pub struct Watch {
     pub found: Found,
     /// Lanes that wait for others of their warp.
     lane_waits: LaneWaits,
+    /// The last masks in which nothing was wrong, with the lanes.
+    right_masks: ([u32; LANES], Lanes),
     /// The blocks of the current cluster, by rank.
     blocks: Vec<u64>,
     warps_per_block: u32,
@@ -57,6 +59,7 @@ impl Watch {
             proxy: Proxy::new(machine),
             found: Found::default(),
             lane_waits: LaneWaits::default(),
+            right_masks: ([0; LANES], Lanes { active: 0, live: 0 }),
             blocks: Vec::new(),
             warps_per_block: machine.warps(),
             clusters,
@@ -165,18 +168,28 @@ impl Watch {
 
     /// Lets lanes meet at an instruction. `masks` has what each lane names.
     pub fn meet_lanes(&mut self, meeting: Meeting, masks: &[u32; LANES], Lanes { active, live }: Lanes, pc: u32, warp: u32) {
+        let lanes = Lanes { active, live };
+        if meeting.is_some() && self.right_masks.1 == lanes && self.right_masks.0 == *masks {
+            return;
+        }
+        let mut is_right = true;
         let strangers = lanes_where(active, |lane| masks[lane] >> lane & 1 == 0);
         if strangers != 0 {
             let lane = strangers.trailing_zeros() as usize;
+            is_right = false;
             self.report(Defect::LaneMask { mask: masks[lane], absent: None }, pc, warp, lane);
         }
         for (mask, came) in groups(masks, active & !strangers) {
             let others = mask & live & !came & !strangers;
+            is_right &= others == 0;
             let wait = LaneWait { warp, meeting, mask, came, pc, times: 1 };
             let met = if others == 0 { mask } else { self.lane_waits.meet(wait, others) };
             if meeting.is_none() {
                 self.order.synchronize_lanes(warp, met, live);
             }
+        }
+        if is_right && meeting.is_some() {
+            self.right_masks = (*masks, lanes);
         }
     }
 
