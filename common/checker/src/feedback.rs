@@ -236,7 +236,7 @@ fn advice(failure: &Failure, right: usize) -> Option<String> {
 }
 
 fn of_fault(fault: &Fault) -> Option<String> {
-    if fault.message.contains("does not end") {
+    if fault.message.contains("warp instructions") {
         let advice = "That is far more than the whole result needs. Either a loop does not end (it may wait for another thread), or a thread computes what all of them \
                       should share.";
         return Some(advice.to_owned());

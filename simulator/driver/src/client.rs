@@ -142,7 +142,7 @@ impl Simulator {
         set_profile(name: &str) profile = name.to_owned();
         /// Turns the checks of kernels on or off from the next launch on.
         set_checks(checks: bool) checks = checks;
-        /// Sets how many warp instructions one block may execute. A kernel that needs more is stopped as endless.
+        /// Sets how many warp instructions one block may execute. A kernel that needs more is stopped, because it may be endless.
         set_fuel(fuel: u64) fuel = fuel;
         /// Sets how many seconds a program waits for a value in memory.
         set_patience(seconds: u64) patience_s = seconds;

@@ -35,7 +35,7 @@ pub fn finding(line: u32) -> Finding {
 
 /// Returns a launch that did not run to its end.
 pub fn failed(kernel: &str, finding: Option<Finding>) -> LaunchRecord {
-    let message = finding.as_ref().map_or("kernel k does not end".to_owned(), Finding::to_string);
+    let message = finding.as_ref().map_or("kernel k was stopped".to_owned(), Finding::to_string);
     record(kernel, Outcome::Failed(Failed { message, finding: finding.map(Box::new) }))
 }
 

@@ -48,7 +48,7 @@ variables! {
     PROFILE = "SIMCUDA_PROFILE" Users "`h200`"
         "the GPU to simulate; for an unknown name, the error lists all known names",
     FUEL = "SIMCUDA_FUEL" Users "`536870912`"
-        "the most warp instructions that one block may execute; a kernel that needs more is stopped as endless; a `printf` of a thread counts as at least 200",
+        "the most warp instructions that one block may execute; a kernel that needs more is stopped, because it may be endless; a `printf` of a thread counts as at least 200",
     PATIENCE = "SIMCUDA_PATIENCE" Users "`60`"
         "how many seconds a program waits for a stream that waits for a value in memory; after that the wait fails",
     BLOCKS = "SIMCUDA_BLOCKS" Users ""

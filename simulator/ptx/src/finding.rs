@@ -1,7 +1,7 @@
 //! Findings: defects of a kernel, reported so that its author can fix them.
 //!
 //! A finding is never a limitation of the simulator. PTX that the simulator cannot execute is a [`LoadError`](crate::LoadError), a
-//! launch that the host asked for wrongly is `LaunchError::Misuse`, and a kernel that does not end is
+//! launch that the host asked for wrongly is `LaunchError::Misuse`, and a kernel that executes too much is
 //! `LaunchError::OutOfFuel`.
 
 mod barriers;
@@ -15,7 +15,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::barriers::{ClusterBarrierMisuse, ClusterWait, MbarrierMisuse, PhaseReport, Waiter};
+pub use self::barriers::{BarrierCount, ClusterBarrierMisuse, ClusterWait, MbarrierMisuse, PhaseReport, Waiter};
 pub use self::bulk::BulkCopyMisuse;
 pub use self::kind::FindingKind;
 pub use self::missing_order::MissingOrder;

@@ -1,5 +1,6 @@
 //! The public way in: one launch of one kernel, checked and counted.
 
+use std::fmt;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
@@ -10,16 +11,18 @@ use crate::counters::{AccessSample, Counters, LineCounters, Touched};
 use crate::exec::clusters::Clusters;
 use crate::exec::grid::{self, Stopped};
 use crate::exec::machine::{Machine, Stop, thread_index};
+use crate::exec::request::Polled;
 use crate::exec::watch::found::{Defect, Entry, Site, WgmmaDefect};
 use crate::exec::watch::global_shadow::GlobalShadow;
 use crate::footprint::{Accessed, Footprint};
 use crate::image::Image;
 use crate::memory::Memory;
 use crate::memory::rules::Rules;
+use crate::occupancy::{BlockNeeds, Occupancy};
 use crate::options::LaunchOptions;
 use crate::profile::Profile;
 use alu::registers::LANES;
-use ptx::finding::{Access, AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
+use ptx::finding::{Access, AccessOp, Finding, FindingKind, Location, Nearest, OtherAccess, Space, WgmmaMisuse};
 use ptx::geometry::Dim3;
 pub use ptx::geometry::LaunchConfig;
 use ptx::module::Kernel;
@@ -69,10 +72,11 @@ pub enum LaunchError {
         /// Bytes of older output that were overwritten.
         overwritten: u64,
     },
-    /// The kernel did not end within its fuel.
+    /// A block executed more than its fuel. It may wait for something, or only need longer.
     #[error(
-        "kernel {kernel} does not end: block {block} executed more than {fuel} warp instructions{}, last at {location}",
-        if printed.is_empty() { "" } else { ", with each printf of a thread counted as hundreds" }
+        "kernel {kernel} was stopped: block {block} executed more than {fuel} warp instructions{}, last at {location}\n  {}",
+        if printed.is_empty() { "" } else { ", with each printf of a thread counted as hundreds" },
+        waits.as_ref().map_or("either a loop does not end, or the kernel is long".to_owned(), ToString::to_string)
     )]
     OutOfFuel {
         /// Name of the kernel.
@@ -85,6 +89,8 @@ pub enum LaunchError {
         fuel: u64,
         /// The instruction at which the fuel ran out.
         location: Box<Location>,
+        /// What the block waits for, if it looked at nothing else in the end.
+        waits: Option<Box<WaitsFor>>,
         /// The output of that block and the blocks before it up to then.
         printed: String,
         /// Bytes of older output that were overwritten.
@@ -93,6 +99,32 @@ pub enum LaunchError {
     /// The host asked for a launch that no device could execute.
     #[error("{0}")]
     Misuse(#[from] LaunchMisuse),
+}
+
+/// Memory that a block reads again and again, without a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitsFor {
+    /// The access.
+    pub access: Access,
+    /// The allocation that holds those bytes.
+    pub place: Option<Nearest>,
+    /// The host can write there, too. Here, it goes on when the launch has ended.
+    pub is_on_host: bool,
+}
+
+impl fmt::Display for WaitsFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { access, place, is_on_host } = self;
+        let place = place.as_ref().map_or(String::new(), |place| format!(", {place}"));
+        if *is_on_host {
+            write!(
+                f,
+                "it waits for the host: the same {access}{place} again and again, but here a launch ends before the host goes on"
+            )
+        } else {
+            write!(f, "it waits: the same {access}{place} again and again, and nothing changes the value")
+        }
+    }
 }
 
 impl LaunchError {
@@ -243,6 +275,12 @@ pub fn launch(
         vec![MachineRequest::AsWritten; program.accesses.len()]
     };
     let clusters = Clusters::new(config.grid, cluster, shared_bytes);
+    let needs = BlockNeeds {
+        threads: config.block.volume() as u32,
+        registers_per_thread: options.registers_per_thread,
+        shared_bytes: shared_bytes.into(),
+    };
+    let resident = u64::from(Occupancy::of(profile, needs).blocks_per_multiprocessor) * u64::from(profile.multiprocessors);
     let machine = Machine {
         program,
         options,
@@ -253,6 +291,7 @@ pub fn launch(
         shared_bytes,
         clusters,
         multiprocessors: profile.multiprocessors,
+        resident_clusters: (resident / u64::from(clusters.blocks)).max(1),
         independent_lanes: profile.compute_capability >= (7, 0),
         rules,
         requests,
@@ -299,12 +338,16 @@ pub fn launch(
                 findings,
             })
         }
-        Err(Stopped { block, stop, printed: (printed, overwritten), .. }) => {
-            let (kernel, block) = (kernel.name().to_owned(), config.grid.index_of(block));
+        Err(Stopped { block: number, stop, printed: (printed, overwritten), .. }) => {
+            let (kernel, block) = (kernel.name().to_owned(), config.grid.index_of(number));
             Err(match stop {
-                Stop::OutOfFuel { pc, warp } => {
+                Stop::OutOfFuel { pc, warp, polled } => {
                     let location = Box::new(machine.location(pc));
-                    LaunchError::OutOfFuel { kernel, block, warp, fuel: options.fuel, location, printed, overwritten }
+                    let waits = polled.filter(|polled| polled.is_only).map(|Polled { access, .. }| {
+                        let is_on_host = access.space == Space::Global && machine.is_on_host(access.address);
+                        Box::new(WaitsFor { access: machine.in_block(access), place: machine.place(&access, number), is_on_host })
+                    });
+                    LaunchError::OutOfFuel { kernel, block, warp, fuel: options.fuel, location, waits, printed, overwritten }
                 }
                 Stop::Fault { kind, pc, warp, lane, lanes } => {
                     let (thread, location) = (thread_index(config.block, warp, lane), machine.location(pc));
@@ -399,6 +442,10 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>) -> Finding {
         },
         Defect::CopySize { asked, bytes } => FindingKind::CopySize { asked, bytes },
         Defect::AbsentLane { source } => FindingKind::AbsentLane { lane: source },
+        Defect::LaneMask { mask, absent } => FindingKind::LaneMask { mask, absent },
+        Defect::LaterBlock { access, first } => {
+            FindingKind::LaterBlock { access: in_block(access), place: place(&access), first: config.grid.index_of(first) }
+        }
         Defect::EndedBeforeBarrier { barrier, ended } => FindingKind::EndedBeforeBarrier { barrier, ended },
         Defect::DifferentBarriers { barrier, other } => {
             FindingKind::DifferentBarriers { barrier, other: Box::new(location(other.pc)) }

@@ -51,7 +51,7 @@ pub use exec::watch::clock::VClock;
 pub use footprint::{Accessed, Accesses};
 pub use image::Image;
 pub use landmarks::landmarks;
-pub use launch::{Call, LaunchError, LaunchMisuse, LaunchReport, check_shape, launch};
+pub use launch::{Call, LaunchError, LaunchMisuse, LaunchReport, WaitsFor, check_shape, launch};
 pub use memory::{Heap, Mapped, Memory, MemoryError, Replaced, Rights};
 pub use options::LaunchOptions;
 pub use profile::Profile;

@@ -12,7 +12,7 @@ use ptx::geometry::Dim3;
 /// Options of a launch.
 #[derive(Clone, Debug)]
 pub struct LaunchOptions {
-    /// Warp instructions that one block may execute before the launch fails as endless.
+    /// Warp instructions that one block may execute before the launch is stopped.
     pub fuel: u64,
     /// Threads of the host to run blocks on; `None` takes one per core.
     pub workers: Option<usize>,

@@ -1,7 +1,7 @@
 //! Kernels with defects, launches that cannot be executed, and texts that are not PTX: each gives its own error, with its location.
 
 use crate::common::{Extent, Gpu, Params};
-use ptx::finding::{Access, AccessOp, Nearest};
+use ptx::finding::{Access, AccessOp, BarrierCount, Nearest};
 use simt::{
     Dim3, Finding, FindingKind, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LoadError, Memory, Module, Profile, Space,
 };
@@ -243,14 +243,15 @@ fn a_barrier_inside_a_branch_is_divergent_where_warps_arrive_as_one() {
 fn warps_at_different_barriers_are_a_deadlock() {
     let found = finding(FAULTS, "two_barriers", 2, 64, 0, |gpu| Params::new().with(gpu.buffer(&[0_i32; 64])));
     assert_place(&found, "two_barriers", at(0), at(0), 32, "bar.sync");
-    assert_eq!(found.kind, FindingKind::Deadlock { barrier: 1 });
+    assert_eq!(found.kind, FindingKind::Deadlock { barrier: 1, count: None });
 }
 
 #[test]
 fn a_barrier_that_too_few_threads_reach_is_a_deadlock() {
     let found = finding(FAULTS, "nobody_arrives", 1, 64, 0, |gpu| Params::new().with(gpu.buffer(&[0_i32; 64])));
     assert_place(&found, "nobody_arrives", at(0), at(0), 32, "bar.sync");
-    assert_eq!(found.kind, FindingKind::Deadlock { barrier: 3 });
+    let count = BarrierCount { expected: 64, arrived: 32, ended: 32 };
+    assert_eq!(found.kind, FindingKind::Deadlock { barrier: 3, count: Some(count) });
 }
 
 #[test]

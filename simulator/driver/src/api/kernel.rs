@@ -19,6 +19,7 @@ use crate::name::{made_readable, readable};
 use crate::observer::{Begun, Ended, Observer};
 use crate::records::{Failed, LaunchRecord, Outcome};
 use crate::settings::Trace;
+use crate::variables;
 
 /// Tags in the array `extra` of a launch. Each describes the next element.
 const PARAM_BUFFER: u64 = 1;
@@ -152,6 +153,9 @@ impl Launch {
     fn fail(&self, driver: &Driver, error: LaunchError) -> Failed {
         let code = code_of(&error);
         let mut message = error.to_string();
+        if let LaunchError::OutOfFuel { waits: None, .. } = error {
+            message += &format!("; if it is long, set {} to more", variables::FUEL.name);
+        }
         let finding = if let LaunchError::Fault { finding, .. } = error { Some(finding) } else { None };
         if let Some(finding) = &finding {
             message.extend(argument::explain(driver, self.function.kernel(), &self.parameters, finding));

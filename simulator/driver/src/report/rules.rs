@@ -83,13 +83,15 @@ rules! {
         "Every thread that a barrier counts must arrive at it. PTX ISA, `bar`.";
     MBARRIER_DEADLOCK = "mbarrier-deadlock" for MbarrierDeadlock { .. }, "Wait for a phase of an mbarrier that never ends"
         "A phase ends when all arrivals that the barrier was initialized for have come, and all bytes that were expected. PTX ISA, \"Phase of the mbarrier object\".";
-    GRID_DEADLOCK = "grid-deadlock" for GridDeadlock { .. }, "Blocks of a cooperative launch that wait for each other forever"
-        "Every block of the grid must reach each barrier of the grid. CUDA C++ Programming Guide, \"Cooperative Groups\", \"Grid Synchronization\".";
+    GRID_DEADLOCK = "grid-deadlock" for GridDeadlock { .. }, "Blocks that wait for each other forever"
+        "Every block of the grid must reach each barrier of the grid. CUDA C++ Programming Guide, \"Cooperative Groups\", \"Grid Synchronization\". More blocks than the GPU holds cannot wait for each other.";
+    LATER_BLOCK = "later-block" for LaterBlock { .. }, warning "Block that waits for one that starts later"
+        "\"Thread blocks are required to execute independently: It must be possible to execute them in any order, in parallel or in series.\" CUDA C++ Programming Guide, \"Thread Hierarchy\".";
     CLUSTER_DEADLOCK = "cluster-deadlock" for ClusterDeadlock { .. }, "Blocks of a cluster that wait for each other forever"
         "Every thread of the cluster must arrive at each barrier of the cluster, unless it has ended. PTX ISA, `barrier.cluster`.";
     REGISTER_DEADLOCK = "register-deadlock" for RegisterDeadlock { .. }, "Wait for registers that no warp gives back"
         "`setmaxnreg.inc` waits until other warps have released enough registers. PTX ISA, `setmaxnreg`.";
-    ENDLESS = "endless", "Kernel that does not end"
+    ENDLESS = "endless", "Kernel that was stopped because it executed too much"
         "A block executed more warp instructions than SIMCUDA_FUEL allows.";
     INVALID_CLUSTER_BARRIER = "invalid-cluster-barrier" for InvalidClusterBarrier { .. }, "Barrier of a cluster used wrongly"
         "Each thread arrives once and then waits. With `.aligned`, all threads of the warp execute the same instruction. PTX ISA, `barrier.cluster`.";
@@ -140,6 +142,8 @@ rules! {
         "`trap` ends the kernel with an error. PTX ISA, `trap`.";
     ABSENT_LANE = "absent-lane" for AbsentLane { .. }, "Value from a lane that takes no part in the exchange"
         "PTX ISA, `shfl.sync`: \"results are undefined if a thread sources a register from an inactive thread or a thread that is not in membermask.\"";
+    LANE_MASK = "lane-mask" for LaneMask { .. }, "Mask of lanes that are not those that execute the instruction"
+        "Each calling thread must have its own bit set in the mask, and all non-exited threads named in it must execute the same intrinsic with the same mask. CUDA C++ Programming Guide, \"Warp Shuffle Functions\", \"Warp Vote Functions\", \"Synchronization Functions\"; PTX ISA, `shfl.sync`, `bar.warp.sync` and others.";
     WGMMA_REGISTER_IN_USE = "wgmma-register-in-use" for Wgmma(WgmmaMisuse::RegisterInUse { .. }),
         "Access to a register of a product that is not finished"
         "The registers of `wgmma.mma_async` must not be accessed before `wgmma.wait_group`. PTX ISA, \"Asynchronous Warpgroup Level Matrix Instructions\".";

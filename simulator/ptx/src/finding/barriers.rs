@@ -1,4 +1,4 @@
-//! The ways to misuse barriers other than those of a block, and the state of one that does not open.
+//! The ways to misuse barriers other than those of a block, and the state of barriers that do not open.
 
 use std::fmt;
 
@@ -46,6 +46,28 @@ pub enum ClusterBarrierMisuse {
     /// A thread waits that has not arrived.
     #[error("where a thread waits without having arrived")]
     NotArrived,
+}
+
+/// The threads of a barrier that counts them. A warp counts as 32, even if some of its threads have ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BarrierCount {
+    /// Threads that it waits for.
+    pub expected: u32,
+    /// Threads that arrived.
+    pub arrived: u32,
+    /// Threads of the block whose warps have ended.
+    pub ended: u32,
+}
+
+impl fmt::Display for BarrierCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { expected, arrived, ended } = self;
+        write!(f, "{expected} threads, and only {arrived} arrive")?;
+        match ended {
+            0 => Ok(()),
+            _ => write!(f, "; {ended} threads have ended, and count only if they arrived before"),
+        }
+    }
 }
 
 /// A block that waits for others of its cluster.

@@ -9,6 +9,7 @@ impl FindingKind {
             Self::Race { same_warp: true, .. }
             | Self::MissingProxyFence { late: true, .. }
             | Self::Race { volatile: true, .. }
+            | Self::LaterBlock { .. }
             | Self::EndedBeforeBarrier { .. }
             | Self::DifferentBarriers { .. } => Severity::Warning,
             Self::Wgmma(misuse) => misuse.severity(),
@@ -71,6 +72,9 @@ impl FindingKind {
                 "a phase ends when as many threads have arrived as the barrier was initialized for, and as many bytes as were expected: \
                  expect_tx must name the bytes of all copies together"
             }
+            Self::GridDeadlock { resident: Some(_), .. } => {
+                "launch at most as many blocks as the GPU holds at once, and let each do more"
+            }
             Self::GridDeadlock { .. } => "let every block of the grid reach each barrier of the grid, equally often",
             Self::EndedBlock { .. } => {
                 "let all blocks of the cluster meet at cluster.sync() after the last access to each other's shared memory, before any of them ends"
@@ -90,6 +94,14 @@ impl FindingKind {
             }
             Self::AbsentLane { .. } => {
                 "name only lanes that execute the exchange, and let each of them read one that is named; use the value nowhere else"
+            }
+            Self::LaterBlock { .. } => {
+                "blocks may start in any order, and a later one perhaps only when an earlier one has ended: launch cooperatively, or let blocks \
+                 number themselves with atomicAdd and wait only for smaller numbers"
+            }
+            Self::LaneMask { absent: None, .. } => "name every lane that gets here: 0xffffffff if the whole warp does",
+            Self::LaneMask { .. } => {
+                "let every lane that the mask names execute this: put it where the whole warp passes, or name only the lanes of this branch"
             }
             Self::DifferentBarriers { .. } => {
                 "__syncthreads() in a branch is allowed only where all threads of the block take the same branch"

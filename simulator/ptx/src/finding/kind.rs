@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::barriers::{ClusterBarrierMisuse, ClusterWait, MbarrierMisuse, PhaseReport, Waiter};
+use super::barriers::{BarrierCount, ClusterBarrierMisuse, ClusterWait, MbarrierMisuse, PhaseReport, Waiter};
 use super::{Access, BulkCopyMisuse, Location, MissingOrder, Nearest, OtherAccess, WgmmaMisuse};
 use crate::geometry::Dim3;
 
@@ -30,8 +30,16 @@ pub enum FindingKind {
     #[error("barrier {barrier} reached by only part of a warp: every thread of the block must reach the same barrier")]
     DivergentBarrier { barrier: u32 },
     /// Every live warp of the block waits at a barrier that cannot open. The barrier is the one where the first of them waits.
-    #[error("deadlock: threads wait at barrier {barrier} for threads that will never arrive")]
-    Deadlock { barrier: u32 },
+    /// `count` is there if the barrier counts threads.
+    #[error("deadlock: {}", match .count {
+        Some(count) => format!("barrier {barrier} waits for {count}"),
+        None => format!("threads wait at barrier {barrier} for threads that will never arrive"),
+    })]
+    Deadlock {
+        barrier: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        count: Option<BarrierCount>,
+    },
     /// Every live warp of the block waits, and some for a phase of a barrier in shared memory (`mbarrier`) that does not end.
     #[error(
         "deadlock: threads wait for the mbarrier at {address:#x} in shared memory, whose phase lacks {} and {} that will never \
@@ -55,9 +63,20 @@ pub enum FindingKind {
         #[serde(default)]
         stale: Option<Box<Location>>,
     },
-    /// Every live block of a cooperative launch waits for a change of memory that none of them makes. `ended` of its blocks have ended.
-    #[error("deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended")]
-    GridDeadlock { ended: u64, blocks: u64 },
+    /// Every running block waits for a change of memory that none of them makes. `ended` of the launch's blocks have ended. If there are
+    /// others, they cannot start, because the GPU holds only `resident` blocks at once.
+    #[error(
+        "deadlock: the blocks wait for one another, and {ended} of the {blocks} have ended{}",
+        .resident.map_or(String::new(), |resident| format!(
+            "; {} cannot start, because the GPU holds only {resident} of these blocks at once, and all of them wait", blocks - ended - resident
+        ))
+    )]
+    GridDeadlock {
+        ended: u64,
+        blocks: u64,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resident: Option<u64>,
+    },
     /// Every live block of a cluster waits for others. The blocks are in order of their ranks, and `ended` more have ended.
     #[error(fmt = cluster_deadlock)]
     ClusterDeadlock { waiting: Vec<ClusterWait>, ended: u32 },
@@ -243,6 +262,21 @@ pub enum FindingKind {
         #[serde(rename = "source")]
         lane: u32,
     },
+    /// An exchange of a warp's lanes, or `bar.warp.sync`, whose mask is wrong: it does not name the executing lane, or it names `absent`,
+    /// which had not ended and went on without executing the instruction. The kernel went on.
+    #[error("mask {mask:#x} {}", match .absent {
+        None => "does not name the lane that executes this".to_owned(),
+        Some(lane) => format!("names lane {lane}, which goes on without executing this"),
+    })]
+    LaneMask { mask: u32, absent: Option<u32> },
+    /// A block waited for a change of memory until blocks ran that had not started: all blocks that had started waited. `first` is the first
+    /// of the others. The kernel went on, because the GPU holds that many blocks at once.
+    #[error(
+        "block waits for a later one: the same {access}{} again and again, and no block that has started changes the value; block {first} and \
+         those after it have not started",
+        Nearest::also(.place)
+    )]
+    LaterBlock { access: Access, place: Option<Nearest>, first: Dim3 },
     /// The block waited at a barrier, and some of its threads had ended without reaching it. `ended` threads had.
     #[error(
         "barrier {barrier} reached by part of the block: {} ended before",

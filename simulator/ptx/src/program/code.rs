@@ -194,8 +194,8 @@ pub enum Action {
     ClusterWait { acquires: bool, aligned: bool },
     /// Changes how many registers each thread of the warpgroup may have.
     SetRegisters { count: u32, grows: bool },
-    /// Arrives at a barrier of the block, and waits there or not.
-    Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, poll: Option<Poll> },
+    /// Arrives at a barrier of the block, and waits there or not. `aligned`: all lanes of a warp must execute the same instruction.
+    Barrier { barrier: Reg, threads: Option<Reg>, waits: bool, aligned: bool, poll: Option<Poll> },
     /// Orders the thread's own memory accesses, as other threads see them: those of its block, or all.
     Fence { in_block: bool },
     /// Waits for the lanes of `members`, and orders their memory accesses.
@@ -232,6 +232,20 @@ pub enum Exchange {
     Elect { leader: Reg, elected: Reg, members: Reg },
     /// The mask of the active lanes.
     ActiveMask { destination: Reg },
+}
+
+impl Exchange {
+    /// Returns the register with the mask that each lane names.
+    pub fn members(&self) -> Option<Reg> {
+        match *self {
+            Self::Shuffle { members, .. }
+            | Self::Vote { members, .. }
+            | Self::Match { members, .. }
+            | Self::Reduce { members, .. }
+            | Self::Elect { members, .. } => Some(members),
+            Self::ActiveMask { .. } => None,
+        }
+    }
 }
 
 /// The poll of a `bar.red`: each thread votes with a predicate, and receives how many voted yes, or whether all or any did.

@@ -130,7 +130,7 @@ impl<'m, 't> Decoder<'m, 't> {
         if !waits && threads.is_none() {
             return Err(self.unfit());
         }
-        Ok(Action::Barrier { barrier, threads, waits, poll: None })
+        Ok(Action::Barrier { barrier, threads, waits, aligned: is_aligned(instruction), poll: None })
     }
 
     /// `bar.red.op.type d, barrier{, threads}, {!}p`
@@ -145,7 +145,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let (barrier, threads) = self.barrier_number(barrier, threads)?;
         let (source, negated) = self.voted(vote)?;
         let poll = Some(Poll { question, destination, source, negated });
-        Ok(Action::Barrier { barrier, threads, waits: true, poll })
+        Ok(Action::Barrier { barrier, threads, waits: true, aligned: is_aligned(instruction), poll })
     }
 
     /// `elect.sync d|p, members`
@@ -201,7 +201,7 @@ impl<'m, 't> Decoder<'m, 't> {
 }
 
 /// The opcode with `sync` first, where the instruction needs it; without, where it may have it; and with one name for a barrier of the
-/// block: `bar`, `bar.cta` and `barrier.cta.….aligned` are all `barrier`, because a warp's lanes need not arrive together here.
+/// block: `bar`, `bar.cta` and `barrier.cta.….aligned` are all `barrier`.
 fn in_usual_order(instruction: &Instruction<'_>) -> String {
     let parts = instruction.opcode.split('.').skip(1);
     match instruction.root() {
@@ -218,6 +218,11 @@ fn in_usual_order(instruction: &Instruction<'_>) -> String {
         }
         _ => instruction.opcode.to_owned(),
     }
+}
+
+/// Returns true if a warp's lanes must execute this very barrier. PTX ISA, `bar`: it is short for `barrier.cta.….aligned`.
+fn is_aligned(instruction: &Instruction<'_>) -> bool {
+    instruction.root() == "bar" || instruction.opcode.split('.').any(|part| part == "aligned")
 }
 
 /// Returns true if this barrier exists and can take this many threads. They must be whole warps.

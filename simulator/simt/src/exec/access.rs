@@ -26,7 +26,9 @@ pub fn load(
     let access = core.machine.program.accesses[index as usize];
     let addresses = lane_addresses(registers, &access.address);
     let request = Request { op: AccessOp::Load, index, pc, bytes: access.bytes(), mask, addresses: &addresses };
-    core.polled |= access.semantics.strong | access.semantics.volatile;
+    if access.semantics.strong | access.semantics.volatile {
+        core.note_poll(&request, access.space);
+    }
     match access.space {
         Some(space @ (Space::Global | Space::Const)) => load_global(core, registers, &access, &request, space),
         Some(Space::Shared) => load_shared(core, registers, &access, &request),

@@ -58,7 +58,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
     let addresses = lane_addresses(registers, &atomic.address);
     let request = Request { op: AccessOp::Atomic, index, pc, bytes: atomic.width * atomic.count, mask, addresses: &addresses };
     let kind = if atomic.width == 8 { Kind::Double } else { Kind::Word };
-    core.polled = true;
+    core.note_poll(&request, atomic.space);
     for (space, mask) in request.spaces(atomic.space) {
         let request = &request.of(mask);
         match space {

@@ -11,7 +11,7 @@ use super::recording::Recording;
 use super::warp::{Pause, Votes, Warp};
 use super::watch::found::Defect;
 use alu::registers::LANES;
-use ptx::finding::FindingKind;
+use ptx::finding::{BarrierCount, FindingKind};
 use ptx::geometry::Dim3;
 use ptx::program::{Axis, Special};
 
@@ -82,7 +82,6 @@ impl Block {
         let Self { states, order, arrived, rounds_in_vain } = self;
         let (mut moved, mut only_polled) = (false, true);
         for number in order.iter().copied() {
-            let warp = &mut warps[number];
             core.warp = core.first_warp + number as u32;
             let mut goes_on = match states[number] {
                 Pause::Turn | Pause::OpenPhase(_) => true,
@@ -91,13 +90,15 @@ impl Block {
                 _ => false,
             };
             while goes_on {
-                (core.polled, core.changed) = (false, false);
+                (core.polled, core.changed) = (None, false);
+                let warp = &mut warps[number];
                 let pause = warp.run(core)?;
                 moved |= !matches!(pause, Pause::OpenPhase(_));
-                only_polled &= pause == Pause::Turn && core.polled && !core.changed;
+                only_polled &= pause == Pause::Turn && core.polled.is_some() && !core.changed;
                 // An endless loop may contain a barrier.
                 if core.own.fuel == 0 && pause != Pause::Done {
-                    return Err(Stop::OutOfFuel { pc: warp.pc(), warp: number as u32 });
+                    let polled = core.polled.filter(|_| !core.changed);
+                    return Err(Stop::OutOfFuel { pc: warp.pc(), warp: number as u32, polled });
                 }
                 core.check(|watch, warp| match pause {
                     Pause::Done => watch.end(warp),
@@ -110,17 +111,16 @@ impl Block {
                 if pause == Pause::Done && core.products.are_watched {
                     core.end_products();
                 }
-                goes_on = false;
-                if let Pause::Arrived { barrier, warps } = pause {
-                    goes_on = true;
-                    let count = arrived.entry(barrier).or_default();
-                    *count += 1;
-                    // The last to arrive opens the barrier, even if no warp waits there.
-                    if Some(*count) == warps && !states.iter().any(|state| state.is_at(barrier)) {
-                        arrived.remove(&barrier);
+                goes_on = matches!(pause, Pause::Arrived { .. });
+                states[number] = pause;
+                if let Pause::Barrier { barrier, warps: Some(count), .. } | Pause::Arrived { barrier, warps: Some(count) } = pause {
+                    if goes_on {
+                        *arrived.entry(barrier).or_default() += 1;
+                    }
+                    if arrivals(states, arrived, barrier) >= count {
+                        open(core, states, warps, arrived, barrier);
                     }
                 }
-                states[number] = pause;
             }
         }
         let released = release(core, states, warps, arrived) | std::mem::take(&mut core.mbarriers_moved);
@@ -166,8 +166,16 @@ impl Block {
                 return mbarrier::deadlock(core, &waits.collect::<Vec<_>>());
             }
             Pause::Registers { count, .. } => FindingKind::RegisterDeadlock { count, free: core.own.register_pool.free },
-            Pause::Barrier { barrier, .. } => FindingKind::Deadlock { barrier },
-            _ => FindingKind::Deadlock { barrier: 0 },
+            Pause::Barrier { barrier, warps, .. } => {
+                let threads = |warps: u32| warps * LANES as u32;
+                let count = warps.map(|expected| BarrierCount {
+                    expected: threads(expected),
+                    arrived: threads(arrivals(&self.states, &self.arrived, barrier)),
+                    ended: threads(self.states.iter().filter(|state| **state == Pause::Done).count() as u32),
+                });
+                FindingKind::Deadlock { barrier, count }
+            }
+            _ => FindingKind::Deadlock { barrier: 0, count: None },
         };
         Stop::Fault { kind: Box::new(kind), pc, warp, lane: 0, lanes: LANES as u32 }
     }
@@ -178,48 +186,67 @@ impl Block {
     }
 }
 
-/// Opens every barrier that all of its warps have reached. A warp that has ended counts as arrived, as on a GPU.
+/// Returns how many warps have arrived at a barrier.
+fn arrivals(states: &[Pause], arrived: &BTreeMap<u32, u32>, barrier: u32) -> u32 {
+    states.iter().filter(|state| state.is_at(barrier)).count() as u32 + arrived.get(&barrier).copied().unwrap_or(0)
+}
+
+/// Opens every barrier that all live warps have reached. PTX ISA, `bar`: without a number of threads, the barrier is
+/// for all threads of the block. On a GPU, those that have ended are none of them.
 fn release(core: &mut Core<'_>, states: &mut [Pause], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>) -> bool {
     let live = states.iter().filter(|state| **state != Pause::Done).count() as u32;
     let mut opened = false;
     for position in 0..states.len() {
-        let Pause::Barrier { barrier, warps, .. } = states[position] else { continue };
-        let mut waiting = 0;
-        let mut sum = Votes::default();
-        for state in states.iter() {
-            if let Pause::Barrier { barrier: other, votes, .. } = state
-                && *other == barrier
-            {
-                waiting += 1;
-                sum = Votes { yes: sum.yes + votes.yes, asked: sum.asked + votes.asked };
-            }
-        }
-        if waiting + arrived.get(&barrier).copied().unwrap_or(0) < warps.unwrap_or(live) {
-            continue;
-        }
-        arrived.remove(&barrier);
-        opened = true;
-        if let Some(watch) = &mut core.watch {
-            let first = core.first_warp;
-            let waiting = states.iter().enumerate().filter_map(|(warp, state)| match state {
-                Pause::Barrier { barrier: other, pc, .. } if *other == barrier => Some((first + warp as u32, *pc)),
-                _ => None,
-            });
-            watch.open(barrier, waiting.clone().map(|(warp, _)| warp), waiting.clone().count() as u32 == live);
-            if warps.is_none() {
+        if let Pause::Barrier { barrier, warps: None, .. } = states[position]
+            && arrivals(states, arrived, barrier) >= live
+        {
+            if let Some(watch) = &mut core.watch {
                 let ended =
                     core.machine.config.block.volume() as u32 - block.iter().map(|warp| warp.live().count_ones()).sum::<u32>();
-                watch.look_at_barrier(barrier, waiting, ended);
+                watch.look_at_barrier(barrier, waiting_at(states, barrier, core.first_warp), ended);
             }
-        }
-        for (state, warp) in states.iter_mut().zip(block.iter_mut()) {
-            if state.is_at(barrier) {
-                warp.learn(sum);
-                *state = Pause::Turn;
-            }
+            open(core, states, block, arrived, barrier);
+            opened = true;
         }
     }
     opened
+}
+
+/// Lists the warps that wait at a barrier, and where.
+fn waiting_at(states: &[Pause], barrier: u32, first: u32) -> impl Iterator<Item = (u32, u32)> + Clone {
+    states.iter().zip(first..).filter_map(move |(state, warp)| match state {
+        Pause::Barrier { barrier: other, pc, .. } if *other == barrier => Some((warp, *pc)),
+        _ => None,
+    })
+}
+
+/// Lets the warps that wait at a barrier go on. It then counts from zero again.
+fn open(core: &mut Core<'_>, states: &mut [Pause], block: &mut [Warp], arrived: &mut BTreeMap<u32, u32>, barrier: u32) {
+    if !arrived.is_empty() {
+        arrived.remove(&barrier);
+    }
+    let (mut sum, mut counted, mut waiting, mut ended) = (Votes::default(), false, 0, 0);
+    for state in states.iter() {
+        match state {
+            Pause::Barrier { barrier: other, warps, votes, .. } if *other == barrier => {
+                waiting += 1;
+                counted |= warps.is_some();
+                sum = Votes { yes: sum.yes + votes.yes, asked: sum.asked + votes.asked };
+            }
+            Pause::Done => ended += 1,
+            _ => {}
+        }
+    }
+    if let Some(watch) = &mut core.watch {
+        let all = waiting + if counted { 0 } else { ended } == states.len();
+        watch.open(barrier, waiting_at(states, barrier, core.first_warp).map(|(warp, _)| warp), counted, all);
+    }
+    for (state, warp) in states.iter_mut().zip(block.iter_mut()) {
+        if state.is_at(barrier) {
+            warp.learn(sum);
+            *state = Pause::Turn;
+        }
+    }
 }
 
 /// Notes a `setmaxnreg` that only some warps of a warpgroup executed.

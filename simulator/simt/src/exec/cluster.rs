@@ -85,12 +85,6 @@ impl<'a> Cluster<'a> {
         }
     }
 
-    /// Executes it from its start to its end.
-    pub fn run(&mut self, core: &mut Core<'a>) -> Result<(), Halt> {
-        while self.round(core)? != Progress::Done {}
-        Ok(())
-    }
-
     /// Lets each block have its turn.
     pub fn round(&mut self, core: &mut Core<'a>) -> Result<Progress, Halt> {
         let mut sum = Progress::Done;

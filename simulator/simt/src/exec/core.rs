@@ -10,11 +10,14 @@ use super::printed::Printed;
 use super::products::Products;
 use super::recording::Recording;
 use super::register_pool::RegisterPool;
+use super::request::{Polled, Request};
 use super::stats::Stats;
 use super::stores::Stores;
 use super::watch::Watch;
+use super::watch::found::Defect;
 use crate::memory::{element, set_element};
 use alu::Executor;
+use ptx::finding::Space;
 
 /// The running block's own state. Each block of its cluster has one, which waits with the block while another one runs.
 #[derive(Default)]
@@ -54,11 +57,12 @@ pub struct Core<'a> {
     pub phases: Phases,
     /// A barrier in shared memory has changed since this flag was last reset.
     pub mbarriers_moved: bool,
-    /// The warp looked for a change that others make: a volatile, relaxed, or acquiring load, or an atomic operation. Reset before its
-    /// turn.
-    pub polled: bool,
+    /// The warp's first look for a change that others make. Reset before its turn.
+    pub polled: Option<Polled>,
     /// The warp changed memory. Reset before its turn.
     pub changed: bool,
+    /// A warp's turn is short, because waiting is most of what the blocks do.
+    pub has_short_turns: bool,
     pub check_hint: u32,
     pub atomic_hint: u32,
     /// The warp that is running; the warps of a cluster's blocks are numbered one block after the other.
@@ -89,8 +93,9 @@ impl<'a> Core<'a> {
             stores: Stores::new(machine),
             phases: Phases::default(),
             mbarriers_moved: false,
-            polled: false,
+            polled: None,
             changed: false,
+            has_short_turns: machine.options.cooperative,
             check_hint: 0,
             atomic_hint: 0,
             warp: 0,
@@ -122,6 +127,40 @@ impl<'a> Core<'a> {
             let word = &mut self.shared[word as usize];
             *word = *word & !field | bits;
         });
+    }
+
+    /// Notes that the warp looks for a change that others make. The first look of a turn is kept.
+    #[inline(always)]
+    pub fn note_poll(&mut self, request: &Request<'_>, space: Option<Space>) {
+        if self.polled.is_none_or(|first| first.is_only) {
+            self.note_only_poll(request, space);
+        }
+    }
+
+    #[inline(never)]
+    fn note_only_poll(&mut self, request: &Request<'_>, space: Option<Space>) {
+        let lane = request.first_lane();
+        let access = match space.unwrap_or(request.space_of(lane)) {
+            Space::Shared => request.in_shared(lane),
+            space => request.access(space, request.addresses[lane]),
+        };
+        match &mut self.polled {
+            Some(first) => first.is_only = first.access == access,
+            None => self.polled = Some(Polled { access, pc: request.pc, warp: self.warp, is_only: true }),
+        }
+    }
+
+    /// Returns true if the warp last looked at memory of the host.
+    pub fn polls_host(&self) -> bool {
+        let access = self.polled.map(|polled| polled.access).filter(|access| access.space == Space::Global);
+        access.is_some_and(|access| self.machine.is_on_host(access.address))
+    }
+
+    /// Notes a warp that went on after a later cluster started.
+    #[cold]
+    pub fn note_wait_for_later(&mut self, Polled { access, pc, warp, .. }: Polled, cluster: u64) {
+        let first = self.machine.clusters.block(cluster, 0);
+        self.check(|watch, _| watch.report(Defect::LaterBlock { access, first }, pc, warp, 0));
     }
 
     /// Tells the checks, if they are on, something about the running warp.

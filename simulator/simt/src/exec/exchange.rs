@@ -4,8 +4,8 @@
 //! undefined.
 
 use super::atomics::combine;
-use super::request::{lanes_of, lanes_where};
-use alu::registers::{FULL, LANES, Lane, Registers};
+use super::request::{groups, lanes_of, lanes_where};
+use alu::registers::{FULL, LANES, Lane, Reg, Registers};
 use ptx::program::{Exchange, SINK, ShuffleMode, VoteMode};
 
 /// Executes an exchange for the lanes in `active`.
@@ -85,13 +85,17 @@ pub fn shuffle_sources(mode: ShuffleMode, lane: &[u32; LANES], clamp: &[u32; LAN
     (sources, in_range)
 }
 
+/// Returns true if 32 lanes execute an exchange and name each other. Nothing can be wrong with its lanes then.
+#[inline(always)]
+pub fn is_whole(exchange: Exchange, registers: &Registers, active: u32) -> bool {
+    let all = |members: Reg| registers.words(members).iter().fold(FULL, |all, members| all & members);
+    active == FULL && exchange.members().is_none_or(|members| all(members) == FULL)
+}
+
 /// Finds a lane whose `shfl.sync` reads an absent lane, and returns both. An absent lane has ended or is not named as a member.
 pub fn absent_source(exchange: Exchange, registers: &Registers, active: u32, live: u32) -> Option<(usize, usize)> {
     let Exchange::Shuffle { mode, lane, clamp, members, .. } = exchange else { return None };
     let members = registers.words(members);
-    if live == FULL && members.iter().fold(FULL, |all, members| all & members) == FULL {
-        return None;
-    }
     let (sources, fits) = shuffle_sources(mode, registers.words(lane), registers.words(clamp));
     let mut readers = lanes_of(active & fits);
     readers.find(|lane| (live & members[*lane]) >> sources[*lane] & 1 == 0).map(|lane| (lane, sources[lane]))
@@ -107,17 +111,6 @@ pub fn vote(mode: VoteMode, yes: u32, active: u32, members: &[u32; LANES]) -> [u
         lanes_of(voters).for_each(|lane| results[lane] = result);
     }
     results
-}
-
-/// Returns each distinct mask, with the active lanes that name it.
-pub fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = (u32, u32)> {
-    let mut open = active;
-    std::iter::from_fn(move || {
-        let mask = *masks.get(open.trailing_zeros() as usize)?;
-        let named = lanes_where(open, |lane| masks[lane] == mask);
-        open &= !named;
-        Some((mask, named))
-    })
 }
 
 /// Returns the outcome of a vote among the lanes of `voters`.

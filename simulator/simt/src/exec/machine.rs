@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use super::clusters::Clusters;
+use super::request::Polled;
 use super::watch::far::Flags;
 use super::watch::global_shadow::GlobalShadow;
 use crate::footprint::Footprint;
@@ -33,6 +34,8 @@ pub struct Machine<'a> {
     /// Static and dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
     pub multiprocessors: u32,
+    /// Clusters that the GPU holds at once.
+    pub resident_clusters: u64,
     /// Lanes of a warp can wait for each other: since compute capability 7.0, barriers count threads, not warps.
     pub independent_lanes: bool,
     /// The rules for the cost of an access.
@@ -103,6 +106,11 @@ impl Machine<'_> {
         self.map.location(self.program.origins[pc as usize])
     }
 
+    /// Returns true if the host can access an address, too.
+    pub fn is_on_host(&self, address: u64) -> bool {
+        self.region(&mut 0, address, 1).is_some_and(|region| region.buffer.host_address() == region.base)
+    }
+
     pub fn nearest(&self, address: u64) -> Option<Nearest> {
         self.options.heap.nearest(address).or_else(|| self.memory.nearest(address))
     }
@@ -142,8 +150,8 @@ impl Machine<'_> {
 pub enum Stop {
     /// A defect of the kernel: the instruction, the warp, the first lane, and the number of lanes.
     Fault { kind: Box<FindingKind>, pc: u32, warp: u32, lane: u32, lanes: u32 },
-    /// The block used up its fuel.
-    OutOfFuel { pc: u32, warp: u32 },
+    /// The block used up its fuel. It may only have looked for a change that others make.
+    OutOfFuel { pc: u32, warp: u32, polled: Option<Polled> },
 }
 
 /// Returns the index of a thread in its block.

@@ -55,7 +55,7 @@ mod products;
 mod record;
 mod recording;
 mod register_pool;
-mod request;
+pub mod request;
 mod stack;
 pub mod stats;
 mod stores;

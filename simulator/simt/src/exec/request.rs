@@ -21,6 +21,17 @@ pub struct Request<'a> {
     pub addresses: &'a [u64; LANES],
 }
 
+/// A look for a change that others make: a volatile, relaxed, or acquiring load, or an atomic operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Polled {
+    /// That of the first lane.
+    pub access: Access,
+    pub pc: u32,
+    pub warp: u32,
+    /// The warp looked at nothing else in this turn.
+    pub is_only: bool,
+}
+
 /// The form of a warp's addresses.
 #[derive(Clone, Copy, Debug)]
 pub enum Pattern {
@@ -100,22 +111,20 @@ impl Request<'_> {
         if let Some(space) = space {
             return vec![(space, self.mask)];
         }
-        let of_window = |window: Option<u64>| {
-            lanes_where(self.mask, |lane| {
-                let found = self.addresses[lane] & !WINDOW_OFFSET;
-                match window {
-                    Some(window) => found == window,
-                    None => ![SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW].contains(&found),
-                }
-            })
-        };
-        let spaces = [
-            (Space::Global, of_window(None)),
-            (Space::Shared, of_window(Some(SHARED_WINDOW))),
-            (Space::Local, of_window(Some(LOCAL_WINDOW))),
-            (Space::Param, of_window(Some(PARAM_WINDOW))),
-        ];
-        spaces.into_iter().filter(|(_, lanes)| *lanes != 0).collect()
+        let spaces = [Space::Global, Space::Shared, Space::Local, Space::Param];
+        let lanes_of = spaces.map(|space| (space, lanes_where(self.mask, |lane| self.space_of(lane) == space)));
+        lanes_of.into_iter().filter(|(_, lanes)| *lanes != 0).collect()
+    }
+
+    /// Returns the space that a lane's generic address is in.
+    #[inline]
+    pub fn space_of(&self, lane: usize) -> Space {
+        match self.addresses[lane] & !WINDOW_OFFSET {
+            SHARED_WINDOW => Space::Shared,
+            LOCAL_WINDOW => Space::Local,
+            PARAM_WINDOW => Space::Param,
+            _ => Space::Global,
+        }
     }
 }
 
@@ -153,6 +162,17 @@ pub fn lanes_of(mut mask: u32) -> impl Iterator<Item = usize> {
 /// Returns the lanes of a mask that meet a condition.
 pub fn lanes_where(mask: u32, mut condition: impl FnMut(usize) -> bool) -> u32 {
     lanes_of(mask).filter(|lane| condition(*lane)).fold(0, |lanes, lane| lanes | 1 << lane)
+}
+
+/// Returns each distinct mask, with the active lanes that name it.
+pub fn groups(masks: &[u32; LANES], active: u32) -> impl Iterator<Item = (u32, u32)> {
+    let mut open = active;
+    std::iter::from_fn(move || {
+        let mask = *masks.get(open.trailing_zeros() as usize)?;
+        let named = lanes_where(open, |lane| masks[lane] == mask);
+        open &= !named;
+        Some((mask, named))
+    })
 }
 
 /// Widens a lane's mask from 32 to 64 bits.

@@ -3,23 +3,26 @@
 //! Lanes that diverge at a branch run one path after the other, and reconverge at the branch's immediate post-dominator. The
 //! waiting paths are on a stack: where each goes on, where it reconverges, and its lanes.
 
+use std::mem::discriminant;
+
 use super::core::Core;
 use super::machine::Stop;
 use super::mbarrier::{self, OpenPhase};
 use super::request::lanes_of;
 use super::stack::{self, Saved};
+use super::watch::lane_waits::Lanes;
 use super::{
     access, async_copy, atomics, bulk, cluster_barrier, cluster_copy, exchange, heap, matrix, print, texture, warpgroup, wgmma,
 };
 use alu::registers::{FULL, Kind, LANES, Lane, Reg, Registers};
 use ptx::finding::FindingKind;
-use ptx::program::{Action, NOWHERE, Poll, Question, TRUE, is_barrier};
+use ptx::program::{Action, Exchange, NOWHERE, Poll, Question, TRUE, is_barrier};
 
 /// Instructions that a warp executes before the next warp takes its turn. A warp may wait in a loop for a value that another one
 /// writes.
 const TURN: u64 = 1 << 14;
-/// The same where blocks take turns, too: waiting is most of what they do at a barrier of the grid.
-const COOPERATIVE_TURN: u64 = 1 << 8;
+/// The same where blocks take turns, too: waiting is most of what they do, for example at a barrier of the grid.
+const SHORT_TURN: u64 = 1 << 8;
 
 /// A warp.
 #[derive(Debug)]
@@ -39,6 +42,8 @@ pub struct Warp {
     executed: u64,
     /// The poll that the warp waits for, and the lanes that receive its outcome.
     poll: Option<(Poll, u32)>,
+    /// The barrier, and its number of threads, at which the lanes of one branch wait for those of the other.
+    at_barrier: Option<(u32, Option<u32>)>,
     /// Lanes that wait at a barrier for the warp's other lanes to end.
     parked: Option<Box<Parked>>,
 }
@@ -109,7 +114,18 @@ impl Warp {
         }
         let local = vec![[0; LANES]; program.local_bytes as usize / 4];
         let path = Path { pc: 0, reconverge: NOWHERE, lanes: 0, depth: 0 };
-        Self { registers, local, saved: Vec::new(), path, waiting: Vec::new(), live: 0, executed: 0, poll: None, parked: None }
+        Self {
+            registers,
+            local,
+            saved: Vec::new(),
+            path,
+            waiting: Vec::new(),
+            live: 0,
+            executed: 0,
+            poll: None,
+            at_barrier: None,
+            parked: None,
+        }
     }
 
     /// Puts the warp at the start of the kernel. The block fills the special registers.
@@ -125,6 +141,7 @@ impl Warp {
         self.live = lanes;
         self.executed = 0;
         self.poll = None;
+        self.at_barrier = None;
         self.parked = None;
     }
 
@@ -153,7 +170,7 @@ impl Warp {
         let code = core.machine.program.code.as_slice();
         let executor = core.executor;
         let mut path = self.path;
-        let turn = if core.machine.options.cooperative { COOPERATIVE_TURN } else { TURN }.min(core.own.fuel);
+        let turn = if core.has_short_turns { SHORT_TURN } else { TURN }.min(core.own.fuel);
         let mut executed = 0;
         let recording = core.own.recording.as_ref().is_some_and(|recording| recording.is_of(core.warp - core.first_warp));
         // Nearly all programs need neither, and pay for one test.
@@ -193,10 +210,8 @@ impl Warp {
                     executor.execute(alu, &mut self.registers, destination, sources, active);
                 }
                 Action::Exchange(exchange) => {
-                    if core.watch.is_some()
-                        && let Some((lane, source)) = exchange::absent_source(exchange, &self.registers, active, self.live)
-                    {
-                        core.note_absent_lane(at, lane, source);
+                    if core.watch.is_some() && !exchange::is_whole(exchange, &self.registers, active) {
+                        self.look_at_lanes(core, exchange, active, at);
                     }
                     exchange::execute(exchange, &mut self.registers, active);
                 }
@@ -253,14 +268,17 @@ impl Warp {
                     }
                 }
                 Action::Return if path.depth > 0 => self.leave_function(&mut path, active),
-                Action::Return | Action::Exit => self.end_threads(&mut path, active),
+                Action::Return | Action::Exit => {
+                    core.check(|watch, warp| watch.end_lanes(warp, path.lanes, active, self.live));
+                    self.end_threads(&mut path, active);
+                }
                 Action::Trap => return Err(core.stop(FindingKind::Trap, active, at)),
                 Action::NoTarget { register, kind } => {
                     return Err(core.stop(FindingKind::NoTarget { value: self.first_value(register, kind, active) }, active, at));
                 }
 
-                Action::Barrier { barrier, threads, waits, poll } => {
-                    if let Some(pause) = self.barrier(core, &mut path, (barrier, threads, waits, poll), active, at)? {
+                Action::Barrier { barrier, threads, waits, aligned, poll } => {
+                    if let Some(pause) = self.barrier(core, &mut path, (barrier, threads, waits, aligned, poll), active, at)? {
                         break pause;
                     }
                 }
@@ -287,11 +305,10 @@ impl Warp {
                     core.check(|watch, warp| watch.order.fence(warp, in_block));
                 }
                 // The lanes of a warp run in lockstep here, so there is nothing to wait for.
-                Action::WarpSync { members } => core.check(|watch, warp| {
-                    for (members, _) in exchange::groups(self.registers.words(members), active) {
-                        watch.order.synchronize_lanes(warp, members, self.live);
-                    }
-                }),
+                Action::WarpSync { members } => {
+                    let lanes = Lanes { active, live: self.live };
+                    core.check(|watch, warp| watch.meet_lanes(None, self.registers.words(members), lanes, at, warp));
+                }
 
                 Action::Print { format, arguments, result } => {
                     print::print(core, &mut self.local, (format, arguments, result), active, at)?;
@@ -362,14 +379,27 @@ impl Warp {
         path.lanes &= !ending;
     }
 
-    /// Arrives at a barrier of the block. The tuple has its number, the number of threads, whether the warp waits, and the poll. If
+    /// Checks the lanes of an exchange between fewer than 32.
+    #[cold]
+    fn look_at_lanes(&self, core: &mut Core<'_>, exchange: Exchange, active: u32, at: u32) {
+        let Some(members) = exchange.members() else { return };
+        let lanes = Lanes { active, live: self.live };
+        core.check(|watch, warp| {
+            watch.meet_lanes(Some(discriminant(&exchange)), self.registers.words(members), lanes, at, warp);
+        });
+        if let Some((lane, source)) = exchange::absent_source(exchange, &self.registers, active, self.live) {
+            core.note_absent_lane(at, lane, source);
+        }
+    }
+
+    /// Arrives at a barrier of the block. The tuple has its number, the number of threads, whether the warp waits and is aligned, and the poll. If
     /// the warp has other lanes, these run on first, and there is no pause yet.
     #[inline(always)]
     fn barrier(
         &mut self,
         core: &mut Core<'_>,
         path: &mut Path,
-        (barrier, threads, waits, poll): (Reg, Option<Reg>, bool, Option<Poll>),
+        (barrier, threads, waits, aligned, poll): (Reg, Option<Reg>, bool, bool, Option<Poll>),
         active: u32,
         at: u32,
     ) -> Result<Option<Pause>, Stop> {
@@ -378,7 +408,22 @@ impl Warp {
         if !is_barrier(barrier, threads) {
             return Err(core.stop(FindingKind::InvalidBarrier { barrier, threads }, active, at));
         }
+        let first = self.at_barrier.take();
+        let warps = threads.map(|threads| threads / LANES as u32);
         if active != self.live {
+            if core.machine.independent_lanes && waits && !aligned && poll.is_none() && self.parked.is_none() {
+                match first {
+                    None if self.lets_sibling_arrive(path, active, at) => {
+                        self.at_barrier = Some((barrier, threads));
+                        uncount(core, at, active);
+                        return Ok(None);
+                    }
+                    Some(first) if first == (barrier, threads) && self.sibling_has_arrived(core, active) => {
+                        return Ok(Some(Pause::Barrier { barrier, warps, pc: at, votes: Votes::default() }));
+                    }
+                    _ => {}
+                }
+            }
             if !core.machine.independent_lanes || self.parked.is_some() {
                 return Err(core.stop(FindingKind::DivergentBarrier { barrier }, active, at));
             }
@@ -393,8 +438,32 @@ impl Warp {
             votes = Votes { yes: (yes & active).count_ones(), asked: active.count_ones() };
             self.poll = Some((poll, active));
         }
-        let warps = threads.map(|threads| threads / LANES as u32);
         Ok(Some(if waits { Pause::Barrier { barrier, warps, pc: at, votes } } else { Pause::Arrived { barrier, warps } }))
+    }
+
+    /// Lets the lanes of the other branch run to their barrier first. PTX ISA, `barrier`: without `.aligned`, the lanes of a warp
+    /// may execute different instructions. Returns false if there is no other branch that reconverges where this one does.
+    #[cold]
+    fn lets_sibling_arrive(&mut self, path: &mut Path, active: u32, at: u32) -> bool {
+        let lanes = path.lanes;
+        let is_sibling = |other: &&mut Path| {
+            other.lanes & lanes == 0 && (other.reconverge, other.depth) == (path.reconverge, path.depth) && active == lanes
+        };
+        let Some(other) = self.waiting.last_mut().filter(is_sibling) else { return false };
+        // They execute the barrier again if the others do not come to one.
+        path.pc = at;
+        std::mem::swap(path, other);
+        true
+    }
+
+    /// Returns true if these lanes and the waiting branch are all. It then goes on after its barrier.
+    #[cold]
+    fn sibling_has_arrived(&mut self, core: &mut Core<'_>, active: u32) -> bool {
+        let Some(other) = self.waiting.last_mut().filter(|other| other.lanes | active == self.live) else { return false };
+        let stats = &mut core.stats.instructions[other.pc as usize];
+        (stats.warps, stats.lanes) = (stats.warps + 1, stats.lanes + u64::from(other.lanes.count_ones()));
+        other.pc += 1;
+        true
     }
 
     /// Waits at the barrier of the cluster until its phase is over.

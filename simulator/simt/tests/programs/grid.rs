@@ -47,7 +47,7 @@ fn a_block_that_leaves_before_the_barrier_is_a_deadlock_of_the_grid() {
     let error = gpu.try_launch("one_leaves", 4, 64, 0, &Params::new().with(passed)).unwrap_err();
     let LaunchError::Fault { finding, .. } = error else { panic!("{error}") };
     let Finding { kind, location, .. } = *finding;
-    assert_eq!(kind, FindingKind::GridDeadlock { ended: 1, blocks: 4 });
+    assert_eq!(kind, FindingKind::GridDeadlock { ended: 1, blocks: 4, resident: None });
     assert!(kind.to_string().contains("1 of the 4 have ended"), "{kind}");
     let line = location.source.expect("compiled with lines").line;
     let source = include_str!("grid.cu").lines().nth(line as usize - 1).unwrap();

@@ -21,3 +21,4 @@ mod recursion;
 mod tensor;
 mod tensor_copy;
 mod textures;
+mod waiting;

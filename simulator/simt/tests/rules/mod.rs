@@ -3,9 +3,13 @@
 //!
 //! - `results`: the values that instructions compute.
 //! - `alarms`: what the checks must accept, and what they must report.
+//! - `counted_barriers`: barriers with a number of threads.
+//! - `masks`: the lanes that meet at an instruction.
 //! - `warpgroups`: `setmaxnreg` and `griddepcontrol`.
 
 mod alarms;
+mod counted_barriers;
+mod masks;
 mod results;
 mod warpgroups;
 

@@ -43,6 +43,10 @@ pub enum Defect {
     CopySize { asked: u32, bytes: u32 },
     /// The lane reads the register of a lane of its warp that has ended, or that is no member of the exchange.
     AbsentLane { source: u32 },
+    /// The mask does not name the lane itself, or it names an absent one, which went on with the others without executing the instruction.
+    LaneMask { mask: u32, absent: Option<u32> },
+    /// The access waits for a change that no block makes before block `first`, which had not started.
+    LaterBlock { access: Access, first: u64 },
     /// Threads have ended without reaching a barrier of the block.
     EndedBeforeBarrier { barrier: u32, ended: u32 },
     /// Warps wait for each other at different barrier instructions.
@@ -109,6 +113,8 @@ impl Entry {
             Defect::StaleWait { other, .. } => (Kind::StaleWait, other.pc),
             Defect::CopySize { .. } => (Kind::CopySize, site.pc),
             Defect::AbsentLane { .. } => (Kind::AbsentLane, site.pc),
+            Defect::LaneMask { .. } => (Kind::LaneMask, site.pc),
+            Defect::LaterBlock { .. } => (Kind::LaterBlock, site.pc),
             Defect::EndedBeforeBarrier { .. } => (Kind::EndedBeforeBarrier, site.pc),
             Defect::DifferentBarriers { other, .. } => (Kind::DifferentBarriers, other.pc),
             Defect::Wgmma(defect) => defect.key(site.pc),
@@ -133,6 +139,8 @@ enum Kind {
     StaleWait,
     CopySize,
     AbsentLane,
+    LaneMask,
+    LaterBlock,
     EndedBeforeBarrier,
     DifferentBarriers,
     RegisterInUse,

@@ -10,6 +10,7 @@
 //! - [`proxy`], [`proxy_notes`]: what bulk copies and tensor cores access past the threads.
 //! - [`watcher`]: all of these, for one worker.
 //! - [`shared_notes`], [`global`]: the calls that a core makes for each access.
+//! - [`lane_waits`]: the masks of lanes that meet.
 //! - [`products`]: the use of `wgmma`.
 //! - [`found`]: the defects found, each once.
 //!
@@ -20,6 +21,7 @@ pub mod far;
 pub mod found;
 mod global;
 pub mod global_shadow;
+pub mod lane_waits;
 mod mark;
 mod order;
 mod products;

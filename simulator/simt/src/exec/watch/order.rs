@@ -173,10 +173,11 @@ impl Order {
         self.barriers.entry(barrier).or_default().join(&released);
     }
 
-    /// Opens a barrier for the warps that wait at it.
-    pub fn open(&mut self, barrier: BarrierOf, waiting: impl Iterator<Item = u32>) {
+    /// Opens a barrier for the warps that wait at it. Warps that have ended take no part in one that counts threads.
+    pub fn open(&mut self, barrier: BarrierOf, waiting: impl Iterator<Item = u32>, counted: bool) {
         let mut released = self.barriers.remove(&barrier).unwrap_or_default();
-        released.join(&self.ended[barrier.1 as usize]);
+        let ended = if counted { None } else { self.ended.get(barrier.1 as usize) };
+        ended.into_iter().for_each(|ended| released.join(ended));
         for warp in waiting {
             let own = &mut self.warps[warp as usize];
             own.clock.join(&released);
@@ -349,7 +350,7 @@ mod tests {
         order.arrive(0, (0, 0));
         order.arrive(1, (0, 0));
         let unordered = mark(&order, 0, 5);
-        order.open((0, 0), 0..2);
+        order.open((0, 0), 0..2, false);
         assert!(order.is_behind(before, 1, 5) && order.is_behind(before, 0, 6));
         assert!(!order.is_behind(unordered, 1, 5));
     }
@@ -361,7 +362,7 @@ mod tests {
         let of_consumer = mark(&order, 1, 0);
         order.arrive(0, (1, 0));
         order.arrive(1, (1, 0));
-        order.open((1, 0), 1..2);
+        order.open((1, 0), 1..2, true);
         assert!(order.is_behind(of_producer, 1, 0));
         assert!(!order.is_behind(of_consumer, 0, 0));
     }
@@ -410,7 +411,7 @@ mod tests {
         let last = mark(&order, 0, 0);
         order.end(0, 0);
         order.arrive(1, (0, 0));
-        order.open((0, 0), 1..2);
+        order.open((0, 0), 1..2, false);
         assert!(order.is_behind(last, 1, 0));
     }
 

@@ -2,6 +2,7 @@
 
 use super::far::shared_address;
 use super::found::{Defect, Found, Site};
+use super::lane_waits::{LaneWait, LaneWaits, Lanes, Meeting};
 use super::mark::{Mark, Strength};
 use super::order::Order;
 use super::proxy::Proxy;
@@ -9,7 +10,7 @@ use super::shared::{Conflict, Shadow};
 use super::visits::ClusterVisits;
 use crate::exec::clusters::Clusters;
 use crate::exec::machine::Machine;
-use crate::exec::request::{Pattern, Request, lanes_of};
+use crate::exec::request::{Pattern, Request, groups, lanes_of, lanes_where};
 use alu::registers::LANES;
 use ptx::finding::{Access, AccessOp, Space};
 use ptx::program::{Action, ConstantValue, Program, Semantics};
@@ -21,6 +22,10 @@ pub struct Watch {
     pub(super) shared: Shadow,
     pub(super) proxy: Option<Box<Proxy>>,
     pub found: Found,
+    /// Lanes that wait for others of their warp.
+    lane_waits: LaneWaits,
+    /// The last masks in which nothing was wrong, with the lanes.
+    right_masks: ([u32; LANES], Lanes),
     /// The blocks of the current cluster, by rank.
     blocks: Vec<u64>,
     warps_per_block: u32,
@@ -53,6 +58,8 @@ impl Watch {
             shared: Shadow::new(clusters.bytes(), program.narrowest_access(Space::Shared), only_full_barriers),
             proxy: Proxy::new(machine),
             found: Found::default(),
+            lane_waits: LaneWaits::default(),
+            right_masks: ([0; LANES], Lanes { active: 0, live: 0 }),
             blocks: Vec::new(),
             warps_per_block: machine.warps(),
             clusters,
@@ -68,6 +75,7 @@ impl Watch {
         let warps = self.blocks.len() * self.warps_per_block as usize;
         self.order.start(warps, self.blocks.len());
         self.shared.start();
+        self.lane_waits.clear();
         self.visits.start(self.blocks.len(), warps);
         if let Some(proxy) = &mut self.proxy {
             proxy.start(warps);
@@ -114,11 +122,12 @@ impl Watch {
         }
     }
 
-    /// Opens a barrier for the warps that wait; `all` says that these are all warps that have not ended.
-    pub fn open(&mut self, barrier: u32, waiting: impl Iterator<Item = u32>, all: bool) {
+    /// Opens a barrier for the warps that wait. `counted` says that it has a number of threads, and `all` that no other warp of the block has
+    /// anything left to order.
+    pub fn open(&mut self, barrier: u32, waiting: impl Iterator<Item = u32>, counted: bool, all: bool) {
         let mut waiting = waiting.peekable();
         let Some(rank) = waiting.peek().map(|warp| self.rank_of(*warp)) else { return };
-        self.order.open((barrier, rank), waiting);
+        self.order.open((barrier, rank), waiting, counted);
         if all && self.clusters.blocks == 1 {
             self.shared.all_in_order();
         }
@@ -154,6 +163,44 @@ impl Watch {
         if let Some((other_warp, other_pc)) = waiting.find(|(_, other)| *other != pc) {
             let other = self.site(other_pc, other_warp, 0);
             self.found.add(site, Defect::DifferentBarriers { barrier, other });
+        }
+    }
+
+    /// Lets lanes meet at an instruction. `masks` has what each lane names.
+    pub fn meet_lanes(&mut self, meeting: Meeting, masks: &[u32; LANES], Lanes { active, live }: Lanes, pc: u32, warp: u32) {
+        let lanes = Lanes { active, live };
+        if meeting.is_some() && self.right_masks.1 == lanes && self.right_masks.0 == *masks {
+            return;
+        }
+        let mut is_right = true;
+        let strangers = lanes_where(active, |lane| masks[lane] >> lane & 1 == 0);
+        if strangers != 0 {
+            let lane = strangers.trailing_zeros() as usize;
+            is_right = false;
+            self.report(Defect::LaneMask { mask: masks[lane], absent: None }, pc, warp, lane);
+        }
+        for (mask, came) in groups(masks, active & !strangers) {
+            let others = mask & live & !came & !strangers;
+            is_right &= others == 0;
+            let wait = LaneWait { warp, meeting, mask, came, pc, times: 1 };
+            let met = if others == 0 { mask } else { self.lane_waits.meet(wait, others) };
+            if meeting.is_none() {
+                self.order.synchronize_lanes(warp, met, live);
+            }
+        }
+        if is_right && meeting.is_some() {
+            self.right_masks = (*masks, lanes);
+        }
+    }
+
+    /// Notes that some lanes of a path end.
+    #[inline(always)]
+    pub fn end_lanes(&mut self, warp: u32, path: u32, ending: u32, live: u32) {
+        if !self.lane_waits.is_empty() {
+            for (LaneWait { mask, came, pc, .. }, absent) in self.lane_waits.end(warp, path, ending, live) {
+                let defect = Defect::LaneMask { mask, absent: Some(absent.trailing_zeros()) };
+                self.report(defect, pc, warp, (path & came).trailing_zeros() as usize);
+            }
         }
     }
 
