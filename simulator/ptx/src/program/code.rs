@@ -165,6 +165,8 @@ pub enum Action {
     WaitForBulk { pending: u32 },
     /// Orders the thread's earlier accesses to shared memory with later ones of the async proxy.
     ProxyFence,
+    /// Releases the barriers in shared memory that the thread has initialized, and nothing else.
+    InitFence,
     /// Waits until at most `pending` of the thread's groups are unfinished; without a number, until all copies are finished.
     WaitForCopies { pending: Option<u32> },
     /// Goes on at `target`; lanes that diverge reconverge at `reconverge`.

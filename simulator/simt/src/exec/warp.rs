@@ -216,6 +216,7 @@ impl Warp {
                 Action::CommitBulk => core.stores.commit(core.warp, active),
                 Action::WaitForBulk { pending } => bulk::wait(core, pending, active)?,
                 Action::ProxyFence => core.check(|watch, warp| watch.proxy_fence(warp, active)),
+                Action::InitFence => core.check(|watch, warp| watch.order.fence_inits(warp, active)),
                 Action::CommitCopies => core.copies.commit(core.warp, active),
                 Action::WaitForCopies { pending } => async_copy::wait(core, pending, active),
                 Action::CopyLocal { from, to, bytes } => self.copy_local(from, to, bytes, active),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use super::clock::VClock;
 use super::far::{Far, FarWarp, Flags, LastRelease, shared_address, words};
 use super::mark::Mark;
-use ptx::program::Semantics;
+use ptx::program::{Action, Inst, MbarrierOp, Program, Semantics};
 
 /// A barrier of a block: its number, and the rank of the block in its cluster.
 pub type BarrierOf = (u32, u32);
@@ -32,6 +32,8 @@ pub struct Order {
     in_memory: BTreeMap<u32, Clock>,
     /// The clock that was released at a word.
     released: BTreeMap<u64, Clock>,
+    /// The instructions that initialize a barrier in shared memory.
+    inits: Vec<u32>,
 }
 
 /// Everything that happened before now, in the cluster and elsewhere.
@@ -39,6 +41,8 @@ pub struct Order {
 struct Known {
     near: VClock,
     far: Far,
+    /// The time of each warp's last `fence.mbarrier_init`. The barriers that its threads initialized before are known, but nothing else is.
+    inits: VClock,
 }
 
 /// The knowledge that a warp hands on. It does so when it synchronizes with another warp.
@@ -73,6 +77,8 @@ struct WarpClock {
     clock: Clock,
     /// Synchronizations of some of the lanes since the last one of all lanes: the lanes, and the time.
     lanes: Vec<(u32, u32)>,
+    /// The lanes and the time of each `fence.mbarrier_init`.
+    init_fences: Vec<(u32, u32)>,
     /// The last knowledge that it told other blocks.
     told: LastRelease,
 }
@@ -81,6 +87,7 @@ impl Known {
     fn join(&mut self, other: &Self) {
         self.near.join(&other.near);
         self.far.join(&other.far);
+        self.inits.join(&other.inits);
     }
 }
 
@@ -102,6 +109,12 @@ impl Clock {
 }
 
 impl Order {
+    pub fn new(program: &Program) -> Self {
+        let is_init = |inst: &Inst| matches!(inst.action, Action::Mbarrier(index) if matches!(program.mbarriers[index as usize].op, MbarrierOp::Init { .. }));
+        let inits = (0..).zip(&program.code).filter(|(_, inst)| is_init(inst)).map(|(pc, _)| pc).collect();
+        Self { inits, ..Self::default() }
+    }
+
     /// Starts a cluster of this many blocks.
     pub fn start(&mut self, warps: usize, blocks: usize) {
         self.warps.resize_with(warps, WarpClock::default);
@@ -129,8 +142,21 @@ impl Order {
             return true;
         }
         let both = 1 << earlier.lane() | 1 << lane;
-        earlier.warp() == warp
-            && (earlier.lane() == lane || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when))
+        let is_own = earlier.warp() == warp
+            && (earlier.lane() == lane || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when));
+        is_own || self.is_released_init(earlier, &own.clock.known)
+    }
+
+    /// Returns true if an access initialized a barrier in shared memory, and its thread then executed a fence that is known.
+    ///
+    /// PTX ISA 9.0, "membar / fence": `fence.mbarrier_init.release.cluster` applies only to the earlier `mbarrier.init` of the thread that
+    /// executes it. A relaxed arrival at the barrier of the cluster and the wait there do the rest.
+    fn is_released_init(&self, access: Mark, known: &Known) -> bool {
+        let last = known.inits.at(access.warp());
+        let releases = |(lanes, time): &(u32, u32)| lanes >> access.lane() & 1 != 0 && (access.clock()..=last).contains(time);
+        access.clock() <= last
+            && self.inits.contains(&access.pc())
+            && self.warps[access.warp() as usize].init_fences.iter().any(releases)
     }
 
     /// Returns true if `earlier` reached this time before `warp`'s next access. Only what other blocks told `warp` counts.
@@ -251,6 +277,14 @@ impl Order {
         (time, self.release(warp).near)
     }
 
+    /// Notes that lanes of a warp execute `fence.mbarrier_init`.
+    pub fn fence_inits(&mut self, warp: u32, lanes: u32) {
+        let own = &mut self.warps[warp as usize];
+        own.init_fences.push((lanes, own.now));
+        own.clock.fences.get_or_insert_default().fenced.inits.advance(warp, own.now);
+        own.now += 1;
+    }
+
     /// Notes a fence, whose scope may be the block only.
     pub fn fence(&mut self, warp: u32, in_block: bool) {
         let Clock { known, fences } = &mut self.warps[warp as usize].clock;
@@ -284,7 +318,7 @@ impl Order {
     /// Notes a strong write by a warp, before the value is written. It may be the writing half of an atomic operation.
     pub fn write(&mut self, (block, warp): FarWarp, bytes: (u64, u64), semantics: Semantics, flags: Option<&Flags>) {
         let told = self.tell(warp, semantics.releases);
-        if told.known.near.is_empty() {
+        if told.known.near.is_empty() && told.known.inits.is_empty() {
             return;
         }
         if let Some(flags) = flags.filter(|_| !semantics.in_block) {
@@ -307,8 +341,10 @@ impl WarpClock {
         self.now = 1;
         self.clock.known.near.clear();
         self.clock.known.far = Far::default();
+        self.clock.known.inits.clear();
         self.clock.fences = None;
         self.lanes.clear();
+        self.init_fences.clear();
         self.told = LastRelease::default();
     }
 
