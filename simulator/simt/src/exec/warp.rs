@@ -214,7 +214,7 @@ impl Warp {
                 Action::ClusterCopy(index) => cluster_copy::begin(core, &self.registers, index, active, at)?,
                 Action::BulkCopy(index) => bulk::begin(core, &self.registers, index, active, at)?,
                 Action::CommitBulk => core.stores.commit(core.warp, active),
-                Action::WaitForBulk { pending } => bulk::wait(core, pending, active)?,
+                Action::WaitForBulk { pending, reads } => bulk::wait(core, (pending, reads), active),
                 Action::ProxyFence => core.check(|watch, warp| watch.proxy_fence(warp, active)),
                 Action::InitFence => core.check(|watch, warp| watch.order.fence_inits(warp, active)),
                 Action::CommitCopies => core.copies.commit(core.warp, active),

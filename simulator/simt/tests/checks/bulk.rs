@@ -2,7 +2,7 @@
 
 use ptx::finding::{BulkCopyMisuse, MbarrierMisuse};
 use simt::tensor_map::{Element, Interleave, Swizzle, TensorMap};
-use simt::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, WarpOrder};
+use simt::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, Space, WarpOrder};
 
 use crate::common::{Gpu, Params, every_way};
 
@@ -171,6 +171,54 @@ fn a_store_that_nothing_waits_for_is_found() {
         |_| false,
     );
     assert!(no_commit.to_string().contains("it is in no group, because no commit follows it"), "{no_commit}");
+}
+
+/// PTX ISA 9.0, `cp.async.bulk`: the copy is asynchronous, and nothing orders it with other copies until something waits for it. `cp.async.bulk.wait_group`
+/// waits for the writes of a store, and with `.read` only until it has read its source. `cp.reduce.async.bulk`: each element is added by a
+/// relaxed operation of GPU scope.
+///
+/// On an H100, a load that follows such a store without a wait read 509 of 512 old bytes.
+#[test]
+fn copies_are_unordered_until_something_waits_for_them() {
+    let [a_store, a_reduction, a_load] = [0, 1, 2];
+    let for_all = 2;
+    let [stores, reduces, stores_elsewhere, stores_itself, adds_itself, loads_elsewhere, another_loads] = [1, 2, 3, 5, 6, 7, 8];
+    // What may follow each copy before the wait for it.
+    let may_follow = |first: i32, second: i32| {
+        [stores_elsewhere, loads_elsewhere].contains(&second)
+            || (first == a_reduction && [reduces, adds_itself].contains(&second))
+            || (first == a_load && ![stores, reduces, stores_itself, adds_itself].contains(&second))
+    };
+    for (first, wait) in [a_store, a_reduction, a_load].into_iter().flat_map(|first| (0..=for_all).map(move |wait| (first, wait))) {
+        for (second, order) in (0..=another_loads).flat_map(|second| (0..4).map(move |order| (second, order))) {
+            let gpu = in_order(WarpOrder::Shuffled(order));
+            let (input, output) = (gpu.buffer(&[5_i32; TILE]), gpu.buffer(&[1_i32; 2 * TILE]));
+            let params = Params::new().with(input).with(output).with(first).with(wait).with(second);
+            let findings = gpu.launch("in_flight", 1, TILE as u32, 0, &params).findings;
+            let case = format!("{first}, {wait}, {second}: {findings:#?}");
+            if wait == for_all || may_follow(first, second) {
+                assert_eq!(findings, [], "{case}");
+                continue;
+            }
+            // Another warp may come after the copy's thread has waited. Then that is a race.
+            let is_race = |finding: &Finding| matches!(finding.kind, FindingKind::Race { .. });
+            if second == another_loads && findings.iter().any(is_race) {
+                continue;
+            }
+            let of_copy = findings.iter().find_map(|finding| match &finding.kind {
+                FindingKind::UnfinishedCopy { access, copy } if first != a_load => Some((access.space, copy, finding)),
+                FindingKind::OverwritesStore { access, store, .. } if first == a_load => Some((access.space, store, finding)),
+                _ => None,
+            });
+            let Some((Space::Global, copy, finding)) = of_copy else { panic!("{case}") };
+            let line_of =
+                |location: &ptx::finding::Location| location.inlined_at.clone().or(location.source.clone()).expect("a line").line;
+            let text = |line: u32| SOURCE.lines().nth(line as usize - 1).expect("a line of the source");
+            assert!(text(line_of(copy)).ends_with("// first") && text(line_of(&finding.location)).ends_with("// second"), "{case}");
+            assert_eq!(finding.kind.severity(), Severity::Error);
+            assert_eq!(findings.len(), 1, "{case}");
+        }
+    }
 }
 
 /// Runs the pipeline with the given parities and excess bytes.

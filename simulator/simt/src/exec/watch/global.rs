@@ -27,6 +27,7 @@ impl Core<'_> {
         if self.own.traces {
             self.keep_touched(request);
         }
+        self.watch_in_flight(request, semantics.strong);
         let bytes = u64::from(request.bytes);
         let first = request.first_lane();
         // The whole request at once if its bytes are contiguous, otherwise lane by lane.
