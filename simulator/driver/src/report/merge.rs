@@ -20,7 +20,8 @@ impl Report {
             kernel.failed += summary.failed;
             kernel.counters += summary.counters;
         }
-        for defect in defects {
+        for mut defect in defects {
+            defect.id = self.distinct(defect.id, defect.module, &defect.places);
             match self.defects.iter_mut().find(|known| known.id == defect.id) {
                 Some(known) => {
                     let Defect { times, severity, fatal, message, finding, .. } = defect;
@@ -56,7 +57,7 @@ mod tests {
 
     fn report(profile: &str, lines: &[u32], suppressions: &Path) -> Report {
         let mut report = Report::new(profile, read_suppressions(suppressions).unwrap());
-        report.note(&finished("k", lines.iter().map(|line| finding(*line)).collect()));
+        report.note(&finished("k", lines.iter().map(|line| finding(*line)).collect()), || 0);
         report.note_refusal("no textures");
         report
     }
@@ -69,7 +70,7 @@ mod tests {
         let mut merged = report("t4", &[3, 4], file.path());
         merged.merge(report("h200", &[4, 5], file.path()));
         let mut third = report("t4", &[], file.path());
-        third.note(&failed("k", Some(finding(3))));
+        third.note(&failed("k", Some(finding(3))), || 0);
         merged.merge(third);
         assert_eq!(merged.profile, "t4, h200");
         assert_eq!((merged.kernels["k"].launches, merged.kernels["k"].failed), (4, 1));
