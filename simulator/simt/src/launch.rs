@@ -19,7 +19,7 @@ use crate::memory::rules::Rules;
 use crate::options::LaunchOptions;
 use crate::profile::Profile;
 use alu::registers::LANES;
-use ptx::finding::{Access, AccessOp, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
+use ptx::finding::{Access, AccessOp, BulkCopyMisuse, Finding, FindingKind, Location, OtherAccess, WgmmaMisuse};
 use ptx::geometry::Dim3;
 pub use ptx::geometry::LaunchConfig;
 use ptx::module::Kernel;
@@ -102,6 +102,7 @@ impl LaunchError {
                 FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => (700, "an illegal memory access was encountered"),
                 FindingKind::Misaligned { .. } => (716, "misaligned address"),
                 FindingKind::OtherBlocksMemory { .. } => (715, "an illegal instruction was encountered"),
+                FindingKind::InvalidBulkCopy { ref misuse } => of_bulk_copy(misuse),
                 FindingKind::Assert { .. } => (710, "device-side assert triggered"),
                 FindingKind::StackOverflow { .. } => (714, "hardware stack error"),
                 // A GPU hangs here until its watchdog, if it has one, stops the kernel.
@@ -137,6 +138,23 @@ impl LaunchError {
         match self {
             LaunchError::Fault { overwritten, .. } | LaunchError::OutOfFuel { overwritten, .. } => *overwritten,
             LaunchError::Misuse(_) => 0,
+        }
+    }
+}
+
+/// Returns what the driver of an H100 returned for each misuse of a bulk copy that was tried there, and for the others a failed launch.
+fn of_bulk_copy(misuse: &BulkCopyMisuse) -> (u32, &'static str) {
+    match misuse {
+        BulkCopyMisuse::OutsideShared { .. } | BulkCopyMisuse::OutsideAllocation { .. } => {
+            (700, "an illegal memory access was encountered")
+        }
+        BulkCopyMisuse::BoxAlignment { .. } => (716, "misaligned address"),
+        BulkCopyMisuse::NotAMap { .. }
+        | BulkCopyMisuse::Rank { .. }
+        | BulkCopyMisuse::Coordinate { .. }
+        | BulkCopyMisuse::BeforeTensor { .. } => (715, "an illegal instruction was encountered"),
+        BulkCopyMisuse::Size { .. } | BulkCopyMisuse::Interleaved | BulkCopyMisuse::Reduction { .. } => {
+            (719, "unspecified launch failure")
         }
     }
 }
