@@ -1,6 +1,6 @@
 //! How severe each kind of defect is, and a suggested fix.
 
-use super::{Access, AccessOp, FindingKind, Severity, Space};
+use super::{Access, AccessOp, FindingKind, MissingOrder, Severity, Space};
 
 impl FindingKind {
     /// Returns its severity.
@@ -9,6 +9,7 @@ impl FindingKind {
             Self::Race { same_warp: true, .. }
             | Self::MissingProxyFence { late: true, .. }
             | Self::Race { volatile: true, .. }
+            | Self::Race { missing: Some(MissingOrder::AcquireOfStrongLoad), .. }
             | Self::EndedBeforeBarrier { .. }
             | Self::DifferentBarriers { .. } => Severity::Warning,
             Self::Wgmma(misuse) => misuse.severity(),

@@ -172,18 +172,21 @@ impl Watch {
     fn global_race(&mut self, access: Access, visit: Visit, (other, other_op): (Visit, AccessOp), flags: Option<&Flags>) {
         let other_op = if other.is_atomic() { AccessOp::Atomic } else { other_op };
         let site = |visit: Visit| Site { block: visit.block(), thread: visit.thread(), pc: visit.pc() };
-        let missing = (other.block() != visit.block()).then(|| self.missing_order(visit, other, flags)).flatten();
+        let loads = access.op == AccessOp::Load;
+        let missing = (other.block() != visit.block()).then(|| self.missing_order((visit, loads), other, flags)).flatten();
         self.found
             .add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp: false, volatile: false, missing });
     }
 
     /// Returns the synchronization missing between an access and another block's earlier one. `None` if the program tries none.
-    fn missing_order(&self, visit: Visit, other: Visit, flags: Option<&Flags>) -> Option<MissingOrder> {
+    fn missing_order(&self, (visit, loads): (Visit, bool), other: Visit, flags: Option<&Flags>) -> Option<MissingOrder> {
         if visit.both_are_strong(other) {
             return Some(MissingOrder::Scope);
         }
+        let seen = other.is_seen(visit, &self.order);
         match flags {
-            Some(_) if other.is_seen(visit, &self.order) => Some(MissingOrder::Acquire),
+            Some(_) if seen == Some(true) && loads && visit.is_strong_to(other) => Some(MissingOrder::AcquireOfStrongLoad),
+            Some(_) if seen.is_some() => Some(MissingOrder::Acquire),
             Some(flags) if other.is_published(flags) => Some(MissingOrder::Flag),
             Some(_) => Some(MissingOrder::Release),
             None => self.has_fences.then_some(MissingOrder::Release),

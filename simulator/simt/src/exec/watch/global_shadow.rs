@@ -116,6 +116,11 @@ impl Visit {
         self.strength(self.block()) == Strength::Atomic
     }
 
+    /// Returns true if it is strong to the threads of another block.
+    pub fn is_strong_to(self, other: Visit) -> bool {
+        self.strength(other.block()) != Strength::Plain
+    }
+
     /// Returns true if both are strong to their own blocks.
     pub fn both_are_strong(self, other: Visit) -> bool {
         self.strength(self.block()).min(other.strength(other.block())) != Strength::Plain
@@ -153,8 +158,8 @@ impl Visit {
         (self.block() == later.block() && is_near()) || flags.is_some_and(is_told)
     }
 
-    /// Returns true if a flag told `later`'s warp of this access. No fence followed the read of the flag.
-    pub fn is_seen(self, later: Visit, order: &Order) -> bool {
+    /// Returns whether a flag told `later`'s warp of this access, and if so, whether that read was over before `later`. No fence followed it.
+    pub fn is_seen(self, later: Visit, order: &Order) -> Option<bool> {
         order.has_seen(self.warp(), self.clock(), later.thread() / LANES)
     }
 

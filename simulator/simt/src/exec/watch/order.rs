@@ -68,6 +68,8 @@ struct Fences {
     seen: Known,
     /// Their knowledge of other blocks, which takes effect at the next fence with a scope of more than the block.
     seen_far: Far,
+    /// The part of it from reads that were over before whatever follows: a branch depends on their value, or a barrier came after them.
+    ended_far: Far,
 }
 
 /// The clocks of one warp.
@@ -105,6 +107,14 @@ impl Clock {
         own.fenced_far.join(&others.fenced_far);
         own.seen.join(&others.seen);
         own.seen_far.join(&others.seen_far);
+        own.ended_far.join(&others.ended_far);
+    }
+
+    /// Notes that a barrier ends the strong reads so far.
+    fn end_reads(&mut self) {
+        if let Some(fences) = &mut self.fences {
+            fences.ended_far.join(&fences.seen_far);
+        }
     }
 }
 
@@ -164,9 +174,11 @@ impl Order {
         self.warps[warp as usize].clock.known.far.knows(earlier, time)
     }
 
-    /// Returns true if a warp saw a flag that tells this. It has executed no fence since then.
-    pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> bool {
-        self.warps[warp as usize].clock.fences.as_ref().is_some_and(|fences| fences.seen_far.knows(earlier, time))
+    /// Returns whether a warp saw a flag that tells this, and if so, whether that read was over before its next access. The warp has executed
+    /// no fence since then.
+    pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> Option<bool> {
+        let fences = self.warps[warp as usize].clock.fences.as_ref()?;
+        fences.seen_far.knows(earlier, time).then(|| fences.ended_far.knows(earlier, time))
     }
 
     /// Returns the knowledge of the warp, with its own accesses so far. Its later accesses are not part of it.
@@ -195,7 +207,8 @@ impl Order {
 
     /// Notes that a warp arrives at a barrier of the block. It may wait there or not.
     pub fn arrive(&mut self, warp: u32, barrier: BarrierOf) {
-        let released = self.hand_over(warp);
+        let mut released = self.hand_over(warp);
+        released.end_reads();
         self.barriers.entry(barrier).or_default().join(&released);
     }
 
@@ -260,6 +273,7 @@ impl Order {
     /// Synchronizes lanes of a warp; `live` are all lanes that have not ended.
     pub fn synchronize_lanes(&mut self, warp: u32, members: u32, live: u32) {
         let own = &mut self.warps[warp as usize];
+        own.clock.end_reads();
         if members & live == live {
             own.clock.known.near.advance(warp, own.now);
             own.lanes.clear();
@@ -310,8 +324,16 @@ impl Order {
         if let Some(flags) = flags {
             let acquires = semantics.acquires && !semantics.in_block;
             let Clock { known, fences } = &mut own.clock;
-            let learned = if acquires { &mut known.far } else { &mut fences.get_or_insert_default().seen_far };
-            learned.join(&flags.read(bytes));
+            let told = flags.read(bytes);
+            if acquires {
+                known.far.join(&told);
+            } else {
+                let fences = fences.get_or_insert_default();
+                fences.seen_far.join(&told);
+                if semantics.guards {
+                    fences.ended_far.join(&told);
+                }
+            }
         }
     }
 
@@ -362,8 +384,15 @@ mod tests {
     use super::super::mark::Strength;
     use super::*;
 
-    const RELAXED: Semantics =
-        Semantics { strong: true, acquires: false, releases: false, volatile: false, seeds_swap: false, in_block: false };
+    const RELAXED: Semantics = Semantics {
+        strong: true,
+        acquires: false,
+        releases: false,
+        volatile: false,
+        seeds_swap: false,
+        guards: false,
+        in_block: false,
+    };
     const ACQUIRE: Semantics = Semantics { acquires: true, ..RELAXED };
     const RELEASE: Semantics = Semantics { releases: true, ..RELAXED };
 
