@@ -9,7 +9,7 @@ impl FindingKind {
             Self::Race { same_warp: true, .. }
             | Self::MissingProxyFence { late: true, .. }
             | Self::Race { volatile: true, .. }
-            | Self::Race { missing: Some(MissingOrder::AcquireOfStrongLoad), .. }
+            | Self::Race { missing: Some(MissingOrder::FormalAcquire), .. }
             | Self::EndedBeforeBarrier { .. }
             | Self::DifferentBarriers { .. } => Severity::Warning,
             Self::Wgmma(misuse) => misuse.severity(),

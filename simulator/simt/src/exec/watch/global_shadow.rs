@@ -14,7 +14,7 @@ use bytemuck::Zeroable;
 
 use super::far::{FarWarp, Flags};
 use super::mark::{Mark, Strength};
-use super::order::Order;
+use super::order::{Order, Seen};
 use crate::exec::clusters::Clusters;
 use crate::memory::Region;
 use ptx::finding::Space;
@@ -158,8 +158,8 @@ impl Visit {
         (self.block() == later.block() && is_near()) || flags.is_some_and(is_told)
     }
 
-    /// Returns whether a flag told `later`'s warp of this access, and if so, whether that read was over before `later`. No fence followed it.
-    pub fn is_seen(self, later: Visit, order: &Order) -> Option<bool> {
+    /// Returns how `later`'s warp saw a flag that tells of this access, if it did. No fence followed the read of the flag.
+    pub fn seen(self, later: Visit, order: &Order) -> Option<Seen> {
         order.has_seen(self.warp(), self.clock(), later.thread() / LANES)
     }
 
@@ -238,6 +238,16 @@ impl Place {
             Some(_) => Some(noted | MANY),
         };
         let _ = self.reader.fetch_update(SeqCst, SeqCst, next);
+    }
+
+    /// Returns true if nothing can have brought the place to the L1 of a block's multiprocessor before the block's last barrier.
+    pub fn is_fresh(&self, visit: Visit, order: &Order) -> bool {
+        let Some(reader) = Visit::of(self.reader.load(SeqCst)) else { return true };
+        let (own, later) = (order.first_warp + reader.thread() / LANES, visit.thread() / LANES);
+        let mark = Mark::new(0, own, reader.thread() % LANES, reader.clock(), Strength::Plain);
+        reader.block() == visit.block()
+            && reader.clock() != LAST_CLOCK
+            && (reader.is_alike(visit) || own != order.first_warp + later && !order.is_behind(mark, order.first_warp + later, 0))
     }
 
     /// Starts a write, and returns the previous writer. Other blocks wait until the write [ends](Self::end_write), so that what is

@@ -70,6 +70,19 @@ struct Fences {
     seen_far: Far,
     /// The part of it from reads that were over before whatever follows: a branch depends on their value, or a barrier came after them.
     ended_far: Far,
+    /// The part of it from reads that a barrier came after.
+    met_far: Far,
+}
+
+/// What ended the read of a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Nothing did, as far as is known.
+    Unordered,
+    /// A branch that depends on the value.
+    BeforeBranch,
+    /// A barrier of the block, or of lanes.
+    BeforeBarrier,
 }
 
 /// The clocks of one warp.
@@ -108,12 +121,14 @@ impl Clock {
         own.seen.join(&others.seen);
         own.seen_far.join(&others.seen_far);
         own.ended_far.join(&others.ended_far);
+        own.met_far.join(&others.met_far);
     }
 
     /// Notes that a barrier ends the strong reads so far.
     fn end_reads(&mut self) {
         if let Some(fences) = &mut self.fences {
             fences.ended_far.join(&fences.seen_far);
+            fences.met_far.join(&fences.seen_far);
         }
     }
 }
@@ -174,11 +189,20 @@ impl Order {
         self.warps[warp as usize].clock.known.far.knows(earlier, time)
     }
 
-    /// Returns whether a warp saw a flag that tells this, and if so, whether that read was over before its next access. The warp has executed
-    /// no fence since then.
-    pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> Option<bool> {
+    /// Returns how a warp saw a flag that tells this, if it did. It has executed no fence since then.
+    pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> Option<Seen> {
         let fences = self.warps[warp as usize].clock.fences.as_ref()?;
-        fences.seen_far.knows(earlier, time).then(|| fences.ended_far.knows(earlier, time))
+        let knows = |far: &Far| far.knows(earlier, time);
+        knows(&fences.seen_far).then(|| match (knows(&fences.met_far), knows(&fences.ended_far)) {
+            (true, _) => Seen::BeforeBarrier,
+            (false, true) => Seen::BeforeBranch,
+            (false, false) => Seen::Unordered,
+        })
+    }
+
+    /// Returns true if a barrier told a warp of flags, and it has executed no fence since then.
+    pub fn has_met(&self, warp: u32) -> bool {
+        self.warps[warp as usize].clock.fences.as_ref().is_some_and(|fences| !fences.met_far.is_empty())
     }
 
     /// Returns the knowledge of the warp, with its own accesses so far. Its later accesses are not part of it.
