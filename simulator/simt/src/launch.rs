@@ -142,7 +142,7 @@ impl LaunchError {
     }
 }
 
-/// Returns what the driver of an H100 returned for each misuse of a bulk copy that was tried there, and for the others a failed launch.
+/// Returns the result for a misuse of a bulk copy. Those that were tried on an H100 have its codes, and the others are failed launches.
 fn of_bulk_copy(misuse: &BulkCopyMisuse) -> (u32, &'static str) {
     match misuse {
         BulkCopyMisuse::OutsideShared { .. } | BulkCopyMisuse::OutsideAllocation { .. } => {

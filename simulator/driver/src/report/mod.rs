@@ -176,14 +176,6 @@ impl Report {
         self.add_defect(Defect { id, kind, places, suppressed: None, kernel, module, times, severity, fatal, message, finding })
     }
 
-    /// Returns the identity of a defect: its own, or one with its module's, if a defect of another module has its own. Where the source is there,
-    /// the text of the line says whether two are one.
-    fn distinct(&self, id: String, module: u64, places: &[Place]) -> String {
-        let has_source = !places.is_empty() && places.iter().all(|place| place.text.is_some());
-        let is_others = |known: &Defect| known.id == id && known.module != module;
-        if !has_source && self.defects.iter().any(is_others) { places::identity_in(&id, module) } else { id }
-    }
-
     /// Adds a race between streams, with the work that races. Returns true if it is new and to be reported. It counts as a defect of
     /// the kernel, if one of the two is a kernel.
     pub(crate) fn note_stream_race(&mut self, kernel: Option<&str>, work: &str, message: &str) -> bool {
@@ -374,28 +366,6 @@ mod tests {
         assert_eq!(report.note(&failed("k", None), || 0).len(), 1, "a kernel that ran out of fuel has no finding");
         let seen: Vec<_> = report.defects.iter().map(|defect| (defect.kernel.as_str(), defect.times, defect.fatal)).collect();
         assert_eq!(seen, [("k", 2, false), ("k", 1, false), ("other", 1, true), ("k", 1, true)]);
-    }
-
-    #[test]
-    fn kernels_of_one_name_in_different_modules_hide_no_defect_of_each_other() {
-        let mut report = Report::default();
-        let new: Vec<usize> = [1, 2, 1, 2, 3].map(|module| report.note(&finished("k", vec![finding(3)]), || module).len()).into();
-        assert_eq!(new, [1, 1, 0, 0, 1]);
-        assert_eq!(report.defects.iter().map(|defect| (defect.module, defect.times)).collect::<Vec<_>>(), [(1, 2), (2, 2), (3, 1)]);
-        let mut merged = report.clone();
-        merged.merge(report);
-        let ids: std::collections::BTreeSet<_> = merged.defects.iter().map(|defect| &defect.id).collect();
-        assert_eq!((merged.defects.len(), ids.len(), merged.defects[1].times), (3, 3, 4));
-    }
-
-    #[test]
-    fn where_the_source_is_a_line_of_two_modules_is_one_defect() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join("kernels")).unwrap();
-        std::fs::write(folder.path().join("kernels/a.cu"), "a\nb\nt[i] = x;\n").unwrap();
-        let mut report = Report { sources: Sources::new(folder.path().to_owned(), None), ..Report::default() };
-        let new: Vec<usize> = [1, 2].map(|module| report.note(&finished("k", vec![finding(3)]), || module).len()).into();
-        assert_eq!((new, report.defects.len()), (vec![1, 0], 1));
     }
 
     #[test]

@@ -91,7 +91,9 @@ fn fingerprinted(name: &str, text: &str) -> String {
     format!("{name}-{:08x}", u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
 }
 
-/// Returns the identity of a defect whose own identity a defect of another module has.
+/// Returns another identity, for a defect whose own one is taken.
+///
+/// A defect of another module has it.
 pub fn identity_in(id: &str, module: u64) -> String {
     let (name, _) = id.rsplit_once('-').unwrap_or((id, ""));
     fingerprinted(name, &format!("{id}\0{module:016x}"))

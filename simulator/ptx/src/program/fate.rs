@@ -136,8 +136,9 @@ pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
     false
 }
 
-/// Returns true if a branch depends on what `pc` leaves in these registers, on the way to the next read of memory. A read after the branch
-/// cannot begin before the value is there.
+/// Returns true if a branch depends on what `pc` read.
+///
+/// `read` are the registers with the value. The branch is on the way to the next read of memory, which cannot begin before the value is there.
 pub fn guards(program: &Program, pc: u32, read: &[Reg]) -> bool {
     let mut held: FxHashSet<_> = read.iter().filter(|register| **register != SINK).map(|register| (*register, false)).collect();
     let mut at = pc + 1;

@@ -34,7 +34,7 @@ pub struct Store {
 }
 
 impl Store {
-    /// Returns true if it has yet to read any of these bytes of shared memory.
+    /// Returns true if it has yet to read any of these bytes.
     pub fn reads(&self, offset: u32, bytes: u32) -> bool {
         self.data.is_none() && self.footprint.units().any(|unit| unit < offset + bytes && offset < unit + UNIT)
     }

@@ -313,7 +313,7 @@ fn map(address: u64) -> TensorMap {
     }
 }
 
-/// Returns the misuse that a box's load or store reports, and the driver's code.
+/// Returns the driver's code and the misuse that it reports.
 fn told(
     change: impl Fn(&mut TensorMap),
     bits: u8,

@@ -79,8 +79,9 @@ fn reduction_of(op: &str, map: &TensorMap) -> Option<(AtomicOp, u32)> {
     typed_reduction(op, ty)
 }
 
-/// Waits for the stores of the lanes in `mask`, except those of the last `pending` groups: until they have read shared memory, and if not
-/// only for the `reads`, until they have written global memory.
+/// Waits for the stores of the lanes in `mask`. The last `pending` groups stay unfinished.
+///
+/// With `reads`, the wait is only until the stores have read shared memory, and otherwise until they have written global memory.
 pub fn wait(core: &mut Core<'_>, (pending, reads): (u32, bool), mask: u32) {
     let mut stores = std::mem::take(&mut core.stores.pending);
     let is_waited_for = |core: &Core<'_>, store: &Store| {

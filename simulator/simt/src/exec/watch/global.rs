@@ -3,8 +3,8 @@
 use super::far::Flags;
 use super::found::{Defect, Site};
 use super::global_shadow::{Sight, Visit};
+use super::knowledge::Seen;
 use super::mark::Strength;
-use super::order::Seen;
 use super::watcher::Watch;
 use crate::counters::Touched;
 use crate::exec::core::Core;

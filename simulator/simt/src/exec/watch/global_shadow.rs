@@ -13,8 +13,9 @@ use std::sync::{Arc, OnceLock};
 use bytemuck::Zeroable;
 
 use super::far::{FarWarp, Flags};
+use super::knowledge::Seen;
 use super::mark::{Mark, Strength};
-use super::order::{Order, Seen};
+use super::order::Order;
 use crate::exec::clusters::Clusters;
 use crate::memory::Region;
 use ptx::finding::Space;
@@ -158,7 +159,7 @@ impl Visit {
         (self.block() == later.block() && is_near()) || flags.is_some_and(is_told)
     }
 
-    /// Returns how `later`'s warp saw a flag that tells of this access, if it did. No fence followed the read of the flag.
+    /// Returns how `later`'s warp saw a flag that tells of this. No fence followed the read of the flag.
     pub fn seen(self, later: Visit, order: &Order) -> Option<Seen> {
         order.has_seen(self.warp(), self.clock(), later.thread() / LANES)
     }
@@ -240,7 +241,9 @@ impl Place {
         let _ = self.reader.fetch_update(SeqCst, SeqCst, next);
     }
 
-    /// Returns true if nothing can have brought the place to the L1 of a block's multiprocessor before the block's last barrier.
+    /// Returns true if the place cannot be in a block's L1.
+    ///
+    /// Nobody has read it, or only threads of the block after their last barrier. Then L1 has no older value than the barrier.
     pub fn is_fresh(&self, visit: Visit, order: &Order) -> bool {
         let Some(reader) = Visit::of(self.reader.load(SeqCst)) else { return true };
         let (own, later) = (order.first_warp + reader.thread() / LANES, visit.thread() / LANES);

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use super::clock::VClock;
 use super::far::{Far, FarWarp, Flags, LastRelease, shared_address, words};
+use super::knowledge::{Clock, Known, Seen};
 use super::mark::Mark;
 use ptx::program::{Action, Inst, MbarrierOp, Program, Semantics};
 
@@ -36,55 +37,6 @@ pub struct Order {
     inits: Vec<u32>,
 }
 
-/// Everything that happened before now, in the cluster and elsewhere.
-#[derive(Clone, Debug, Default)]
-struct Known {
-    near: VClock,
-    far: Far,
-    /// The time of each warp's last `fence.mbarrier_init`. The barriers that its threads initialized before are known, but nothing else is.
-    inits: VClock,
-}
-
-/// The knowledge that a warp hands on. It does so when it synchronizes with another warp.
-#[derive(Clone, Debug, Default)]
-struct Clock {
-    known: Known,
-    /// The effects of its fences and strong reads; `None` for none, as in most programs.
-    fences: Option<Box<Fences>>,
-}
-
-/// The effects of fences and strong reads.
-///
-/// A fence acts with the accesses on either side of it, and those may be another thread's: a thread that stores a value, a fence, a barrier, and
-/// a flag that another thread sets after the barrier is the usual way to publish what a whole block computed. So this is handed on, too.
-/// (PTX ISA 8.5, section 8.9.4: a barrier synchronizes, and so does one `fence.sc` with the next.)
-#[derive(Clone, Debug, Default)]
-struct Fences {
-    /// The knowledge at the last fence, which a strong write tells the block.
-    fenced: Known,
-    /// The knowledge at the last fence with a scope of more than the block, which a strong write tells other blocks.
-    fenced_far: Known,
-    /// The knowledge from strong reads, which takes effect at the next fence.
-    seen: Known,
-    /// Their knowledge of other blocks, which takes effect at the next fence with a scope of more than the block.
-    seen_far: Far,
-    /// The part of it from reads that were over before whatever follows: a branch depends on their value, or a barrier came after them.
-    ended_far: Far,
-    /// The part of it from reads that a barrier came after.
-    met_far: Far,
-}
-
-/// What ended the read of a flag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
-    /// Nothing did, as far as is known.
-    Unordered,
-    /// A branch that depends on the value.
-    BeforeBranch,
-    /// A barrier of the block, or of lanes.
-    BeforeBarrier,
-}
-
 /// The clocks of one warp.
 #[derive(Debug, Default)]
 struct WarpClock {
@@ -96,41 +48,6 @@ struct WarpClock {
     init_fences: Vec<(u32, u32)>,
     /// The last knowledge that it told other blocks.
     told: LastRelease,
-}
-
-impl Known {
-    fn join(&mut self, other: &Self) {
-        self.near.join(&other.near);
-        self.far.join(&other.far);
-        self.inits.join(&other.inits);
-    }
-}
-
-impl Clock {
-    fn join(&mut self, other: &Self) {
-        self.known.join(&other.known);
-        self.join_fences(other);
-    }
-
-    #[inline]
-    fn join_fences(&mut self, other: &Self) {
-        let Some(others) = &other.fences else { return };
-        let own = self.fences.get_or_insert_default();
-        own.fenced.join(&others.fenced);
-        own.fenced_far.join(&others.fenced_far);
-        own.seen.join(&others.seen);
-        own.seen_far.join(&others.seen_far);
-        own.ended_far.join(&others.ended_far);
-        own.met_far.join(&others.met_far);
-    }
-
-    /// Notes that a barrier ends the strong reads so far.
-    fn end_reads(&mut self) {
-        if let Some(fences) = &mut self.fences {
-            fences.ended_far.join(&fences.seen_far);
-            fences.met_far.join(&fences.seen_far);
-        }
-    }
 }
 
 impl Order {
@@ -172,7 +89,7 @@ impl Order {
         is_own || self.is_released_init(earlier, &own.clock.known)
     }
 
-    /// Returns true if an access initialized a barrier in shared memory, and its thread then executed a fence that is known.
+    /// Returns true if an access initialized a barrier that a fence released.
     ///
     /// PTX ISA 9.0, "membar / fence": `fence.mbarrier_init.release.cluster` applies only to the earlier `mbarrier.init` of the thread that
     /// executes it. A relaxed arrival at the barrier of the cluster and the wait there do the rest.
@@ -189,18 +106,12 @@ impl Order {
         self.warps[warp as usize].clock.known.far.knows(earlier, time)
     }
 
-    /// Returns how a warp saw a flag that tells this, if it did. It has executed no fence since then.
+    /// Returns how a warp saw a flag that tells this. It has executed no fence since then.
     pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> Option<Seen> {
-        let fences = self.warps[warp as usize].clock.fences.as_ref()?;
-        let knows = |far: &Far| far.knows(earlier, time);
-        knows(&fences.seen_far).then(|| match (knows(&fences.met_far), knows(&fences.ended_far)) {
-            (true, _) => Seen::BeforeBarrier,
-            (false, true) => Seen::BeforeBranch,
-            (false, false) => Seen::Unordered,
-        })
+        self.warps[warp as usize].clock.fences.as_ref()?.has_seen(earlier, time)
     }
 
-    /// Returns true if a barrier told a warp of flags, and it has executed no fence since then.
+    /// Returns true if a barrier told a warp of flags. The warp has executed no fence since then.
     pub fn has_met(&self, warp: u32) -> bool {
         self.warps[warp as usize].clock.fences.as_ref().is_some_and(|fences| !fences.met_far.is_empty())
     }
