@@ -185,6 +185,7 @@ mod tests {
             places: Vec::new(),
             suppressed: None,
             kernel: "k".to_owned(),
+            module: 0,
             times: 1,
             severity,
             fatal: false,

@@ -106,7 +106,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         other("bar, barrier", "`sync`, `arrive` and `red`, with a number of threads"),
         since(9, 0, "barrier.cluster", "`arrive` and `wait`, with and without `.aligned`; `.relaxed`"),
         since(9, 0, "mapa, getctarank", "addresses in shared memory and generic ones"),
-        other("membar, fence", "every scope; what `fence.proxy.async` orders is checked, and `fence.mbarrier_init` is accepted"),
+        other("membar, fence", "every scope; what `fence.proxy.async` and `fence.mbarrier_init` order is checked"),
         since(8, 0, "mbarrier", "`init`, `inval`, `arrive`, `arrive_drop`, `test_wait`, `pending_count`, from 9.0 on also `expect_tx`, `complete_tx` and `try_wait`, and arrivals at other blocks of the cluster"),
     ]),
     ("Flow of control", &[

@@ -4,7 +4,6 @@
 //! [reads](Covered::read_folder) them all and [adds](Covered::add) them up.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -113,9 +112,7 @@ impl Collector {
     pub fn covered(&self) -> Covered {
         let mut covered = Covered::default();
         for (text, counts) in &self.modules {
-            let mut hasher = DefaultHasher::new();
-            text.hash(&mut hasher);
-            let ptx = format!("{:016x}.ptx", hasher.finish());
+            let ptx = format!("{:016x}.ptx", counts.module.fingerprint());
             for (kernel, launches) in &counts.kernels {
                 let by_lines = |lines| Coverage::new(&counts.module, kernel, launches, lines);
                 let by_source = by_lines(Lines::Source).filter(|coverage| !coverage.lines.is_empty());

@@ -8,7 +8,6 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -122,14 +121,12 @@ impl Observer for Mutants {
     fn end(&self, launch: &Begun<'_>, options: &LaunchOptions, _ended: &Ended) {
         let (Some(folder), None, Some(counts)) = (&self.folder, &self.chosen, &options.coverage) else { return };
         let Some(kernel) = launch.image.kernel(launch.kernel) else { return };
-        let text = launch.image.module().text();
-        let mut hasher = DefaultHasher::new();
-        text.hash(&mut hasher);
+        let module = launch.image.module();
         let mut launched = self.launched.lock();
-        let known = launched.entry((hasher.finish(), launch.kernel.to_owned())).or_insert_with(|| Launched {
+        let known = launched.entry((module.fingerprint(), launch.kernel.to_owned())).or_insert_with(|| Launched {
             file: Spool::new(folder, KIND).new_file(),
             lines: BTreeSet::new(),
-            mutants: mutants_of_kernel(&text, launch.kernel),
+            mutants: mutants_of_kernel(&module.text(), launch.kernel),
         });
         let before = known.lines.len();
         known.lines.extend(counts.lines(kernel));

@@ -90,6 +90,6 @@ impl Observer for Reporter {
                 options.printed_bytes,
             ));
         }
-        self.add(|report| report.note(&ended.record));
+        self.add(|report| report.note(&ended.record, || launch.image.module().fingerprint()));
     }
 }

@@ -1,5 +1,8 @@
 //! A loaded module: PTX text, parsed and decoded, with nothing placed in memory yet.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::OnceLock;
+
 use crate::device_runtime;
 use crate::error::LoadError;
 use crate::finding::Space;
@@ -22,6 +25,7 @@ pub struct Module {
     target: (u32, u32),
     /// Kernels that the simulator cannot execute.
     refused: Vec<(String, LoadError)>,
+    fingerprint: OnceLock<u64>,
     /// The lines of CUDA source and of PTX.
     #[doc(hidden)]
     pub map: SourceMap,
@@ -79,7 +83,15 @@ impl Module {
         if runnable.is_empty() && !refused.is_empty() {
             return Err(refused.swap_remove(0).1);
         }
-        Ok(Self { kernels: runnable, variables, version: tree.version, target: tree.target, refused, map })
+        Ok(Self {
+            kernels: runnable,
+            variables,
+            version: tree.version,
+            target: tree.target,
+            refused,
+            fingerprint: OnceLock::new(),
+            map,
+        })
     }
 
     /// Returns the kernels that [`parse_in_part`](Self::parse_in_part) left out, each with the reason.
@@ -105,6 +117,15 @@ impl Module {
     /// Returns the text that it was made from. The functions of CUDA's device library that the text calls are added.
     pub fn text(&self) -> String {
         self.map.text()
+    }
+
+    /// Returns a number that tells its text from others.
+    pub fn fingerprint(&self) -> u64 {
+        *self.fingerprint.get_or_init(|| {
+            let mut hasher = DefaultHasher::new();
+            self.text().hash(&mut hasher);
+            hasher.finish()
+        })
     }
 
     /// Returns the `.version` of the PTX.

@@ -22,7 +22,7 @@ use crate::occupancy::{BlockNeeds, Occupancy};
 use crate::options::LaunchOptions;
 use crate::profile::Profile;
 use alu::registers::LANES;
-use ptx::finding::{Access, AccessOp, Finding, FindingKind, Location, Nearest, OtherAccess, Space, WgmmaMisuse};
+use ptx::finding::{Access, AccessOp, BulkCopyMisuse, Finding, FindingKind, Location, Nearest, OtherAccess, Space, WgmmaMisuse};
 use ptx::geometry::Dim3;
 pub use ptx::geometry::LaunchConfig;
 use ptx::module::Kernel;
@@ -136,6 +136,7 @@ impl LaunchError {
                 FindingKind::OutOfBounds { .. } | FindingKind::Null { .. } => (700, "an illegal memory access was encountered"),
                 FindingKind::Misaligned { .. } => (716, "misaligned address"),
                 FindingKind::OtherBlocksMemory { .. } => (715, "an illegal instruction was encountered"),
+                FindingKind::InvalidBulkCopy { ref misuse } => of_bulk_copy(misuse),
                 FindingKind::Assert { .. } => (710, "device-side assert triggered"),
                 FindingKind::StackOverflow { .. } => (714, "hardware stack error"),
                 // A GPU hangs here until its watchdog, if it has one, stops the kernel.
@@ -171,6 +172,23 @@ impl LaunchError {
         match self {
             LaunchError::Fault { overwritten, .. } | LaunchError::OutOfFuel { overwritten, .. } => *overwritten,
             LaunchError::Misuse(_) => 0,
+        }
+    }
+}
+
+/// Returns the result for a misuse of a bulk copy. Those that were tried on an H100 have its codes, and the others are failed launches.
+fn of_bulk_copy(misuse: &BulkCopyMisuse) -> (u32, &'static str) {
+    match misuse {
+        BulkCopyMisuse::OutsideShared { .. } | BulkCopyMisuse::OutsideAllocation { .. } => {
+            (700, "an illegal memory access was encountered")
+        }
+        BulkCopyMisuse::BoxAlignment { .. } => (716, "misaligned address"),
+        BulkCopyMisuse::NotAMap { .. }
+        | BulkCopyMisuse::Rank { .. }
+        | BulkCopyMisuse::Coordinate { .. }
+        | BulkCopyMisuse::BeforeTensor { .. } => (715, "an illegal instruction was encountered"),
+        BulkCopyMisuse::Size { .. } | BulkCopyMisuse::Interleaved | BulkCopyMisuse::Reduction { .. } => {
+            (719, "unspecified launch failure")
         }
     }
 }

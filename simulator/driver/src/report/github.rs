@@ -48,14 +48,14 @@ mod tests {
     #[test]
     fn a_defect_is_annotated_at_its_line() {
         let mut report = Report::default();
-        report.note(&failed("k", Some(finding(12))));
+        report.note(&failed("k", Some(finding(12))), || 0);
         let mut elsewhere = finding(1);
         elsewhere.location.source = None;
         elsewhere.kind = FindingKind::EndedBeforeBarrier { barrier: 0, ended: 3 };
-        report.note(&finished("a,b", vec![elsewhere]));
+        report.note(&finished("a,b", vec![elsewhere]), || 0);
         let mut inlined = finding(1834);
         inlined.location.inlined_at = inlined.location.source.replace(SourceLine { file: "cuda_fp16.hpp".to_owned(), line: 7 });
-        report.note(&failed("k", Some(inlined)));
+        report.note(&failed("k", Some(inlined)), || 0);
         let lines: Vec<String> = report.github().lines().map(str::to_owned).collect();
         assert_eq!(
             lines[0],

@@ -95,11 +95,11 @@ mod tests {
         let mut report = Report::new("t4", vec![entry]);
         let mut warning = finding(9);
         warning.kind = FindingKind::EndedBeforeBarrier { barrier: 0, ended: 3 };
-        report.note(&finished("scale<float>", vec![]));
-        report.note(&finished("k", vec![finding(5), warning]));
-        report.note(&failed("k", Some(finding(3))));
-        report.note(&failed("k", Some(finding(4))));
-        report.note(&failed("\u{1}", None));
+        report.note(&finished("scale<float>", vec![]), || 0);
+        report.note(&finished("k", vec![finding(5), warning]), || 0);
+        report.note(&failed("k", Some(finding(3))), || 0);
+        report.note(&failed("k", Some(finding(4))), || 0);
+        report.note(&failed("\u{1}", None), || 0);
         report.note_refusal("no & never");
         let [trap, other] = [3, 4].map(|line| {
             let defect = report.defects.iter().find(|defect| defect.places.first().is_some_and(|place| place.line == line));

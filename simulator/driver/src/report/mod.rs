@@ -90,8 +90,11 @@ pub struct Defect {
     pub suppressed: Option<String>,
     /// Name of the kernel, as its source has it.
     pub kernel: String,
+    /// A number that tells the kernel's module from others, which may have a kernel of the same name; 0 if it is not known.
+    #[serde(default)]
+    pub module: u64,
     /// How often it was seen. Two findings show the same defect if they are of the same kind and in the same line of CUDA C, or,
-    /// if PTX has no lines of CUDA C, in the same instruction.
+    /// if PTX has no lines of CUDA C, in the same instruction. If the source is not there, they must also be in the same module.
     pub times: u64,
     /// How serious it is.
     pub severity: Severity,
@@ -123,8 +126,9 @@ impl Report {
         Self { profile: profile.to_owned(), suppressions, ..Self::default() }
     }
 
-    /// Adds a launch. Returns messages about what has not been seen before, and is not suppressed.
-    pub(crate) fn note(&mut self, record: &LaunchRecord) -> Vec<String> {
+    /// Adds a launch. Returns messages about what has not been seen before, and about an error that ended it, if not suppressed. `module` returns
+    /// the fingerprint of the kernel's module.
+    pub(crate) fn note(&mut self, record: &LaunchRecord, module: impl Fn() -> u64) -> Vec<String> {
         let name = readable(&record.kernel);
         let kernel = self.kernels.entry(name.clone().into_owned()).or_insert_with(|| KernelSummary {
             origin: origin(record).map_or_else(program, |file| self.sources.name(&file)),
@@ -138,14 +142,14 @@ impl Report {
                 kernel.partial += u64::from(report.blocks < record.config.grid.volume());
                 for finding in &report.findings {
                     let message = finding.to_string();
-                    if self.note_defect(&name, false, &message, Some(finding)) {
+                    if self.note_defect((&name, module()), false, &message, Some(finding)) {
                         new.push(message);
                     }
                 }
             }
             Outcome::Failed(Failed { message, finding }) => {
                 kernel.failed += 1;
-                if self.note_defect(&name, true, message, finding.as_deref()) {
+                if self.note_defect((&name, module()), true, message, finding.as_deref()) {
                     new.push(format!("kernel {name} failed: {message}"));
                 }
             }
@@ -153,12 +157,12 @@ impl Report {
         new
     }
 
-    /// Adds a defect. Returns true if it is new and to be reported.
-    fn note_defect(&mut self, kernel: &str, fatal: bool, message: &str, finding: Option<&Finding>) -> bool {
+    /// Adds a defect of a module's kernel. Returns true if it is to be reported now.
+    fn note_defect(&mut self, (kernel, module): (&str, u64), fatal: bool, message: &str, finding: Option<&Finding>) -> bool {
         let times = finding.map_or(1, |finding| finding.times);
         let severity = finding.map_or(Severity::Error, |finding| finding.kind.severity());
         let is_known = |defect: &Defect| {
-            defect.kernel == kernel
+            (defect.kernel.as_str(), defect.module) == (kernel, module)
                 && match (&defect.finding, finding) {
                     (None, None) => true,
                     (Some(old), Some(new)) => defect::is_same(old, new),
@@ -169,15 +173,16 @@ impl Report {
             return self.defects[known].repeat(times, severity, fatal, message, finding);
         }
         let rule = Rule::of(finding.map(|finding| &finding.kind));
+        let places = finding.map(|finding| places::places(finding, &mut self.sources)).unwrap_or_default();
         let id = places::identity(rule, kernel, finding, &mut self.sources);
+        let id = self.distinct(id, module, &places);
         // The other side of a race is the same defect.
         if let Some(known) = self.defects.iter_mut().find(|defect| defect.id == id) {
             return known.repeat(times, severity, fatal, message, finding);
         }
-        let places = finding.map(|finding| places::places(finding, &mut self.sources)).unwrap_or_default();
         let (kernel, message) = (kernel.to_owned(), message.to_owned());
         let (kind, finding) = (rule.name.to_owned(), finding.cloned());
-        self.add_defect(Defect { id, kind, places, suppressed: None, kernel, times, severity, fatal, message, finding })
+        self.add_defect(Defect { id, kind, places, suppressed: None, kernel, module, times, severity, fatal, message, finding })
     }
 
     /// Adds a race between streams, with the work that races. Returns true if it is new and to be reported. It counts as a defect of
@@ -197,6 +202,7 @@ impl Report {
             places: Vec::new(),
             suppressed: None,
             kernel: kernel.to_owned(),
+            module: 0,
             times: 1,
             severity: Severity::Error,
             fatal: false,
@@ -211,8 +217,8 @@ impl Report {
             entry.matched += 1;
             defect.suppressed = Some(entry.reason.clone());
         }
-        let is_reported = defect.suppressed.is_none();
-        self.keep(defect) && is_reported
+        let (is_reported, fatal) = (defect.suppressed.is_none(), defect.fatal);
+        (self.keep(defect) || fatal) && is_reported
     }
 
     /// Adds that the program's end depends on the order of its work. No work races on the device, though.
@@ -280,14 +286,14 @@ impl Defect {
     }
 
     /// Counts it again. If it is worse this time, as a race between two warps is worse than one between lanes of a warp, this becomes what
-    /// is shown, and it counts as new. Returns whether it is, and is to be reported.
+    /// is shown. Returns true if it is to be reported again: because of that, or because it ended a launch.
     fn repeat(&mut self, times: u64, severity: Severity, fatal: bool, message: &str, finding: Option<&Finding>) -> bool {
         self.times += times;
-        if (fatal, severity) <= (self.fatal, self.severity) {
-            return false;
+        let is_worse = (fatal, severity) > (self.fatal, self.severity);
+        if is_worse {
+            (self.fatal, self.severity, self.message, self.finding) = (fatal, severity, message.to_owned(), finding.cloned());
         }
-        (self.fatal, self.severity, self.message, self.finding) = (fatal, severity, message.to_owned(), finding.cloned());
-        self.suppressed.is_none()
+        (is_worse || fatal) && self.suppressed.is_none()
     }
 
     /// Returns the message and the identity.
@@ -337,7 +343,7 @@ mod tests {
     fn launches_are_summed_by_kernel() {
         let mut report = Report::default();
         for record in [finished("k", vec![]), finished("k", vec![]), failed("k", None), finished("other", vec![])] {
-            report.note(&record);
+            report.note(&record, || 0);
         }
         let kernel = &report.kernels["k"];
         assert_eq!((kernel.launches, kernel.failed, kernel.counters.ptx_instructions), (3, 1, 14));
@@ -351,24 +357,34 @@ mod tests {
         let mut report = Report::default();
         let expected = "the kernel executed a trap\n  in kernel k, block (0,0,0), thread (0,0,0)\n  \
                         at kernels/a.cu:3, PTX line 3: mov.u64 %rd1, _Z1kPfi;";
-        assert_eq!(report.note(&finished("_Z1kPf", vec![of_other])), [expected]);
-        report.note(&finished("f", vec![]));
+        assert_eq!(report.note(&finished("_Z1kPf", vec![of_other]), || 0), [expected]);
+        report.note(&finished("f", vec![]), || 0);
         assert_eq!(report.kernels.keys().collect::<Vec<_>>(), ["f", "k"]);
     }
 
     #[test]
     fn a_defect_is_reported_once_and_counted() {
         let mut report = Report::default();
-        assert_eq!(report.note(&finished("k", vec![finding(3), finding(4)])).len(), 2);
-        assert_eq!(report.note(&finished("k", vec![finding(3)])), Vec::<String>::new());
+        assert_eq!(report.note(&finished("k", vec![finding(3), finding(4)]), || 0).len(), 2);
+        assert_eq!(report.note(&finished("k", vec![finding(3)]), || 0), Vec::<String>::new());
         assert_eq!(
-            report.note(&failed("other", Some(finding(3)))).len(),
+            report.note(&failed("other", Some(finding(3))), || 0).len(),
             1,
             "the same finding in another kernel is another defect"
         );
-        assert_eq!(report.note(&failed("k", None)).len(), 1, "a kernel that ran out of fuel has no finding");
+        assert_eq!(report.note(&failed("k", None), || 0).len(), 1, "a kernel that ran out of fuel has no finding");
         let seen: Vec<_> = report.defects.iter().map(|defect| (defect.kernel.as_str(), defect.times, defect.fatal)).collect();
         assert_eq!(seen, [("k", 2, false), ("k", 1, false), ("other", 1, true), ("k", 1, true)]);
+    }
+
+    #[test]
+    fn an_error_that_ends_a_launch_is_always_told() {
+        let mut report = Report::default();
+        for _ in 0..3 {
+            assert_eq!(report.note(&failed("k", Some(finding(3))), || 0).len(), 1);
+            assert_eq!(report.note(&failed("k", None), || 0).len(), 1);
+        }
+        assert_eq!(report.defects.len(), 2);
     }
 
     #[test]
@@ -382,12 +398,12 @@ mod tests {
             finished("k", vec![Finding { kind, ..finding(3) }])
         };
         let mut report = Report::default();
-        let new: Vec<usize> = [true, true, false, false, true].map(|same_warp| report.note(&race(same_warp)).len()).into();
+        let new: Vec<usize> = [true, true, false, false, true].map(|same_warp| report.note(&race(same_warp), || 0).len()).into();
         assert_eq!(new, [1, 0, 1, 0, 0]);
         assert_eq!((report.defects.len(), report.count(Severity::Error), report.defects[0].times), (1, 1, 5));
         assert!(!report.defects[0].message.starts_with("warning"), "{}", report.defects[0].message);
         let mut warned = Report::default();
-        warned.note(&race(true));
+        warned.note(&race(true), || 0);
         warned.merge(report.clone());
         assert_eq!((warned.count(Severity::Error), warned.defects[0].times), (1, 6));
         assert_eq!(warned.defects[0].message, report.defects[0].message);
@@ -397,7 +413,7 @@ mod tests {
     fn a_report_does_not_grow_without_bound() {
         let mut report = Report::default();
         for line in 0..KEPT as u32 + 5 {
-            report.note(&finished("k", vec![finding(line)]));
+            report.note(&finished("k", vec![finding(line)]), || 0);
             report.note_refusal(&line.to_string());
         }
         assert_eq!((report.defects.len(), report.defects_not_kept, report.refusals.len()), (KEPT, 5, KEPT));
@@ -408,15 +424,15 @@ mod tests {
         let mut report = Report::default();
         let warning = |line: u32| Finding { kind: FindingKind::EndedBeforeBarrier { barrier: 0, ended: 1 }, ..finding(line) };
         for line in 0..KEPT as u32 {
-            report.note(&finished("k", vec![warning(line)]));
+            report.note(&finished("k", vec![warning(line)]), || 0);
         }
         assert_eq!(report.count(Severity::Error), 0);
-        assert_eq!(report.note(&finished("k", vec![finding(1000)])).len(), 1);
+        assert_eq!(report.note(&finished("k", vec![finding(1000)]), || 0).len(), 1);
         assert_eq!((report.count(Severity::Error), report.defects.len(), report.defects_not_kept), (1, KEPT, 1));
         for line in 1001..1000 + KEPT as u32 {
-            report.note(&finished("k", vec![finding(line)]));
+            report.note(&finished("k", vec![finding(line)]), || 0);
         }
-        assert_eq!(report.note(&failed("k", None)).len(), 1);
+        assert_eq!(report.note(&failed("k", None), || 0).len(), 1);
         assert!(report.defects.last().is_some_and(|defect| defect.fatal) && report.defects.len() == KEPT);
         assert_eq!(report.kernels["k"].failed, 1);
     }

@@ -64,7 +64,8 @@ fn others(kind: &FindingKind) -> Vec<(&'static str, &Location)> {
 /// the lines of CUDA C that it is about.
 ///
 /// A line counts with the name of its file and with what it says, not with its number, so that the identity stays when other lines are
-/// added above it or when the project is in another folder. If the file is not there, its number counts. Without `-lineinfo`, the
+/// added above it or when the project is in another folder. If the file is not there, its number counts, and the second of two modules with
+/// a defect there has [another identity](identity_in). Without `-lineinfo`, the
 /// instruction of PTX and its line count, so that any change of the kernel changes the identity. A race is the same from both sides.
 pub fn identity(rule: &Rule, kernel: &str, finding: Option<&Finding>, sources: &mut Sources) -> String {
     let mut fingerprints = Vec::new();
@@ -82,8 +83,20 @@ pub fn identity(rule: &Rule, kernel: &str, finding: Option<&Finding>, sources: &
 
 /// Returns the identity of a defect that a text describes: for one that is in no kernel, the names of the work.
 pub fn identity_of(rule: &Rule, text: &str) -> String {
+    fingerprinted(rule.name, text)
+}
+
+fn fingerprinted(name: &str, text: &str) -> String {
     let hash = Sha256::digest(text);
-    format!("{}-{:08x}", rule.name, u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
+    format!("{name}-{:08x}", u32::from_be_bytes([hash[0], hash[1], hash[2], hash[3]]))
+}
+
+/// Returns another identity, for a defect whose own one is taken.
+///
+/// A defect of another module has it.
+pub fn identity_in(id: &str, module: u64) -> String {
+    let (name, _) = id.rsplit_once('-').unwrap_or((id, ""));
+    fingerprinted(name, &format!("{id}\0{module:016x}"))
 }
 
 /// Returns the part of a location that stays when other lines change.

@@ -119,15 +119,15 @@ rules! {
     MISSING_PROXY_FENCE = "missing-proxy-fence" for MissingProxyFence { .. },
         "Read through the async proxy of what a thread wrote, without a proxy fence"
         "Accesses of one place through different proxies need a proxy fence between them. PTX ISA, \"Async proxy\".";
-    OVERWRITES_STORE = "overwrites-store" for OverwritesStore { .. }, "Write to shared memory that a bulk copy has yet to read"
-        "The source of a bulk copy may be written again after `cp.async.bulk.wait_group.read`. PTX ISA, `cp.async.bulk.wait_group`.";
+    OVERWRITES_STORE = "overwrites-store" for OverwritesStore { .. }, "Write to memory that a bulk copy has yet to read"
+        "The source of a bulk copy may be written again after `cp.async.bulk.wait_group.read`, or after the wait for its mbarrier. PTX ISA, `cp.async.bulk.wait_group`.";
     UNWAITED_STORE = "unwaited-store" for UnwaitedStore { .. }, "Block that ends before its bulk copy has read shared memory"
         "The thread that started a copy from shared memory waits for it before the block ends. CUDA C++ Programming Guide, \"Tensor Memory Accelerator\".";
     STALE_WAIT = "stale-wait" for StaleWait { .. }, "Wait for a phase that had already ended"
         "A parity names the phase in progress or the one before, and changes with each phase. PTX ISA, `mbarrier.try_wait`.";
     UNFINISHED_COPY = "unfinished-copy" for UnfinishedCopy { .. },
-        "Access to shared memory that an asynchronous copy has yet to write"
-        "The result of an asynchronous copy is visible after a wait for it. PTX ISA, `cp.async.wait_group`.";
+        "Access to memory that an asynchronous copy has yet to write"
+        "The result of an asynchronous copy is visible after a wait for it, and nothing orders two copies before that. PTX ISA, `cp.async.wait_group` and `cp.async.bulk.wait_group`.";
     COPY_SIZE = "copy-size" for CopySize { .. }, "Asynchronous copy that is to read more bytes than it writes"
         "PTX ISA, `cp.async`: \"Specifying src-size larger than cp-size results in undefined behavior.\"";
     NO_TARGET = "no-target" for NoTarget { .. }, "Call of what is no function"

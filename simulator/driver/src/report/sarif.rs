@@ -109,13 +109,13 @@ mod tests {
         let mut inlined = finding(7);
         inlined.location.inlined_at = Some(SourceLine { file: "my kernels/b.cu".to_owned(), line: 9 });
         inlined.times = 4;
-        report.note(&finished("k", vec![inlined]));
-        report.note(&failed("quiet", Some(finding(3))));
-        report.note(&failed("k", None));
+        report.note(&finished("k", vec![inlined]), || 0);
+        report.note(&failed("quiet", Some(finding(3))), || 0);
+        report.note(&failed("k", None), || 0);
         let mut warning = finding(1);
         warning.location.source = Some(SourceLine { file: "/usr/include/x.h".to_owned(), line: 2 });
         warning.kind = FindingKind::EndedBeforeBarrier { barrier: 0, ended: 3 };
-        report.note(&finished("k", vec![warning]));
+        report.note(&finished("k", vec![warning]), || 0);
         let sarif = report.sarif();
         let run = &sarif["runs"][0];
         let results = run["results"].as_array().unwrap();

@@ -175,6 +175,7 @@ mod tests {
             places,
             suppressed: None,
             kernel: "k".to_owned(),
+            module: 0,
             times: 1,
             severity: Severity::Error,
             fatal: true,

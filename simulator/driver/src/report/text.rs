@@ -92,9 +92,9 @@ mod tests {
     #[test]
     fn the_text_shows_the_kernels_and_then_the_defects() {
         let mut report = Report { profile: "t4".to_owned(), ..Report::default() };
-        report.note(&finished("first", vec![]));
+        report.note(&finished("first", vec![]), || 0);
         for _ in 0..3 {
-            report.note(&failed("k", Some(finding(12))));
+            report.note(&failed("k", Some(finding(12))), || 0);
         }
         report.note_refusal("PTX line 3: no");
         let expected = "\

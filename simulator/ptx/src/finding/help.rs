@@ -1,6 +1,6 @@
 //! How severe each kind of defect is, and a suggested fix.
 
-use super::{Access, AccessOp, FindingKind, Severity, Space};
+use super::{Access, AccessOp, FindingKind, MissingOrder, Severity, Space};
 
 impl FindingKind {
     /// Returns its severity.
@@ -10,6 +10,7 @@ impl FindingKind {
             | Self::MissingProxyFence { late: true, .. }
             | Self::Race { volatile: true, .. }
             | Self::LaterBlock { .. }
+            | Self::Race { missing: Some(MissingOrder::FormalAcquire), .. }
             | Self::EndedBeforeBarrier { .. }
             | Self::DifferentBarriers { .. } => Severity::Warning,
             Self::Wgmma(misuse) => misuse.severity(),
@@ -43,6 +44,10 @@ impl FindingKind {
             Self::Uninitialized { .. } => {
                 "memory holds anything when it is allocated: copy or set it before the launch, or write it in an earlier one"
             }
+            Self::UnfinishedCopy { access: Access { space: Space::Global, .. }, .. } => {
+                "bulk copies are made in any order: let the thread that began the copy wait for its writes with cp.async.bulk.wait_group 0, \
+                 without .read, and let the others meet it at a barrier after that"
+            }
             Self::UnfinishedCopy { .. } => {
                 "wait for the copy in the thread that began it (cp.async.wait_group), and let the others meet it at a barrier after that; of a \
                  bulk copy, let every thread wait for the phase of its mbarrier"
@@ -53,6 +58,9 @@ impl FindingKind {
             Self::MissingProxyFence { .. } => {
                 "let each thread that writes execute fence.proxy.async.shared::cta after its writes, then __syncthreads() (or an arrival), then \
                  start the copy"
+            }
+            Self::OverwritesStore { access: Access { space: Space::Global, .. }, .. } => {
+                "let the thread wait for the phase of the mbarrier that counts the copy's bytes, before it writes what the copy reads"
             }
             Self::OverwritesStore { .. } => {
                 "let the thread that began the copy commit it and wait for cp.async.bulk.wait_group.read, and let the others meet it at a \

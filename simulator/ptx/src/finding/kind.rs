@@ -145,7 +145,7 @@ pub enum FindingKind {
         /// for it.
         late: bool,
     },
-    /// A write to shared memory that a bulk copy to global memory has yet to read. `place` holds those bytes.
+    /// A write to bytes that a bulk copy has yet to read. `place` holds those bytes.
     #[error("overwritten too early: {access}{}, which is still to be read by the copy begun at {store}", Nearest::also(.place))]
     OverwritesStore { access: Access, place: Option<Nearest>, store: Box<Location> },
     /// A block ended before its bulk copy had read shared memory, as far as its threads could know.
@@ -176,7 +176,7 @@ pub enum FindingKind {
     /// An instruction that all 32 threads of a warp must execute together, and that only some of them reached.
     #[error("reached by only part of a warp: all 32 threads must execute this instruction together")]
     PartialWarp,
-    /// An access to shared memory that an asynchronous copy has yet to write, because the copying thread has not waited for it.
+    /// An access to bytes that an asynchronous copy has yet to write, because the copying thread has not waited for it.
     #[error("unfinished asynchronous copy: {access}, which is still to be written by the copy begun at {copy}")]
     UnfinishedCopy { access: Access, copy: Box<Location> },
     /// A barrier that does not exist, or a number of threads that is not a multiple of the warp size.

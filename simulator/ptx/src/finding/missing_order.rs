@@ -11,6 +11,9 @@ pub enum MissingOrder {
     Release,
     /// It has published it, and this thread has seen the flag, but no fence followed.
     Acquire,
+    /// The same, but on a GPU no value is wrong: the read of the flag was over before the access began, and if that is a load, it passes L1, or
+    /// nothing had brought the bytes there.
+    FormalAcquire,
     /// It has published it, but this thread has not looked at the flag.
     Flag,
     /// Both accesses are strong, but the scope of one is its own block.
@@ -23,6 +26,9 @@ impl MissingOrder {
         match self {
             Self::Release => "the other block has not published its access with a fence or a release of GPU scope and a flag",
             Self::Acquire => "this block saw the flag that the other one set, but executed no fence of GPU scope after that",
+            Self::FormalAcquire => {
+                "this block saw the flag that the other one set, but executed no fence of GPU scope after that; GPUs give the right value here"
+            }
             Self::Flag => "the other block published its access, but this thread has not seen the flag",
             Self::Scope => "one of the two has only the scope of its block",
         }
@@ -37,6 +43,10 @@ impl MissingOrder {
             }
             Self::Acquire => {
                 "put __threadfence() between the read of the flag and the access, or read the flag with ld.acquire.gpu"
+            }
+            Self::FormalAcquire => {
+                "the access begins after the flag came, and finds no old value in L1; the memory model promises that only with an acquire pattern, \
+                 a strong read and then a fence (PTX ISA, \"Release and Acquire Patterns\"): put __threadfence() between the two"
             }
             Self::Flag => "let the thread read the flag, or let it meet a thread that has read it at a barrier",
             Self::Scope => "use the scope of the GPU: thread_scope_device, or an atomic function without _block",

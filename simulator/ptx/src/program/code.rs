@@ -161,10 +161,13 @@ pub enum Action {
     CommitCopies,
     /// Commits the bulk copies to global memory that the thread started since its last commit as a group.
     CommitBulk,
-    /// Waits until at most `pending` of the thread's groups of bulk copies to global memory are unfinished.
-    WaitForBulk { pending: u32 },
+    /// Waits until at most `pending` of the thread's groups of bulk copies to global memory are unfinished. If `reads`, it
+    /// only waits until they have read shared memory.
+    WaitForBulk { pending: u32, reads: bool },
     /// Orders the thread's earlier accesses to shared memory with later ones of the async proxy.
     ProxyFence,
+    /// Releases the barriers in shared memory that the thread has initialized, and nothing else.
+    InitFence,
     /// Waits until at most `pending` of the thread's groups are unfinished; without a number, until all copies are finished.
     WaitForCopies { pending: Option<u32> },
     /// Goes on at `target`; lanes that diverge reconverge at `reconverge`.

@@ -91,10 +91,9 @@ impl<'m, 't> Decoder<'m, 't> {
         self.requires((9, 0))?;
         match instruction.opcode {
             "cp.async.bulk.commit_group" => self.emit(Action::CommitBulk),
-            // What has read shared memory has also written global memory here.
             "cp.async.bulk.wait_group" | "cp.async.bulk.wait_group.read" => {
                 let pending = self.pending(instruction)?;
-                self.emit(Action::WaitForBulk { pending });
+                self.emit(Action::WaitForBulk { pending, reads: instruction.has("read") });
             }
             // A hint, which changes nothing here.
             opcode if opcode.starts_with("cp.async.bulk.prefetch.") => self.emit(Action::Nothing),

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap as HashMap;
 use super::arrays::note_arrays;
 use super::call_graph::CallGraph;
 use super::code::{Action, ConstantValue, FrameLayout, Inst, Param, Program, SharedVariable, Special};
-use super::fate::{Fate, fate};
+use super::fate::{Fate, fate, guards};
 use super::fixed::{FIRST_PREDICATE, NOWHERE, SINK, TRUE};
 use super::flow::resolve_reconvergence;
 use super::frame::{Frame, Function, Place, Recursive};
@@ -13,7 +13,7 @@ use super::known::Facts;
 use super::mentions::mentions;
 use super::merging::machine_requests;
 use super::named::{Family, rows};
-use super::operations::{Access, AtomicOp, Semantics};
+use super::operations::{Access, Atomic, AtomicOp, Semantics};
 use super::origin::{Origin, SourceMap};
 use super::scope::{Scopes, Symbol};
 use crate::error::{LoadError, syntax};
@@ -290,6 +290,25 @@ impl<'m, 't> Decoder<'m, 't> {
         }
         for (index, semantics) in weighed {
             self.program.accesses[index as usize].semantics = semantics;
+        }
+        if !self.program.orders_grid {
+            return;
+        }
+        for pc in 0..self.program.code.len() {
+            let program = &self.program;
+            match program.code[pc].action {
+                Action::Load(index) if program.accesses[index as usize].semantics.strong => {
+                    let Access { registers, count, .. } = program.accesses[index as usize];
+                    let guards = guards(program, pc as u32, &registers[..count as usize]);
+                    self.program.accesses[index as usize].semantics.guards = guards;
+                }
+                Action::Atomic(index) => {
+                    let Atomic { destinations, count, .. } = program.atomics[index as usize];
+                    let guards = guards(program, pc as u32, &destinations[..count as usize]);
+                    self.program.atomics[index as usize].semantics.guards = guards;
+                }
+                _ => {}
+            }
         }
     }
 

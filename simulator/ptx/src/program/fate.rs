@@ -136,6 +136,33 @@ pub fn is_stored(program: &Program, pc: u32, register: Reg) -> bool {
     false
 }
 
+/// Returns true if a branch depends on what `pc` read.
+///
+/// `read` are the registers with the value. The branch is on the way to the next read of memory, which cannot begin before the value is there.
+pub fn guards(program: &Program, pc: u32, read: &[Reg]) -> bool {
+    let mut held: FxHashSet<_> = read.iter().filter(|register| **register != SINK).map(|register| (*register, false)).collect();
+    let mut at = pc + 1;
+    while !held.is_empty() {
+        let inst = &program.code[at as usize];
+        match inst.action {
+            Action::Branch { .. } | Action::Exit | Action::Return => return held.contains(&(inst.guard, true)),
+            Action::Alu { .. } => {}
+            _ => return false,
+        }
+        let flows = held.iter().filter_map(|(register, is_predicate)| match effect(program, inst, *register, *is_predicate) {
+            Effect::Flows(destination, kind, _) => Some((destination, kind == Kind::Predicate)),
+            _ => None,
+        });
+        let results: Vec<_> = flows.collect();
+        written(program, inst, &mut |other, kind| {
+            held.remove(&(other, kind == Kind::Predicate));
+        });
+        held.extend(results);
+        at += 1;
+    }
+    false
+}
+
 /// Returns true if an instruction uses a register or a predicate.
 fn uses(program: &Program, inst: &Inst, (register, is_predicate): (Reg, bool)) -> bool {
     !matches!(effect(program, inst, register, is_predicate), Effect::None)

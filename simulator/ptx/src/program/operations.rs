@@ -68,6 +68,8 @@ pub struct Semantics {
     pub volatile: bool,
     /// The first read of a loop around compare-and-swap, which detects a stale value. It is not a data race with atomic operations.
     pub seeds_swap: bool,
+    /// A branch depends on the value that is read, before the thread reads memory again.
+    pub guards: bool,
     /// Its scope is the block (`.cta`), so that it is strong for the block's threads only.
     pub in_block: bool,
 }

@@ -119,6 +119,7 @@ pub fn registers(program: &Program, inst: &Inst, each: &mut dyn FnMut(Role, Reg,
         | Action::CommitBulk
         | Action::WaitForBulk { .. }
         | Action::ProxyFence
+        | Action::InitFence
         | Action::WaitForCopies { .. }
         | Action::Branch { .. }
         | Action::Call { .. }

@@ -61,9 +61,14 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.requires((9, 0))?;
                 Ok(Action::ProxyFence)
             }
-            "fence.proxy.async.global" | "fence.mbarrier_init.release.cluster" => {
+            "fence.proxy.async.global" => {
                 self.requires((9, 0))?;
                 Ok(Action::Nothing)
+            }
+            "fence.mbarrier_init.release.cluster" => {
+                self.requires((9, 0))?;
+                self.program.has_fences = true;
+                Ok(Action::InitFence)
             }
             opcode if is_fence(opcode) => {
                 self.note_fence(opcode);

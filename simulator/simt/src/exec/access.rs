@@ -127,6 +127,7 @@ fn store_global(core: &mut Core<'_>, registers: &Registers, access: &Access, req
     let Request { index, bytes, mask, addresses, .. } = *request;
     core.check_global(request)?;
     core.count_global(request, request.pattern());
+    core.watch_in_flight(request, access.semantics.strong);
     let mut hint = core.slots[index as usize].hint;
     for lane in lanes_of(mask) {
         let Some(region) = core.machine.region(&mut hint, addresses[lane], u64::from(bytes)) else { continue };

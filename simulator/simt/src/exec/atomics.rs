@@ -65,6 +65,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
             Space::Global | Space::Const => {
                 core.stats.atomics[index as usize][0] += 1;
                 core.check_global(request)?;
+                core.watch_in_flight(request, true);
             }
             Space::Shared => {
                 core.check_shared(request)?;

@@ -131,7 +131,7 @@ impl Block {
         let is_stuck = if tests { *rounds_in_vain > PATIENCE } else { !moved };
         if states.iter().all(|state| *state == Pause::Done) {
             note_partial_warpgroups(core);
-            bulk::end_block(core, warps.len() as u32)?;
+            bulk::end_block(core, warps.len() as u32);
             return Ok(Progress::Done);
         }
         Ok(match is_stuck {

@@ -1,7 +1,7 @@
 //! Copies from a thread to the shared memory of other blocks of its cluster, where a barrier counts the bytes: `st.async`, and
 //! `cp.async.bulk` from one shared memory to another. Which blocks receive a copy that goes to several of them.
 
-use super::bulk::UNIT;
+use super::bulk::{GlobalBytes, UNIT};
 use super::copies::{Bulk, Unit};
 use super::core::Core;
 use super::machine::Stop;
@@ -39,7 +39,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
         core.check_shared(&Request { op: AccessOp::Store, bytes: first.max(4), addresses: &targets, ..barrier })?;
         let target = (targets[lane] & WINDOW_OFFSET) as u32;
         let units = (target..).step_by(UNIT as usize).zip(data.chunks(UNIT as usize / 4));
-        core.send(units.map(|(place, words)| Unit::new(place, words)).collect(), &barrier)?;
+        core.send(units.map(|(place, words)| Unit::new(place, words)).collect(), GlobalBytes::default(), &barrier)?;
     }
     Ok(())
 }
@@ -60,8 +60,8 @@ fn read(core: &mut Core<'_>, from: u64, bytes: u32, request: &Request<'_>) -> Re
 }
 
 impl Core<'_> {
-    /// Starts copying these pieces for a request's only lane. The request is to the barrier that counts them.
-    pub fn send(&mut self, units: Vec<Unit>, barrier: &Request<'_>) -> Result<(), Stop> {
+    /// Starts copying these pieces for a request's only lane. They come from `source`. The request is to the barrier that counts them.
+    pub fn send(&mut self, units: Vec<Unit>, source: GlobalBytes, barrier: &Request<'_>) -> Result<(), Stop> {
         let lane = barrier.first_lane();
         let offset = barrier.offset(lane);
         if !is_initialized(self, offset) {
@@ -77,7 +77,7 @@ impl Core<'_> {
         }
         // A thread that sees the phase end sees the copied bytes, and everything that the copying thread did before.
         self.check(|watch, warp| watch.order.arrive_in_memory(warp, offset));
-        self.begin_bulk(Bulk { barrier: offset, warp: self.warp, lane: lane as u32, pc: barrier.pc, units });
+        self.begin_bulk(Bulk { barrier: offset, warp: self.warp, lane: lane as u32, pc: barrier.pc, units, source });
         Ok(())
     }
 

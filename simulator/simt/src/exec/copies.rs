@@ -1,5 +1,6 @@
 //! The unfinished asynchronous copies into a block's shared memory.
 
+use super::bulk::GlobalBytes;
 use super::machine::Machine;
 use super::request::lanes_of;
 use alu::registers::LANES;
@@ -133,6 +134,8 @@ pub struct Bulk {
     /// The instruction.
     pub pc: u32,
     pub units: Vec<Unit>,
+    /// The bytes of global memory that it reads.
+    pub source: GlobalBytes,
 }
 
 /// Neighboring bytes that a copy writes: 16, or fewer of `cp.async` and `st.async`.

@@ -289,7 +289,7 @@ impl<'a> Crew<'a> {
         let of_own: u64 = seats.iter().map(|seat| seat.cluster.ended()).sum();
         let (blocks, ended) = (self.machine.config.grid.volume(), self.ended.load(SeqCst) * of_cluster + of_own);
         let started = self.next.load(SeqCst).min(self.clusters) * of_cluster;
-        let is_full = started < blocks && !seats.iter().any(|seat| seat.core.polls_host());
+        let is_full = started < self.clusters * of_cluster && !seats.iter().any(|seat| seat.core.polls_host());
         let resident = is_full.then(|| started - ended);
         (is_full || self.machine.options.cooperative).then_some(FindingKind::GridDeadlock { ended, blocks, resident })
     }

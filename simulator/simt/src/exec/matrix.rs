@@ -92,6 +92,8 @@ impl Core<'_> {
                 self.count_global(request, pattern);
                 if loads {
                     self.watch_global_load(request, pattern, Semantics::default());
+                } else {
+                    self.watch_in_flight(request, false);
                 }
             }
             Space::Shared => {

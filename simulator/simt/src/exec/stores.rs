@@ -1,6 +1,6 @@
 //! The unfinished bulk copies out of a block's shared memory.
 
-use super::bulk::footprint::{Footprint, UNIT};
+use super::bulk::{Footprint, GlobalBytes, UNIT};
 use super::machine::Machine;
 use super::request::lanes_of;
 use alu::registers::LANES;
@@ -26,13 +26,17 @@ pub struct Store {
     /// Number of its group, which may not be committed yet.
     pub group: u32,
     pub footprint: Footprint,
+    /// The bytes that it writes.
+    pub global: GlobalBytes,
+    /// The bytes of its rows, after it has read shared memory.
+    pub data: Option<Vec<u8>>,
     pub reduction: Option<(AtomicOp, u32)>,
 }
 
 impl Store {
-    /// Returns true if it reads any of these bytes of shared memory.
+    /// Returns true if it has yet to read any of these bytes.
     pub fn reads(&self, offset: u32, bytes: u32) -> bool {
-        self.footprint.units().any(|unit| unit < offset + bytes && offset < unit + UNIT)
+        self.data.is_none() && self.footprint.units().any(|unit| unit < offset + bytes && offset < unit + UNIT)
     }
 }
 

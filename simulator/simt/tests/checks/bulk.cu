@@ -121,3 +121,65 @@ extern "C" __global__ void summed(const int* in, int* out)
         asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
     }
 }
+
+// A copy, a wait, and an access to the same bytes of global memory.
+enum First { A_STORE, A_REDUCTION, A_LOAD };
+enum Wait { NO_WAIT, FOR_READS, FOR_ALL };
+enum Second { LOADS, STORES, REDUCES, STORES_ELSEWHERE, LOADS_ITSELF, STORES_ITSELF, ADDS_ITSELF, LOADS_ELSEWHERE, ANOTHER_LOADS };
+
+__device__ void store_tile(int* to, const int* s_from)
+{
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;"
+                 :: "l"(to), "r"(shared_address(s_from)), "r"(TILE_BYTES) : "memory");
+}
+
+__device__ void reduce_tile(int* to, const int* s_from)
+{
+    asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.s32 [%0], [%1], %2;"
+                 :: "l"(to), "r"(shared_address(s_from)), "r"(TILE_BYTES) : "memory");
+}
+
+__device__ void load_ints(int* s_to, const int* from, u64* barrier)
+{
+    load_tile(reinterpret_cast<float*>(s_to), reinterpret_cast<const float*>(from), barrier, TILE_BYTES);
+}
+
+extern "C" __global__ void in_flight(const int* in, int* out, int first, int wait_for, int second)
+{
+    __shared__ alignas(128) int s_tile[TILE], s_other[TILE], s_landed[TILE], s_again[TILE];
+    __shared__ u64 full[2];
+    int i = threadIdx.x;
+    s_tile[i] = in[i];
+    s_other[i] = 3 * in[i];
+    if (i == 0) {
+        init(&full[0], 1);
+        init(&full[1], 1);
+    }
+    fence_proxy();
+    __syncthreads();
+    if (i == 0) {
+        if (first == A_STORE) store_tile(out, s_tile); // first
+        if (first == A_REDUCTION) reduce_tile(out, s_tile); // first
+        if (first == A_LOAD) load_ints(s_landed, out, &full[0]); // first
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        if (wait_for == FOR_READS) asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+        if (wait_for == FOR_ALL && first != A_LOAD) asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+        if (wait_for == FOR_ALL && first == A_LOAD) wait(&full[0], 0);
+    }
+    __syncthreads();
+    if (i == 0) {
+        if (second == LOADS) load_ints(s_again, out, &full[1]); // second
+        if (second == STORES) store_tile(out, s_other); // second
+        if (second == REDUCES) reduce_tile(out, s_other); // second
+        if (second == STORES_ELSEWHERE) store_tile(out + TILE, s_other); // second
+        if (second == LOADS_ITSELF) s_again[0] = out[0]; // second
+        if (second == STORES_ITSELF) out[TILE - 1] = 7; // second
+        if (second == ADDS_ITSELF) atomicAdd(&out[1], 7); // second
+        if (second == LOADS_ELSEWHERE) s_again[0] = out[TILE]; // second
+        asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+        if (second == LOADS) wait(&full[1], 0);
+        if (first == A_LOAD && wait_for != FOR_ALL) wait(&full[0], 0);
+    }
+    if (i == 32 && second == ANOTHER_LOADS) s_other[0] = out[0]; // second
+}

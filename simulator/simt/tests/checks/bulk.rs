@@ -2,7 +2,7 @@
 
 use ptx::finding::{BulkCopyMisuse, MbarrierMisuse};
 use simt::tensor_map::{Element, Interleave, Swizzle, TensorMap};
-use simt::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, WarpOrder};
+use simt::{Finding, FindingKind, LaunchError, LaunchOptions, Severity, Space, WarpOrder};
 
 use crate::common::{Gpu, Params, every_way};
 
@@ -173,6 +173,54 @@ fn a_store_that_nothing_waits_for_is_found() {
     assert!(no_commit.to_string().contains("it is in no group, because no commit follows it"), "{no_commit}");
 }
 
+/// PTX ISA 9.0, `cp.async.bulk`: the copy is asynchronous, and nothing orders it with other copies until something waits for it. `cp.async.bulk.wait_group`
+/// waits for the writes of a store, and with `.read` only until it has read its source. `cp.reduce.async.bulk`: each element is added by a
+/// relaxed operation of GPU scope.
+///
+/// On an H100, a load that follows such a store without a wait read 509 of 512 old bytes.
+#[test]
+fn copies_are_unordered_until_something_waits_for_them() {
+    let [a_store, a_reduction, a_load] = [0, 1, 2];
+    let for_all = 2;
+    let [stores, reduces, stores_elsewhere, stores_itself, adds_itself, loads_elsewhere, another_loads] = [1, 2, 3, 5, 6, 7, 8];
+    // What may follow each copy before the wait for it.
+    let may_follow = |first: i32, second: i32| {
+        [stores_elsewhere, loads_elsewhere].contains(&second)
+            || (first == a_reduction && [reduces, adds_itself].contains(&second))
+            || (first == a_load && ![stores, reduces, stores_itself, adds_itself].contains(&second))
+    };
+    for (first, wait) in [a_store, a_reduction, a_load].into_iter().flat_map(|first| (0..=for_all).map(move |wait| (first, wait))) {
+        for (second, order) in (0..=another_loads).flat_map(|second| (0..4).map(move |order| (second, order))) {
+            let gpu = in_order(WarpOrder::Shuffled(order));
+            let (input, output) = (gpu.buffer(&[5_i32; TILE]), gpu.buffer(&[1_i32; 2 * TILE]));
+            let params = Params::new().with(input).with(output).with(first).with(wait).with(second);
+            let findings = gpu.launch("in_flight", 1, TILE as u32, 0, &params).findings;
+            let case = format!("{first}, {wait}, {second}: {findings:#?}");
+            if wait == for_all || may_follow(first, second) {
+                assert_eq!(findings, [], "{case}");
+                continue;
+            }
+            // Another warp may come after the copy's thread has waited. Then that is a race.
+            let is_race = |finding: &Finding| matches!(finding.kind, FindingKind::Race { .. });
+            if second == another_loads && findings.iter().any(is_race) {
+                continue;
+            }
+            let of_copy = findings.iter().find_map(|finding| match &finding.kind {
+                FindingKind::UnfinishedCopy { access, copy } if first != a_load => Some((access.space, copy, finding)),
+                FindingKind::OverwritesStore { access, store, .. } if first == a_load => Some((access.space, store, finding)),
+                _ => None,
+            });
+            let Some((Space::Global, copy, finding)) = of_copy else { panic!("{case}") };
+            let line_of =
+                |location: &ptx::finding::Location| location.inlined_at.clone().or(location.source.clone()).expect("a line").line;
+            let text = |line: u32| SOURCE.lines().nth(line as usize - 1).expect("a line of the source");
+            assert!(text(line_of(copy)).ends_with("// first") && text(line_of(&finding.location)).ends_with("// second"), "{case}");
+            assert_eq!(finding.kind.severity(), Severity::Error);
+            assert_eq!(findings.len(), 1, "{case}");
+        }
+    }
+}
+
 /// Runs the pipeline with the given parities and excess bytes.
 fn stages(gpu: &Gpu, [input, output, again]: [u64; 3], with: [i32; 3]) -> Result<Vec<Finding>, Box<Finding>> {
     let [full_step, first_empty, excess] = with;
@@ -265,8 +313,13 @@ fn map(address: u64) -> TensorMap {
     }
 }
 
-/// Returns the misuse that a box's load or store reports.
-fn told(change: impl Fn(&mut TensorMap), bits: u8, (rank, at, shared): (u32, [i32; 5], u32), loads: bool) -> Option<FindingKind> {
+/// Returns the driver's code and the misuse that it reports.
+fn told(
+    change: impl Fn(&mut TensorMap),
+    bits: u8,
+    (rank, at, shared): (u32, [i32; 5], u32),
+    loads: bool,
+) -> Option<(u32, BulkCopyMisuse)> {
     let gpu = Gpu::load(TENSOR_COPY);
     let (tensor, out) = (gpu.buffer(&[1_u32; 64 * 64]), gpu.poisoned::<u32>(2049));
     let mut map = map(tensor);
@@ -285,34 +338,40 @@ fn told(change: impl Fn(&mut TensorMap), bits: u8, (rank, at, shared): (u32, [i3
             assert_eq!(report.findings, []);
             None
         }
-        Err(LaunchError::Fault { finding, .. }) => Some(finding.kind),
-        Err(error) => panic!("{error}"),
+        Err(error) => match &error {
+            LaunchError::Fault { finding, .. } => match &finding.kind {
+                FindingKind::InvalidBulkCopy { misuse } => Some((error.cuda_result().0, misuse.clone())),
+                _ => panic!("{error}"),
+            },
+            _ => panic!("{error}"),
+        },
     }
 }
 
-/// Each of these ends a kernel on an H200, too.
+/// Each of these ends a kernel on an H200, too. The codes are those of an H100.
 #[test]
 fn a_box_that_cannot_be_copied_is_told_why() {
-    let misuse = |kind| match kind {
-        Some(FindingKind::InvalidBulkCopy { misuse }) => misuse,
-        other => panic!("{other:?}"),
+    let misuse = |code: u32, told: Option<(u32, BulkCopyMisuse)>| {
+        let (own, misuse) = told.expect("a fault");
+        assert_eq!(own, code, "{misuse}");
+        misuse
     };
     let same = |_: &mut TensorMap| ();
     for loads in [true, false] {
         assert_eq!(told(same, 0, (2, [4, 3, 0, 0, 0], 128), loads), None);
-        assert!(matches!(misuse(told(same, 4, (2, [0; 5], 0), loads)), BulkCopyMisuse::NotAMap { .. }));
-        assert_eq!(misuse(told(same, 0, (3, [0; 5], 0), loads)), BulkCopyMisuse::Rank { of_map: 2, given: 3 });
+        assert!(matches!(misuse(715, told(same, 4, (2, [0; 5], 0), loads)), BulkCopyMisuse::NotAMap { .. }));
+        assert_eq!(misuse(715, told(same, 0, (3, [0; 5], 0), loads)), BulkCopyMisuse::Rank { of_map: 2, given: 3 });
         assert_eq!(
-            misuse(told(same, 0, (2, [0; 5], 64), loads)),
+            misuse(716, told(same, 0, (2, [0; 5], 64), loads)),
             BulkCopyMisuse::BoxAlignment { offset: 64 + SHARED_BEFORE * u32::from(loads) }
         );
-        assert_eq!(misuse(told(same, 0, (2, [2, 0, 0, 0, 0], 0), loads)), BulkCopyMisuse::Coordinate { at: 2, width: 4 });
+        assert_eq!(misuse(715, told(same, 0, (2, [2, 0, 0, 0, 0], 0), loads)), BulkCopyMisuse::Coordinate { at: 2, width: 4 });
         assert!(matches!(
-            misuse(told(same, 0, (2, [0; 5], 8192 - 1024), loads)),
+            misuse(700, told(same, 0, (2, [0; 5], 8192 - 1024), loads)),
             BulkCopyMisuse::OutsideShared { bytes: 2560, .. }
         ));
         let longer = |map: &mut TensorMap| map.extents[1] = 1 << 20;
-        let outside = misuse(told(longer, 0, (2, [0, 60, 0, 0, 0], 0), loads));
+        let outside = misuse(700, told(longer, 0, (2, [0, 60, 0, 0, 0], 0), loads));
         assert!(matches!(outside, BulkCopyMisuse::OutsideAllocation { bytes: 128, extent: 0x1000_0000, .. }), "{outside:?}");
         assert!(
             outside.to_string().contains("past the end of") && outside.to_string().contains("has 268435456 bytes from 0x"),
@@ -321,7 +380,7 @@ fn a_box_that_cannot_be_copied_is_told_why() {
     }
     let before = [0, -1, 0, 0, 0];
     assert_eq!(told(same, 0, (2, before, 0), true), None);
-    assert_eq!(misuse(told(same, 0, (2, before, 0), false)), BulkCopyMisuse::BeforeTensor { dimension: 1, at: -1 });
+    assert_eq!(misuse(715, told(same, 0, (2, before, 0), false)), BulkCopyMisuse::BeforeTensor { dimension: 1, at: -1 });
 }
 
 /// The start of dynamic shared memory in the kernel `load`. The kernel has a barrier before it.

@@ -16,11 +16,11 @@ __device__ void fence() {
 }
 
 // The block that arrives last sums what all blocks have stored.
-template <Fence RELEASE, Fence ACQUIRE, bool BARRIER>
+template <Fence RELEASE, Fence ACQUIRE, bool BARRIER, class Read = const float, class Written = float>
 __device__ void sum_in_last_block(const float *in, float *data, unsigned *flags, float *out) {
     __shared__ bool s_is_last;
     unsigned own = blockIdx.x * THREADS + threadIdx.x;
-    data[own] = 2 * in[own];
+    static_cast<Written *>(data)[own] = 2 * in[own]; // stored
     fence<RELEASE>();
     if (BARRIER) {
         __syncthreads();
@@ -33,7 +33,7 @@ __device__ void sum_in_last_block(const float *in, float *data, unsigned *flags,
         fence<ACQUIRE>();
         float sum = 0;
         for (unsigned block = 0; block < gridDim.x; block++) {
-            sum += data[block * THREADS + threadIdx.x];
+            sum += static_cast<Read *>(data)[block * THREADS + threadIdx.x]; // summed
         }
         out[threadIdx.x] = sum;
     }
@@ -49,6 +49,24 @@ KERNEL(last_block_without_fences, sum_in_last_block<NONE, NONE, true>)
 KERNEL(last_block_without_acquire, sum_in_last_block<OF_GPU, NONE, true>)
 KERNEL(last_block_with_block_acquire, sum_in_last_block<OF_GPU, OF_BLOCK, true>)
 KERNEL(last_block_without_barrier, sum_in_last_block<OF_GPU, OF_GPU, false>)
+
+KERNEL(last_block_reads_volatile, sum_in_last_block<OF_GPU, NONE, true, const volatile float>)
+KERNEL(last_block_is_volatile, sum_in_last_block<OF_GPU, NONE, true, const volatile float, volatile float>)
+KERNEL(last_block_reads_volatile_without_release, sum_in_last_block<OF_BLOCK, NONE, true, const volatile float>)
+
+// The same, but every block has read the line before: from a word that nobody writes.
+extern "C" __global__ void last_block_has_read_the_line(const float *in, float *data, unsigned *flags, float *out) {
+    __shared__ bool s_is_last;
+    if (threadIdx.x == 0) {
+        data[2 * blockIdx.x] = in[blockIdx.x] + data[2 * blockIdx.x + 1]; // stored
+        __threadfence();
+        s_is_last = atomicAdd(flags, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (s_is_last && threadIdx.x < gridDim.x) {
+        out[threadIdx.x] = data[2 * threadIdx.x]; // summed
+    }
+}
 
 enum Flag { RELEASED, RELEASED_IN_BLOCK, FENCED, FENCED_IN_BLOCK, UNFENCED, PLAIN, TOO_SOON, NOT_AT_ALL };
 
@@ -131,6 +149,28 @@ KERNEL(chain_without_release, sum_along<UNFENCED, FENCED>)
 KERNEL(chain_with_plain_flag, sum_along<PLAIN, FENCED>)
 KERNEL(chain_without_wait, sum_along<FENCED, NOT_AT_ALL>)
 KERNEL(chain_published_too_soon, sum_along<TOO_SOON, FENCED>)
+
+// Each block reads what the block before it has published, without a fence after the flag. The read begins when the flag has come, or before.
+template <bool WAITS>
+__device__ void read_before(const float *in, float *data, unsigned *flags, float *out) {
+    unsigned block = blockIdx.x;
+    if (threadIdx.x == 0) {
+        data[block] = in[block]; // published
+        set<FENCED>(&flags[block]);
+        float value = 0;
+        unsigned flag = block == 0;
+        while (flag == 0) {
+            flag = *(volatile unsigned *)&flags[block - 1];
+            if (!WAITS || flag != 0) {
+                value = *(volatile float *)&data[block - 1]; // read
+            }
+        }
+        out[block] = value;
+    }
+}
+
+KERNEL(volatile_after_flag, read_before<true>)
+KERNEL(volatile_beside_flag, read_before<false>)
 
 // Blocks pass one set of values on: each adds its own before the next may do so.
 template <bool TOO_SOON>

@@ -221,6 +221,25 @@ extern "C" __global__ void stuck(u32* out, u32 first) {
     out[blockIdx.x] = 1;
     cluster_sync();
 }
+// The second block arrives at a barrier of the first, whose initialization a fence releases. Of `does`, 1: the thread that initializes executes the
+// fence. 2: another thread does. 4: the fence is before the initialization. 8: the arrival at the cluster releases. 16: a word is written, too.
+extern "C" __global__ void relaxed_init(u32* out, u32 does) {
+    __shared__ u64 barrier;
+    __shared__ u32 word;
+    u32 rank = cluster_rank(), b = smem_address(&barrier), i = threadIdx.x;
+    if (rank == 0 && i == 0 && does & 4) barrier_fence();
+    if (rank == 0 && i == 0 && does & 16) word = 1; // the word
+    if (rank == 0 && i == 0) barrier_init(b, 32); // the initialization
+    if (rank == 0 && (i == 0 && does & 1 || i == 1 && does & 2)) barrier_fence();
+    __syncwarp();
+    if (does & 8) asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    else asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    if (rank == 1) barrier_arrive_remote(mapa(b, 0)); // the arrival
+    else barrier_wait(b, 0);
+    out[32 * rank + i] = does & 16 && rank == 1 ? ld_cluster(mapa(smem_address(&word), 0)) : 1; // the read
+    cluster_sync();
+}
 extern "C" __global__ void arrive_twice(u32* out) {
     asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");
     asm volatile("barrier.cluster.arrive.aligned;" ::: "memory");

@@ -223,6 +223,50 @@ fn what_another_block_wrote_is_initialized() {
     assert_eq!(line_of(&finding.location), at("// of its own memory"), "{finding}");
 }
 
+/// PTX ISA 9.0, "membar / fence": `fence.mbarrier_init.release.cluster` releases the earlier `mbarrier.init` of the thread that executes it, and no other
+/// access. So the arrival at the cluster's barrier may be relaxed, as in CUTLASS, but what the thread stored is not ordered.
+#[test]
+fn a_fence_releases_a_barriers_initialization_and_nothing_else() {
+    const OWN: u32 = 1;
+    const OF_ANOTHER: u32 = 2;
+    const BEFORE: u32 = 4;
+    const RELEASES: u32 = 8;
+    const WRITES: u32 = 16;
+    let init = Some(("// the arrival", "// the initialization"));
+    let cases = [
+        (OWN, None),
+        (RELEASES, None),
+        (RELEASES | WRITES, None),
+        (0, init),
+        (OF_ANOTHER, init),
+        (BEFORE, init),
+        (OWN | WRITES, Some(("// the read", "// the word"))),
+    ];
+    for ((does, expected), seed) in cases.into_iter().flat_map(|case| (0..8).map(move |seed| (case, seed))) {
+        let options = LaunchOptions { warp_order: WarpOrder::Shuffled(seed), ..with_cluster(Some((2, 1))).options };
+        let gpu = Gpu::with_options(CLUSTER, options);
+        let output = gpu.poisoned::<u32>(64);
+        let findings = gpu.launch("relaxed_init", 2, 32, 0, &Params::new().with(output).with(does)).findings;
+        assert_eq!(gpu.read::<u32>(output, 64), [1; 64]);
+        let races: Vec<_> = findings
+            .iter()
+            .map(|finding| match &finding.kind {
+                FindingKind::Race { other, same_block: false, .. } => (line_of(&finding.location), line_of(&other.location)),
+                // Without the fence, the lanes of the initializing warp race with it, too.
+                FindingKind::Race { same_warp: true, .. } if expected == init => {
+                    (at("// the arrival"), at("// the initialization"))
+                }
+                _ => panic!("{does}: {finding}"),
+            })
+            .collect();
+        assert!(
+            races.iter().all(|race| Some(race) == expected.map(|(own, other)| (at(own), at(other))).as_ref()),
+            "{does}: {findings:#?}"
+        );
+        assert_eq!(races.is_empty(), expected.is_none(), "{does}");
+    }
+}
+
 /// PTX ISA, `barrier.cluster`: the wait is for all threads of the cluster that have not ended.
 #[test]
 fn a_barrier_that_not_all_blocks_reach_never_opens() {

@@ -22,6 +22,18 @@ enum Extent {
     Box { map: Box<TensorMap>, origin: [i32; 5] },
 }
 
+/// All bytes of a copy in global memory: ranges in the order of their addresses.
+#[derive(Clone, Debug, Default)]
+pub struct GlobalBytes(Vec<Range<u64>>);
+
+impl GlobalBytes {
+    /// Returns true if some of these bytes are among them.
+    pub fn meets(&self, bytes: &Range<u64>) -> bool {
+        let next = self.0.partition_point(|range| range.end <= bytes.start);
+        self.0.get(next).is_some_and(|range| range.start < bytes.end)
+    }
+}
+
 /// Neighboring bytes in global memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
@@ -74,6 +86,16 @@ impl Footprint {
     /// Returns the shared-memory offsets of the 16-byte pieces with tensor bytes.
     pub fn units(&self) -> impl Iterator<Item = u32> + '_ {
         self.rows().into_iter().flat_map(|row| row.units()).map(|at| self.place(at))
+    }
+
+    /// Returns the bytes in global memory.
+    pub fn global(&self) -> GlobalBytes {
+        let rows = self.rows();
+        let inside = rows.iter().filter(|row| !row.inside.is_empty());
+        let mut ranges: Vec<_> =
+            inside.map(|row| row.address..row.address + u64::from(row.inside.end - row.inside.start)).collect();
+        ranges.sort_unstable_by_key(|range| range.start);
+        GlobalBytes(ranges)
     }
 
     /// Returns the rows in their order in shared memory.
@@ -143,6 +165,22 @@ mod tests {
         assert_eq!(before[1], outside(32), "the row after the last one");
         for far in [i32::MIN, i32::MAX, 10, -8] {
             assert!(Footprint::of_box(map(), [far, 0, 0, 0, 0], 0).rows().iter().all(|row| row.inside.is_empty()));
+        }
+    }
+
+    #[test]
+    fn the_bytes_in_global_memory_are_those_of_the_rows() {
+        let global = Footprint::of_box(map(), [4, 1, 0, 0, 0], 0).global();
+        let row = 0x1000 + 64 + 16;
+        for (bytes, meets) in [
+            (row - 4..row, false),
+            (row - 4..row + 1, true),
+            (row + 23..row + 24, true),
+            (row + 24..row + 128, false),
+            (row + 24..row + 129, true),
+            (0..0x10000, true),
+        ] {
+            assert_eq!(global.meets(&bytes), meets, "{bytes:x?} of {global:x?}");
         }
     }
 

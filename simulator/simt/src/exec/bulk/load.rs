@@ -44,7 +44,7 @@ pub fn begin(core: &mut Core<'_>, footprint: &Footprint, barrier: &Request<'_>, 
             units.push(Unit::new(footprint.place(at), &words));
         }
     }
-    let Some(receivers) = receivers else { return core.send(units, barrier) };
+    let Some(receivers) = receivers else { return core.send(units, footprint.global(), barrier) };
     let places = core.in_blocks(barrier.addresses[lane], receivers);
     for (place, first) in places.zip(core.in_blocks(0, receivers)) {
         let there = [place; LANES];
@@ -52,7 +52,7 @@ pub fn begin(core: &mut Core<'_>, footprint: &Footprint, barrier: &Request<'_>, 
         core.check_shared(&barrier)?;
         let in_block = |unit: &Unit| core.machine.clusters.in_block(unit.place.into()) as u32 + (first & WINDOW_OFFSET) as u32;
         let units = units.iter().map(|unit| Unit::new(in_block(unit), unit.data())).collect();
-        core.send(units, &barrier)?;
+        core.send(units, footprint.global(), &barrier)?;
     }
     Ok(())
 }

@@ -1,15 +1,16 @@
 //! Bulk copies, which one thread starts and the async proxy makes: between global and shared memory, of bytes in a row or of a box of a
 //! tensor.
 //!
-//! As with `cp.async`, what a copy does happens at the latest moment: the bytes of a load arrive when a thread tests its barrier, and a
-//! store reads shared memory when its thread waits for it, or when the block ends.
+//! As with `cp.async`, what a copy does happens at the latest moment: the bytes of a load arrive when a thread tests its barrier. A store
+//! reads shared memory when its thread waits for the read, and writes global memory when its thread waits for that, or when the block ends.
 
 pub mod footprint;
+mod in_flight;
 mod load;
 mod map;
 mod store;
 
-pub use footprint::{Footprint, UNIT};
+pub use footprint::{Footprint, GlobalBytes, UNIT};
 pub use store::{end_block, wait};
 
 use super::core::Core;

@@ -31,12 +31,22 @@ pub fn begin(core: &mut Core<'_>, footprint: Footprint, reduction: Option<Reduct
         let write = Request { op, bytes: row.inside.end - row.inside.start, addresses: &addresses, ..*request };
         core.check_row(&footprint, row, &write)?;
         core.count_store_row(&write);
+        core.watch_in_flight(&write, reduction.is_some());
         read_row(core, &footprint, row, request)?;
     }
     let group = *core.stores.groups(core.warp, lane as u32);
-    let store = Store { warp: core.warp, lane: lane as u32, pc: request.pc, index: request.index, group, footprint, reduction };
-    core.copies.begin_reading(store.footprint.units());
-    core.stores.pending.push(store);
+    core.copies.begin_reading(footprint.units());
+    core.stores.pending.push(Store {
+        warp: core.warp,
+        lane: lane as u32,
+        pc: request.pc,
+        index: request.index,
+        group,
+        global: footprint.global(),
+        footprint,
+        data: None,
+        reduction,
+    });
     Ok(())
 }
 
@@ -69,45 +79,55 @@ fn reduction_of(op: &str, map: &TensorMap) -> Option<(AtomicOp, u32)> {
     typed_reduction(op, ty)
 }
 
-/// Finishes the stores of the lanes in `mask`. The last `pending` groups stay unfinished. A store that has read shared memory has
-/// also written global memory here.
-pub fn wait(core: &mut Core<'_>, pending: u32, mask: u32) -> Result<(), Stop> {
+/// Waits for the stores of the lanes in `mask`. The last `pending` groups stay unfinished.
+///
+/// With `reads`, the wait is only until the stores have read shared memory, and otherwise until they have written global memory.
+pub fn wait(core: &mut Core<'_>, (pending, reads): (u32, bool), mask: u32) {
     let mut stores = std::mem::take(&mut core.stores.pending);
-    let finishes = |store: &Store| {
+    let is_waited_for = |core: &Core<'_>, store: &Store| {
         let is_ours = store.warp == core.warp && mask >> store.lane & 1 != 0;
         is_ours && store.group < core.stores.committed(store).saturating_sub(pending)
     };
-    let finished: Vec<_> = stores.extract_if(.., |store| finishes(store)).collect();
+    for store in &mut stores {
+        if is_waited_for(core, store) {
+            read(core, store, true);
+        }
+    }
+    let finished: Vec<_> = stores.extract_if(.., |store| !reads && is_waited_for(core, store)).collect();
     core.stores.pending = stores;
-    finished.iter().try_for_each(|store| finish(core, store, true))
+    finished.iter().for_each(|store| write(core, store));
 }
 
-/// Finishes the stores that the running block has left. It has this many warps, which should have waited for the stores.
-pub fn end_block(core: &mut Core<'_>, warps: u32) -> Result<(), Stop> {
+/// Finishes the stores that the running block has left. It has this many warps, which should have waited until the stores had read.
+pub fn end_block(core: &mut Core<'_>, warps: u32) {
     let own = core.first_warp..core.first_warp + warps;
     let stores: Vec<_> = core.stores.pending.extract_if(.., |store| own.contains(&store.warp)).collect();
-    for store in &stores {
+    for mut store in stores {
         core.warp = store.warp;
-        let defect = Defect::UnwaitedStore { committed: store.group < core.stores.committed(store) };
-        core.check(|watch, warp| watch.report(defect, store.pc, warp, store.lane as usize));
-        finish(core, store, false)?;
+        if store.data.is_none() {
+            let defect = Defect::UnwaitedStore { committed: store.group < core.stores.committed(&store) };
+            core.check(|watch, warp| watch.report(defect, store.pc, warp, store.lane as usize));
+            read(core, &mut store, false);
+        }
+        write(core, &store);
     }
-    Ok(())
 }
 
-/// Reads shared memory and writes global memory. To the other threads, the thread that waits does both, if one `waits`.
-fn finish(core: &mut Core<'_>, store: &Store, waits: bool) -> Result<(), Stop> {
-    let Store { lane, pc, index, ref footprint, reduction, .. } = *store;
-    let lane = lane as usize;
+/// Reads shared memory, if the store has not done so yet. To the other threads, the thread that waits does, if one `waits`.
+fn read(core: &mut Core<'_>, store: &mut Store, waits: bool) {
+    let Store { lane, pc, index, ref footprint, ref mut data, .. } = *store;
+    if data.is_some() {
+        return;
+    }
     core.copies.end_reading(footprint.units());
-    let machine = core.machine;
-    let op = if reduction.is_some() { AccessOp::Atomic } else { AccessOp::Store };
+    let bytes = data.insert(Vec::new());
     for row in footprint.rows().iter().filter(|row| !row.inside.is_empty()) {
-        let mut bytes = vec![0; row.bytes as usize];
+        let first = bytes.len();
+        bytes.resize(first + row.bytes as usize, 0);
         for at in row.units() {
             let place = footprint.place(at) as usize / 4;
             let words: &[u8] = bytemuck::cast_slice(&core.shared[place..][..UNIT as usize / 4]);
-            bytes[(at - row.offset) as usize..][..UNIT as usize].copy_from_slice(words);
+            bytes[first + (at - row.offset) as usize..][..UNIT as usize].copy_from_slice(words);
             let addresses = [place as u64 * 4; LANES];
             // The async proxy has read these bytes by now, as far as the lane can know.
             if waits {
@@ -115,6 +135,17 @@ fn finish(core: &mut Core<'_>, store: &Store, waits: bool) -> Result<(), Stop> {
                 core.watch_shared_load(&unit, Pattern::Other, Semantics::default());
             }
         }
+    }
+}
+
+/// Writes global memory. To the other threads, the store's own thread does.
+fn write(core: &mut Core<'_>, store: &Store) {
+    let Store { lane, pc, index, ref footprint, ref data, reduction, .. } = *store;
+    let (lane, mut data) = (lane as usize, data.as_deref().unwrap_or_default());
+    let machine = core.machine;
+    let op = if reduction.is_some() { AccessOp::Atomic } else { AccessOp::Store };
+    for row in footprint.rows().iter().filter(|row| !row.inside.is_empty()) {
+        let bytes = data.split_off(..row.bytes as usize).unwrap_or_default();
         let mut hint = core.atomic_hint;
         let Some(region) = machine.region(&mut hint, row.address, 1) else { continue };
         // The last 16 bytes of a row are written whole, as on an H200, though some may be past the tensor's last element.
@@ -146,5 +177,4 @@ fn finish(core: &mut Core<'_>, store: &Store, waits: bool) -> Result<(), Stop> {
             }
         }
     }
-    Ok(())
 }

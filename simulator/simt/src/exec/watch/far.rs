@@ -36,6 +36,10 @@ impl Far {
         self.0.as_deref().map_or(&[], Vec::as_slice)
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// Learns what the other one knows.
     #[inline]
     pub fn join(&mut self, other: &Self) {

@@ -99,6 +99,7 @@ impl Entry {
     fn key(&self) -> Key {
         let Self { site, defect, .. } = *self;
         let (kind, other) = match defect {
+            Defect::Race { other, missing: Some(MissingOrder::FormalAcquire), .. } => (Kind::FormalRace, other.pc),
             Defect::Race { other, .. } if other.block != site.block => (Kind::RaceOfBlocks, other.pc),
             Defect::Race { same_warp: false, other, .. } => (Kind::Race, other.pc),
             Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),
@@ -127,6 +128,7 @@ impl Entry {
 enum Kind {
     Race,
     RaceOfBlocks,
+    FormalRace,
     RaceInWarp,
     OutsideArray,
     Uninitialized,
@@ -213,10 +215,15 @@ impl Found {
         self.followed = self.followed.take().or(other.followed);
     }
 
-    /// All defects in program order. Where two instructions race between warps, a race of the same two inside a warp is dropped.
+    /// All defects in program order. Of two kinds of race between the same two instructions, only the worse one is kept.
     pub fn into_entries(self) -> Vec<Entry> {
+        let worse = |kind: Kind| match kind {
+            Kind::RaceInWarp => Some(Kind::Race),
+            Kind::FormalRace => Some(Kind::RaceOfBlocks),
+            _ => None,
+        };
         let is_said =
-            |(first, second, kind): &Key| *kind == Kind::RaceInWarp && self.entries.contains_key(&(*first, *second, Kind::Race));
+            |(first, second, kind): &Key| worse(*kind).is_some_and(|worse| self.entries.contains_key(&(*first, *second, worse)));
         let mut entries: Vec<_> = self.entries.iter().filter(|(key, _)| !is_said(key)).collect();
         entries.sort_by_key(|(key, _)| **key);
         entries.into_iter().map(|(_, entry)| *entry).collect()

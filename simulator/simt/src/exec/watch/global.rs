@@ -3,6 +3,7 @@
 use super::far::Flags;
 use super::found::{Defect, Site};
 use super::global_shadow::{Sight, Visit};
+use super::knowledge::Seen;
 use super::mark::Strength;
 use super::watcher::Watch;
 use crate::counters::Touched;
@@ -12,6 +13,9 @@ use crate::footprint::Accesses;
 use alu::registers::LANES;
 use ptx::finding::{Access, AccessOp, MissingOrder, Space};
 use ptx::program::Semantics;
+
+/// Bytes of a line of a GPU's L1.
+const L1_LINE: u64 = 128;
 
 impl Core<'_> {
     /// Notes a load from global memory.
@@ -27,6 +31,7 @@ impl Core<'_> {
         if self.own.traces {
             self.keep_touched(request);
         }
+        self.watch_in_flight(request, semantics.strong);
         let bytes = u64::from(request.bytes);
         let first = request.first_lane();
         // The whole request at once if its bytes are contiguous, otherwise lane by lane.
@@ -83,6 +88,11 @@ impl Core<'_> {
         let thread = (self.warp - self.first_warp) * LANES as u32 + first as u32;
         let strength = (Strength::of(request.op, semantics), semantics.in_block);
         let visit = Visit::new(watch.block_of(self.warp), thread, request.pc, strength, watch.order.now(self.warp));
+        let is_fresh = strength.0 == Strength::Plain && watch.order.has_met(self.warp) && {
+            let (start, end) = (offset / L1_LINE * L1_LINE, (offset + bytes).next_multiple_of(L1_LINE).min(region.buffer.bytes()));
+            let mut line = shadow.places(&machine.regions, self.check_hint, start, end - start).iter();
+            line.all(|place| place.is_fresh(visit, &watch.order))
+        };
         let per_lane = (request.bytes >> shadow.shift).max(1) as usize;
         for (position, place) in shadow.places(&machine.regions, self.check_hint, offset, bytes).iter().enumerate() {
             let lane = (position / per_lane) as u32;
@@ -90,7 +100,7 @@ impl Core<'_> {
             let visit = visit.further(lane);
             if let Some(other) = place.read(visit, Sight { order: &watch.order, flags }) {
                 let own = address + u64::from(lane) * u64::from(request.bytes);
-                watch.global_race(request.access(Space::Global, own), visit, (other, AccessOp::Store), flags);
+                watch.global_race(request.access(Space::Global, own), (visit, is_fresh), (other, AccessOp::Store), flags);
             }
         }
     }
@@ -157,7 +167,7 @@ impl Core<'_> {
         let result = store();
         let reader = places.iter().fold(None, |reader, place| reader.or(conflicting(place.end_write(visit))));
         if let Some((other, op)) = writer.zip(Some(AccessOp::Store)).or(reader.zip(Some(AccessOp::Load))) {
-            watch.global_race(request.access(Space::Global, address), visit, (other, op), flags);
+            watch.global_race(request.access(Space::Global, address), (visit, false), (other, op), flags);
         }
         if is_flag && atomic {
             watch.order.read(self.warp, (address, bytes), semantics, flags);
@@ -167,22 +177,43 @@ impl Core<'_> {
 }
 
 impl Watch {
+    /// Reports a race. `is_fresh` says that the later access, a load, finds no old value in L1.
     #[cold]
-    fn global_race(&mut self, access: Access, visit: Visit, (other, other_op): (Visit, AccessOp), flags: Option<&Flags>) {
+    fn global_race(
+        &mut self,
+        access: Access,
+        (visit, is_fresh): (Visit, bool),
+        (other, other_op): (Visit, AccessOp),
+        flags: Option<&Flags>,
+    ) {
         let other_op = if other.is_atomic() { AccessOp::Atomic } else { other_op };
         let site = |visit: Visit| Site { block: visit.block(), thread: visit.thread(), pc: visit.pc() };
-        let missing = (other.block() != visit.block()).then(|| self.missing_order(visit, other, flags)).flatten();
+        let how = (access.op != AccessOp::Load, is_fresh);
+        let missing = (other.block() != visit.block()).then(|| self.missing_order((visit, how), other, flags)).flatten();
         self.found
             .add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp: false, volatile: false, missing });
     }
 
     /// Returns the synchronization missing between an access and another block's earlier one. `None` if the program tries none.
-    fn missing_order(&self, visit: Visit, other: Visit, flags: Option<&Flags>) -> Option<MissingOrder> {
+    fn missing_order(
+        &self,
+        (visit, (writes, is_fresh)): (Visit, (bool, bool)),
+        other: Visit,
+        flags: Option<&Flags>,
+    ) -> Option<MissingOrder> {
         if visit.both_are_strong(other) {
             return Some(MissingOrder::Scope);
         }
+        // Writes and strong loads go to L2. A plain load does so after a barrier, if nothing has brought the line to L1 before.
+        match other.seen(visit, &self.order) {
+            Some(Seen::BeforeBarrier | Seen::BeforeBranch) if writes || visit.is_strong_to(other) => {
+                return Some(MissingOrder::FormalAcquire);
+            }
+            Some(Seen::BeforeBarrier) if is_fresh => return Some(MissingOrder::FormalAcquire),
+            Some(_) => return Some(MissingOrder::Acquire),
+            None => {}
+        }
         match flags {
-            Some(_) if other.is_seen(visit, &self.order) => Some(MissingOrder::Acquire),
             Some(flags) if other.is_published(flags) => Some(MissingOrder::Flag),
             Some(_) => Some(MissingOrder::Release),
             None => self.has_fences.then_some(MissingOrder::Release),

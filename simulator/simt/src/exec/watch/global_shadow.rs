@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 use bytemuck::Zeroable;
 
 use super::far::{FarWarp, Flags};
+use super::knowledge::Seen;
 use super::mark::{Mark, Strength};
 use super::order::Order;
 use crate::exec::clusters::Clusters;
@@ -116,6 +117,11 @@ impl Visit {
         self.strength(self.block()) == Strength::Atomic
     }
 
+    /// Returns true if it is strong to the threads of another block.
+    pub fn is_strong_to(self, other: Visit) -> bool {
+        self.strength(other.block()) != Strength::Plain
+    }
+
     /// Returns true if both are strong to their own blocks.
     pub fn both_are_strong(self, other: Visit) -> bool {
         self.strength(self.block()).min(other.strength(other.block())) != Strength::Plain
@@ -153,8 +159,8 @@ impl Visit {
         (self.block() == later.block() && is_near()) || flags.is_some_and(is_told)
     }
 
-    /// Returns true if a flag told `later`'s warp of this access. No fence followed the read of the flag.
-    pub fn is_seen(self, later: Visit, order: &Order) -> bool {
+    /// Returns how `later`'s warp saw a flag that tells of this. No fence followed the read of the flag.
+    pub fn seen(self, later: Visit, order: &Order) -> Option<Seen> {
         order.has_seen(self.warp(), self.clock(), later.thread() / LANES)
     }
 
@@ -233,6 +239,18 @@ impl Place {
             Some(_) => Some(noted | MANY),
         };
         let _ = self.reader.fetch_update(SeqCst, SeqCst, next);
+    }
+
+    /// Returns true if the place cannot be in a block's L1.
+    ///
+    /// Nobody has read it, or only threads of the block after their last barrier. Then L1 has no older value than the barrier.
+    pub fn is_fresh(&self, visit: Visit, order: &Order) -> bool {
+        let Some(reader) = Visit::of(self.reader.load(SeqCst)) else { return true };
+        let (own, later) = (order.first_warp + reader.thread() / LANES, visit.thread() / LANES);
+        let mark = Mark::new(0, own, reader.thread() % LANES, reader.clock(), Strength::Plain);
+        reader.block() == visit.block()
+            && reader.clock() != LAST_CLOCK
+            && (reader.is_alike(visit) || own != order.first_warp + later && !order.is_behind(mark, order.first_warp + later, 0))
     }
 
     /// Starts a write, and returns the previous writer. Other blocks wait until the write [ends](Self::end_write), so that what is

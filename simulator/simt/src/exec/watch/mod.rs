@@ -2,6 +2,7 @@
 //!
 //! - [`clock`]: vector clocks.
 //! - [`far`]: what a warp knows of other blocks, and the flags with which blocks tell each other.
+//! - [`knowledge`]: the knowledge that a warp hands on to others.
 //! - [`mark`]: the last access to a place.
 //! - [`order`]: the happens-before order of a block's accesses.
 //! - [`shared`]: the shadow of a block's shared memory.
@@ -21,6 +22,7 @@ pub mod far;
 pub mod found;
 mod global;
 pub mod global_shadow;
+mod knowledge;
 pub mod lane_waits;
 mod mark;
 mod order;

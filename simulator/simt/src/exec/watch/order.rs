@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 
 use super::clock::VClock;
 use super::far::{Far, FarWarp, Flags, LastRelease, shared_address, words};
+use super::knowledge::{Clock, Known, Seen};
 use super::mark::Mark;
-use ptx::program::Semantics;
+use ptx::program::{Action, Inst, MbarrierOp, Program, Semantics};
 
 /// A barrier of a block: its number, and the rank of the block in its cluster.
 pub type BarrierOf = (u32, u32);
@@ -32,38 +33,8 @@ pub struct Order {
     in_memory: BTreeMap<u32, Clock>,
     /// The clock that was released at a word.
     released: BTreeMap<u64, Clock>,
-}
-
-/// Everything that happened before now, in the cluster and elsewhere.
-#[derive(Clone, Debug, Default)]
-struct Known {
-    near: VClock,
-    far: Far,
-}
-
-/// The knowledge that a warp hands on. It does so when it synchronizes with another warp.
-#[derive(Clone, Debug, Default)]
-struct Clock {
-    known: Known,
-    /// The effects of its fences and strong reads; `None` for none, as in most programs.
-    fences: Option<Box<Fences>>,
-}
-
-/// The effects of fences and strong reads.
-///
-/// A fence acts with the accesses on either side of it, and those may be another thread's: a thread that stores a value, a fence, a barrier, and
-/// a flag that another thread sets after the barrier is the usual way to publish what a whole block computed. So this is handed on, too.
-/// (PTX ISA 8.5, section 8.9.4: a barrier synchronizes, and so does one `fence.sc` with the next.)
-#[derive(Clone, Debug, Default)]
-struct Fences {
-    /// The knowledge at the last fence, which a strong write tells the block.
-    fenced: Known,
-    /// The knowledge at the last fence with a scope of more than the block, which a strong write tells other blocks.
-    fenced_far: Known,
-    /// The knowledge from strong reads, which takes effect at the next fence.
-    seen: Known,
-    /// Their knowledge of other blocks, which takes effect at the next fence with a scope of more than the block.
-    seen_far: Far,
+    /// The instructions that initialize a barrier in shared memory.
+    inits: Vec<u32>,
 }
 
 /// The clocks of one warp.
@@ -73,35 +44,19 @@ struct WarpClock {
     clock: Clock,
     /// Synchronizations of some of the lanes since the last one of all lanes: the lanes, and the time.
     lanes: Vec<(u32, u32)>,
+    /// The lanes and the time of each `fence.mbarrier_init`.
+    init_fences: Vec<(u32, u32)>,
     /// The last knowledge that it told other blocks.
     told: LastRelease,
 }
 
-impl Known {
-    fn join(&mut self, other: &Self) {
-        self.near.join(&other.near);
-        self.far.join(&other.far);
-    }
-}
-
-impl Clock {
-    fn join(&mut self, other: &Self) {
-        self.known.join(&other.known);
-        self.join_fences(other);
-    }
-
-    #[inline]
-    fn join_fences(&mut self, other: &Self) {
-        let Some(others) = &other.fences else { return };
-        let own = self.fences.get_or_insert_default();
-        own.fenced.join(&others.fenced);
-        own.fenced_far.join(&others.fenced_far);
-        own.seen.join(&others.seen);
-        own.seen_far.join(&others.seen_far);
-    }
-}
-
 impl Order {
+    pub fn new(program: &Program) -> Self {
+        let is_init = |inst: &Inst| matches!(inst.action, Action::Mbarrier(index) if matches!(program.mbarriers[index as usize].op, MbarrierOp::Init { .. }));
+        let inits = (0..).zip(&program.code).filter(|(_, inst)| is_init(inst)).map(|(pc, _)| pc).collect();
+        Self { inits, ..Self::default() }
+    }
+
     /// Starts a cluster of this many blocks.
     pub fn start(&mut self, warps: usize, blocks: usize) {
         self.warps.resize_with(warps, WarpClock::default);
@@ -129,8 +84,21 @@ impl Order {
             return true;
         }
         let both = 1 << earlier.lane() | 1 << lane;
-        earlier.warp() == warp
-            && (earlier.lane() == lane || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when))
+        let is_own = earlier.warp() == warp
+            && (earlier.lane() == lane || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when));
+        is_own || self.is_released_init(earlier, &own.clock.known)
+    }
+
+    /// Returns true if an access initialized a barrier that a fence released.
+    ///
+    /// PTX ISA 9.0, "membar / fence": `fence.mbarrier_init.release.cluster` applies only to the earlier `mbarrier.init` of the thread that
+    /// executes it. A relaxed arrival at the barrier of the cluster and the wait there do the rest.
+    fn is_released_init(&self, access: Mark, known: &Known) -> bool {
+        let last = known.inits.at(access.warp());
+        let releases = |(lanes, time): &(u32, u32)| lanes >> access.lane() & 1 != 0 && (access.clock()..=last).contains(time);
+        access.clock() <= last
+            && self.inits.contains(&access.pc())
+            && self.warps[access.warp() as usize].init_fences.iter().any(releases)
     }
 
     /// Returns true if `earlier` reached this time before `warp`'s next access. Only what other blocks told `warp` counts.
@@ -138,9 +106,14 @@ impl Order {
         self.warps[warp as usize].clock.known.far.knows(earlier, time)
     }
 
-    /// Returns true if a warp saw a flag that tells this. It has executed no fence since then.
-    pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> bool {
-        self.warps[warp as usize].clock.fences.as_ref().is_some_and(|fences| fences.seen_far.knows(earlier, time))
+    /// Returns how a warp saw a flag that tells this. It has executed no fence since then.
+    pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> Option<Seen> {
+        self.warps[warp as usize].clock.fences.as_ref()?.has_seen(earlier, time)
+    }
+
+    /// Returns true if a barrier told a warp of flags. The warp has executed no fence since then.
+    pub fn has_met(&self, warp: u32) -> bool {
+        self.warps[warp as usize].clock.fences.as_ref().is_some_and(|fences| !fences.met_far.is_empty())
     }
 
     /// Returns the knowledge of the warp, with its own accesses so far. Its later accesses are not part of it.
@@ -169,7 +142,8 @@ impl Order {
 
     /// Notes that a warp arrives at a barrier of the block. It may wait there or not.
     pub fn arrive(&mut self, warp: u32, barrier: BarrierOf) {
-        let released = self.hand_over(warp);
+        let mut released = self.hand_over(warp);
+        released.end_reads();
         self.barriers.entry(barrier).or_default().join(&released);
     }
 
@@ -235,6 +209,7 @@ impl Order {
     /// Synchronizes lanes of a warp; `live` are all lanes that have not ended.
     pub fn synchronize_lanes(&mut self, warp: u32, members: u32, live: u32) {
         let own = &mut self.warps[warp as usize];
+        own.clock.end_reads();
         if members & live == live {
             own.clock.known.near.advance(warp, own.now);
             own.lanes.clear();
@@ -250,6 +225,14 @@ impl Order {
     pub fn mark_fence(&mut self, warp: u32) -> (u32, VClock) {
         let time = self.now(warp);
         (time, self.release(warp).near)
+    }
+
+    /// Notes that lanes of a warp execute `fence.mbarrier_init`.
+    pub fn fence_inits(&mut self, warp: u32, lanes: u32) {
+        let own = &mut self.warps[warp as usize];
+        own.init_fences.push((lanes, own.now));
+        own.clock.fences.get_or_insert_default().fenced.inits.advance(warp, own.now);
+        own.now += 1;
     }
 
     /// Notes a fence, whose scope may be the block only.
@@ -277,15 +260,23 @@ impl Order {
         if let Some(flags) = flags {
             let acquires = semantics.acquires && !semantics.in_block;
             let Clock { known, fences } = &mut own.clock;
-            let learned = if acquires { &mut known.far } else { &mut fences.get_or_insert_default().seen_far };
-            learned.join(&flags.read(bytes));
+            let told = flags.read(bytes);
+            if acquires {
+                known.far.join(&told);
+            } else {
+                let fences = fences.get_or_insert_default();
+                fences.seen_far.join(&told);
+                if semantics.guards {
+                    fences.ended_far.join(&told);
+                }
+            }
         }
     }
 
     /// Notes a strong write by a warp, before the value is written. It may be the writing half of an atomic operation.
     pub fn write(&mut self, (block, warp): FarWarp, bytes: (u64, u64), semantics: Semantics, flags: Option<&Flags>) {
         let told = self.tell(warp, semantics.releases);
-        if told.known.near.is_empty() {
+        if told.known.near.is_empty() && told.known.inits.is_empty() {
             return;
         }
         if let Some(flags) = flags.filter(|_| !semantics.in_block) {
@@ -308,8 +299,10 @@ impl WarpClock {
         self.now = 1;
         self.clock.known.near.clear();
         self.clock.known.far = Far::default();
+        self.clock.known.inits.clear();
         self.clock.fences = None;
         self.lanes.clear();
+        self.init_fences.clear();
         self.told = LastRelease::default();
     }
 
@@ -327,8 +320,15 @@ mod tests {
     use super::super::mark::Strength;
     use super::*;
 
-    const RELAXED: Semantics =
-        Semantics { strong: true, acquires: false, releases: false, volatile: false, seeds_swap: false, in_block: false };
+    const RELAXED: Semantics = Semantics {
+        strong: true,
+        acquires: false,
+        releases: false,
+        volatile: false,
+        seeds_swap: false,
+        guards: false,
+        in_block: false,
+    };
     const ACQUIRE: Semantics = Semantics { acquires: true, ..RELAXED };
     const RELEASE: Semantics = Semantics { releases: true, ..RELAXED };
 

@@ -54,7 +54,7 @@ impl Watch {
         let clusters = machine.clusters;
         let only_full_barriers = has_only_full_barriers(program) && !program.has_fences && clusters.blocks == 1;
         Self {
-            order: Order::default(),
+            order: Order::new(program),
             shared: Shadow::new(clusters.bytes(), program.narrowest_access(Space::Shared), only_full_barriers),
             proxy: Proxy::new(machine),
             found: Found::default(),

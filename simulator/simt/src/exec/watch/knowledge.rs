@@ -1,0 +1,99 @@
+//! The knowledge that warps hand on: what happened before now, and what takes effect with the next fence.
+
+use super::clock::VClock;
+use super::far::{Far, FarWarp};
+
+/// Everything that happened before now, in the cluster and elsewhere.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    pub near: VClock,
+    pub far: Far,
+    /// The time of each warp's last `fence.mbarrier_init`. The barriers that its threads initialized before are known, but nothing else is.
+    pub inits: VClock,
+}
+
+/// The knowledge that a warp hands on. It does so when it synchronizes with another warp.
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    pub known: Known,
+    /// The effects of its fences and strong reads; `None` for none, as in most programs.
+    pub fences: Option<Box<Fences>>,
+}
+
+/// The effects of fences and strong reads.
+///
+/// A fence acts with the accesses on either side of it, and those may be another thread's: a thread that stores a value, a fence, a barrier, and
+/// a flag that another thread sets after the barrier is the usual way to publish what a whole block computed. So this is handed on, too.
+/// (PTX ISA 8.5, section 8.9.4: a barrier synchronizes, and so does one `fence.sc` with the next.)
+#[derive(Clone, Debug, Default)]
+pub struct Fences {
+    /// The knowledge at the last fence, which a strong write tells the block.
+    pub fenced: Known,
+    /// The knowledge at the last fence with a scope of more than the block, which a strong write tells other blocks.
+    pub fenced_far: Known,
+    /// The knowledge from strong reads, which takes effect at the next fence.
+    pub seen: Known,
+    /// Their knowledge of other blocks, which takes effect at the next fence with a scope of more than the block.
+    pub seen_far: Far,
+    /// The part of it from reads that were over before whatever follows: a branch depends on their value, or a barrier came after them.
+    pub ended_far: Far,
+    /// The part of it from reads that a barrier came after.
+    pub met_far: Far,
+}
+
+/// The end of the read of a flag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Nothing did, as far as is known.
+    Unordered,
+    /// A branch that depends on the value.
+    BeforeBranch,
+    /// A barrier of the block, or of lanes.
+    BeforeBarrier,
+}
+
+impl Known {
+    pub fn join(&mut self, other: &Self) {
+        self.near.join(&other.near);
+        self.far.join(&other.far);
+        self.inits.join(&other.inits);
+    }
+}
+
+impl Clock {
+    pub fn join(&mut self, other: &Self) {
+        self.known.join(&other.known);
+        self.join_fences(other);
+    }
+
+    #[inline]
+    pub fn join_fences(&mut self, other: &Self) {
+        let Some(others) = &other.fences else { return };
+        let own = self.fences.get_or_insert_default();
+        own.fenced.join(&others.fenced);
+        own.fenced_far.join(&others.fenced_far);
+        own.seen.join(&others.seen);
+        own.seen_far.join(&others.seen_far);
+        own.ended_far.join(&others.ended_far);
+        own.met_far.join(&others.met_far);
+    }
+
+    /// Notes that a barrier ends the strong reads so far.
+    pub fn end_reads(&mut self) {
+        if let Some(fences) = &mut self.fences {
+            fences.ended_far.join(&fences.seen_far);
+            fences.met_far.join(&fences.seen_far);
+        }
+    }
+}
+
+impl Fences {
+    pub fn has_seen(&self, earlier: FarWarp, time: u32) -> Option<Seen> {
+        let knows = |far: &Far| far.knows(earlier, time);
+        knows(&self.seen_far).then(|| match (knows(&self.met_far), knows(&self.ended_far)) {
+            (true, _) => Seen::BeforeBarrier,
+            (false, true) => Seen::BeforeBranch,
+            (false, false) => Seen::Unordered,
+        })
+    }
+}
