@@ -258,7 +258,7 @@ pub fn launch(
         global_shadow: options
             .checks
             .then(|| {
-                GlobalShadow::new(program, clusters, (config.grid.volume(), config.block.volume().div_ceil(32)), regions.len())
+                GlobalShadow::new(program, clusters, (config.grid.volume(), config.block.volume()), regions.len())
             })
             .flatten(),
         footprint: (options.checks && options.footprint).then(|| Footprint::new(regions.len())),
