@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::suite::Suite;
 
 /// The orders of warps in which each test runs. What the first finds is what a user of the driver sees.
-pub const ORDERS: [&str; 5] = ["ascending", "descending", "1", "2", "3"];
+pub const ORDERS: [&str; 3] = ["ascending", "descending", "1"];
 
 /// The kinds of defect that each test has, or is said to have.
 pub type Kinds = BTreeMap<String, BTreeSet<String>>;
@@ -37,15 +37,15 @@ pub struct Sanitizer {
     pub found: BTreeMap<String, Kinds>,
 }
 
-/// How often a kind of defect is there and found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+/// What became of a kind of defect in a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Judged {
     /// It is there and found.
-    pub found: usize,
+    Found,
     /// It is there and missed.
-    pub missed: usize,
+    Missed,
     /// It is found and not there.
-    pub spurious: usize,
+    False,
 }
 
 impl Found {
@@ -86,24 +86,22 @@ fn labels(test: &str) -> BTreeSet<&str> {
     label.split('+').filter(|kind| *kind != "none").collect()
 }
 
-/// Counts by kind. The labels are those that `relabeled` corrects if `as_read`.
-pub fn counts(suite: &Suite, found: &Kinds, as_read: bool) -> BTreeMap<String, Counts> {
-    let name = |test: &'_ str| test.rsplit_once(':').map(|(name, _)| name.to_owned());
-    let corrected: BTreeMap<_, &String> =
-        suite.relabeled.values().flatten().filter(|_| as_read).map(|test| (name(test), test)).collect();
-    let mut counts: BTreeMap<String, Counts> = BTreeMap::new();
-    for (test, found) in found {
-        let labels = labels(corrected.get(&name(test)).copied().unwrap_or(test));
-        for kind in found.iter().map(String::as_str).chain(labels.iter().copied()).collect::<BTreeSet<_>>() {
-            let counts = counts.entry(kind.to_owned()).or_default();
-            match (labels.contains(kind), found.contains(kind)) {
-                (true, true) => counts.found += 1,
-                (true, false) => counts.missed += 1,
-                (false, _) => counts.spurious += 1,
-            }
-        }
-    }
-    counts
+/// Compares what was found with the labels. Those are the ones that `relabeled` corrects if `as_read`. Returns the test, the kind of defect, and
+/// what became of it.
+pub fn judged<'f>(suite: &Suite, found: &'f Kinds, as_read: bool) -> Vec<(&'f str, String, Judged)> {
+    let corrections: Vec<&String> = suite.relabeled.values().flatten().filter(|_| as_read).collect();
+    let of_test = |(test, found): (&'f String, &BTreeSet<String>)| {
+        let name = test.split(':').next();
+        let labels = labels(corrections.iter().find(|corrected| corrected.split(':').next() == name).copied().unwrap_or(test));
+        let kinds: BTreeSet<&str> = found.iter().map(String::as_str).chain(labels.iter().copied()).collect();
+        let judge = |kind: &str| match (labels.contains(kind), found.contains(kind)) {
+            (true, true) => Judged::Found,
+            (true, false) => Judged::Missed,
+            (false, _) => Judged::False,
+        };
+        kinds.into_iter().map(|kind| (test.as_str(), kind.to_owned(), judge(kind))).collect::<Vec<_>>()
+    };
+    found.iter().flat_map(of_test).collect()
 }
 
 #[cfg(test)]
@@ -126,10 +124,13 @@ mod tests {
             ("d:none", &[]),
             ("e:none", &["trap"]),
         ]);
-        let counted = |as_read| counts(&suite, &found, as_read).into_iter().collect::<Vec<_>>();
-        let of = |kind: &str, found, missed, spurious| (kind.to_owned(), Counts { found, missed, spurious });
-        assert_eq!(counted(false), [of("memory", 0, 1, 0), of("race", 2, 0, 1), of("trap", 0, 0, 1)]);
-        assert_eq!(counted(true), [of("memory", 0, 1, 0), of("race", 3, 0, 0), of("trap", 0, 0, 1)]);
+        let wrong = |as_read| {
+            let judged = judged(&suite, &found, as_read).into_iter().filter(|(.., judged)| *judged != Judged::Found);
+            judged.map(|(test, kind, judged)| format!("{test} {kind} {judged:?}")).collect::<Vec<_>>()
+        };
+        assert_eq!(judged(&suite, &found, false).len(), 5);
+        assert_eq!(wrong(false), ["a:memory+race memory Missed", "c:none race False", "e:none trap False"]);
+        assert_eq!(wrong(true), ["a:memory+race memory Missed", "e:none trap False"]);
     }
 
     #[test]

@@ -79,8 +79,10 @@ impl Arguments {
             let folder = work.join(folder);
             if suite.labeled {
                 let found = self.find(&name, &suite, &folder, &driver).with_context(|| name.clone())?;
-                for (kind, counts) in labels::counts(&suite, &found.in_any_order(), true) {
-                    println!("{name} {kind}: {counts:?}");
+                for (test, kind, judged) in labels::judged(&suite, &found.in_any_order(), true) {
+                    if judged != labels::Judged::Found {
+                        println!("{name} {test}: {kind}: {judged:?}");
+                    }
                 }
                 self.save(&name, &found)?;
                 continue;

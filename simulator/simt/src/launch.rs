@@ -257,9 +257,7 @@ pub fn launch(
         memory,
         global_shadow: options
             .checks
-            .then(|| {
-                GlobalShadow::new(program, clusters, (config.grid.volume(), config.block.volume()), regions.len())
-            })
+            .then(|| GlobalShadow::new(program, clusters, (config.grid.volume(), config.block.volume()), regions.len()))
             .flatten(),
         footprint: (options.checks && options.footprint).then(|| Footprint::new(regions.len())),
         grid_workspace: workspace.as_ref().map_or(0, |workspace| workspace.address),

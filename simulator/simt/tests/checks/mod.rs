@@ -240,11 +240,7 @@ fn threads_that_meet_in_one_place_are_found_unless_something_orders_them() {
         Case { kernel: "bytes_of_blocks", params: &out, expected: &[] },
         Case { kernel: "one_place_same_value", params: &out, expected: &[] },
         Case { kernel: "one_place_own_value", params: &out, expected: &[("race of blocks", &["out[0] = blockIdx.x"])] },
-        Case {
-            kernel: "shift_in_place",
-            params: &one,
-            expected: &[("race of blocks", &["next = data[i + 1]", "data[i] = next"])],
-        },
+        Case { kernel: "shift_in_place", params: &one, expected: &[("race of blocks", &["next = data[i + 1]", "data[i] = next"])] },
         Case { kernel: "shift_out_of_place", params: &in_and_out, expected: &[] },
         Case { kernel: "overwritten_after_barrier", params: &in_and_out, expected: &[] },
         Case {

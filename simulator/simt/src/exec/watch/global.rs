@@ -173,8 +173,7 @@ impl Watch {
         let same_warp = other.warp() == visit.warp();
         let site = |visit: Visit| Site { block: visit.block(), thread: visit.thread(), pc: visit.pc() };
         let missing = (other.block() != visit.block()).then(|| self.missing_order(visit, other, flags)).flatten();
-        self.found
-            .add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp, volatile: false, missing });
+        self.found.add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp, volatile: false, missing });
     }
 
     /// Returns the synchronization missing between an access and another block's earlier one. `None` if the program tries none.

@@ -233,10 +233,10 @@ impl Place {
             None => Some(visit.0),
             // Of what a block reads between two barriers, the first suffices: its warp goes on to the second barrier before a later reader's
             // warp starts, so a writer among those finds it.
-            Some(reader) if reader.block() == visit.block() => {
-                (noted & MANY == 0 && reader.is_behind(visit, sight) && reader.strength(reader.block()) >= visit.strength(visit.block()))
-                    .then_some(visit.0)
-            }
+            Some(reader) if reader.block() == visit.block() => (noted & MANY == 0
+                && reader.is_behind(visit, sight)
+                && reader.strength(reader.block()) >= visit.strength(visit.block()))
+            .then_some(visit.0),
             // A plain reader conflicts with every writer that a strong reader conflicts with.
             Some(reader) if reader.strength(reader.block()) > visit.strength(visit.block()) => Some(visit.0 | MANY),
             Some(_) => Some(noted | MANY),
