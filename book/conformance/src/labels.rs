@@ -10,10 +10,10 @@ use crate::suite::Suite;
 /// The orders of warps in which each test runs. What the first finds is what a user of the driver sees.
 pub const ORDERS: [&str; 3] = ["ascending", "descending", "1"];
 
-/// The kinds of defect that each test has, or is said to have.
+/// Kinds of defect by test.
 pub type Kinds = BTreeMap<String, BTreeSet<String>>;
 
-/// What the driver found in the tests of a suite.
+/// The driver's findings in the tests of a suite.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Found {
     /// The commit of the suite.
@@ -26,7 +26,7 @@ pub struct Found {
     pub more: Kinds,
 }
 
-/// What compute-sanitizer found on a GPU, with all its tools, by suite.
+/// The findings of compute-sanitizer on a GPU, by suite. All its tools ran.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Sanitizer {
     /// Its version.
@@ -37,7 +37,7 @@ pub struct Sanitizer {
     pub found: BTreeMap<String, Kinds>,
 }
 
-/// What became of a kind of defect in a test.
+/// The outcome for a kind of defect in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Judged {
     /// It is there and found.

@@ -11,10 +11,10 @@ use serde::de::DeserializeOwned;
 use crate::root;
 use crate::suites::{escaped, folded};
 
-/// What found something, and what it found in the tests of a suite.
+/// The finders, each with its findings in the tests of a suite.
 type Finders = [(String, Kinds); 3];
 
-/// Draws a table by the labels of the suites and one by the labels as they should be, and lists the labels that differ and what is wrong still.
+/// Draws two tables: by the suites' labels, and by corrected ones. Below them, it lists the corrections, and what the simulator still gets wrong.
 pub fn planted() -> Result<String> {
     let sanitizer: Sanitizer = record("sanitizer")?;
     let mut suites = Vec::new();
@@ -75,7 +75,7 @@ fn cell([found, missed, spurious]: [usize; 3]) -> String {
     format!("{} / {}", percent(found + spurious), percent(found + missed))
 }
 
-/// Lists the labels that were corrected, and what the simulator misses or reports falsely even so.
+/// Lists the corrected labels of a suite. Then it lists what the simulator misses or reports falsely even so.
 fn details((name, suite, finders): &(String, Suite, Finders)) -> String {
     let corrected = suite.relabeled.iter().map(|(why, tests)| format!("- {}: `{}`", escaped(why), tests.join("`, `")));
     let wrong = judged(suite, &finders[1].1, true).into_iter().filter_map(|(test, kind, judged)| match judged {
