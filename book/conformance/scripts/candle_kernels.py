@@ -50,34 +50,9 @@ def test(function):
 
 def ptx(name):
     """The PTX of a module; NVRTC makes it once, because one takes a minute."""
-    kept = SOURCE.parent / "ptx" / f"{name}.ptx"
-    if not kept.exists():
-        kept.parent.mkdir(exist_ok=True)
-        unfinished = kept.with_suffix(f".{os.getpid()}")
-        unfinished.write_bytes(compiled(name))
-        unfinished.rename(kept)
-    return kept.read_bytes()
-
-
-def compiled(name):
-    nvrtc = ctypes.CDLL("libnvrtc.so.12")
-    program = ctypes.c_void_p()
-    source = (SOURCE / f"{name}.cu").read_bytes()
-    names = (ctypes.c_char_p * len(HEADERS))(*(header.encode() for header in HEADERS))
-    texts = (ctypes.c_char_p * len(HEADERS))(*(text.encode() for text in HEADERS.values()))
-    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source, f"{name}.cu".encode(), len(HEADERS), texts, names) == 0
     options = ["--gpu-architecture=compute_80", "--std=c++17", f"-I{os.environ['CUDA_PATH']}/include", f"-I{SOURCE}"]
-    status = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*map(str.encode, options)))
-    size = ctypes.c_size_t()
-    if status != 0:
-        nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
-        log = ctypes.create_string_buffer(size.value)
-        nvrtc.nvrtcGetProgramLog(program, log)
-        raise RuntimeError(log.value.decode())
-    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
-    text = ctypes.create_string_buffer(size.value)
-    nvrtc.nvrtcGetPTX(program, text)
-    return text.value
+    source = (SOURCE / f"{name}.cu").read_text()
+    return cuda.kept(SOURCE.parent / "ptx" / f"{name}.ptx", lambda: cuda.compiled(source, f"{name}.cu", options, HEADERS))
 
 
 def kernels(text):

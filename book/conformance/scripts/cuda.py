@@ -4,6 +4,7 @@ It is what our scripts need of the driver API, and nothing of the driver under t
 """
 
 import ctypes
+import os
 
 import numpy as np
 
@@ -32,6 +33,33 @@ def start():
     call("cuCtxSetCurrent", context)
 
 
+def compiled(source, name, options, headers={}):
+    """The PTX that NVRTC makes of CUDA C. `headers` are the texts of headers that it has not."""
+    nvrtc = ctypes.CDLL("libnvrtc.so.12")
+    program, size = ctypes.c_void_p(), ctypes.c_size_t()
+    names, texts = ((ctypes.c_char_p * len(headers))(*map(str.encode, each)) for each in (headers.keys(), headers.values()))
+    assert nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), name.encode(), len(headers), texts, names) == 0
+    if nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*map(str.encode, options))) != 0:
+        nvrtc.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+        log = ctypes.create_string_buffer(size.value)
+        nvrtc.nvrtcGetProgramLog(program, log)
+        raise RuntimeError(log.value.decode())
+    nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    nvrtc.nvrtcGetPTX(program, text)
+    return text.value
+
+
+def kept(path, make):
+    """The bytes in a file; without the file, they are made and kept there for the next process."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        unfinished.write_bytes(make())
+        unfinished.rename(path)
+    return path.read_bytes()
+
+
 class Module:
     """A loaded module."""
 
@@ -45,32 +73,39 @@ class Module:
         except RuntimeError as error:
             raise RuntimeError(f"{error}; {log.value.decode()}") from None
 
-    def launch(self, name, grid, block, arguments, shared=0):
+    def launch(self, name, grid, block, arguments, shared=0, cooperative=False):
         """Launches a kernel and waits for its end.
 
         A numpy array is copied to the device and, after the kernel, back into the array. A numpy scalar is passed as it is, `None` as a null
-        pointer.
+        pointer, and a list as a structure.
         """
         function = ctypes.c_void_p()
         call("cuModuleGetFunction", ctypes.byref(function), self.handle, name.encode())
         if shared > 48 * 1024:
             call("cuFuncSetAttribute", function, _MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
-        copied, values = [], []
-        for argument in arguments:
+        copied = []
+
+        def passed(argument):
+            if isinstance(argument, list):
+                return b"".join(map(passed, argument))
+            if argument is None:
+                return bytes(8)
             if isinstance(argument, np.ndarray):
                 assert argument.flags.c_contiguous
                 pointer = ctypes.c_uint64()
                 call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(max(argument.nbytes, 1)))
                 call("cuMemcpyHtoD_v2", pointer, ctypes.c_void_p(argument.ctypes.data), ctypes.c_size_t(argument.nbytes))
                 copied.append((argument, pointer))
-                values.append(pointer)
-            elif argument is None:
-                values.append(ctypes.c_uint64(0))
-            else:
-                values.append(ctypes.create_string_buffer(argument.tobytes(), argument.nbytes))
+                return bytes(pointer)
+            return argument.tobytes()
+
+        values = [ctypes.create_string_buffer(each, len(each)) for each in map(passed, arguments)]
         pointers = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
         grid, block = ([*shape, 1, 1][:3] for shape in (grid, block))
-        call("cuLaunchKernel", function, *grid, *block, shared, None, pointers, None)
+        if cooperative:
+            call("cuLaunchCooperativeKernel", function, *grid, *block, shared, None, pointers)
+        else:
+            call("cuLaunchKernel", function, *grid, *block, shared, None, pointers, None)
         call("cuCtxSynchronize")
         for argument, pointer in copied:
             call("cuMemcpyDtoH_v2", ctypes.c_void_p(argument.ctypes.data), pointer, ctypes.c_size_t(argument.nbytes))

@@ -8,9 +8,10 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use conformance::record::Score;
 use conformance::suite::Suite;
-use conformance::{cuda_path, run, source, suite};
+use conformance::{cuda_path, labels, run, source, suite};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
+use serde::Serialize;
 
 /// Tests of a class that share a process at most. Where the driver finds a defect, all of them run again.
 const TOGETHER: usize = 32;
@@ -75,16 +76,56 @@ impl Arguments {
         let variants =
             suites.into_iter().flat_map(|(name, suite)| suite.variants(name).into_iter().map(move |variant| (name, variant)));
         for (folder, (name, suite)) in variants {
-            let score = self.score(&name, &suite, &work.join(folder), &driver).with_context(|| name.clone())?;
+            let folder = work.join(folder);
+            if suite.labeled {
+                let found = self.find(&name, &suite, &folder, &driver).with_context(|| name.clone())?;
+                for (test, kind, judged) in labels::judged(&suite, &found.in_any_order(), true) {
+                    if judged != labels::Judged::Found {
+                        println!("{name} {test}: {kind}: {judged:?}");
+                    }
+                }
+                self.save(&name, &found)?;
+                continue;
+            }
+            let score = self.score(&name, &suite, &folder, &driver).with_context(|| name.clone())?;
             print!("{}", score.in_words());
             all_well &= score.passed_percent >= self.at_least;
-            if let Some(folder) = &self.save {
-                fs::create_dir_all(folder)?;
-                let path = folder.join(format!("{name}.json"));
-                fs::write(&path, serde_json::to_string_pretty(&score)? + "\n").with_context(|| path.display().to_string())?;
-            }
+            self.save(&name, &score)?;
         }
         Ok(if all_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+
+    fn save(&self, name: &str, result: &impl Serialize) -> Result<()> {
+        let Some(folder) = &self.save else { return Ok(()) };
+        fs::create_dir_all(folder)?;
+        let path = folder.join(format!("{name}.json"));
+        fs::write(&path, serde_json::to_string_pretty(result)? + "\n").with_context(|| path.display().to_string())
+    }
+
+    /// Runs the tests of a labeled suite, each in every order.
+    fn find(&self, name: &str, suite: &Suite, folder: &Path, driver: &Path) -> Result<labels::Found> {
+        let environment = environment(suite, driver, folder)?;
+        let tests = source::build(suite, folder, self.source.as_deref(), &environment)?.tests;
+        let is_wanted = |test: &&source::Test| self.only.as_ref().is_none_or(|only| test.name.contains(only.as_str()));
+        let tests: Vec<&source::Test> = tests.iter().filter(is_wanted).collect();
+        let bar = self.bar(name, tests.len())?;
+        let of_test = |test: &&source::Test| -> Result<_> {
+            let kinds = labels::ORDERS.map(|order| run::kinds(suite, test, &environment, order));
+            bar.inc(1);
+            Ok((test.name.clone(), kinds.into_iter().collect::<Result<_>>()?))
+        };
+        let found: Result<_> = self.pool()?.install(|| tests.par_iter().with_max_len(1).map(of_test).collect());
+        bar.finish_and_clear();
+        Ok(labels::Found::new(suite, found?))
+    }
+
+    fn pool(&self) -> Result<rayon::ThreadPool> {
+        Ok(rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build()?)
+    }
+
+    fn bar(&self, name: &str, tests: usize) -> Result<ProgressBar> {
+        let style = ProgressStyle::with_template("{msg} {pos}/{len} {wide_bar} {eta}")?;
+        Ok(ProgressBar::new(tests as u64).with_style(style).with_message(name.to_owned()))
     }
 
     fn score(&self, name: &str, suite: &Suite, folder: &Path, driver: &Path) -> Result<Score> {
@@ -100,9 +141,7 @@ impl Arguments {
         };
         // Those that the list names would spoil the others' run.
         let (alone, rest): (Vec<_>, Vec<_>) = tests.iter().copied().partition(|test| built.together.is_none() || is_named(test));
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs.unwrap_or(0)).build()?;
-        let style = ProgressStyle::with_template("{msg} {pos}/{len} {wide_bar} {eta}")?;
-        let bar = ProgressBar::new(tests.len() as u64).with_style(style).with_message(name.to_owned());
+        let bar = self.bar(name, tests.len())?;
         let classes = rest.chunk_by(|a, b| a.group() == b.group());
         let groups: Vec<&[&source::Test]> = classes.flat_map(|class| class.chunks(TOGETHER)).chain(alone.chunks(1)).collect();
         let one = |test: &source::Test| run::alone(suite, test, &environment, self.keep.as_deref()).inspect(|_| bar.inc(1));
@@ -118,7 +157,7 @@ impl Arguments {
             Ok(settled)
         };
         // One at a time from the list, in order: a core that has a class of many tests must not keep others waiting behind it.
-        let ended: Result<Vec<_>> = pool.install(|| groups.par_iter().with_max_len(1).map(of_group).collect());
+        let ended: Result<Vec<_>> = self.pool()?.install(|| groups.par_iter().with_max_len(1).map(of_group).collect());
         bar.finish_and_clear();
         Ok(Score::new(name, suite, ended?.into_iter().flatten().collect()))
     }

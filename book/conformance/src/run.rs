@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use simt::Severity;
 use wait_timeout::ChildExt;
 
+use crate::labels;
 use crate::source::{Environment, Start, Test};
 use crate::suite::Suite;
 
@@ -73,6 +74,19 @@ pub fn alone(suite: &Suite, test: &Test, environment: &Environment, keep: Option
         fs::write(kept.join("report.json"), serde_json::to_string_pretty(&report)?)?;
     }
     Ok(Ended { test: test.name.clone(), verdict, reason })
+}
+
+/// Runs a test with the warps in this order. Returns the kinds of defect that the driver reports, warnings too, by the words of labels.
+pub fn kinds(suite: &Suite, test: &Test, environment: &Environment, order: &str) -> Result<BTreeSet<String>> {
+    let mut command = test.start.command();
+    command.env("SIMCUDA_WARP_ORDER", order);
+    let Process { succeeded, report, .. } = process(command, environment, suite.time_limit_s)?;
+    let defects = report.unwrap_or_default().defects;
+    let mut kinds: BTreeSet<String> = defects.iter().map(|defect| labels::kind(&defect.kind).to_owned()).collect();
+    if kinds.is_empty() && succeeded != Some(true) {
+        kinds.insert("not run".to_owned());
+    }
+    Ok(kinds)
 }
 
 /// Runs several tests in one process and returns the certain results: those of tests that passed or skipped themselves. There are none if

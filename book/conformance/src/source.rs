@@ -60,7 +60,7 @@ pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &
     let of_crate = |package: &str| source.clone().map_or_else(|| fetch_crate(package, &suite.version, folder), Ok);
     let built = match &suite.kind {
         Kind::Rust { package, arguments } => rust(&of_crate(package)?, arguments, environment)?,
-        Kind::Python { packages, of_crate: package, get_source, list, run, run_together, name_contains } => {
+        Kind::Python { packages, of_crate: package, get_source, repository, list, run, run_together, name_contains } => {
             if let (Some(get_source), None) = (get_source, &source) {
                 bail!("no package has these tests: {get_source}, and name its folder with --source");
             }
@@ -68,6 +68,7 @@ pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &
             let source = match (&source, package) {
                 (_, Some(package)) => of_crate(package)?,
                 (Some(source), None) => source.clone(),
+                (None, None) if let Some(address) = repository => check_out(address, &suite.version, folder)?,
                 (None, None) => {
                     let ask = "import sysconfig; print(sysconfig.get_path('purelib'))";
                     PathBuf::from(text(Command::new(&python).args(["-c", ask]))?.trim())
@@ -89,6 +90,21 @@ pub fn build(suite: &Suite, folder: &Path, source: Option<&Path>, environment: &
     };
     ensure!(!built.tests.is_empty(), "the suite lists no tests");
     Ok(built)
+}
+
+/// Puts one commit of a repository into the folder.
+fn check_out(address: &str, commit: &str, folder: &Path) -> Result<PathBuf> {
+    let source = folder.join(commit);
+    if !source.is_dir() {
+        let unfinished = folder.join("unfinished");
+        fs::create_dir_all(&unfinished)?;
+        let git = |words: &[&str]| text(Command::new("git").args(words).current_dir(&unfinished));
+        git(&["init", "--quiet"])?;
+        git(&["fetch", "--quiet", "--depth", "1", address, commit])?;
+        git(&["checkout", "--quiet", "FETCH_HEAD"])?;
+        fs::rename(&unfinished, &source)?;
+    }
+    Ok(source)
 }
 
 /// Puts the source of a crate into the folder. Cargo fetches it, from the registry that this machine uses.

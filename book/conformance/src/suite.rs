@@ -42,6 +42,13 @@ pub struct Suite {
     /// Tests whose kernels have the defect that is reported, and which.
     #[serde(default)]
     pub true_findings: BTreeMap<String, String>,
+    /// True if the name of each test ends with the kinds of its defects: `NAME:memory+race`, or `NAME:none`. Such a suite has no score,
+    /// but a [confusion of its labels](crate::labels).
+    #[serde(default)]
+    pub labeled: bool,
+    /// Tests with the label that is right after all, by the reason.
+    #[serde(default)]
+    pub relabeled: BTreeMap<String, Vec<String>>,
 }
 
 /// The way to build, list, and run the tests of a suite.
@@ -63,6 +70,8 @@ pub enum Kind {
         of_crate: Option<String>,
         /// The way to get its tests, if its packages do not have them.
         get_source: Option<String>,
+        /// The address of the repository that has its tests, at the commit `version`.
+        repository: Option<String>,
         /// Prints the names of the tests.
         list: Vec<String>,
         /// Runs the test whose name replaces `{test}`.

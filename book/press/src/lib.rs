@@ -43,6 +43,7 @@ pub mod manifest;
 mod mutants;
 mod number;
 pub mod page;
+mod planted;
 mod predict;
 pub mod preprocess;
 mod ptx;

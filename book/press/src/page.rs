@@ -16,8 +16,8 @@ use crate::number::Style;
 use crate::simulation::{self, Answers, Question, Show};
 use crate::values::{FACTS, words, worth};
 use crate::{
-    callouts, charts, claim, counts, diff, exercises, functions, include, instructions, listings, mutants, predict, ptx, root,
-    sources, suites, tables,
+    callouts, charts, claim, counts, diff, exercises, functions, include, instructions, listings, mutants, planted, predict, ptx,
+    root, sources, suites, tables,
 };
 
 /// A page of the book.
@@ -39,7 +39,7 @@ enum By {
 }
 
 /// The directives, by name.
-const DIRECTIVES: [(&str, By); 30] = [
+const DIRECTIVES: [(&str, By); 31] = [
     ("accesses", By::Simulator(Show::Accesses)),
     ("all-bounds", By::Text(|press, words| Ok(tables::all_bounds(&press.archive, &words.word("a device")?)?.for_page()))),
     ("bounds", By::Text(|press, words| Ok(tables::bounds(&press.archive, &words.word("a record")?)?.for_page()))),
@@ -60,6 +60,7 @@ const DIRECTIVES: [(&str, By); 30] = [
     ("listing", By::Text(|press, words| listings::read(&press.archive, &words.word("a listing")?))),
     ("mutants", By::Text(|_, words| mutants::table(&words.word("operators or scores")?))),
     ("picture", By::Text(|press, words| concepts::figure(&press.archive, &press.facts, words))),
+    ("planted", By::Text(|_, _| planted::planted())),
     ("predict", By::Text(Press::predict)),
     ("profiles", By::Text(|_, _| Ok(tables::profiles()))),
     ("progress", By::Text(|_, _| exercises::progress())),

@@ -24,7 +24,8 @@ type Row = (String, Suite, Option<Score>);
 /// Draws the scores of all suites. Below them, it lists what did not pass, and why.
 pub fn scoreboard() -> Result<String> {
     let mut rows = Vec::new();
-    for (name, suite) in suite::all()?.into_iter().flat_map(|(name, suite)| suite.variants(&name)) {
+    let scored = suite::all()?.into_iter().filter(|(_, suite)| !suite.labeled);
+    for (name, suite) in scored.flat_map(|(name, suite)| suite.variants(&name)) {
         let path = root().join(format!("book/scores/{name}.json"));
         let read = || -> Result<Score> { Ok(serde_json::from_str(&fs::read_to_string(&path)?)?) };
         let score = path.is_file().then(read).transpose().with_context(|| path.display().to_string())?;
@@ -74,7 +75,8 @@ fn details((name, suite, score): &Row) -> String {
         + &folded(&format!("{name}: defects of its own kernels that the simulator reports"), &truths)
 }
 
-fn folded(summary: &str, lines: &[String]) -> String {
+/// Folds lines below a summary.
+pub fn folded(summary: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
@@ -82,7 +84,7 @@ fn folded(summary: &str, lines: &[String]) -> String {
 }
 
 /// Returns the names of tests without their modules, at most five.
-fn listed(tests: &[&str]) -> String {
+pub fn listed(tests: &[&str]) -> String {
     const MOST: usize = 5;
     let mut text = tests.iter().take(MOST).map(|test| format!("`{}`", without_module(test))).collect::<Vec<_>>().join(", ");
     if tests.len() > MOST {
@@ -99,7 +101,7 @@ fn without_module(test: &str) -> &str {
 }
 
 /// Escapes a sentence of another program, so nothing in it is markup.
-fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('*', "\\*").replace('_', "\\_")
 }
 

@@ -316,9 +316,7 @@ pub fn launch(
         memory,
         // Races with blocks that do not run cannot be found.
         global_shadow: (options.checks && options.blocks.is_none())
-            .then(|| {
-                GlobalShadow::new(program, clusters, (config.grid.volume(), config.block.volume().div_ceil(32)), regions.len())
-            })
+            .then(|| GlobalShadow::new(program, clusters, (config.grid.volume(), config.block.volume()), regions.len()))
             .flatten(),
         footprint: (options.checks && options.footprint).then(|| Footprint::new(regions.len())),
         grid_workspace: workspace.as_ref().map_or(0, |workspace| workspace.address),

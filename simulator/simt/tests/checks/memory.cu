@@ -50,6 +50,41 @@ extern "C" __global__ void shift_out_of_place(const float *in, float *out) {
     out[i] = in[i + 1];
 }
 
+// A thread reads what another one of its block overwrites, after both read the place before a barrier.
+template <bool SECOND_BARRIER>
+__device__ void read_again(float *data, float *out) {
+    float *own = data + blockIdx.x * THREADS;
+    float first = own[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        out[blockIdx.x] = own[THREADS - 1];
+    }
+    if (SECOND_BARRIER) {
+        __syncthreads();
+    }
+    if (threadIdx.x == THREADS - 1) {
+        own[threadIdx.x] = first + 1;
+    }
+}
+
+extern "C" __global__ void overwritten_after_barrier(float *data, float *out) { read_again<true>(data, out); }
+extern "C" __global__ void overwritten_without_barrier(float *data, float *out) { read_again<false>(data, out); }
+
+// Each lane takes its neighbor's element.
+template <bool SYNCHRONIZED>
+__device__ void rotate(float *data) {
+    float *own = data + (blockIdx.x * THREADS + threadIdx.x) / 32 * 32;
+    float next = own[(threadIdx.x + 1) % 32];
+    if (SYNCHRONIZED) {
+        __syncwarp();
+    }
+    own[threadIdx.x % 32] = next;
+}
+
+extern "C" __global__ void rotated(float *data) { rotate<true>(data); }
+extern "C" __global__ void rotated_without_syncwarp(float *data) { rotate<false>(data); }
+extern "C" __global__ void one_place_of_lanes(float *data) { data[(blockIdx.x * THREADS + threadIdx.x) / 32] = threadIdx.x; }
+
 extern "C" __global__ void counted(int *out) { atomicAdd(&out[threadIdx.x & 3], 1); }
 
 extern "C" __global__ void counted_and_read(int *out) {

@@ -21,8 +21,8 @@ type Expected<'a> = &'a [(&'a str, &'a [&'a str])];
 /// Returns a finding's kind in a word or two.
 fn name(finding: &Finding) -> &'static str {
     match &finding.kind {
-        FindingKind::Race { access: Access { space: Space::Global, .. }, same_block: true, .. } => "race of warps in global memory",
         FindingKind::Race { same_warp: true, .. } => "race in a warp",
+        FindingKind::Race { access: Access { space: Space::Global, .. }, same_block: true, .. } => "race of warps in global memory",
         FindingKind::Race { access: Access { space: Space::Global, .. }, .. } => "race of blocks",
         FindingKind::Race { .. } => "race",
         FindingKind::Uninitialized { .. } => "uninitialized",
@@ -228,7 +228,8 @@ fn a_copy_of_what_nobody_wrote_is_not_written() {
 }
 
 #[test]
-fn blocks_that_meet_in_one_place_are_found_unless_something_orders_them() {
+fn threads_that_meet_in_one_place_are_found_unless_something_orders_them() {
+    let one = |gpu: &Gpu| Params::new().with(input(gpu));
     let out = |gpu: &Gpu| Params::new().with(gpu.poisoned::<f32>(64));
     let zeros = |gpu: &Gpu| Params::new().with(gpu.buffer(&[0_u32; 16]));
     let counters = |gpu: &Gpu| {
@@ -239,12 +240,21 @@ fn blocks_that_meet_in_one_place_are_found_unless_something_orders_them() {
         Case { kernel: "bytes_of_blocks", params: &out, expected: &[] },
         Case { kernel: "one_place_same_value", params: &out, expected: &[] },
         Case { kernel: "one_place_own_value", params: &out, expected: &[("race of blocks", &["out[0] = blockIdx.x"])] },
-        Case {
-            kernel: "shift_in_place",
-            params: &|gpu| Params::new().with(input(gpu)),
-            expected: &[("race of blocks", &["next = data[i + 1]", "data[i] = next"])],
-        },
+        Case { kernel: "shift_in_place", params: &one, expected: &[("race of blocks", &["next = data[i + 1]", "data[i] = next"])] },
         Case { kernel: "shift_out_of_place", params: &in_and_out, expected: &[] },
+        Case { kernel: "overwritten_after_barrier", params: &in_and_out, expected: &[] },
+        Case {
+            kernel: "overwritten_without_barrier",
+            params: &in_and_out,
+            expected: &[("race of warps in global memory", &["= own[THREADS - 1]", "own[threadIdx.x] ="])],
+        },
+        Case { kernel: "rotated", params: &one, expected: &[] },
+        Case {
+            kernel: "rotated_without_syncwarp",
+            params: &one,
+            expected: &[("race in a warp", &["= own[(threadIdx.x + 1) % 32]", "own[threadIdx.x % 32] ="])],
+        },
+        Case { kernel: "one_place_of_lanes", params: &one, expected: &[("race in a warp", &["= threadIdx.x"])] },
         Case { kernel: "counted", params: &zeros, expected: &[] },
         Case {
             kernel: "counted_and_read",

@@ -187,11 +187,11 @@ impl Watch {
         flags: Option<&Flags>,
     ) {
         let other_op = if other.is_atomic() { AccessOp::Atomic } else { other_op };
+        let same_warp = other.warp() == visit.warp();
         let site = |visit: Visit| Site { block: visit.block(), thread: visit.thread(), pc: visit.pc() };
         let how = (access.op != AccessOp::Load, is_fresh);
         let missing = (other.block() != visit.block()).then(|| self.missing_order((visit, how), other, flags)).flatten();
-        self.found
-            .add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp: false, volatile: false, missing });
+        self.found.add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp, volatile: false, missing });
     }
 
     /// Returns the synchronization missing between an access and another block's earlier one. `None` if the program tries none.

@@ -1,8 +1,8 @@
 //! The shadow of global memory: which threads of a launch wrote and read every place.
 //!
 //! Blocks run in any order and at the same time, so two blocks race when they access the same place and one of them writes. Only fences and flags
-//! with a scope of more than the block can order them ([`far`](super::far)). Two warps of one block race when no barrier is between their accesses;
-//! a barrier makes memory accesses ordered for all threads that take part, those of global memory, too.
+//! with a scope of more than the block can order them ([`far`](super::far)). Two threads of one block race when no barrier is between their accesses;
+//! a barrier makes memory accesses ordered for all threads that take part, those of global memory, too. So does `__syncwarp()` for lanes of a warp.
 //!
 //! Synchronization between the blocks of a cluster is not followed here, and neither are fences beside bulk copies or between several addresses of the same
 //! memory: such programs are not checked.
@@ -127,13 +127,19 @@ impl Visit {
         self.strength(self.block()).min(other.strength(other.block())) != Strength::Plain
     }
 
-    fn warp(self) -> FarWarp {
+    pub fn warp(self) -> FarWarp {
         (self.block() as u32, self.thread() / LANES)
     }
 
     /// Returns true if both are of one warp at one time.
     fn is_alike(self, other: Visit) -> bool {
         (self.warp(), self.clock()) == (other.warp(), other.clock())
+    }
+
+    /// Returns true if both are of one block at one time.
+    #[inline(always)]
+    fn is_of_interval(self, other: Visit) -> bool {
+        (self.block(), self.clock()) == (other.block(), other.clock())
     }
 
     fn clock(self) -> u32 {
@@ -152,9 +158,7 @@ impl Visit {
         let (warp, lane) = (self.thread() / LANES, self.thread() % LANES);
         let (later_warp, later_lane) = (later.thread() / LANES, later.thread() % LANES);
         let mark = || Mark::new(0, order.first_warp + warp, lane, self.clock(), Strength::Plain);
-        let is_near = || {
-            warp == later_warp || self.clock() == LAST_CLOCK || order.is_behind(mark(), order.first_warp + later_warp, later_lane)
-        };
+        let is_near = || self.clock() == LAST_CLOCK || order.is_behind(mark(), order.first_warp + later_warp, later_lane);
         let is_told = |flags: &Flags| flags.gave_up() || order.is_far_behind(self.warp(), self.clock(), later_warp);
         (self.block() == later.block() && is_near()) || flags.is_some_and(is_told)
     }
@@ -171,8 +175,8 @@ impl Visit {
 }
 
 impl GlobalShadow {
-    /// Makes a shadow, if it is useful: for several warps, with writes, and if all is known that orders blocks.
-    pub fn new(program: &Program, clusters: Clusters, (blocks, warps): (u64, u64), regions: usize) -> Option<Self> {
+    /// Makes a shadow, if it is useful: for several threads, with writes, and if all is known that orders blocks.
+    pub fn new(program: &Program, clusters: Clusters, (blocks, threads): (u64, u64), regions: usize) -> Option<Self> {
         let writes = program.code.iter().any(|inst| match inst.action {
             Action::Store(index) => matches!(program.accesses[index as usize].space, None | Some(Space::Global)),
             Action::Atomic(_) => true,
@@ -182,7 +186,7 @@ impl GlobalShadow {
         let has_flags = program.orders_grid;
         let is_followed =
             !program.orders_cluster && !program.has_aliases && !(has_flags && (clusters.blocks > 1 || program.has_async_proxy));
-        if blocks * warps < 2 || !writes || !is_followed || !names_fit {
+        if blocks * threads < 2 || !writes || !is_followed || !names_fit {
             return None;
         }
         let shift = program.narrowest_access(Space::Global).clamp(1, 4).ilog2();
@@ -212,8 +216,8 @@ impl Place {
         let noted = self.reader.load(SeqCst);
         if sight.flags.is_some() {
             self.note_last_reader(visit, sight);
-        } else if noted == 0 || (noted & MANY == 0 && Visit(noted).block() != visit.block()) {
-            self.note_reader(visit);
+        } else if noted == 0 || (noted & MANY == 0 && !Visit(noted).is_of_interval(visit)) {
+            self.note_reader(visit, sight);
         }
         self.writer().filter(|writer| writer.conflicts(visit, sight))
     }
@@ -230,10 +234,15 @@ impl Place {
     }
 
     #[inline(never)]
-    fn note_reader(&self, visit: Visit) {
+    fn note_reader(&self, visit: Visit, sight: Sight<'_>) {
         let next = |noted| match Visit::of(noted) {
             None => Some(visit.0),
-            Some(reader) if reader.block() == visit.block() => None,
+            // Of what a block reads between two barriers, the first suffices: its warp goes on to the second barrier before a later reader's
+            // warp starts, so a writer among those finds it.
+            Some(reader) if reader.block() == visit.block() => (noted & MANY == 0
+                && reader.is_behind(visit, sight)
+                && reader.strength(reader.block()) >= visit.strength(visit.block()))
+            .then_some(visit.0),
             // A plain reader conflicts with every writer that a strong reader conflicts with.
             Some(reader) if reader.strength(reader.block()) > visit.strength(visit.block()) => Some(visit.0 | MANY),
             Some(_) => Some(noted | MANY),
