@@ -250,8 +250,8 @@ fn of_fault(fault: &Fault) -> Option<String> {
         "An index is past the end of an array that each thread has for itself: what is the largest index that this line can have?"
             .to_owned()
     } else if [block, thread].iter().all(|place| **place == Dim3::new(0, 0, 0)) {
-        "The first thread always has an output, so a guard does not help here. What is the largest index that this line can have, and how long is \
-         the array?"
+        "The first thread has an output, so a guard for the threads of the last block does not help here. If a thread has several outputs, does each have a \
+         guard? What is the largest index that this line can have, and how long is the array?"
             .to_owned()
     } else {
         "The grid consists of whole blocks, so the last block has threads without an output, and the last tile reaches past the input. Such \
@@ -285,7 +285,7 @@ fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
             Some(Pattern::All) if right > 0 => {
                 "Every output is wrong here, and none was at the sizes before: what is different about this size? A remainder, a second tile?"
             }
-            Some(Pattern::All) => "Every output is wrong, so the edges are not the cause: work out the first output by hand.",
+            Some(Pattern::All) => "Every output is wrong, also the first one: work it out by hand.",
             Some(Pattern::Periodic { period, first, last }) => {
                 let what = if first == last { format!("index {first}") } else { format!("indices {first} to {last}") };
                 return Some(format!("In every block of {period}, the same outputs are wrong: what is different about {what}?"));

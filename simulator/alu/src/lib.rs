@@ -73,7 +73,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         other("cvta, cvta.to", "between generic addresses of 64 bits and those of a state space"),
         other("prefetch, prefetchu, discard, applypriority, pmevent", "accepted; they change nothing"),
         since(8, 0, "cp.async", "4, 8 and 16 bytes to shared memory, with a source size; groups, and waiting for them"),
-        since(8, 0, "cp.async.mbarrier.arrive", "with `.noinc` and without; the copies are finished at once"),
+        since(8, 0, "cp.async.mbarrier.arrive", "with `.noinc` and without; the bytes are there for a thread that has seen the phase end"),
         since(9, 0, "cp.async.bulk.prefetch", "accepted; it changes nothing"),
         since(8, 0, "createpolicy", "a number, which changes nothing"),
         since(9, 0, "cp.async.bulk", "between global and shared memory, also with `.multicast::cluster`, and from one block's to another's, with an `mbarrier` that counts the bytes or in groups"),

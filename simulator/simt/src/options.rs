@@ -45,7 +45,8 @@ pub struct LaunchOptions {
     pub heap: Arc<Heap>,
     /// The order in which the warps of a block take turns.
     pub warp_order: WarpOrder,
-    /// The word that registers and local memory hold until a thread writes them. A GPU has anything there.
+    /// The word that registers and local memory hold until a thread writes them. A GPU has anything there. If it is not 0, the checks also give
+    /// it to a lane that reads the register of an absent lane.
     pub garbage: u32,
     /// The textures and surfaces that the program has made.
     pub textures: Arc<Bindings>,

@@ -96,8 +96,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.emit(Action::Mbarrier(self.program.mbarriers.len() as u32 - 1));
     }
 
-    /// `cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [barrier]`: arrives when the thread's copies are finished, which they are at
-    /// once if it waits for them. Without `.noinc` the phase first expects one arrival more, so that nothing is left to count.
+    /// `cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [barrier]`: arrives when the thread's copies are finished. Without `.noinc` the phase first expects one arrival more, so that nothing is left to count.
     pub(super) fn arrive_after_copies(&mut self, instruction: &Instruction<'t>) -> Result<(), LoadError> {
         let (mut counts, mut space) = (false, None);
         for part in instruction.opcode.split('.').skip(4) {
@@ -111,11 +110,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.requires((8, 0))?;
         let [place] = self.exactly(&instruction.operands)?;
         let address = self.in_shared(place, space)?;
-        self.emit(Action::WaitForCopies { pending: None });
-        if counts {
-            let op = MbarrierOp::Arrive { state: SINK, count: None, bytes: None, drops: false, ends_none: false };
-            self.mbarrier(address, op);
-        }
+        self.mbarrier(address, MbarrierOp::AfterCopies { counts });
         Ok(())
     }
 

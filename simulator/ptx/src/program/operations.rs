@@ -195,6 +195,8 @@ pub enum MbarrierOp {
     Arrive { state: Reg, count: Option<Reg>, bytes: Option<Reg>, drops: bool, ends_none: bool },
     /// Tests whether a phase is over.
     Test { done: Reg, phase: Phase },
+    /// Arrives when the thread's copies are finished. `counts`: as an arrival that the phase expects.
+    AfterCopies { counts: bool },
 }
 
 /// The phase of a barrier that a test means.

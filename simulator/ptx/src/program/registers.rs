@@ -70,7 +70,7 @@ pub fn registers(program: &Program, inst: &Inst, each: &mut dyn FnMut(Role, Reg,
         Action::Mbarrier(index) => match program.mbarriers[index as usize].op {
             MbarrierOp::Arrive { state, .. } => each(Role::Written, state, Kind::Double),
             MbarrierOp::Test { done, .. } => each(Role::Written, done, Kind::Predicate),
-            MbarrierOp::Init { .. } | MbarrierOp::Invalidate | MbarrierOp::Expect { .. } => {}
+            MbarrierOp::Init { .. } | MbarrierOp::Invalidate | MbarrierOp::Expect { .. } | MbarrierOp::AfterCopies { .. } => {}
         },
         Action::Clock { destination, kind } => each(Role::Written, destination, kind),
         Action::Tensor(index) => match &program.tensor_ops[index as usize] {

@@ -61,7 +61,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
         }
         let pending = &mut core.copies.by_warp[core.warp as usize];
         let unit = Unit::new(target.offset(lane), &data[..copy.bytes as usize / 4]);
-        pending.copies.push(Copy { lane: lane as u32, group: pending.groups[lane], unit, pc });
+        pending.copies.push(Copy { lane: lane as u32, group: pending.groups[lane], unit, pc, bound: None });
         // The bytes may arrive at any time from now on, and are certain to be there after the wait. So both count as writes.
         core.watch_shared_store(&target, lane, Semantics::default(), false);
         core.copies.count += 1;
@@ -107,10 +107,23 @@ impl Core<'_> {
     fn arrive(&mut self, copy: &Copy) {
         let Copy { lane, unit, pc, .. } = copy;
         self.copies.count -= 1;
+        self.copies.bound -= usize::from(copy.bound.is_some());
         self.finish_unit(unit);
         let (addresses, bytes, pc) = ([u64::from(unit.place); LANES], unit.bytes, *pc);
         let request = Request { op: AccessOp::Store, index: 0, pc, bytes, mask: 1 << lane, addresses: &addresses };
         self.watch_shared_store(&request, *lane as usize, Semantics::default(), false);
+    }
+
+    /// Finishes the copies that arrived at a barrier in a phase that is over. To the other threads their bytes were written when they started.
+    pub fn finish_bound(&mut self, barrier: u32) {
+        if self.copies.bound == 0 {
+            return;
+        }
+        let phase = self.phases.of(barrier).phase;
+        for copy in self.copies.take_bound(barrier, phase) {
+            self.copies.count -= 1;
+            self.finish_unit(&copy.unit);
+        }
     }
 
     fn begin_unit(&mut self, unit: &Unit) {

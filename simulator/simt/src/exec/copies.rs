@@ -15,6 +15,8 @@ pub struct Copies {
     words: Vec<u64>,
     /// A bit for each 16 bytes of shared memory that an unfinished store reads.
     read: Vec<u64>,
+    /// Copies that arrive at a barrier when they are finished.
+    pub bound: usize,
     /// Unfinished copies of all warps, and stores.
     pub count: usize,
 }
@@ -36,6 +38,8 @@ pub struct Copy {
     pub unit: Unit,
     /// The instruction.
     pub pc: u32,
+    /// The barrier at which it arrives, and the number of its phase.
+    pub bound: Option<(u32, i64)>,
 }
 
 impl Copies {
@@ -58,6 +62,7 @@ impl Copies {
             pending.groups = [0; LANES];
         }
         self.bulk.clear();
+        self.bound = 0;
         self.words.fill(0);
         self.read.fill(0);
         self.count = 0;
@@ -68,6 +73,23 @@ impl Copies {
         if let Some(pending) = self.by_warp.get_mut(warp as usize) {
             lanes_of(mask).for_each(|lane| pending.groups[lane] += 1);
         }
+    }
+
+    /// Lets a lane's copies arrive at a barrier, unless they do so already.
+    pub fn bind(&mut self, warp: u32, lane: u32, barrier: (u32, i64)) {
+        let Some(pending) = self.by_warp.get_mut(warp as usize) else { return };
+        for copy in pending.copies.iter_mut().filter(|copy| copy.lane == lane && copy.bound.is_none()) {
+            copy.bound = Some(barrier);
+            self.bound += 1;
+        }
+    }
+
+    /// Takes out the copies that arrived at a barrier before this phase of it; the caller finishes them.
+    pub fn take_bound(&mut self, barrier: u32, phase: i64) -> Vec<Copy> {
+        let is_over = |copy: &mut Copy| copy.bound.is_some_and(|(other, before)| other == barrier && before < phase);
+        let taken: Vec<Copy> = self.by_warp.iter_mut().flat_map(|pending| pending.copies.extract_if(.., is_over)).collect();
+        self.bound -= taken.len();
+        taken
     }
 
     /// Returns true if an unfinished copy writes any of these bytes.

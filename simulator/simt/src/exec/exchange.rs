@@ -92,13 +92,23 @@ pub fn is_whole(exchange: Exchange, registers: &Registers, active: u32) -> bool 
     active == FULL && exchange.members().is_none_or(|members| all(members) == FULL)
 }
 
-/// Finds a lane whose `shfl.sync` reads an absent lane, and returns both. An absent lane has ended or is not named as a member.
-pub fn absent_source(exchange: Exchange, registers: &Registers, active: u32, live: u32) -> Option<(usize, usize)> {
-    let Exchange::Shuffle { mode, lane, clamp, members, .. } = exchange else { return None };
+/// Finds the lanes whose `shfl.sync` reads an absent lane. Also returns the lane that each lane reads. An absent lane has ended or is not named as
+/// a member.
+pub fn readers_of_absent(exchange: Exchange, registers: &Registers, active: u32, live: u32) -> (u32, [usize; LANES]) {
+    let Exchange::Shuffle { mode, lane, clamp, members, .. } = exchange else { return (0, [0; LANES]) };
     let members = registers.words(members);
     let (sources, fits) = shuffle_sources(mode, registers.words(lane), registers.words(clamp));
-    let mut readers = lanes_of(active & fits);
-    readers.find(|lane| (live & members[*lane]) >> sources[*lane] & 1 == 0).map(|lane| (lane, sources[lane]))
+    (lanes_where(active & fits, |lane| (live & members[lane]) >> sources[lane] & 1 == 0), sources)
+}
+
+/// Replaces what lanes read from absent lanes. Nobody knows what a GPU gives them.
+#[cold]
+pub fn spoil(exchange: Exchange, registers: &mut Registers, readers: u32, garbage: u32) {
+    if let Exchange::Shuffle { destination, .. } = exchange
+        && destination != SINK
+    {
+        u32::write(registers, destination, readers, &[garbage; LANES]);
+    }
 }
 
 /// `vote.sync`: the result for each lane: the lanes that voted yes (for a ballot), otherwise all ones or zero.

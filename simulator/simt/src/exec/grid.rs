@@ -225,7 +225,7 @@ impl<'a> Crew<'a> {
         self.number(self.next.load(SeqCst)).is_none_or(|number| number > self.stopped_at.load(SeqCst))
     }
 
-    /// Returns the number in the grid of the cluster whose turn it is.
+    /// Returns the number of the cluster whose turn it is.
     fn number(&self, turn: u64) -> Option<u64> {
         match &self.machine.options.blocks {
             Some(blocks) => blocks.get(turn as usize).copied(),

@@ -139,6 +139,13 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                     registers.doubles_mut(told)[lane] = before;
                 }
             }
+            MbarrierOp::AfterCopies { counts } => {
+                core.copies.bind(core.warp, lane as u32, (offset, core.phases.of(offset).phase));
+                if counts {
+                    state.arrive(1, false).map_err(|misuse| refused(core, misuse))?;
+                    core.check(|watch, warp| watch.order.arrive_in_memory(warp, offset));
+                }
+            }
             // Only a thread that waits for this phase needs its bytes.
             MbarrierOp::Test { phase, .. } if state.arrivals == 0 && is_odd(phase, registers, lane) == state.odd => {
                 for copy in core.copies.take_bulk(offset) {
@@ -157,6 +164,9 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
         if let MbarrierOp::Test { done, phase } = mbarrier.op {
             let is_over = is_odd(phase, registers, lane) != state.odd;
             registers.set_predicate(done, 1 << lane, if is_over { u32::MAX } else { 0 });
+            if is_over {
+                core.finish_bound(offset);
+            }
             if !is_over {
                 open_phase = open_phase.or(Some(OpenPhase { offset, pc, warp: core.warp, lane: lane as u32 }));
             } else if core.watch.is_some() {

@@ -210,10 +210,12 @@ impl Warp {
                     executor.execute(alu, &mut self.registers, destination, sources, active);
                 }
                 Action::Exchange(exchange) => {
-                    if core.watch.is_some() && !exchange::is_whole(exchange, &self.registers, active) {
-                        self.look_at_lanes(core, exchange, active, at);
-                    }
+                    let is_watched = core.watch.is_some() && !exchange::is_whole(exchange, &self.registers, active);
+                    let unknown = if is_watched { self.look_at_lanes(core, exchange, active, at) } else { 0 };
                     exchange::execute(exchange, &mut self.registers, active);
+                    if unknown != 0 && core.machine.options.garbage != 0 {
+                        exchange::spoil(exchange, &mut self.registers, unknown, core.machine.options.garbage);
+                    }
                 }
 
                 Action::Load(index) => access::load(core, &mut self.registers, &self.local, index, active, at)?,
@@ -380,17 +382,19 @@ impl Warp {
         path.lanes &= !ending;
     }
 
-    /// Checks the lanes of an exchange between fewer than 32.
+    /// Checks the lanes of an exchange between fewer than 32. Returns those that read a lane which takes no part.
     #[cold]
-    fn look_at_lanes(&self, core: &mut Core<'_>, exchange: Exchange, active: u32, at: u32) {
-        let Some(members) = exchange.members() else { return };
+    fn look_at_lanes(&self, core: &mut Core<'_>, exchange: Exchange, active: u32, at: u32) -> u32 {
+        let Some(members) = exchange.members() else { return 0 };
         let lanes = Lanes { active, live: self.live };
         core.check(|watch, warp| {
             watch.meet_lanes(Some(discriminant(&exchange)), self.registers.words(members), lanes, at, warp);
         });
-        if let Some((lane, source)) = exchange::absent_source(exchange, &self.registers, active, self.live) {
-            core.note_absent_lane(at, lane, source);
+        let (readers, sources) = exchange::readers_of_absent(exchange, &self.registers, active, self.live);
+        if let Some(lane) = lanes_of(readers).next() {
+            core.note_absent_lane(at, lane, sources[lane]);
         }
+        readers
     }
 
     /// Arrives at a barrier of the block. The tuple has its number, the number of threads, whether the warp waits and is aligned, and the poll. If
