@@ -154,7 +154,7 @@ impl<C> Simulated<C> {
     }
 }
 
-/// Returns true for a value that comes from a lane which takes no part.
+/// Returns true for a value of a lane that takes no part.
 pub fn is_of_absent_lane(finding: &Finding) -> bool {
     matches!(finding.kind, FindingKind::AbsentLane { .. })
 }

@@ -114,7 +114,7 @@ impl Core<'_> {
         self.watch_shared_store(&request, *lane as usize, Semantics::default(), false);
     }
 
-    /// Finishes the copies that arrived at a barrier in a phase that is over. To the other threads their bytes were written when they started.
+    /// Finishes the copies of a barrier whose phase is over. To the other threads their bytes were written when they started.
     pub fn finish_bound(&mut self, barrier: u32) {
         if self.copies.bound == 0 {
             return;

@@ -75,7 +75,7 @@ impl Copies {
         }
     }
 
-    /// Lets a lane's copies arrive at a barrier, unless they do so already.
+    /// Lets a lane's copies arrive at a barrier. Those of another barrier stay there.
     pub fn bind(&mut self, warp: u32, lane: u32, barrier: (u32, i64)) {
         let Some(pending) = self.by_warp.get_mut(warp as usize) else { return };
         for copy in pending.copies.iter_mut().filter(|copy| copy.lane == lane && copy.bound.is_none()) {
@@ -84,7 +84,7 @@ impl Copies {
         }
     }
 
-    /// Takes out the copies that arrived at a barrier before this phase of it; the caller finishes them.
+    /// Takes out the copies that arrived before a phase. The caller finishes them.
     pub fn take_bound(&mut self, barrier: u32, phase: i64) -> Vec<Copy> {
         let is_over = |copy: &mut Copy| copy.bound.is_some_and(|(other, before)| other == barrier && before < phase);
         let taken: Vec<Copy> = self.by_warp.iter_mut().flat_map(|pending| pending.copies.extract_if(.., is_over)).collect();
