@@ -1,6 +1,8 @@
 //! Facts about a learner's kernel that its compiled code tells better than its text.
 
-use ptx::ast::{Initializer, Module, Operand, Statement};
+use std::collections::HashMap;
+
+use ptx::ast::{Initializer, Instruction, Module, Operand, Statement};
 
 use crate::manifest::{LAUNCH, Manifest};
 
@@ -27,23 +29,69 @@ pub fn constants<'m>(manifest: &'m Manifest, module: &Module<'_>) -> Vec<(&'m st
 }
 
 /// Returns the lines of the text at which compiled code goes back.
+///
+/// That is a jump to a place on the way to it. A place further up in the code is not always on the way.
 pub fn loops(module: &Module<'_>, path: &str) -> Vec<u32> {
-    let mut lines = Vec::new();
-    for function in &module.functions {
-        let mut labels = Vec::new();
-        for statement in function.body.iter().flatten() {
-            match statement {
-                Statement::Label(label) => labels.push(*label),
-                Statement::Instruction(branch) if branch.opcode.starts_with("bra") => {
-                    let goes_back = matches!(branch.operands.first(), Some(Operand::Name(label)) if labels.contains(label));
-                    let (file, line) = branch.source.unwrap_or_default();
-                    if goes_back && module.files.iter().any(|(number, name)| *number == file && *name == path) {
-                        lines.push(line);
-                    }
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_deref());
+    let of_text = |branch: &Instruction<'_>| {
+        let (file, line) = branch.source?;
+        module.files.iter().any(|(number, name)| *number == file && *name == path).then_some(line)
+    };
+    bodies.flat_map(back_edges).filter_map(of_text).collect()
+}
+
+/// Returns the jumps to a place on the way from the start to them.
+fn back_edges<'b, 't>(body: &'b [Statement<'t>]) -> Vec<&'b Instruction<'t>> {
+    let label =
+        |(at, statement): (usize, &Statement<'t>)| if let Statement::Label(name) = statement { Some((*name, at)) } else { None };
+    let labels: HashMap<&str, usize> = body.iter().enumerate().filter_map(label).collect();
+    let successors = |at: usize| -> Vec<usize> {
+        let (mut target, mut ends) = (None, false);
+        if let Statement::Instruction(instruction) = &body[at] {
+            let is_jump = instruction.opcode.starts_with("bra");
+            if let (true, Some(Operand::Name(label))) = (is_jump, instruction.operands.first()) {
+                target = labels.get(label).copied();
+            }
+            ends = instruction.guard.is_none() && (is_jump || matches!(instruction.opcode, "ret" | "exit" | "trap"));
+        }
+        let next = (!ends && at + 1 < body.len()).then_some(at + 1);
+        target.into_iter().chain(next).collect()
+    };
+    let (mut is_seen, mut is_on_way) = (vec![false; body.len()], vec![false; body.len()]);
+    let (mut way, mut found) = (Vec::new(), Vec::new());
+    let mut enter = (!body.is_empty()).then_some(0);
+    loop {
+        if let Some(at) = enter.take() {
+            (is_seen[at], is_on_way[at]) = (true, true);
+            way.push((at, successors(at)));
+        }
+        let Some((at, left)) = way.last_mut() else { return found };
+        match left.pop() {
+            Some(next) if !is_seen[next] => enter = Some(next),
+            Some(next) => {
+                if let (true, Statement::Instruction(branch)) = (is_on_way[next], &body[*at]) {
+                    found.push(branch);
                 }
-                _ => {}
+            }
+            None => {
+                is_on_way[*at] = false;
+                way.pop();
             }
         }
     }
-    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_jump_to_a_place_on_the_way_goes_back() {
+        // From line 5 the loop goes back to A. The jump of line 9 leads up to B, which is not on the way to it.
+        let text = ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"x.cu\"\n.visible .entry k() {\n.reg .pred %p1;\n\
+                    .loc 1 3 0\n@%p1 bra $C;\nbra.uni $A;\n$B:\nret;\n$A:\n.loc 1 5 0\n@%p1 bra $A;\nret;\n$C:\n.loc 1 9 0\nbra.uni $B;\n}\n";
+        let module = ptx::parse(text).unwrap();
+        assert_eq!(loops(&module, "x.cu"), [5]);
+        assert_eq!(loops(&module, "y.cu"), [] as [u32; 0]);
+    }
 }

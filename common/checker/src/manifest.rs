@@ -144,7 +144,8 @@ pub enum Extent {
     Cover { cover: String, by: Box<Extent> },
 }
 
-/// Sizes of the chapter's workload, each as for `--size`. Further options of the chapter may follow a size.
+/// Sizes of the chapter's workload, each as for `--size`. Further options of the chapter may follow a size, and `--values` with what
+/// [`Values`](workloads::values::Values) reads.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Cases {

@@ -404,7 +404,8 @@ fn copies_arrive_at_a_barrier() {
     };
     let variables = ".global .u32 g = 9; .shared .u64 b; .shared .u32 s;";
     assert_eq!(run(variables, &body(".noinc", ""), 2), [1, 9]);
-    assert_eq!(run(variables, &body("", ""), 2), [0, 9]);
+    // The phase is not over, so the bytes may still be on their way.
+    assert_eq!(run(variables, &body("", ""), 2), [0, 0x7fff_7fff]);
     assert_eq!(run(variables, &body("", "mbarrier.arrive.shared.b64 %rd2, [b];"), 2), [1, 9]);
 }
 

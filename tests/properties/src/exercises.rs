@@ -103,7 +103,8 @@ struct Line<O: Args> {
 
 fn cases_are_read_alike<W: Workload>(exercise: &Exercise) {
     let Some(cases) = &exercise.manifest.cases else { return };
-    for case in cases.fixed.iter().chain([&cases.counted]) {
+    // Only exercises choose what the values are like.
+    for case in cases.fixed.iter().chain([&cases.counted]).filter(|case| !case.contains("--values")) {
         let words = ["--size"].into_iter().chain(case.split_whitespace());
         let options = Line::<W::Options>::try_parse_from(words).unwrap_or_else(|error| panic!("{case}: {error}")).options;
         let Plan { parts, .. } = with_gpu(|gpu| W::plan(&options, 13, gpu).unwrap_or_else(|error| panic!("{case}: {error}")));
