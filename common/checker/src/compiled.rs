@@ -40,7 +40,7 @@ pub fn loops(module: &Module<'_>, path: &str) -> Vec<u32> {
     bodies.flat_map(back_edges).filter_map(of_text).collect()
 }
 
-/// Returns the jumps to a place on the way from the start to them.
+/// Returns the jumps to a place on the way to them.
 fn back_edges<'b, 't>(body: &'b [Statement<'t>]) -> Vec<&'b Instruction<'t>> {
     let label =
         |(at, statement): (usize, &Statement<'t>)| if let Statement::Label(name) = statement { Some((*name, at)) } else { None };
