@@ -35,6 +35,8 @@ pub struct Order {
     released: BTreeMap<u64, Clock>,
     /// The instructions that initialize a barrier in shared memory.
     inits: Vec<u32>,
+    /// One past the last of them.
+    past_inits: u32,
 }
 
 /// The clocks of one warp.
@@ -53,8 +55,8 @@ struct WarpClock {
 impl Order {
     pub fn new(program: &Program) -> Self {
         let is_init = |inst: &Inst| matches!(inst.action, Action::Mbarrier(index) if matches!(program.mbarriers[index as usize].op, MbarrierOp::Init { .. }));
-        let inits = (0..).zip(&program.code).filter(|(_, inst)| is_init(inst)).map(|(pc, _)| pc).collect();
-        Self { inits, ..Self::default() }
+        let inits: Vec<u32> = (0..).zip(&program.code).filter(|(_, inst)| is_init(inst)).map(|(pc, _)| pc).collect();
+        Self { past_inits: inits.last().map_or(0, |pc| pc + 1), inits, ..Self::default() }
     }
 
     /// Starts a cluster of this many blocks.
@@ -77,22 +79,31 @@ impl Order {
     }
 
     /// Returns true if an access happened before a thread's next one.
-    #[inline]
+    #[inline(always)]
     pub fn is_behind(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
         let own = &self.warps[warp as usize];
         if earlier.clock() <= own.clock.known.near.at(earlier.warp()) {
             return true;
         }
-        let both = 1 << earlier.lane() | 1 << lane;
-        let is_own = earlier.warp() == warp
-            && (earlier.lane() == lane || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when));
-        is_own || self.is_released_init(earlier, &own.clock.known)
+        // Barriers are initialized where a kernel begins, so few accesses of other warps go on from here.
+        (earlier.warp() == warp || earlier.pc() < self.past_inits) && self.is_behind_by_lanes(earlier, warp, lane)
     }
 
-    /// Returns true if an access initialized a barrier that a fence released.
+    /// Returns true if lanes met since an access, or a fence released it.
+    #[inline(never)]
+    fn is_behind_by_lanes(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
+        let own = &self.warps[warp as usize];
+        let both = 1 << earlier.lane() | 1 << lane;
+        let met = || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when);
+        (earlier.warp() == warp && (earlier.lane() == lane || met())) || self.is_released_init(earlier, &own.clock.known)
+    }
+
+    /// Returns true if a fence released the initialization of a barrier.
     ///
     /// PTX ISA 9.0, "membar / fence": `fence.mbarrier_init.release.cluster` applies only to the earlier `mbarrier.init` of the thread that
     /// executes it. A relaxed arrival at the barrier of the cluster and the wait there do the rest.
+    #[cold]
+    #[inline(never)]
     fn is_released_init(&self, access: Mark, known: &Known) -> bool {
         let last = known.inits.at(access.warp());
         let releases = |(lanes, time): &(u32, u32)| lanes >> access.lane() & 1 != 0 && (access.clock()..=last).contains(time);
