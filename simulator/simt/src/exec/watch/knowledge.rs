@@ -1,7 +1,7 @@
 //! The knowledge that warps hand on: what happened before now, and what takes effect with the next fence.
 
 use super::clock::VClock;
-use super::far::{Far, FarWarp};
+use super::far::{Far, FarWarp, LastRelease};
 
 /// Everything that happened before now, in the cluster and elsewhere.
 #[derive(Clone, Debug, Default)]
@@ -95,5 +95,40 @@ impl Fences {
             (false, true) => Seen::BeforeBranch,
             (false, false) => Seen::Unordered,
         })
+    }
+}
+
+/// The clocks of one warp.
+#[derive(Debug, Default)]
+pub struct WarpClock {
+    pub now: u32,
+    pub clock: Clock,
+    /// Synchronizations of some of the lanes since the last one of all lanes: the lanes, and the time.
+    pub lanes: Vec<(u32, u32)>,
+    /// The lanes and the time of each `fence.mbarrier_init`.
+    pub init_fences: Vec<(u32, u32)>,
+    /// The last knowledge that it told other blocks.
+    pub told: LastRelease,
+}
+
+impl WarpClock {
+    /// Starts a block. Memory is kept.
+    pub fn start(&mut self) {
+        self.now = 1;
+        self.clock.known.near.clear();
+        self.clock.known.far = Far::default();
+        self.clock.known.inits.clear();
+        self.clock.fences = None;
+        self.lanes.clear();
+        self.init_fences.clear();
+        self.told = LastRelease::default();
+    }
+
+    /// Takes over what was released to it: at once, or for its next fence.
+    pub fn learn(&mut self, released: &Clock, acquires: bool) {
+        self.clock.join_fences(released);
+        let Clock { known, fences } = &mut self.clock;
+        let learned = if acquires { known } else { &mut fences.get_or_insert_default().seen };
+        learned.join(&released.known);
     }
 }

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 
 use super::clock::VClock;
-use super::far::{Far, FarWarp, Flags, LastRelease, shared_address, words};
-use super::knowledge::{Clock, Known, Seen};
+use super::far::{FarWarp, Flags, shared_address, words};
+use super::knowledge::{Clock, Known, Seen, WarpClock};
 use super::mark::Mark;
 use ptx::program::{Action, Inst, MbarrierOp, Program, Semantics};
 
@@ -37,19 +37,6 @@ pub struct Order {
     inits: Vec<u32>,
     /// One past the last of them.
     past_inits: u32,
-}
-
-/// The clocks of one warp.
-#[derive(Debug, Default)]
-struct WarpClock {
-    now: u32,
-    clock: Clock,
-    /// Synchronizations of some of the lanes since the last one of all lanes: the lanes, and the time.
-    lanes: Vec<(u32, u32)>,
-    /// The lanes and the time of each `fence.mbarrier_init`.
-    init_fences: Vec<(u32, u32)>,
-    /// The last knowledge that it told other blocks.
-    told: LastRelease,
 }
 
 impl Order {
@@ -89,7 +76,7 @@ impl Order {
         (earlier.warp() == warp || earlier.pc() < self.past_inits) && self.is_behind_by_lanes(earlier, warp, lane)
     }
 
-    /// Returns true if lanes met since an access, or a fence released it.
+    /// Returns true if lanes met since, or a fence released it.
     #[inline(never)]
     fn is_behind_by_lanes(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
         let own = &self.warps[warp as usize];
@@ -301,28 +288,6 @@ impl Order {
         for word in words(bytes) {
             self.released.entry(word).or_default().join(&told);
         }
-    }
-}
-
-impl WarpClock {
-    /// Starts a block. Memory is kept.
-    fn start(&mut self) {
-        self.now = 1;
-        self.clock.known.near.clear();
-        self.clock.known.far = Far::default();
-        self.clock.known.inits.clear();
-        self.clock.fences = None;
-        self.lanes.clear();
-        self.init_fences.clear();
-        self.told = LastRelease::default();
-    }
-
-    /// Takes over what was released to it: at once, or for its next fence.
-    fn learn(&mut self, released: &Clock, acquires: bool) {
-        self.clock.join_fences(released);
-        let Clock { known, fences } = &mut self.clock;
-        let learned = if acquires { known } else { &mut fences.get_or_insert_default().seen };
-        learned.join(&released.known);
     }
 }
 
