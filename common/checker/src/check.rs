@@ -337,7 +337,6 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             Way::Quiet(quiet) => quiet,
         };
         match self.device.run(function, &problem, &launch).map_err(Stop::Device)? {
-            // Volatile accesses, and lanes of a warp that run in step by chance, leave the outputs right on this run.
             Ok(Ran { state: Some(variable), .. }) => Err(Rejection::KeepsState { variable }.into()),
             Ok(ran) if !ran.warnings.iter().any(|finding| self.has_no_defined_result(finding)) => Ok((problem, ran)),
             outcome => {

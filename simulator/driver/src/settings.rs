@@ -169,7 +169,7 @@ pub fn profile_named(name: &str) -> Result<&'static Profile, Error> {
 mod tests {
     use super::*;
     #[cfg(target_os = "linux")]
-    use crate::variables::{CHECKS, DRIVER_VERSION, EXITCODE, FUEL, PROFILE, Variable, WARP_ORDER};
+    use crate::variables::{BLOCKS, CHECKS, DRIVER_VERSION, EXITCODE, FUEL, PROFILE, Variable, WARP_ORDER};
 
     #[test]
     fn an_environment_variable_is_read_or_refused_by_its_name() {
@@ -178,6 +178,7 @@ mod tests {
         };
         assert_eq!(settings(REPORT, "x").unwrap(), Settings::default());
         assert_eq!(settings(FUEL, "77").unwrap().fuel, Some(77));
+        assert_eq!(settings(BLOCKS, "64").unwrap().blocks, Some(64));
         assert_eq!(settings(CHECKS, "off").unwrap().checks, Some(false));
         assert_eq!(settings(WARP_ORDER, "descending").unwrap().warp_order, Some(WarpOrder::Descending));
         assert_eq!(settings(WARP_ORDER, "7").unwrap().warp_order, Some(WarpOrder::Shuffled(7)));

@@ -90,6 +90,18 @@ mod tests {
     use crate::samples::{failed, finding, finished};
 
     #[test]
+    fn a_launch_of_which_only_some_blocks_ran_is_told() {
+        let mut report = Report { profile: "t4".to_owned(), ..Report::default() };
+        let whole = finished("k", vec![]);
+        let mut part = whole.clone();
+        part.config.grid.x = 100;
+        report.note(&whole, || 0);
+        assert!(!report.to_string().contains("only some blocks"), "{report}");
+        report.note(&part, || 0);
+        assert!(report.to_string().contains("\n1 launch of k ran only some blocks, as SIMCUDA_BLOCKS asks"), "{report}");
+    }
+
+    #[test]
     fn the_text_shows_the_kernels_and_then_the_defects() {
         let mut report = Report { profile: "t4".to_owned(), ..Report::default() };
         report.note(&finished("first", vec![]), || 0);
