@@ -6,7 +6,7 @@
 //! - `commands`: the commands that the book and the README tell a reader to type.
 //! - `reader`: types those commands.
 //! - `exercises`: checks a chapter's exercises.
-//! - `slips`: makes mistakes in right answers, which the check must find.
+//! - `slips`: makes mistakes in right answers, which the check must find. `same_code` proves that some are none.
 //! - `chapter_tests`: the macro that lists the tests of every chapter.
 //! - `repository`: where the repository is.
 //!
@@ -18,6 +18,7 @@ pub mod commands;
 pub mod exercises;
 pub mod reader;
 mod repository;
+mod same_code;
 pub mod slips;
 
 pub use binary::Binary;

@@ -1,5 +1,8 @@
 //! Mistakes of a hasty hand, made in each line of each right answer to an exercise.
 
+use compilers::compiler::compile_with_nvrtc;
+use compilers::input::{Form, Input};
+use compilers::nvrtc::Nvrtc;
 use compilers::variables::EVERY_ANSWER;
 use workshop::Exercise;
 use workshop::text::Version;
@@ -7,6 +10,7 @@ use workshop::wall::Equivalent;
 
 use crate::binary::Binary;
 use crate::exercises::{With, checked, in_parallel, text, written};
+use crate::same_code::is_same;
 
 /// Slips: a text, and what is written instead.
 const SLIPS: [(&str, &str); 39] = [
@@ -58,6 +62,8 @@ const REACH: u32 = 5000;
 
 /// A right answer with one slip.
 struct Slipped {
+    /// The line before.
+    before: String,
     /// The changed line.
     line: String,
     text: String,
@@ -96,11 +102,15 @@ fn slips(answer: &str) -> Vec<Slipped> {
             lines.iter().enumerate().map(|(at, text)| line(at, text) + "\n").collect::<String>()
         };
         for wrong in wrong {
-            slips.push(Slipped { text: with(&[(place, &wrong)]), line: wrong.trim().to_owned() });
+            slips.push(Slipped { before: (*line).to_owned(), text: with(&[(place, &wrong)]), line: wrong.trim().to_owned() });
         }
         if code.trim_end().ends_with(';') && lines[place - 1].trim_end().ends_with(';') {
             let swapped = format!("{} {}", line.trim(), lines[place - 1].trim());
-            slips.push(Slipped { text: with(&[(place - 1, line), (place, lines[place - 1])]), line: swapped });
+            slips.push(Slipped {
+                before: (*line).to_owned(),
+                text: with(&[(place - 1, line), (place, lines[place - 1])]),
+                line: swapped,
+            });
         }
     }
     slips
@@ -113,37 +123,77 @@ fn words(code: &str) -> Vec<(usize, &str)> {
     starts.map(|(at, _)| (at, code[at..].split(|letter| !is_part(letter)).next().unwrap_or_default())).collect()
 }
 
-/// Makes each slip in each solution. A variable asks for those in right answers of the walls, too.
+/// What became of a slip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    /// The check refuses it.
+    Refused,
+    /// It compiles to the same code.
+    Same,
+    Passes,
+}
+
+/// Makes each slip in each solution. A variable asks for those in right answers of the walls, too, in the lines that the solution does not have.
 ///
-/// Each must be refused, or the wall says why it is no mistake. What does not compile is no answer.
+/// Each must be refused, or compile to the code of the answer, or the wall says why it is no mistake. What does not compile is no answer.
 pub fn slips_are_found(binary: &Binary) {
     let mut missed = Vec::new();
     for asked in written(binary, With::Nvrtc) {
+        let nvrtc = Nvrtc::find().expect("there is an exercise to write only if it is there");
+        let compiled = |text: &str| {
+            let text = text.to_owned() + &asked.manifest.epilogue();
+            let architecture = asked.manifest.kernel.as_ref().map_or("", |kernel| &kernel.architecture);
+            compile_with_nvrtc(&nvrtc, Input { name: "answer.cu", text: &text, headers: &[] }, architecture, Form::Optimized)
+        };
         let solution = text(&asked, Version::Solution);
         let rights = if EVERY_ANSWER.is_one() { &asked.wall.right[..] } else { &[] };
         let right =
             rights.iter().map(|right| right.change.apply(&solution).unwrap_or_else(|error| panic!("{}: {error}", asked.stem())));
-        let mut slips: Vec<Slipped> = [solution.clone()].into_iter().chain(right).flat_map(|answer| slips(&answer)).collect();
-        slips.sort_by(|one, other| one.text.cmp(&other.text));
-        slips.dedup_by(|one, other| one.text == other.text);
-        let judged = in_parallel(&slips, |Slipped { line, text }| {
-            let (status, said) = checked(binary, With::Nvrtc, &asked, text, "sim");
-            (!said.contains("does not compile")).then(|| (status == Some(0), line.clone()))
+        let own = |answer: &str| -> Vec<Slipped> {
+            let is_own = |slip: &Slipped| answer == solution || !solution.contains(slip.before.as_str());
+            slips(answer).into_iter().filter(is_own).collect()
+        };
+        let answers: Vec<(String, Vec<Slipped>)> = [solution.clone()]
+            .into_iter()
+            .chain(right)
+            .map(|answer| (compiled(&answer).map_or(String::new(), |(ptx, _)| ptx), own(&answer)))
+            .collect();
+        let mut slips: Vec<(&str, &Slipped)> =
+            answers.iter().flat_map(|(ptx, slips)| slips.iter().map(|slip| (ptx.as_str(), slip))).collect();
+        slips.sort_by(|one, other| one.1.text.cmp(&other.1.text));
+        slips.dedup_by(|one, other| one.1.text == other.1.text);
+        let judged = in_parallel(&slips, |(answer, Slipped { line, text, .. })| {
+            let (ptx, _) = compiled(text).ok()?;
+            let is_same = match [ptx::parse(answer), ptx::parse(&ptx)] {
+                [Ok(answer), Ok(slipped)] => is_same(&answer, &slipped),
+                _ => false,
+            };
+            let fate = match is_same {
+                true => Fate::Same,
+                false if checked(binary, With::Nvrtc, &asked, text, "sim").0 == Some(0) => Fate::Passes,
+                false => Fate::Refused,
+            };
+            Some((fate, line.clone()))
         });
-        let judged: Vec<(bool, String)> = judged.into_iter().flatten().collect();
-        let mut passed: Vec<&str> = judged.iter().filter(|(passed, _)| *passed).map(|(_, line)| line.as_str()).collect();
-        passed.sort_unstable();
+        let judged: Vec<(Fate, String)> = judged.into_iter().flatten().collect();
+        let count = |wanted: Fate| judged.iter().filter(|(fate, _)| *fate == wanted).count();
         let is_known =
             |line: &str| asked.wall.equivalent.iter().any(|Equivalent { lines, .. }| lines.iter().any(|known| known == line));
-        let unknown: Vec<&str> = passed.iter().copied().filter(|line| !is_known(line)).collect();
+        let mut unknown: Vec<&str> =
+            judged.iter().filter(|(fate, line)| *fate == Fate::Passes && !is_known(line)).map(|(_, line)| line.as_str()).collect();
+        unknown.sort_unstable();
         println!(
-            "{}: of {} slips, {} are refused, {} are no mistakes, {} pass",
+            "{}: of {} slips, {} are refused, {} compile to the same code, {} are no mistakes, {} pass",
             name(binary, &asked),
             judged.len(),
-            judged.len() - passed.len(),
-            passed.len() - unknown.len(),
+            count(Fate::Refused),
+            count(Fate::Same),
+            count(Fate::Passes) - unknown.len(),
             unknown.len()
         );
+        for line in &unknown {
+            println!("    {line}");
+        }
         missed.extend(unknown.into_iter().map(|line| format!("{}: {line}", name(binary, &asked))));
     }
     assert!(missed.is_empty(), "{} slips pass, and no wall says why:\n{}", missed.len(), missed.join("\n"));
