@@ -10,7 +10,7 @@ impl FindingKind {
             | Self::MissingProxyFence { late: true, .. }
             | Self::Race { volatile: true, .. }
             | Self::LaterBlock { .. }
-            | Self::Race { missing: Some(MissingOrder::FormalAcquire), .. }
+            | Self::Race { missing: Some(MissingOrder::FormalAcquire | MissingOrder::FormalRelease), .. }
             | Self::EndedBeforeBarrier { .. }
             | Self::DifferentBarriers { .. } => Severity::Warning,
             Self::Wgmma(misuse) => misuse.severity(),

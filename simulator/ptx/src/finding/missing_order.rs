@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 pub enum MissingOrder {
     /// The other thread's block has not published its access: no fence and no release with a scope of the GPU comes between it and a flag.
     Release,
+    /// The same, but on a GPU no value is wrong: the other access is a read, a barrier ended it before its block set a flag, and this write began
+    /// after this thread had seen the flag.
+    FormalRelease,
     /// It has published it, and this thread has seen the flag, but no fence followed.
     Acquire,
     /// The same, but on a GPU no value is wrong: the read of the flag was over before the access began, and if that is a load, it passes L1, or
@@ -25,6 +28,9 @@ impl MissingOrder {
     pub fn reason(self) -> &'static str {
         match self {
             Self::Release => "the other block has not published its access with a fence or a release of GPU scope and a flag",
+            Self::FormalRelease => {
+                "this block saw a flag that the other one set after the read, but no fence of GPU scope came before the flag; GPUs give the right value here"
+            }
             Self::Acquire => "this block saw the flag that the other one set, but executed no fence of GPU scope after that",
             Self::FormalAcquire => {
                 "this block saw the flag that the other one set, but executed no fence of GPU scope after that; GPUs give the right value here"
@@ -40,6 +46,11 @@ impl MissingOrder {
             Self::Release => {
                 "put __threadfence() between the access and the write to the flag; __threadfence_block() and the scope .cta order only threads of \
                  one block"
+            }
+            Self::FormalRelease => {
+                "the barrier after the read ends it (PTX ISA, \"barrier\": earlier accesses of the threads are performed when it completes); the memory model \
+                 promises the order to another block only with a release pattern, a fence and then a strong write (\"Release and Acquire \
+                 Patterns\"): put __threadfence() before the write of the flag"
             }
             Self::Acquire => {
                 "put __threadfence() between the read of the flag and the access, or read the flag with ld.acquire.gpu"

@@ -83,6 +83,8 @@ pub struct Program {
     pub orders_cluster: bool,
     /// One of these orders threads of the whole grid.
     pub orders_grid: bool,
+    /// A store without a release may tell other blocks something.
+    pub tells_grid: bool,
     /// The program has fences between several addresses of the same memory.
     pub has_aliases: bool,
     /// It has instructions that wait for other blocks of the cluster.

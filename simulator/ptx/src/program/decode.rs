@@ -291,7 +291,7 @@ impl<'m, 't> Decoder<'m, 't> {
         for (index, semantics) in weighed {
             self.program.accesses[index as usize].semantics = semantics;
         }
-        if !self.program.orders_grid {
+        if !self.program.orders_grid && !self.program.tells_grid {
             return;
         }
         for pc in 0..self.program.code.len() {

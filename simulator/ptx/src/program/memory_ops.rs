@@ -205,6 +205,9 @@ impl<'m, 't> Decoder<'m, 't> {
     fn note_order(&mut self, semantics: Semantics, opcode: &str) {
         if semantics.orders() {
             self.note_fence(opcode);
+        } else if opcode.starts_with("st.relaxed.gpu") || opcode.starts_with("st.relaxed.sys") {
+            self.program.has_fences = true;
+            self.program.tells_grid = true;
         }
     }
 

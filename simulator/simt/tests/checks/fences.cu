@@ -249,3 +249,28 @@ __device__ void meet(const float *in, float *data, unsigned *flags, float *out) 
 
 KERNEL(grid_barrier, meet<OF_GPU>)
 KERNEL(grid_barrier_with_block_fences, meet<OF_BLOCK>)
+
+// Each block reads its values, and the next one replaces them. It may, because a flag says that they have been read. No fence says so.
+template <bool BARRIER, bool WAITS>
+__device__ void replace(const float *in, float *data, unsigned *flags, float *out) {
+    unsigned own = blockIdx.x * THREADS + threadIdx.x;
+    out[own] = data[own]; // has read
+    if (BARRIER) {
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+        asm volatile("st.relaxed.gpu.u32 [%0], 1;" ::"l"(flags + blockIdx.x) : "memory");
+        unsigned came = blockIdx.x == 0;
+        while (WAITS && came == 0) {
+            asm volatile("ld.relaxed.gpu.u32 %0, [%1];" : "=r"(came) : "l"(flags + blockIdx.x - 1) : "memory");
+        }
+    }
+    __syncthreads();
+    if (blockIdx.x > 0) {
+        data[own - THREADS] = in[own]; // replaces
+    }
+}
+
+KERNEL(replaces_what_was_read, replace<true, true>)
+KERNEL(replaces_what_may_be_read, replace<false, true>)
+KERNEL(replaces_without_waiting, replace<true, false>)

@@ -5,7 +5,7 @@
 
 use super::lines;
 use crate::common::{Gpu, Params};
-use ptx::finding::MissingOrder::{self, Acquire, FormalAcquire, Release, Scope};
+use ptx::finding::MissingOrder::{self, Acquire, FormalAcquire, FormalRelease, Release, Scope};
 use simt::{Finding, FindingKind, LaunchOptions, Severity, WarpOrder};
 
 const FENCES: &str = include_str!("fences.ptx");
@@ -42,6 +42,8 @@ type Expected<'a> = &'a [(Option<MissingOrder>, &'a [&'a str])];
 
 const SUMMED_BY_LAST: &[&str] = &["// stored", "// summed"];
 const SUMMED_ALONG: &[&str] = &["data[own] = 2 * in[own]", "sum += data[other * THREADS"];
+
+const REPLACED: &[&str] = &["// has read", "// replaces"];
 
 #[test]
 fn right_programs_are_left_alone_and_give_one_result_in_any_order() {
@@ -86,6 +88,9 @@ fn missing_order_between_blocks_is_found_in_any_order_with_both_sides() {
         ("chain_without_release", &[(Some(Release), SUMMED_ALONG)]),
         ("chain_with_plain_flag", &[(Some(Release), SUMMED_ALONG), (Some(Release), &["*flag = 1", "value = *(volatile"])]),
         ("chain_published_too_soon", &[(Some(Release), SUMMED_ALONG)]),
+        ("replaces_what_was_read", &[(Some(FormalRelease), REPLACED)]),
+        ("replaces_what_may_be_read", &[(Some(Release), REPLACED)]),
+        ("replaces_without_waiting", &[(Some(Release), REPLACED)]),
         // The next block's store may overtake either of two loads.
         ("relay_passed_on_too_soon", &[(Some(Release), &["data[threadIdx.x] = before", "data[threadIdx.x ^ 32]"])]),
         ("lock_without_first_fence", &[(Some(Acquire), &["data[0] += in"]), (Some(FormalAcquire), &["data[0] += in"])]),
@@ -119,13 +124,18 @@ fn an_access_that_begins_after_the_flag_came_and_passes_l1_needs_no_fence_on_gpu
         ("last_block_without_acquire", FormalAcquire, Severity::Warning),
         ("last_block_has_read_the_line", Acquire, Severity::Error),
         ("last_block_reads_volatile_without_release", Release, Severity::Error),
+        // PTX ISA 9.0, "barrier": accesses before it are performed when it completes. So no later store changes what was read.
+        ("replaces_what_was_read", FormalRelease, Severity::Warning),
+        ("replaces_what_may_be_read", Release, Severity::Error),
+        ("replaces_without_waiting", Release, Severity::Error),
     ] {
         let (findings, _) = run(kernel, false, 1, WarpOrder::Ascending);
         assert!(!findings.is_empty(), "{kernel}");
         for finding in &findings {
             let FindingKind::Race { missing: found, .. } = finding.kind else { panic!("{finding}") };
             assert_eq!((found, finding.kind.severity()), (Some(missing), severity), "{kernel}: {finding}");
-            assert_eq!(finding.to_string().contains("Release and Acquire Patterns"), missing == FormalAcquire, "{finding}");
+            let is_formal = matches!(missing, FormalAcquire | FormalRelease);
+            assert_eq!(finding.to_string().contains("Release and Acquire Patterns"), is_formal, "{finding}");
         }
     }
 }

@@ -124,6 +124,8 @@ const MOST_CHUNKS: usize = 1 << 23;
 #[derive(Debug, Default)]
 pub struct Flags {
     words: Mutex<HashMap<u64, Far>>,
+    /// The knowledge of blocks at their last barrier, at the words that they stored without a release.
+    heard: Mutex<HashMap<u64, Far>>,
     /// The last clock that each warp published.
     published: Mutex<HashMap<FarWarp, Arc<VClock>>>,
     /// Chunks that writes and reads have looked at.
@@ -154,22 +156,45 @@ impl Flags {
         let (mut released, block) = last.publish(publisher, told);
         released.join(far);
         lock(&self.published).insert(publisher, block);
-        let mut flags = lock(&self.words);
+        self.note(&self.words, bytes, &released);
+    }
+
+    /// Notes what a warp knows at a store that releases nothing. Call it before the store, too.
+    pub fn write_relaxed(&self, bytes: (u64, u64), (publisher, last): (FarWarp, &mut LastRelease), (told, far): (&VClock, &Far)) {
+        if !self.gave_up() {
+            let (mut heard, _) = last.publish(publisher, told);
+            heard.join(far);
+            self.note(&self.heard, bytes, &heard);
+        }
+    }
+
+    /// Adds knowledge to some words.
+    fn note(&self, flags: &Mutex<HashMap<u64, Far>>, bytes: (u64, u64), told: &Far) {
+        let mut flags = lock(flags);
         for word in words(bytes) {
             // Several writers of one word, such as a counter of arrivals, add up.
             let flag = flags.entry(word).or_default();
-            flag.join(&released);
-            self.chunks.fetch_add(released.chunks().len() + flag.chunks().len(), Relaxed);
+            flag.join(told);
+            self.chunks.fetch_add(told.chunks().len() + flag.chunks().len(), Relaxed);
         }
     }
 
     /// Returns the knowledge released at these bytes. Call it after the read.
     pub fn read(&self, bytes: (u64, u64)) -> Far {
+        self.of(&self.words, bytes)
+    }
+
+    /// Returns what was told at these bytes without a release. Call it after the read, too.
+    pub fn read_relaxed(&self, bytes: (u64, u64)) -> Far {
+        self.of(&self.heard, bytes)
+    }
+
+    fn of(&self, flags: &Mutex<HashMap<u64, Far>>, bytes: (u64, u64)) -> Far {
         let mut far = Far::default();
         if self.gave_up() {
             return far;
         }
-        let flags = lock(&self.words);
+        let flags = lock(flags);
         words(bytes).filter_map(|word| flags.get(&word)).for_each(|flag| far.join(flag));
         self.chunks.fetch_add(far.chunks().len(), Relaxed);
         far

@@ -99,7 +99,9 @@ impl Entry {
     fn key(&self) -> Key {
         let Self { site, defect, .. } = *self;
         let (kind, other) = match defect {
-            Defect::Race { other, missing: Some(MissingOrder::FormalAcquire), .. } => (Kind::FormalRace, other.pc),
+            Defect::Race { other, missing: Some(MissingOrder::FormalAcquire | MissingOrder::FormalRelease), .. } => {
+                (Kind::FormalRace, other.pc)
+            }
             Defect::Race { other, .. } if other.block != site.block => (Kind::RaceOfBlocks, other.pc),
             Defect::Race { same_warp: false, other, .. } => (Kind::Race, other.pc),
             Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),

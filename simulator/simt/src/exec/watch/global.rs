@@ -189,7 +189,7 @@ impl Watch {
         let other_op = if other.is_atomic() { AccessOp::Atomic } else { other_op };
         let same_warp = other.warp() == visit.warp();
         let site = |visit: Visit| Site { block: visit.block(), thread: visit.thread(), pc: visit.pc() };
-        let how = (access.op != AccessOp::Load, is_fresh);
+        let how = (access.op != AccessOp::Load, other_op == AccessOp::Load, is_fresh);
         let missing = (other.block() != visit.block()).then(|| self.missing_order((visit, how), other, flags)).flatten();
         self.found.add(site(visit), Defect::Race { access, other: site(other), other_op, same_warp, volatile: false, missing });
     }
@@ -197,7 +197,7 @@ impl Watch {
     /// Returns the synchronization missing between an access and another block's earlier one. `None` if the program tries none.
     fn missing_order(
         &self,
-        (visit, (writes, is_fresh)): (Visit, (bool, bool)),
+        (visit, (writes, was_read, is_fresh)): (Visit, (bool, bool, bool)),
         other: Visit,
         flags: Option<&Flags>,
     ) -> Option<MissingOrder> {
@@ -212,6 +212,10 @@ impl Watch {
             Some(Seen::BeforeBarrier) if is_fresh => return Some(MissingOrder::FormalAcquire),
             Some(_) => return Some(MissingOrder::Acquire),
             None => {}
+        }
+        // The barrier ended the read, so a write after the flag cannot change its value.
+        if writes && was_read && other.is_heard(visit, &self.order) {
+            return Some(MissingOrder::FormalRelease);
         }
         match flags {
             Some(flags) if other.is_published(flags) => Some(MissingOrder::Flag),

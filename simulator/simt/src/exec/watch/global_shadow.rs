@@ -168,6 +168,11 @@ impl Visit {
         order.has_seen(self.warp(), self.clock(), later.thread() / LANES)
     }
 
+    /// Returns true if `later`'s warp saw a flag that its block set after a barrier after this.
+    pub fn is_heard(self, later: Visit, order: &Order) -> bool {
+        order.has_heard(self.warp(), self.clock(), later.thread() / LANES)
+    }
+
     /// Returns true if its block published it.
     pub fn is_published(self, flags: &Flags) -> bool {
         flags.has_published(self.warp(), self.clock())
@@ -183,7 +188,7 @@ impl GlobalShadow {
             _ => false,
         });
         let names_fit = program.code.len() < 1 << PC_BITS && blocks < (1 << (64 - BLOCK)) - 1;
-        let has_flags = program.orders_grid;
+        let has_flags = program.orders_grid || program.tells_grid && clusters.blocks == 1 && !program.has_async_proxy;
         let is_followed =
             !program.orders_cluster && !program.has_aliases && !(has_flags && (clusters.blocks > 1 || program.has_async_proxy));
         if blocks * threads < 2 || !writes || !is_followed || !names_fit {

@@ -39,6 +39,10 @@ pub struct Fences {
     pub ended_far: Far,
     /// The part of it from reads that a barrier came after.
     pub met_far: Far,
+    /// What other blocks had done before a barrier when they set a flag without a release, from strong reads of it. No fence makes it more.
+    pub heard_far: Far,
+    /// The part of it from reads that were over before whatever follows.
+    pub ended_heard: Far,
 }
 
 /// The end of the read of a flag.
@@ -76,6 +80,8 @@ impl Clock {
         own.seen_far.join(&others.seen_far);
         own.ended_far.join(&others.ended_far);
         own.met_far.join(&others.met_far);
+        own.heard_far.join(&others.heard_far);
+        own.ended_heard.join(&others.ended_heard);
     }
 
     /// Notes that a barrier ends the strong reads so far.
@@ -83,6 +89,7 @@ impl Clock {
         if let Some(fences) = &mut self.fences {
             fences.ended_far.join(&fences.seen_far);
             fences.met_far.join(&fences.seen_far);
+            fences.ended_heard.join(&fences.heard_far);
         }
     }
 }
@@ -109,6 +116,8 @@ pub struct WarpClock {
     pub init_fences: Vec<(u32, u32)>,
     /// The last knowledge that it told other blocks.
     pub told: LastRelease,
+    /// The last that they heard without a release.
+    pub heard: LastRelease,
 }
 
 impl WarpClock {
@@ -122,6 +131,7 @@ impl WarpClock {
         self.lanes.clear();
         self.init_fences.clear();
         self.told = LastRelease::default();
+        self.heard = LastRelease::default();
     }
 
     /// Takes over what was released to it: at once, or for its next fence.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::clock::VClock;
-use super::far::{FarWarp, Flags, shared_address, words};
+use super::far::{Far, FarWarp, Flags, shared_address, words};
 use super::knowledge::{Clock, Known, Seen, WarpClock};
 use super::mark::Mark;
 use ptx::program::{Action, Inst, MbarrierOp, Program, Semantics};
@@ -107,6 +107,11 @@ impl Order {
     /// Returns how a warp saw a flag that tells this. It has executed no fence since then.
     pub fn has_seen(&self, earlier: FarWarp, time: u32, warp: u32) -> Option<Seen> {
         self.warps[warp as usize].clock.fences.as_ref()?.has_seen(earlier, time)
+    }
+
+    /// Returns true if a warp saw a flag that another block set, without a release, after a barrier that came after this.
+    pub fn has_heard(&self, earlier: FarWarp, time: u32, warp: u32) -> bool {
+        self.warps[warp as usize].clock.fences.as_ref().is_some_and(|fences| fences.ended_heard.knows(earlier, time))
     }
 
     /// Returns true if a barrier told a warp of flags. The warp has executed no fence since then.
@@ -259,6 +264,14 @@ impl Order {
             let acquires = semantics.acquires && !semantics.in_block;
             let Clock { known, fences } = &mut own.clock;
             let told = flags.read(bytes);
+            let heard = flags.read_relaxed(bytes);
+            if !heard.is_empty() {
+                let fences = fences.get_or_insert_default();
+                fences.heard_far.join(&heard);
+                if semantics.guards || acquires {
+                    fences.ended_heard.join(&heard);
+                }
+            }
             if acquires {
                 known.far.join(&told);
             } else {
@@ -273,6 +286,14 @@ impl Order {
 
     /// Notes a strong write by a warp, before the value is written. It may be the writing half of an atomic operation.
     pub fn write(&mut self, (block, warp): FarWarp, bytes: (u64, u64), semantics: Semantics, flags: Option<&Flags>) {
+        if let Some(flags) = flags.filter(|_| !semantics.releases && !semantics.in_block) {
+            let WarpClock { clock, heard, .. } = &mut self.warps[warp as usize];
+            let ended = clock.fences.as_ref().map(|fences| &fences.ended_heard);
+            // Its own accesses since the last barrier are not part of it: a load may still be under way.
+            if !clock.known.near.is_empty() || ended.is_some_and(|ended| !ended.is_empty()) {
+                flags.write_relaxed(bytes, ((block, warp), heard), (&clock.known.near, ended.unwrap_or(&Far::default())));
+            }
+        }
         let told = self.tell(warp, semantics.releases);
         if told.known.near.is_empty() && told.known.inits.is_empty() {
             return;
