@@ -87,16 +87,21 @@ pub fn unrollable_loop(text: &str, starter: &str, remaining: &[u32]) -> Option<u
         let before = lines[..header].iter().rev().find(|line| !line.is_empty()).copied().unwrap_or_default();
         before.split_whitespace().ne(BY_HAND.split_whitespace())
     };
-    let mut given: Vec<&str> = (0..given.len()).filter(|&at| is_free(&given, at)).map(|at| given[at]).collect();
+    // However it is spaced, and wherever its brace is.
+    let words =
+        |line: &str| line.chars().filter(|letter| !letter.is_whitespace()).collect::<String>().trim_end_matches('{').to_owned();
+    let mut given: Vec<String> = (0..given.len()).filter(|&at| is_free(&given, at)).map(|at| words(given[at])).collect();
     let mut headers: Vec<usize> = remaining.iter().filter_map(|line| header(&lines, *line as usize)).collect();
     headers.sort_unstable();
     headers.dedup();
-    headers.into_iter().filter(|&at| is_free(&lines, at)).find_map(|at| match given.iter().position(|known| *known == lines[at]) {
-        Some(known) => {
-            given.swap_remove(known);
-            None
+    headers.into_iter().filter(|&at| is_free(&lines, at)).find_map(|at| {
+        match given.iter().position(|known| *known == words(lines[at])) {
+            Some(known) => {
+                given.swap_remove(known);
+                None
+            }
+            None => Some(at + 1),
         }
-        None => Some(at + 1),
     })
 }
 
@@ -167,6 +172,11 @@ mod tests {
         assert_eq!(unrollable_loop("for (given) {\n#pragma unroll 1\n// so\nfor (b) {}\n}\n", starter, &[1, 4]), None);
         assert_eq!(unrollable_loop("for (given) {\nfor (a) {}\n}\n", starter, &[1, 2]), Some(2), "the pragma is gone");
         assert_eq!(unrollable_loop("for (given) {\nfor (a) {}\n}\n", starter, &[1]), None, "the loop is gone");
+        assert_eq!(
+            unrollable_loop("for( given )\n{\n#pragma unroll 1\nfor (a) {}\n}\n", starter, &[1, 4]),
+            None,
+            "spaced otherwise"
+        );
         assert_eq!(unrollable_loop("for (given) {\n#pragma unroll 4\nfor (a) {}\n}\n", starter, &[1, 3]), Some(3));
         assert_eq!(unrollable_loop("for (given) {\n/*\n#pragma unroll 1\n*/\nfor (a) {}\n}\n", starter, &[1, 5]), Some(5));
         assert_eq!(unrollable_loop("for (given) {\n}\nfor (given) {}\n", starter, &[1, 3]), Some(3), "one was given");

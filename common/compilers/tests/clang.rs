@@ -75,6 +75,20 @@ fn remarks_come_with_the_ptx() {
 }
 
 #[test]
+fn bytes_and_short_vectors_are_loaded_with_hints_as_with_nvidia_s_headers() {
+    let Some(clang) = clang() else { return };
+    for (ty, loads) in
+        [("char", "s8"), ("signed char", "s8"), ("unsigned char", "u8"), ("uchar2", "u16"), ("char4", "u32"), ("ushort2", "u32")]
+    {
+        let text = format!("extern \"C\" __global__ void k(const {ty} *from, {ty} *to)\n{{\n    __stcs(to, __ldg(from));\n}}\n");
+        let (ptx, _) = clang
+            .compile(Input { name: "k.cu", text: &text, headers: &[] }, "compute_80", Form::Optimized)
+            .unwrap_or_else(|error| panic!("{ty}: {error}"));
+        assert!(ptx.contains(&format!("ld.global.nc.{loads}")) && ptx.contains("st.global.cs."), "{ty}: {ptx}");
+    }
+}
+
+#[test]
 fn what_is_no_clang_is_refused_by_name() {
     let this = env::current_exe().expect("this program has a path");
     for (program, why) in [(this.as_path(), "has no back end for NVIDIA's GPUs"), (Path::new("/nowhere/clang"), "does not run")] {

@@ -243,7 +243,7 @@ impl fmt::Display for Finding {
         if *times > 1 {
             write!(f, "\n  ({times} times in this launch)")?;
         }
-        if let Some(help) = kind.help() {
+        if let Some(help) = self.help() {
             write!(f, "\n  help: {help}")?;
         }
         Ok(())

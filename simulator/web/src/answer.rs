@@ -102,7 +102,7 @@ pub struct FindingText {
 impl From<&Finding> for FindingText {
     fn from(finding: &Finding) -> Self {
         let Location { ptx_line, source, .. } = finding.location.clone();
-        Self { severity: finding.kind.severity(), text: finding.to_string(), help: finding.kind.help(), ptx_line, source }
+        Self { severity: finding.kind.severity(), text: finding.to_string(), help: finding.help(), ptx_line, source }
     }
 }
 
@@ -285,7 +285,7 @@ impl From<LaunchError> for Failure {
         let message = error.to_string();
         match error {
             LaunchError::Fault { finding, printed, .. } => {
-                let (location, help) = (finding.location.clone(), finding.kind.help());
+                let (location, help) = (finding.location.clone(), finding.help());
                 Self { finding: Some(finding), help, printed, ..Self::new(FailureKind::Fault, message) }.at(location)
             }
             LaunchError::OutOfFuel { location, printed, .. } => {

@@ -532,6 +532,41 @@ HINT(double, "d", "f64")
 #undef LOAD
 #undef STORE
 
+// A byte is in a register of 32 bits.
+#define LOAD(function, instruction, type, constraint, suffix) \
+    FN type function(const type *p) \
+    { \
+        unsigned v; \
+        asm(instruction suffix " %0, [%1];" : "=r"(v) : "l"(p)); \
+        return (type)v; \
+    }
+#define STORE(function, instruction, type, constraint, suffix) \
+    FN void function(type *p, type v) { asm(instruction suffix " [%0], %1;" ::"l"(p), "r"((unsigned)v) : "memory"); }
+HINT(char, "r", "s8")
+HINT(signed char, "r", "s8")
+HINT(unsigned char, "r", "u8")
+#undef LOAD
+#undef STORE
+
+// Four bytes are a word, and two are half of one.
+#define LOAD(function, instruction, type, constraint, suffix) \
+    FN type function(const type *p) \
+    { \
+        type v; \
+        *(suffix *)&v = function((const suffix *)p); \
+        return v; \
+    }
+#define STORE(function, instruction, type, constraint, suffix) \
+    FN void function(type *p, type v) { function((suffix *)p, *(suffix *)&v); }
+HINT(char2, , unsigned short)
+HINT(uchar2, , unsigned short)
+HINT(char4, , unsigned)
+HINT(uchar4, , unsigned)
+HINT(short2, , unsigned)
+HINT(ushort2, , unsigned)
+#undef LOAD
+#undef STORE
+
 #define LOAD(function, instruction, type, constraint, suffix) \
     FN type function(const type *p) \
     { \

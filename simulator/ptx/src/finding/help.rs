@@ -1,6 +1,27 @@
 //! How severe each kind of defect is, and a suggested fix.
 
-use super::{Access, AccessOp, FindingKind, MissingOrder, Severity, Space};
+use super::{Access, AccessOp, Finding, FindingKind, Location, MissingOrder, OtherAccess, Severity, Space};
+
+impl Finding {
+    /// Suggests a fix, where there is one.
+    pub fn help(&self) -> Option<&'static str> {
+        let lost = "each thread reads the old value, changes it, and stores the result, so that changes by others are lost: use an atomic operation, \
+                    such as atomicAdd()";
+        if self.loses_an_update() { Some(lost) } else { self.kind.help() }
+    }
+
+    /// Returns true if two threads do `a[i] += 1` with the same `i`: a line loads from an address and stores there.
+    fn loses_an_update(&self) -> bool {
+        let FindingKind::Race { access, other, missing: None, .. } = &self.kind else { return false };
+        let OtherAccess { op, location: theirs, .. } = &**other;
+        let address = |location: &Location| Some(location.instruction.split_once('[')?.1.split(']').next()?.to_owned());
+        let ours = &self.location;
+        matches!((access.op, *op), (AccessOp::Load, AccessOp::Store) | (AccessOp::Store, AccessOp::Load))
+            && ours.source.is_some()
+            && ours.source == theirs.source
+            && address(ours).is_some_and(|it| Some(it) == address(theirs))
+    }
+}
 
 impl FindingKind {
     /// Returns its severity.

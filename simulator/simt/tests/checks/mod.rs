@@ -123,6 +123,24 @@ fn races_are_found_in_any_order_with_both_sides() {
 }
 
 #[test]
+fn a_lost_update_is_told_from_a_missing_barrier() {
+    let counts = ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"count.cu\"\n.visible .entry k() {\n.reg .b32 %r<9>;\n\
+                  .shared .align 4 .b8 s[256];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nand.b32 %r5, %r2, 4;\nmov.u32 %r3, s;\n\
+                  add.s32 %r4, %r3, %r5;\nadd.s32 %r6, %r3, %r2;\nst.shared.u32 [%r6], %r1;\nbar.sync 0;\n\
+                  .loc 1 7 0\nld.shared.u32 %r7, [%r4];\nadd.s32 %r7, %r7, 1;\nst.shared.u32 [%r4], %r7;\nret;\n}\n";
+    let told = |text: &str| {
+        let report = Gpu::load(text).launch("k", 1, 64, 0, &Params::new());
+        let findings =
+            report.findings.into_iter().filter(|finding| name(finding) == "race" && finding.to_string().contains("load of"));
+        findings.map(|finding| finding.to_string()).collect::<Vec<_>>().join("\n")
+    };
+    assert!(told(counts).contains("use an atomic operation, such as atomicAdd()"), "{}", told(counts));
+    // A value that another place gets, on the same line.
+    let moved = told(&counts.replace("st.shared.u32 [%r4], %r7", "st.shared.u32 [%r6], %r7"));
+    assert!(moved.contains("put __syncthreads() between") && !moved.contains("atomic operation"), "{moved}");
+}
+
+#[test]
 fn a_race_is_told_with_threads_lines_and_what_to_do() {
     let (findings, _) = race(&Gpu::load(RACES), "reversed_without_barrier", None);
     let finding = findings.iter().find(|finding| name(finding) == "race").expect("a race");
