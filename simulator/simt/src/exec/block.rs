@@ -203,7 +203,7 @@ fn release(core: &mut Core<'_>, states: &mut [Pause], block: &mut [Warp], arrive
             if let Some(watch) = &mut core.watch {
                 let ended =
                     core.machine.config.block.volume() as u32 - block.iter().map(|warp| warp.live().count_ones()).sum::<u32>();
-                watch.look_at_barrier(barrier, waiting_at(states, barrier, core.first_warp), ended);
+                watch.look_at_barrier(core.machine.program, barrier, waiting_at(states, barrier, core.first_warp), ended);
             }
             open(core, states, block, arrived, barrier);
             opened = true;

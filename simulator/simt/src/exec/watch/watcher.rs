@@ -154,13 +154,19 @@ impl Watch {
 
     /// Checks a barrier of the whole block that opens; `waiting` are the warps and where they wait, `ended` the number of threads
     /// that ended.
-    pub fn look_at_barrier(&mut self, barrier: u32, mut waiting: impl Iterator<Item = (u32, u32)>, ended: u32) {
+    ///
+    /// CUDA C++ Programming Guide, "Synchronization Functions": `__syncthreads()` may be in a branch only if the whole block takes the same one. It
+    /// is the aligned barrier 0. Others may be at different instructions: PTX ISA, `barrier`, asks only the threads of a warp for the same one,
+    /// and that only with `.aligned`.
+    pub fn look_at_barrier(&mut self, program: &Program, barrier: u32, mut waiting: impl Iterator<Item = (u32, u32)>, ended: u32) {
         let Some((warp, pc)) = waiting.next() else { return };
         let site = self.site(pc, warp, 0);
         if ended > 0 {
             self.found.add(site, Defect::EndedBeforeBarrier { barrier, ended });
         }
-        if let Some((other_warp, other_pc)) = waiting.find(|(_, other)| *other != pc) {
+        let is_for_all =
+            |pc: u32| barrier == 0 && matches!(program.code[pc as usize].action, Action::Barrier { aligned: true, .. });
+        if let Some((other_warp, other_pc)) = waiting.find(|(_, other)| *other != pc && is_for_all(pc) && is_for_all(*other)) {
             let other = self.site(other_pc, other_warp, 0);
             self.found.add(site, Defect::DifferentBarriers { barrier, other });
         }
