@@ -4,7 +4,7 @@ import { button, make } from "./ui.mjs";
 import { predictions } from "./progress.mjs";
 
 export function start(figure) {
-  const { id, unit, within, answer } = figure.dataset;
+  const { id, unit, within, off, answer } = figure.dataset;
   const right = Number(answer);
   const answered = figure.querySelector("details.answer");
   const input = make("input", { type: "text", inputmode: "decimal", size: 10, "aria-label": `Your prediction, in ${unit}`, autocomplete: "off" });
@@ -41,7 +41,8 @@ export function start(figure) {
       return;
     }
     predictions.keep(id, value);
-    const isRight = value === right || (value > 0 && right > 0 && Math.max(value / right, right / value) <= Number(within));
+    const isNear = value > 0 && right > 0 && Math.max(value / right, right / value) <= Number(within);
+    const isRight = value === right || isNear || Math.abs(value - right) <= Number(off);
     hint(isRight ? "none" : value < right ? "low" : "high");
     say(value === right ? "Yes." : isRight ? `Close: it is ${answer} ${unit}.` : value < right ? "Too low." : "Too high.");
     verdict.className = `verdict ${isRight ? "right" : "wrong"}`;
