@@ -2,6 +2,7 @@
 
 import { button, make } from "./ui.mjs";
 import { predictions } from "./progress.mjs";
+import { markPage } from "./sidebar.mjs";
 
 export function start(figure) {
   const { id, unit, within, off, answer } = figure.dataset;
@@ -18,6 +19,7 @@ export function start(figure) {
   }
 
   // What changed is not told before the reader has said what to expect, or has asked for the answer.
+  markPage();
   const curtain = earlier === undefined && curtainAfter(figure);
   const reveal = () => curtain && curtain.open();
   answered.addEventListener("toggle", () => answered.open && reveal());
@@ -41,6 +43,7 @@ export function start(figure) {
       return;
     }
     predictions.keep(id, value);
+    markPage();
     const isNear = value > 0 && right > 0 && Math.max(value / right, right / value) <= Number(within);
     const isRight = value === right || isNear || Math.abs(value - right) <= Number(off);
     hint(isRight ? "none" : value < right ? "low" : "high");
