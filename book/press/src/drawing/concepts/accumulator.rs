@@ -17,7 +17,7 @@ const LANE: usize = 5;
 /// Width and height of an element.
 const CELL: (f64, f64) = (22.0, 15.0);
 
-/// Draws the sums in the simulator's layout, which the PTX ISA defines for `wgmma`: a warp's are as those of an `mma` with as many columns.
+/// Draws the sums in the simulator's layout, which the PTX ISA defines. A warp's part is that of an `mma` with as many columns.
 pub fn draw() -> Result<Picture> {
     let registers = places_of_words(MatrixPart::Accumulator, &format!("m16n{ROWS}k8")).context("the shape of a product")?;
     let (top, left, width, high) = (58.0, MARGIN + 4.0, 226.0, 60.0);

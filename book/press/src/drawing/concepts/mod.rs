@@ -18,7 +18,7 @@ mod split_k;
 mod swizzle;
 mod tile;
 mod waiting;
-mod warp_tile;
+pub(super) mod warp_tile;
 mod waves;
 
 use anyhow::{Context, Result};

@@ -4,7 +4,7 @@ use super::super::svg::{MARGIN, Svg, WIDTH};
 use super::shapes::{Picture, Timeline};
 
 const SLICES: u32 = 4;
-/// The time of a slice, of storing its partial sums, and of adding those of all slices.
+/// Times of adding up a slice, storing its sums, and adding them.
 const SLICE: f64 = 4.0;
 const STORE: f64 = 1.0;
 const ADD: f64 = 1.6;

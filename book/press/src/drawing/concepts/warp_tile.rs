@@ -6,9 +6,9 @@ use super::super::svg::{MARGIN, Svg};
 use super::shapes::{Picture, area, block};
 
 /// Rows and columns of a warp's outputs.
-const WARP: (u32, u32) = (32, 64);
+pub const WARP: (u32, u32) = (32, 64);
 /// The side of a square of outputs. A thread has one in each quarter of its warp's outputs.
-const VECTOR: u32 = 4;
+pub const VECTOR: u32 = 4;
 /// The warp that is drawn larger, and the lane that is marked.
 const SHOWN: u32 = 3;
 const LANE: u32 = 5;
@@ -37,10 +37,9 @@ pub fn draw() -> Picture {
     svg.text("small", right, 44.0, &format!("each number is a lane, which has {VECTOR} x {VECTOR} outputs in each quarter"));
     let side = f64::from(VECTOR) * LARGE;
     for (quarter, lane) in (0..4).flat_map(|quarter| (0..32).map(move |lane| (quarter, lane))) {
-        // As `place_of` in the kernel: lanes 2 i and 2 i + 1 are below each other.
-        let (row, column) = (lane % 2 + lane / 16 * 2 + quarter / 2 * 4, lane / 2 % 8 + quarter % 2 * 8);
+        let (row, column) = square(quarter, lane);
         let class = if lane == LANE { "wanted" } else { ["block", "other", "other", "block"][quarter as usize] };
-        let place = area(right + f64::from(column) * side, top + f64::from(row) * side, side - 1.0, side - 1.0);
+        let place = area(right + f64::from(column) * LARGE, top + f64::from(row) * LARGE, side - 1.0, side - 1.0);
         block(&mut svg, class, place, &lane.to_string());
     }
     let y = top + height * LARGE + 20.0;
@@ -51,4 +50,10 @@ pub fn draw() -> Picture {
                    same vector."
         .to_owned();
     Picture { svg, caption }
+}
+
+/// Returns the first row and column of a lane's square. It follows `place_of` in the kernel: lanes 2 i and 2 i + 1 are below each other.
+pub fn square(quarter: u32, lane: u32) -> (u32, u32) {
+    let (row, column) = (lane % 2 + lane / 16 * 2, lane / 2 % 8);
+    (quarter / 2 * WARP.0 / 2 + row * VECTOR, quarter % 2 * WARP.1 / 2 + column * VECTOR)
 }

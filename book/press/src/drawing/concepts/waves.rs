@@ -14,11 +14,10 @@ const STEP: f64 = 35.0;
 /// Between rows, for the multiprocessors that are left out.
 const GAP: f64 = 18.0;
 
-/// Draws a launch of `naive-strided` in chapter 01, whose blocks share a multiprocessor, or one of `double-buffered` in chapter 06, which
-/// fits once on a multiprocessor.
+/// Draws a launch on a GPU. Blocks of `naive-strided` in chapter 01 share a multiprocessor; one of `double-buffered` in chapter 06 fills it.
 pub fn draw(gpu: &Profile, of: &str) -> Result<Picture> {
     let (blocks, shared) = match of {
-        "runs" => ((SEED_SIZE.outputs as u32).div_ceil(conv_naive::THREADS * kernels::conv_naive::RUN), true),
+        "runs" => (SEED_SIZE.outputs.div_ceil(conv_naive::THREADS * kernels::conv_naive::RUN), true),
         "tiles" => (4096 / LARGE_ROWS * (4096 / LARGE_COLUMNS), false),
         _ => bail!("the blocks of the picture compute `runs` or `tiles`, not `{of}`"),
     };
