@@ -51,9 +51,8 @@ pub fn draw() -> Result<Picture> {
         svg.text("small", left, y, &words);
         y += 17.0;
     }
-    let caption = format!(
-        "Each warp holds 16 of the 64 rows, and each thread holds pairs of neighbors: in two of these rows it has two of every eight columns, {} sums in all.",
-        registers.len()
-    );
+    let caption = "Each warp holds 16 of the 64 rows, and each thread holds pairs of neighbors: in two of its warp's rows, it has two of every eight \
+                   columns."
+        .to_owned();
     Ok(Picture { svg, caption })
 }
