@@ -3,6 +3,7 @@
 
 import { Canceled, Simulator } from "./simt/simulator.js";
 import { exercises } from "./progress.mjs";
+import { markPage } from "./sidebar.mjs";
 import { make } from "./ui.mjs";
 
 const HERE = import.meta.url;
@@ -59,12 +60,15 @@ class Exercise {
     this.panel = make("div", { class: "exercise-panel" }, this.buttons, this.verdict, this.shown);
     this.checkButton = button("check", "Check", () => this.check());
     this.checkButton.classList.add("main");
+    this.nextLink = make("a", { class: "next", hidden: true });
     this.cancelButton = button("cancel", "Cancel", () => this.aborter?.abort(new Canceled("canceled")));
     this.cancelButton.hidden = true;
     this.hints = [...figure.querySelectorAll("details.hint")];
     this.hintButton = button("hint", "", () => this.hint());
     this.solutionButton = button("solution", this.solutionLabel, () => this.solution());
     this.hideHints();
+    // As in most editors, also while the text area has the focus.
+    figure.addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && this.check());
     this.mark();
   }
 
@@ -98,6 +102,14 @@ class Exercise {
       this.passedNote = make("span", { class: "passed" }, `passed on ${passed.slice(0, 10)}`);
       this.figure.querySelector(".title")?.append(" ", this.passedNote);
     }
+    const { next } = this.data;
+    if (passed && next) {
+      const [stem, page] = next;
+      this.nextLink.href = new URL(`../${page}#exercise-${stem.replace("/", "-")}`, HERE);
+      this.nextLink.textContent = `Next exercise: ${stem}`;
+      this.nextLink.hidden = false;
+    }
+    markPage();
   }
 
   /** Asks once more before it shows the solution of what is not passed. */
@@ -139,7 +151,7 @@ class Exercise {
       if (answer.error) throw new Error(answer.error);
       this.figure.dataset.checkMs = Math.round(performance.now() - start);
       this.status.textContent = answer.passed ? "Passed." : "Not yet.";
-      this.show(answer.passed ? "right" : "wrong", answer.message);
+      this.show(answer.passed ? "right" : "wrong", answer.printed ? `${answer.message}\n\nYour kernel printed:\n${answer.printed}` : answer.message);
       exercises.checked(this.stem, answer.passed);
       this.mark();
       this.judge?.(answer);
@@ -176,7 +188,7 @@ class Kernel extends Exercise {
     this.editButton = button("edit", this.remembered.text === undefined ? "Edit" : "Continue", () => this.edit().then(() => this.editor?.focus?.()));
     this.resetButton = button("reset", "Start again", () => this.reset());
     this.resetButton.hidden = true;
-    this.buttons.append(this.editButton, this.checkButton, this.cancelButton, this.hintButton, this.solutionButton, this.resetButton, this.status);
+    this.buttons.append(this.editButton, this.checkButton, this.cancelButton, this.hintButton, this.solutionButton, this.resetButton, this.status, this.nextLink);
     (this.starter ?? figure.lastElementChild).after(this.panel);
   }
 
@@ -205,12 +217,19 @@ class Kernel extends Exercise {
 
   remember() {
     this.before = undefined;
+    this.asksToReset = false;
     this.resetButton.textContent = "Start again";
     exercises.change(this.stem, { text: this.editor.text });
   }
 
-  /** Brings the starter back; once more, what was there before. */
+  /** Brings the starter back, after a second press; once more, what was there before. */
   reset() {
+    if (this.before === undefined && this.editor.text !== this.data.starter && !this.asksToReset) {
+      this.asksToReset = true;
+      this.resetButton.textContent = "Replace my text";
+      this.status.textContent = "This brings the starter back instead of your text.";
+      return;
+    }
     const [now, next] = [this.editor.text, this.before ?? this.data.starter];
     const isUndone = this.before !== undefined;
     this.editor.text = next;
@@ -295,7 +314,7 @@ class Predict extends Exercise {
       place.append(make("div", { class: "answer" }, field));
       return field;
     });
-    this.buttons.append(this.checkButton, this.cancelButton, this.hintButton, this.solutionButton, this.status);
+    this.buttons.append(this.checkButton, this.cancelButton, this.hintButton, this.solutionButton, this.status, this.nextLink);
     (items.at(-1)?.parentElement ?? figure.lastElementChild).after(this.panel);
   }
 

@@ -2,9 +2,10 @@
 
 import { button, make } from "./ui.mjs";
 import { predictions } from "./progress.mjs";
+import { markPage } from "./sidebar.mjs";
 
 export function start(figure) {
-  const { id, unit, within, answer } = figure.dataset;
+  const { id, unit, within, off, answer } = figure.dataset;
   const right = Number(answer);
   const answered = figure.querySelector("details.answer");
   const input = make("input", { type: "text", inputmode: "decimal", size: 10, "aria-label": `Your prediction, in ${unit}`, autocomplete: "off" });
@@ -18,6 +19,7 @@ export function start(figure) {
   }
 
   // What changed is not told before the reader has said what to expect, or has asked for the answer.
+  markPage();
   const curtain = earlier === undefined && curtainAfter(figure);
   const reveal = () => curtain && curtain.open();
   answered.addEventListener("toggle", () => answered.open && reveal());
@@ -41,7 +43,9 @@ export function start(figure) {
       return;
     }
     predictions.keep(id, value);
-    const isRight = value === right || (value > 0 && right > 0 && Math.max(value / right, right / value) <= Number(within));
+    markPage();
+    const isNear = value > 0 && right > 0 && Math.max(value / right, right / value) <= Number(within);
+    const isRight = value === right || isNear || Math.abs(value - right) <= Number(off);
     hint(isRight ? "none" : value < right ? "low" : "high");
     say(value === right ? "Yes." : isRight ? `Close: it is ${answer} ${unit}.` : value < right ? "Too low." : "Too high.");
     verdict.className = `verdict ${isRight ? "right" : "wrong"}`;

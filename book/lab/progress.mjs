@@ -38,6 +38,12 @@ export const exercises = {
   solved: (stem) => exercises.get(stem).passed || exercises.change(stem, { solution_seen: true }),
 };
 
+/** By page, `01-conv-naive/launch`: how many questions and exercises it has, and how many are done. */
+export const pages = {
+  get: (name) => read("page", name),
+  keep: (name, value) => write("page", name, value),
+};
+
 /** Forgets everything. */
 export function forget() {
   try {

@@ -108,7 +108,7 @@ export class Stepper {
     place.replaceChildren(make("code", {}, instruction.trim()), make("span", {}, source ? `${source.file.split("/").pop()}, line ${source.line}` : `PTX line ${ptx_line}`));
     const active = Array.from({ length: 32 }, (_, lane) => (step.lanes >>> lane) & 1);
     const number = active.filter(Boolean).length;
-    lanes.textContent = number === 32 ? "All 32 lanes execute it." : `${plural(number, "lane executes", "lanes execute")} it: ${lanesOf(step.lanes)}.`;
+    lanes.textContent = number === 32 ? "All 32 lanes execute it." : number === 0 ? "No lane takes this path." : `${plural(number, "lane executes", "lanes execute")} it: ${lanesOf(step.lanes)}.`;
     mask.setAttribute("aria-label", lanes.textContent);
     mask.replaceChildren(...active.map((isActive, lane) => make("span", { class: isActive ? "" : "idle" }, String(lane))));
     registers.replaceChildren(...this.#registers(step, instruction));

@@ -153,19 +153,28 @@ public:
                 nanoseconds *= 2;
             }
         }
-        std::sort(samples.begin(), samples.end());
-        const auto quantile = [&](double q) { return samples[static_cast<size_t>(q * (samples.size() - 1) + 0.5)]; };
-        const bool verified = is_right();
-        const std::string median = verified ? measure::format("%.6f", quantile(0.5)) : "null";
-        std::fprintf(stderr, "%-24s %s %-28s %10s ms  %s\n", name.c_str(), workload.c_str(), row_name.c_str(), median.c_str(),
-                     verified ? sensors.c_str() : "WRONG");
-        rows.push_back(measure::format("{\"name\": \"%s\", \"place\": \"device\", \"verified\": %s, \"skipped\": null, \"failure\": %s, "
-                                       "\"kernels\": {}, \"median_ms\": %s, ",
-                                       row_name.c_str(), verified ? "true" : "false", verified ? "null" : "\"wrong\"", median.c_str()) +
-                       (verified ? measure::format("\"p10_ms\": %.6f, \"p90_ms\": %.6f, ", quantile(0.1), quantile(0.9))
-                                 : std::string("\"p10_ms\": null, \"p90_ms\": null, ")) +
-                       (library.empty() ? "" : "\"library\": \"" + library + "\", ") +
-                       "\"sensors\": " + sensors + ", \"max_error\": null, \"tolerance\": null, \"counters\": {}, \"findings\": []}");
+        keep(row_name, samples, sensors, is_right(), library);
+    }
+
+    // Times `enqueue` with an idle device, by the host's clock: from the call to the end of the wait for its work.
+    void host_row(const std::string& row_name, const std::function<void()>& enqueue, const std::function<bool()>& is_right)
+    {
+        std::vector<double> samples;
+        std::string sensors;
+        for (int run = -measure::SAMPLES; run < measure::SAMPLES; ++run) {
+            CHECK(cudaDeviceSynchronize());
+            const auto begun = std::chrono::steady_clock::now();
+            enqueue();
+            CHECK(cudaDeviceSynchronize());
+            const double elapsed = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
+            if (run >= 0) {
+                samples.push_back(elapsed);
+            }
+            if (run == measure::SAMPLES / 2) {
+                sensors = measure::sensors();
+            }
+        }
+        keep(row_name, samples, sensors, is_right(), "");
     }
 
     // Adds a row that could not be had, with the reason.
@@ -209,6 +218,24 @@ public:
     }
 
 private:
+    // Keeps a timed row.
+    void keep(const std::string& row_name, std::vector<double>& samples, const std::string& sensors, bool verified,
+              const std::string& library)
+    {
+        std::sort(samples.begin(), samples.end());
+        const auto quantile = [&](double q) { return samples[static_cast<size_t>(q * (samples.size() - 1) + 0.5)]; };
+        const std::string median = verified ? measure::format("%.6f", quantile(0.5)) : "null";
+        std::fprintf(stderr, "%-24s %s %-28s %10s ms  %s\n", name.c_str(), workload.c_str(), row_name.c_str(), median.c_str(),
+                     verified ? sensors.c_str() : "WRONG");
+        rows.push_back(measure::format("{\"name\": \"%s\", \"place\": \"device\", \"verified\": %s, \"skipped\": null, \"failure\": %s, "
+                                       "\"kernels\": {}, \"median_ms\": %s, ",
+                                       row_name.c_str(), verified ? "true" : "false", verified ? "null" : "\"wrong\"", median.c_str()) +
+                       (verified ? measure::format("\"p10_ms\": %.6f, \"p90_ms\": %.6f, ", quantile(0.1), quantile(0.9))
+                                 : std::string("\"p10_ms\": null, \"p90_ms\": null, ")) +
+                       (library.empty() ? "" : "\"library\": \"" + library + "\", ") +
+                       "\"sensors\": " + sensors + ", \"max_error\": null, \"tolerance\": null, \"counters\": {}, \"findings\": []}");
+    }
+
     std::string name, workload;
     std::vector<std::string> rows;
 };

@@ -12,15 +12,37 @@ use workshop::Exercise;
 use workshop::text::{Version, version};
 
 use crate::chapters::{chapters, with_chapter};
+use crate::page::sources;
 use crate::root;
 
 /// Writes all exercises into a folder: `01-conv-naive/2.json` and so on. `program` answers to `counted CHAPTER NUMBER` with [`counted`].
 pub fn write(folder: &Path, program: &Path) -> Result<()> {
-    let write = |(name, _)| with_chapter!(name, chapter => write_chapter(&folder.join(name), program, chapter));
+    let course = course()?;
+    let write = |(name, _)| with_chapter!(name, chapter => write_chapter(&folder.join(name), program, &course, chapter));
     chapters().into_iter().try_for_each(write)
 }
 
-fn write_chapter<W: Workload>(folder: &Path, program: &Path, chapter: &Chapter<W>) -> Result<()> {
+/// An exercise of the course, `01-conv-naive/2`, with the page that has it.
+type Stop = (String, String);
+
+/// Returns all exercises in the order of reading.
+fn course() -> Result<Vec<Stop>> {
+    let pages = sources()?;
+    let page = |path: &str| pages.iter().find(|page| page.path == format!("book/src/{path}")).map_or("", |page| &page.text);
+    let links = page("SUMMARY.md").split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let on_page = |path| {
+        let stems = page(path).split("{{exercise ").skip(1).filter_map(|rest| rest.split("}}").next());
+        stems.map(move |stem| (stem.to_owned(), path.replace(".md", ".html")))
+    };
+    Ok(links.flat_map(on_page).collect())
+}
+
+/// Returns the exercise after this one.
+fn next<'c>(course: &'c [Stop], stem: &str) -> Option<&'c Stop> {
+    course.get(course.iter().position(|(this, _)| this == stem)? + 1)
+}
+
+fn write_chapter<W: Workload>(folder: &Path, program: &Path, course: &[Stop], chapter: &Chapter<W>) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     for exercise in Exercise::all(root(), chapter.name)? {
         let text = |wanted| version(&exercise.solution, wanted).map_err(|reason| anyhow!("{}: {reason}", exercise.stem()));
@@ -36,6 +58,8 @@ fn write_chapter<W: Workload>(folder: &Path, program: &Path, chapter: &Chapter<W
             "manifest": exercise.manifest,
             // Lines for the end of the text that is compiled.
             "epilogue": exercise.manifest.epilogue(),
+            // Where the next exercise of the course is.
+            "next": next(course, &format!("{}/{}", chapter.name, exercise.number)),
             // The right numbers, if it asks for some.
             "counted": exercise.manifest.predict.as_ref().map_or(Ok(Vec::new()), |_| of_process(program, &exercise))?,
         });

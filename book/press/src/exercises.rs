@@ -2,12 +2,14 @@
 //! workshop leaders.
 
 use anyhow::{Context, Result, anyhow};
+use run::{Chapter, Workload};
 use workshop::Exercise;
+use workshop::feedback::targets;
 use workshop::manifest::{Manifest, Predict};
 use workshop::text::{Version, version};
 
 use crate::callouts::capital;
-use crate::chapters::{self, chapters};
+use crate::chapters::{self, chapters, with_chapter};
 use crate::root;
 
 /// Shows an exercise, `01-conv-naive/2`: its task, its starter or its questions, and its hints behind lines to open. The page's script checks it.
@@ -57,11 +59,17 @@ pub fn progress() -> Result<String> {
     ))
 }
 
+/// Returns what a right kernel must also reach, as the terminal lists it.
+fn targets_of<W: Workload>(_: &Chapter<W>, manifest: &Manifest) -> Result<Vec<String>> {
+    Ok(targets(manifest, W::ARITHMETIC))
+}
+
 fn shown(exercise: &Exercise) -> Result<String> {
     let Exercise { chapter, number, manifest, .. } = exercise;
     let (title, task) = (&manifest.title, fenced(manifest.task.trim()));
     let mut text = format!(
-        "<figure class=\"lab exercise\" data-lab=\"exercise\" data-exercise=\"{chapter}/{number}\">\n\n<p class=\"title\">Exercise {number}: {title}</p>\n\n{task}\n\n"
+        "<figure class=\"lab exercise\" id=\"exercise-{chapter}-{number}\" data-lab=\"exercise\" data-exercise=\"{chapter}/{number}\">\n\n\
+         <p class=\"title\">Exercise {number}: {title}</p>\n\n{task}\n\n"
     );
     if let Some(predict) = &manifest.predict {
         for (number, question) in (1..).zip(&predict.questions) {
@@ -70,6 +78,11 @@ fn shown(exercise: &Exercise) -> Result<String> {
     } else {
         let starter = version(&exercise.solution, Version::Starter).map_err(|reason| anyhow!(reason))?;
         text += &format!("```cpp\n{}\n```\n", starter.trim_end());
+        text += "\n<details class=\"targets\" open>\n<summary>It must be right at every size, and have</summary>\n\n";
+        text.extend(
+            with_chapter!(chapter.as_str(), chapter => targets_of(chapter, manifest))?.iter().map(|target| format!("- {target}\n")),
+        );
+        text += "\n</details>\n";
     }
     for (number, hint) in (1..).zip(&manifest.hints) {
         text += &format!("\n<details class=\"hint\">\n<summary>Hint {number}</summary>\n\n{}\n\n</details>\n", fenced(hint.trim()));

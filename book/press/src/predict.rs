@@ -12,7 +12,7 @@ use crate::directive::Arguments;
 /// In its texts, `[[naive.time unit=ms]]` is replaced by that number of the record.
 ///
 /// Takes `ID "question"` and the options `record`, `answer`, `label` (what is counted, where the answer has no `unit` of measurement), `within` (the
-/// factor by which an answer may be off; 1.1 if it is not there), `low` and `high` (hints for answers that are too small and too large) and `why` (what to say at the end).
+/// factor by which an answer may be off; 1.1 if it is not there), `off` (what an answer may be off by, where small numbers are all the same), `low` and `high` (hints for answers that are too small and too large) and `why` (what to say at the end).
 pub fn figure(
     arguments: &mut Arguments,
     unit: Option<&str>,
@@ -25,6 +25,7 @@ pub fn figure(
     let unit = unit.map_or_else(|| needed("label"), |unit| Ok(unit.to_owned()))?;
     let within = arguments.number("within")?.unwrap_or(1.1);
     ensure!(within > 1.0, "`within` is a factor above 1");
+    let off = arguments.number("off")?.unwrap_or(0.0);
     let id = arguments.word("the name of the question")?;
     let question = arguments.word("the question, in quotes,")?;
     let [question, low, high, why] = [question, low, high, why].map(|text| filled(&text, |expression| inside(&record, expression)));
@@ -34,7 +35,7 @@ pub fn figure(
     let number: f64 = answer.replace([' ', '\u{202f}'], "").parse().with_context(|| format!("`{answer}` is not a number"))?;
     Ok(format!(
         "<figure class=\"lab predict\" data-lab=\"predict\" data-id=\"{id}\" data-answer=\"{number}\" data-unit=\"{unit}\" \
-         data-within=\"{within}\">\n<div class=\"question\">\n\n**Predict.** {question}\n\n</div>\n<div class=\"hint low\" hidden>\n\n{low}\n\n</div>\n\
+         data-within=\"{within}\" data-off=\"{off}\">\n<div class=\"question\">\n\n**Predict.** {question}\n\n</div>\n<div class=\"hint low\" hidden>\n\n{low}\n\n</div>\n\
          <div class=\"hint high\" hidden>\n\n{high}\n\n</div>\n<details class=\"answer\">\n<summary>Show the answer</summary>\n\n**{answer} {unit}.** {why}\n\n\
          </details>\n</figure>"
     ))

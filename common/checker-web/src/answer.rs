@@ -8,8 +8,8 @@ use serde::Serialize;
 #[expect(missing_docs, reason = "the comments of the variants name the fields")]
 pub enum Answer {
     /// A verdict on a kernel or on predicted numbers: a message in the same words as in a terminal, the lines of the learner's text that it is
-    /// about, from 1, and the count for each target that was counted.
-    Verdict { passed: bool, message: String, lines: Vec<u32>, counted: Vec<f64> },
+    /// about, from 1, the count for each target that was counted, and what the kernel printed.
+    Verdict { passed: bool, message: String, lines: Vec<u32>, counted: Vec<f64>, printed: String },
     /// There is no verdict, and that is not the learner's fault.
     Failed { error: String },
 }

@@ -1,5 +1,7 @@
 //! Executes requests.
 
+use std::cell::RefCell;
+
 use checker::check::{self, Stop, Task, Text};
 use checker::device::{Compilation, Form, Uncompiled};
 use checker::simulated::Simulated;
@@ -38,14 +40,14 @@ pub fn execute(request: Request) -> Answer {
             let lesson = paragraphs(&manifest.lesson);
             let Some(answers) = answers else {
                 let message = format!("{}\n{lesson}", predict::answered(questions, &counted, arithmetic));
-                return Answer::Verdict { passed: false, message, lines: Vec::new(), counted };
+                return Answer::Verdict { passed: false, message, lines: Vec::new(), counted, printed: String::new() };
             };
             if answers.len() != questions.len() || counted.len() != questions.len() {
                 return failed(format!("the exercise asks for {} numbers, and there are {}", questions.len(), answers.len()));
             }
             let (text, passed) = predict::judged(questions, &answers, &counted, arithmetic);
             let message = if passed { format!("{text}\npassed. {lesson}") } else { format!("{text}\nthink again, or open a hint") };
-            Answer::Verdict { passed, message, lines: Vec::new(), counted: Vec::new() }
+            Answer::Verdict { passed, message, lines: Vec::new(), counted: Vec::new(), printed: String::new() }
         }
     }
 }
@@ -58,20 +60,42 @@ impl From<MemoryError> for NoVerdict {
     }
 }
 
+thread_local! {
+    /// The beginning of what kernels of this check have printed.
+    static PRINTED: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Most letters of it that a page shows.
+const MOST_PRINTED: usize = 4096;
+
+fn print(text: &str) {
+    PRINTED.with_borrow_mut(|printed| {
+        let left = MOST_PRINTED.saturating_sub(printed.chars().count());
+        printed.extend(text.chars().take(left));
+    });
+}
+
 fn checked<P: Problem>(check: &Check) -> Answer {
     let compiler = |form| compilation(&check.forms, form);
-    // A page has one thread for this, and no place for what a kernel prints.
-    let device = Simulated { compiler, workers: Some(1), print: |_| () };
+    // A page has one thread for this.
+    PRINTED.take();
+    let device = Simulated { compiler, workers: Some(1), print };
     let text = Text { path: &check.name, name: &check.name, text: &check.text };
     let task = Task { manifest: &check.manifest, starter: &check.starter, text };
     match check::check::<P, _>(&device, task, check.seed) {
         Ok(passed) => {
             let message = feedback::passed(&check.manifest, &passed, text);
-            Answer::Verdict { passed: true, message, lines: Vec::new(), counted: passed.counted }
+            Answer::Verdict { passed: true, message, lines: Vec::new(), counted: passed.counted, printed: PRINTED.take() }
         }
         Err(Stop::Rejected(rejection)) => {
             let (message, lines) = (feedback::rejected(&rejection, text), feedback::lines(&rejection, text));
-            Answer::Verdict { passed: false, message: message.trim_end().to_owned(), lines, counted: Vec::new() }
+            Answer::Verdict {
+                passed: false,
+                message: message.trim_end().to_owned(),
+                lines,
+                counted: Vec::new(),
+                printed: PRINTED.take(),
+            }
         }
         Err(Stop::Unusable(reason) | Stop::Device(NoVerdict(reason))) => failed(reason),
     }

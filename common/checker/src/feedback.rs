@@ -5,6 +5,7 @@ use std::mem::discriminant;
 
 use oracles::{Mismatch, Pattern};
 use simt::{Dim3, Finding, FindingKind, Location, Space};
+use workloads::Arithmetic;
 use workloads::failure::{Failure, Fault};
 use workloads::units::significant;
 
@@ -147,6 +148,15 @@ fn remark(introduction: &str, warnings: &[Finding], text: Text<'_>) -> String {
     let warnings = Failure::Defects(warnings.to_vec());
     let list = indented(&reasons(&warnings)) + &quoted(&warnings, text);
     format!("\n\n{introduction}:\n\n{}", list.trim_end())
+}
+
+/// Lists what a right kernel must also reach, a line for each target.
+pub fn targets(manifest: &Manifest, arithmetic: Arithmetic) -> Vec<String> {
+    let line = |Target { measure, at_most, .. }: &Target| {
+        let most = if *at_most == 0.0 { "no".to_owned() } else { format!("at most {}", measure.number(*at_most)) };
+        format!("{most} {}", measure.unit(arithmetic))
+    };
+    manifest.targets.iter().map(line).collect()
 }
 
 fn wanted(target: &Target) -> String {

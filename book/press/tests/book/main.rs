@@ -5,6 +5,9 @@ mod commands;
 mod contrast;
 mod length;
 mod links;
+mod questions;
+mod sounds;
+mod terms;
 mod words;
 
 use std::io::Write;

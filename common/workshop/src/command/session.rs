@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use checker::manifest::Target;
+use checker::feedback;
 use checker::text::{Version, paragraphs, version};
 use compilers::Compiler;
 use run::{Chapter, Workload, console};
@@ -41,10 +41,7 @@ impl<W: Workload> Session<'_, W> {
         );
         if !manifest.targets.is_empty() {
             task += "\nIt must be right at every size, and have\n\n";
-            for Target { measure, at_most, .. } in &manifest.targets {
-                let most = if *at_most == 0.0 { "no".to_owned() } else { format!("at most {}", measure.number(*at_most)) };
-                task += &format!("    {most} {}\n", measure.unit(W::ARITHMETIC));
-            }
+            task.extend(feedback::targets(manifest, W::ARITHMETIC).iter().map(|target| format!("    {target}\n")));
         }
         task
     }

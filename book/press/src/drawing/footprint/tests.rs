@@ -8,6 +8,7 @@ use run::device::Request;
 use run::workload::{Border, Convolution, Matmul, WindowSums, Workload, convolution, matmul, window_sums};
 
 use super::*;
+use crate::drawing::concepts::warp_tile;
 
 static GPU: Mutex<Option<Gpu>> = Mutex::new(None);
 
@@ -52,6 +53,24 @@ fn a_thread_of_naive_reads_its_window() {
     assert_eq!(captions[0], "The block reads 264 samples and 9 filter values, and writes 256 outputs.");
     assert_eq!(captions[2], "Its thread 100 reads 9 samples and 9 filter values, and writes 1 output.");
     assert_eq!(captions[3], "Of what the block reads, the blocks beside it read 16 samples and 9 filter values as well.");
+}
+
+#[test]
+fn a_thread_of_warp_tile_writes_the_squares_of_the_picture() {
+    let product = Matmul::random(matmul::Size { m: 256, n: 256, k: 8 }, 13).unwrap();
+    for thread in [0, 101, 254] {
+        let who = Who { thread, ..AROUND };
+        let footprints = traced(&stage(&matmul_tiled::CHAPTER, "warp-tile"), &product, &who);
+        let (warp, lane) = (thread / WARP, thread % WARP);
+        let squares = (0..4).flat_map(|quarter| {
+            let (row, column) = warp_tile::square(quarter, lane);
+            // Of block (1, 1), whose warps are in two columns.
+            let (row, column) = (128 + warp / 2 * warp_tile::WARP.0 + row, 128 + warp % 2 * warp_tile::WARP.1 + column);
+            let square = |first: u32| first.into()..(first + warp_tile::VECTOR).into();
+            rectangle(square(row), square(column), 256)
+        });
+        assert_eq!(footprints[2].thread, part([], squares), "thread {thread}");
+    }
 }
 
 #[test]
