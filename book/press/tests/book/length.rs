@@ -34,7 +34,7 @@ const REFERENCE: [&str; 21] = [
 ];
 
 /// Pages of a chapter that are no steps.
-const NO_STEPS: [&str; 4] = ["index", "results", "did-not-help", "originals"];
+const NO_STEPS: [&str; 5] = ["index", "background", "results", "did-not-help", "originals"];
 
 /// The beginning of a step, below its title.
 const POINT: &str = "> **In one sentence:** ";
