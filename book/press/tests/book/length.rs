@@ -9,7 +9,7 @@ use workshop::Exercise;
 const WORDS: usize = 900;
 
 /// Pages to look things up in. They may be longer.
-const REFERENCE: [&str; 21] = [
+const REFERENCE: [&str; 22] = [
     "SUMMARY",
     "architecture",
     "ci",
@@ -21,6 +21,7 @@ const REFERENCE: [&str; 21] = [
     "how-a-gpu-executes",
     "instructions",
     "libraries",
+    "nsight",
     "originals",
     "profiles",
     "progress",
@@ -34,7 +35,7 @@ const REFERENCE: [&str; 21] = [
 ];
 
 /// Pages of a chapter that are no steps.
-const NO_STEPS: [&str; 4] = ["index", "results", "did-not-help", "originals"];
+const NO_STEPS: [&str; 2] = ["index", "results"];
 
 /// The beginning of a step, below its title.
 const POINT: &str = "> **In one sentence:** ";
