@@ -9,7 +9,7 @@ use workshop::Exercise;
 const WORDS: usize = 900;
 
 /// Pages to look things up in. They may be longer.
-const REFERENCE: [&str; 21] = [
+const REFERENCE: [&str; 22] = [
     "SUMMARY",
     "architecture",
     "ci",
@@ -21,6 +21,7 @@ const REFERENCE: [&str; 21] = [
     "how-a-gpu-executes",
     "instructions",
     "libraries",
+    "nsight",
     "originals",
     "profiles",
     "progress",
