@@ -35,7 +35,7 @@ const REFERENCE: [&str; 22] = [
 ];
 
 /// Pages of a chapter that are no steps.
-const NO_STEPS: [&str; 5] = ["index", "background", "results", "did-not-help", "originals"];
+const NO_STEPS: [&str; 3] = ["index", "background", "results"];
 
 /// The beginning of a step, below its title.
 const POINT: &str = "> **In one sentence:** ";
