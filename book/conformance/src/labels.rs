@@ -74,7 +74,9 @@ pub fn kind(rule: &str) -> &str {
     match rule {
         "race-global" | "race-shared" | "race-streams" => "race",
         "out-of-bounds" | "outside-array" | "null-pointer" | "misaligned" | "no-target" => "memory",
-        "divergent-barrier" | "ended-before-barrier" | "different-barriers" | "deadlock" | "grid-deadlock" => "barrier",
+        "divergent-barrier" | "lane-mask" | "ended-before-barrier" | "different-barriers" | "deadlock" | "grid-deadlock" => {
+            "barrier"
+        }
         "uninitialized-global" | "uninitialized-shared" | "uninitialized-local" => "uninitialized",
         other => other,
     }
