@@ -112,6 +112,10 @@ fn run(runs: &Runs<'_>, number: u64, limit: Option<Duration>) -> Result<Option<R
 const HOST_IS_EARLY: &str = "No two streams race on the device. So the host uses something too early: it reads pinned memory, or relies on a \
                              function of the host, before it has waited for the stream or the event.";
 
+/// The advice if another order does not end in time.
+const LATE: &str = "No two streams race on the device. Either the host waits without end for what this order does only after that, or the order \
+                    takes the simulator longer: --limit SECONDS gives it more time.";
+
 /// Shows a run's problems and how to repeat it. Then it writes the report.
 fn show(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends: &str) -> Ended {
     tell(ends);
@@ -125,8 +129,9 @@ fn show(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends:
     let words: Vec<String> = options.words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
     let repeat = format!("Repeat it with: {SCHEDULE}={number} simcuda run -- {}", words.join(" "));
     if !ending.fails(&run.report) {
-        say(HOST_IS_EARLY);
-        run.report.note_early_host(&format!("race with the host: {ends}. {HOST_IS_EARLY}\n{repeat}"));
+        let (kind, advice) = if run.exit_code.is_some() { ("race with the host", HOST_IS_EARLY) } else { ("too late", LATE) };
+        say(advice);
+        run.report.note_early_host(&format!("{kind}: {ends}. {advice}\n{repeat}"));
     }
     say(repeat);
     ending.write_for_machines(&run.report)?;

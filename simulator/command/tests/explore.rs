@@ -90,6 +90,44 @@ fn a_callback_tells_the_host_that_work_is_done() {
     assert!(status == Some(0) && said.contains("in all 2 orders, and nothing races"), "{status:?}, {said}");
 }
 
+/// The pipelines of `foreign/orders.c`, and how many operations order the work of each: records of events, waits for them, waits of the host,
+/// edges of a graph, writes of values and waits for them, and a kernel's wait for the launch before it.
+const PIPELINES: [(&str, usize); 11] = [
+    ("chunks in two streams", 8),
+    ("a ring of buffers", 13),
+    ("a fork and a join", 8),
+    ("a fork and a join, captured", 8),
+    ("a graph with edges", 7),
+    ("memory of a pool", 5),
+    ("a value in memory", 4),
+    ("a function of the host", 5),
+    ("a question that is asked until the answer is yes", 2),
+    ("the default stream", 4),
+    ("a launch that begins early", 2),
+];
+
+#[test]
+fn no_operation_that_orders_a_pipeline_can_be_left_out() {
+    let explore_without = |pipeline: &str, left_out: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
+        // A wait for a value that nobody writes does not end.
+        command.current_dir(ROOT).env("SIMCUDA_PATIENCE", "1").env("EARLY_PTX", "tests/ptx/early.ptx");
+        command.args(["explore", "--schedules", "4", "--"]).arg(compiled("orders"));
+        let (status, _, said) = run(command.args(["tests/ptx/streams.ptx", pipeline, left_out]));
+        (status, said)
+    };
+    for (pipeline, count) in PIPELINES {
+        let (status, said) = explore_without(pipeline, "-1");
+        assert!(status == Some(0) && said.contains("in all 5 orders, and nothing races"), "{pipeline}: {status:?}, {said}");
+        for left_out in 0..count {
+            let (status, said) = explore_without(pipeline, &left_out.to_string());
+            assert_ne!(status, Some(0), "{pipeline} without its operation {left_out}: {said}");
+        }
+        // There is no such operation.
+        assert_eq!(explore_without(pipeline, &count.to_string()).0, Some(0), "{pipeline} has more operations");
+    }
+}
+
 #[test]
 fn an_order_repeats_by_its_number() {
     let (_, said) = explore(&[], "pinned memory read too early", "wrong");

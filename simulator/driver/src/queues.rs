@@ -198,12 +198,10 @@ impl Queues {
         }
         let order: Vec<u64> = {
             let jobs = self.jobs.lock();
-            let is_ready = |index: usize| {
-                let job = &jobs[index];
-                job.work.is_some() && !jobs[..index].iter().any(|earlier| job.position.is_after(&earlier.position))
-            };
             let is_awaited = relevant(&jobs, awaited);
-            let ready = (0..jobs.len()).filter(|index| is_ready(*index)).map(|index| (index, is_awaited[index])).collect();
+            let is_ready = behind_none(&jobs).into_iter().zip(&*jobs).map(|(is_first, job)| is_first && job.work.is_some());
+            let ready =
+                (0..).zip(is_ready).filter(|(_, is_ready)| *is_ready).map(|(index, _)| (index, is_awaited[index])).collect();
             self.schedule.lock().order(ready).into_iter().map(|index| jobs[index].number).collect()
         };
         for number in order {
@@ -255,15 +253,31 @@ impl Queues {
     }
 }
 
+/// Returns true for each job that has to wait for no earlier one. There are many jobs, but few positions.
+fn behind_none(jobs: &[Job]) -> Vec<bool> {
+    let mut earlier: Vec<Position> = Vec::new();
+    let is_first = |job: &Job| {
+        let is_first = !earlier.iter().any(|earlier| job.position.is_after(earlier));
+        if !earlier.contains(&job.position) {
+            earlier.push(job.position);
+        }
+        is_first
+    };
+    jobs.iter().map(is_first).collect()
+}
+
 /// Returns true for each job that is awaited, or comes before one.
 fn relevant(jobs: &[Job], awaited: Option<Awaited>) -> Vec<bool> {
-    let mut relevant: Vec<bool> = jobs.iter().map(|job| awaited.is_some_and(|awaited| awaited.contains(&job.position))).collect();
-    for later in (0..jobs.len()).rev() {
-        if relevant[later] {
-            for earlier in 0..later {
-                relevant[earlier] |= jobs[later].position.is_after(&jobs[earlier].position);
-            }
+    let mut later: Vec<Position> = Vec::new();
+    let is_relevant = |job: &Job| {
+        let is_awaited = awaited.is_some_and(|awaited| awaited.contains(&job.position));
+        let is_relevant = is_awaited || later.iter().any(|later| later.is_after(&job.position));
+        if is_relevant && !later.contains(&job.position) {
+            later.push(job.position);
         }
-    }
+        is_relevant
+    };
+    let mut relevant: Vec<bool> = jobs.iter().rev().map(is_relevant).collect();
+    relevant.reverse();
     relevant
 }

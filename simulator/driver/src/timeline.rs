@@ -37,6 +37,10 @@ pub struct Task {
     pub is_told: bool,
     /// True if it can announce its end to others without an event.
     pub tells: bool,
+    /// True if it is a launch that may begin before the one in front of it has ended, and that does not wait for it.
+    pub begins_early: bool,
+    /// True if it is a launch that lets such a one begin.
+    pub lets_next_begin: bool,
 }
 
 impl Task {
@@ -69,6 +73,15 @@ impl Moment {
 
     fn clock(&self) -> Option<VClock> {
         self.clock.lock().clone()
+    }
+
+    /// Returns true if it is a launch that may begin before the one in front of it in the stream has ended.
+    ///
+    /// PTX ISA 9.0, `griddepcontrol`: if the prerequisite grid uses `launch_dependents`, "the dependent grid must" use `wait` "to ensure
+    /// correct functional execution".
+    fn overlaps(&self, earlier: &Self) -> bool {
+        let is_next = self.stream == earlier.stream && self.number == earlier.number + 1;
+        is_next && self.task.begins_early && earlier.task.lets_next_begin
     }
 
     pub fn is_over(&self) -> bool {
@@ -135,7 +148,7 @@ impl Done {
     fn is_ordered(&self, other: &Self, clock: &VClock) -> bool {
         match Arc::ptr_eq(&self.moment, &other.moment) {
             true => graph_order::are_ordered(&self.nodes, &other.nodes),
-            false => self.moment.is_before(clock),
+            false => self.moment.is_before(clock) && !other.moment.overlaps(&self.moment),
         }
     }
 }
@@ -248,6 +261,10 @@ impl Timeline {
                 let verb = |accesses: Accesses| if accesses.writes() { "writes" } else { "reads" };
                 let order = match Arc::ptr_eq(&other.moment, &done.moment) {
                     true => "no path of edges leads from one of the two nodes to the other",
+                    false if done.moment.overlaps(&other.moment) => {
+                        "the first may begin before the second has ended: it is launched with programmatic stream serialization, and executes no \
+                         griddepcontrol.wait (cudaGridDependencySynchronize)"
+                    }
                     false => "nothing orders the two: no event, no wait of the host, and no common stream",
                 };
                 let names = (other.describe(), done.describe());

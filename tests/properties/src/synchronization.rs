@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use correlation_sm_aware::hopper::WGMMA as WGMMA_TEMPLATES;
 use kernels::Source;
 use matmul_tiled::hopper::{WGMMA, WGMMA_PRODUCER, WGMMA_RING, WGMMA_TF32};
 use matmul_tiled::split::TENSOR_3XTF32;
@@ -111,10 +112,18 @@ fn own_process_products() {
 #[ignore = "started by a test below, in a process of its own"]
 fn own_process_templates() {
     let mut missed = Missed::new();
-    let Chapter { sources, stages, .. } = correlation_sm_aware::CHAPTER;
-    let size = correlation::Size { image: (60, 50), template: (20, 16) };
-    let templates = Correlation::random(size, Border::Valid, 13);
-    take_out(&mut missed, sources, stages, &templates, |run| with_own_simulator(|gpu| run(gpu)));
+    let Chapter { sources, .. } = correlation_sm_aware::CHAPTER;
+    // Blocks are as low as the multiprocessors allow, so these plans launch those of 8, 16, 64 and 128 rows of outputs.
+    for (rows, multiprocessors) in [(50, 132), (50, 4), (50, 1), (90, 1)] {
+        let size = correlation::Size { image: (60, rows), template: (20, 16) };
+        let templates = Correlation::random(size, Border::Valid, 13);
+        take_out(&mut missed, sources, &[WGMMA_TEMPLATES], &templates, |run| {
+            with_own_simulator(|gpu| {
+                gpu.plan_for_multiprocessors(multiprocessors);
+                run(gpu)
+            })
+        });
+    }
     judge(&missed, &[]);
 }
 
@@ -136,5 +145,5 @@ fn products_of_matrices_miss_every_fence_wait_and_arrival() {
 
 #[test]
 fn templates_miss_every_fence_wait_and_arrival() {
-    are_needed("own_process_templates", 6);
+    are_needed("own_process_templates", 24);
 }

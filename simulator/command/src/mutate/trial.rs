@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use driver::mutants::{APPLIED, Listed, REFUSED};
-use driver::report::Defect;
+use driver::report::{Defect, Severity};
 use driver::scores::{Judged, Verdict};
 use driver::variables::{MUTANT, MUTANTS};
 use tempfile::TempDir;
@@ -26,8 +26,8 @@ pub struct Baseline {
     pub known: BTreeSet<Known>,
 }
 
-/// A defect without what differs from run to run: kernel, kind, and place.
-type Known = (String, String, String);
+/// A defect without what differs from run to run: kernel, kind, place, and severity. Where a mutant makes an error of a warning, it is new.
+type Known = (String, String, String, Severity);
 
 /// Runs the command as it is, which must succeed; `None` after an interruption.
 pub fn baseline(runs: &Runs<'_>) -> Result<Option<Baseline>> {
@@ -89,5 +89,5 @@ fn known(defect: &Defect) -> Known {
         Some(source) => format!("{}:{}", source.file, source.line),
         None => location.instruction.clone(),
     });
-    (defect.kernel.clone(), defect.kind.clone(), place.unwrap_or_default())
+    (defect.kernel.clone(), defect.kind.clone(), place.unwrap_or_default(), defect.severity)
 }

@@ -7,6 +7,7 @@ pub const COOPERATIVE: u32 = 2;
 pub const SYNCHRONIZATION_POLICY: u32 = 3;
 pub const CLUSTER_DIMENSION: u32 = 4;
 pub const CLUSTER_POLICY: u32 = 5;
+pub const PROGRAMMATIC_STREAM: u32 = 6;
 pub const PROGRAMMATIC_EVENT: u32 = 7;
 pub const PRIORITY: u32 = 8;
 pub const MEMORY_DOMAIN_MAP: u32 = 9;

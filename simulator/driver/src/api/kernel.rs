@@ -33,13 +33,15 @@ pub struct Shape {
     pub is_cooperative: bool,
     /// The clusters that it asks for.
     pub cluster: Option<Dim3>,
+    /// True if it may begin before the launch in front of it has ended (programmatic stream serialization).
+    pub begins_early: bool,
 }
 
 impl Shape {
     /// Makes the shape of a launch of independent blocks.
     pub fn of(grid: [u32; 3], block: [u32; 3], dynamic_shared_bytes: u32) -> Self {
         let config = LaunchConfig { grid: dim(grid), block: dim(block), dynamic_shared_bytes };
-        Self { config, is_cooperative: false, cluster: None }
+        Self { config, is_cooperative: false, cluster: None, begins_early: false }
     }
 }
 
@@ -175,7 +177,7 @@ fn refused(function: &Function, misuse: &LaunchError) -> Failure {
 }
 
 /// Refuses a cooperative launch of more blocks than the device can hold. Also refuses clusters that the device, kernel or grid forbids.
-fn check_groups(profile: &Profile, function: &Function, Shape { config, is_cooperative, cluster: asked }: Shape) -> Result<()> {
+fn check_groups(profile: &Profile, function: &Function, Shape { config, is_cooperative, cluster: asked, .. }: Shape) -> Result<()> {
     if is_cooperative {
         let kernel = readable(function.name());
         refuse!(NOT_SUPPORTED if profile.compute_capability < (6, 0), "kernel {kernel}: {} has no cooperative launches", profile.name);

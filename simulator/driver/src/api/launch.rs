@@ -26,15 +26,16 @@ pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&F
 }
 
 /// Reads the shape of a launch, and ignores attributes without effect here. A launch with programmatic stream serialization may begin
-/// before the one in front of it has ended; here it never does.
+/// before the one in front of it has ended; here it never does, but the search for races between streams knows that it may.
 pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
-    let (mut is_cooperative, mut cluster, mut preferred) = (false, None, None);
+    let (mut is_cooperative, mut begins_early, mut cluster, mut preferred) = (false, false, None, None);
     for LaunchAttribute { id, value, .. } in config.attributes.read_all(config.attribute_count as usize)? {
         let unsupported = |what: &str| {
             Err(CuResult::NOT_SUPPORTED.because(format!("{what} are not supported by the simulator; launch without them")))
         };
         match id {
             COOPERATIVE if value[0] != 0 => is_cooperative = true,
+            PROGRAMMATIC_STREAM => begins_early = value[0] != 0,
             // Zeros ask for nothing.
             CLUSTER_DIMENSION if value[..3] != [0; 3] => cluster = Some(dim([value[0], value[1], value[2]])),
             // A larger size that the GPU may take instead, and need not.
@@ -57,7 +58,7 @@ pub fn read_shape(config: &LaunchConfigEx) -> Result<Shape> {
         (Some(_), _) => return Err(CuResult::INVALID_CLUSTER_SIZE.because("a preferred cluster must be a multiple of the cluster")),
         (None, _) => {}
     }
-    Ok(Shape { is_cooperative, cluster, ..Shape::of(config.grid, config.block, config.shared_mem_bytes) })
+    Ok(Shape { is_cooperative, cluster, begins_early, ..Shape::of(config.grid, config.block, config.shared_mem_bytes) })
 }
 
 exports! {

@@ -100,6 +100,13 @@ impl Operation {
     /// Returns what this is for those who order work.
     pub fn task(&self) -> Task {
         let kernel = if let Operation::Kernel(launch) = self { Some(readable(launch.function.name()).into_owned()) } else { None };
+        let (begins_early, lets_next_begin) = match self {
+            Operation::Kernel(launch) => {
+                let program = &launch.function.kernel().program;
+                (launch.shape.begins_early && !program.waits_for_previous, program.lets_next_begin)
+            }
+            _ => (false, false),
+        };
         let what = match self {
             Operation::Kernel(_) => format!("kernel {}", kernel.as_deref().unwrap_or_default()),
             Operation::Copy(copy, _) => copy.what(),
@@ -120,7 +127,7 @@ impl Operation {
             Operation::Host(_) => tells = true,
             _ => {}
         });
-        Task { what, kernel, after, is_told, tells }
+        Task { what, kernel, after, is_told, tells, begins_early, lets_next_begin }
     }
 
     /// Looks at this, or at each node of a graph.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use simt::{Accessed, Accesses};
+
 use super::prelude::*;
 use crate::allocations::MemoryKind;
 use crate::ffi::ValueOperation;
@@ -105,10 +107,13 @@ impl ValueOp {
 
     /// Writes the value, or looks whether it meets the condition.
     pub fn run(self, driver: &Driver) -> Result<Progress> {
+        let note =
+            |address, bytes: u32, accesses| driver.note_accesses(|| vec![Accessed { address, bytes: bytes.into(), accesses }]);
         match self {
             ValueOp::Barrier => Ok(Progress::Done),
             ValueOp::Write { address, bytes, value } => {
                 driver.memory.write(address, &value.to_le_bytes()[..bytes as usize])?;
+                note(address, bytes, Accesses::WRITTEN_STRONG);
                 Ok(Progress::Done)
             }
             ValueOp::Wait { address, bytes, value, condition } => {
@@ -116,6 +121,7 @@ impl ValueOp {
                 driver.memory.read(address, &mut found[..bytes as usize])?;
                 let found = u64::from_le_bytes(found);
                 if condition.holds(found, value, bytes) {
+                    note(address, bytes, Accesses::READ_STRONG);
                     return Ok(Progress::Done);
                 }
                 Ok(Progress::Waits(format!(

@@ -91,6 +91,10 @@ pub struct Program {
     pub has_cluster_barrier: bool,
     /// It moves registers between the warpgroups of a block.
     pub moves_registers: bool,
+    /// It lets the launch after it begin before it has ended (`griddepcontrol.launch_dependents`).
+    pub lets_next_begin: bool,
+    /// It waits for the launch before it (`griddepcontrol.wait`).
+    pub waits_for_previous: bool,
     /// Which instructions may access shared memory of other blocks of the cluster, by index in the code.
     pub reaches_cluster: Vec<bool>,
 }

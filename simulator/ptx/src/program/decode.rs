@@ -476,9 +476,11 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.branch(label);
             }
             "setmaxnreg" => self.set_registers(instruction)?,
-            // A launch begins when the one before it has ended, so there is nothing to wait for.
+            // A launch begins when the one before it has ended, so there is nothing to wait for. The driver looks for a wait that is missing.
             "griddepcontrol" => {
                 self.requires((9, 0))?;
+                self.program.lets_next_begin |= instruction.has("launch_dependents");
+                self.program.waits_for_previous |= instruction.has("wait");
                 self.emit(Action::Nothing);
             }
             // A cache policy is a number that changes nothing here.

@@ -81,15 +81,15 @@ impl<'m, 't> Decoder<'m, 't> {
                 };
                 self.fragment_access(instruction, rest, part, *how == "load")
             }
-            ["ldmatrix", "sync", "aligned", "m8n8", count, rest @ ..] => {
+            ["ldmatrix", "sync", "aligned", rest @ ..] => {
                 self.requires((7, 5))?;
                 let [registers, place] = self.exactly(&instruction.operands)?;
-                Ok(TensorOp::LoadMatrices(self.matrices(count, rest, registers, place, true)?))
+                Ok(TensorOp::LoadMatrices(self.matrices(rest, registers, place, true)?))
             }
-            ["stmatrix", "sync", "aligned", "m8n8", count, rest @ ..] => {
+            ["stmatrix", "sync", "aligned", rest @ ..] => {
                 self.requires((9, 0))?;
                 let [place, registers] = self.exactly(&instruction.operands)?;
-                Ok(TensorOp::StoreMatrices(self.matrices(count, rest, registers, place, false)?))
+                Ok(TensorOp::StoreMatrices(self.matrices(rest, registers, place, false)?))
             }
             ["movmatrix", "sync", "aligned", "m8n8", "trans", "b16"] => {
                 self.requires((7, 5))?;
@@ -172,30 +172,28 @@ impl<'m, 't> Decoder<'m, 't> {
         Ok(if loads { TensorOp::LoadFragment(operation) } else { TensorOp::StoreFragment(operation) })
     }
 
-    /// `ldmatrix… {registers}, [base]` and `stmatrix… [base], {registers}`
+    /// `ldmatrix… {registers}, [base]` and `stmatrix… [base], {registers}`. CUTLASS writes the count before the shape, which ptxas takes.
     fn matrices(
         &mut self,
-        count: &str,
         modifiers: &[&str],
         registers: &Operand<'t>,
         place: &Operand<'t>,
         loads: bool,
     ) -> Result<Matrices, LoadError> {
-        let (transposed, space) = match modifiers {
-            ["trans", space @ ..] => (true, space),
-            space => (false, space),
-        };
-        let space = match space {
-            ["shared" | "shared::cta", "b16"] => Some(Space::Shared),
-            ["b16"] => None,
-            _ => return Err(self.unknown()),
-        };
-        let count = match count {
-            "x1" => 1,
-            "x2" => 2,
-            "x4" => 4,
-            _ => return Err(self.unknown()),
-        };
+        let (mut shape, mut count, mut transposed, mut space, mut number) = (None, None, false, None, None);
+        for modifier in modifiers {
+            match *modifier {
+                "m8n8" => shape = Some(()),
+                "x1" => count = Some(1),
+                "x2" => count = Some(2),
+                "x4" => count = Some(4),
+                "trans" => transposed = true,
+                "shared" | "shared::cta" => space = Some(Space::Shared),
+                "b16" => number = Some(()),
+                _ => return Err(self.unknown()),
+            }
+        }
+        let Some((count, _)) = count.zip(shape.zip(number)) else { return Err(self.unknown()) };
         let mut named = [SINK; MOST_ELEMENTS];
         self.elements(registers, count, Form::new(Kind::Word, loads), &mut named)?;
         let access = self.shared_work(place, space, 16)?;
