@@ -61,23 +61,7 @@ const SLIPS: [(&str, &str); 43] = [
     (" & ", " | "),
 ];
 
-/// Sizes of a launch that a kernel could cut off, or mistake for each other.
-const SIZES: [&str; 13] = [
-    "outputs",
-    "taps",
-    "columns",
-    "rows",
-    "pixels",
-    "width",
-    "window",
-    "image_width",
-    "template_width",
-    "template_height",
-    "m",
-    "n",
-    "k",
-];
-/// Where it cuts them off.
+/// A size that a kernel could be cut off at.
 const REACH: u32 = 5000;
 
 /// A right answer with one slip.
@@ -96,13 +80,14 @@ struct Slipped {
 /// barrier on the other side of a brace.
 fn slips(answer: &str, is_mutated: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let lines: Vec<&str> = answer.lines().collect();
+    let sizes = sizes(answer);
     let mut slips = Vec::new();
     let mut in_function = false;
     for (place, line) in lines.iter().enumerate() {
         if line.starts_with(['{', '}']) {
             in_function = line.starts_with('{');
         }
-        if !(in_function || line.starts_with("constexpr")) || !is_mutated(line) {
+        if !(in_function || line.starts_with("constexpr")) || line.starts_with('#') || !is_mutated(line) {
             continue;
         }
         let code = line.split("//").next().unwrap_or_default().trim_end();
@@ -113,7 +98,7 @@ fn slips(answer: &str, is_mutated: impl Fn(&str) -> bool) -> Vec<(String, String
             };
             lines.iter().enumerate().map(line).collect::<String>()
         };
-        let instead = in_line(code, answer);
+        let instead = in_line(code, &sizes);
         slips.extend(instead.iter().map(|wrong| (wrong.trim().to_owned(), with(&[(place, wrong)]))));
         if !code.ends_with(';') || !in_function {
             continue;
@@ -133,19 +118,15 @@ fn slips(answer: &str, is_mutated: impl Fn(&str) -> bool) -> Vec<(String, String
 }
 
 /// Returns what a hasty hand writes instead of a line.
-fn in_line(code: &str, answer: &str) -> Vec<String> {
+fn in_line(code: &str, sizes: &[&str]) -> Vec<String> {
     let replaced = |at: usize, length: usize, instead: &str| format!("{}{instead}{}", &code[..at], &code[at + length..]);
     let in_table =
         SLIPS.iter().flat_map(|(slip, instead)| code.match_indices(slip).map(|(at, _)| replaced(at, slip.len(), instead)));
     let mut wrong: Vec<String> = in_table.collect();
-    let parameters: Vec<&str> = SIZES
-        .into_iter()
-        .filter(|size| words(answer).any(|(at, word)| word == *size && answer[..at].ends_with([' ', '('])))
-        .collect();
     for (at, word) in words(code) {
-        if let Some(size) = parameters.iter().position(|size| *size == word) {
+        if let Some(size) = sizes.iter().position(|size| *size == word) {
             wrong.push(replaced(at, word.len(), &format!("({word} < {REACH} ? {word} : {REACH})")));
-            wrong.push(replaced(at, word.len(), parameters[(size + 1) % parameters.len()]));
+            wrong.push(replaced(at, word.len(), sizes[(size + 1) % sizes.len()]));
         }
         let is_stride = code[..at].ends_with("+= ") && word.starts_with(|letter: char| letter.is_ascii_uppercase());
         if is_stride {
@@ -157,6 +138,13 @@ fn in_line(code: &str, answer: &str) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// Returns the sizes that a kernel is launched with.
+fn sizes(answer: &str) -> Vec<&str> {
+    let signature = answer.split("__global__").nth(1).and_then(|kernel| kernel.split(')').next()).unwrap_or_default();
+    let parameters = signature.split(['(', ',']).map(str::trim).filter(|parameter| !parameter.contains('*'));
+    parameters.filter_map(|parameter| parameter.strip_prefix("unsigned ").or(parameter.strip_prefix("int "))).collect()
 }
 
 /// Returns the words of a text with their places.
