@@ -19,6 +19,8 @@ pub enum Values {
     Extremes,
     /// Of gray levels, only one, the highest.
     One,
+    /// Of gray levels, these two in turn.
+    InTurn([u8; 2]),
 }
 
 impl FromStr for Values {
@@ -30,6 +32,8 @@ impl FromStr for Values {
             "wide" => Self::Wide,
             "extremes" => Self::Extremes,
             "one" => Self::One,
+            "neighbors" => Self::InTurn([127, 128]),
+            "stripes" => Self::InTurn([0, HIGHEST]),
             _ => return Err(()),
         })
     }
@@ -55,7 +59,7 @@ impl Values {
                     values.iter_mut().for_each(|value| *value *= 2.0_f32.powi(power));
                 }
             }
-            Self::Usual | Self::Extremes | Self::One => {}
+            Self::Usual | Self::Extremes | Self::One | Self::InTurn(_) => {}
         }
     }
 
@@ -66,6 +70,7 @@ impl Values {
                 levels.iter_mut().for_each(|level| *level = if below(generator, 16) == 0 { 0 } else { HIGHEST }.into())
             }
             Self::One => levels.iter_mut().for_each(|level| *level = HIGHEST.into()),
+            Self::InTurn(two) => levels.iter_mut().zip(two.into_iter().cycle()).for_each(|(level, value)| *level = value.into()),
             Self::Usual | Self::Zeros | Self::Wide => {}
         }
     }
@@ -78,6 +83,7 @@ impl Values {
             Self::Wide => ", values of 2^100 times values of 2^-100",
             Self::Extremes => ", only the levels 0 and 255",
             Self::One => ", all of level 255",
+            Self::InTurn(_) => ", of two levels in turn",
         }
     }
 }
@@ -113,6 +119,8 @@ mod tests {
         assert!(levels.contains(&0) && levels.contains(&255) && levels.iter().all(|level| [0, 255].contains(level)));
         Values::One.level(&mut generator(13), &mut levels);
         assert_eq!(levels, [255; 100]);
+        "neighbors".parse::<Values>().unwrap().level(&mut generator(13), &mut levels);
+        assert_eq!(levels[..3], [127, 128, 127]);
         assert!("usual".parse::<Values>().is_err());
     }
 }

@@ -61,7 +61,7 @@ macro_rules! chapter_tests {
 
         /// For whoever writes exercises: `cargo test -p … --test cli -- --ignored --nocapture slips`.
         #[test]
-        #[ignore = "takes minutes, and most walls do not yet say which slips are no mistakes"]
+        #[ignore = "takes minutes"]
         fn slips_of_the_pen_are_found() {
             $crate::slips::slips_are_found(&$binary);
         }

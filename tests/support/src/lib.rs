@@ -6,7 +6,8 @@
 //! - `commands`: the commands that the book and the README tell a reader to type.
 //! - `reader`: types those commands.
 //! - `exercises`: checks a chapter's exercises.
-//! - `slips`: makes mistakes in right answers, which the check must find. `same_code` proves that some are none.
+//! - `equivalence`: proves that two compiled kernels do the same.
+//! - `slips`: makes mistakes in right answers, which the check must find.
 //! - `chapter_tests`: the macro that lists the tests of every chapter.
 //! - `repository`: where the repository is.
 //!
@@ -15,10 +16,10 @@
 pub mod binary;
 mod chapter_tests;
 pub mod commands;
+mod equivalence;
 pub mod exercises;
 pub mod reader;
 mod repository;
-mod same_code;
 pub mod slips;
 
 pub use binary::Binary;

@@ -1,6 +1,8 @@
 //! Mistakes of a hasty hand, made in each line of each right answer to an exercise.
 
-use compilers::compiler::compile_with_nvrtc;
+use std::time::Instant;
+
+use compilers::compiler::Compiler;
 use compilers::input::{Form, Input};
 use compilers::nvrtc::Nvrtc;
 use compilers::variables::EVERY_ANSWER;
@@ -9,11 +11,11 @@ use workshop::text::Version;
 use workshop::wall::Equivalent;
 
 use crate::binary::Binary;
+use crate::equivalence::is_same;
 use crate::exercises::{With, checked, in_parallel, text, written};
-use crate::same_code::is_same;
 
 /// Slips: a text, and what is written instead.
-const SLIPS: [(&str, &str); 39] = [
+const SLIPS: [(&str, &str); 43] = [
     ("__syncthreads();", ""),
     ("__syncthreads();", "if (threadIdx.x < 32) { __syncthreads(); }"),
     ("__syncthreads();", "if (threadIdx.x % 2 == 0) { __syncthreads(); }"),
@@ -53,143 +55,170 @@ const SLIPS: [(&str, &str); 39] = [
     (" ? ", " && false ? "),
     ("1.0f", "0.0f"),
     ("0.0f", "0.5f"),
+    ("min(", "max("),
+    ("max(", "min("),
+    (" >> ", " << "),
+    (" & ", " | "),
 ];
 
-/// Sizes of a launch that a kernel could cut off.
-const SIZES: [&str; 9] = ["outputs", "taps", "columns", "rows", "pixels", "width", "m", "n", "k"];
-/// Where it cuts them off.
+/// A size that a kernel could be cut off at.
 const REACH: u32 = 5000;
 
 /// A right answer with one slip.
 struct Slipped {
-    /// The line before.
-    before: String,
     /// The changed line.
     line: String,
     text: String,
+    /// The index of the answer.
+    answer: usize,
 }
 
-/// Returns an answer with each single slip that its kernel allows. A statement that is left out is a slip, too, and so is a stride of one, a
-/// statement that is written before the one above it, and a size that is cut off.
-fn slips(answer: &str) -> Vec<Slipped> {
+/// Returns an answer with each single slip in the lines that `is_mutated` accepts.
+///
+/// Only the bodies of functions and the constants before them are changed. Further slips than those of the table are: a number that is one more or
+/// less, a stride of one, a size that is cut off, another size instead, a statement that is left out, one that comes before the one above it, and a
+/// barrier on the other side of a brace.
+fn slips(answer: &str, is_mutated: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let lines: Vec<&str> = answer.lines().collect();
-    let kernel = lines.iter().position(|line| line.contains("__global__")).expect("a kernel");
-    let body = kernel + lines[kernel..].iter().position(|line| line.starts_with('{')).expect("a kernel has a body");
+    let sizes = sizes(answer);
     let mut slips = Vec::new();
-    for (place, line) in lines.iter().enumerate().skip(body) {
-        let code = line.split("//").next().unwrap_or_default();
-        let replaced = |at: usize, length: usize, instead: &str| format!("{}{instead}{}", &line[..at], &line[at + length..]);
-        let mut wrong: Vec<String> = SLIPS
-            .iter()
-            .flat_map(|(slip, instead)| code.match_indices(slip).map(|(at, _)| replaced(at, slip.len(), instead)))
-            .collect();
-        for (at, word) in words(code) {
-            if SIZES.contains(&word) {
-                wrong.push(replaced(at, word.len(), &format!("({word} < {REACH} ? {word} : {REACH})")));
-            }
-            let is_stride = code[..at].ends_with("+= ") && word.starts_with(|letter: char| letter.is_ascii_uppercase());
-            if is_stride {
-                wrong.push(replaced(at, word.len(), "1"));
-            }
+    let mut in_function = false;
+    for (place, line) in lines.iter().enumerate() {
+        if line.starts_with(['{', '}']) {
+            in_function = line.starts_with('{');
         }
-        if code.trim_end().ends_with(';') {
-            wrong.push(";".to_owned());
+        if !(in_function || line.starts_with("constexpr")) || line.starts_with('#') || !is_mutated(line) {
+            continue;
         }
+        let code = line.split("//").next().unwrap_or_default().trim_end();
         let with = |changed: &[(usize, &str)]| {
-            let line = |at: usize, line: &&str| {
-                changed.iter().find(|(place, _)| *place == at).map_or_else(|| (*line).to_owned(), |(_, line)| (*line).to_owned())
+            let line = |(at, line): (usize, &&str)| {
+                let line = changed.iter().find(|(place, _)| *place == at).map_or(*line, |(_, changed)| *changed);
+                line.to_owned() + "\n"
             };
-            lines.iter().enumerate().map(|(at, text)| line(at, text) + "\n").collect::<String>()
+            lines.iter().enumerate().map(line).collect::<String>()
         };
-        for wrong in wrong {
-            slips.push(Slipped { before: (*line).to_owned(), text: with(&[(place, &wrong)]), line: wrong.trim().to_owned() });
+        let instead = in_line(code, &sizes);
+        slips.extend(instead.iter().map(|wrong| (wrong.trim().to_owned(), with(&[(place, wrong)]))));
+        if !code.ends_with(';') || !in_function {
+            continue;
         }
-        if code.trim_end().ends_with(';') && lines[place - 1].trim_end().ends_with(';') {
-            let swapped = format!("{} {}", line.trim(), lines[place - 1].trim());
-            slips.push(Slipped {
-                before: (*line).to_owned(),
-                text: with(&[(place - 1, line), (place, lines[place - 1])]),
-                line: swapped,
-            });
+        slips.push((format!("// {}", code.trim()), with(&[(place, ";")])));
+        let neighbors = [(place - 1, "above"), (place + 1, "below")];
+        for (neighbor, where_to) in neighbors.into_iter().filter(|(neighbor, _)| *neighbor + 1 < lines.len()) {
+            let other = lines[neighbor];
+            let is_over_brace = code.contains("__sync") && other.trim() == "}";
+            if is_over_brace || (neighbor < place && other.trim_end().ends_with(';')) {
+                let moved = format!("{} // {where_to} {}", code.trim(), other.trim());
+                slips.push((moved, with(&[(neighbor, line), (place, other)])));
+            }
         }
     }
     slips
 }
 
-/// Returns the words of a line with their places.
-fn words(code: &str) -> Vec<(usize, &str)> {
-    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let starts = code.char_indices().filter(|(at, letter)| is_part(*letter) && !code[..*at].ends_with(is_part));
-    starts.map(|(at, _)| (at, code[at..].split(|letter| !is_part(letter)).next().unwrap_or_default())).collect()
+/// Returns what a hasty hand writes instead of a line.
+fn in_line(code: &str, sizes: &[&str]) -> Vec<String> {
+    let replaced = |at: usize, length: usize, instead: &str| format!("{}{instead}{}", &code[..at], &code[at + length..]);
+    let in_table =
+        SLIPS.iter().flat_map(|(slip, instead)| code.match_indices(slip).map(|(at, _)| replaced(at, slip.len(), instead)));
+    let mut wrong: Vec<String> = in_table.collect();
+    for (at, word) in words(code) {
+        if let Some(size) = sizes.iter().position(|size| *size == word) {
+            wrong.push(replaced(at, word.len(), &format!("({word} < {REACH} ? {word} : {REACH})")));
+            wrong.push(replaced(at, word.len(), sizes[(size + 1) % sizes.len()]));
+        }
+        let is_stride = code[..at].ends_with("+= ") && word.starts_with(|letter: char| letter.is_ascii_uppercase());
+        if is_stride {
+            wrong.push(replaced(at, word.len(), "1"));
+        }
+        if let Ok(number) = word.parse::<u32>() {
+            wrong.push(replaced(at, word.len(), &(number + 1).to_string()));
+            wrong.extend(number.checked_sub(1).map(|less| replaced(at, word.len(), &less.to_string())));
+        }
+    }
+    wrong
 }
 
-/// What became of a slip.
+/// Returns the sizes that a kernel is launched with.
+fn sizes(answer: &str) -> Vec<&str> {
+    let signature = answer.split("__global__").nth(1).and_then(|kernel| kernel.split(')').next()).unwrap_or_default();
+    let parameters = signature.split(['(', ',']).map(str::trim).filter(|parameter| !parameter.contains('*'));
+    parameters.filter_map(|parameter| parameter.strip_prefix("unsigned ").or(parameter.strip_prefix("int "))).collect()
+}
+
+/// Returns the words of a text with their places.
+fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let starts = code.char_indices().filter(move |(at, letter)| is_part(*letter) && !code[..*at].ends_with(is_part));
+    starts.map(move |(at, _)| (at, code[at..].split(|letter| !is_part(letter)).next().unwrap_or_default()))
+}
+
+/// The verdict on a slip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
-    /// The check refuses it.
+enum Verdict {
     Refused,
-    /// It compiles to the same code.
+    /// The compiled code does the same.
     Same,
     Passes,
 }
 
-/// Makes each slip in each solution. A variable asks for those in right answers of the walls, too, in the lines that the solution does not have.
+/// Makes each slip in each solution. A variable asks for those in right answers of the walls, too.
 ///
-/// Each must be refused, or compile to the code of the answer, or the wall says why it is no mistake. What does not compile is no answer.
+/// Each must be refused, or do the same as the answer when compiled, or the wall says why it is no mistake. What does not compile is no answer.
+/// Of another right answer, only the lines that the solution does not have are changed, because a slip in a common line is already judged.
 pub fn slips_are_found(binary: &Binary) {
     let mut missed = Vec::new();
     for asked in written(binary, With::Nvrtc) {
-        let nvrtc = Nvrtc::find().expect("there is an exercise to write only if it is there");
-        let compiled = |text: &str| {
-            let text = text.to_owned() + &asked.manifest.epilogue();
-            let architecture = asked.manifest.kernel.as_ref().map_or("", |kernel| &kernel.architecture);
-            compile_with_nvrtc(&nvrtc, Input { name: "answer.cu", text: &text, headers: &[] }, architecture, Form::Optimized)
-        };
+        let began = Instant::now();
+        let nvrtc = Compiler::Nvrtc(Nvrtc::find().expect("it was found before"));
         let solution = text(&asked, Version::Solution);
         let rights = if EVERY_ANSWER.is_one() { &asked.wall.right[..] } else { &[] };
         let right =
             rights.iter().map(|right| right.change.apply(&solution).unwrap_or_else(|error| panic!("{}: {error}", asked.stem())));
-        let own = |answer: &str| -> Vec<Slipped> {
-            let is_own = |slip: &Slipped| answer == solution || !solution.contains(slip.before.as_str());
-            slips(answer).into_iter().filter(is_own).collect()
-        };
-        let answers: Vec<(String, Vec<Slipped>)> = [solution.clone()]
-            .into_iter()
-            .chain(right)
-            .map(|answer| (compiled(&answer).map_or(String::new(), |(ptx, _)| ptx), own(&answer)))
-            .collect();
-        let mut slips: Vec<(&str, &Slipped)> =
-            answers.iter().flat_map(|(ptx, slips)| slips.iter().map(|slip| (ptx.as_str(), slip))).collect();
-        slips.sort_by(|one, other| one.1.text.cmp(&other.1.text));
-        slips.dedup_by(|one, other| one.1.text == other.1.text);
-        let judged = in_parallel(&slips, |(answer, Slipped { line, text, .. })| {
-            let (ptx, _) = compiled(text).ok()?;
-            let is_same = match [ptx::parse(answer), ptx::parse(&ptx)] {
-                [Ok(answer), Ok(slipped)] => is_same(&answer, &slipped),
+        let answers: Vec<String> = [solution.clone()].into_iter().chain(right).collect();
+        let compiled: Vec<String> = answers.iter().map(|answer| ptx(&nvrtc, &asked, answer).expect("an answer compiles")).collect();
+        let mut slipped = Vec::new();
+        for (answer, text) in answers.iter().enumerate() {
+            let is_mutated = |line: &str| answer == 0 || solution.lines().all(|known| known.trim() != line.trim());
+            slipped.extend(slips(text, is_mutated).into_iter().map(|(line, text)| Slipped { line, text, answer }));
+        }
+        slipped.sort_by(|one, other| one.text.cmp(&other.text));
+        slipped.dedup_by(|one, other| one.text == other.text);
+        let kernel = &asked.manifest.kernel.as_ref().expect("an answer is a kernel").name;
+        let judged = in_parallel(&slipped, |Slipped { line, text, answer }| {
+            let changed = ptx(&nvrtc, &asked, text)?;
+            let same = match [&compiled[*answer], &changed].map(|text| ptx::parse(text)) {
+                [Ok(one), Ok(other)] => is_same(&one, &other, kernel),
                 _ => false,
             };
-            let fate = match is_same {
-                true => Fate::Same,
-                false if checked(binary, With::Nvrtc, &asked, text, "sim").0 == Some(0) => Fate::Passes,
-                false => Fate::Refused,
+            let passes = || checked(binary, With::Nvrtc, &asked, text, "sim").0 == Some(0);
+            let verdict = if same {
+                Verdict::Same
+            } else if passes() {
+                Verdict::Passes
+            } else {
+                Verdict::Refused
             };
-            Some((fate, line.clone()))
+            Some((verdict, line.clone()))
         });
-        let judged: Vec<(Fate, String)> = judged.into_iter().flatten().collect();
-        let count = |wanted: Fate| judged.iter().filter(|(fate, _)| *fate == wanted).count();
+        let judged: Vec<(Verdict, String)> = judged.into_iter().flatten().collect();
+        let count = |wanted: Verdict| judged.iter().filter(|(verdict, _)| *verdict == wanted).count();
+        let mut passed: Vec<&str> =
+            judged.iter().filter(|(verdict, _)| *verdict == Verdict::Passes).map(|(_, line)| line.as_str()).collect();
+        passed.sort_unstable();
         let is_known =
             |line: &str| asked.wall.equivalent.iter().any(|Equivalent { lines, .. }| lines.iter().any(|known| known == line));
-        let mut unknown: Vec<&str> =
-            judged.iter().filter(|(fate, line)| *fate == Fate::Passes && !is_known(line)).map(|(_, line)| line.as_str()).collect();
-        unknown.sort_unstable();
+        let unknown: Vec<&str> = passed.iter().copied().filter(|line| !is_known(line)).collect();
         println!(
-            "{}: of {} slips, {} are refused, {} compile to the same code, {} are no mistakes, {} pass",
+            "{}: of {} slips, {} are refused, {} compile to the same, {} are no mistakes, {} pass ({} s)",
             name(binary, &asked),
             judged.len(),
-            count(Fate::Refused),
-            count(Fate::Same),
-            count(Fate::Passes) - unknown.len(),
-            unknown.len()
+            count(Verdict::Refused),
+            count(Verdict::Same),
+            passed.len() - unknown.len(),
+            unknown.len(),
+            began.elapsed().as_secs()
         );
         for line in &unknown {
             println!("    {line}");
@@ -197,6 +226,13 @@ pub fn slips_are_found(binary: &Binary) {
         missed.extend(unknown.into_iter().map(|line| format!("{}: {line}", name(binary, &asked))));
     }
     assert!(missed.is_empty(), "{} slips pass, and no wall says why:\n{}", missed.len(), missed.join("\n"));
+}
+
+/// Compiles a text as the check does.
+fn ptx(nvrtc: &Compiler, asked: &Exercise, text: &str) -> Option<String> {
+    let text = text.to_owned() + &asked.manifest.epilogue();
+    let architecture = asked.manifest.kernel.as_ref().map_or("", |kernel| &kernel.architecture);
+    nvrtc.compile(Input { name: "answer.cu", text: &text, headers: &[] }, architecture, Form::Optimized).ok().map(|(ptx, _)| ptx)
 }
 
 fn name(binary: &Binary, exercise: &Exercise) -> String {

@@ -77,7 +77,15 @@ impl Core<'_> {
         }
         // A thread that sees the phase end sees the copied bytes, and everything that the copying thread did before.
         self.check(|watch, warp| watch.order.arrive_in_memory(warp, offset));
-        self.begin_bulk(Bulk { barrier: offset, warp: self.warp, lane: lane as u32, pc: barrier.pc, units, source });
+        self.begin_bulk(Bulk {
+            barrier: offset,
+            warp: self.warp,
+            lane: lane as u32,
+            pc: barrier.pc,
+            is_tested: false,
+            units,
+            source,
+        });
         Ok(())
     }
 

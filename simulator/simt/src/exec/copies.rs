@@ -131,6 +131,12 @@ impl Copies {
         units.into_iter().any(|unit| self.read[unit as usize / 64] >> (unit % 64) & 1 != 0)
     }
 
+    /// Notes a test of a barrier. Returns true if it is the first since one of the unfinished copies began.
+    pub fn is_first_test(&mut self, barrier: u32) -> bool {
+        let of_barrier = self.bulk.iter_mut().filter(|copy| copy.barrier == barrier);
+        of_barrier.fold(false, |first, copy| !std::mem::replace(&mut copy.is_tested, true) || first)
+    }
+
     /// Takes out the unfinished copies whose bytes a barrier counts; the caller finishes them.
     pub fn take_bulk(&mut self, barrier: u32) -> Vec<Bulk> {
         self.bulk.extract_if(.., |copy| copy.barrier == barrier).collect()
@@ -155,6 +161,8 @@ pub struct Bulk {
     pub lane: u32,
     /// The instruction.
     pub pc: u32,
+    /// A thread has tested the barrier in vain.
+    pub is_tested: bool,
     pub units: Vec<Unit>,
     /// The bytes of global memory that it reads.
     pub source: GlobalBytes,

@@ -17,6 +17,7 @@
 use super::core::Core;
 use super::machine::{Stop, thread_index};
 use super::request::{Request, lane_addresses, lanes_of};
+use crate::warp_order::WarpOrder;
 use alu::registers::{LANES, Registers};
 use ptx::finding::{AccessOp, FindingKind, MbarrierMisuse, PhaseReport, Waiter};
 use ptx::program::{MbarrierOp, Phase, SINK, Semantics};
@@ -97,7 +98,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
     let op = if stores { AccessOp::Store } else { AccessOp::Atomic };
     let request = Request { op, index, pc, bytes: 8, mask, addresses: &addresses };
     core.check_shared(&request)?;
-    let mut open_phase = None;
+    let (mut open_phase, mut in_vain) = (None, None);
     for lane in lanes_of(mask) {
         let offset = request.offset(lane);
         core.watch_shared_store(&request, lane, Semantics { strong: !stores, ..Semantics::default() }, false);
@@ -148,7 +149,14 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
             }
             // Only a thread that waits for this phase needs its bytes.
             MbarrierOp::Test { phase, .. } if state.arrivals == 0 && is_odd(phase, registers, lane) == state.odd => {
-                for copy in core.copies.take_bulk(offset) {
+                // PTX ISA, `mbarrier.test_wait`, `.try_wait`: the one is "a non-blocking instruction which tests for the completion of the phase",
+                // and the other may resume "before the phase completes following a system-dependent time limit". Both then return false.
+                let may_fail = core.machine.options.warp_order != WarpOrder::Ascending;
+                if may_fail && (in_vain == Some(offset) || core.copies.is_first_test(offset)) {
+                    in_vain = Some(offset);
+                }
+                let finished = if in_vain == Some(offset) { Vec::new() } else { core.copies.take_bulk(offset) };
+                for copy in finished {
                     core.finish_bulk(&copy);
                     core.phases.come(offset, copy.bytes().into());
                     state.expect(-i64::from(copy.bytes())).map_err(|misuse| refused(core, misuse))?;
@@ -168,7 +176,9 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 core.finish_bound(offset);
             }
             if !is_over {
-                open_phase = open_phase.or(Some(OpenPhase { offset, pc, warp: core.warp, lane: lane as u32 }));
+                // After a test that failed too early the warp goes on at once, so that no other one finishes the copies for it.
+                let is_open = in_vain != Some(offset);
+                open_phase = open_phase.or(is_open.then_some(OpenPhase { offset, pc, warp: core.warp, lane: lane as u32 }));
             } else if core.watch.is_some() {
                 core.check(|watch, warp| watch.order.acquire(warp, offset));
                 let wait = core.phases.see(core.warp * LANES as u32 + lane as u32, offset, pc, !state.odd);
