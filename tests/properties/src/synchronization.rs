@@ -10,6 +10,8 @@ use matmul_tiled::hopper::{WGMMA, WGMMA_PRODUCER, WGMMA_RING, WGMMA_TF32};
 use matmul_tiled::split::TENSOR_3XTF32;
 use ptx::mutation::{Mutant, Operator};
 use run::Chapter;
+use run::gpu::Gpu;
+use run::report::Outcome;
 use run::stage::Stage;
 use run::workload::{Border, Correlation, Matmul, Workload, correlation, matmul};
 
@@ -108,21 +110,30 @@ fn own_process_products() {
     products(|stage| !of_hopper(stage), &OF_OTHERS);
 }
 
+/// Lends the simulator, whose planner believes in this many multiprocessors.
+fn with_multiprocessors<const COUNT: u32>(run: &mut dyn FnMut(&Gpu) -> Outcome) -> Outcome {
+    with_own_simulator(|gpu| {
+        gpu.plan_for_multiprocessors(COUNT);
+        run(gpu)
+    })
+}
+
 #[test]
 #[ignore = "started by a test below, in a process of its own"]
 fn own_process_templates() {
     let mut missed = Missed::new();
     let Chapter { sources, .. } = correlation_sm_aware::CHAPTER;
     // Blocks are as low as the multiprocessors allow, so these plans launch those of 8, 16, 64 and 128 rows of outputs.
-    for (rows, multiprocessors) in [(50, 132), (50, 4), (50, 1), (90, 1)] {
+    let plans: [(u32, Lend); 4] = [
+        (50, with_multiprocessors::<132>),
+        (50, with_multiprocessors::<4>),
+        (50, with_multiprocessors::<1>),
+        (90, with_multiprocessors::<1>),
+    ];
+    for (rows, lend) in plans {
         let size = correlation::Size { image: (60, rows), template: (20, 16) };
         let templates = Correlation::random(size, Border::Valid, 13);
-        take_out(&mut missed, sources, &[WGMMA_TEMPLATES], &templates, |run| {
-            with_own_simulator(|gpu| {
-                gpu.plan_for_multiprocessors(multiprocessors);
-                run(gpu)
-            })
-        });
+        take_out(&mut missed, sources, &[WGMMA_TEMPLATES], &templates, lend);
     }
     judge(&missed, &[]);
 }
