@@ -133,8 +133,11 @@ impl Copies {
 
     /// Notes a test of a barrier. Returns true if it is the first since one of the unfinished copies began.
     pub fn is_first_test(&mut self, barrier: u32) -> bool {
-        let of_barrier = self.bulk.iter_mut().filter(|copy| copy.barrier == barrier);
-        of_barrier.fold(false, |first, copy| !std::mem::replace(&mut copy.is_tested, true) || first)
+        let mut is_first = false;
+        for copy in self.bulk.iter_mut().filter(|copy| copy.barrier == barrier) {
+            is_first |= !std::mem::replace(&mut copy.is_tested, true);
+        }
+        is_first
     }
 
     /// Takes out the unfinished copies whose bytes a barrier counts; the caller finishes them.
