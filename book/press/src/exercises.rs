@@ -59,7 +59,7 @@ pub fn progress() -> Result<String> {
     ))
 }
 
-/// Returns what a right kernel must also reach, as the terminal lists it.
+/// Returns the targets of a kernel, as the terminal lists them.
 fn targets_of<W: Workload>(_: &Chapter<W>, manifest: &Manifest) -> Result<Vec<String>> {
     Ok(targets(manifest, W::ARITHMETIC))
 }

@@ -150,7 +150,7 @@ fn remark(introduction: &str, warnings: &[Finding], text: Text<'_>) -> String {
     format!("\n\n{introduction}:\n\n{}", list.trim_end())
 }
 
-/// Lists what a right kernel must also reach, a line for each target.
+/// Lists the targets of an exercise, one in a line.
 pub fn targets(manifest: &Manifest, arithmetic: Arithmetic) -> Vec<String> {
     let line = |Target { measure, at_most, .. }: &Target| {
         let most = if *at_most == 0.0 { "no".to_owned() } else { format!("at most {}", measure.number(*at_most)) };

@@ -75,7 +75,7 @@ impl Moment {
         self.clock.lock().clone()
     }
 
-    /// Returns true if it is a launch that may begin before the one in front of it in the stream has ended.
+    /// Returns true for a launch that may begin before its predecessor ends.
     ///
     /// PTX ISA 9.0, `griddepcontrol`: if the prerequisite grid uses `launch_dependents`, "the dependent grid must" use `wait` "to ensure
     /// correct functional execution".

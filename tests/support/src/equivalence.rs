@@ -20,14 +20,14 @@ const PURE: [&str; 45] = [
 ];
 /// Those that also give the same with their first two operands exchanged.
 const COMMUTATIVE: [&str; 9] = ["add", "and", "fma", "mad", "max", "min", "mul", "or", "xor"];
-/// Operations that set a register and have effects or depend on those of others.
+/// Operations that set a register and are no pure functions.
 const SETTING: [&str; 8] = ["activemask", "atom", "ld", "mbarrier", "match", "redux", "shfl", "vote"];
 /// Operations that only have effects.
 const ACTING: [&str; 8] = ["bar", "barrier", "cp", "fence", "membar", "nanosleep", "red", "st"];
 /// Spaces of memory whose accesses are in an order of their own.
 const SPACES: [&str; 3] = ["global", "shared", "local"];
 
-/// Returns true if the second of two compiled kernels does the same as the first. Its arrays in shared memory may be larger.
+/// Returns true if two compiled kernels do the same. The second's arrays in shared memory may be larger.
 ///
 /// A false says nothing: the kernels may be the same for a reason that takes more to see.
 pub fn is_same(one: &Module<'_>, other: &Module<'_>, kernel: &str) -> bool {
@@ -90,16 +90,16 @@ impl Numbers {
     }
 }
 
-/// A part of the code that runs as a whole, with the indices of the parts that may follow.
+/// A basic block, with the indices of those that may follow.
 struct Block<'f, 't> {
     code: Vec<(&'f Instruction<'t>, Scope<'t>)>,
     next: Vec<usize>,
 }
 
-/// The names that an inner block of the text declares, with the number of that block.
+/// The names that an inner block declares, with its number.
 type Scope<'t> = Vec<(usize, HashSet<&'t str>)>;
 
-/// The code of a kernel, in the order in which a walk meets it.
+/// The code of a kernel, in the order of a walk.
 struct Graph<'f, 't> {
     blocks: Vec<Block<'f, 't>>,
     /// For each register that is set, the number of its value where a block begins.
@@ -107,7 +107,7 @@ struct Graph<'f, 't> {
 }
 
 impl<'f, 't> Graph<'f, 't> {
-    /// Returns the code of a kernel, unless it has something that is not known here.
+    /// Returns the code of a kernel, unless something in it is unknown.
     fn of(kernel: &'f Function<'t>) -> Option<Self> {
         let body = kernel.body.as_ref()?;
         let (mut blocks, mut labels, mut scope, mut scopes) =
@@ -163,7 +163,7 @@ impl<'f, 't> Graph<'f, 't> {
         Some(Self { blocks, colors: HashMap::new() })
     }
 
-    /// Numbers all values once more and says what each block does with them, or nothing if it has an operation that is not known here.
+    /// Numbers all values once more, and says what each block does. Returns nothing for an operation that is not known here.
     fn number(&mut self, numbers: &mut Numbers) -> Option<Vec<String>> {
         let mut set: BTreeMap<String, String> = BTreeMap::new();
         let mut said = Vec::new();
@@ -320,7 +320,7 @@ fn ends(instruction: &Instruction<'_>) -> bool {
     matches!(instruction.opcode.split('.').next(), Some("bra" | "ret" | "exit" | "trap"))
 }
 
-/// Returns a name that tells registers of different blocks of the text apart.
+/// Returns a name that is unique among the inner blocks.
 fn unique(name: &str, scope: &Scope<'_>) -> String {
     let inner = scope.iter().rev().find(|(_, names)| names.contains(name));
     inner.map_or_else(|| name.to_owned(), |(number, _)| format!("{name}@{number}"))

@@ -73,7 +73,7 @@ struct Slipped {
     answer: usize,
 }
 
-/// Returns an answer with each single slip in the lines that `is_mutated` accepts.
+/// Returns an answer with each single slip in the chosen lines.
 ///
 /// Only the bodies of functions and the constants before them are changed. Further slips than those of the table are: a number that is one more or
 /// less, a stride of one, a size that is cut off, another size instead, a statement that is left out, one that comes before the one above it, and a

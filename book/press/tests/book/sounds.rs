@@ -4,7 +4,7 @@ use std::fs;
 
 use press::root;
 
-/// Returns the samples of a sound of the page, from -1 to 1.
+/// Returns the samples of a sound, from -1 to 1.
 fn samples(name: &str) -> Vec<f64> {
     let path = root().join(format!("book/src/01-conv-naive/sounds/{name}.wav"));
     let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

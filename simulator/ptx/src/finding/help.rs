@@ -10,7 +10,7 @@ impl Finding {
         if self.loses_an_update() { Some(lost) } else { self.kind.help() }
     }
 
-    /// Returns true if two threads do `a[i] += 1` with the same `i`: a line loads from an address and stores there.
+    /// Returns true if two threads do `a[i] += 1` at once. Then a line loads from an address and stores there.
     fn loses_an_update(&self) -> bool {
         let FindingKind::Race { access, other, missing: None, .. } = &self.kind else { return false };
         let OtherAccess { op, location: theirs, .. } = &**other;

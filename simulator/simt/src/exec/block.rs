@@ -194,7 +194,7 @@ impl Block {
     }
 }
 
-/// Returns true if the warps of a warp's warpgroup have waited for this many groups of products, or have ended.
+/// Returns true if a warp's warpgroup has waited for this many groups. Warps that have ended count.
 fn have_finished(core: &Core<'_>, states: &[Pause], warp: usize, groups: u32) -> bool {
     let first = warp / WARPS as usize * WARPS as usize;
     let has_finished = |other: usize| core.products.by_warp[core.first_warp as usize + other].finished >= groups;

@@ -122,7 +122,7 @@ fn operands_of_an_unfinished_product_are_left_alone() {
     }
 }
 
-/// wgmma.commit_group "creates a new wgmma-group per warpgroup", which is complete as a whole: the wait of one warp is enough to overwrite
+/// wgmma.commit_group "creates a new wgmma-group per warpgroup". It is complete as a whole: the wait of one warp is enough to overwrite
 /// what the others multiplied, as CUTLASS's pipelines for clusters do. It tells nothing of what those loaded before.
 #[test]
 fn a_wait_of_one_warp_is_for_the_products_of_its_warpgroup() {

@@ -168,7 +168,7 @@ impl Visit {
         order.has_seen(self.warp(), self.clock(), later.thread() / LANES)
     }
 
-    /// Returns true if `later`'s warp saw a flag that its block set after a barrier after this.
+    /// Returns true if `later`'s warp heard of this. See [`Order::has_heard`].
     pub fn is_heard(self, later: Visit, order: &Order) -> bool {
         order.has_heard(self.warp(), self.clock(), later.thread() / LANES)
     }
