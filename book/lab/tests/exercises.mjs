@@ -117,6 +117,8 @@ async function behavior(page) {
   const endless = await check(`${solution.slice(0, brace + 1)}\nfor (volatile int i = 0; i < 1; i += 0) {}\n${solution.slice(brace + 1)}`);
   assert.match(endless.text, /does not end/);
   await press("reset");
+  assert.ok((await evaluate("$figure.exercise.editor.text")).includes("volatile int i"), "it asks first");
+  await press("reset");
   assert.equal(await evaluate("$figure.exercise.editor.text === $figure.exercise.data.starter"), true);
   await press("reset");
   assert.ok((await evaluate("$figure.exercise.editor.text")).includes("volatile int i"));
