@@ -10,6 +10,8 @@ use matmul_tiled::hopper::{WGMMA, WGMMA_PRODUCER, WGMMA_RING, WGMMA_TF32};
 use matmul_tiled::split::TENSOR_3XTF32;
 use ptx::mutation::{Mutant, Operator};
 use run::Chapter;
+use run::gpu::Gpu;
+use run::report::Outcome;
 use run::stage::Stage;
 use run::workload::{Border, Correlation, Matmul, Workload, correlation, matmul};
 
@@ -70,6 +72,14 @@ fn judge(missed: &Missed, equivalent: &[Equivalent]) {
     println!("{} instructions are needed, and these are not: {unmissed:?}", missed.len() - unmissed.len());
 }
 
+/// Lends a simulator whose stages plan for this many multiprocessors.
+fn planned<const MULTIPROCESSORS: u32>(run: &mut dyn FnMut(&Gpu) -> Outcome) -> Outcome {
+    with_own_simulator(|gpu| {
+        gpu.plan_for_multiprocessors(MULTIPROCESSORS);
+        run(gpu)
+    })
+}
+
 /// Tries the stages of chapter 06 that this function chooses; a few of them with one block for all tiles, too.
 fn products(is_tried: fn(&Stage<Matmul>) -> bool, equivalent: &[Equivalent]) {
     let tried = |stages: &[Stage<Matmul>]| stages.iter().filter(|stage| is_tried(stage)).copied().collect::<Vec<_>>();
@@ -78,12 +88,7 @@ fn products(is_tried: fn(&Stage<Matmul>) -> bool, equivalent: &[Equivalent]) {
     let Chapter { sources, stages, .. } = matmul_tiled::CHAPTER;
     let mut missed = Missed::new();
     // One block for all tiles takes the least time, and misses the most.
-    take_out(&mut missed, sources, &tried(&[WGMMA_TF32, TENSOR_3XTF32]), &odd, |run| {
-        with_own_simulator(|gpu| {
-            gpu.plan_for_multiprocessors(1);
-            run(gpu)
-        })
-    });
+    take_out(&mut missed, sources, &tried(&[WGMMA_TF32, TENSOR_3XTF32]), &odd, planned::<1>);
     let mut left = tried(stages);
     for product in [odd, even] {
         left = take_out(&mut missed, sources, &left, &product, |run| with_own_simulator(|gpu| run(gpu)));
@@ -114,15 +119,11 @@ fn own_process_templates() {
     let mut missed = Missed::new();
     let Chapter { sources, .. } = correlation_sm_aware::CHAPTER;
     // Blocks are as low as the multiprocessors allow, so these plans launch those of 8, 16, 64 and 128 rows of outputs.
-    for (rows, multiprocessors) in [(50, 132), (50, 4), (50, 1), (90, 1)] {
+    let plans: [(u32, Lend); 4] = [(50, planned::<132>), (50, planned::<4>), (50, planned::<1>), (90, planned::<1>)];
+    for (rows, lend) in plans {
         let size = correlation::Size { image: (60, rows), template: (20, 16) };
         let templates = Correlation::random(size, Border::Valid, 13);
-        take_out(&mut missed, sources, &[WGMMA_TEMPLATES], &templates, |run| {
-            with_own_simulator(|gpu| {
-                gpu.plan_for_multiprocessors(multiprocessors);
-                run(gpu)
-            })
-        });
+        take_out(&mut missed, sources, &[WGMMA_TEMPLATES], &templates, lend);
     }
     judge(&missed, &[]);
 }
