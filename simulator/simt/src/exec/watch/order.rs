@@ -11,7 +11,7 @@ use super::clock::VClock;
 use super::far::{Far, FarWarp, Flags, shared_address, words};
 use super::knowledge::{Clock, Known, Seen, WarpClock};
 use super::mark::Mark;
-use ptx::program::{Action, Inst, MbarrierOp, Program, Semantics, WgmmaStep};
+use ptx::program::{Action, Inst, MbarrierOp, Program, Semantics};
 
 /// A barrier of a block: its number, and the rank of the block in its cluster.
 pub type BarrierOf = (u32, u32);
@@ -37,17 +37,13 @@ pub struct Order {
     inits: Vec<u32>,
     /// One past the last of them.
     past_inits: u32,
-    /// The instructions that start a product of a warpgroup.
-    products: Vec<u32>,
 }
 
 impl Order {
     pub fn new(program: &Program) -> Self {
         let is_init = |inst: &Inst| matches!(inst.action, Action::Mbarrier(index) if matches!(program.mbarriers[index as usize].op, MbarrierOp::Init { .. }));
         let inits: Vec<u32> = (0..).zip(&program.code).filter(|(_, inst)| is_init(inst)).map(|(pc, _)| pc).collect();
-        let is_product = |inst: &Inst| matches!(inst.action, Action::Wgmma(WgmmaStep::Start(_)));
-        let products = (0..).zip(&program.code).filter(|(_, inst)| is_product(inst)).map(|(pc, _)| pc).collect();
-        Self { past_inits: inits.last().map_or(0, |pc| pc + 1), inits, products, ..Self::default() }
+        Self { past_inits: inits.last().map_or(0, |pc| pc + 1), inits, ..Self::default() }
     }
 
     /// Starts a cluster of this many blocks.
@@ -77,19 +73,16 @@ impl Order {
             return true;
         }
         // Barriers are initialized where a kernel begins, so few accesses of other warps go on from here.
-        (earlier.warp() == warp || earlier.pc() < self.past_inits || !self.products.is_empty())
-            && self.is_behind_by_lanes(earlier, warp, lane)
+        (earlier.warp() == warp || earlier.pc() < self.past_inits) && self.is_behind_by_lanes(earlier, warp, lane)
     }
 
-    /// Returns true if lanes met since, a fence released it, or it is a product's read that was waited for.
+    /// Returns true if lanes met since, or a fence released it.
     #[inline(never)]
     fn is_behind_by_lanes(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
         let own = &self.warps[warp as usize];
         let both = 1 << earlier.lane() | 1 << lane;
         let met = || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when);
-        (earlier.warp() == warp && (earlier.lane() == lane || met()))
-            || self.is_released_init(earlier, &own.clock.known)
-            || earlier.clock() <= own.clock.known.products.at(earlier.warp()) && self.products.contains(&earlier.pc())
+        (earlier.warp() == warp && (earlier.lane() == lane || met())) || self.is_released_init(earlier, &own.clock.known)
     }
 
     /// Returns true if a fence released the initialization of a barrier.
@@ -235,22 +228,6 @@ impl Order {
     pub fn mark_fence(&mut self, warp: u32) -> (u32, VClock) {
         let time = self.now(warp);
         (time, self.release(warp).near)
-    }
-
-    /// Notes that the products that a warp waits for have read what they read.
-    pub fn end_products(&mut self, warp: u32) {
-        self.warps[warp as usize].products_read = self.now(warp);
-        self.synchronize_lanes(warp, u32::MAX, u32::MAX);
-    }
-
-    /// Lets the warps of a warpgroup know of each other's reads: all of them have waited for the same products.
-    pub fn share_products(&mut self, group: std::ops::Range<u32>) {
-        let read: Vec<_> =
-            group.map(|warp| (warp, self.warps[warp as usize].products_read)).filter(|(_, read)| *read > 0).collect();
-        for (warp, _) in &read {
-            let products = &mut self.warps[*warp as usize].clock.known.products;
-            read.iter().for_each(|(other, read)| products.advance(*other, *read));
-        }
     }
 
     /// Notes that lanes of a warp execute `fence.mbarrier_init`.
