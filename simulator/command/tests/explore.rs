@@ -90,7 +90,7 @@ fn a_callback_tells_the_host_that_work_is_done() {
     assert!(status == Some(0) && said.contains("in all 2 orders, and nothing races"), "{status:?}, {said}");
 }
 
-/// The pipelines of `foreign/orders.c`, and how many operations order the work of each: records of events, waits for them, waits of the host,
+/// The pipelines of `foreign/orders.c`, and how many operations order each: records of events, waits for them, waits of the host,
 /// edges of a graph, writes of values and waits for them, and a kernel's wait for the launch before it.
 const PIPELINES: [(&str, usize); 11] = [
     ("chunks in two streams", 8),

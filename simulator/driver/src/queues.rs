@@ -253,7 +253,7 @@ impl Queues {
     }
 }
 
-/// Returns true for each job that has to wait for no earlier one. There are many jobs, but few positions.
+/// Returns true for each job that waits for no earlier one. There are many jobs, but few positions.
 fn behind_none(jobs: &[Job]) -> Vec<bool> {
     let mut earlier: Vec<Position> = Vec::new();
     let is_first = |job: &Job| {

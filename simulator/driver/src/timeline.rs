@@ -37,7 +37,7 @@ pub struct Task {
     pub is_told: bool,
     /// True if it can announce its end to others without an event.
     pub tells: bool,
-    /// True if it is a launch that may begin before the one in front of it has ended, and that does not wait for it.
+    /// True if it is a launch that begins early, and does not wait.
     pub begins_early: bool,
     /// True if it is a launch that lets such a one begin.
     pub lets_next_begin: bool,
@@ -75,7 +75,7 @@ impl Moment {
         self.clock.lock().clone()
     }
 
-    /// Returns true if it is a launch that may begin before the one in front of it in the stream has ended.
+    /// Returns true if it may begin before the launch in front of it ends.
     ///
     /// PTX ISA 9.0, `griddepcontrol`: if the prerequisite grid uses `launch_dependents`, "the dependent grid must" use `wait` "to ensure
     /// correct functional execution".
