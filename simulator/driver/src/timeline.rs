@@ -75,7 +75,7 @@ impl Moment {
         self.clock.lock().clone()
     }
 
-    /// Returns true if it may begin before the launch in front of it ends.
+    /// Returns true if the launch in front of it may still run.
     ///
     /// PTX ISA 9.0, `griddepcontrol`: if the prerequisite grid uses `launch_dependents`, "the dependent grid must" use `wait` "to ensure
     /// correct functional execution".
