@@ -105,7 +105,7 @@ pub fn wait(core: &mut Core<'_>, pending: Option<u32>, mask: u32) {
 impl Core<'_> {
     /// Finishes a copy. To the other threads this is a read and a write by the lane that waited.
     fn arrive(&mut self, copy: &Copy) {
-        let Copy { lane, unit, from, read, pc, .. } = copy;
+        let Copy { lane, unit, pc, .. } = copy;
         self.copies.count -= 1;
         self.copies.bound -= usize::from(copy.bound.is_some());
         self.finish_unit(unit);
@@ -113,9 +113,8 @@ impl Core<'_> {
         let request = Request { op: AccessOp::Store, index: 0, pc, bytes, mask: 1 << lane, addresses: &addresses };
         self.watch_shared_store(&request, *lane as usize, Semantics::default(), false);
         // Without a barrier in between, the read when it began says the same.
-        if *read != 0 && self.watch.as_ref().is_some_and(|watch| watch.order.now(self.warp) != copy.clock) {
-            let request = Request { op: AccessOp::Load, bytes: *read, addresses: &[*from; LANES], ..request };
-            self.watch_late_read(&request, *lane as usize);
+        if self.watch.as_ref().is_some_and(|watch| watch.order.now(self.warp) != copy.clock) {
+            self.note_late_read(copy);
         }
     }
 

@@ -7,10 +7,10 @@ use super::knowledge::Seen;
 use super::mark::Strength;
 use super::watcher::Watch;
 use crate::counters::Touched;
+use crate::exec::copies::Copy;
 use crate::exec::core::Core;
 use crate::exec::request::{Pattern, Request, lanes_of};
 use crate::footprint::Accesses;
-use crate::memory::Region;
 use alu::registers::LANES;
 use ptx::finding::{Access, AccessOp, MissingOrder, Space};
 use ptx::program::Semantics;
@@ -81,32 +81,11 @@ impl Core<'_> {
             let access = request.access(Space::Global, address + (lane - first) as u64 * u64::from(request.bytes));
             watch.report(Defect::Uninitialized { access }, request.pc, self.warp, lane);
         }
+        let flags = machine.flags();
         if semantics.strong && watch.has_fences {
-            watch.order.read(self.warp, (address, bytes), semantics, machine.flags());
+            watch.order.read(self.warp, (address, bytes), semantics, flags);
         }
-        self.note_global_read(request, first, (address, bytes), (region, semantics));
-    }
-
-    /// Notes that a copy may read a lane's bytes as late as now.
-    pub fn watch_late_read(&mut self, request: &Request<'_>, lane: usize) {
-        let address = request.addresses[lane];
-        if let Some(region) = self.machine.region(&mut self.check_hint, address, request.bytes.into()) {
-            self.note_global_read(request, lane, (address, request.bytes.into()), (region, Semantics::default()));
-        }
-    }
-
-    /// Notes readers in the shadow of the last region found, and races with writers there.
-    #[inline(always)]
-    fn note_global_read(
-        &mut self,
-        request: &Request<'_>,
-        first: usize,
-        (address, bytes): (u64, u64),
-        (region, semantics): (&Region, Semantics),
-    ) {
-        let machine = self.machine;
-        let (Some(shadow), Some(watch)) = (machine.shadow(self.check_hint), &mut self.watch) else { return };
-        let (flags, offset) = (machine.flags(), address - region.base);
+        let Some(shadow) = machine.shadow(self.check_hint) else { return };
         let thread = (self.warp - self.first_warp) * LANES as u32 + first as u32;
         let strength = (Strength::of(request.op, semantics), semantics.in_block);
         let visit = Visit::new(watch.block_of(self.warp), thread, request.pc, strength, watch.order.now(self.warp));
@@ -124,6 +103,20 @@ impl Core<'_> {
                 let own = address + u64::from(lane) * u64::from(request.bytes);
                 watch.global_race(request.access(Space::Global, own), (visit, is_fresh), (other, AccessOp::Store), flags);
             }
+        }
+    }
+
+    /// Notes that a copy may read global memory as late as now. If others than its block read there, they stand for this.
+    pub fn note_late_read(&mut self, copy: &Copy) {
+        let (machine, source) = (self.machine, copy.source());
+        let Some(region) = machine.region(&mut self.check_hint, source.start, copy.read.into()) else { return };
+        let (Some(shadow), Some(watch)) = (machine.shadow(self.check_hint), &self.watch) else { return };
+        let places = shadow.places(&machine.regions, self.check_hint, source.start - region.base, copy.read.into());
+        let thread = (self.warp - self.first_warp) * LANES as u32 + copy.lane;
+        let visit = Visit::new(watch.block_of(self.warp), thread, copy.pc, (Strength::Plain, false), watch.order.now(self.warp));
+        let sight = Sight { order: &watch.order, flags: machine.flags() };
+        if places.first().is_some_and(|place| place.is_read_by(visit)) {
+            places.iter().for_each(|place| place.note_read(visit, sight));
         }
     }
 
