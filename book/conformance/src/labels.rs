@@ -73,7 +73,7 @@ impl Found {
 pub fn kind(rule: &str) -> &str {
     match rule {
         "race-global" | "race-shared" | "race-streams" => "race",
-        "out-of-bounds" | "outside-array" | "null-pointer" | "misaligned" | "no-target" => "memory",
+        "out-of-bounds" | "outside-array" | "writes-constant" | "null-pointer" | "misaligned" | "no-target" => "memory",
         "divergent-barrier" | "lane-mask" | "ended-before-barrier" | "different-barriers" | "deadlock" | "grid-deadlock" => {
             "barrier"
         }

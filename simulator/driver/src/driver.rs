@@ -243,10 +243,10 @@ impl Driver {
     }
 
     /// Keeps the record of a launch that its observers have seen.
-    pub fn keep_record(&self, record: LaunchRecord) {
+    pub fn keep_record(&self, record: LaunchRecord, module: impl Fn() -> u64) {
         match own_records() {
-            Some(own) => own.lock().push(record),
-            None => self.records.lock().push(record),
+            Some(own) => own.lock().push(record, module),
+            None => self.records.lock().push(record, module),
         }
     }
 

@@ -60,6 +60,9 @@ pub struct Totals {
     pub counters: Counters,
     /// Distinct defects that did not stop a kernel, in the order of discovery. [`Finding::times`] covers all launches.
     pub findings: Vec<Finding>,
+    /// The fingerprint of each finding's module: kernels of one name in two modules are two kernels.
+    #[serde(skip)]
+    modules: Vec<u64>,
     /// Occurrences of defects not in `findings`, because [`KEPT_FINDINGS`] others came first.
     pub findings_dropped: u64,
     /// The first launch that failed. A later one may be its consequence.
@@ -79,9 +82,9 @@ pub struct Records {
 }
 
 impl Records {
-    /// Adds a launch. Drops the details of the oldest one if there are too many.
-    pub(crate) fn push(&mut self, record: LaunchRecord) {
-        self.totals.add(&record);
+    /// Adds a launch. Drops the details of the oldest one if there are too many. `module` returns the fingerprint of the kernel's module.
+    pub(crate) fn push(&mut self, record: LaunchRecord, module: impl Fn() -> u64) {
+        self.totals.add(&record, module);
         if self.latest.len() == KEPT_LAUNCHES {
             self.latest.pop_front();
         }
@@ -108,12 +111,12 @@ impl Records {
 }
 
 impl Totals {
-    fn add(&mut self, record: &LaunchRecord) {
+    fn add(&mut self, record: &LaunchRecord, module: impl Fn() -> u64) {
         self.launches += 1;
         match &record.outcome {
             Outcome::Finished(report) => {
                 self.counters += report.counters;
-                report.findings.iter().for_each(|finding| self.add_finding(finding));
+                report.findings.iter().for_each(|finding| self.add_finding(finding, module()));
             }
             Outcome::Failed(failed) => {
                 self.failed += 1;
@@ -122,8 +125,9 @@ impl Totals {
         }
     }
 
-    fn add_finding(&mut self, finding: &Finding) {
-        if let Some(known) = self.findings.iter_mut().find(|known| defect::is_same(known, finding)) {
+    fn add_finding(&mut self, finding: &Finding, module: u64) {
+        let mut found = self.findings.iter_mut().zip(&self.modules);
+        if let Some((known, _)) = found.find(|(known, of)| **of == module && defect::is_same(known, finding)) {
             let times = known.times + finding.times;
             if finding.kind.severity() > known.kind.severity() {
                 // The same lines may race within a warp, which is a warning, and between warps.
@@ -132,6 +136,7 @@ impl Totals {
             known.times = times;
         } else if self.findings.len() < KEPT_FINDINGS {
             self.findings.push(finding.clone());
+            self.modules.push(module);
         } else {
             self.findings_dropped += finding.times;
         }
@@ -147,7 +152,7 @@ mod tests {
     fn totals_cover_the_launches_whose_details_were_dropped() {
         let mut records = Records::default();
         for _ in 0..KEPT_LAUNCHES + 3 {
-            records.push(finished("k", vec![]));
+            records.push(finished("k", vec![]), || 0);
         }
         let one = finished("k", vec![]);
         let Outcome::Finished(one) = &one.outcome else { panic!("{one:?}") };
@@ -161,10 +166,10 @@ mod tests {
     fn details_are_complete_or_refused() {
         let mut records = Records::default();
         for index in 0..KEPT_LAUNCHES {
-            records.push(finished(&index.to_string(), vec![]));
+            records.push(finished(&index.to_string(), vec![]), || 0);
         }
         assert_eq!(records.all_launches().unwrap().len(), KEPT_LAUNCHES);
-        records.push(finished("one more", vec![]));
+        records.push(finished("one more", vec![]), || 0);
         let message = records.all_launches().err().unwrap().to_string();
         assert!(message.starts_with("the details of 1 of 1025 launches were dropped"), "{message}");
         let latest: Vec<&str> = records.latest_launches().map(|launch| launch.kernel.as_str()).collect();
@@ -174,10 +179,10 @@ mod tests {
     #[test]
     fn the_first_failure_and_every_finding_are_kept() {
         let mut records = Records::default();
-        records.push(finished("k", vec![finding(3), finding(4)]));
-        records.push(failed("k", Some(finding(7))));
-        records.push(failed("k", None));
-        records.push(finished("k", vec![finding(4)]));
+        records.push(finished("k", vec![finding(3), finding(4)]), || 0);
+        records.push(failed("k", Some(finding(7))), || 0);
+        records.push(failed("k", None), || 0);
+        records.push(finished("k", vec![finding(4)]), || 0);
         let Totals { launches, failed, findings, first_failure, .. } = records.totals;
         assert_eq!((launches, failed), (4, 2));
         let seen: Vec<(u32, u64)> = findings.iter().map(|finding| (finding.location.ptx_line, finding.times)).collect();
@@ -186,10 +191,20 @@ mod tests {
     }
 
     #[test]
+    fn kernels_of_one_name_in_two_modules_have_findings_of_their_own() {
+        let mut records = Records::default();
+        for module in [1, 2, 1] {
+            records.push(finished("k", vec![finding(3)]), || module);
+        }
+        let times: Vec<u64> = records.totals.findings.iter().map(|finding| finding.times).collect();
+        assert_eq!(times, [2, 1]);
+    }
+
+    #[test]
     fn findings_do_not_grow_without_bound_but_are_counted() {
         let mut records = Records::default();
         for line in 0..KEPT_FINDINGS as u32 + 5 {
-            records.push(finished("k", vec![finding(line)]));
+            records.push(finished("k", vec![finding(line)]), || 0);
         }
         assert_eq!((records.totals.findings.len(), records.totals.findings_dropped), (KEPT_FINDINGS, 5));
     }

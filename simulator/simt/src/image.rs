@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::memory::{Memory, MemoryError};
+use ptx::finding::Space;
 use ptx::module::{Kernel, Module};
 
 /// A [`Module`] whose variables are allocated and initialized in one [`Memory`].
@@ -34,9 +35,11 @@ impl Image {
         for variable in module.variables() {
             let (bytes, label) = (variable.bytes, format!("the variable {}", variable.name));
             let label = Some(label.as_str());
-            let allocated =
-                if variable.is_managed { memory.allocate_host_visible(bytes, label) } else { memory.allocate_zeroed(bytes, label) };
-            self.addresses.push(allocated?);
+            self.addresses.push(match variable.space {
+                Space::Const => memory.allocate_constant(bytes, label),
+                _ if variable.is_managed => memory.allocate_host_visible(bytes, label),
+                _ => memory.allocate_zeroed(bytes, label),
+            }?);
         }
         for (variable, address) in module.variables().iter().zip(&self.addresses) {
             // A variable without an initial value is zero, and so is fresh memory.

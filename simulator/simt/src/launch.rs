@@ -430,6 +430,7 @@ fn finding(entry: Entry, kernel: &Kernel, machine: &Machine<'_>) -> Finding {
                 place: place(&access),
             }
         }
+        Defect::WritesConstant { access } => FindingKind::WritesConstant { access, place: place(&access) },
         Defect::Uninitialized { access } => FindingKind::Uninitialized { access: in_block(access), place: place(&access) },
         Defect::UnfinishedCopy { access, copy } => {
             FindingKind::UnfinishedCopy { access: in_block(access), copy: Box::new(location(copy.pc)) }

@@ -147,7 +147,7 @@ impl Launch {
         let record = LaunchRecord { kernel: kernel.to_owned(), config, occupancy, outcome };
         let ended = Ended { record, overwritten, out_of_fuel };
         observers.iter().for_each(|observer| observer.end(&begun, &options, &ended));
-        driver.keep_record(ended.record);
+        driver.keep_record(ended.record, || image.module().fingerprint());
         Ok(())
     }
 

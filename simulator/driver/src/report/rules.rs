@@ -54,6 +54,8 @@ rules! {
     OUTSIDE_ARRAY = "outside-array" for OutsideArray { .. },
         "Access outside the array in shared memory that the address was made from"
         "C++, [expr.add]: adding to a pointer gives an element of its array, or the place behind the last; \"otherwise, the behavior is undefined.\"";
+    WRITES_CONSTANT = "writes-constant" for WritesConstant { .. }, "Write to constant memory by a kernel"
+        "\"The constant (.const) state space is a read-only memory initialized by the host.\" PTX ISA, \"Constant State Space\".";
     UNINITIALIZED_GLOBAL = "uninitialized-global" for Uninitialized { access, .. } if !matches!(access.space, Space::Shared | Space::Local),
         "Read of global memory that nothing has written"
         "cuMemAlloc does not clear memory. Copy or set it first, or write it in an earlier kernel. CUDA Driver API, \"Memory Management\".";
@@ -119,8 +121,8 @@ rules! {
     MISSING_PROXY_FENCE = "missing-proxy-fence" for MissingProxyFence { .. },
         "Read through the async proxy of what a thread wrote, without a proxy fence"
         "Accesses of one place through different proxies need a proxy fence between them. PTX ISA, \"Async proxy\".";
-    OVERWRITES_STORE = "overwrites-store" for OverwritesStore { .. }, "Write to memory that a bulk copy has yet to read"
-        "The source of a bulk copy may be written again after `cp.async.bulk.wait_group.read`, or after the wait for its mbarrier. PTX ISA, `cp.async.bulk.wait_group`.";
+    OVERWRITES_STORE = "overwrites-store" for OverwritesStore { .. }, "Write to memory that an asynchronous copy has yet to read"
+        "The source of a copy may be written again after the wait for it: `cp.async.wait_group`, `cp.async.bulk.wait_group.read`, or that for its mbarrier. PTX ISA, \"Completion Mechanisms for Asynchronous Copy Operations\".";
     UNWAITED_STORE = "unwaited-store" for UnwaitedStore { .. }, "Block that ends before its bulk copy has read shared memory"
         "The thread that started a copy from shared memory waits for it before the block ends. CUDA C++ Programming Guide, \"Tensor Memory Accelerator\".";
     STALE_WAIT = "stale-wait" for StaleWait { .. }, "Wait for a phase that had already ended"

@@ -59,6 +59,9 @@ impl FindingKind {
             Self::OutsideArray { .. } => {
                 "the index is too large, or the array too small: what is the largest index that this line can have?"
             }
+            Self::WritesConstant { .. } => {
+                "let the host write it before the launch (cudaMemcpyToSymbol), or declare it __device__ instead of __constant__"
+            }
             Self::Uninitialized { access: Access { space: Space::Shared, .. }, .. } => {
                 "shared memory holds anything when a block starts: write every element before it is read"
             }
@@ -81,7 +84,8 @@ impl FindingKind {
                  start the copy"
             }
             Self::OverwritesStore { access: Access { space: Space::Global, .. }, .. } => {
-                "let the thread wait for the phase of the mbarrier that counts the copy's bytes, before it writes what the copy reads"
+                "let the thread that began the copy wait for it (cp.async.wait_group; of a bulk copy, the phase of its mbarrier), and let the others meet it \
+                 at a barrier after that, before anything writes what the copy reads"
             }
             Self::OverwritesStore { .. } => {
                 "let the thread that began the copy commit it and wait for cp.async.bulk.wait_group.read, and let the others meet it at a \

@@ -145,7 +145,7 @@ pub enum FindingKind {
         /// for it.
         late: bool,
     },
-    /// A write to bytes that a bulk copy has yet to read. `place` holds those bytes.
+    /// A write to bytes that an asynchronous copy has yet to read. `place` holds those bytes.
     #[error("overwritten too early: {access}{}, which is still to be read by the copy begun at {store}", Nearest::also(.place))]
     OverwritesStore { access: Access, place: Option<Nearest>, store: Box<Location> },
     /// A block ended before its bulk copy had read shared memory, as far as its threads could know.
@@ -249,6 +249,9 @@ pub enum FindingKind {
         /// The allocation there instead.
         place: Option<Nearest>,
     },
+    /// A write to constant memory. `place` holds those bytes. The kernel went on.
+    #[error("write to constant memory: {access}{}, which a kernel may only read", Nearest::also(.place))]
+    WritesConstant { access: Access, place: Option<Nearest> },
     /// A read of memory that was never written. `place` holds those bytes.
     #[error("uninitialized: {access}{}, where nothing was written before", Nearest::also(.place))]
     Uninitialized { access: Access, place: Option<Nearest> },

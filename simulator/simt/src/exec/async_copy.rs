@@ -54,6 +54,7 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
             core.watch_global_load(&part, Pattern::Same(addresses[lane]), source.semantics);
         }
     }
+    let clock = core.watch.as_ref().map_or(0, |watch| watch.order.now(core.warp));
     for lane in lanes_of(mask) {
         let mut data = [0; 4];
         if let Some(region) = core.machine.region(&mut core.check_hint, addresses[lane], 1) {
@@ -61,7 +62,8 @@ pub fn begin(core: &mut Core<'_>, registers: &Registers, index: u32, mask: u32, 
         }
         let pending = &mut core.copies.by_warp[core.warp as usize];
         let unit = Unit::new(target.offset(lane), &data[..copy.bytes as usize / 4]);
-        pending.copies.push(Copy { lane: lane as u32, group: pending.groups[lane], unit, pc, bound: None });
+        let (from, read) = (addresses[lane], bytes_of(lane));
+        pending.push(Copy { lane: lane as u32, group: pending.groups[lane], unit, from, read, clock, pc, bound: None });
         // The bytes may arrive at any time from now on, and are certain to be there after the wait. So both count as writes.
         core.watch_shared_store(&target, lane, Semantics::default(), false);
         core.copies.count += 1;
@@ -93,17 +95,15 @@ pub fn wait(core: &mut Core<'_>, pending: Option<u32>, mask: u32) {
         core.copies.commit(core.warp, mask);
     }
     let Some(of_warp) = core.copies.by_warp.get_mut(core.warp as usize) else { return };
-    let mut copies = std::mem::take(&mut of_warp.copies);
     let first_kept = of_warp.groups.map(|groups| groups.saturating_sub(pending.unwrap_or(0)));
     let finishes = |copy: &Copy| mask >> copy.lane & 1 != 0 && copy.group < first_kept[copy.lane as usize];
-    for copy in copies.extract_if(.., |copy| finishes(copy)) {
+    for copy in of_warp.take(finishes) {
         core.arrive(&copy);
     }
-    core.copies.by_warp[core.warp as usize].copies = copies;
 }
 
 impl Core<'_> {
-    /// Finishes a copy. To the other threads this is a write by the lane that waited.
+    /// Finishes a copy. To the other threads this is a read and a write by the lane that waited.
     fn arrive(&mut self, copy: &Copy) {
         let Copy { lane, unit, pc, .. } = copy;
         self.copies.count -= 1;
@@ -112,6 +112,10 @@ impl Core<'_> {
         let (addresses, bytes, pc) = ([u64::from(unit.place); LANES], unit.bytes, *pc);
         let request = Request { op: AccessOp::Store, index: 0, pc, bytes, mask: 1 << lane, addresses: &addresses };
         self.watch_shared_store(&request, *lane as usize, Semantics::default(), false);
+        // Without a barrier in between, the read when it began says the same.
+        if self.watch.as_ref().is_some_and(|watch| watch.order.now(self.warp) != copy.clock) {
+            self.note_late_read(copy);
+        }
     }
 
     /// Finishes the copies of a barrier whose phase is over. To the other threads their bytes were written when they started.

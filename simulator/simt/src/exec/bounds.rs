@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::machine::Stop;
 use super::request::{Request, lanes_where, wide};
+use super::watch::found::Defect;
 use alu::registers::{LANES, spread};
 use alu::windows::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_OFFSET};
 use ptx::finding::{AccessOp, BulkCopyMisuse, FindingKind, Nearest, Space};
@@ -21,7 +22,7 @@ impl Core<'_> {
         let aligned = span.low_bits & (bytes - 1) == 0;
         let writes = request.op != AccessOp::Load;
         let region = self.machine.region(&mut self.check_hint, span.lowest, length);
-        if aligned && region.is_some_and(|region| !(writes && region.read_only)) {
+        if aligned && region.is_some_and(|region| !(writes && (region.read_only | region.is_constant))) {
             return Ok(());
         }
         self.check_global_lanes(request)
@@ -76,7 +77,26 @@ impl Core<'_> {
                 ..NULL_BYTES => FindingKind::Null { access },
                 address => FindingKind::OutOfBounds { access, nearest: self.machine.nearest(address) },
             }
-        })
+        })?;
+        self.note_constant_writes(request);
+        Ok(())
+    }
+
+    /// Notes that lanes write constant memory, through generic addresses.
+    ///
+    /// PTX ISA 9.0, "Constant State Space": "The constant (.const) state space is a read-only memory initialized by the host." A GPU's hardware
+    /// writes all the same.
+    fn note_constant_writes(&mut self, request: &Request<'_>) {
+        let machine = self.machine;
+        let constant = lanes_where(request.mask, |lane| {
+            let region = machine.region(&mut self.check_hint, request.addresses[lane], 1);
+            request.op != AccessOp::Load && region.is_some_and(|region| region.is_constant)
+        });
+        if constant != 0 {
+            let (lane, pc) = (constant.trailing_zeros() as usize, request.pc);
+            let access = request.access(Space::Const, request.addresses[lane]);
+            self.check(|watch, warp| watch.report(Defect::WritesConstant { access }, pc, warp, lane));
+        }
     }
 
     /// Fails with a fault of these lanes, if there are any.

@@ -1,8 +1,11 @@
 //! The unfinished asynchronous copies into a block's shared memory.
 
+use std::ops::Range;
+
 use super::bulk::GlobalBytes;
 use super::machine::Machine;
 use super::request::lanes_of;
+use super::watch::mark::{Mark, Strength};
 use alu::registers::LANES;
 
 /// The unfinished copies of a block.
@@ -25,6 +28,8 @@ pub struct Copies {
 #[derive(Debug, Default)]
 pub struct Pending {
     pub copies: Vec<Copy>,
+    /// No unfinished copy reads global memory outside of this range.
+    pub sources: Range<u64>,
     /// Groups that each lane has committed.
     pub groups: [u32; LANES],
 }
@@ -36,10 +41,46 @@ pub struct Copy {
     /// Number of its group, which may not be committed yet.
     pub group: u32,
     pub unit: Unit,
+    /// The address in global memory that it reads from, and how many bytes.
+    pub from: u64,
+    pub read: u32,
+    /// The time of the warp when it began.
+    pub clock: u32,
     /// The instruction.
     pub pc: u32,
     /// The barrier at which it arrives, and the number of its phase.
     pub bound: Option<(u32, i64)>,
+}
+
+impl Copy {
+    /// Returns the bytes of global memory that it reads.
+    pub fn source(&self) -> Range<u64> {
+        self.from..self.from + u64::from(self.read)
+    }
+}
+
+/// Returns a range that holds both.
+fn joined(one: Range<u64>, other: Range<u64>) -> Range<u64> {
+    match (one.is_empty(), other.is_empty()) {
+        (true, _) => other,
+        (_, true) => one,
+        _ => one.start.min(other.start)..one.end.max(other.end),
+    }
+}
+
+impl Pending {
+    /// Adds a copy.
+    pub fn push(&mut self, copy: Copy) {
+        self.sources = joined(self.sources.clone(), copy.source());
+        self.copies.push(copy);
+    }
+
+    /// Takes out the copies that are finished.
+    pub fn take(&mut self, is_finished: impl Fn(&Copy) -> bool) -> Vec<Copy> {
+        let finished = self.copies.extract_if(.., |copy| is_finished(copy)).collect();
+        self.sources = self.copies.iter().map(Copy::source).fold(0..0, joined);
+        finished
+    }
 }
 
 impl Copies {
@@ -59,6 +100,7 @@ impl Copies {
     pub fn clear(&mut self) {
         for pending in &mut self.by_warp {
             pending.copies.clear();
+            pending.sources = 0..0;
             pending.groups = [0; LANES];
         }
         self.bulk.clear();
@@ -86,8 +128,8 @@ impl Copies {
 
     /// Takes out the copies that arrived before a phase. The caller finishes them.
     pub fn take_bound(&mut self, barrier: u32, phase: i64) -> Vec<Copy> {
-        let is_over = |copy: &mut Copy| copy.bound.is_some_and(|(other, before)| other == barrier && before < phase);
-        let taken: Vec<Copy> = self.by_warp.iter_mut().flat_map(|pending| pending.copies.extract_if(.., is_over)).collect();
+        let is_over = |copy: &Copy| copy.bound.is_some_and(|(other, before)| other == barrier && before < phase);
+        let taken: Vec<Copy> = self.by_warp.iter_mut().flat_map(|pending| pending.take(is_over)).collect();
         self.bound -= taken.len();
         taken
     }
@@ -106,6 +148,17 @@ impl Copies {
         });
         let bulk = || self.bulk.iter().find(|copy| copy.units.iter().any(|unit| unit.has(offset, bytes)));
         of_lane.or_else(|| bulk().map(|copy| (copy.pc, copy.warp, copy.lane)))
+    }
+
+    /// Finds the unfinished copy of a lane that reads any of these bytes of global memory, and that began before. Returns its instruction, warp and
+    /// lane.
+    pub fn reader(&self, bytes: &Range<u64>, is_behind: impl Fn(Mark) -> bool) -> Option<(u32, u32, u32)> {
+        let meets = |source: &Range<u64>| source.start < bytes.end && bytes.start < source.end;
+        let began = |warp, copy: &Copy| is_behind(Mark::new(copy.pc, warp, copy.lane, copy.clock, Strength::Plain));
+        self.by_warp.iter().zip(0..).filter(|(pending, _)| meets(&pending.sources)).find_map(|(pending, warp)| {
+            let copy = pending.copies.iter().find(|copy| meets(&copy.source()) && began(warp, copy))?;
+            Some((copy.pc, warp, copy.lane))
+        })
     }
 
     /// Returns the bytes of the unfinished bulk copies that a barrier counts.

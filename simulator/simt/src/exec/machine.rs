@@ -115,9 +115,9 @@ impl Machine<'_> {
         self.options.heap.nearest(address).or_else(|| self.memory.nearest(address))
     }
 
-    /// Finds the allocation or variable that a block's access hits. The access is to global or shared memory.
+    /// Finds the allocation or variable that a block's access hits. The access is not to local memory.
     pub fn place(&self, access: &Access, block: u64) -> Option<Nearest> {
-        if access.space == Space::Global {
+        if matches!(access.space, Space::Global | Space::Const) {
             return self.nearest(access.address);
         }
         let address = self.clusters.in_block(access.address);

@@ -64,11 +64,13 @@ pub(crate) struct Region {
     pub(crate) buffer: Buffer,
     /// True if a kernel may only read it.
     pub(crate) read_only: bool,
+    /// True if it is constant memory. A kernel that writes it has a defect, but the write happens, as on a GPU.
+    pub(crate) is_constant: bool,
 }
 
 impl Region {
     pub(crate) fn new(base: u64, label: Option<&str>, buffer: Buffer) -> Self {
-        Self { base, label: label.map(str::to_owned), buffer, read_only: false }
+        Self { base, label: label.map(str::to_owned), buffer, read_only: false, is_constant: false }
     }
 
     /// Returns one past the last byte.
@@ -143,7 +145,7 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfMemory`]
     pub fn allocate(&self, bytes: u64, label: Option<&str>) -> Result<u64, MemoryError> {
-        self.insert(bytes, label, false, State::next_address)
+        self.insert(bytes, label, (false, false), State::next_address)
     }
 
     /// Allocates bytes that are guaranteed to be zero, like a module's variables. Otherwise the same as [`allocate`](Self::allocate).
@@ -152,7 +154,12 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfMemory`]
     pub fn allocate_zeroed(&self, bytes: u64, label: Option<&str>) -> Result<u64, MemoryError> {
-        self.insert(bytes, label, true, State::next_address)
+        self.insert(bytes, label, (true, false), State::next_address)
+    }
+
+    /// Allocates constant memory. Otherwise the same as [`allocate_zeroed`](Self::allocate_zeroed).
+    pub(crate) fn allocate_constant(&self, bytes: u64, label: Option<&str>) -> Result<u64, MemoryError> {
+        self.insert(bytes, label, (true, true), State::next_address)
     }
 
     /// Allocates memory that the host can also reach: its address *is* a host pointer to `bytes` bytes (pinned and managed memory).
@@ -163,14 +170,14 @@ impl Memory {
     ///
     /// [`MemoryError::OutOfMemory`]
     pub fn allocate_host_visible(&self, bytes: u64, label: Option<&str>) -> Result<u64, MemoryError> {
-        self.insert(bytes, label, true, |_, buffer| buffer.host_address())
+        self.insert(bytes, label, (true, false), |_, buffer| buffer.host_address())
     }
 
     fn insert(
         &self,
         bytes: u64,
         label: Option<&str>,
-        written: bool,
+        (written, is_constant): (bool, bool),
         place: impl FnOnce(&mut State, &Buffer) -> u64,
     ) -> Result<u64, MemoryError> {
         let mut state = self.write_state();
@@ -181,7 +188,7 @@ impl Memory {
         }
         let buffer = Buffer::zeroed(bytes, written).ok_or(out_of_memory)?;
         let base = place(&mut state, &buffer);
-        Ok(state.add(Region::new(base, label, buffer)))
+        Ok(state.add(Region { is_constant, ..Region::new(base, label, buffer) }))
     }
 
     /// Makes memory of the host program accessible to kernels. It keeps its host address, and stays accessible until [`free`](Self::free).
@@ -236,7 +243,8 @@ impl Memory {
             // launch holds the buffer.
             let buffer = unsafe { Buffer::lent(host, bytes) };
             buffer.copy(0, &region.buffer, 0, bytes, false);
-            let region = Region { base: address, label: region.label.clone(), buffer, read_only: region.read_only };
+            let Region { read_only, is_constant, .. } = **region;
+            let region = Region { base: address, label: region.label.clone(), buffer, read_only, is_constant };
             state.live.insert(address, Arc::new(region));
             return Ok(());
         }

@@ -321,3 +321,34 @@ fn a_value_from_a_lane_that_is_absent_is_reported_where_it_is_stored() {
         assert_eq!(found, expected, "{before} {members} {after}: {findings:?}");
     }
 }
+
+/// PTX ISA 9.0, "Constant State Space": "The constant (.const) state space is a read-only memory initialized by the host." On an H100, a store
+/// through a generic address arrives, and memcheck is silent.
+#[test]
+fn a_write_to_constant_memory_is_reported_and_happens() {
+    for (access, bytes) in [
+        ("st.u32 [%rd5], %r4;", Some(4)),
+        ("st.global.u32 [%rd5], %r4;", Some(4)),
+        ("st.v2.u32 [%rd5], {%r4, %r4};", Some(8)),
+        ("atom.exch.b32 %r5, [%rd5], %r4;", Some(4)),
+        ("ld.u32 %r5, [%rd5];", None),
+        ("st.u32 [%rd1], %r4;", None),
+    ] {
+        let body = format!(
+            "mov.u32 %r4, 5;\nmov.u64 %rd4, table;\ncvta.const.u64 %rd5, %rd4;\n{access}\nld.const.u32 %r6, [table];\nst.global.u32 [%rd1+4], %r6;"
+        );
+        let module = kernel("sm_70", &body).replace(".visible", ".const .align 8 .b32 table[2] = {3, 4};\n.visible");
+        let gpu = Gpu::load(&module);
+        let output = gpu.buffer(&[7_u32; 2]);
+        let findings = gpu.launch("k", 1, 1, 0, &Params::new().with(output)).findings;
+        assert_eq!(gpu.read::<u32>(output, 2)[1], if bytes.is_some() { 5 } else { 3 }, "{access}");
+        let Some(bytes) = bytes else {
+            assert_eq!(findings, [], "{access}");
+            continue;
+        };
+        let [finding] = &findings[..] else { panic!("{access}: {findings:#?}") };
+        let FindingKind::WritesConstant { access: found, place: Some(place) } = &finding.kind else { panic!("{finding}") };
+        assert_eq!((found.bytes, place.offset, place.bytes), (bytes, 0, 8), "{finding}");
+        assert_eq!(finding.kind.severity(), Severity::Error);
+    }
+}

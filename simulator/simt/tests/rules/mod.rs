@@ -3,11 +3,13 @@
 //!
 //! - `results`: the values that instructions compute.
 //! - `alarms`: what the checks must accept, and what they must report.
+//! - `copy_sources`: what an asynchronous copy reads is not written before it is complete.
 //! - `counted_barriers`: barriers with a number of threads.
 //! - `masks`: the lanes that meet at an instruction.
 //! - `warpgroups`: `setmaxnreg` and `griddepcontrol`.
 
 mod alarms;
+mod copy_sources;
 mod counted_barriers;
 mod masks;
 mod results;

@@ -23,6 +23,8 @@ pub enum Defect {
     Race { access: Access, other: Site, other_op: AccessOp, same_warp: bool, volatile: bool, missing: Option<MissingOrder> },
     /// The access is outside the array that its address was made from.
     OutsideArray { access: Access, array: u32 },
+    /// The access writes constant memory.
+    WritesConstant { access: Access },
     /// The access reads uninitialized memory.
     Uninitialized { access: Access },
     /// The access touches bytes that an unfinished copy, started at `copy`, will write.
@@ -106,6 +108,7 @@ impl Entry {
             Defect::Race { same_warp: false, other, .. } => (Kind::Race, other.pc),
             Defect::Race { same_warp: true, other, .. } => (Kind::RaceInWarp, other.pc),
             Defect::OutsideArray { .. } => (Kind::OutsideArray, site.pc),
+            Defect::WritesConstant { .. } => (Kind::WritesConstant, site.pc),
             Defect::Uninitialized { .. } => (Kind::Uninitialized, site.pc),
             Defect::UnfinishedCopy { copy, .. } => (Kind::UnfinishedCopy, copy.pc),
             Defect::EndedBlock { .. } => (Kind::EndedBlock, site.pc),
@@ -133,6 +136,7 @@ enum Kind {
     FormalRace,
     RaceInWarp,
     OutsideArray,
+    WritesConstant,
     Uninitialized,
     UnfinishedCopy,
     EndedBlock,

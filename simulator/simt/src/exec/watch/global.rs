@@ -7,6 +7,7 @@ use super::knowledge::Seen;
 use super::mark::Strength;
 use super::watcher::Watch;
 use crate::counters::Touched;
+use crate::exec::copies::Copy;
 use crate::exec::core::Core;
 use crate::exec::request::{Pattern, Request, lanes_of};
 use crate::footprint::Accesses;
@@ -102,6 +103,20 @@ impl Core<'_> {
                 let own = address + u64::from(lane) * u64::from(request.bytes);
                 watch.global_race(request.access(Space::Global, own), (visit, is_fresh), (other, AccessOp::Store), flags);
             }
+        }
+    }
+
+    /// Notes that a copy may read global memory as late as now. If others than its block read there, they stand for this.
+    pub fn note_late_read(&mut self, copy: &Copy) {
+        let (machine, source) = (self.machine, copy.source());
+        let Some(region) = machine.region(&mut self.check_hint, source.start, copy.read.into()) else { return };
+        let (Some(shadow), Some(watch)) = (machine.shadow(self.check_hint), &self.watch) else { return };
+        let places = shadow.places(&machine.regions, self.check_hint, source.start - region.base, copy.read.into());
+        let thread = (self.warp - self.first_warp) * LANES as u32 + copy.lane;
+        let visit = Visit::new(watch.block_of(self.warp), thread, copy.pc, (Strength::Plain, false), watch.order.now(self.warp));
+        let sight = Sight { order: &watch.order, flags: machine.flags() };
+        if places.first().is_some_and(|place| place.is_read_by(visit)) {
+            places.iter().for_each(|place| place.note_read(visit, sight));
         }
     }
 

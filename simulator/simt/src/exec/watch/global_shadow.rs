@@ -218,13 +218,25 @@ impl Place {
     pub fn read(&self, visit: Visit, sight: Sight<'_>) -> Option<Visit> {
         // A read notes the reader and then looks for a writer. A write does it the other way around, so one of the two sees the
         // other.
+        self.note_read(visit, sight);
+        self.writer().filter(|writer| writer.conflicts(visit, sight))
+    }
+
+    /// Notes a reader.
+    #[inline(always)]
+    pub fn note_read(&self, visit: Visit, sight: Sight<'_>) {
         let noted = self.reader.load(SeqCst);
         if sight.flags.is_some() {
             self.note_last_reader(visit, sight);
         } else if noted == 0 || (noted & MANY == 0 && !Visit(noted).is_of_interval(visit)) {
             self.note_reader(visit, sight);
         }
-        self.writer().filter(|writer| writer.conflicts(visit, sight))
+    }
+
+    /// Returns true if the last reader is of this block, and no other block reads here.
+    pub fn is_read_by(&self, visit: Visit) -> bool {
+        let noted = self.reader.load(SeqCst);
+        Visit::of(noted).is_some_and(|reader| noted & MANY == 0 && reader.block() == visit.block())
     }
 
     /// Notes a reader, replacing the one before it if that is safe. It is if whoever is ordered with the new reader is ordered with both.

@@ -24,7 +24,7 @@ mod global;
 pub mod global_shadow;
 mod knowledge;
 pub mod lane_waits;
-mod mark;
+pub mod mark;
 mod order;
 mod products;
 mod proxy;
