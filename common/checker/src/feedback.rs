@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::mem::discriminant;
 
-use oracles::{Mismatch, Pattern};
+use oracles::{Mismatch, Pattern, Worst};
 use simt::{Dim3, Finding, FindingKind, Location, Space};
 use workloads::Arithmetic;
 use workloads::failure::{Failure, Fault};
@@ -251,13 +251,18 @@ fn of_fault(fault: &Fault) -> Option<String> {
                       should share.";
         return Some(advice.to_owned());
     }
-    let Some(Finding { kind: FindingKind::OutOfBounds { access, .. }, block, thread, .. }) = &fault.finding else { return None };
+    let Some(Finding { kind: FindingKind::OutOfBounds { access, nearest }, block, thread, .. }) = &fault.finding else {
+        return None;
+    };
     Some(if access.space == Space::Shared {
         "Either an index is past the end of the array in shared memory, or the array is too small: what is the largest index that this line \
          can have?"
             .to_owned()
     } else if access.space == Space::Local {
         "An index is past the end of an array that each thread has for itself: what is the largest index that this line can have?"
+            .to_owned()
+    } else if nearest.as_ref().is_some_and(|nearest| nearest.offset < 0) {
+        "The index is negative: is something subtracted from a smaller number, or does a number get too large for its type?"
             .to_owned()
     } else if [block, thread].iter().all(|place| **place == Dim3::new(0, 0, 0)) {
         "The first thread has an output, so a guard for the threads of the last block does not help here. If a thread has several outputs, does each have a \
@@ -288,12 +293,20 @@ fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
         return Some(format!(
             "All of {array} is wrong, and nothing else: look at how these values are computed, and where they are stored."
         ));
+    } else if let Some(bits) = worst.and_then(narrow_counter) {
+        return Some(format!(
+            "Whole multiples of {} are missing: does this number get too large for a type of {bits} bits?",
+            1_u32 << bits
+        ));
     } else if shift.is_some() {
         "The sums are right, but stored at wrong indices, or they start at wrong indices: look at how the indices are computed."
     } else {
         match pattern {
             Some(Pattern::All) if right > 0 => {
                 "Every output is wrong here, and none was at the sizes before: what is different about this size? A remainder, a second tile?"
+            }
+            Some(Pattern::All) if worst.is_some_and(|worst| worst.got == 0.0) => {
+                "Every output is wrong, and this one is 0, as if nothing had been added: does the loop run at all at this size?"
             }
             Some(Pattern::All) => "Every output is wrong, also the first one: work it out by hand.",
             Some(Pattern::Periodic { period, first, last }) => {
@@ -313,6 +326,16 @@ fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
         }
     };
     Some(advice.to_owned())
+}
+
+/// Returns how many bits a counter seems to have that is too narrow for an exact output.
+fn narrow_counter(Worst { got, expected, .. }: Worst) -> Option<u32> {
+    let missing = expected.value - f64::from(got);
+    let is_exact = expected.tolerance < 0.5 && expected.value.fract() == 0.0;
+    [16_u32, 8].into_iter().find(|bits| {
+        let range = f64::from(1_u32 << bits);
+        is_exact && missing > 0.0 && missing % range == 0.0 && (0.0..range).contains(&f64::from(got))
+    })
 }
 
 fn indented(text: &str) -> String {

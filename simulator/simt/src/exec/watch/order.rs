@@ -238,10 +238,11 @@ impl Order {
         own.now += 1;
     }
 
-    /// Returns the time of a proxy fence, and the warp's knowledge then. Its later accesses are not before the fence.
+    /// Returns the time of a proxy fence, and what all lanes of the warp know then. Its later accesses are not before the fence.
     pub fn mark_fence(&mut self, warp: u32) -> (u32, VClock) {
-        let time = self.now(warp);
-        (time, self.release(warp).near)
+        let (time, known) = (self.now(warp), self.warps[warp as usize].clock.known.near.clone());
+        self.release(warp);
+        (time, known)
     }
 
     /// Notes that a warp's products have read their operands.
