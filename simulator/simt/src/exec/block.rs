@@ -7,6 +7,7 @@ use super::cluster_barrier;
 use super::core::Core;
 use super::machine::{Stop, thread_index};
 use super::mbarrier;
+use super::products::WARPS;
 use super::recording::Recording;
 use super::warp::{Pause, Votes, Warp};
 use super::watch::found::Defect;
@@ -87,6 +88,7 @@ impl Block {
                 Pause::Turn | Pause::OpenPhase(_) => true,
                 Pause::AtCluster { phase, .. } => core.cluster_barrier.phase != phase,
                 Pause::Registers { count, .. } => core.own.register_pool.take(number, count),
+                Pause::Products { groups } => have_finished(core, states, number, groups),
                 _ => false,
             };
             while goes_on {
@@ -103,7 +105,8 @@ impl Block {
                 core.check(|watch, warp| match pause {
                     Pause::Done => watch.end(warp),
                     Pause::Barrier { barrier, .. } | Pause::Arrived { barrier, .. } => watch.arrive(warp, barrier),
-                    Pause::OpenPhase(_) | Pause::Turn | Pause::AtCluster { .. } | Pause::Registers { .. } => {}
+                    Pause::OpenPhase(_) | Pause::Turn | Pause::AtCluster { .. } => {}
+                    Pause::Registers { .. } | Pause::Products { .. } => {}
                 });
                 if core.machine.program.has_cluster_barrier {
                     cluster_barrier::note_live(core, if pause == Pause::Done { 0 } else { warp.live() });
@@ -134,6 +137,11 @@ impl Block {
             bulk::end_block(core, warps.len() as u32);
             return Ok(Progress::Done);
         }
+        // Not every warp of a warpgroup waits for its products, which is reported. The others go on alone.
+        if is_stuck && let Some(state) = states.iter_mut().find(|state| matches!(state, Pause::Products { .. })) {
+            *state = Pause::Turn;
+            return Ok(Progress::Moved);
+        }
         Ok(match is_stuck {
             true => Progress::Stuck,
             false if only_polled => Progress::Polled,
@@ -149,7 +157,7 @@ impl Block {
             Pause::Barrier { pc, .. } | Pause::AtCluster { pc, .. } | Pause::Registers { pc, .. } => {
                 Some(Wait { warp, pc, event: *event })
             }
-            Pause::Done | Pause::Arrived { .. } | Pause::Turn => None,
+            Pause::Done | Pause::Arrived { .. } | Pause::Products { .. } | Pause::Turn => None,
         });
         waits.min_by_key(|wait| !matches!(wait.event, Pause::OpenPhase(_))).unwrap_or(Wait { warp: 0, pc: 0, event: Pause::Turn })
     }
@@ -184,6 +192,13 @@ impl Block {
     pub fn running(&self) -> Option<usize> {
         self.states.iter().position(|state| *state == Pause::Turn)
     }
+}
+
+/// Returns true if a warp's warpgroup has waited for this many groups. Warps that have ended count.
+fn have_finished(core: &Core<'_>, states: &[Pause], warp: usize, groups: u32) -> bool {
+    let first = warp / WARPS as usize * WARPS as usize;
+    let has_finished = |other: usize| core.products.by_warp[core.first_warp as usize + other].finished >= groups;
+    (first..first + WARPS as usize).all(|other| states[other] == Pause::Done || has_finished(other))
 }
 
 /// Returns how many warps have arrived at a barrier.

@@ -82,12 +82,15 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Notes that lanes write constant memory, through generic addresses.
+    /// Notes that lanes write constant memory, through generic addresses, in a kernel that reads such memory.
     ///
     /// PTX ISA 9.0, "Constant State Space": "The constant (.const) state space is a read-only memory initialized by the host." A GPU's hardware
-    /// writes all the same.
+    /// writes all the same, and a later launch reads what was written. Only the kernel itself may read old values from its cache.
     fn note_constant_writes(&mut self, request: &Request<'_>) {
         let machine = self.machine;
+        if machine.program.accesses.iter().all(|access| access.space != Some(Space::Const)) {
+            return;
+        }
         let constant = lanes_where(request.mask, |lane| {
             let region = machine.region(&mut self.check_hint, request.addresses[lane], 1);
             request.op != AccessOp::Load && region.is_some_and(|region| region.is_constant)

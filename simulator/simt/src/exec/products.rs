@@ -48,6 +48,8 @@ pub struct OfWarp {
     pub unfinished: VecDeque<Product>,
     /// Groups that the warp has committed.
     pub groups: u32,
+    /// Groups that the warp has waited for.
+    pub finished: u32,
     /// It has executed a fence.
     pub has_fenced: bool,
     /// For each slot, one more than the last instruction that named the register since the last fence, or zero.
@@ -102,7 +104,7 @@ impl Products {
     pub fn clear(&mut self) {
         for of_warp in &mut self.by_warp {
             of_warp.unfinished.clear();
-            (of_warp.groups, of_warp.has_fenced) = (0, false);
+            (of_warp.groups, of_warp.finished, of_warp.has_fenced) = (0, 0, false);
             for slots in [&mut of_warp.named, &mut of_warp.written, &mut of_warp.in_d, &mut of_warp.in_a] {
                 slots.fill(0);
             }

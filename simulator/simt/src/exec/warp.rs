@@ -90,6 +90,8 @@ pub enum Pause {
     AtCluster { phase: u32, pc: u32 },
     /// It waits until the block has this many registers for each of its threads.
     Registers { count: u32, pc: u32 },
+    /// It waits until the other warps of its warpgroup have waited for as many groups of products.
+    Products { groups: u32 },
     /// Its turn is over.
     Turn,
 }
@@ -225,7 +227,11 @@ impl Warp {
                     return Err(core.stop(FindingKind::PartialWarp, active, at));
                 }
                 Action::Tensor(index) => matrix::execute(core, &mut self.registers, index, at)?,
-                Action::Wgmma(step) => wgmma::execute(core, &mut self.registers, step, at)?,
+                Action::Wgmma(step) => {
+                    if let Some(groups) = wgmma::execute(core, &mut self.registers, step, at)? {
+                        break Pause::Products { groups };
+                    }
+                }
                 Action::Texture(index) => texture::execute(core, &mut self.registers, index, active, at)?,
                 Action::Copy(index) => async_copy::begin(core, &self.registers, index, active, at)?,
                 Action::ClusterCopy(index) => cluster_copy::begin(core, &self.registers, index, active, at)?,

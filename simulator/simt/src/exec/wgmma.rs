@@ -3,6 +3,11 @@
 //! A GPU computes a product at some time between its start and the end of the wait for it. Here each warp computes its 16 rows at the wait,
 //! the latest moment, and reads shared memory and the registers of A then. Until then the registers of D hold a pattern that no
 //! program mistakes for its data.
+//!
+//! A wait ends for the warps of a warpgroup together. PTX ISA 9.0: `wgmma.commit_group` "creates a new wgmma-group per warpgroup", and
+//! `wgmma.wait_group` waits until such groups "are complete". So one warp may tell whoever overwrites the factors that all four
+//! have read them. On an H200, if one warp is a million clocks late before its fence, its product or its commit, the waits of all four end after
+//! a million clocks; one that is late before its wait holds up nobody.
 
 use super::core::Core;
 use super::descriptor::{Descriptor, GROUP, UNIT, UNITS_OF_K};
@@ -20,8 +25,8 @@ use ptx::program::{FactorA, ROWS_OF_WARP, Semantics, Wgmma, WgmmaStep};
 /// The contents of an accumulator while its product is unfinished: a NaN in every width of float.
 const UNFINISHED: u32 = 0x7fff_7fff;
 
-/// Executes a step of a whole warp.
-pub fn execute(core: &mut Core<'_>, registers: &mut Registers, step: WgmmaStep, pc: u32) -> Result<(), Stop> {
+/// Executes a step of a whole warp. Returns the number of groups that the other warps of its warpgroup have to wait for before it goes on.
+pub fn execute(core: &mut Core<'_>, registers: &mut Registers, step: WgmmaStep, pc: u32) -> Result<Option<u32>, Stop> {
     match step {
         WgmmaStep::Start(index) => start(core, registers, index, pc)?,
         WgmmaStep::Fence => {
@@ -36,13 +41,19 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, step: WgmmaStep, 
             let first_kept = of_warp.groups.saturating_sub(pending);
             let finished = of_warp.unfinished.iter().take_while(|product| product.group < first_kept).count();
             finish(core, registers, finished);
-            // All lanes have waited until the products have read what they read.
             if finished > 0 {
-                core.check(|watch, warp| watch.order.synchronize_lanes(warp, FULL, FULL));
+                core.products.by_warp[core.warp as usize].finished = first_kept;
+                core.check(|watch, warp| watch.order.end_products(warp));
+                let first = core.first_warp + (core.warp - core.first_warp) / WARPS * WARPS;
+                let group = first..first + WARPS;
+                if group.clone().any(|warp| core.products.by_warp[warp as usize].finished < first_kept) {
+                    return Ok(Some(first_kept));
+                }
+                core.check(|watch, _| watch.order.share_products(group));
             }
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 /// Starts a product.

@@ -144,7 +144,7 @@ template <bool WRONG> __device__ void later_fence(const float *in, float *out) {
     store(out, d);
 }
 
-// The last warp overwrites B after its own products, for which the others may not have waited.
+// The last warp overwrites B, which all of them multiply, before the wait for the products.
 template <bool WRONG> __device__ void overwrite(const float *in, float *out) {
     float d[4];
     fill();
@@ -152,11 +152,28 @@ template <bool WRONG> __device__ void overwrite(const float *in, float *out) {
     FENCE();
     MULTIPLY(d, of_a(), of_b());
     COMMIT();
-    if (WRONG) __syncthreads();
+    if (!WRONG) WAIT(0);
+    __syncthreads();
+    if (threadIdx.x >= 96 && threadIdx.x < 112) s_factors[BYTES_A / 4 + threadIdx.x % 32] = 7.0f;
     WAIT(0);
     BIND(d);
-    if (!WRONG) __syncthreads();
-    if (threadIdx.x >= 96 && threadIdx.x < 112) s_factors[BYTES_A / 4 + threadIdx.x % 32] = 7.0f;
+    store(out, d);
+}
+
+// After its own wait, one thread overwrites a row of A that another warp multiplied, and a word that this warp must not have loaded.
+template <bool WRONG> __device__ void of_another_warp(const float *in, float *out) {
+    float d[4];
+    __shared__ float s_word;
+    if (threadIdx.x == 96) s_word = 1.0f;
+    fill();
+    load(d, in);
+    if (WRONG && threadIdx.x == 96) out[512] = s_word;
+    FENCE();
+    MULTIPLY(d, of_a(), of_b());
+    COMMIT();
+    WAIT(0);
+    BIND(d);
+    if (threadIdx.x == 0) s_word = s_factors[48 * 8] = 7.0f;
     store(out, d);
 }
 
@@ -267,6 +284,7 @@ BOTH(chain)
 BOTH(first_fence)
 BOTH(later_fence)
 BOTH(overwrite)
+BOTH(of_another_warp)
 BOTH(own_store)
 BOTH(copied_over)
 BOTH(no_commit)

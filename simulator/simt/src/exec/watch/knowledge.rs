@@ -10,6 +10,8 @@ pub struct Known {
     pub far: Far,
     /// The time of each warp's last `fence.mbarrier_init`. The barriers that its threads initialized before are known, but nothing else is.
     pub inits: VClock,
+    /// The time up to which each warp's parts of products have read shared memory. Nothing else that the warp did by then is known.
+    pub products: VClock,
 }
 
 /// The knowledge that a warp hands on. It does so when it synchronizes with another warp.
@@ -61,6 +63,7 @@ impl Known {
         self.near.join(&other.near);
         self.far.join(&other.far);
         self.inits.join(&other.inits);
+        self.products.join(&other.products);
     }
 }
 
@@ -114,6 +117,8 @@ pub struct WarpClock {
     pub lanes: Vec<(u32, u32)>,
     /// The lanes and the time of each `fence.mbarrier_init`.
     pub init_fences: Vec<(u32, u32)>,
+    /// When the products that it waited for last had read shared memory.
+    pub products_read: u32,
     /// The last knowledge that it told other blocks.
     pub told: LastRelease,
     /// The last that they heard without a release.
@@ -127,6 +132,8 @@ impl WarpClock {
         self.clock.known.near.clear();
         self.clock.known.far = Far::default();
         self.clock.known.inits.clear();
+        self.clock.known.products.clear();
+        self.products_read = 0;
         self.clock.fences = None;
         self.lanes.clear();
         self.init_fences.clear();

@@ -11,7 +11,7 @@ use super::clock::VClock;
 use super::far::{Far, FarWarp, Flags, shared_address, words};
 use super::knowledge::{Clock, Known, Seen, WarpClock};
 use super::mark::Mark;
-use ptx::program::{Action, Inst, MbarrierOp, Program, Semantics};
+use ptx::program::{Action, Inst, MbarrierOp, Program, Semantics, WgmmaStep};
 
 /// A barrier of a block: its number, and the rank of the block in its cluster.
 pub type BarrierOf = (u32, u32);
@@ -37,13 +37,17 @@ pub struct Order {
     inits: Vec<u32>,
     /// One past the last of them.
     past_inits: u32,
+    /// The instructions that start a product of a warpgroup.
+    products: Vec<u32>,
 }
 
 impl Order {
     pub fn new(program: &Program) -> Self {
         let is_init = |inst: &Inst| matches!(inst.action, Action::Mbarrier(index) if matches!(program.mbarriers[index as usize].op, MbarrierOp::Init { .. }));
         let inits: Vec<u32> = (0..).zip(&program.code).filter(|(_, inst)| is_init(inst)).map(|(pc, _)| pc).collect();
-        Self { past_inits: inits.last().map_or(0, |pc| pc + 1), inits, ..Self::default() }
+        let is_product = |inst: &Inst| matches!(inst.action, Action::Wgmma(WgmmaStep::Start(_)));
+        let products = (0..).zip(&program.code).filter(|(_, inst)| is_product(inst)).map(|(pc, _)| pc).collect();
+        Self { past_inits: inits.last().map_or(0, |pc| pc + 1), inits, products, ..Self::default() }
     }
 
     /// Starts a cluster of this many blocks.
@@ -65,6 +69,12 @@ impl Order {
         self.warps[warp as usize].now
     }
 
+    /// Returns true if the kernel has products of warpgroups.
+    #[inline(always)]
+    pub fn has_products(&self) -> bool {
+        !self.products.is_empty()
+    }
+
     /// Returns true if an access happened before a thread's next one.
     #[inline(always)]
     pub fn is_behind(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
@@ -73,16 +83,20 @@ impl Order {
             return true;
         }
         // Barriers are initialized where a kernel begins, so few accesses of other warps go on from here.
-        (earlier.warp() == warp || earlier.pc() < self.past_inits) && self.is_behind_by_lanes(earlier, warp, lane)
+        (earlier.warp() == warp || earlier.pc() < self.past_inits || self.has_products())
+            && self.is_behind_by_lanes(earlier, warp, lane)
     }
 
-    /// Returns true if lanes met since, or a fence released it.
+    /// Returns true if something other than the warp's clock orders it. Lanes met since, a fence released it, or it is a product's read that
+    /// was waited for.
     #[inline(never)]
     fn is_behind_by_lanes(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
         let own = &self.warps[warp as usize];
         let both = 1 << earlier.lane() | 1 << lane;
         let met = || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when);
-        (earlier.warp() == warp && (earlier.lane() == lane || met())) || self.is_released_init(earlier, &own.clock.known)
+        (earlier.warp() == warp && (earlier.lane() == lane || met()))
+            || self.is_released_init(earlier, &own.clock.known)
+            || earlier.clock() <= own.clock.known.products.at(earlier.warp()) && self.products.contains(&earlier.pc())
     }
 
     /// Returns true if a fence released the initialization of a barrier.
@@ -228,6 +242,22 @@ impl Order {
     pub fn mark_fence(&mut self, warp: u32) -> (u32, VClock) {
         let time = self.now(warp);
         (time, self.release(warp).near)
+    }
+
+    /// Notes that a warp's products have read their operands.
+    pub fn end_products(&mut self, warp: u32) {
+        self.warps[warp as usize].products_read = self.now(warp);
+        self.synchronize_lanes(warp, u32::MAX, u32::MAX);
+    }
+
+    /// Lets the warps of a warpgroup know of each other's reads: all of them have waited for the same products.
+    pub fn share_products(&mut self, group: std::ops::Range<u32>) {
+        let read: Vec<_> =
+            group.map(|warp| (warp, self.warps[warp as usize].products_read)).filter(|(_, read)| *read > 0).collect();
+        for (warp, _) in &read {
+            let products = &mut self.warps[*warp as usize].clock.known.products;
+            read.iter().for_each(|(other, read)| products.advance(*other, *read));
+        }
     }
 
     /// Notes that lanes of a warp execute `fence.mbarrier_init`.

@@ -1,10 +1,11 @@
 //! The shadow of a block's shared memory: for every place, the writers and readers since all warps were last synchronized.
 //!
 //! Two readers and two writers of different warps are enough to find a conflict with any third access, because at least one of them
-//! is of another warp. In whatever order the warps run, the later of two conflicting accesses finds the earlier one here.
+//! is of another warp. Where warpgroups wait for products, they are of two warpgroups if any are. In whatever order the warps run, the later of two conflicting accesses finds the earlier one here.
 
 use super::mark::{Mark, Strength};
 use super::order::Order;
+use crate::exec::products::WARPS;
 
 /// Two unordered accesses, at least one of which writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +170,14 @@ fn conflicts(order: &Order, mark: Mark, other: Mark, one_reads: bool) -> bool {
     }
 }
 
+/// Returns true if two marks are of one warp and a third is of another. The warps of a warpgroup count as one if they wait for products:
+/// then they know of each other's reads.
+fn is_crowded(order: &Order, marks: [Mark; 2], third: Mark) -> bool {
+    let [first, second, third] = [marks[0], marks[1], third].map(Mark::warp);
+    let of_one = |warps: u32| first / warps == second / warps && first / warps != third / warps;
+    of_one(1) || (order.has_products() && of_one(WARPS))
+}
+
 /// Adds or replaces a mark. The marks that are kept represent those that are dropped.
 #[inline(always)]
 fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
@@ -193,9 +202,7 @@ fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
         marks[0] = mark;
     } else if of_warp(second, first) {
         marks[1] = mark;
-    } else if first.strength().max(second.strength()) > mark.strength()
-        || (first.warp() == second.warp() && first.warp() != mark.warp())
-    {
+    } else if first.strength().max(second.strength()) > mark.strength() || is_crowded(order, [first, second], mark) {
         // A plain access conflicts with all others, a strong one only with plain ones. Marks of two warps represent more than two
         // of one warp.
         marks[usize::from(second.strength() >= first.strength())] = mark;

@@ -36,7 +36,7 @@ pub struct Watch {
     pub(super) has_fences: bool,
 }
 
-/// Returns true if all barriers are those of the whole block: number 0, and every thread waits.
+/// Returns true if all barriers are those of the whole block, number 0 where every thread waits, and no wait for products orders warps.
 fn has_only_full_barriers(program: &Program) -> bool {
     let zero = |register| {
         let constant = program.constants.iter().find(|constant| constant.register == register);
@@ -44,6 +44,7 @@ fn has_only_full_barriers(program: &Program) -> bool {
     };
     program.code.iter().all(|inst| match inst.action {
         Action::Barrier { barrier, threads, waits, .. } => waits && threads.is_none() && zero(barrier),
+        Action::Wgmma(_) => false,
         _ => true,
     })
 }
