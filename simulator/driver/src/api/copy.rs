@@ -103,7 +103,7 @@ fn stage(driver: &'static Driver, copy: Copy, stream: Handle) -> Result<Option<(
     let address = driver.memory.allocate(bytes as u64, Some("the copy of pageable memory"))?;
     let staging = Staging { driver, address };
     Copy::row(Address::Device(address), copy.source.address, bytes).run(driver)?;
-    Ok(Some((Copy { source: Address::Device(address).into(), ..copy }, staging)))
+    Ok(Some((Copy { source: Address::Staged(address).into(), ..copy }, staging)))
 }
 
 /// Waits for a copy whose call returns when it is done. "For transfers from pageable host memory to device memory, a stream sync is

@@ -23,6 +23,8 @@ pub enum Address {
     /// On the host. It may still be on the device: every driver with unified addressing accepts that.
     Host(HostBytes),
     Device(DevicePtr),
+    /// On the device, where the driver keeps a copy of the host's pageable memory.
+    Staged(DevicePtr),
     /// In an array, at this address.
     Array(Handle, u64),
     /// Either.
@@ -51,7 +53,7 @@ impl Address {
         match self {
             Address::Host(bytes) if is_on_device(driver, bytes.address()) => Location::Device(bytes.address()),
             Address::Host(bytes) => Location::Host(bytes),
-            Address::Device(address) | Address::Array(_, address) => Location::Device(address),
+            Address::Device(address) | Address::Staged(address) | Address::Array(_, address) => Location::Device(address),
             Address::Unified(address) if is_on_device(driver, address.device()) => Location::Device(address.device()),
             Address::Unified(address) => Location::Host(address.host()),
         }
@@ -61,7 +63,7 @@ impl Address {
     pub fn number(self) -> u64 {
         match self {
             Address::Host(bytes) => bytes.address(),
-            Address::Device(address) | Address::Array(_, address) => address,
+            Address::Device(address) | Address::Staged(address) | Address::Array(_, address) => address,
             Address::Unified(address) => address.device(),
         }
     }
@@ -115,7 +117,7 @@ impl End {
         let Self { address, start: [x_in_bytes, y, z], pitch, height } = self;
         let (memory_type, host, device, array) = match address {
             Address::Host(bytes) => (HOST, bytes, 0, Handle::NULL),
-            Address::Device(address) => (DEVICE, HostBytes::NULL, address, Handle::NULL),
+            Address::Device(address) | Address::Staged(address) => (DEVICE, HostBytes::NULL, address, Handle::NULL),
             Address::Array(array, _) => (ARRAY, HostBytes::NULL, 0, array),
             Address::Unified(address) => (UNIFIED, HostBytes::NULL, address.device(), Handle::NULL),
         };
@@ -213,7 +215,7 @@ impl Copy {
 
     pub fn what(&self) -> String {
         let side = |end: &End| match end.address {
-            Address::Host(_) => "host",
+            Address::Host(_) | Address::Staged(_) => "host",
             Address::Device(_) => "device",
             Address::Array(..) => "array",
             Address::Unified(_) => "memory",
