@@ -82,9 +82,9 @@ impl Core<'_> {
         Ok(())
     }
 
-    /// Notes that lanes write constant memory, through generic addresses, in a kernel that reads such memory.
+    /// Notes that lanes write constant memory, through generic addresses.
     ///
-    /// PTX ISA 9.0, "Constant State Space": "The constant (.const) state space is a read-only memory initialized by the host." A GPU's hardware
+    /// Only a kernel that reads such memory is judged. PTX ISA 9.0, "Constant State Space": "The constant (.const) state space is a read-only memory initialized by the host." A GPU's hardware
     /// writes all the same, and a later launch reads what was written. Only the kernel itself may read old values from its cache.
     fn note_constant_writes(&mut self, request: &Request<'_>) {
         let machine = self.machine;

@@ -150,8 +150,9 @@ impl Copies {
         of_lane.or_else(|| bulk().map(|copy| (copy.pc, copy.warp, copy.lane)))
     }
 
-    /// Finds the unfinished copy of a lane that reads any of these bytes of global memory, and that began before. Returns its instruction, warp and
-    /// lane.
+    /// Finds an unfinished copy of a lane that reads any of these bytes.
+    ///
+    /// They are in global memory, and the copy began before. Returns its instruction, warp and lane.
     pub fn reader(&self, bytes: &Range<u64>, is_behind: impl Fn(Mark) -> bool) -> Option<(u32, u32, u32)> {
         let meets = |source: &Range<u64>| source.start < bytes.end && bytes.start < source.end;
         let began = |warp, copy: &Copy| is_behind(Mark::new(copy.pc, warp, copy.lane, copy.clock, Strength::Plain));

@@ -20,7 +20,9 @@ const SECOND_WARP_STORES: &str = "@%p1 st.global.u32 [%rd4], %r1;";
 const ADD: &str = "red.global.add.u32 [%rd4], 1;";
 const LOAD: &str = "ld.global.u32 %r6, [%rd4];\nst.shared.u32 [%r4+256], %r6;";
 
-/// The thread whose element a thread accesses after its own was copied, as a difference in the bits of its index.
+/// The thread whose element a thread accesses after its own was copied.
+///
+/// It is a difference in the bits of the index.
 const SELF: u32 = 0;
 const OTHER_LANE: u32 = 1;
 const OTHER_WARP: u32 = 32;

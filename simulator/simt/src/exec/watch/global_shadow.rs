@@ -233,7 +233,7 @@ impl Place {
         }
     }
 
-    /// Returns true if the last reader is of this block, and no other block reads here.
+    /// Returns true if only this block reads here.
     pub fn is_read_by(&self, visit: Visit) -> bool {
         let noted = self.reader.load(SeqCst);
         Visit::of(noted).is_some_and(|reader| noted & MANY == 0 && reader.block() == visit.block())

@@ -170,7 +170,9 @@ fn conflicts(order: &Order, mark: Mark, other: Mark, one_reads: bool) -> bool {
     }
 }
 
-/// Returns true if two marks are of one warp and a third is of another. The warps of a warpgroup count as one if they wait for products:
+/// Returns true if two marks are of one warp, a third of another.
+///
+/// The warps of a warpgroup count as one if they wait for products:
 /// then they know of each other's reads.
 fn is_crowded(order: &Order, marks: [Mark; 2], third: Mark) -> bool {
     let [first, second, third] = [marks[0], marks[1], third].map(Mark::warp);

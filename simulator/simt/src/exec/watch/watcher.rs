@@ -36,7 +36,9 @@ pub struct Watch {
     pub(super) has_fences: bool,
 }
 
-/// Returns true if all barriers are those of the whole block, number 0 where every thread waits, and no wait for products orders warps.
+/// Returns true if nothing but barriers of the whole block orders warps.
+///
+/// Their number is 0, every thread waits there, and there are no waits for products.
 fn has_only_full_barriers(program: &Program) -> bool {
     let zero = |register| {
         let constant = program.constants.iter().find(|constant| constant.register == register);
