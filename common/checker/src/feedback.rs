@@ -328,7 +328,9 @@ fn of_outputs(mismatch: &Mismatch, right: usize) -> Option<String> {
     Some(advice.to_owned())
 }
 
-/// Returns how many bits a counter seems to have that is too narrow for an exact output.
+/// Returns how many bits a counter seems to have.
+///
+/// It is too narrow for an exact output.
 fn narrow_counter(Worst { got, expected, .. }: Worst) -> Option<u32> {
     let missing = expected.value - f64::from(got);
     let is_exact = expected.tolerance < 0.5 && expected.value.fract() == 0.0;

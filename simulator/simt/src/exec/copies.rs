@@ -150,7 +150,7 @@ impl Copies {
         of_lane.or_else(|| bulk().map(|copy| (copy.pc, copy.warp, copy.lane)))
     }
 
-    /// Finds an unfinished copy of a lane that reads any of these bytes.
+    /// Finds a lane's unfinished copy that reads any of these bytes.
     ///
     /// They are in global memory, and the copy began before. Returns its instruction, warp and lane.
     pub fn reader(&self, bytes: &Range<u64>, is_behind: impl Fn(Mark) -> bool) -> Option<(u32, u32, u32)> {

@@ -238,7 +238,9 @@ impl Order {
         own.now += 1;
     }
 
-    /// Returns the time of a proxy fence, and what all lanes of the warp know then. Its later accesses are not before the fence.
+    /// Returns the time of a proxy fence.
+    ///
+    /// Beside it is what all lanes of the warp know then. Its later accesses are not before the fence.
     pub fn mark_fence(&mut self, warp: u32) -> (u32, VClock) {
         let (time, known) = (self.now(warp), self.warps[warp as usize].clock.known.near.clone());
         self.release(warp);

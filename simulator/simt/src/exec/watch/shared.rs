@@ -170,7 +170,7 @@ fn conflicts(order: &Order, mark: Mark, other: Mark, one_reads: bool) -> bool {
     }
 }
 
-/// Returns true if two marks are of one warp, a third of another.
+/// Returns true if only a third mark is of another warp.
 ///
 /// The warps of a warpgroup count as one if they wait for products:
 /// then they know of each other's reads.
