@@ -192,10 +192,12 @@ pub fn slips_are_found(binary: &Binary) {
         let kernel = &asked.manifest.kernel.as_ref().expect("an answer is a kernel").name;
         let judged = in_parallel(&slipped, |Slipped { line, text, answer }| {
             let changed = ptx(&nvrtc, &asked, text)?;
-            let same = match [&compiled[*answer], &changed].map(|text| ptx::parse(text)) {
+            let is_code_of = |right: &String| match [right, &changed].map(|text| ptx::parse(text)) {
                 [Ok(one), Ok(other)] => is_same(&one, &other, kernel),
                 _ => false,
             };
+            // A slip in one right answer may lead to another.
+            let same = is_code_of(&compiled[*answer]) || compiled.iter().any(is_code_of);
             let passes = || checked(binary, With::Nvrtc, &asked, text, "sim").0 == Some(0);
             let verdict = if same {
                 Verdict::Same
@@ -204,16 +206,20 @@ pub fn slips_are_found(binary: &Binary) {
             } else {
                 Verdict::Refused
             };
-            Some((verdict, line.clone()))
+            Some((verdict, line.clone(), *answer))
         });
-        let judged: Vec<(Verdict, String)> = judged.into_iter().flatten().collect();
-        let count = |wanted: Verdict| judged.iter().filter(|(verdict, _)| *verdict == wanted).count();
-        let mut passed: Vec<&str> =
-            judged.iter().filter(|(verdict, _)| *verdict == Verdict::Passes).map(|(_, line)| line.as_str()).collect();
+        let judged: Vec<(Verdict, String, usize)> = judged.into_iter().flatten().collect();
+        let count = |wanted: Verdict| judged.iter().filter(|(verdict, ..)| *verdict == wanted).count();
+        let passed = judged.iter().filter(|(verdict, ..)| *verdict == Verdict::Passes);
+        let mut passed: Vec<(&str, usize)> = passed.map(|(_, line, answer)| (line.as_str(), *answer)).collect();
         passed.sort_unstable();
         let is_known =
             |line: &str| asked.wall.equivalent.iter().any(|Equivalent { lines, .. }| lines.iter().any(|known| known == line));
-        let unknown: Vec<&str> = passed.iter().copied().filter(|line| !is_known(line)).collect();
+        let in_answer = |(line, answer): &(&str, usize)| match answer.checked_sub(1) {
+            Some(right) => format!("{line}   [in the right answer `{}`]", asked.wall.right[right].what),
+            None => (*line).to_owned(),
+        };
+        let unknown: Vec<String> = passed.iter().filter(|(line, _)| !is_known(line)).map(in_answer).collect();
         println!(
             "{}: of {} slips, {} are refused, {} compile to the same, {} are no mistakes, {} pass ({} s)",
             name(binary, &asked),
@@ -228,11 +234,12 @@ pub fn slips_are_found(binary: &Binary) {
             println!("    {line}");
         }
         // A slip that is not judged now may need a reason.
-        let may_need = |line: &str| passed.contains(&line) || left_out.iter().any(|slipped| slipped.line == line);
+        let may_need =
+            |line: &str| passed.iter().any(|(passed, _)| *passed == line) || left_out.iter().any(|slipped| slipped.line == line);
         let known = asked.wall.equivalent.iter().flat_map(|Equivalent { lines, .. }| lines);
         for line in known.filter(|line| !may_need(line)) {
-            let why = match judged.iter().find(|(_, judged)| judged == line) {
-                Some((Verdict::Same, _)) => "it compiles to the same",
+            let why = match judged.iter().find(|(_, judged, _)| judged == line) {
+                Some((Verdict::Same, ..)) => "it compiles to the same",
                 Some(_) => "it is refused",
                 None => "no slip that compiles is this line",
             };
