@@ -24,7 +24,7 @@ __device__ inline void init_barrier(unsigned s_barrier, unsigned arrivals)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(s_barrier), "r"(arrivals) : "memory");
 }
 
-// Lets TMA see the barriers that this thread initialized.
+// Lets other blocks of a cluster see the barriers that this thread initialized.
 __device__ inline void publish_barriers()
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

@@ -149,6 +149,8 @@ enum Way<'a, F> {
     Optimized(WarpOrder),
     /// Without optimization, which turns what C++ leaves undefined into anything, with a word in each register that is not set.
     Plain(&'a F, u32),
+    /// As the compiler makes it, with garbage in each register that is not set.
+    Spoiled,
     /// Without what it prints.
     Quiet(&'a F),
     /// As the compiler makes it, with time for threads that work for no output.
@@ -223,8 +225,11 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         }
         if self.device.is_simulated() {
             let plain = self.function(Form::Plain)?;
-            for case in small {
+            for case in &small {
                 self.run_plain(&plain, case, seed, right)?;
+            }
+            for case in small {
+                self.run_spoiled(case, seed, right)?;
             }
         }
         // What a kernel prints does not count.
@@ -327,12 +332,25 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         Ok(())
     }
 
+    /// Runs one size as the compiler makes it, with garbage in unset registers. Of an element past the end of an array, the compiler makes such a
+    /// register, while without optimization something else is there, often a small number.
+    fn run_spoiled(&self, case: &str, seed: u64, right: usize) -> Result<(), Stop<D::Error>> {
+        match self.run(case, seed, right, Way::Spoiled) {
+            Ok(_) => Ok(()),
+            Err(Stop::Rejected(rejection)) => match *rejection {
+                Rejection::Fails { at, failure, .. } => Err(Rejection::UsesUnset { at, failure }.into()),
+                other => Err(other.into()),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
     /// Runs at one size and returns the workload, too. The kernel was right at `right` sizes before.
     fn run(&self, case: &str, seed: u64, right: usize, way: Way<'_, D::Function>) -> Result<(P, Ran), Stop<D::Error>> {
         let problem = P::of_case(case, seed).map_err(|reason| Stop::Unusable(format!("case `{case}`: {reason}")))?;
         let launch = self.launch(&problem, &way)?;
         let function = match way {
-            Way::Optimized(_) | Way::Large => &self.optimized,
+            Way::Optimized(_) | Way::Spoiled | Way::Large => &self.optimized,
             Way::Plain(plain, _) => plain,
             Way::Quiet(quiet) => quiet,
         };
@@ -367,6 +385,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         let (order, garbage, fuel) = match *way {
             Way::Optimized(order) => (order, 0, share),
             Way::Plain(_, garbage) => (WarpOrder::Ascending, garbage, PLAIN * share),
+            Way::Spoiled => (WarpOrder::Ascending, GARBAGE, share),
             Way::Quiet(_) => (WarpOrder::Ascending, 0, share),
             Way::Large => (WarpOrder::Ascending, 0, IDLE * share),
         };

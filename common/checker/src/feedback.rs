@@ -50,7 +50,8 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
         ),
         Rejection::UsesUnset { at, failure } => format!(
             "it uses a variable before it has a value, which is right by luck: if such a variable holds anything but 0 at first, then at {at}\n\n\
-             {}{}\nDoes each variable have its first value where it is declared, and is each element of an array set before it is read?",
+             {}{}\nDoes each variable have its first value where it is declared, is each element of an array set before it is read, and is each \
+             index less than the array's length?",
             indented(&reasons(failure)),
             quoted(failure, text)
         ),

@@ -48,6 +48,7 @@ variables! {
     REQUIRE_CLANG = "UNROLLED_REQUIRE_CLANG" "" "tests: `1` makes a missing clang a failure",
     REQUIRE_COMPILER = "UNROLLED_REQUIRE_COMPILER" "" "tests: set, a page without the compiler is a failure",
     EVERY_ANSWER = "UNROLLED_EVERY_ANSWER" "" "tests: `1` tries every answer of every exercise",
+    ONE_EXERCISE = "UNROLLED_ONE_EXERCISE" "" "tests: the number of the only exercise of a chapter whose answers are tried",
     EVERY_EXERCISE = "UNROLLED_EVERY_EXERCISE" "" "tests: set, every exercise of the pages is done",
     ALL_SCREENS = "UNROLLED_ALL_SCREENS" "" "tests: set, every page is looked at on every screen",
     FIRST_RESULT_MS = "UNROLLED_FIRST_RESULT_MS" "`1000`" "tests: how many milliseconds a page may take to its first result",

@@ -11,7 +11,7 @@ use std::{fs, thread};
 
 use compilers::clang::Clang;
 use compilers::nvrtc::Nvrtc;
-use compilers::variables::{COMPILER, EVERY_ANSWER, EXERCISES, REQUIRE_CLANG, REQUIRE_NVRTC, Variable};
+use compilers::variables::{COMPILER, EVERY_ANSWER, EXERCISES, ONE_EXERCISE, REQUIRE_CLANG, REQUIRE_NVRTC, Variable};
 use run::probe::probe;
 use tempfile::TempDir;
 use workshop::text::{Version, version};
@@ -59,13 +59,15 @@ fn all(binary: &Binary) -> Vec<Exercise> {
     Exercise::all(&root(), binary.chapter).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the exercises that ask for a kernel. On a machine without this compiler there are none, and a line on stderr says so.
+/// Returns the exercises that ask for a kernel, or the one that a variable names. On a machine without this compiler there are none, and a line on stderr says so.
 pub(crate) fn written(binary: &Binary, with: With) -> Vec<Exercise> {
     if let Err(why) = with.find() {
         with.required().skip("exercises to write", why.to_string().lines().next().unwrap_or_default());
         return Vec::new();
     }
-    all(binary).into_iter().filter(Exercise::is_written).collect()
+    let one = ONE_EXERCISE.text();
+    let is_asked = |exercise: &Exercise| one.as_ref().is_none_or(|one| *one == exercise.number.to_string());
+    all(binary).into_iter().filter(Exercise::is_written).filter(is_asked).collect()
 }
 
 pub(crate) fn text(exercise: &Exercise, wanted: Version) -> String {

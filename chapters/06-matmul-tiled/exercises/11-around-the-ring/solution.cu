@@ -24,7 +24,7 @@ __device__ void prepare(unsigned long long* s_barrier)
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address_of(s_barrier)) : "memory");
 }
 
-// Lets TMA see the mbarriers that this thread has prepared.
+// Shows other blocks of a cluster the mbarriers that this thread has prepared. For a single block, `__syncthreads()` is enough.
 __device__ void publish_barriers()
 {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
