@@ -83,20 +83,23 @@ impl Order {
             return true;
         }
         // Barriers are initialized where a kernel begins, so few accesses of other warps go on from here.
-        (earlier.warp() == warp || earlier.pc() < self.past_inits || self.has_products())
-            && self.is_behind_by_lanes(earlier, warp, lane)
+        (earlier.warp() == warp || earlier.pc() < self.past_inits) && self.is_behind_by_lanes(earlier, warp, lane)
+            || self.has_products() && self.is_read_by_product(earlier, &own.clock.known)
     }
 
-    /// Returns true if something other than the warp's clock orders it. Lanes met since, a fence released it, or it is a product's read that
-    /// was waited for.
+    /// Returns true if lanes met since, or a fence released it.
     #[inline(never)]
     fn is_behind_by_lanes(&self, earlier: Mark, warp: u32, lane: u32) -> bool {
         let own = &self.warps[warp as usize];
         let both = 1 << earlier.lane() | 1 << lane;
         let met = || own.lanes.iter().any(|(who, when)| who & both == both && earlier.clock() <= *when);
-        (earlier.warp() == warp && (earlier.lane() == lane || met()))
-            || self.is_released_init(earlier, &own.clock.known)
-            || earlier.clock() <= own.clock.known.products.at(earlier.warp()) && self.products.contains(&earlier.pc())
+        (earlier.warp() == warp && (earlier.lane() == lane || met())) || self.is_released_init(earlier, &own.clock.known)
+    }
+
+    /// Returns true if it is a product's read that was waited for.
+    #[inline(always)]
+    fn is_read_by_product(&self, earlier: Mark, known: &Known) -> bool {
+        earlier.clock() <= known.products.at(earlier.warp()) && self.products.binary_search(&earlier.pc()).is_ok()
     }
 
     /// Returns true if a fence released the initialization of a barrier.
