@@ -387,7 +387,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             Way::Plain(_, garbage) => (WarpOrder::Ascending, garbage, PLAIN * share),
             Way::Spoiled => (WarpOrder::Ascending, GARBAGE, share),
             Way::Quiet(_) => (WarpOrder::Ascending, 0, share),
-            Way::Large => (WarpOrder::Ascending, 0, IDLE * share),
+            Way::Large => (WarpOrder::Ascending, GARBAGE, IDLE * share),
         };
         let (values, shared_bytes) = (self.values(problem)?, self.kernel.shared_bytes);
         Ok(Launch { grid, block, shared_bytes, values, order, garbage, fuel })

@@ -5,12 +5,14 @@ use std::mem::discriminant;
 use simt::{Finding, FindingKind, Location};
 
 /// Returns true if two findings show one defect: of one kind, in one line of kernels with one name.
+///
+/// A race on shared memory and one on global memory are two defects, also in one line.
 pub fn is_same(first: &Finding, second: &Finding) -> bool {
     first.kernel == second.kernel
         && same_line(&first.location, &second.location)
         && match (&first.kind, &second.kind) {
-            (FindingKind::Race { other: first, .. }, FindingKind::Race { other: second, .. }) => {
-                same_line(&first.location, &second.location)
+            (FindingKind::Race { access: one, other: first, .. }, FindingKind::Race { access: two, other: second, .. }) => {
+                one.space == two.space && same_line(&first.location, &second.location)
             }
             (FindingKind::Wgmma(first), FindingKind::Wgmma(second)) => discriminant(first) == discriminant(second),
             (first, second) => discriminant(first) == discriminant(second),
@@ -30,6 +32,8 @@ fn same_line(first: &Location, second: &Location) -> bool {
 mod tests {
     use super::*;
     use crate::samples::finding;
+    use ptx::finding::{Access, AccessOp, OtherAccess};
+    use simt::Space;
 
     #[test]
     fn instructions_of_one_line_of_cuda_show_one_defect() {
@@ -39,6 +43,22 @@ mod tests {
         assert!(is_same(&first, &unrolled));
         unrolled.location.inlined_at = finding(80).location.source;
         assert!(!is_same(&first, &unrolled), "the function was inlined in two places");
+        let race = |space| {
+            let access = Access { space, op: AccessOp::Store, address: 0, bytes: 4 };
+            let Finding { block, thread, location, .. } = first.clone();
+            let other = OtherAccess { op: AccessOp::Store, block, thread, location };
+            let kind = FindingKind::Race {
+                access,
+                place: None,
+                other: other.into(),
+                same_block: true,
+                same_warp: false,
+                volatile: false,
+                missing: None,
+            };
+            Finding { kind, ..first.clone() }
+        };
+        assert!(is_same(&race(Space::Shared), &race(Space::Shared)) && !is_same(&race(Space::Shared), &race(Space::Global)));
         let without_lines = |ptx_line| {
             let mut finding = finding(ptx_line);
             finding.location.source = None;

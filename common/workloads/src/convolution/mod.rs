@@ -121,7 +121,7 @@ impl Problem for Convolution {
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
         let (size, values) = Case::new(case)?.size_and_values()?;
         let mut problem = Self { values, ..Self::random(size, seed) };
-        values.apply(&mut generator(seed), &mut problem.signal, &mut problem.filter);
+        values.apply(&mut problem.signal, &mut problem.filter);
         Ok(problem)
     }
 

@@ -110,7 +110,7 @@ impl Problem for Matmul {
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
         let (size, values) = Case::new(case)?.size_and_values()?;
         let mut problem = Self { values, ..Self::random(size, seed).map_err(|error| error.to_string())? };
-        values.apply(&mut generator(seed), &mut problem.a, &mut problem.b);
+        values.apply(&mut problem.a, &mut problem.b);
         Ok(problem)
     }
 

@@ -12,7 +12,8 @@
 //! reason = "the padding is read but never used"
 //! ```
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -65,9 +66,20 @@ struct Entry {
     reason: Option<String>,
 }
 
+/// A file of this many bytes is refused: nobody writes so many reasons, and a device such as `/dev/zero` has no end.
+const MOST_BYTES: u64 = 1 << 24;
+
 /// Reads a file. Fails with [`Error::File`] if it cannot be read, and [`Error::Suppressions`], with the line, if it is not as it must be.
 pub fn read(path: &Path) -> Result<Vec<Suppression>, Error> {
-    let text = fs::read_to_string(path).map_err(Error::at(path))?;
+    let mut text = String::new();
+    File::open(path).and_then(|file| file.take(MOST_BYTES).read_to_string(&mut text)).map_err(Error::at(path))?;
+    if text.len() as u64 == MOST_BYTES {
+        return Err(Error::Suppressions {
+            path: PathBuf::from(path),
+            line: 1,
+            reason: format!("it has {MOST_BYTES} bytes or more"),
+        });
+    }
     parse(path, &text)
 }
 
