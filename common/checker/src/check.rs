@@ -332,17 +332,15 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         Ok(())
     }
 
-    /// Runs one size as the compiler makes it, with garbage in unset registers. Of an element past the end of an array, the compiler makes such a
-    /// register, while without optimization something else is there, often a small number.
+    /// Runs one size with garbage in unset registers. The compiler makes one of an element past an array, where other builds find a number.
     fn run_spoiled(&self, case: &str, seed: u64, right: usize) -> Result<(), Stop<D::Error>> {
-        match self.run(case, seed, right, Way::Spoiled) {
-            Ok(_) => Ok(()),
-            Err(Stop::Rejected(rejection)) => match *rejection {
-                Rejection::Fails { at, failure, .. } => Err(Rejection::UsesUnset { at, failure }.into()),
-                other => Err(other.into()),
+        self.run(case, seed, right, Way::Spoiled).map(drop).map_err(|stop| match stop {
+            Stop::Rejected(rejection) => match *rejection {
+                Rejection::Fails { at, failure, .. } => Rejection::UsesUnset { at, failure }.into(),
+                other => other.into(),
             },
-            Err(error) => Err(error),
-        }
+            error => error,
+        })
     }
 
     /// Runs at one size and returns the workload, too. The kernel was right at `right` sizes before.

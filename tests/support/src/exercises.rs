@@ -59,7 +59,9 @@ fn all(binary: &Binary) -> Vec<Exercise> {
     Exercise::all(&root(), binary.chapter).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the exercises that ask for a kernel, or the one that a variable names. On a machine without this compiler there are none, and a line on stderr says so.
+/// Returns the exercises that ask for a kernel.
+///
+/// It is only one if a variable names it. On a machine without this compiler there are none, and a line on stderr says so.
 pub(crate) fn written(binary: &Binary, with: With) -> Vec<Exercise> {
     if let Err(why) = with.find() {
         with.required().skip("exercises to write", why.to_string().lines().next().unwrap_or_default());
