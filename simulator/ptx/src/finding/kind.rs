@@ -249,7 +249,7 @@ pub enum FindingKind {
         /// The allocation there instead.
         place: Option<Nearest>,
     },
-    /// A write to constant memory. `place` holds those bytes. The kernel went on.
+    /// A write to constant memory by a kernel that reads such memory. `place` holds those bytes. The kernel went on.
     #[error("write to constant memory: {access}{}, which a kernel may only read", Nearest::also(.place))]
     WritesConstant { access: Access, place: Option<Nearest> },
     /// A read of memory that was never written. `place` holds those bytes.

@@ -84,8 +84,9 @@ impl Core<'_> {
 
     /// Notes that lanes write constant memory, through generic addresses.
     ///
-    /// Only a kernel that reads such memory is judged. PTX ISA 9.0, "Constant State Space": "The constant (.const) state space is a read-only memory initialized by the host." A GPU's hardware
-    /// writes all the same, and a later launch reads what was written. Only the kernel itself may read old values from its cache.
+    /// Only a kernel that reads such memory is judged. PTX ISA 9.0, "Constant State Space": "The constant (.const) state space is a read-only
+    /// memory initialized by the host." A GPU's hardware writes all the same, and a later launch reads what was written. The kernel itself may
+    /// read old values from its cache.
     fn note_constant_writes(&mut self, request: &Request<'_>) {
         let machine = self.machine;
         if machine.program.accesses.iter().all(|access| access.space != Some(Space::Const)) {

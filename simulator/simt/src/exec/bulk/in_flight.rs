@@ -4,7 +4,8 @@
 //! it with other copies. For the writes of a store, that wait is `cp.async.bulk.wait_group` without `.read`. For the reads of a load, it is the
 //! wait for its barrier. So it is for `cp.async`. "Completion Mechanisms for Asynchronous Copy Operations": "Once an asynchronous copy operation is
 //! initiated, modifying the source memory location or tensor descriptor or reading from the destination memory location before the asynchronous
-//! operation completes, exhibits undefined behavior." Reductions of bulk copies are relaxed operations on each element, and may be at one place at the same time.
+//! operation completes, exhibits undefined behavior." Reductions of bulk copies are relaxed operations on each element, and may be at one place
+//! at the same time.
 
 use crate::exec::core::Core;
 use crate::exec::request::{Request, lanes_of};
@@ -13,7 +14,7 @@ use crate::exec::watch::mark::Mark;
 use ptx::finding::{AccessOp, Space};
 
 impl Core<'_> {
-    /// Notes a request to bytes of an unfinished bulk copy. If it `combines`, it may be at one place with reductions.
+    /// Notes a request to bytes of an unfinished copy. If it `combines`, it may be at one place with reductions.
     #[inline(always)]
     pub fn watch_in_flight(&mut self, request: &Request<'_>, combines: bool) {
         let may_be_read = self.copies.count != 0 && request.op != AccessOp::Load;
