@@ -55,14 +55,16 @@ fn judged(nvrtc: &Nvrtc, problem: &str, exercise: &Exercise, text: &str) -> (boo
 
 /// Answers to an exercise with what the check must say about each: words, and whether it passes.
 ///
-/// The tests of each chapter try all answers of its walls, with the same check on the same simulated device, so those are tried here only when
-/// a variable asks for every answer.
+/// The tests of each chapter try these answers with the same check on the same simulated device, so most are tried here only when a variable
+/// asks for every answer: each day, the starter of every second exercise, and the solution of the others.
 fn answers(exercise: &Exercise) -> Vec<(String, String, bool)> {
     let solution = text(exercise, Version::Solution);
     let starter_says = exercise.manifest.starter_says.clone().unwrap_or_default();
-    let mut answers =
-        vec![(text(exercise, Version::Starter), starter_says, false), (solution.clone(), "passed: right at all".to_owned(), true)];
+    let starter = (text(exercise, Version::Starter), starter_says, false);
+    let solved = (solution.clone(), "passed: right at all".to_owned(), true);
+    let mut answers = vec![if exercise.number.is_multiple_of(2) { solved.clone() } else { starter.clone() }];
     if EVERY_ANSWER.is_one() {
+        answers = vec![starter, solved];
         let changed = |change: &workshop::wall::Change| {
             change.apply(&solution).unwrap_or_else(|error| panic!("{}: {error}", exercise.stem()))
         };

@@ -60,7 +60,7 @@ fn verify_planned_for<W: Workload>(multiprocessors: u32, stages: &[Stage<W>], wo
 }
 
 proptest! {
-    #![proptest_config(Config::with_cases(32))]
+    #![proptest_config(Config::with_cases(20))]
 
     #[test]
     fn conv_naive_is_right_at_every_size(conv in convolutions(length(conv_naive::THREADS as usize, 2500), length(32, 600))) {
@@ -165,7 +165,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(Config::with_cases(24))]
+    #![proptest_config(Config::with_cases(14))]
 
     #[test]
     fn correlation_is_right_at_every_size(correlation in correlations()) {
@@ -174,7 +174,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(Config::with_cases(64))]
+    #![proptest_config(Config::with_cases(36))]
 
     #[test]
     fn window_sums_are_right_at_every_size(sums in window_sums(odd(65), 600)) {
@@ -230,7 +230,7 @@ fn sides() -> impl Strategy<Value = usize> {
 }
 
 proptest! {
-    #![proptest_config(Config::with_cases(24))]
+    #![proptest_config(Config::with_cases(14))]
 
     #[test]
     fn products_of_matrices_are_right_at_every_size(product in products(sides(), sides(), length(16, 70))) {

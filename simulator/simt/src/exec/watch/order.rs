@@ -75,6 +75,13 @@ impl Order {
         !self.products.is_empty()
     }
 
+    /// Returns true if these accesses, or none, happened before everything that the warp does now. The warp's clock alone can tell.
+    #[inline(always)]
+    pub fn are_known(&self, earlier: [Mark; 2], warp: u32) -> bool {
+        let near = &self.warps[warp as usize].clock.known.near;
+        earlier.iter().all(|earlier| earlier.clock() <= near.at(earlier.warp()))
+    }
+
     /// Returns true if an access happened before a thread's next one.
     #[inline(always)]
     pub fn is_behind(&self, earlier: Mark, warp: u32, lane: u32) -> bool {

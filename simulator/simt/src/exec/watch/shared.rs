@@ -102,13 +102,13 @@ impl Shadow {
         let range = self.range(offset, bytes);
         let mut conflict = None;
         for (place, settled) in self.places[range.clone()].iter_mut().zip(&mut self.settled[range]) {
-            // Most readers are like two earlier ones, which represent them.
-            if place.epoch == self.epoch && place.writers[0].is_none() && place.readers.iter().all(|reader| reader.is_alike(mark)) {
-                continue;
-            }
             place.renew(self.epoch);
-            if !place.writers[0].is_none() {
+            if !order.are_known(place.writers, mark.warp()) {
                 conflict = conflict.or(worst(order, mark, false, &[(place.writers, true)]));
+            }
+            // Most readers are like two earlier ones, which represent them.
+            if place.readers.iter().all(|reader| reader.is_alike(mark)) {
+                continue;
             }
             insert(&mut place.readers, order, mark);
             let [first, second] = place.readers;
@@ -127,12 +127,12 @@ impl Shadow {
         let mut conflict = None;
         for (place, settled) in self.places[range.clone()].iter_mut().zip(&mut self.settled[range]) {
             place.renew(self.epoch);
-            let found = if same {
-                worst(order, mark, true, &[(place.readers, false)])
-            } else {
-                worst(order, mark, true, &[(place.writers, true), (place.readers, false)])
-            };
-            conflict = conflict.or(found);
+            let (writers, readers) = ((place.writers, true), (place.readers, false));
+            let are_known = |marks: [Mark; 2]| order.are_known(marks, mark.warp());
+            if !are_known(place.readers) || !(same || are_known(place.writers)) {
+                let found = if same { worst(order, mark, true, &[readers]) } else { worst(order, mark, true, &[writers, readers]) };
+                conflict = conflict.or(found);
+            }
             insert(&mut place.writers, order, mark);
             *settled = 0;
             place.written = self.block;
