@@ -81,9 +81,9 @@ fn kernels() -> Vec<String> {
     all
 }
 
-/// Tries many texts; 12,000 in an ordinary run.
+/// Tries many texts; 6,000 in an ordinary run.
 fn check(name: &str, texts: impl Strategy<Value = String>) {
-    fuzz::check(name, 12_000, texts.prop_map(Text), |text| {
+    fuzz::check(name, 6_000, texts.prop_map(Text), |text| {
         survive(&text.0);
         Ok(())
     });
