@@ -11,7 +11,7 @@ pub enum Values {
     /// As everywhere: no two neighbors alike, and none near zero.
     #[default]
     Usual,
-    /// Zeros of both signs and denormal numbers among them.
+    /// Zeros of both signs and denormal numbers among numbers near 2^-50: what takes small numbers for zeros loses all of them.
     Zeros,
     /// About 2^100 in one array and 2^-100 in the other, so that products are as usual.
     Wide,
@@ -49,6 +49,7 @@ impl Values {
             Self::Zeros => {
                 // One of each four, so that the others keep a sum from vanishing. The first factor of all sums is 0.
                 for (values, place) in [(first, 1), (second, 0)] {
+                    values.iter_mut().for_each(|value| *value *= 2.0_f32.powi(-50));
                     let kinds = [0.0, -0.0, 1e-40, -1e-42].into_iter().cycle();
                     values.iter_mut().skip(place).step_by(4).zip(kinds).for_each(|(value, kind)| *value = kind);
                 }
@@ -78,7 +79,7 @@ impl Values {
     pub fn words(self) -> &'static str {
         match self {
             Self::Usual => "",
-            Self::Zeros => ", a quarter of the values 0 or denormal",
+            Self::Zeros => ", a quarter of the values 0 or denormal, the others near 2^-50",
             Self::Wide => ", values of 2^100 times values of 2^-100",
             Self::Extremes => ", only the levels 0 and 255",
             Self::One => ", all of level 255",
@@ -100,6 +101,7 @@ mod tests {
             assert_eq!(values.iter().filter(|value| value.abs() < 1e-38).count(), 100);
             let has = |wanted: f32| values.iter().any(|value| value.to_bits() == wanted.to_bits());
             assert!(has(0.0) && has(-0.0) && values.iter().any(|value| value.is_subnormal()));
+            assert!(values.iter().all(|value| *value < 1e-15) && values.iter().any(|value| *value > 1e-16));
         }
     }
 

@@ -211,8 +211,15 @@ pub fn on_global(
     }
     let _one_at_a_time = machine.wide_atomics.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let old = region.buffer.element(offset, 8);
-    region.buffer.set_element(offset, 8, combine(op, 8, old, operand, swap));
+    let new = if op == AtomicOp::AddF64 { sum_at_l2(old, operand) } else { combine(op, 8, old, operand, swap) };
+    region.buffer.set_element(offset, 8, new);
     old
+}
+
+/// Adds two f64 as the units at the L2 cache of an H200 do. They leave a NaN as it is, where an instruction makes it quiet.
+fn sum_at_l2(old: u64, operand: u64) -> u64 {
+    let is_nan = |bits: &u64| f64::from_bits(*bits).is_nan();
+    [operand, old].into_iter().find(is_nan).unwrap_or_else(|| combine(AtomicOp::AddF64, 8, old, operand, 0))
 }
 
 #[cfg(test)]
@@ -238,6 +245,25 @@ mod tests {
             (AtomicOp::AddF32, u64::from(1.5_f32.to_bits()), u64::from(2.25_f32.to_bits()), 0, u64::from(3.75_f32.to_bits())),
         ] {
             assert_eq!(combine(op, 4, old, operand, swap), expected, "{op:?} of {operand} on {old}");
+        }
+    }
+
+    /// On an H200, in global and in shared memory.
+    #[test]
+    fn a_nan_of_64_bits_is_made_quiet_in_shared_memory_only() {
+        const ONE: u64 = 0x3ff0_0000_0000_0000;
+        const INFINITY: u64 = 0x7ff0_0000_0000_0000;
+        let (a, b) = (0x7ff0_0000_0000_0001, 0xfff1_2345_0000_0000);
+        for (old, operand, global, shared) in [
+            (a, ONE, a, 0x7ff8_0000_0000_0001),
+            (ONE, a, a, 0x7ff8_0000_0000_0001),
+            (a, b, b, 0xfff9_2345_0000_0000),
+            (b, a, a, 0x7ff8_0000_0000_0001),
+            (INFINITY, INFINITY | 1 << 63, 0xfff8_0000_0000_0000, 0xfff8_0000_0000_0000),
+            (ONE, ONE, 0x4000_0000_0000_0000, 0x4000_0000_0000_0000),
+        ] {
+            assert_eq!(sum_at_l2(old, operand), global, "{operand:x} added to {old:x} in global memory");
+            assert_eq!(combine(AtomicOp::AddF64, 8, old, operand, 0), shared, "{operand:x} added to {old:x} in shared memory");
         }
     }
 }
