@@ -75,7 +75,9 @@ impl Order {
         !self.products.is_empty()
     }
 
-    /// Returns true if these accesses, or none, happened before everything that the warp does now. The warp's clock alone can tell.
+    /// Returns true if these accesses, or none, happened before now.
+    ///
+    /// The warp's clock alone tells so, for all its lanes.
     #[inline(always)]
     pub fn are_known(&self, earlier: [Mark; 2], warp: u32) -> bool {
         let near = &self.warps[warp as usize].clock.known.near;
