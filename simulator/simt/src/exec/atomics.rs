@@ -216,7 +216,9 @@ pub fn on_global(
     old
 }
 
-/// Adds two f64 as the units at the L2 cache of an H200 do. They leave a NaN as it is, where an instruction makes it quiet.
+/// Adds two f64 in global memory.
+///
+/// There the units at the L2 cache of an H200 add. They leave a NaN as it is, where an instruction makes it quiet.
 fn sum_at_l2(old: u64, operand: u64) -> u64 {
     let is_nan = |bits: &u64| f64::from_bits(*bits).is_nan();
     [operand, old].into_iter().find(is_nan).unwrap_or_else(|| combine(AtomicOp::AddF64, 8, old, operand, 0))
