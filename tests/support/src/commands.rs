@@ -30,7 +30,7 @@ const NOT_RUN: [(&str, &str); 37] = [
     ("--manifest-path unrolled/Cargo.toml", "needs a clone of the repository; simulator/command/tests installs the driver"),
     ("LD_LIBRARY_PATH=/tmp/simcuda", "needs an installed driver; simulator/command/tests/foreign.rs runs a program on it"),
     ("nvcc -cudart shared", "needs NVIDIA's compiler; simulator/command/tests/runtime.rs runs a program as that compiler makes it"),
-    ("cargo ptx", "needs NVRTC; `.ci/run ptx` makes all PTX again"),
+    ("cargo ptx", "needs NVRTC, with which .ci/run makes all PTX again before a release"),
     ("cargo doctor", "common/cli/tests/doctor.rs runs it"),
     ("mdbook build", ".ci/run runs it"),
     ("cargo conformance", "needs a network; .ci/run runs it for two suites"),
