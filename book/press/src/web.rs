@@ -54,7 +54,7 @@ impl Arguments {
     }
 }
 
-/// Adds to a built book what its interactive parts need: scripts, launches, modules, and a compiler if there is one. Where modules cannot be
+/// Makes what the interactive parts of a built book need: scripts, launches, modules, and a compiler if there is one. Where modules cannot be
 /// built, says so and goes on, because pages are complete without them.
 pub fn lab(out: &Path, package: Option<&Path>) -> Result<()> {
     let source = root().join("book/lab");
@@ -127,6 +127,14 @@ fn missing_target() -> Result<Option<String>> {
     let mut files = fs::read_dir(library).into_iter().flatten().flatten();
     let has_target = files.any(|file| is_std(&file.file_name().to_string_lossy()));
     Ok((!has_target).then(|| format!("{} has no target {TARGET}", rustc.display())))
+}
+
+/// Copies the files of a folder to another one.
+pub fn copy_files(source: &Path, target: &Path) -> Result<()> {
+    for file in files_below(source)? {
+        copy(&file, &target.join(file.strip_prefix(source)?))?;
+    }
+    Ok(())
 }
 
 fn copy(source: &Path, target: &Path) -> Result<()> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
-const NOT_RUN: [(&str, &str); 37] = [
+const NOT_RUN: [(&str, &str); 38] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
@@ -36,6 +36,7 @@ const NOT_RUN: [(&str, &str); 37] = [
     ("cargo conformance", "needs a network; .ci/run runs it for two suites"),
     ("packages=$(python -c", "sets a variable for the command after it"),
     ("rustup target add", "needs a network"),
+    ("cargo install", "needs a network"),
     ("cargo book", "needs mdBook and a compiler for WebAssembly; .ci/web runs it"),
     ("http.server", "serves until it is stopped"),
     ("pytest --simcuda", "needs an installed wheel; simulator/command/tests/ci.rs runs the plugin"),

@@ -130,5 +130,8 @@ fn build(arguments: &Build) -> Result<()> {
     if !status.success() {
         bail!("mdBook could not build the book");
     }
-    web::lab(&book.join("book/lab"), arguments.compiler.as_deref())
+    // mdBook copies what it finds in `src`, so `mdbook serve` shows these parts as well.
+    let parts = book.join("src/lab");
+    web::lab(&parts, arguments.compiler.as_deref())?;
+    web::copy_files(&parts, &book.join("book/lab"))
 }
