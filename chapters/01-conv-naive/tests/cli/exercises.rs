@@ -257,6 +257,27 @@ fn a_fault_is_shown_in_the_learners_own_line() {
     }
 }
 
+/// The page *When a kernel fails* shows what the check says of a kernel without its guard.
+#[test]
+fn the_report_on_the_page_is_what_the_check_says() {
+    let page = fs::read_to_string(root().join("book/src/01-conv-naive/when-it-fails.md")).unwrap();
+    let shown = page.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    if !compilers().contains(&"nvrtc") {
+        return;
+    }
+    let learner = Learner::new();
+    learner.asks(&["2"]);
+    let unguarded = solution().replace("    if (i >= outputs) {\n        return;\n    }\n", "");
+    fs::write(learner.copy(WRITTEN), unguarded).unwrap();
+    let mut command = learner.command(&["2", "--device", "sim", "--seed", "13"]);
+    let output = command.current_dir(learner.0.path().join("01-conv-naive")).env("UNROLLED_COMPILER", "nvrtc").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for line in shown.lines() {
+        assert!(words(&said).contains(&words(line)), "{line:?} is not in\n{said}");
+    }
+}
+
 /// Checks the error when a process cannot be started for a check. It says so, and not that standard output is broken.
 #[test]
 #[cfg(target_os = "linux")]
