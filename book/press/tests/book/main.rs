@@ -3,6 +3,7 @@
 mod bounds;
 mod commands;
 mod contrast;
+mod exercises;
 mod length;
 mod links;
 mod questions;
