@@ -7,7 +7,9 @@ use press::page::sources;
 /// Exercises that the course has at least.
 const LEAST: usize = 64;
 
-/// Returns the numbers of pages of steps and of exercises in a part. A page above others introduces a chapter and is no step.
+/// Returns the number of a part's steps, and its exercises.
+///
+/// A page above others introduces a chapter, and is no step.
 fn steps_and_exercises(part: &str, text: impl Fn(&str) -> String) -> (usize, Vec<String>) {
     let steps = part.lines().filter(|line| line.starts_with("    - ")).count();
     let pages = part.split("](").skip(1).filter_map(|rest| rest.split(')').next());
