@@ -257,7 +257,9 @@ fn a_fault_is_shown_in_the_learners_own_line() {
     }
 }
 
-/// The page *When a kernel fails* shows what the check says of a kernel without its guard.
+/// Compares the report of the page *When a kernel fails*.
+///
+/// The kernel has lost its guard.
 #[test]
 fn the_report_on_the_page_is_what_the_check_says() {
     let page = fs::read_to_string(root().join("book/src/01-conv-naive/when-it-fails.md")).unwrap();
