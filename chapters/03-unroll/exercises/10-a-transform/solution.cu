@@ -16,7 +16,7 @@ constexpr unsigned MOST_TAPS = 64;
 // The last MOST_TAPS - 1 outputs of a transform need samples from beyond its end, where its first ones come again.
 constexpr unsigned OUTPUTS = POINTS - MOST_TAPS + 1;
 #else
-// The outputs of a transform that have all their samples. Are these all?
+// How many outputs of a transform have all their samples?
 constexpr unsigned OUTPUTS = POINTS;
 #endif
 // Outputs of a block: half of them are in the real parts, and half in the imaginary parts.
