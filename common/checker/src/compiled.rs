@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use ptx::ast::{Initializer, Instruction, Module, Operand, Statement};
+use ptx::ast::{Initializer, Instruction, Module, Operand, Statement, Type};
 
 use crate::manifest::{LAUNCH, Manifest};
 
@@ -18,12 +18,14 @@ pub fn surroundings(ptx: &str) -> Option<&'static str> {
 pub fn constants<'m>(manifest: &'m Manifest, module: &Module<'_>) -> Vec<(&'m str, u32)> {
     let value = |name: &'m str| {
         let variable = module.variables.iter().find(|variable| variable.name.strip_prefix(LAUNCH) == Some(name))?;
-        match variable.init.first() {
-            Some(Initializer::Bits(bits)) => Some((name, *bits as u32)),
-            // Nothing is said of a zero.
-            None => Some((name, 0)),
-            Some(Initializer::Address { .. }) => None,
+        // Some compilers write one word, and some write its bytes. What is zero at the end may be left out.
+        let Type::Bytes(width) = variable.ty else { return None };
+        let mut value = 0_u64;
+        for (element, place) in variable.init.iter().zip(0_u32..) {
+            let Initializer::Bits(bits) = element else { return None };
+            value |= bits.checked_shl(place * 8 * width).unwrap_or(0);
         }
+        Some((name, value as u32))
     };
     manifest.constants().into_iter().filter_map(value).collect()
 }
@@ -84,6 +86,17 @@ fn back_edges<'b, 't>(body: &'b [Statement<'t>]) -> Vec<&'b Instruction<'t>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn constants_of_the_launch_are_read_whole() {
+        let manifest = include_str!("../../../chapters/01-conv-naive/exercises/1-first-kernel/exercise.toml");
+        let manifest = Manifest::parse(&manifest.replace("by = 256", "by = \"N\"")).unwrap_or_else(|error| panic!("{error}"));
+        // As NVRTC, as clang, and as both of them write it if it is zero.
+        for (declared, expected) in [(".u32 launch_N = 386", 386), (".b8 launch_N[4] = {130, 1}", 386), (".u32 launch_N", 0)] {
+            let text = format!(".version 8.0\n.target sm_80\n.address_size 64\n.visible .const .align 4 {declared};\n");
+            assert_eq!(constants(&manifest, &ptx::parse(&text).unwrap()), [("N", expected)], "{declared}");
+        }
+    }
 
     #[test]
     fn only_a_jump_to_a_place_on_the_way_goes_back() {
