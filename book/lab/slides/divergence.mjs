@@ -21,7 +21,10 @@ function set(mask, of) {
   const members = Array.from({ length: of }, (_, member) => member).filter((member) => (mask >>> member) & 1);
   if (members.length === 0) return "none";
   if (members.length === of) return "all";
-  return members.length <= 4 ? members.join(", ") : `${members.length} of ${of}`;
+  if (members.length === 1) return `only ${members[0]}`;
+  if (members.length <= 4) return members.join(", ");
+  const [first, last] = [members[0], members[members.length - 1]];
+  return last - first === members.length - 1 ? `${first} to ${last}` : `${members.length} of ${of}`;
 }
 
 export async function measure({ lanes, warps }, ptx, room) {

@@ -163,14 +163,16 @@ fn divergence(source: &Source) -> Result<Vec<Row>> {
         .collect()
 }
 
-/// Returns the members of a mask in words: how many, and which if they are few.
+/// Returns the members of a mask in words: how many, and which if they are few or neighbors.
 fn set(mask: u32, of: u32) -> String {
     let members: Vec<String> = (0..of).filter(|member| mask >> member & 1 != 0).map(|member| member.to_string()).collect();
-    match members.len() {
-        0 => "none".to_owned(),
-        all if all == of as usize => "all".to_owned(),
-        few if few <= 4 => members.join(", "),
-        many => format!("{many} of {of}"),
+    match members.as_slice() {
+        [] => "none".to_owned(),
+        all if all.len() == of as usize => "all".to_owned(),
+        [one] => format!("only {one}"),
+        few if few.len() <= 4 => few.join(", "),
+        [first, .., last] if mask.leading_zeros() + mask.trailing_zeros() + mask.count_ones() == u32::BITS => format!("{first} to {last}"),
+        many => format!("{} of {of}", many.len()),
     }
 }
 
