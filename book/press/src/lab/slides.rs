@@ -171,7 +171,9 @@ fn set(mask: u32, of: u32) -> String {
         all if all.len() == of as usize => "all".to_owned(),
         [one] => format!("only {one}"),
         few if few.len() <= 4 => few.join(", "),
-        [first, .., last] if mask.leading_zeros() + mask.trailing_zeros() + mask.count_ones() == u32::BITS => format!("{first} to {last}"),
+        [first, .., last] if mask.leading_zeros() + mask.trailing_zeros() + mask.count_ones() == u32::BITS => {
+            format!("{first} to {last}")
+        }
         many => format!("{} of {of}", many.len()),
     }
 }
