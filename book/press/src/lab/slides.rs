@@ -51,7 +51,7 @@ const SLIDES: [Slide; 7] = [
     },
     Slide {
         name: "bytes",
-        title: "Bytes, words, and seven GPUs",
+        title: "Bytes, words, and generations of GPUs",
         about: "The 32 lanes of a warp read a byte or a word each. Choose how far apart they are, and the generation of the GPU.",
         columns: &["lanes read", "GPU", "transactions with memory", "bytes moved", "wavefronts in shared memory"],
         rows: bytes,
@@ -87,7 +87,7 @@ const SLIDES: [Slide; 7] = [
     Slide {
         name: "window",
         title: "Window and slices",
-        about: "A thread adds up one window, then only what comes in and what goes out. Cut each column into slices, and there are more threads with more work in all.",
+        about: "A thread adds up one window, then only what comes in and what goes out. The image has 64 columns of 256 outputs. Cut each column into slices, and there are more threads with more work in all.",
         columns: &["window", "slices", "threads", "outputs per thread", "loads per output"],
         rows: window,
     },
@@ -258,7 +258,7 @@ fn bytes(source: &Source) -> Result<Vec<Row>> {
         let bytes = 32 * global_load_sectors;
         Row::of(settings, &[&layout, &profile, &global_load_transactions, &bytes, &shared_load_wavefronts])
     };
-    let layouts = [1, 0, 4].into_iter().flat_map(|apart| ["h200", "gtx680", "gtx280", "9800gt"].map(|profile| (apart, profile)));
+    let layouts = [1, 0, 4, 8].into_iter().flat_map(|apart| ["h200", "gtx680", "gtx280", "9800gt"].map(|profile| (apart, profile)));
     layouts.map(|setting| row(&setting)).collect()
 }
 
