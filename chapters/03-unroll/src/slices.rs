@@ -7,6 +7,7 @@ use kernels::unroll::{RUN_THREADS, SLOTS};
 use run::planner::{self, Model, Slices, Sum};
 use run::{Gpu, Result};
 
+// ANCHOR: costs
 /// Warps of a block.
 const WARPS: u64 = (RUN_THREADS / 32) as u64;
 /// A multiprocessor's sub-partitions. Each has a quarter of its arithmetic, and its own warps.
@@ -17,6 +18,7 @@ const ALONE: f64 = 1.25;
 /// The cost of a slice besides its taps, in taps: copying samples and storing sums. An estimate: it only matters
 /// between numbers of slices that are otherwise nearly equal.
 const COPYING: f64 = 64.0;
+// ANCHOR_END: costs
 /// Taps of the shortest slice. A block copies all samples under its outputs for every slice, however short.
 const SHORTEST: u32 = 256;
 
