@@ -165,11 +165,6 @@ pub fn sources() -> &'static [&'static Source] {
     &SOURCES
 }
 
-/// Returns every source that `cargo ptx` compiles: those of the chapters, of experiments in pages, and of exercises in host code.
-pub fn stored() -> impl Iterator<Item = &'static Source> {
-    sources().iter().copied().chain(slides::sources()).chain([&slides::STREAMS])
-}
-
 /// Returns every kernel, in the order of the sources.
 pub fn all() -> impl Iterator<Item = Kernel> {
     sources().iter().flat_map(|source| source.kernels.iter().map(|name| Kernel { source, name }))

@@ -32,7 +32,12 @@ static SLIDES: [Source; 7] = [
 ];
 
 /// The kernel of the exercises on streams.
-pub(crate) static STREAMS: Source = slide!("simulator/command/examples/streams/", "smooth", "compute_52", ["smooth"]);
+static STREAMS: Source = slide!("simulator/streams/src/", "smooth", "compute_52", ["smooth"]);
+
+/// Returns every source that `cargo ptx` compiles: the chapters', the experiments', and the exercises'.
+pub fn stored() -> impl Iterator<Item = &'static Source> {
+    crate::sources().iter().copied().chain(sources()).chain([&STREAMS])
+}
 
 /// Returns the source of each experiment.
 pub fn sources() -> impl Iterator<Item = &'static Source> {

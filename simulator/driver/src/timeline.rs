@@ -92,7 +92,7 @@ pub struct Moment {
     is_over: AtomicBool,
 }
 
-/// What is over at some point.
+/// All that is over at some point.
 #[derive(Clone, Debug, Default)]
 struct Clock {
     /// For each stream, up to which of its moments.

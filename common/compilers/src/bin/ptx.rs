@@ -44,7 +44,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let nvrtc = open(arguments)?;
     let version = nvrtc.build();
     let mut stale = 0;
-    for source in kernels::stored() {
+    for source in kernels::slides::stored() {
         let first = match body(&nvrtc, source) {
             Ok(body) => body,
             Err(error) => {
@@ -69,7 +69,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if stale > 0 {
         eprintln!(
             "error: {stale} of {} texts differ from what their source compiles to: run `cargo ptx`",
-            kernels::stored().count()
+            kernels::slides::stored().count()
         );
         return Ok(ExitCode::FAILURE);
     }

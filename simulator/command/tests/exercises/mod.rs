@@ -3,15 +3,10 @@
 use std::process::Command;
 
 use cudarc::driver::{CudaFunction, DriverError};
+use streams::fork_join::{Image, Stream, smooth};
+use streams::{fork_join, overlapping_copies};
 
 use crate::ended::run;
-
-#[path = "../../examples/streams/fork-join.rs"]
-#[expect(dead_code, reason = "the answers are below")]
-mod fork_join;
-#[path = "../../examples/streams/overlapping-copies.rs"]
-#[expect(dead_code, reason = "the answers are below")]
-mod overlapping_copies;
 
 /// Words of a page.
 const RACE_OF_FORK: &str = "kernel smooth on stream 2 reads and a copy from host to device on stream 1 writes the same bytes";
@@ -20,10 +15,8 @@ const RACE_OF_COPIES: &str = "a copy from host to device on stream 2 writes and 
 const TOO_MUCH_ORDER: &str = "Work overlaps only in different streams";
 const HOST_IS_EARLY: &str = "So the host uses something too early";
 
-/// An answer with its name, and words that refuse it if it is wrong.
+/// A named answer, with words that refuse it if it is wrong.
 type Judged<Answer> = (&'static str, Answer, Option<&'static str>);
-
-use fork_join::{Image, Stream, smooth};
 
 #[rustfmt::skip]
 const FORKS_AND_JOINS: [Judged<fork_join::Answer>; 13] = [
@@ -165,41 +158,37 @@ const COPIES: [Judged<overlapping_copies::Answer>; 8] = [
     }, Some(HOST_IS_EARLY)),
 ];
 
-/// The limits of the pages.
-const MOST: [(&str, &str); 2] = [("fork-join", "12"), ("overlapping-copies", "6")];
-
 /// The variable that names an answer.
 const ANSWER: &str = "ANSWER";
 
-/// Judges a program as the page's command does, in fewer orders.
-fn judge(exercise: usize, program: impl AsRef<std::ffi::OsStr>, prepare: impl Fn(&mut Command)) -> (Option<i32>, String) {
+/// Judges an answer as the command of a page does, in fewer orders.
+///
+/// `in_a_row` is the limit of that page.
+fn judge(name: &str, in_a_row: &str) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
-    command.args(["explore", "--schedules", "4", "--in-a-row", MOST[exercise].1, "--"]).arg(program);
-    prepare(&mut command);
-    let (status, _, said) = run(&mut command);
+    command.args(["explore", "--schedules", "4", "--in-a-row", in_a_row, "--"]).arg(std::env::current_exe().unwrap());
+    let (status, _, said) = run(command.args(["--exact", "exercises::an_answer", "--ignored"]).env(ANSWER, name));
     (status, said)
 }
 
 #[test]
 fn a_starter_fails_with_the_words_of_its_page_and_its_solution_passes() {
-    let examples = std::env::current_exe().unwrap().parent().unwrap().with_file_name("examples");
-    for (exercise, words) in [&[RACE_OF_FORK, RACE_OF_JOIN][..], &[RACE_OF_COPIES]].into_iter().enumerate() {
-        let (name, most) = MOST[exercise];
-        let (status, said) = judge(exercise, examples.join(name), |_| ());
+    for (name, in_a_row, words) in
+        [("fork-join", "12", &[RACE_OF_FORK, RACE_OF_JOIN][..]), ("overlapping-copies", "6", &[RACE_OF_COPIES])]
+    {
+        let (status, said) = judge(name, in_a_row);
         assert!(status == Some(1) && words.iter().all(|words| said.contains(words)), "{name}: {status:?}, {said}");
-        let (status, said) = judge(exercise, examples.join(format!("{name}-solution")), |_| ());
-        let promised = format!("{most} must run one after the other");
+        let (status, said) = judge(&format!("{name} --solution"), in_a_row);
+        let promised = format!("{in_a_row} must run one after the other");
         assert!(status == Some(0) && said.contains(&promised), "{name}: {status:?}, {said}");
     }
 }
 
 #[test]
 fn every_wrong_answer_is_refused_with_its_reason_and_every_right_one_passes() {
-    let answers = FORKS_AND_JOINS.iter().map(|(name, _, words)| (0, name, words));
-    for (exercise, name, words) in answers.chain(COPIES.iter().map(|(name, _, words)| (1, name, words))) {
-        let (status, said) = judge(exercise, std::env::current_exe().unwrap(), |command| {
-            command.args(["--exact", "exercises::an_answer", "--ignored"]).env(ANSWER, name);
-        });
+    let answers = FORKS_AND_JOINS.iter().map(|(name, _, words)| ("12", name, words));
+    for (in_a_row, name, words) in answers.chain(COPIES.iter().map(|(name, _, words)| ("6", name, words))) {
+        let (status, said) = judge(name, in_a_row);
         let is_judged = match words {
             None => status == Some(0) && said.contains("in all 5 orders, and nothing races"),
             Some(words) => status.is_some_and(|status| status != 0) && said.contains(words),
@@ -214,5 +203,6 @@ fn an_answer() {
     let name = std::env::var(ANSWER).unwrap();
     let fork_join = FORKS_AND_JOINS.iter().find(|(other, ..)| *other == name).map(|(_, answer, _)| fork_join::run(*answer));
     let copies = || COPIES.iter().find(|(other, ..)| *other == name).map(|(_, answer, _)| overlapping_copies::run(*answer));
-    fork_join.or_else(copies).unwrap().unwrap();
+    let words: Vec<&str> = name.split(' ').collect();
+    fork_join.or_else(copies).unwrap_or_else(|| streams::run(&words)).unwrap();
 }

@@ -23,7 +23,12 @@ pub type Image = PinnedHostSlice<f32>;
 pub type Stream = Arc<CudaStream>;
 
 /// Smooths all images: `results[i]` becomes the smoothed `images[i]`. This is your part.
-fn smooth_all(kernel: &CudaFunction, streams: &[Stream; 2], images: &[Image], results: &mut [Image]) -> Result<(), DriverError> {
+pub fn smooth_all(
+    kernel: &CudaFunction,
+    streams: &[Stream; 2],
+    images: &[Image],
+    results: &mut [Image],
+) -> Result<(), DriverError> {
     let mut input = streams[0].alloc_zeros(VALUES)?;
     let mut outputs = [streams[0].alloc_zeros(VALUES)?, streams[1].alloc_zeros(VALUES)?];
     // From now on, both streams may use the input.
@@ -47,7 +52,7 @@ pub fn smooth(kernel: &CudaFunction, stream: &Stream, from: &CudaSlice<f32>, to:
     unsafe { launch.launch(LaunchConfig::for_num_elems(VALUES as u32)) }.map(drop)
 }
 
-/// What `smooth_all` is.
+/// The type of `smooth_all`.
 pub type Answer = fn(&CudaFunction, &[Stream; 2], &[Image], &mut [Image]) -> Result<(), DriverError>;
 
 /// Makes four images, lets `smooth_all` smooth them, and checks the results.
@@ -76,8 +81,4 @@ pub fn run(smooth_all: Answer) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
-}
-
-fn main() -> Result<(), Box<dyn Error>> {
-    run(smooth_all)
 }

@@ -27,7 +27,7 @@ pub type Image = [CudaSlice<f32>; 2];
 pub type Stream = Arc<CudaStream>;
 
 /// Smooths both images. This is your part.
-fn smooth_both(kernel: &CudaFunction, first: &Stream, second: &Stream, images: &mut [Image; 2]) -> Result<(), DriverError> {
+pub fn smooth_both(kernel: &CudaFunction, first: &Stream, second: &Stream, images: &mut [Image; 2]) -> Result<(), DriverError> {
     let [one, two] = images;
     smooth(kernel, first, one)?;
     smooth(kernel, second, two)?;
@@ -46,10 +46,10 @@ pub fn smooth(kernel: &CudaFunction, stream: &Stream, [from, to]: &mut Image) ->
     Ok(())
 }
 
-/// What `smooth_both` is.
+/// The type of `smooth_both`.
 pub type Answer = fn(&CudaFunction, &Stream, &Stream, &mut [Image; 2]) -> Result<(), DriverError>;
 
-/// Copies two images to the device, lets `smooth_both` smooth them, copies the results back, and checks them.
+/// Lets `smooth_both` smooth two images between their copies, and checks the results.
 pub fn run(smooth_both: Answer) -> Result<(), Box<dyn Error>> {
     let context = CudaContext::new(0)?;
     // SAFETY: cudarc would add events by itself. Here, `smooth_both` orders the streams.
@@ -77,8 +77,4 @@ pub fn run(smooth_both: Answer) -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
-}
-
-fn main() -> Result<(), Box<dyn Error>> {
-    run(smooth_both)
 }
