@@ -161,7 +161,7 @@ const COPIES: [Judged<overlapping_copies::Answer>; 8] = [
 /// The variable that names an answer.
 const ANSWER: &str = "ANSWER";
 
-/// Judges an answer as the command of a page does, in fewer orders.
+/// Judges an answer as a page's command does, in fewer orders.
 ///
 /// `in_a_row` is the limit of that page.
 fn judge(name: &str, in_a_row: &str) -> (Option<i32>, String) {
