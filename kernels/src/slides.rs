@@ -1,17 +1,18 @@
-//! Kernels of the experiments in the book's pages, in `book/lab/slides`. No chapter and no record knows them.
+//! Kernels of the experiments in the book's pages, in `book/lab/slides`, and of exercises in host code. No chapter and no record knows them.
 
 use crate::Source;
 
 /// Declares an experiment's file, with its lowest architecture and its kernels.
 macro_rules! slide {
-    ($name:literal, $architecture:literal, [$($kernel:literal),*]) => {
+    ($name:literal, $architecture:literal, $kernels:tt) => { slide!("book/lab/slides/", $name, $architecture, $kernels) };
+    ($folder:literal, $name:literal, $architecture:literal, [$($kernel:literal),*]) => {
         Source {
-            path: concat!("book/lab/slides/", $name, ".cu"),
-            ptx_path: concat!("book/lab/slides/", $name, ".ptx"),
-            cuda: include_str!(concat!("../../book/lab/slides/", $name, ".cu")),
+            path: concat!($folder, $name, ".cu"),
+            ptx_path: concat!($folder, $name, ".ptx"),
+            cuda: include_str!(concat!("../../", $folder, $name, ".cu")),
             headers: &[],
             // Empty in a new experiment, until `cargo ptx` makes it.
-            ptx: include_str!(concat!("../../book/lab/slides/", $name, ".ptx")),
+            ptx: include_str!(concat!("../../", $folder, $name, ".ptx")),
             architecture: $architecture,
             kernels: &[$($kernel),*],
             constants: &[],
@@ -29,6 +30,14 @@ static SLIDES: [Source; 7] = [
     slide!("tile", "compute_52", ["product"]),
     slide!("window", "compute_52", ["column_sums"]),
 ];
+
+/// The kernel of the exercises on streams.
+static STREAMS: Source = slide!("simulator/streams/src/", "smooth", "compute_52", ["smooth"]);
+
+/// Returns every source that `cargo ptx` compiles: the chapters', the experiments', and the exercises'.
+pub fn stored() -> impl Iterator<Item = &'static Source> {
+    crate::sources().iter().copied().chain(sources()).chain([&STREAMS])
+}
 
 /// Returns the source of each experiment.
 pub fn sources() -> impl Iterator<Item = &'static Source> {

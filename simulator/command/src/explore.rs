@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Args;
-use driver::report::Report;
+use driver::report::{Report, Work};
 use driver::variables::SCHEDULE;
 
 use crate::ending::{Ended, Result, bail, say};
@@ -37,6 +37,9 @@ pub struct Options {
     /// Seconds that a run may take; without it, ten times as long as the first run, and at least ten seconds
     #[arg(long, value_name = "SECONDS")]
     limit: Option<u64>,
+    /// The most kernels and copies that may have to run one after the other; if more have to, the command fails
+    #[arg(long, value_name = "N")]
+    in_a_row: Option<u32>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     words: Vec<OsString>,
@@ -58,6 +61,18 @@ impl Run {
             Some(code) => format!("ends with exit status {code}"),
         }
     }
+
+    /// Shows the end of the output, and returns it.
+    fn show_output(&self) -> Vec<&str> {
+        let mut lines: Vec<&str> = self.output.lines().collect();
+        let left_out = lines.len().saturating_sub(SHOWN);
+        if left_out > 0 {
+            tell(format_args!("its output, without the first {left_out} lines:"));
+        }
+        lines.drain(..left_out);
+        lines.iter().for_each(|line| say(format_args!("  {line}")));
+        lines
+    }
 }
 
 /// Runs the program in many orders.
@@ -73,6 +88,13 @@ pub fn execute(options: &Options) -> Ended {
         return show(options, &ending, (0, first), "in the order of its calls, the simulator finds");
     }
     let Some(expected) = first.exit_code else { bail!("the program takes too long in the order of its calls") };
+    let Work { all, in_a_row } = first.report.work;
+    let row = format!("of its {all} kernels and copies, {in_a_row} must run one after the other");
+    if let Some(most) = options.in_a_row.filter(|most| expected == 0 && in_a_row > *most) {
+        tell(format_args!("{row}, and --in-a-row allows {most}. {TOO_MUCH_ORDER}"));
+        ending.write_for_machines(&first.report)?;
+        return Ok(ExitCode::FAILURE);
+    }
     let limit = limit.unwrap_or((10 * first.duration).max(Duration::from_secs(10)));
     for number in 1..=options.schedules {
         let Some(run) = run(&runs, number, Some(limit))? else {
@@ -85,8 +107,11 @@ pub fn execute(options: &Options) -> Ended {
             return show(options, &ending, (number, run), &ends);
         }
     }
-    tell(format_args!("the program {} in all {} orders, and nothing races", first.describe(), options.schedules + 1));
+    tell(format_args!("the program {} in all {} orders, and nothing races; {row}", first.describe(), options.schedules + 1));
     ending.write_for_machines(&first.report)?;
+    if expected != 0 {
+        first.show_output();
+    }
     Ok(ExitCode::from(expected))
 }
 
@@ -116,16 +141,17 @@ const HOST_IS_EARLY: &str = "No two streams race on the device. So the host uses
 const LATE: &str = "No two streams race on the device. Either the host waits without end for what this order does only after that, or the order \
                     takes the simulator longer: --limit SECONDS gives it more time.";
 
+/// The advice if too little work can overlap.
+const TOO_MUCH_ORDER: &str = "Work overlaps only in different streams, and only if no event and no wait of the host orders it. Which of these \
+                              waits does the result not need?";
+
 /// Shows a run's problems and how to repeat it. Then it writes the report.
 fn show(options: &Options, ending: &Ending, (number, mut run): (u64, Run), ends: &str) -> Ended {
     tell(ends);
-    let lines: Vec<&str> = run.output.lines().collect();
-    let left_out = lines.len().saturating_sub(SHOWN);
-    if left_out > 0 {
-        tell(format_args!("its output, without the first {left_out} lines:"));
-    }
-    lines[left_out..].iter().for_each(|line| say(format_args!("  {line}")));
-    run.report.reported().filter(|defect| ending.counts(defect.severity)).for_each(|defect| say(&defect.message));
+    let shown = run.show_output();
+    let is_new = |message: &str| message.lines().next().is_some_and(|first| shown.iter().all(|line| !line.ends_with(first)));
+    let counted = run.report.reported().filter(|defect| ending.counts(defect.severity) && is_new(&defect.message));
+    counted.for_each(|defect| say(&defect.message));
     let words: Vec<String> = options.words.iter().map(|word| quoted(&word.to_string_lossy())).collect();
     let repeat = format!("Repeat it with: {SCHEDULE}={number} simcuda run -- {}", words.join(" "));
     if !ending.fails(&run.report) {

@@ -43,7 +43,10 @@ fn finish() -> Option<u8> {
     if let Some(collector) = driver.coverage.as_ref().and_then(|collector| wait_for("coverage", collector)) {
         write_coverage(&collector);
     }
-    let report = wait_for("report", &driver.reporter.report)?;
+    let mut report = wait_for("report", &driver.reporter.report)?;
+    if let Some(timeline) = driver.queues.timeline.as_ref().and_then(|timeline| wait_for("order of work", timeline)) {
+        report.work = timeline.work;
+    }
     for destination in &driver.reporter.settings.destinations {
         say_if_not_written(destination.write(&report), "the report");
     }

@@ -16,6 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use simt::{Accessed, Accesses, VClock};
 
 use crate::graph_order::{self, GraphNode};
@@ -41,6 +42,31 @@ pub struct Task {
     pub begins_early: bool,
     /// True if it is a launch that lets such a one begin.
     pub lets_next_begin: bool,
+    pub work: Work,
+}
+
+/// Kernels and copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// All of them.
+    pub all: u32,
+    /// The longest row of them in which each must wait for the one before.
+    pub in_a_row: u32,
+}
+
+impl Work {
+    /// A kernel or a copy.
+    pub const ONE: Self = Self { all: 1, in_a_row: 1 };
+
+    pub(crate) fn is_none(&self) -> bool {
+        self.all == 0
+    }
+
+    /// Adds work that waits for nothing of this.
+    pub fn add_beside(&mut self, other: Self) {
+        self.all += other.all;
+        self.in_a_row = self.in_a_row.max(other.in_a_row);
+    }
 }
 
 impl Task {
@@ -60,18 +86,34 @@ pub struct Moment {
     task: Task,
     /// The moments before it, and what the host knew when it enqueued it.
     after: Mutex<Vec<Arc<Moment>>>,
-    known: VClock,
+    known: Clock,
     /// Set when it runs.
-    clock: Mutex<Option<VClock>>,
+    clock: Mutex<Option<Clock>>,
     is_over: AtomicBool,
 }
 
+/// All that is over at some point.
+#[derive(Clone, Debug, Default)]
+struct Clock {
+    /// For each stream, up to which of its moments.
+    moments: VClock,
+    /// The longest row of kernels and copies among them.
+    in_a_row: u32,
+}
+
+impl Clock {
+    fn join(&mut self, other: &Self) {
+        self.moments.join(&other.moments);
+        self.in_a_row = self.in_a_row.max(other.in_a_row);
+    }
+}
+
 impl Moment {
-    fn is_before(&self, clock: &VClock) -> bool {
-        clock.at(self.stream) >= self.number
+    fn is_before(&self, clock: &Clock) -> bool {
+        clock.moments.at(self.stream) >= self.number
     }
 
-    fn clock(&self) -> Option<VClock> {
+    fn clock(&self) -> Option<Clock> {
         self.clock.lock().clone()
     }
 
@@ -117,13 +159,15 @@ pub struct Timeline {
     /// The last moment of each stream.
     last: Vec<(Position, Arc<Moment>)>,
     /// The moments that the host has waited for.
-    host: VClock,
+    host: Clock,
     /// The moments that work has told other work through values in memory.
-    told: VClock,
+    told: Clock,
     /// The accesses of moments that ran.
     accessed: Vec<Done>,
     /// Moments that have not run yet.
     waiting: usize,
+    /// All work so far.
+    pub work: Work,
     seen: BTreeSet<(String, String)>,
 }
 
@@ -145,7 +189,7 @@ impl Done {
     }
 
     /// Returns true if a clock or a graph orders the two.
-    fn is_ordered(&self, other: &Self, clock: &VClock) -> bool {
+    fn is_ordered(&self, other: &Self, clock: &Clock) -> bool {
         match Arc::ptr_eq(&self.moment, &other.moment) {
             true => graph_order::are_ordered(&self.nodes, &other.nodes),
             false => self.moment.is_before(clock) && !other.moment.overlaps(&self.moment),
@@ -206,10 +250,13 @@ impl Timeline {
         if moment.task.is_told {
             clock.join(&self.told);
         }
-        clock.advance(moment.stream, moment.number);
+        clock.moments.advance(moment.stream, moment.number);
+        clock.in_a_row += moment.task.work.in_a_row;
+        self.work.in_a_row = self.work.in_a_row.max(clock.in_a_row);
         // A moment that has to wait begins more than once.
         if moment.clock.lock().replace(clock).is_none() {
             self.waiting = self.waiting.saturating_sub(1);
+            self.work.all += moment.task.work.all;
         }
     }
 

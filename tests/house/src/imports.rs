@@ -13,7 +13,7 @@ use crate::repository::{manifest, members, read};
 
 /// The packages from the bottom up. Each may depend only on packages of lower levels; `ch0` stands for every chapter.
 const LEVELS: [&[&str]; 12] = [
-    &["features", "fuzz", "lower", "simcuda-alu", "simcuda-cudart", "simcuda-nvrtc"],
+    &["features", "fuzz", "lower", "simcuda-alu", "simcuda-cudart", "simcuda-nvrtc", "streams"],
     &["simcuda-ptx"],
     &["simcuda-simt"],
     &["lower-web", "simcuda-driver", "simt-web"],

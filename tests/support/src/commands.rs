@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
-const NOT_RUN: [(&str, &str); 38] = [
+const NOT_RUN: [(&str, &str); 39] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
@@ -41,6 +41,7 @@ const NOT_RUN: [(&str, &str); 38] = [
     ("http.server", "serves until it is stopped"),
     ("pytest --simcuda", "needs an installed wheel; simulator/command/tests/ci.rs runs the plugin"),
     ("genhtml", "is a program of lcov"),
+    ("cargo simcuda explore", "judges what the reader has written; simulator/command/tests/exercises judges many answers"),
     ("simcuda explore -- ./pipeline", "names no real program; simulator/command/tests/explore.rs explores one"),
     ("simcuda debug", "names no real program; simulator/command/tests/debug.rs debugs one"),
     ("simcuda coverage --merge", "needs what two jobs kept; simulator/command/tests/coverage.rs merges two folders"),

@@ -44,7 +44,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let nvrtc = open(arguments)?;
     let version = nvrtc.build();
     let mut stale = 0;
-    for source in sources() {
+    for source in kernels::slides::stored() {
         let first = match body(&nvrtc, source) {
             Ok(body) => body,
             Err(error) => {
@@ -67,15 +67,13 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         }
     }
     if stale > 0 {
-        eprintln!("error: {stale} of {} texts differ from what their source compiles to: run `cargo ptx`", sources().count());
+        eprintln!(
+            "error: {stale} of {} texts differ from what their source compiles to: run `cargo ptx`",
+            kernels::slides::stored().count()
+        );
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Returns the sources of the chapters, and those of experiments in pages.
-fn sources() -> impl Iterator<Item = &'static Source> {
-    kernels::sources().iter().copied().chain(kernels::slides::sources())
 }
 
 /// Opens the compiler that the arguments ask for.

@@ -1,6 +1,8 @@
 //! Operations: what a program can ask a stream to do, and what the nodes of a graph are. A stream executes an operation at once, or records
 //! it while it is being captured.
 
+use std::collections::BTreeMap;
+
 use super::event::Event;
 use super::kernel::Launch;
 use super::prelude::*;
@@ -12,7 +14,7 @@ use crate::driver::driver_of_this_process;
 use crate::ffi::{HostCall, ValueOperation};
 use crate::graph_memory::Bytes;
 use crate::name::readable;
-use crate::timeline::Task;
+use crate::timeline::{Task, Work};
 use crate::topology::{NodeId, Topology};
 
 /// Something that a stream or a graph can execute.
@@ -127,7 +129,15 @@ impl Operation {
             Operation::Host(_) => tells = true,
             _ => {}
         });
-        Task { what, kernel, after, is_told, tells, begins_early, lets_next_begin }
+        Task { what, kernel, after, is_told, tells, begins_early, lets_next_begin, work: self.work() }
+    }
+
+    fn work(&self) -> Work {
+        match self {
+            Operation::Kernel(_) | Operation::Copy(..) => Work::ONE,
+            Operation::Graph(graph) => graph.work(),
+            _ => Work::default(),
+        }
     }
 
     /// Looks at this, or at each node of a graph.
@@ -275,6 +285,18 @@ impl Graph {
         let id = nodes.add(node, dependencies).map_err(|_| CuResult::INVALID_VALUE)?;
         driver.handles.insert_at(handle, NodeRef { graph: self.clone(), id });
         Ok((id, handle))
+    }
+
+    fn work(&self) -> Work {
+        let nodes = self.nodes.lock();
+        let (mut all, mut rows) = (Work::default(), BTreeMap::new());
+        for id in nodes.order().unwrap_or_default() {
+            let mut work = nodes.get(id).filter(|node| node.is_enabled).map(|node| node.operation.work()).unwrap_or_default();
+            work.in_a_row += nodes.dependencies(id).iter().filter_map(|id| rows.get(id)).max().unwrap_or(&0);
+            rows.insert(id, work.in_a_row);
+            all.add_beside(work);
+        }
+        all
     }
 
     /// Returns the numbers of nodes. All of them must be of this graph.

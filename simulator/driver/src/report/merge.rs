@@ -6,7 +6,8 @@ use super::{Defect, Report, Suppression};
 impl Report {
     /// Adds the report of another process. A defect that both have is counted once, with the message of the worst.
     pub fn merge(&mut self, other: Report) {
-        let Report { profile, kernels, defects, defects_not_kept, suppressions, refusals, .. } = other;
+        let Report { profile, kernels, defects, defects_not_kept, suppressions, refusals, work, .. } = other;
+        self.work.add_beside(work);
         if self.profile.is_empty() {
             self.profile = profile;
         } else if !profile.is_empty() && self.profile.split(", ").all(|known| known != profile) {

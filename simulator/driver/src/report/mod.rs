@@ -28,6 +28,7 @@ pub use self::suppressions::{Suppression, read as read_suppressions};
 use crate::defect;
 use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
+pub use crate::timeline::Work;
 
 /// Distinct defects that are kept, and distinct refusals. A program that keeps finding new ones must not grow because of them.
 pub const KEPT: usize = 256;
@@ -49,6 +50,9 @@ pub struct Report {
     pub suppressions: Vec<Suppression>,
     /// Modules and launches that were refused before anything ran.
     pub refusals: Vec<Refusal>,
+    /// The work whose order was followed, if `SIMCUDA_SCHEDULE` asks for it.
+    #[serde(default, skip_serializing_if = "Work::is_none")]
+    pub work: Work,
     /// The program's source files.
     #[serde(skip)]
     sources: Sources,
