@@ -175,10 +175,7 @@ class Kernel extends Exercise {
     this.resetButton.hidden = true;
     this.buttons.append(this.editButton, this.checkButton, this.cancelButton, this.hintButton, this.solutionButton, this.resetButton, this.status, this.nextLink);
     (this.starter ?? figure.lastElementChild).after(this.panel);
-    const look = (action, label, show) => {
-      const opener = button(action, label, () => (this.looks[action].childElementCount > 0 ? this.looks[action].replaceChildren() : this.look(this.looks[action], opener, show)));
-      return opener;
-    };
+    const look = (action, label, show) => button(action, label, () => (this.looks[action].childElementCount > 0 ? this.looks[action].replaceChildren() : this.look(this.looks[action], show)));
     this.looks = { accesses: make("div", {}), steps: make("div", {}) };
     const buttons = make("div", { class: "lab-buttons" }, look("accesses", "Show my accesses", this.accesses), look("steps", "Step through it", this.steps));
     this.looking = make("div", { hidden: true }, buttons, this.looks.accesses, this.looks.steps);
@@ -262,8 +259,9 @@ class Kernel extends Exercise {
   }
 
   /** Runs what was checked once, at a small size, and shows something of it. */
-  async look(place, opener, show) {
-    opener.disabled = true;
+  async look(place, show) {
+    // A second press closes it.
+    place.replaceChildren(make("p", { class: "lab-note", role: "status" }, "Running…"));
     await act(this.figure, async () => {
       const { request } = this.checked;
       const { at, launch, message, error } = await ask({ ...request, only_shows: true }, new AbortController().signal);
@@ -273,7 +271,6 @@ class Kernel extends Exercise {
       place.replaceChildren(make("p", { class: "lab-note" }, `Your kernel as it was checked, with ${at}:`));
       await show(this.figure, place, file);
     }).catch((error) => place.append(make("pre", { class: "verdict broken", role: "alert" }, failure(error))));
-    opener.disabled = false;
   }
 
   async accesses(figure, place, file) {

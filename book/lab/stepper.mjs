@@ -125,10 +125,11 @@ export class Stepper {
     slider.value = this.#at;
     at.textContent = `${this.#at + 1} of ${steps.length}`;
     const { instruction, ptx_line, source } = step.location;
-    // The compiler names no line for some instructions; they come after one that has a line.
-    const from = source ?? steps.slice(0, this.#at).findLast(({ location }) => location.source)?.location.source;
+    // The compiler names no line for some instructions.
+    const before = !source && steps.slice(0, this.#at).findLast(({ location }) => location.source);
+    const from = source ?? (before || steps.slice(this.#at).find(({ location }) => location.source))?.location.source;
     const text = from && this.#names.line(from);
-    const words = source ? "" : `PTX line ${ptx_line}${from ? ", with no line of C; after " : ""}`;
+    const words = source ? "" : `PTX line ${ptx_line}${from ? `, with no line of C; ${before ? "after" : "before"} ` : ""}`;
     place.replaceChildren(
       make("code", {}, instruction.trim()),
       make("span", {}, words, from ? `${from.file.split("/").pop()}, line ${from.line}${text ? ":" : ""}` : ""),

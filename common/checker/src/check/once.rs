@@ -12,7 +12,9 @@ pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Result
     attempt.run(&attempt.cases.timed, 13, 0, Way::Optimized(WarpOrder::Ascending))
 }
 
-/// Returns the launch at the first fixed size that has work for each lane of a warp: an output, or else a product. Returns the workload, too.
+/// Returns the first small launch with work for a whole warp.
+///
+/// That is a fixed size with an output for each lane, or else with a product. Returns the workload, too.
 pub fn launch_to_show<P: Problem, D: Device<P>>(device: &D, task: Task<'_>, seed: u64) -> Result<(P, Launch), Stop<D::Error>> {
     let attempt = Attempt::prepare(device, task)?;
     let mut shown: Option<(u8, P)> = None;
