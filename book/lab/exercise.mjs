@@ -1,10 +1,10 @@
 // An exercise in a page: write a kernel or predict numbers, have it checked, ask for hints. The check is the one of the terminal: the same code,
 // compiled to WebAssembly, gives the same verdict in the same words. The page compiles the text and remembers it.
 
-import { Canceled, Simulator } from "./simt/simulator.js";
 import { exercises } from "./progress.mjs";
 import { markPage } from "./sidebar.mjs";
-import { make } from "./ui.mjs";
+import { Canceled, withSimulator } from "./simulator.mjs";
+import { act, failure, make } from "./ui.mjs";
 
 const HERE = import.meta.url;
 /** The first seed of random sizes and inputs; each check uses the next, as in the terminal. */
@@ -14,21 +14,9 @@ const COMPLAINT = /^.+\(\d+\): (?:fatal )?error/m;
 
 const button = (action, label, onclick) => make("button", { type: "button", "data-action": action, onclick }, label);
 
-// One worker for all exercises of a page. It does one check after the other.
-let opened;
-let turn = Promise.resolve();
-
-const open = () =>
-  (opened ??= Simulator.open(new URL("./simt/simt.wasm", HERE)).catch((error) => {
-    opened = undefined;
-    throw error;
-  }));
-
 /** Asks the check. A request that is canceled before its turn never begins. */
-function ask(request, signal) {
-  const mine = turn.then(async () => {
-    signal.throwIfAborted();
-    const simulator = await open();
+const ask = (request, signal) =>
+  withSimulator(async (simulator) => {
     signal.throwIfAborted();
     const cancel = () => simulator.cancel();
     signal.addEventListener("abort", cancel);
@@ -38,9 +26,6 @@ function ask(request, signal) {
       signal.removeEventListener("abort", cancel);
     }
   });
-  turn = mine.catch(() => {});
-  return mine;
-}
 
 /** Rejects when the signal aborts, whatever becomes of the promise. */
 function unlessCanceled(promise, signal) {
@@ -190,6 +175,11 @@ class Kernel extends Exercise {
     this.resetButton.hidden = true;
     this.buttons.append(this.editButton, this.checkButton, this.cancelButton, this.hintButton, this.solutionButton, this.resetButton, this.status, this.nextLink);
     (this.starter ?? figure.lastElementChild).after(this.panel);
+    const look = (action, label, show) => button(action, label, () => (this.looks[action].childElementCount > 0 ? this.looks[action].replaceChildren() : this.look(this.looks[action], show)));
+    this.looks = { accesses: make("div", {}), steps: make("div", {}) };
+    const buttons = make("div", { class: "lab-buttons" }, look("accesses", "Show my accesses", this.accesses), look("steps", "Step through it", this.steps));
+    this.looking = make("div", { hidden: true }, buttons, this.looks.accesses, this.looks.steps);
+    this.panel.append(this.looking);
   }
 
   get text() {
@@ -238,6 +228,7 @@ class Kernel extends Exercise {
     this.resetButton.textContent = isUndone ? "Start again" : "Undo";
     this.status.textContent = isUndone ? "Your text is back." : "The starter is back.";
     this.verdict.hidden = true;
+    this.looking.hidden = true;
   }
 
   async solved() {
@@ -260,7 +251,39 @@ class Kernel extends Exercise {
     const { problem, manifest, starter, name } = this.data;
     const forms = await this.compiled(text, name, signal);
     this.status.textContent = "Checking…";
-    return ask({ do: "check", problem, manifest, starter, name, text, forms, seed: SEED + checks }, signal);
+    const request = { do: "check", problem, manifest, starter, name, text, forms, seed: SEED + checks };
+    for (const look of Object.values(this.looks)) look.replaceChildren();
+    this.checked = { request };
+    this.looking.hidden = !forms.optimized.ptx;
+    return ask(request, signal);
+  }
+
+  /** Runs what was checked once, at a small size, and shows something of it. */
+  async look(place, show) {
+    // A second press closes it.
+    place.replaceChildren(make("p", { class: "lab-note", role: "status" }, "Running…"));
+    await act(this.figure, async () => {
+      const { request } = this.checked;
+      const { at, launch, message, error } = await ask({ ...request, only_shows: true }, new AbortController().signal);
+      if (!launch) throw new Error(error ?? message);
+      const { name, text, forms } = request;
+      const file = { source: { path: name, text, headers: [] }, launches: [{ ...launch, ptx: forms.optimized.ptx }] };
+      place.replaceChildren(make("p", { class: "lab-note" }, `Your kernel as it was checked, with ${at}:`));
+      await show(this.figure, place, file);
+    }).catch((error) => place.append(make("pre", { class: "verdict broken", role: "alert" }, failure(error))));
+  }
+
+  async accesses(figure, place, file) {
+    const [{ repeat }, { listing }] = await Promise.all([import("./launches.mjs"), import("./listing.mjs")]);
+    const made = listing(file.source.path.split("/").pop(), file.source.text, await repeat(file), (state) => (figure.dataset.state = state));
+    const asks = made && made.querySelector("tr.asks");
+    place.append(make("p", { class: "lab-note" }, asks ? "The first request of each load and store, by the first warp of block 0." : "Its first warp loads and stores nothing."), made);
+    made?.openAll?.();
+  }
+
+  async steps(figure, place, file) {
+    const { stepThrough } = await import("./warp.mjs");
+    await stepThrough(figure, place, file);
   }
 
   /** Compiles the forms that the check needs. */

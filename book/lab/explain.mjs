@@ -4,13 +4,9 @@
 import { compileCuda } from "./compiler.mjs";
 import { Editor } from "./editor.mjs";
 import { complete, difference, repeat, stored } from "./launches.mjs";
-import { drawing, fromSample, weightOf } from "./request.mjs";
+import { listenTo, listing } from "./listing.mjs";
 import { cancel, hasSimulator } from "./simulator.mjs";
-import { Stepper } from "./stepper.mjs";
 import { act, button, clocks, failure, findings, grouped, make, percent, significant } from "./ui.mjs";
-
-/** The most instructions of a warp that are recorded. */
-const STEPS = 4000;
 
 /** Starts a figure. */
 export async function start(figure) {
@@ -65,40 +61,10 @@ class Explain {
     return this.#file;
   }
 
-  /** Marks the line of the source that a step is at. */
-  #mark(source) {
-    for (const row of this.#figure.querySelectorAll("tr.here")) row.classList.remove("here");
-    if (!source) return;
-    const table = this.#tables.find((table) => table.dataset.file === source.file) ?? this.#tables.find((table) => table.dataset.file.split("/").pop() === source.file.split("/").pop());
-    table?.querySelector(`tr[data-line="${source.line}"]`)?.classList.add("here");
-  }
-
   async #step(opener) {
     opener.disabled = true;
-    const { launches } = await this.#load();
-    const panel = make("section", { class: "lab-panel", "aria-label": "Step through a warp" });
-    const status = make("p", { class: "lab-note", role: "status" });
-    const number = (label, most) => make("input", { type: "number", min: 0, max: most, value: 0, "aria-label": label });
-    const [{ grid, block }] = launches;
-    const warps = Math.ceil((block[0] * block[1] * block[2]) / 32);
-    const which = number("warp", warps - 1);
-    const blocks = [number("block x", grid[0] - 1), number("block y", grid[1] - 1), number("block z", grid[2] - 1)].filter((_, axis) => grid[axis] > 1 || axis === 0);
-    const choice = launches.length > 1 && make("select", { "aria-label": "launch" }, launches.map(({ kernel }, at) => make("option", { value: at }, `${at + 1}: ${kernel}`)));
-    panel.append(make("div", { class: "lab-buttons" }, choice && make("label", {}, "launch ", choice), make("label", {}, "block "), blocks, make("label", {}, "warp ", which), make("span", { class: "lab-note" }, `of ${warps}`)));
-    panel.append(status);
-    const stepper = new Stepper(panel, (source) => this.#mark(source));
-    this.#tools.append(panel);
-    const record = () =>
-      act(this.#figure, async () => {
-        status.textContent = "Running…";
-        const at = blocks.map((input) => Number(input.value));
-        const steps = { block: [at[0] ?? 0, at[1] ?? 0, at[2] ?? 0], warp: Number(which.value), limit: STEPS };
-        const [answer] = await repeat(this.#file, { steps, only: choice ? Number(choice.value) : 0 });
-        status.textContent = answer.steps.length === STEPS ? `The first ${STEPS} instructions of the warp.` : "";
-        stepper.show(answer.steps);
-      }).catch((error) => (status.textContent = failure(error)));
-    for (const input of [which, ...blocks, choice].filter(Boolean)) input.addEventListener("change", record);
-    await record();
+    const { stepThrough } = await import("./warp.mjs");
+    await stepThrough(this.#figure, this.#tools, await this.#load());
   }
 
   async #edit(opener) {
@@ -186,7 +152,7 @@ class Explain {
           make("tbody", {}, rows.filter(([, was, is]) => was || is).map(row), said("limited by", ({ parts }) => parts[0].unit), said("which needs at least", ({ least_clocks }) => clocks(least_clocks))),
         ),
       ),
-      this.#listing(editor.text, after),
+      listing(this.#file.source.path.split("/").pop(), editor.text, after, (state) => (this.#figure.dataset.state = state)),
     );
     const c = now;
     document.dispatchEvent(
@@ -195,61 +161,6 @@ class Explain {
       }),
     );
   }
-
-  /** The changed source with its own counts. */
-  #listing(text, answers) {
-    const name = this.#file.source.path.split("/").pop();
-    const counters = new Map();
-    const requests = new Map();
-    let instructions = 0;
-    for (const { report } of answers) {
-      instructions += report.counters.ptx_instructions;
-      for (const { source, counters: counted } of report.lines) {
-        if (source?.file.split("/").pop() !== name) continue;
-        const sum = counters.get(source.line) ?? {};
-        for (const [key, value] of Object.entries(counted)) sum[key] = (sum[key] ?? 0) + value;
-        counters.set(source.line, sum);
-      }
-      for (const sample of report.samples) {
-        if (sample.location.source?.file.split("/").pop() !== name || !["global", "shared"].includes(sample.space)) continue;
-        const { line } = sample.location.source;
-        const request = fromSample(sample);
-        const known = requests.get(line) ?? [];
-        if (!known.some((other) => `${other.offsets}${other.op}` === `${request.offsets}${request.op}`)) requests.set(line, [...known, request]);
-      }
-    }
-    const lines = [...counters.keys()];
-    if (lines.length === 0) return "";
-    const source = text.split("\n");
-    const per = (c, kind, of) => {
-      const sum = (what) => (c[`${kind}_load_${what}`] ?? 0) + (c[`${kind}_store_${what}`] ?? 0);
-      return sum("requests") ? `${significant(sum(of) / sum("requests"))} (${significant(sum(`${of}_ideal`) / sum("requests"))})` : "";
-    };
-    const columns = [
-      ["PTX\ninstr.", (c) => (c.ptx_instructions ? percent(c.ptx_instructions / instructions) : "")],
-      ["sectors/request\n(at best)", (c) => per(c, "global", "sectors")],
-      ["wavefronts/request\n(at best)", (c) => per(c, "shared", "wavefronts")],
-    ].filter(([, cell]) => lines.some((line) => cell(counters.get(line))));
-    const [first, last] = [Math.min(...lines), Math.max(...lines)];
-    const most = Math.max(...lines.map((line) => counters.get(line).ptx_instructions ?? 0));
-    const body = make("tbody", {});
-    for (let line = first; line <= last; line++) {
-      const counted = counters.get(line);
-      // Marks for the book's own includes.
-      if (source[line - 1]?.trimStart().startsWith("// ANCHOR")) continue;
-      const row = make(
-        "tr",
-        { "data-line": line, class: [counted ? (counted.ptx_instructions === most ? "hot" : "") : "quiet", requests.has(line) ? "asks" : ""].join(" ").trim() },
-        make("td", {}, String(line)),
-        columns.map(([, cell]) => make("td", {}, counted ? cell(counted) : "")),
-        make("td", {}, make("code", {}, source[line - 1] ?? "")),
-      );
-      if (requests.has(line)) listenTo(row, requests.get(line).sort((a, b) => weightOf(b) - weightOf(a)), (state) => (this.#figure.dataset.state = state));
-      body.append(row);
-    }
-    const title = (text) => make("th", { scope: "col" }, text.split("\n").flatMap((part, at) => (at ? [make("br"), part] : [part])));
-    return make("div", { class: "lab-source yours" }, make("table", {}, make("thead", {}, make("tr", {}, title("line"), columns.map(([text]) => title(text)), title(`your ${name}`))), body));
-  }
 }
 
 function verdict(differences) {
@@ -257,40 +168,4 @@ function verdict(differences) {
   const [{ wrong, of, worst, text }] = differences;
   if (worst <= 1e-5) return `Outputs: equal to the stored kernel's but for rounding (${wrong} of ${of} differ, by ${significant(worst)} of the largest value at most).`;
   return `Outputs: ${wrong} of ${of} differ from the stored kernel's. ${text}.`;
-}
-
-/** Opens what a line asks for below it, at a click or a key. */
-function listenTo(row, asked, done) {
-  let opened;
-  const number = row.cells[0];
-  const opener = make("button", { type: "button", "aria-expanded": "false", "aria-label": `line ${row.dataset.line}: show what it asks memory for` }, number.textContent);
-  number.replaceChildren(opener);
-  const toggle = () => {
-    if (opened) {
-      opened.remove();
-      opened = undefined;
-    } else {
-      const box = make("div", { class: "lab-asked" });
-      let at = 0;
-      const show = () => {
-        const next = asked.length > 1 && button(`Next request of this line (${at + 1} of ${asked.length})`, () => {
-          at = (at + 1) % asked.length;
-          show();
-          box.querySelector("button")?.focus();
-          done("done");
-        });
-        box.replaceChildren(drawing(asked[at], row.closest(".lab-source").clientWidth - 30), next || "");
-      };
-      show();
-      opened = make("tr", { class: "opened" }, make("td", { colspan: row.cells.length }, box));
-      row.after(opened);
-    }
-    opener.setAttribute("aria-expanded", String(Boolean(opened)));
-    row.classList.toggle("open", Boolean(opened));
-    done("done");
-  };
-  row.addEventListener("click", () => {
-    // Who selects text does not want the drawing.
-    if (String(getSelection()).length === 0) toggle();
-  });
 }

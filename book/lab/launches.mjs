@@ -5,11 +5,16 @@ import { run } from "./simulator.mjs";
 const binary = (hex) => Uint8Array.from({ length: hex.length / 2 }, (_, at) => Number.parseInt(hex.slice(2 * at, 2 * at + 2), 16));
 const contents = ({ hex, bytes, word }) => (hex !== undefined ? binary(hex) : new Uint8Array(new Uint32Array(Math.ceil(bytes / 4)).fill(word).buffer, 0, bytes));
 
-/** The names of a kernel's parameters in CUDA C; none if its text is not that simple. */
-function parameterNames(source, kernel) {
+/** The names of a kernel's parameters in CUDA C, with their types; none if its text is not that simple. */
+export function parametersOf(source, kernel) {
   const list = source.match(new RegExp(`\\b${kernel}\\s*\\(([^)]*)\\)`))?.[1];
-  return list?.split(",").map((parameter) => parameter.match(/(\w+)\s*$/)?.[1]) ?? [];
+  return list?.split(",").map((parameter) => ({ name: parameter.match(/(\w+)\s*$/)?.[1], type: parameter.match(/^\s*(?:const\s+)?(.*?)\s*(?:\*|\w+\s*$)/)?.[1], isPointer: parameter.includes("*") })) ?? [];
 }
+
+const BYTES = { char: 1, "unsigned char": 1, __half: 2, __nv_bfloat16: 2, float: 4, int: 4, unsigned: 4, "unsigned int": 4, float2: 8, double: 8, "long long": 8, float4: 16 };
+
+/** The bytes of what a parameter points to; one if that is not known. */
+export const elementOf = ({ type, isPointer }) => (isPointer && BYTES[type]) || 1;
 
 /** Fetches the file of a stage. */
 export async function stored(address) {
@@ -38,7 +43,7 @@ export async function repeat(file, { ptx, steps, only } = {}) {
   const answers = [];
   for (const [number, launch] of file.launches.entries()) {
     if (only !== undefined && number !== only) continue;
-    const names = parameterNames(file.source.text, launch.kernel);
+    const names = parametersOf(file.source.text, launch.kernel).map(({ name }) => name);
     const labels = launch.buffers.map((_, at) => {
       const parameter = launch.arguments.findIndex(({ buffer }) => buffer === at);
       return names[parameter] ?? `array ${at + 1}`;

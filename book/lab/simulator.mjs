@@ -40,8 +40,8 @@ export const occupancy = (request) => withSimulator((simulator) => simulator.occ
 let loaded;
 
 /**
- * Runs a kernel once. Buffers are named; an argument that is the name of a buffer stands for it. Returns the answer and the contents of the buffers
- * that `read` names.
+ * Runs a kernel once. Buffers are named; an argument that is the name of a buffer stands for it. Returns the answer, the contents of the buffers
+ * that `read` names, and where all of them were, which an error says, too.
  * @param {{ ptx: string, kernel: string, buffers: Record<string, ArrayBufferView | number>, arguments: (string | object)[], read?: string[] }} launch
  */
 export function run({ ptx, buffers = {}, variables = {}, read = [], ...launch }) {
@@ -52,6 +52,7 @@ export function run({ ptx, buffers = {}, variables = {}, read = [], ...launch })
       loaded = ptx;
     }
     const made = {};
+    let places = {};
     try {
       for (const [name, contents] of Object.entries(buffers)) made[name] = await simulator.buffer(contents, name);
       for (const [name, contents] of Object.entries(variables)) {
@@ -62,10 +63,13 @@ export function run({ ptx, buffers = {}, variables = {}, read = [], ...launch })
         if (typeof argument === "string") return made[argument];
         return typeof argument.buffer === "string" ? { ...argument, buffer: made[argument.buffer] } : argument;
       });
+      places = Object.fromEntries(Object.entries(made).map(([name, { address, bytes }]) => [name, { address, bytes }]));
       const answer = await simulator.launch({ ...launch, arguments: given });
       const contents = {};
       for (const name of read) contents[name] = await made[name].read();
-      return { ...answer, contents };
+      return { ...answer, contents, places };
+    } catch (error) {
+      throw Object.assign(error, { places });
     } finally {
       for (const buffer of Object.values(made)) await buffer.free().catch(() => {});
     }

@@ -1,5 +1,7 @@
 // Steps through the recorded instructions of a warp: which lanes execute each one, what its registers hold, and where it is in the source.
 
+import { elementOf, parametersOf } from "./launches.mjs";
+import { Names } from "./names.mjs";
 import { button, lanesOf, make, plural } from "./ui.mjs";
 
 const registersOf = (instruction) => [...new Set(instruction.match(/%[A-Za-z_$][\w$]*/g) ?? [])];
@@ -9,8 +11,17 @@ const bits = new Uint32Array(float.buffer);
 const wideFloat = new Float64Array(1);
 const wideBits = new BigUint64Array(wideFloat.buffer);
 
+/** The buffer that an address is in, or just after. */
+const placeOf = (value, places) => places.find(({ address, bytes }) => BigInt(value) >= BigInt(address) && BigInt(value) <= BigInt(address + bytes));
+
+/** An address as C would write it: elements from the start of a buffer. */
+function address(value, { name, address, element }) {
+  const offset = Number(BigInt(value) - BigInt(address));
+  return offset === 0 ? name : offset % element === 0 && element > 1 ? `${name} + ${offset / element}` : `${name} + ${offset} bytes`;
+}
+
 /** A value as the instruction means it. */
-function shown(value, instruction, width, register) {
+function shown(value, instruction, width, register, places) {
   if (width === 1) return value ? "true" : "false";
   if (width === 32 && (/\.f32\b/.test(instruction) || /^%f\d/.test(register))) {
     bits[0] = value;
@@ -20,12 +31,14 @@ function shown(value, instruction, width, register) {
     wideBits[0] = BigInt(value);
     return Number(wideFloat[0].toPrecision(6));
   }
+  const place = width === 64 && placeOf(value, places);
+  if (place) return address(value, place);
   if (width === 64) return BigInt(value) >= 1n << 40n ? `0x${BigInt(value).toString(16)}` : Number(value);
   return /\.s(8|16|32|64)\b/.test(instruction) ? value | 0 : value;
 }
 
 /** The values of the active lanes in few words. */
-function summary(values, raw, width, lanes) {
+function summary(values, raw, width, lanes, element) {
   const active = values.map((value, lane) => ({ value, lane })).filter(({ lane }) => (lanes >>> lane) & 1);
   if (active.length === 0) return "";
   const [first] = active;
@@ -34,8 +47,9 @@ function summary(values, raw, width, lanes) {
     const number = (lane) => BigInt(raw[lane]);
     const step = (a, b) => (number(b.lane) - number(a.lane)) / BigInt(b.lane - a.lane);
     const by = step(first, active[1]);
+    const each = element > 1 && by % BigInt(element) === 0n ? by / BigInt(element) : by;
     const isEven = active.every((entry, at) => at === 0 || number(entry.lane) - number(first.lane) === by * BigInt(entry.lane - first.lane));
-    if (isEven && !(typeof first.value === "number" && !Number.isInteger(first.value))) return `${first.value}, and ${by > 0n ? "+" : ""}${by} per lane`;
+    if (isEven && !(typeof first.value === "number" && !Number.isInteger(first.value))) return `${first.value}, and ${each > 0n ? "+" : ""}${each}${element === 1 ? " bytes" : ""} per lane`;
   }
   if (width === 1) return `true in lanes ${lanesOf(active.reduce((mask, { value, lane }) => (value === "true" ? mask | (1 << lane) : mask), 0))}`;
   return `${first.value}, ${active[1].value}, … ${active.at(-1).value}`;
@@ -43,6 +57,8 @@ function summary(values, raw, width, lanes) {
 
 export class Stepper {
   #steps = [];
+  #names;
+  #places = [];
   #at = 0;
   #parts;
   #show;
@@ -78,8 +94,12 @@ export class Stepper {
     parent.append(this.element);
   }
 
-  show(steps, at = 0) {
+  /** Shows the steps of a warp. `source` is a file with its headers, `launch` as it is stored, and `places` are the buffers that it got. */
+  show(steps, { source, launch, block, warp, places = {} }, at = 0) {
     this.#steps = steps;
+    this.#names = new Names({ source, launch, steps, block, warp });
+    const parameters = parametersOf(source.text, launch.kernel);
+    this.#places = Object.entries(places).map(([name, place]) => ({ name, ...place, element: elementOf(parameters.find((parameter) => parameter.name === name) ?? {}) }));
     this.#parts.slider.max = Math.max(0, steps.length - 1);
     this.go(at);
   }
@@ -105,29 +125,45 @@ export class Stepper {
     slider.value = this.#at;
     at.textContent = `${this.#at + 1} of ${steps.length}`;
     const { instruction, ptx_line, source } = step.location;
-    place.replaceChildren(make("code", {}, instruction.trim()), make("span", {}, source ? `${source.file.split("/").pop()}, line ${source.line}` : `PTX line ${ptx_line}`));
+    // The compiler names no line for some instructions.
+    const before = !source && steps.slice(0, this.#at).findLast(({ location }) => location.source);
+    const from = source ?? (before || steps.slice(this.#at).find(({ location }) => location.source))?.location.source;
+    const text = from && this.#names.line(from);
+    const words = source ? "" : `PTX line ${ptx_line}${from ? `, with no line of C; ${before ? "after" : "before"} ` : ""}`;
+    place.replaceChildren(
+      make("code", {}, instruction.trim()),
+      make("span", {}, words, from ? `${from.file.split("/").pop()}, line ${from.line}${text ? ":" : ""}` : ""),
+      text ? make("code", { class: "line" }, text) : "",
+    );
     const active = Array.from({ length: 32 }, (_, lane) => (step.lanes >>> lane) & 1);
     const number = active.filter(Boolean).length;
     lanes.textContent = number === 32 ? "All 32 lanes execute it." : number === 0 ? "No lane takes this path." : `${plural(number, "lane executes", "lanes execute")} it: ${lanesOf(step.lanes)}.`;
     mask.setAttribute("aria-label", lanes.textContent);
     mask.replaceChildren(...active.map((isActive, lane) => make("span", { class: isActive ? "" : "idle" }, String(lane))));
-    registers.replaceChildren(...this.#registers(step, instruction));
+    registers.replaceChildren(...this.#registers(step));
     this.#show(source);
   }
 
   /** The registers that the instruction names, as they are after it. */
-  #registers(step, instruction) {
+  #registers(step) {
+    const { instruction, source } = step.location;
     const written = new Set(step.writes.map(({ register }) => register));
-    const rows = registersOf(instruction).map((name) => {
-      const write = this.#steps.slice(0, this.#at + 1).findLast(({ writes }) => writes.some(({ register }) => register === name));
-      const found = write?.writes.find(({ register }) => register === name);
-      if (!found) return undefined;
-      const values = found.values.map((value) => shown(value, instruction, found.bits, name));
+    const rows = registersOf(instruction).map((register) => {
+      const known = this.#names.of(register, this.#at);
+      if (!known) return undefined;
+      const found = known.step.writes.find((write) => write.register === register);
+      const values = found.values.map((value) => shown(value, instruction, found.bits, register, this.#places));
+      const first = found.values[31 - Math.clz32(step.lanes & -step.lanes)];
+      const place = found.bits === 64 && step.lanes !== 0 && placeOf(first, this.#places);
+      const { source: from } = known.step.location;
+      const line = from && this.#names.line(from);
+      const isHere = from && from.line === source?.line && from.file === source.file;
+      const set = known.isParameter ? "a parameter" : line ? [`set in line ${from.line}`, isHere ? "" : [": ", make("code", {}, line)]] : undefined;
       return make(
         "tr",
-        { class: written.has(name) && "written" },
-        make("th", { scope: "row" }, name),
-        make("td", { class: "summary" }, summary(values, found.values, found.bits, step.lanes)),
+        { class: written.has(register) && "written" },
+        make("th", { scope: "row" }, known.name ? [known.name, " ", make("small", {}, register)] : register),
+        make("td", { class: "summary" }, summary(values, found.values, found.bits, step.lanes, place?.element), set && make("div", { class: "lab-note" }, [set].flat(2))),
         values.map((value, lane) => make("td", { class: !((step.lanes >>> lane) & 1) && "idle" }, found.bits === 1 ? (value === "true" ? "1" : "0") : String(value))),
       );
     });

@@ -27,6 +27,11 @@ assert.ok(exercises.length > 0);
 
 const server = await serve({ "": site });
 const chromium = await browser();
+const complaints = [];
+chromium.onEvent = (method, params) => {
+  if (method === "Runtime.exceptionThrown") complaints.push(params.exceptionDetails.exception?.description ?? params.exceptionDetails.text);
+  if (method === "Runtime.consoleAPICalled" && params.type === "error") complaints.push(params.args.map(({ value }) => value).join(" "));
+};
 const times = { check: [], optimized: [], plain: [] };
 let failed = 0;
 
@@ -132,6 +137,28 @@ async function behavior(page) {
   assert.equal((await check()).kind, "verdict right");
 }
 
+/** A reader looks at the requests of what they wrote, and steps through it. Returns the sectors of each line's drawing. */
+async function looked(page, stem, text) {
+  const { check, press, evaluate } = handle(page, stem);
+  await check(text);
+  const shown = async (action) => {
+    await evaluate(`$figure.dataset.state = ""`);
+    await press(action);
+    await page.until(`["done", "failed"].includes(document.querySelector('[data-exercise="${stem}"]').dataset.state)`);
+    assert.equal(await evaluate(`$figure.dataset.state`), "done", await evaluate(`$figure.querySelector("[role=alert]")?.textContent`));
+  };
+  await shown("accesses");
+  await shown("steps");
+  assert.match(await evaluate(`$figure.querySelector(".lab-stepper output").textContent`), /^1 of \d\d+/);
+  assert.notEqual(await evaluate(`$figure.querySelector(".lab-place .line").textContent`), "");
+  const drawn = await evaluate(`[...$figure.querySelectorAll(".lab-request svg")].map((svg) => [svg.getAttribute("aria-label"), svg.querySelectorAll(".moved").length])`);
+  for (const [label, sectors] of drawn) assert.ok(label.includes(`${sectors} sector`), label);
+  await press("accesses");
+  assert.equal(await evaluate(`$figure.querySelectorAll(".lab-request").length`), 0, "a second press closes it");
+  await press("accesses");
+  return drawn.map(([, sectors]) => sectors);
+}
+
 const start = performance.now();
 try {
   const opened = await Promise.all(Array.from({ length: PAGES }, () => chromium.open(`${server.address}/exercises.html`)));
@@ -169,15 +196,27 @@ try {
     assert.deepEqual(await read(), {});
   });
   await page.close();
-  for (const [width, theme] of [[1280, "light"], [400, "navy"]]) {
+  const data = (stem) => JSON.parse(readFileSync(join(lab, `exercises/${stem}.json`), "utf8"));
+  for (const [width, theme] of [[1280, "light"], [390, "navy"]]) {
     const page = await chromium.open(`${server.address}/exercises.html`, { width });
     await page.until(all);
     await page.evaluate(`document.documentElement.className = "${theme}"`);
+    if ("01-conv-naive/2".includes(wanted)) await tested(`readers see what their kernel asks memory for, at ${width} pixels`, async () => {
+      assert.deepEqual(await looked(page, "01-conv-naive/2", data("01-conv-naive/2").solution), [4, 4]);
+      assert.deepEqual(await looked(page, "01-conv-naive/7", data("01-conv-naive/7").starter), [32, 32]);
+      // Of a kernel that a defect ends, there are the steps up to the defect.
+      const { check, press, evaluate } = handle(page, "01-conv-naive/3");
+      assert.match((await check(data("01-conv-naive/3").starter)).text, /out of bounds/);
+      await press("steps");
+      await page.until(`document.querySelector('[data-exercise="01-conv-naive/3"] .lab-stepper output')?.textContent`);
+      assert.match(await evaluate(`$figure.querySelector(".lab-panel [role=status]").textContent`), /out of bounds/);
+    });
     const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
     await tested(`nothing is wider than ${width} pixels`, () => assert.ok(overflow <= 0, `${overflow} pixels too wide`));
     if (pictures) await page.picture(join(pictures, `exercises-${width}-${theme}.png`));
     await page.close();
   }
+  await tested("no page complains", () => assert.deepEqual(complaints, []));
 } finally {
   await chromium.close();
   server.close();

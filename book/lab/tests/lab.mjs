@@ -169,6 +169,86 @@ const tests = {
     await reader.close();
   },
 
+  async "each step shows its line of C, also outside the listing"() {
+    const reader = await Reader.open("explain");
+    await reader.ready();
+    for (const at of [0, 1, 2]) {
+      await reader.until(`${reader.figure(at)}.querySelector(".lab-tools button")`);
+      await reader.press(at, "Step through a warp");
+      const [steps, lines, outside] = await reader.evaluate(`(() => {
+        const figure = ${reader.figure(at)};
+        const slider = figure.querySelector(".lab-stepper input[type=range]");
+        let [steps, lines, outside] = [0, 0, 0];
+        for (slider.value = 0; steps <= Number(slider.max); slider.value = ++steps) {
+          slider.dispatchEvent(new Event("input"));
+          const shown = figure.querySelector(".lab-place .line")?.textContent ?? "";
+          const here = figure.querySelector("tr.here");
+          if (here && here.cells[here.cells.length - 1].textContent.trim() !== shown) throw new Error("the listing marks another line than " + shown);
+          lines += shown !== "";
+          outside += !here;
+        }
+        return [steps, lines, outside];
+      })()`);
+      assert.ok(steps > 100);
+      assert.equal(lines, steps);
+      // This listing has a part of its file.
+      if (at === 1) assert.ok(outside > 0);
+    }
+    await reader.close();
+  },
+
+  async "a register has the name of its variable where it has its value"() {
+    const reader = await Reader.open("explain");
+    await reader.ready();
+    await reader.until(`${reader.figure(0)}.querySelector(".lab-tools button")`);
+    await reader.press(0, "Step through a warp");
+    /** The rows of the first step from `from` on whose instruction begins so: name, register, words, and the value in lane 5. */
+    const rows = (instruction, from = 0) => reader.evaluate(`(() => {
+      const figure = ${reader.figure(0)};
+      const slider = figure.querySelector(".lab-stepper input[type=range]");
+      for (slider.value = ${from}; ; slider.value = Number(slider.value) + 1) {
+        slider.dispatchEvent(new Event("input"));
+        if (figure.querySelector(".lab-place code").textContent.startsWith("${instruction}")) break;
+        if (slider.value === slider.max) throw new Error("there is no ${instruction}");
+      }
+      return [...figure.querySelectorAll(".lab-registers tr:not(.lanes)")].map(({ cells }) => [cells[0].textContent, cells[1].textContent, cells[7].textContent]);
+    })()`);
+    assert.match((await rows("ld.param.u64"))[0].join(), /^signal %rd\d+,signal in every lane/);
+    assert.match((await rows("mad.lo"))[0].join(), /^i %r\d+,0, and \+1 per lane.*set in line \d+,5$/);
+    // The index of the thread is the same number in block 0, but it is a part of `i`.
+    assert.match((await rows("mov.u32 %r15, %tid.x"))[0].join(), /^%r15,0, and \+1 per lane.*,5$/);
+    assert.match((await rows("ld.global.nc.f32 %f13"))[1].join(), /^%rd\d+,signal, and \+1 per lane.*,signal \+ 5$/);
+    // Of four multiply-adds of an iteration, the last one makes the new sum.
+    assert.match((await rows("fma.rn.f32"))[0][0], /^%f/);
+    assert.match((await rows("fma.rn.f32 %f29"))[0][0], /^sum %f29$/);
+    const [stored] = (await rows("st.global.f32")).filter(([name]) => name.startsWith("sum "));
+    assert.match(stored[1], /set in line \d+: sum \+= window\[j\] \* filter\[j\];/);
+    await reader.react(0, `const block = figure.querySelector('input[aria-label="block x"]'); block.value = 1; block.dispatchEvent(new Event("change"));`);
+    assert.match((await rows("mad.lo"))[0].join(), /^i %r\d+,256, and \+1 per lane.*,261$/);
+    await reader.close();
+  },
+
+  async "a name that could be false is not shown"() {
+    const reader = await Reader.open("explain");
+    const named = (text, line, instruction, { file = "k.cu", writes = ["%f1", 32, Array(32).fill(0)], more = [] } = {}) => {
+      const step = (instruction, [register, bits, values], at) => ({ location: { instruction, ptx_line: at, source: { file, line } }, lanes: 0xffffffff, writes: [{ register, bits, values }] });
+      const steps = [step(instruction, writes, 1), ...more.map((other, at) => step(other, ["%f9", 32, writes[2]], at + 2))];
+      return reader.evaluate(`import("./lab/names.mjs").then(({ Names }) => new Names({ source: { path: "k.cu", text: ${JSON.stringify(`__global__ void k(float* a, unsigned n)\n{\n${text}\n}`)}, headers: [] },
+        launch: { kernel: "k", grid: [1, 1, 1], block: [32, 1, 1], arguments: [{ buffer: 0 }, { u32: 7 }] }, block: [0, 0, 0], warp: 0, steps: ${JSON.stringify(steps)} }).of("${writes[0]}", 0)?.name)`);
+    };
+    const lanes = (of) => ["%r1", 32, Array.from({ length: 32 }, (_, lane) => of(lane))];
+    assert.equal(await named("float x = a[1] * 2.0f;", 3, "mul.f32 %f1, %f2, %f3;"), "x");
+    // A product that is fused with a sum of another line leaves only a part here.
+    assert.equal(await named("float x = (a[0] - a[1]) * a[2];", 3, "sub.f32 %f1, %f2, %f3;"), undefined);
+    assert.equal(await named("float x = a[1] + a[2] + a[3];", 3, "add.f32 %f1, %f2, %f3;", { more: ["add.f32 %f9, %f4, %f1;"] }), undefined);
+    // It is changed where no register tells.
+    assert.equal(await named("float x = a[1] * 2.0f;\nif (n > 3) x = 1.0f;", 3, "mul.f32 %f1, %f2, %f3;"), undefined);
+    assert.equal(await named("float x = a[1] * 2.0f;\n{ float x = 3.0f; }", 3, "mul.f32 %f1, %f2, %f3;"), undefined);
+    assert.equal(await named("unsigned i = threadIdx.x * 3 + n;", 3, "mad.lo.s32 %r1, %r2, 3, %r3;", { writes: lanes((lane) => 3 * lane + 7) }), "i");
+    assert.equal(await named("unsigned i = threadIdx.x * 3 + n;", 3, "mul.lo.s32 %r1, %r2, 3;", { writes: lanes((lane) => 3 * lane) }), undefined);
+    await reader.close();
+  },
+
   async "a change is compiled, run, and compared"() {
     if (!hasCompiler) return "skipped: the site has no compiler";
     const reader = await Reader.open("explain");

@@ -41,7 +41,18 @@ const MOVES = `({
       if (!figure.querySelector(".lab-request svg")) return "there is no drawing of a request";
     }
     const step = [...figure.querySelectorAll("button")].find(({ textContent }) => textContent.startsWith("Step through"));
-    return step ? this.react(figure, () => step.click()) : "";
+    const wrong = step && (await this.react(figure, () => step.click()));
+    return step ? wrong || this.steps(figure) : "";
+  },
+  steps(figure) {
+    const slider = figure.querySelector(".lab-stepper input[type=range]");
+    for (let at = 0; at <= Number(slider.max); at += at < 500 ? 1 : 17) {
+      slider.value = at;
+      slider.dispatchEvent(new Event("input"));
+      const place = figure.querySelector(".lab-place");
+      if (!place.querySelector(".line")?.textContent) return "step " + (at + 1) + " shows no line of C: " + place.textContent;
+    }
+    return Number(slider.max) > 0 ? "" : "there is nothing to step through";
   },
   async slide(figure) {
     for (const control of figure.querySelectorAll("[data-control]")) {

@@ -3,10 +3,12 @@
 use std::cell::RefCell;
 
 use checker::check::{self, Stop, Task, Text};
-use checker::device::{Compilation, Form, Uncompiled};
+use checker::device::{self, Compilation, Form, Launch, Uncompiled};
+use checker::manifest::Manifest;
 use checker::simulated::Simulated;
 use checker::text::paragraphs;
 use checker::{feedback, predict};
+use serde_json::{Value, json};
 use simt::MemoryError;
 use workloads::{Convolution, Correlation, Histogram, Matmul, Problem, WindowSums};
 
@@ -82,11 +84,17 @@ fn checked<P: Problem>(check: &Check) -> Answer {
     let device = Simulated { compiler, workers: Some(1), print };
     let text = Text { path: &check.name, name: &check.name, text: &check.text };
     let task = Task { manifest: &check.manifest, starter: &check.starter, text };
-    match check::check::<P, _>(&device, task, check.seed) {
-        Ok(passed) => {
+    let answer = if check.only_shows {
+        let shown = check::launch_to_show::<P, _>(&device, task, check.seed);
+        shown.map(|(problem, launch)| Answer::Launch { at: problem.describe(), launch: stored(&check.manifest, &problem, &launch) })
+    } else {
+        check::check::<P, _>(&device, task, check.seed).map(|passed| {
             let message = feedback::passed(&check.manifest, &passed, text);
             Answer::Verdict { passed: true, message, lines: Vec::new(), counted: passed.counted, printed: PRINTED.take() }
-        }
+        })
+    };
+    match answer {
+        Ok(answer) => answer,
         Err(Stop::Rejected(rejection)) => {
             let (message, lines) = (feedback::rejected(&rejection, text), feedback::lines(&rejection, text));
             Answer::Verdict {
@@ -99,6 +107,28 @@ fn checked<P: Problem>(check: &Check) -> Answer {
         }
         Err(Stop::Unusable(reason) | Stop::Device(NoVerdict(reason))) => failed(reason),
     }
+}
+
+/// Returns a launch with its arrays. Outputs hold no numbers yet.
+fn stored<P: Problem>(manifest: &Manifest, problem: &P, launch: &Launch) -> Value {
+    let outputs = vec![0xff; 4 * problem.output_len() / problem.outputs().len()];
+    let mut arrays = problem.inputs();
+    arrays.extend(problem.outputs().iter().map(|name| (*name, &outputs[..])));
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let argument = |value: &device::Value| match *value {
+        device::Value::Array(name) => json!({ "buffer": arrays.iter().position(|(known, _)| *known == name) }),
+        device::Value::Size(size) => json!({ "u32": size }),
+        device::Value::Sum(sum) => json!({ "bytes": sum.to_le_bytes() }),
+    };
+    json!({
+        "kernel": manifest.kernel.as_ref().map(|kernel| &kernel.name),
+        "grid": launch.grid,
+        "block": launch.block,
+        "shared": launch.shared_bytes,
+        "arguments": launch.values.iter().map(argument).collect::<Vec<_>>(),
+        "buffers": arrays.iter().map(|(_, bytes)| json!({ "hex": hex(bytes) })).collect::<Vec<_>>(),
+        "variables": [],
+    })
 }
 
 /// Returns the output of the page's compiler for a form.

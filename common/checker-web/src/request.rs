@@ -43,6 +43,9 @@ pub struct Check {
     pub forms: Forms,
     /// Seed of the random sizes and inputs.
     pub seed: u64,
+    /// Asks not for a verdict but for a launch at a small size, to look at.
+    #[serde(default)]
+    pub only_shows: bool,
 }
 
 /// The compiler's output for a text. The forms after the first are needed only if the first was made.

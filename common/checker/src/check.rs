@@ -3,6 +3,8 @@
 //!
 //! The first defect ends the check, because the rest would only repeat it.
 
+mod once;
+
 use simt::{Dim3, Finding, FindingKind, WarpOrder, landmarks};
 use workloads::failure::Failure;
 use workloads::{Arithmetic, Problem};
@@ -14,6 +16,8 @@ use crate::manifest::{Cases, Extent, Kernel, Manifest, Target};
 use crate::outputs::{self, InBlock};
 use crate::simulated::is_of_absent_lane;
 use crate::text::{has_word, unrollable_loop};
+
+pub use once::{launch_to_show, run_timed};
 
 /// Other orders of warps than by number. A kernel must give the same bits in each.
 const ORDERS: [WarpOrder; 2] = [WarpOrder::Descending, WarpOrder::Shuffled(13)];
@@ -123,12 +127,6 @@ impl<E> From<Rejection> for Stop<E> {
 /// Checks a learner's kernel on the simulator or on a GPU. A GPU counts nothing. Random sizes come from `seed`.
 pub fn check<P: Problem, D: Device<P>>(device: &D, task: Task<'_>, seed: u64) -> Result<Passed, Stop<D::Error>> {
     Attempt::prepare(device, task)?.run_all(seed)
-}
-
-/// Runs a learner's kernel at the size at which it is timed. Returns the workload, too.
-pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Result<(P, Ran), Stop<D::Error>> {
-    let attempt = Attempt::prepare(device, task)?;
-    attempt.run(&attempt.cases.timed, 13, 0, Way::Optimized(WarpOrder::Ascending))
 }
 
 /// Compiles a form of the learner's text.

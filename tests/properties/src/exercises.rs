@@ -46,10 +46,11 @@ fn judged(nvrtc: &Nvrtc, problem: &str, exercise: &Exercise, text: &str) -> (boo
         text: text.to_owned(),
         forms,
         seed: 13,
+        only_shows: false,
     };
     match execute(Request::Check(Box::new(check))) {
         Answer::Verdict { passed, message, .. } => (passed, message),
-        Answer::Failed { error } => panic!("{}: {error}", exercise.stem()),
+        other => panic!("{}: {other:?}", exercise.stem()),
     }
 }
 

@@ -143,8 +143,10 @@ pub fn explain<W: Workload>(
     let explanation = Explanation::new(stage.name, &measured.launches, least_bytes, profile);
     let listings = explanation.listings();
     let kernel = &measured.launches.first().context("the stage launches nothing")?.report.kernel;
-    let source =
-        kernels::all().find(|known| known.name == *kernel).with_context(|| format!("{kernel} is no kernel of the book"))?.source;
+    // Kernels of several files have this name.
+    let is_source =
+        |known: &kernels::Kernel| known.name == *kernel && listings.iter().any(|listing| listing.file == known.source.path);
+    let source = kernels::all().find(is_source).with_context(|| format!("{kernel} is no kernel of the book"))?.source;
     let numbers = size.split(|c: char| !c.is_ascii_digit()).filter(|number| !number.is_empty());
     let size: String = numbers.map(|number| format!("-{number}")).collect();
     let file = format!("{chapter}-{}{size}-{}.json", stage.name, profile.name);
