@@ -125,10 +125,10 @@ class Page {
   }
 
   /** Presses a key. */
-  async press(key) {
-    const code = { ArrowRight: 39, ArrowLeft: 37, Tab: 9, Enter: 13 }[key];
+  async press(key, { control = false } = {}) {
+    const code = { ArrowRight: 39, ArrowLeft: 37, Tab: 9, Enter: 13, Escape: 27 }[key];
     const down = key === "Enter" ? { type: "keyDown", text: "\r" } : { type: "rawKeyDown" };
-    for (const event of [down, { type: "keyUp" }]) await this.send("Input.dispatchKeyEvent", { ...event, key, code: key, windowsVirtualKeyCode: code });
+    for (const event of [down, { type: "keyUp" }]) await this.send("Input.dispatchKeyEvent", { ...event, modifiers: control ? 2 : 0, key, code: key, windowsVirtualKeyCode: code });
   }
 
   /** A picture of the whole page. */
