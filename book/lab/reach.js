@@ -4,16 +4,22 @@
 
   document.getElementById("mdbook-menu-bar")?.setAttribute("role", "banner");
 
-  // The button is the label of a hidden checkbox.
-  const toggle = document.getElementById("mdbook-sidebar-toggle");
-  if (toggle) {
-    toggle.setAttribute("role", "button");
-    toggle.tabIndex = 0;
-    toggle.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== " ") return;
-      event.preventDefault();
-      toggle.click();
-    });
+  // mdBook's is the label of a hidden checkbox, which takes no focus. A button takes its place and presses it.
+  const label = document.getElementById("mdbook-sidebar-toggle");
+  if (label) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "icon-button";
+    button.title = "Show or hide the list of pages";
+    button.setAttribute("aria-label", button.title);
+    button.setAttribute("aria-controls", "mdbook-sidebar");
+    button.append(...label.childNodes);
+    button.addEventListener("click", () => label.click());
+    const tell = () => button.setAttribute("aria-expanded", String(document.getElementById("mdbook-sidebar-toggle-anchor").checked));
+    new MutationObserver(tell).observe(label, { attributes: true });
+    tell();
+    label.style.display = "none";
+    label.before(button);
   }
 
   const main = document.querySelector("main");
@@ -46,12 +52,12 @@
     }
     return boxes;
   };
-  find();
+  reach(find());
   let isDue = false;
   new MutationObserver(() => {
     if (isDue) return;
     isDue = true;
-    requestAnimationFrame(() => {
+    setTimeout(() => {
       isDue = false;
       reach(find());
     });

@@ -47,7 +47,7 @@ class Browser {
 
   static async start(program) {
     const started = new Browser();
-    const options = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run", `--user-data-dir=${started.#profile}`, "about:blank"];
+    const options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--remote-debugging-pipe", "--no-first-run", `--user-data-dir=${started.#profile}`, "about:blank"];
     const child = spawn(program, options, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
     started.child = child;
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
@@ -80,7 +80,7 @@ class Browser {
 
   /** Opens a page of a size. */
   async open(address, { width = 1280, height = 900, dark = false } = {}) {
-    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank", newWindow: true });
     const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
     const page = new Page(this, sessionId, targetId);
     await page.send("Page.enable");
