@@ -3,6 +3,8 @@
 import { make } from "./ui.mjs";
 
 const INDENT = "    ";
+/** People who use the keyboard only must be able to leave. */
+const LEAVING = "Tab indents. To leave the editor, press Escape, then Tab.";
 
 const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 
@@ -27,14 +29,14 @@ export class Editor {
   /**
    * @param {Element} parent
    * @param {string} text
-   * @param {{ label: string, onchange?: () => void }} options
+   * @param {{ label: string, runs: string, onchange?: () => void }} options `runs` says what Ctrl+Enter does
    */
-  constructor(parent, text, { label, onchange }) {
-    this.#area = make("textarea", { "aria-label": label, spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-description": "Tab indents. Press Escape first to leave with Tab." });
+  constructor(parent, text, { label, runs, onchange }) {
+    this.#area = make("textarea", { "aria-label": label, spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-description": LEAVING });
     this.#colors = make("code", { class: "hljs", "aria-hidden": "true" });
     this.#numbers = make("div", { class: "lab-editor-numbers", "aria-hidden": "true" });
     this.element = make("div", { class: "lab-editor" }, this.#numbers, make("div", { class: "lab-editor-text" }, make("pre", {}, this.#colors), this.#area));
-    parent.append(this.element);
+    parent.append(this.element, make("p", { class: "lab-note lab-leaving", "aria-hidden": "true" }, `${LEAVING} Ctrl+Enter ${runs}.`));
     this.#area.addEventListener("input", () => {
       this.#show();
       onchange?.();
@@ -95,7 +97,7 @@ export class Editor {
         this.#insert(changed);
         this.#area.setSelectionRange(from, from + changed.length);
       }
-    } else if (event.key === "Enter" && start === end) {
+    } else if (event.key === "Enter" && start === end && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       const line = value.slice(value.lastIndexOf("\n", start - 1) + 1, start);
       this.#insert(`\n${line.match(/^ */)[0]}${line.trimEnd().endsWith("{") ? INDENT : ""}`);

@@ -4,7 +4,7 @@
 import { exercises } from "./progress.mjs";
 import { markPage } from "./sidebar.mjs";
 import { Canceled, withSimulator } from "./simulator.mjs";
-import { act, failure, make } from "./ui.mjs";
+import { act, enable, failure, make } from "./ui.mjs";
 
 const HERE = import.meta.url;
 /** The first seed of random sizes and inputs; each check uses the next, as in the terminal. */
@@ -76,7 +76,7 @@ class Exercise {
     const left = this.hints.filter((hint) => hint.hidden).length;
     exercises.hinted(this.stem, this.hints.length - left);
     this.hintButton.textContent = left === 0 ? "No more hints" : "Next hint";
-    this.hintButton.disabled = left === 0;
+    enable(this.hintButton, left > 0);
   }
 
   /** Marks what is passed. */
@@ -127,7 +127,7 @@ class Exercise {
     if (this.aborter) return;
     this.aborter = new AbortController();
     this.figure.dataset.state = "working";
-    this.checkButton.disabled = true;
+    enable(this.checkButton, false);
     this.cancelButton.hidden = false;
     this.verdict.hidden = true;
     const start = performance.now();
@@ -148,7 +148,8 @@ class Exercise {
       this.figure.dataset.state = "failed";
     }
     this.aborter = undefined;
-    this.checkButton.disabled = false;
+    enable(this.checkButton, true);
+    if (document.activeElement === this.cancelButton) this.checkButton.focus();
     this.cancelButton.hidden = true;
   }
 
@@ -193,7 +194,7 @@ class Kernel extends Exercise {
       const { Editor } = await import("./editor.mjs");
       const place = make("div", { class: "editor" });
       this.panel.prepend(place);
-      this.editor = new Editor(place, this.text, { label: `Your kernel of exercise ${this.stem}`, onchange: () => this.remember() });
+      this.editor = new Editor(place, this.text, { label: `Your kernel of exercise ${this.stem}`, runs: "checks your kernel", onchange: () => this.remember() });
       place.addEventListener("input", () => this.remember());
       if (this.starter) this.starter.hidden = true;
       this.editButton.hidden = true;

@@ -6,7 +6,7 @@ import { Editor } from "./editor.mjs";
 import { complete, difference, repeat, stored } from "./launches.mjs";
 import { listenTo, listing } from "./listing.mjs";
 import { cancel, hasSimulator } from "./simulator.mjs";
-import { act, button, clocks, failure, findings, grouped, make, percent, significant } from "./ui.mjs";
+import { act, button, clocks, enable, failure, findings, grouped, make, percent, significant } from "./ui.mjs";
 
 /** Starts a figure. */
 export async function start(figure) {
@@ -74,25 +74,28 @@ class Explain {
     const name = source.path.split("/").pop();
     const panel = make("section", { class: "lab-panel", "aria-label": "Change the kernel" });
     this.#tools.append(panel);
-    const editor = new Editor(panel, source.text, { label: `CUDA C of ${name}` });
+    const editor = new Editor(panel, source.text, { label: `CUDA C of ${name}`, runs: "compiles and runs" });
     const status = make("p", { class: "lab-note", role: "status" });
-    const stop = button("Cancel", () => cancel(), { disabled: true });
+    const stop = button("Cancel", () => cancel(), { "aria-disabled": "true" });
     const result = make("div", { class: "lab-result" });
     const go = button("Compile and run", () => this.#build({ editor, status, stop, go, result }), { class: "main" });
     const restore = button("Restore", () => {
       editor.text = source.text;
       result.replaceChildren();
     });
+    editor.element.addEventListener("keydown", (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && go.click());
     panel.append(make("div", { class: "lab-buttons" }, go, stop, restore, status), result);
     const kernel = source.text.split("\n").findIndex((line) => new RegExp(`\\b${file.launches[0].kernel}\\s*\\(`).test(line));
+    editor.focus();
     editor.show(Math.max(1, kernel));
   }
 
   async #build({ editor, status, stop, go, result }) {
+    if (go.ariaDisabled === "true") return;
     const file = this.#file;
     const name = file.source.path.split("/").pop();
-    go.disabled = true;
-    stop.disabled = false;
+    enable(go, false);
+    enable(stop, true);
     editor.mark([]);
     await act(this.#figure, async () => {
       const compile = (text) => compileCuda(complete(file.source, text), { name, progress: (words) => (status.textContent = words) });
@@ -111,8 +114,8 @@ class Explain {
       if (line) editor.mark([line]);
       result.replaceChildren(make("div", { class: "lab-finding error", role: "alert" }, make("pre", {}, failure(error))));
     });
-    go.disabled = false;
-    stop.disabled = true;
+    enable(go, true);
+    enable(stop, false);
   }
 
   /** Shows what a changed kernel does beside what the stored one does. */
@@ -148,7 +151,7 @@ class Explain {
         make(
           "table",
           { class: "lab-numbers" },
-          make("thead", {}, make("tr", {}, ["", "unchanged", "yours", ""].map((title) => make("th", { scope: "col" }, title)))),
+          make("thead", {}, make("tr", {}, ["count", "unchanged", "yours", "change"].map((title) => make("th", { scope: "col" }, title)))),
           make("tbody", {}, rows.filter(([, was, is]) => was || is).map(row), said("limited by", ({ parts }) => parts[0].unit), said("which needs at least", ({ least_clocks }) => clocks(least_clocks))),
         ),
       ),

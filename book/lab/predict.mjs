@@ -70,7 +70,12 @@ function curtainAfter(figure) {
     hidden.forEach((element) => (element.hidden = false));
     note.remove();
   };
-  const note = make("p", { class: "curtain" }, "Answer the question above first, or ", button("show it now", open));
+  const note = make("p", { class: "curtain" }, "Answer the question above first, or ", button("show it now", () => {
+    open();
+    // The button is gone, and the focus goes on from here.
+    heading.tabIndex = -1;
+    heading.focus();
+  }));
   hidden.forEach((element) => (element.hidden = true));
   heading.after(note);
   return { open };

@@ -11,6 +11,8 @@ export function markPage() {
   const isDone = ({ dataset }) => (dataset.exercise ? exercises.get(dataset.exercise).passed : predictions.get(dataset.id) !== undefined);
   if (asked.length > 0) pages.keep(nameOf(location.pathname), { all: asked.length, done: asked.filter(isDone).length });
   for (const link of document.querySelectorAll("ol.chapter a[href]")) {
+    // Not the headings of this page, which are in the list, too.
+    if (new URL(link.href).hash) continue;
     const { all, done } = pages.get(nameOf(new URL(link.href).pathname));
     link.querySelector(".lab-done")?.remove();
     if (!done) continue;

@@ -15,6 +15,7 @@ import { hasSimulator } from "./simulator.mjs";
 export async function start(figure) {
   const name = figure.dataset.slide;
   if (!(await hasSimulator())) throw new Error("this site has no simulator");
+  await seen(figure);
   const [experiment, ptx] = await Promise.all([
     import(`./slides/${name}.mjs`),
     fetch(new URL(`slides/${name}.ptx`, import.meta.url)).then((response) => {
@@ -24,6 +25,21 @@ export async function start(figure) {
   ]);
   const slide = new Slide(figure, experiment, ptx);
   await slide.start();
+}
+
+/** Waits until a figure is on the screen. The simulator weighs more than all else in a page, which may be opened for its text. */
+function seen(figure) {
+  // The focus stops here on its way, which brings the figure to the screen, and finds the controls next.
+  figure.tabIndex = 0;
+  return new Promise((resolve) => {
+    const observer = new IntersectionObserver((entries) => {
+      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+      observer.disconnect();
+      figure.tabIndex = -1;
+      resolve();
+    });
+    observer.observe(figure);
+  });
 }
 
 class Slide {

@@ -2,7 +2,7 @@
 
 import { elementOf, parametersOf } from "./launches.mjs";
 import { Names } from "./names.mjs";
-import { button, lanesOf, make, plural } from "./ui.mjs";
+import { button, enable, lanesOf, make, plural } from "./ui.mjs";
 
 const registersOf = (instruction) => [...new Set(instruction.match(/%[A-Za-z_$][\w$]*/g) ?? [])];
 
@@ -87,7 +87,8 @@ export class Stepper {
     );
     this.element.addEventListener("keydown", (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!by || event.target === slider) return;
+      // The slider has arrow keys of its own, and so has the box of registers, which scrolls.
+      if (!by || event.target === slider || event.target.matches(".lab-scroll")) return;
       event.preventDefault();
       this.go(this.#at + by);
     });
@@ -115,8 +116,8 @@ export class Stepper {
     const steps = this.#steps;
     const { back, forward, line, slider, at, place, mask, lanes, registers } = this.#parts;
     this.#at = Math.max(0, Math.min(to, steps.length - 1));
-    back.disabled = this.#at === 0;
-    forward.disabled = line.disabled = this.#at >= steps.length - 1;
+    enable(back, this.#at > 0);
+    for (const next of [forward, line]) enable(next, this.#at < steps.length - 1);
     const step = steps[this.#at];
     if (!step) {
       place.textContent = "This warp executed nothing.";
@@ -167,7 +168,7 @@ export class Stepper {
         values.map((value, lane) => make("td", { class: !((step.lanes >>> lane) & 1) && "idle" }, found.bits === 1 ? (value === "true" ? "1" : "0") : String(value))),
       );
     });
-    const lanes = make("tr", { class: "lanes" }, make("th", {}, ""), make("td", { class: "summary" }, ""), Array.from({ length: 32 }, (_, lane) => make("td", {}, String(lane))));
+    const lanes = make("tr", { class: "lanes" }, make("th", { scope: "row" }, "lane"), make("td", { class: "summary" }, ""), Array.from({ length: 32 }, (_, lane) => make("td", {}, String(lane))));
     const known = rows.filter(Boolean);
     return known.length > 0 ? [lanes, ...known] : [];
   }

@@ -20,6 +20,9 @@ export const draw = (name, attributes, ...children) => fill(document.createEleme
 
 export const button = (text, onclick, attributes) => make("button", { type: "button", onclick, ...attributes }, text);
 
+/** Turns a button on or off. It keeps the focus, which a disabled one loses. */
+export const enable = (button, isOn) => button.setAttribute("aria-disabled", String(!isOn));
+
 /** Three significant digits, as the tables of the book have them. */
 export function significant(value) {
   if (value === 0 || !Number.isFinite(value)) return String(value);

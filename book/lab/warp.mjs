@@ -39,4 +39,5 @@ export async function stepThrough(figure, place, file) {
     }).catch((error) => (status.textContent = failure(error)));
   for (const input of [which, ...blocks, choice].filter(Boolean)) input.addEventListener("change", record);
   await record();
+  stepper.element.focus();
 }

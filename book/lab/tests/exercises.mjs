@@ -128,6 +128,19 @@ async function behavior(page) {
   await press("reset");
   assert.ok((await evaluate("$figure.exercise.editor.text")).includes("volatile int i"));
 
+  // With the keyboard only: Tab indents, Ctrl+Enter checks and changes nothing, Escape and Tab leave the text.
+  await evaluate("$figure.exercise.editor.text = $figure.exercise.data.starter; $figure.exercise.editor.focus()");
+  await page.press("Tab");
+  assert.equal(await evaluate("$figure.exercise.editor.text.length - $figure.exercise.data.starter.length"), 4);
+  await evaluate(`$figure.exercise.editor.text = ${JSON.stringify(solution)}; delete $figure.dataset.state`);
+  await page.press("Enter", { control: true });
+  await page.until(`["done", "failed"].includes(document.querySelector('[data-exercise="${stem}"]').dataset.state)`, 180);
+  assert.equal(await evaluate(`$figure.querySelector(".verdict").className`), "verdict right");
+  assert.equal(await evaluate("$figure.exercise.editor.text"), solution);
+  await page.press("Escape");
+  await page.press("Tab");
+  assert.equal(await evaluate("document.activeElement.closest('.lab-editor') === null && document.activeElement !== document.body"), true);
+
   // Canceled at once, while it compiles; then the check works again.
   await evaluate(`$figure.exercise.editor.text = ${JSON.stringify(solution)}`);
   await press("check");

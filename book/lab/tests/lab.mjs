@@ -35,8 +35,9 @@ class Reader {
   figure = (at) => `document.querySelectorAll("figure[data-lab]")[${at}]`;
   state = (at) => this.evaluate(`${this.figure(at)}.dataset.state`);
 
+  /** Waits until all figures have started. An experiment does when it is on the screen. */
   async ready() {
-    await this.until(`[...document.querySelectorAll("figure[data-lab]")].every((figure) => figure.dataset.readyMs || figure.dataset.state === "failed")`);
+    await this.until(`(() => { const waiting = [...document.querySelectorAll("figure[data-lab]")].find(({ dataset }) => !dataset.readyMs && dataset.state !== "failed"); waiting?.scrollIntoView(); return !waiting; })()`);
   }
 
   /** Does something to a figure, waits until it has reacted, and returns its state. */
@@ -153,7 +154,7 @@ const tests = {
     await reader.until(`${reader.figure(0)}.querySelector(".lab-tools button")`);
     assert.equal(await reader.press(0, "Step through a warp"), "done");
     assert.match(await reader.text(0, ".lab-stepper output"), /^1 of \d+/);
-    await reader.evaluate(`${reader.figure(0)}.querySelector(".lab-stepper").focus()`);
+    await reader.until(`document.activeElement === ${reader.figure(0)}.querySelector(".lab-stepper")`, 5);
     for (let at = 0; at < 30; at++) await reader.page.press("ArrowRight");
     assert.match(await reader.text(0, ".lab-stepper output"), /^31 of/, "mdBook turns no page at an arrow key");
     await reader.page.press("ArrowLeft");
@@ -311,6 +312,20 @@ const tests = {
     assert.match(made, /\.entry k\(/);
     await reader.close();
     other.close();
+  },
+
+  async "an experiment fetches the simulator when it is on the screen"() {
+    const reader = await Reader.open("slides");
+    const last = `[...document.querySelectorAll("figure[data-slide]")].at(-1)`;
+    await reader.until(`${last}.tabIndex === 0`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    assert.equal(await reader.evaluate(`${last}.dataset.readyMs ?? ""`), "");
+    // The focus brings it there, too.
+    await reader.evaluate(`${last}.focus()`);
+    await reader.until(`${last}.dataset.readyMs`);
+    await reader.page.press("Tab");
+    assert.equal(await reader.evaluate(`document.activeElement.closest("[data-control]")?.closest("figure") === ${last}`), true);
+    await reader.close();
   },
 
   async "every row of every experiment has the same numbers in the page as in the press"() {

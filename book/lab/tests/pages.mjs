@@ -1,19 +1,23 @@
 // Opens every page of the book in a headless Chromium, and moves what moves in it: `node pages.mjs SITE [PICTURES]`. Each page is opened on a wide
 // screen in light and on a narrow one in dark, and its figures are moved on one of the two, by turns. With UNROLLED_ALL_SCREENS, each page is also opened
 // the other way round, and figures are moved on all screens. What the figures then say is tested by `lab.mjs` and `exercises.mjs`.
+//
+// With UNROLLED_AXE, the path of axe-core's script, axe-core judges every third page after its figures have moved, and with UNROLLED_ALL_SCREENS each page on
+// all screens.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { browser, serve } from "../../../simulator/web/tests/browser.mjs";
 
 const [site, pictures] = process.argv.slice(2);
-const SCREENS = [[1280, false], [400, true]];
+const SCREENS = [[1280, false], [390, true]];
 const ALL = Boolean(process.env.UNROLLED_ALL_SCREENS);
-if (ALL) SCREENS.push([1280, true], [400, false]);
+if (ALL) SCREENS.push([1280, true], [390, false]);
 /** Pages that only repeat others, or lead to one. */
 const OTHERS = ["print.html", "toc.html", "404.html", "index.html"];
 const SIDE_BY_SIDE = 4;
+const AXE = process.env.UNROLLED_AXE && readFileSync(process.env.UNROLLED_AXE, "utf8");
 
 const names = readdirSync(site, { recursive: true })
   .filter((name) => name.endsWith(".html") && !OTHERS.includes(name) && !name.startsWith("lab/") && name.includes(process.env.ONLY ?? ""))
@@ -71,25 +75,44 @@ const MOVES = `({
   roofline(figure) { return this.react(figure, () => { const slider = figure.querySelector("input"); slider.value = slider.max; slider.dispatchEvent(new Event("input")); }); },
   async exercise(figure) {
     figure.querySelector("[data-action=hint]")?.click();
+    await figure.exercise.edit?.();
     if (!figure.querySelector("[data-action=check]")) return "there is nothing to check it with";
     return [...figure.querySelectorAll("details.hint")].some(({ hidden }) => !hidden) ? "" : "there is no hint";
   },
   journal(figure) { return this.react(figure, () => figure.querySelector("[data-action=forget]").click()); },
 })`;
 
+/**
+ * What axe-core finds in a page, all its rules and the one about fingers. A shadow at the edge of a box would keep it from judging colors in the box, and so would
+ * a mark for screen readers on the colored text of an editor.
+ */
+const JUDGE = `(async () => {
+  document.head.append(Object.assign(document.createElement("style"), { textContent: "*, *::before, *::after { background-image: none !important; transition: none !important; }" }));
+  for (const text of document.querySelectorAll(".lab-editor [aria-hidden]")) text.removeAttribute("aria-hidden");
+  const { violations } = await axe.run(document, { preload: false, resultTypes: ["violations"], rules: { "target-size": { enabled: true } } });
+  const small = innerWidth < 600 ? [...document.querySelectorAll("input:is([type=text], [type=number]), select, textarea")].filter((field) => field.checkVisibility() && Number.parseFloat(getComputedStyle(field).fontSize) < 16) : [];
+  return [
+    ...violations.flatMap(({ id, nodes }) => nodes.map(({ target, any, all, none }) => id + ": " + target.join(" ") + ": " + [...any, ...all, ...none].map(({ message }) => message).join("; "))),
+    ...small.map(({ outerHTML }) => "a phone zooms into a field with letters of less than 16 pixels: " + outerHTML.slice(0, 120)),
+  ];
+})()`;
+
 const server = await serve({ "": site });
 const chromium = await browser();
 const wrong = [];
 const moved = {};
+let judged = 0;
 chromium.onEvent = (method, params) => {
   if (method === "Runtime.exceptionThrown") wrong.push(`a page threw ${params.exceptionDetails.exception?.description ?? params.exceptionDetails.text}`);
 };
 
-async function look(name, moves, width, dark) {
+async function look(name, moves, isJudged, width, dark) {
   const at = `${name} at ${width} pixels in the ${dark ? "dark" : "light"}`;
   const page = await chromium.open(`${server.address}/${name}`, { width, dark });
   try {
     await page.until(`location.protocol === "http:" && document.readyState === "complete"`);
+    // An experiment starts when it is on the screen.
+    if (moves) await page.until(`(() => { const waiting = [...document.querySelectorAll("figure[data-slide]")].find(({ dataset }) => !dataset.readyMs && dataset.state !== "failed"); waiting?.scrollIntoView(); return !waiting; })()`);
     if (moves) await page.until(`[...document.querySelectorAll("figure[data-lab]")].every(({ dataset }) => dataset.readyMs || dataset.state === "failed")`);
     const said = !moves ? [] : await page.evaluate(`(async () => {
       const moves = ${MOVES};
@@ -106,6 +129,11 @@ async function look(name, moves, width, dark) {
     }
     const overflow = await page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth");
     if (overflow > 0) wrong.push(`${at}: ${overflow} pixels too wide`);
+    if (AXE && isJudged) {
+      await page.evaluate(`${AXE}; 0`);
+      judged += 1;
+      for (const problem of new Set(await page.evaluate(JUDGE))) wrong.push(`${at}: ${problem}`);
+    }
     if (pictures) {
       mkdirSync(pictures, { recursive: true });
       await page.picture(join(pictures, `${name.replaceAll("/", ".").slice(0, -5)}-${width}${dark ? "-dark" : ""}.png`));
@@ -118,7 +146,7 @@ async function look(name, moves, width, dark) {
 
 const start = performance.now();
 try {
-  const left = names.flatMap((name, number) => SCREENS.map((screen, at) => [name, ALL || at === number % SCREENS.length, ...screen]));
+  const left = names.flatMap((name, number) => SCREENS.map((screen, at) => [name, ALL || at === number % SCREENS.length, ALL || (at === number % SCREENS.length && number % 3 === 0), ...screen]));
   await Promise.all(
     Array.from({ length: SIDE_BY_SIDE }, async () => {
       while (left.length > 0) await look(...left.shift());
@@ -129,6 +157,6 @@ try {
   server.close();
 }
 const counted = Object.entries(moved).map(([kind, count]) => `${count} ${kind}`).join(", ");
-console.log(`${names.length} pages on ${SCREENS.length} screens in ${Math.round((performance.now() - start) / 1000)} s; moved ${counted || "nothing"}`);
+console.log(`${names.length} pages on ${SCREENS.length} screens in ${Math.round((performance.now() - start) / 1000)} s; moved ${counted || "nothing"}; axe-core judged ${judged}`);
 for (const problem of wrong) console.log(`FAILED  ${problem}`);
 process.exitCode = wrong.length === 0 ? 0 : 1;

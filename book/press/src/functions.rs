@@ -33,7 +33,7 @@ fn table(Section { title, functions }: &Section) -> String {
         groups.entry(state).or_default().push(format!("`{name}`"));
     }
     let rows: String = groups.into_iter().map(|((_, state), names)| format!("| {state} | {} |\n", names.join(" "))).collect();
-    format!("\n<details><summary>{title}: {state}</summary>\n\n| | functions |\n|---|---|\n{rows}\n</details>\n")
+    format!("\n<details><summary>{title}: {state}</summary>\n\n| state | functions |\n|---|---|\n{rows}\n</details>\n")
 }
 
 fn is_refused(function: &Function) -> bool {

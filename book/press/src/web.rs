@@ -29,7 +29,7 @@ const CLANG: [&str; 5] = ["bundle.js", "llvm.core.wasm", "llvm.core2.wasm", "llv
 const HEADER: &str = "common/compilers/src/clang/cuda.h";
 
 /// The files that mdBook copies into the site with hashed names.
-const BY_MDBOOK: [&str; 2] = ["start.js", "lab.css"];
+const BY_MDBOOK: [&str; 3] = ["start.js", "reach.js", "lab.css"];
 
 /// The files to build.
 #[derive(Debug, Args)]

@@ -52,6 +52,7 @@ variables! {
     EVERY_EXERCISE = "UNROLLED_EVERY_EXERCISE" "" "tests: set, every exercise of the pages is done",
     ALL_SCREENS = "UNROLLED_ALL_SCREENS" "" "tests: set, every page is looked at on every screen",
     FIRST_RESULT_MS = "UNROLLED_FIRST_RESULT_MS" "`1000`" "tests: how many milliseconds a page may take to its first result",
+    AXE = "UNROLLED_AXE" "" "tests: the path of axe-core's script, which then judges pages",
     CHROMIUM = "UNROLLED_CHROMIUM" "the one on the path" "tests: the path of Chromium",
     SID = "UNROLLED_SID" "the one that `.ci/wasm` fetches" "tests: the folder of the WebAssembly toolchain",
     TEST_WAITS = "UNROLLED_TEST_WAITS" "" "tests: set in a process that a test starts, and that waits",

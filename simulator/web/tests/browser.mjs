@@ -47,7 +47,7 @@ class Browser {
 
   static async start(program) {
     const started = new Browser();
-    const options = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--no-first-run", `--user-data-dir=${started.#profile}`, "about:blank"];
+    const options = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--remote-debugging-pipe", "--no-first-run", `--user-data-dir=${started.#profile}`, "about:blank"];
     const child = spawn(program, options, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
     started.child = child;
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
@@ -80,7 +80,7 @@ class Browser {
 
   /** Opens a page of a size. */
   async open(address, { width = 1280, height = 900, dark = false } = {}) {
-    const { targetId } = await this.send("Target.createTarget", { url: "about:blank" });
+    const { targetId } = await this.send("Target.createTarget", { url: "about:blank", newWindow: true });
     const { sessionId } = await this.send("Target.attachToTarget", { targetId, flatten: true });
     const page = new Page(this, sessionId, targetId);
     await page.send("Page.enable");
@@ -125,10 +125,10 @@ class Page {
   }
 
   /** Presses a key. */
-  async press(key) {
-    const code = { ArrowRight: 39, ArrowLeft: 37, Tab: 9, Enter: 13 }[key];
+  async press(key, { control = false } = {}) {
+    const code = { ArrowRight: 39, ArrowLeft: 37, Tab: 9, Enter: 13, Escape: 27 }[key];
     const down = key === "Enter" ? { type: "keyDown", text: "\r" } : { type: "rawKeyDown" };
-    for (const event of [down, { type: "keyUp" }]) await this.send("Input.dispatchKeyEvent", { ...event, key, code: key, windowsVirtualKeyCode: code });
+    for (const event of [down, { type: "keyUp" }]) await this.send("Input.dispatchKeyEvent", { ...event, modifiers: control ? 2 : 0, key, code: key, windowsVirtualKeyCode: code });
   }
 
   /** A picture of the whole page. */
