@@ -10,6 +10,8 @@ pub enum Answer {
     /// A verdict on a kernel or on predicted numbers: a message in the same words as in a terminal, the lines of the learner's text that it is
     /// about, from 1, the count for each target that was counted, and what the kernel printed.
     Verdict { passed: bool, message: String, lines: Vec<u32>, counted: Vec<f64>, printed: String },
+    /// What is compiled of a learner's text.
+    Source { source: String },
     /// There is no verdict, and that is not the learner's fault.
     Failed { error: String },
 }

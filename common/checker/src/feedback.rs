@@ -10,6 +10,8 @@ use workloads::failure::{Failure, Fault};
 use workloads::units::significant;
 
 use crate::check::{Passed, Rejection, Text};
+use crate::device::Written;
+use crate::host::Mistake;
 use crate::manifest::{Kind, Manifest, Target};
 use crate::outputs::InBlock;
 use crate::text::paragraphs;
@@ -19,7 +21,13 @@ const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove 
 
 /// Says why a kernel does not pass.
 pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
-    let message = match rejection {
+    // The compiler knows the full path. The learner knows where they are.
+    words(rejection, text, None).replace(text.path, text.name)
+}
+
+/// Says the same with the compiler's path of the text. `written` is the launch, if the learner wrote it.
+fn words(rejection: &Rejection, text: Text<'_>, written: Option<&Written>) -> String {
+    match rejection {
         Rejection::DoesNotCompile(log) => {
             let is_header = log.contains("could not open source file") || log.contains("file not found");
             let advice = if is_header { MISSING_HEADER } else { "" };
@@ -38,10 +46,17 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
             };
             message += &indented(&reasons(failure));
             message += &quoted(failure, text);
-            if let Some(advice) = advice(failure, *right) {
+            if let Some(advice) = advice(failure, *right).filter(|_| written.is_none()) {
                 message += &format!("\n{advice}");
             }
             message
+        }
+        Rejection::HostCode { at, mistake: Mistake { line, reason } } => {
+            let place = line.map_or_else(String::new, |line| format!("\n\n{}", source_line(text, line as usize)));
+            format!("its host code is wrong at {at}: {reason}.{place}")
+        }
+        Rejection::Launched { written, rejection } => {
+            format!("{}\n{}", words(rejection, text, Some(written)), of_launch(written, text))
         }
         Rejection::DependsOnOrder { at, index, values: [by_number, other] } => format!(
             "its result depends on the order in which the warps of a block run: at {at}, output[{index}] is {by_number} in one order and \
@@ -96,9 +111,19 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
                 remark("Another remark", warnings, text)
             )
         }
+    }
+}
+
+/// Says how the learner's launch was, and where it may be wrong. The kernel was right when they got it.
+fn of_launch(Written { line, launch, missing }: &Written, text: Text<'_>) -> String {
+    let advice = match missing {
+        Some([threads, needed]) => format!(
+            "These are {threads} threads, and {needed} are needed: one for each output. How many blocks does it take to have at least that many?"
+        ),
+        None => "These are enough threads. Is each argument in the place that the kernel's first lines give it? Are its numbers counts of elements?"
+            .to_owned(),
     };
-    // The compiler knows the full path. The learner knows where they are.
-    message.replace(text.path, text.name)
+    format!("The launch was {launch}:\n\n{}\n{advice}", source_line(text, *line as usize))
 }
 
 /// Says what the check found about a kernel that passes.
@@ -128,10 +153,15 @@ pub fn lines(rejection: &Rejection, text: Text<'_>) -> Vec<u32> {
             let mut numbers: Vec<u32> = log.lines().filter_map(number).collect();
             numbers.sort_unstable();
             numbers.dedup();
+            // Lines after the last are the check's.
+            numbers.retain(|&number| number as usize <= text.text.lines().count());
             numbers
         }
         Rejection::Fails { failure, .. } | Rejection::UsesUnset { failure, .. } => named(failure, text),
         Rejection::NotByHand { line } => vec![*line as u32],
+        Rejection::HostCode { mistake, .. } => mistake.line.into_iter().collect(),
+        // The launch is the learner's; the kernel was given.
+        Rejection::Launched { written, .. } => vec![written.line],
         Rejection::CannotBeLaunched(_)
         | Rejection::DependsOnOrder { .. }
         | Rejection::FailsInBlock { .. }

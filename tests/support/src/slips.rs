@@ -256,7 +256,7 @@ pub fn slips_are_found(binary: &Binary) {
 
 /// Compiles a text as the check does.
 fn ptx(nvrtc: &Compiler, asked: &Exercise, text: &str) -> Option<String> {
-    let text = text.to_owned() + &asked.manifest.epilogue();
+    let text = asked.manifest.source("answer.cu", text);
     let architecture = asked.manifest.kernel.as_ref().map_or("", |kernel| &kernel.architecture);
     nvrtc.compile(Input { name: "answer.cu", text: &text, headers: &[] }, architecture, Form::Optimized).ok().map(|(ptx, _)| ptx)
 }

@@ -1,0 +1,57 @@
+#define UNROLLED_HOST_CODE
+#line 1 "unrolled-prelude.h"
+// What the check puts before a text with host code, so that a compiler for GPUs compiles it. A launch becomes a call that notes its shape and
+// its arguments, and one thread executes the host code.
+#ifdef __clang__
+// NVRTC has an option for it: a function that says nothing else is one of the device.
+#pragma clang force_cuda_host_device begin
+typedef struct CUstream_st *cudaStream_t;
+enum cudaError_t { cudaSuccess };
+#endif
+#undef __host__
+#define __host__
+#define cudaGetLastError() cudaSuccess
+#define cudaPeekAtLastError() cudaSuccess
+#define cudaDeviceSynchronize() cudaSuccess
+
+// How many launches there were, and for each: which in the text, the grid, the block, the bytes of shared memory, the arguments.
+extern "C" { __device__ unsigned long long unrolled_launches[1 + 16 * 24]; }
+
+template <class Kernel> struct unrolled_launch;
+template <class... Types> struct unrolled_launch<void(Types...)> {
+    template <unsigned number> struct at {
+        static __device__ unsigned long long *note() { return unrolled_launches + 1 + unrolled_launches[0] % 16 * 24; }
+        static __device__ auto with(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0) -> void (*)(Types...)
+        {
+            const unsigned long long words[] = {number, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared};
+            for (unsigned i = 0; i < 8; ++i) {
+                note()[i] = words[i];
+            }
+            return call;
+        }
+        static __device__ void call(Types... arguments)
+        {
+            unsigned long long *word = note() + 8;
+            ((*word = 0, memcpy(word++, &arguments, sizeof arguments)), ...);
+            ++unrolled_launches[0];
+        }
+    };
+};
+
+template <class Type> __device__ Type unrolled_value(const unsigned long long *word)
+{
+    Type value;
+    memcpy(&value, word, sizeof value);
+    return value;
+}
+template <unsigned count, unsigned... indices> struct unrolled_below : unrolled_below<count - 1, count - 1, indices...> {};
+template <unsigned... indices> struct unrolled_below<0, indices...> {
+    template <class... Types> static __device__ void call(void (*host)(Types...), const unsigned long long *values)
+    {
+        host(unrolled_value<Types>(values + indices)...);
+    }
+};
+template <class... Types> __device__ void unrolled_call(void (*host)(Types...), const unsigned long long *values)
+{
+    unrolled_below<sizeof...(Types)>::call(host, values);
+}
