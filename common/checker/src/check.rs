@@ -286,7 +286,13 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         if blocks <= MOST_BLOCKS {
             return self.run(case, seed, right, Way::Large).map(|_| true);
         }
-        let Some(ran) = self.device.run_blocks(&self.optimized, &problem, &launch, &landmarks(grid)).map_err(Stop::Device)? else {
+        let mut chosen = landmarks(grid);
+        if launch.written.is_some() {
+            // A block more than needed stores nothing.
+            let threads = launch.block.into_iter().map(u64::from).product::<u64>();
+            chosen.retain(|block| block * threads < problem.output_len() as u64);
+        }
+        let Some(ran) = self.device.run_blocks(&self.optimized, &problem, &launch, &chosen).map_err(Stop::Device)? else {
             let affordable = !self.device.is_simulated() && problem.output_len() <= MOST_OUTPUTS;
             return if affordable { self.run(case, seed, right, Way::Large).map(|_| true) } else { Ok(false) };
         };

@@ -11,7 +11,7 @@ use workloads::units::significant;
 
 use crate::check::{Passed, Rejection, Text};
 use crate::device::Written;
-use crate::host::Mistake;
+use crate::host::{Mistake, so_many};
 use crate::manifest::{Kind, Manifest, Target};
 use crate::outputs::InBlock;
 use crate::text::paragraphs;
@@ -118,9 +118,10 @@ fn words(rejection: &Rejection, text: Text<'_>, written: Option<&Written>) -> St
 fn of_launch(Written { line, launch, missing }: &Written, text: Text<'_>) -> String {
     let advice = match missing {
         Some([threads, needed]) => format!(
-            "These are {threads} threads, and {needed} are needed: one for each output. How many blocks does it take to have at least that many?"
+            "The launch has {}, and {needed} outputs need one each. How many blocks does it take to have at least that many?",
+            so_many(*threads, "thread")
         ),
-        None => "These are enough threads. Is each argument in the place that the kernel's first lines give it? Are its numbers counts of elements?"
+        None => "There are enough threads. Is each argument in the place that the kernel's first lines give it? Are its numbers counts of elements?"
             .to_owned(),
     };
     format!("The launch was {launch}:\n\n{}\n{advice}", source_line(text, *line as usize))

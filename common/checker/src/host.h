@@ -17,26 +17,28 @@ enum cudaError_t { cudaSuccess };
 // How many launches there were, and for each: which in the text, the grid, the block, the bytes of shared memory, the arguments.
 extern "C" { __device__ unsigned long long unrolled_launches[1 + 16 * 24]; }
 
-template <class Kernel> struct unrolled_launch;
-template <class... Types> struct unrolled_launch<void(Types...)> {
-    template <unsigned number> struct at {
-        static __device__ unsigned long long *note() { return unrolled_launches + 1 + unrolled_launches[0] % 16 * 24; }
-        static __device__ auto with(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0) -> void (*)(Types...)
-        {
-            const unsigned long long words[] = {number, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared};
-            for (unsigned i = 0; i < 8; ++i) {
-                note()[i] = words[i];
-            }
-            return call;
+// Kernels with these types of parameters.
+template <class Kernel> struct unrolled_kernel;
+template <class... Types> struct unrolled_kernel<void(Types...)> {
+    unsigned number;
+
+    static __device__ unsigned long long *note() { return unrolled_launches + 1 + unrolled_launches[0] % 16 * 24; }
+    __device__ auto with(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0) -> void (*)(Types...)
+    {
+        const unsigned long long words[] = {number, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared};
+        for (unsigned i = 0; i < 8; ++i) {
+            note()[i] = words[i];
         }
-        static __device__ void call(Types... arguments)
-        {
-            unsigned long long *word = note() + 8;
-            ((*word = 0, memcpy(word++, &arguments, sizeof arguments)), ...);
-            ++unrolled_launches[0];
-        }
-    };
+        return call;
+    }
+    static __device__ void call(Types... arguments)
+    {
+        unsigned long long *word = note() + 8;
+        ((*word = 0, memcpy(word++, &arguments, sizeof arguments)), ...);
+        ++unrolled_launches[0];
+    }
 };
+template <class Kernel, unsigned number> __device__ unrolled_kernel<Kernel> unrolled_launch() { return {number}; }
 
 template <class Type> __device__ Type unrolled_value(const unsigned long long *word)
 {
@@ -51,7 +53,8 @@ template <unsigned... indices> struct unrolled_below<0, indices...> {
         host(unrolled_value<Types>(values + indices)...);
     }
 };
-template <class... Types> __device__ void unrolled_call(void (*host)(Types...), const unsigned long long *values)
+template <unsigned count, class... Types> __device__ void unrolled_call(void (*host)(Types...), const unsigned long long *values)
 {
+    static_assert(sizeof...(Types) == count, "the check calls this function with the parameters that it had");
     unrolled_below<sizeof...(Types)>::call(host, values);
 }

@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use simt::{
-    Call, Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, Memory, MemoryError, Module,
-    Profile, check_shape,
+    Call, Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, Memory, MemoryError,
+    Module, Profile, check_shape,
 };
 
 use crate::device::Value;
@@ -55,18 +55,21 @@ fn sites(text: &str) -> Vec<Site> {
 }
 
 /// Returns the text that is compiled: each launch is a call that notes it. Every line stays where it was.
-pub fn source(name: &str, text: &str, function: &str) -> String {
+pub fn source(name: &str, text: &str, function: &str, parameters: usize) -> String {
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-    let calls = format!("extern \"C\" __global__ void {ENTRY}(const unsigned long long *values) {{ unrolled_call({function}, values); }}");
+    let calls = format!(
+        "extern \"C\" __global__ void {ENTRY}(const unsigned long long *values) {{ unrolled_call<{parameters}>({function}, values); }}"
+    );
     format!("{PROLOGUE}#line 1 \"{name}\"\n{}\n{calls}\n", rewritten(text))
 }
 
 fn rewritten(text: &str) -> String {
     let (mut new, mut done) = (String::new(), 0);
     for (number, Site { name, name_end, open, close }) in sites(text).into_iter().enumerate() {
-        let [before, name, space, shape] = [&text[done..name], &text[name..name_end], &text[name_end..open], &text[open + 3..close]];
+        let [before, name, space, shape] =
+            [&text[done..name], &text[name..name_end], &text[name_end..open], &text[open + 3..close]];
         // What follows has the same distance from what was there before, so that a compiler's marks can be put back.
-        new += &format!("{before}{BEFORE_NAME}{name}{space})>::at<{number}>::with({shape})  ");
+        new += &format!("{before}{BEFORE_NAME}{name}{space}), {number}>().with({shape})  ");
         done = close + 3;
     }
     new + &text[done..]
@@ -76,14 +79,19 @@ fn rewritten(text: &str) -> String {
 pub fn unwritten(log: &str, text: &str) -> String {
     let new = rewritten(text);
     let changed: Vec<(&str, &str)> = new.lines().zip(text.lines()).filter(|(new, old)| new != old).collect();
-    let (mut said, mut quoted) = (String::new(), None);
-    let is_after = |line: &str| {
-        let number = line.split_once("): error").and_then(|(place, _)| place.rsplit_once('(')?.1.parse().ok());
-        number.is_some_and(|number: usize| number > text.lines().count())
-    };
+    let (mut said, mut quoted, mut is_ours, mut is_call) = (String::new(), None, false, false);
     for line in log.lines() {
+        // What the check adds is before the text and after it.
+        let number = line.split_once("): error").and_then(|(place, _)| place.rsplit_once('(')?.1.parse().ok());
+        let is_error_of_ours =
+            number.is_some_and(|number: usize| number > text.lines().count() || line.starts_with("unrolled-prelude.h"));
+        is_call |= is_error_of_ours;
+        is_ours = is_error_of_ours || (is_ours && !line.is_empty());
+        if is_ours {
+            continue;
+        }
         let known = changed.iter().find(|(new, _)| new.trim() == line.trim());
-        if known.is_some() || line.contains("): ") {
+        if known.is_some() || line.is_empty() || line.contains("): ") {
             quoted = known;
         }
         said += &match (known, quoted) {
@@ -93,7 +101,7 @@ pub fn unwritten(log: &str, text: &str) -> String {
         };
         said.push('\n');
     }
-    if log.lines().any(is_after) {
+    if is_call {
         said += "\nThe check calls your function with the arguments that it had: leave its first line as it was.";
     }
     said.trim_end().to_owned()
@@ -239,12 +247,18 @@ pub fn shape(config: &LaunchConfig) -> String {
     format!("{}, {}{shared}", extent(config.grid), extent(config.block))
 }
 
+/// Writes a number of things: `1 thread`, `256 threads`.
+pub fn so_many(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
 fn mistake(error: LaunchError) -> Mistake {
     let (line, reason) = match &error {
         LaunchError::Fault { finding, .. } => {
             let is_followed = matches!(finding.kind, FindingKind::OutOfBounds { .. } | FindingKind::Null { .. });
             let reason = if is_followed {
-                "it reads or writes memory of the GPU, where the host cannot. A pointer to that memory is only for passing it on".to_owned()
+                "it reads or writes memory of the GPU, where the host cannot. A pointer to that memory is only for passing it on"
+                    .to_owned()
             } else {
                 finding.kind.to_string()
             };
@@ -254,4 +268,47 @@ fn mistake(error: LaunchError) -> Mistake {
         LaunchError::Misuse(_) => (None, error.to_string()),
     };
     Mistake { line, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str =
+        "// k<<<1, 2>>>, or <<< alone\nvoid launch(int n)\n{\n    ns::k<4, 8> <<<n, dim3(2)>>>(n, m);\n    k<<<1\n, 2>>>();\n}\n";
+
+    #[test]
+    fn launches_become_calls_and_lines_stay() {
+        let new = rewritten(TEXT);
+        assert_eq!(new.lines().count(), TEXT.lines().count());
+        let fourth = "    unrolled_launch<decltype(ns::k<4, 8> ), 1>().with(n, dim3(2))  (n, m);";
+        assert_eq!(new.lines().nth(3), Some(fourth));
+        assert!(new.contains("    unrolled_launch<decltype(k), 2>().with(1\n, 2)  ();\n"), "{new}");
+        assert_eq!(rewritten("a <<< b;\n<<<1, 2>>>(c);"), "a <<< b;\n<<<1, 2>>>(c);", "no name, or no end");
+    }
+
+    #[test]
+    fn a_compiler_quotes_the_learner() {
+        let new = rewritten(TEXT);
+        let quoted = new.lines().nth(3).unwrap();
+        let under = |text: &str, mark: &str| format!("{}{mark}", " ".repeat(text.find("m)").unwrap()));
+        let old = TEXT.lines().nth(3).unwrap();
+        let log = format!("x.cu(4): error: no m\n{quoted}\n{}\n\nx.cu(9): error: no call\nvoid\n\n2 errors", under(quoted, "^ n"));
+        let advice = "The check calls your function with the arguments that it had: leave its first line as it was.";
+        let expected = format!("x.cu(4): error: no m\n{old}\n{}\n\n\n2 errors\n\n{advice}", under(old, "^ n"));
+        assert_eq!(unwritten(&log, TEXT), expected);
+    }
+
+    #[test]
+    fn words_are_values_again() {
+        let given = [Value::Size(7), Value::Array("signal", 0), Value::Sum(-1)];
+        for (at, bytes, offset, expected) in [
+            (0, 4, 0, Value::Size(7)),
+            (1, 8, 0, Value::Array("signal", 0)),
+            (1, 8, -4, Value::Array("signal", -4)),
+            (2, 8, 0, Value::Sum(-1)),
+        ] {
+            assert_eq!(value(word(at, given[at]).wrapping_add_signed(offset), bytes, &given), expected);
+        }
+    }
 }

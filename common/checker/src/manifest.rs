@@ -137,6 +137,13 @@ pub struct Kernel {
     pub architecture: String,
 }
 
+impl Kernel {
+    /// Returns the names of the compiled kernels: its own, and that of the host code.
+    pub fn entries(&self) -> impl Iterator<Item = &str> {
+        [self.name.as_str()].into_iter().chain(self.launch.as_ref().map(|_| host::ENTRY))
+    }
+}
+
 fn architecture() -> String {
     "compute_80".to_owned()
 }
@@ -209,8 +216,8 @@ impl Manifest {
     /// Returns what is compiled: the learner's text, with lines after it that make the compiler say what the constants of the launch are, or with
     /// what runs their host code. Lines keep their numbers. `name` is that of the text in messages.
     pub fn source(&self, name: &str, text: &str) -> String {
-        if let Some(function) = self.kernel.as_ref().and_then(|kernel| kernel.launch.as_ref()) {
-            return host::source(name, text, function);
+        if let Some(Kernel { launch: Some(function), arguments, .. }) = &self.kernel {
+            return host::source(name, text, function, arguments.len());
         }
         let constant = |name: &str| format!("\nextern \"C\" __constant__ const unsigned {LAUNCH}{name} = {name};");
         text.to_owned() + &self.constants().into_iter().map(constant).collect::<String>()

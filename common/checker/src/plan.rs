@@ -6,7 +6,7 @@ use workloads::Problem;
 
 use crate::compiled;
 use crate::device::{Launch, Value, Written};
-use crate::host::{self, Host, Mistake, Noted};
+use crate::host::{self, Host, Mistake, Noted, so_many};
 use crate::manifest::{Extent, Kernel, Manifest};
 
 /// The reason why there is no launch.
@@ -34,7 +34,8 @@ impl<'a> Planner<'a> {
     /// Returns the planner for a kernel in PTX, which is also given as `module`. The error says why the kernel cannot be launched.
     pub fn new(manifest: &'a Manifest, kernel: &'a Kernel, text: &str, ptx: &str, module: &Module<'_>) -> Result<Self, String> {
         let name = &kernel.name;
-        let entry = module.kernel(name).ok_or_else(|| format!("there is no kernel `extern \"C\" __global__ void {name}(…)` in it"))?;
+        let entry =
+            module.kernel(name).ok_or_else(|| format!("there is no kernel `extern \"C\" __global__ void {name}(…)` in it"))?;
         Ok(Self {
             manifest: kernel,
             parameters: entry.params.iter().filter_map(|parameter| parameter.bytes).collect(),
@@ -63,9 +64,10 @@ impl<'a> Planner<'a> {
         let [Noted { kernel, line, config, words }] = &launches[..] else {
             return Err(match launches.get(1) {
                 None => wrong(None, format!("`{function}` launches nothing, so the GPU has nothing to do")),
-                Some(second) => {
-                    wrong(Some(second.line), format!("`{function}` launches {} times, and the task asks for one launch", launches.len()))
-                }
+                Some(second) => wrong(
+                    Some(second.line),
+                    format!("`{function}` launches {} times, and the task asks for one launch", launches.len()),
+                ),
             });
         };
         if *kernel != self.manifest.name {
@@ -84,9 +86,12 @@ impl<'a> Planner<'a> {
         // A block more than there must be is no waste.
         if self.manifest.one_thread_per_output && blocks > outputs.div_ceil(threads) + 1 {
             let reason = format!(
-                "the launch is {asked}, which is {} threads for {outputs} outputs. Each of them computes one output, so {} blocks are enough",
-                blocks * threads,
-                outputs.div_ceil(threads)
+                "the launch is {asked}, which has {} for {outputs} outputs. Each thread computes one output, so {} enough",
+                so_many(blocks * threads, "thread"),
+                match outputs.div_ceil(threads) {
+                    1 => "1 block is".to_owned(),
+                    blocks => format!("{blocks} blocks are"),
+                }
             );
             return Err(wrong(Some(*line), reason));
         }
@@ -155,7 +160,9 @@ impl<'a> Planner<'a> {
             return Ok(());
         }
         let names = self.manifest.arguments.join(", ");
-        Err(NoPlan::Kernel(format!("its parameters do not match the launch, which passes {names}: leave its first lines as they were")))
+        Err(NoPlan::Kernel(format!(
+            "its parameters do not match the launch, which passes {names}: leave its first lines as they were"
+        )))
     }
 }
 

@@ -189,11 +189,11 @@ pub fn slips_are_found(binary: &Binary) {
             judged_answers.iter().map(|answer| ptx(&nvrtc, &asked, answer).expect("an answer compiles")).collect();
         slipped.sort_by(|one, other| one.text.cmp(&other.text));
         slipped.dedup_by(|one, other| one.text == other.text);
-        let kernel = &asked.manifest.kernel.as_ref().expect("an answer is a kernel").name;
+        let kernel = asked.manifest.kernel.as_ref().expect("an answer is a kernel");
         let judged = in_parallel(&slipped, |Slipped { line, text, answer }| {
             let changed = ptx(&nvrtc, &asked, text)?;
             let is_code_of = |right: &String| match [right, &changed].map(|text| ptx::parse(text)) {
-                [Ok(one), Ok(other)] => is_same(&one, &other, kernel),
+                [Ok(one), Ok(other)] => kernel.entries().all(|entry| is_same(&one, &other, entry)),
                 _ => false,
             };
             // A slip in one right answer may lead to another.
