@@ -117,7 +117,7 @@ fn hints_come_one_by_one_and_the_solution_last() {
 fn wrong_requests_are_refused_on_one_line() {
     let learner = Learner::new();
     for (arguments, words) in [
-        (&["9"][..], "expected one of 1 to 7"),
+        (&["9"][..], "expected one of 1 to 8"),
         (&["6", "--answer", "3"], "asks for 2 numbers, but --answer has 1"),
         (&["2", "--answer", "3"], "this exercise asks for a kernel"),
         (&["6", "--watch"], "this exercise asks for numbers"),
