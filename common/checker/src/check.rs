@@ -9,11 +9,11 @@ use workloads::{Arithmetic, Problem};
 
 use crate::cases;
 use crate::compiled;
-use crate::device::{Compiled, Device, Form, Launch, Ran, Uncompiled, Written};
-use crate::host::{self, Mistake};
-use crate::manifest::{Cases, Kernel, Manifest, Target};
-use crate::outputs::{self, InBlock};
-use crate::plan::{NoPlan, Planner};
+use crate::device::{Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
+use crate::host::{self, Host};
+use crate::manifest::{Cases, Extent, Kernel, Manifest, Target};
+use crate::outputs;
+use crate::rejection::Rejection;
 use crate::simulated::is_of_absent_lane;
 use crate::text::{has_word, unrollable_loop};
 
@@ -55,36 +55,6 @@ pub struct Passed {
     pub warnings: Vec<Finding>,
     /// The compiler's remarks about the text; empty if there are none.
     pub remarks: String,
-}
-
-/// The reason why a kernel does not pass. `at` is the size, as the workload describes it, and `right` counts the sizes before it.
-#[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the comment above has the fields that several variants share")]
-pub enum Rejection {
-    /// It does not compile; the compiler's messages.
-    DoesNotCompile(String),
-    /// It compiles, but the exercise's launch does not fit it.
-    CannotBeLaunched(String),
-    /// It is wrong at a size; with the order of the warps, if it is right when they run by number.
-    Fails { at: String, right: usize, order: Option<WarpOrder>, failure: Failure },
-    /// Its host code is wrong at a size.
-    HostCode { at: String, mistake: Mistake },
-    /// It is wrong at a size, and the learner wrote the launch.
-    Launched { written: Written, rejection: Box<Rejection> },
-    /// Its outputs are right, and one has other bits when the warps of a block do not run by number but in another order.
-    DependsOnOrder { at: String, index: usize, values: [f32; 2] },
-    /// It is right only if a variable that is not set holds zero.
-    UsesUnset { at: String, failure: Failure },
-    /// A block of a large grid does not store what is its own.
-    FailsInBlock { at: String, right: usize, block: Dim3, grid: Dim3, reason: InBlock },
-    /// It reads this register, in which a run differs from the next.
-    ReadsSurroundings { register: &'static str },
-    /// It changes this variable of its module.
-    KeepsState { variable: String },
-    /// The loop of this line may be unrolled by the compiler.
-    NotByHand { line: usize },
-    /// It is right, but misses a target. The warnings are those of the first size with any.
-    Misses { right: usize, target: Target, counted: f64, arithmetic: Arithmetic, warnings: Vec<Finding> },
 }
 
 /// A learner's file.
@@ -139,24 +109,15 @@ pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Result
 
 /// Compiles a form of the learner's text.
 fn compile<P: Problem, D: Device<P>>(device: &D, form: Form, text: &str) -> Result<Compiled, Stop<D::Error>> {
-    match device.compile(form) {
-        Ok(Compiled { ptx, remarks }) => Ok(Compiled { ptx, remarks: host::unwritten(&remarks, text) }),
-        Err(Uncompiled::Refused(log)) => Err(Rejection::DoesNotCompile(host::unwritten(&log, text)).into()),
-        Err(Uncompiled::Error(error)) => Err(Stop::Device(error)),
-    }
+    device.compile(form).map_err(|uncompiled| match uncompiled {
+        Uncompiled::Refused(log) => Rejection::DoesNotCompile(host::unwritten(&log, text)).into(),
+        Uncompiled::Error(error) => Stop::Device(error),
+    })
 }
 
 /// Rejects a kernel that cannot be launched as the exercise launches it.
 fn cannot_be_launched<E>(reason: impl Into<String>) -> Stop<E> {
     Rejection::CannotBeLaunched(reason.into()).into()
-}
-
-/// Says how the kernel was launched, if the learner wrote that.
-fn launched(written: Option<Written>, rejection: Rejection) -> Rejection {
-    match written {
-        Some(written) => Rejection::Launched { written, rejection: Box::new(rejection) },
-        None => rejection,
-    }
 }
 
 enum Way<'a, F> {
@@ -179,7 +140,12 @@ struct Attempt<'a, P: Problem, D: Device<P>> {
     kernel: &'a Kernel,
     cases: &'a Cases,
     optimized: D::Function,
-    planner: Planner<'a>,
+    /// Size in bytes of each of the kernel's parameters.
+    parameters: Vec<u64>,
+    /// The constants that the launch depends on.
+    constants: Vec<(&'a str, u32)>,
+    /// The host code that launches the kernel, if the learner wrote it.
+    host: Option<Host>,
     /// The compiler's remarks about the text.
     remarks: String,
 }
@@ -195,9 +161,12 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             return Err(cannot_be_launched(reason));
         }
         let Compiled { ptx, remarks } = compile(device, Form::Optimized, text)?;
-        let planner = {
+        let (parameters, constants) = {
             let module = ptx::parse(&ptx).map_err(|error| cannot_be_launched(error.to_string()))?;
-            let planner = Planner::new(manifest, kernel, text, &ptx, &module).map_err(cannot_be_launched)?;
+            let Some(entry) = module.kernel(&kernel.name) else {
+                let name = &kernel.name;
+                return Err(cannot_be_launched(format!("there is no kernel `extern \"C\" __global__ void {name}(…)` in it")));
+            };
             if let Some(register) = compiled::surroundings(&ptx) {
                 return Err(Rejection::ReadsSurroundings { register }.into());
             }
@@ -206,10 +175,12 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             {
                 return Err(Rejection::NotByHand { line }.into());
             }
-            planner
+            (entry.params.iter().filter_map(|parameter| parameter.bytes).collect(), compiled::constants(manifest, &module))
         };
         let optimized = device.load(&ptx, &kernel.name).map_err(cannot_be_launched)?;
-        Ok(Self { device, manifest, text, kernel, cases, optimized, planner, remarks })
+        let host = kernel.launch.as_ref().map(|_| Host::new(&ptx, text)).transpose().map_err(cannot_be_launched)?;
+        let remarks = host::unwritten(&remarks, text);
+        Ok(Self { device, manifest, text, kernel, cases, optimized, parameters, constants, host, remarks })
     }
 
     /// Compiles another form of the kernel. Most wrong kernels are rejected before one is needed.
@@ -297,12 +268,12 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             return if affordable { self.run(case, seed, right, Way::Large).map(|_| true) } else { Ok(false) };
         };
         let fails =
-            |failure| launched(launch.written.clone(), Rejection::Fails { at: problem.describe(), right, order: None, failure });
+            |failure| Rejection::Fails { at: problem.describe(), right, order: None, failure }.launched(launch.written.clone());
         match outputs::wrong_block(&problem, blocks, &ran.map_err(fails)?) {
             None => Ok(true),
             Some((block, reason)) => {
                 let (at, block) = (problem.describe(), grid.index_of(block));
-                Err(launched(launch.written, Rejection::FailsInBlock { at, right, block, grid, reason }).into())
+                Err(Rejection::FailsInBlock { at, right, block, grid, reason }.launched(launch.written).into())
             }
         }
     }
@@ -374,7 +345,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             outcome => {
                 let failure = outcome.map_or_else(|failure| failure, |ran| Failure::Defects(ran.warnings));
                 let order = (launch.order != WarpOrder::Ascending).then_some(launch.order);
-                Err(launched(launch.written, Rejection::Fails { at: problem.describe(), right, order, failure }).into())
+                Err(Rejection::Fails { at: problem.describe(), right, order, failure }.launched(launch.written).into())
             }
         }
     }
@@ -393,11 +364,20 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
 
     /// Returns the launch at a size.
     fn launch(&self, problem: &P, way: &Way<'_, D::Function>) -> Result<Launch, Stop<D::Error>> {
-        let mut launch = self.planner.plan(problem).map_err(|none| match none {
-            NoPlan::Unusable(reason) => Stop::Unusable(reason),
-            NoPlan::Kernel(reason) => cannot_be_launched(reason),
-            NoPlan::Host(mistake) => Rejection::HostCode { at: problem.describe(), mistake }.into(),
-        })?;
+        let values = self.values(problem)?;
+        let mut launch = match &self.host {
+            Some(host) => host.launch(problem, self.kernel, &values, &self.parameters)?,
+            None => {
+                let [grid, block] = self.shape(problem)?;
+                Launch { grid, block, shared_bytes: self.kernel.shared_bytes, values, ..Launch::default() }
+            }
+        };
+        if launch.values.iter().map(|value| value.bytes()).ne(self.parameters.iter().copied()) {
+            let names = self.kernel.arguments.join(", ");
+            let reason =
+                format!("its parameters do not match the launch, which passes {names}: leave its first lines as they were");
+            return Err(cannot_be_launched(reason));
+        }
         let blocks = launch.grid.iter().map(|&extent| u64::from(extent).max(1)).product::<u64>();
         let share = FUEL[0] + FUEL[1] * problem.work().multiply_adds / (32 * blocks);
         (launch.order, launch.garbage, launch.fuel) = match *way {
@@ -408,5 +388,56 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             Way::Large => (WarpOrder::Ascending, GARBAGE, IDLE * share),
         };
         Ok(launch)
+    }
+
+    /// Returns the grid's blocks and a block's threads at a size.
+    fn shape(&self, problem: &P) -> Result<[[u32; 3]; 2], Stop<D::Error>> {
+        let sizes = problem.launch_sizes();
+        let size = |name: &str| sizes.iter().find(|(known, _)| *known == name).map(|(_, size)| *size);
+        let three = |extents: &[Extent]| -> Result<[u32; 3], Stop<D::Error>> {
+            let mut three = [1; 3];
+            for (axis, extent) in three.iter_mut().zip(extents) {
+                *axis = self.extent(extent, &size)?;
+            }
+            Ok(three)
+        };
+        let (grid, block) = (three(&self.kernel.grid)?, three(&self.kernel.block)?);
+        let [x, y, z] = block;
+        if x == 0 || x.saturating_mul(y).saturating_mul(z) > 1024 {
+            return Err(cannot_be_launched(format!("a block has 1 to 1024 threads, not {x} x {y} x {z}")));
+        }
+        Ok([grid, block])
+    }
+
+    fn extent(&self, extent: &Extent, size: &impl Fn(&str) -> Option<u32>) -> Result<u32, Stop<D::Error>> {
+        match extent {
+            Extent::Number(number) => Ok(*number),
+            Extent::Constant(name) => match self.constants.iter().find(|(known, _)| known == name) {
+                Some((_, value)) => Ok(*value),
+                None => Err(cannot_be_launched(format!("the launch needs the value of {name}, which is no constant"))),
+            },
+            Extent::Cover { cover, by } => {
+                let whole = size(cover).ok_or_else(|| Stop::Unusable(format!("no size is named {cover}")))?;
+                match self.extent(by, size)? {
+                    0 => Err(cannot_be_launched(format!("the {cover} cannot be divided into pieces of 0"))),
+                    piece => Ok(whole.div_ceil(piece)),
+                }
+            }
+        }
+    }
+
+    /// Returns the values in the order of the kernel's parameters.
+    fn values(&self, problem: &P) -> Result<Vec<Value>, Stop<D::Error>> {
+        let arrays = problem.inputs().into_iter().map(|(name, _)| name).chain(problem.outputs().iter().copied());
+        let mut known: Vec<(&str, Value)> = arrays.map(|name| (name, Value::Array(name, 0))).collect();
+        known.extend(problem.sums().into_iter().map(|(name, sum)| (name, Value::Sum(sum))));
+        known.extend(problem.launch_sizes().into_iter().map(|(name, size)| (name, Value::Size(size))));
+        let value = |name: &String| {
+            let index = known.iter().position(|(known, _)| known == name)?;
+            Some(known.swap_remove(index).1)
+        };
+        let values: Option<Vec<Value>> = self.kernel.arguments.iter().map(value).collect();
+        let names = || self.kernel.arguments.join(", ");
+        values.ok_or_else(|| Stop::Unusable(format!("an argument of {} is unknown or used twice", names())))
     }
 }

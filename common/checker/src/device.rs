@@ -64,16 +64,16 @@ impl Value {
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Array(name, 0) => write!(f, "{name}"),
+            Value::Array(name, 0) => f.write_str(name),
             Value::Array(name, bytes) => write!(f, "{name} and {bytes} bytes further"),
-            Value::Size(size) => write!(f, "{size}"),
-            Value::Sum(sum) => write!(f, "{sum}"),
+            Value::Size(size) => size.fmt(f),
+            Value::Sum(sum) => sum.fmt(f),
         }
     }
 }
 
 /// A launch of a kernel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Launch {
     /// Blocks, in x, y and z.
     pub grid: [u32; 3],
@@ -98,10 +98,8 @@ pub struct Launch {
 pub struct Written {
     /// Its line, from 1.
     pub line: u32,
-    /// The launch with its values: `convolve<<<4, 256>>>(signal, 1000)`.
-    pub launch: String,
-    /// The threads that it has, and how many are needed, if those are more.
-    pub missing: Option<[u64; 2]>,
+    /// The launch with its values, and where it may be wrong.
+    pub said: String,
 }
 
 /// The results of a run whose output is right.

@@ -9,11 +9,11 @@ use workloads::Arithmetic;
 use workloads::failure::{Failure, Fault};
 use workloads::units::significant;
 
-use crate::check::{Passed, Rejection, Text};
+use crate::check::{Passed, Text};
 use crate::device::Written;
-use crate::host::{Mistake, so_many};
 use crate::manifest::{Kind, Manifest, Target};
 use crate::outputs::InBlock;
+use crate::rejection::Rejection;
 use crate::text::paragraphs;
 
 const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove the line. What CUDA C has built in is there without one, and so are the integers \
@@ -22,11 +22,11 @@ const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove 
 /// Says why a kernel does not pass.
 pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
     // The compiler knows the full path. The learner knows where they are.
-    words(rejection, text, None).replace(text.path, text.name)
+    words(rejection, text, false).replace(text.path, text.name)
 }
 
-/// Says the same with the compiler's path of the text. `written` is the launch, if the learner wrote it.
-fn words(rejection: &Rejection, text: Text<'_>, written: Option<&Written>) -> String {
+/// Says the same with the compiler's path of the text. The kernel needs no advice if the learner wrote its launch.
+fn words(rejection: &Rejection, text: Text<'_>, is_launched: bool) -> String {
     match rejection {
         Rejection::DoesNotCompile(log) => {
             let is_header = log.contains("could not open source file") || log.contains("file not found");
@@ -46,17 +46,17 @@ fn words(rejection: &Rejection, text: Text<'_>, written: Option<&Written>) -> St
             };
             message += &indented(&reasons(failure));
             message += &quoted(failure, text);
-            if let Some(advice) = advice(failure, *right).filter(|_| written.is_none()) {
+            if let Some(advice) = advice(failure, *right).filter(|_| !is_launched) {
                 message += &format!("\n{advice}");
             }
             message
         }
-        Rejection::HostCode { at, mistake: Mistake { line, reason } } => {
-            let place = line.map_or_else(String::new, |line| format!("\n\n{}", source_line(text, line as usize)));
-            format!("its host code is wrong at {at}: {reason}.{place}")
+        Rejection::HostCode { at, line, reason } => {
+            let quoted = line.map_or_else(String::new, |line| format!("\n\n{}", source_line(text, line as usize)));
+            format!("its host code is wrong at {at}: {reason}{quoted}")
         }
-        Rejection::Launched { written, rejection } => {
-            format!("{}\n{}", words(rejection, text, Some(written)), of_launch(written, text))
+        Rejection::Launched { written: Written { line, said }, rejection } => {
+            format!("{}\n{said}\n\n{}", words(rejection, text, true), source_line(text, *line as usize))
         }
         Rejection::DependsOnOrder { at, index, values: [by_number, other] } => format!(
             "its result depends on the order in which the warps of a block run: at {at}, output[{index}] is {by_number} in one order and \
@@ -114,19 +114,6 @@ fn words(rejection: &Rejection, text: Text<'_>, written: Option<&Written>) -> St
     }
 }
 
-/// Says how the learner's launch was, and where it may be wrong. The kernel was right when they got it.
-fn of_launch(Written { line, launch, missing }: &Written, text: Text<'_>) -> String {
-    let advice = match missing {
-        Some([threads, needed]) => format!(
-            "The launch has {}, and {needed} outputs need one each. How many blocks does it take to have at least that many?",
-            so_many(*threads, "thread")
-        ),
-        None => "There are enough threads. Is each argument in the place that the kernel's first lines give it? Are its numbers counts of elements?"
-            .to_owned(),
-    };
-    format!("The launch was {launch}:\n\n{}\n{advice}", source_line(text, *line as usize))
-}
-
 /// Says what the check found about a kernel that passes.
 pub fn passed(manifest: &Manifest, passed: &Passed, text: Text<'_>) -> String {
     let mut message = format!("passed: right at all {} sizes", passed.sizes);
@@ -154,14 +141,11 @@ pub fn lines(rejection: &Rejection, text: Text<'_>) -> Vec<u32> {
             let mut numbers: Vec<u32> = log.lines().filter_map(number).collect();
             numbers.sort_unstable();
             numbers.dedup();
-            // Lines after the last are the check's.
-            numbers.retain(|&number| number as usize <= text.text.lines().count());
             numbers
         }
         Rejection::Fails { failure, .. } | Rejection::UsesUnset { failure, .. } => named(failure, text),
         Rejection::NotByHand { line } => vec![*line as u32],
-        Rejection::HostCode { mistake, .. } => mistake.line.into_iter().collect(),
-        // The launch is the learner's; the kernel was given.
+        Rejection::HostCode { line, .. } => line.iter().copied().collect(),
         Rejection::Launched { written, .. } => vec![written.line],
         Rejection::CannotBeLaunched(_)
         | Rejection::DependsOnOrder { .. }

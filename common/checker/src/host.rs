@@ -6,11 +6,14 @@
 use std::sync::Arc;
 
 use simt::{
-    Call, Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, LaunchReport, Memory, MemoryError,
-    Module, Profile, check_shape,
+    Call, Dim3, FindingKind, Image, LaunchConfig, LaunchError, LaunchMisuse, LaunchOptions, Memory, MemoryError, Module, Profile,
+    check_shape,
 };
+use workloads::Problem;
 
-use crate::device::Value;
+use crate::device::{Launch, Value, Written};
+use crate::manifest::Kernel;
+use crate::rejection::Rejection;
 use crate::simulated::profile;
 
 /// Declarations before the learner's text. They begin with the line by which the compilers know host code.
@@ -19,10 +22,8 @@ const PROLOGUE: &str = include_str!("host.h");
 /// The kernel that calls the host code.
 pub const ENTRY: &str = "unrolled_host";
 
-const BEFORE_NAME: &str = "unrolled_launch<decltype(";
-
-/// The notes of launches, and the words of each.
-const NOTES: (&str, usize, usize) = ("unrolled_launches", 16, 24);
+/// The variable that the code notes its launches in: how many, and 24 words for each.
+const NOTES: &str = "unrolled_launches";
 
 /// Distance of the made-up addresses.
 const APART: u64 = 1 << 40;
@@ -30,121 +31,45 @@ const APART: u64 = 1 << 40;
 /// Instructions that host code may execute.
 const FUEL: u64 = 1 << 20;
 
-/// A launch in the learner's text: `NAME<<<SHAPE>>>`, by the offsets of its parts.
-struct Site {
-    name: usize,
-    name_end: usize,
-    open: usize,
-    close: usize,
-}
-
-/// Returns the launches in a text.
-fn sites(text: &str) -> Vec<Site> {
-    let opens: Vec<usize> = text.match_indices("<<<").map(|(at, _)| at).collect();
-    let ends = opens.iter().skip(1).copied().chain([text.len()]);
-    let site = |(&open, end): (&usize, usize)| {
-        let close = open + text[open..end].find(">>>")?;
-        let before = text[..open].trim_end();
-        // The name of a template has its arguments after it.
-        let is_of_name = |letter: char| letter.is_alphanumeric() || "_:".contains(letter);
-        let without = if before.ends_with('>') { before.rsplit_once('<')?.0 } else { before };
-        let name = without.trim_end_matches(is_of_name).len();
-        (name < without.len()).then_some(Site { name, name_end: before.len(), open, close })
-    };
-    opens.iter().zip(ends).filter_map(site).collect()
-}
-
 /// Returns the text that is compiled: each launch is a call that notes it. Every line stays where it was.
 pub fn source(name: &str, text: &str, function: &str, parameters: usize) -> String {
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-    let calls = format!(
-        "extern \"C\" __global__ void {ENTRY}(const unsigned long long *values) {{ unrolled_call<{parameters}>({function}, values); }}"
-    );
-    format!("{PROLOGUE}#line 1 \"{name}\"\n{}\n{calls}\n", rewritten(text))
+    let call = format!("unrolled_call<{parameters}>({function}, values);");
+    let entry = format!("extern \"C\" __global__ void {ENTRY}(const unsigned long long *values) {{ {call} }}");
+    format!("{PROLOGUE}#line 1 \"{name}\"\n{}\n{entry}\n", rewritten(text).0)
 }
 
-fn rewritten(text: &str) -> String {
-    let (mut new, mut done) = (String::new(), 0);
-    for (number, Site { name, name_end, open, close }) in sites(text).into_iter().enumerate() {
-        let [before, name, space, shape] =
-            [&text[done..name], &text[name..name_end], &text[name_end..open], &text[open + 3..close]];
-        // What follows has the same distance from what was there before, so that a compiler's marks can be put back.
-        new += &format!("{before}{BEFORE_NAME}{name}{space}), {number}>().with({shape})  ");
-        done = close + 3;
+/// Replaces each `NAME<<<SHAPE>>>`. Returns the names with their lines, too.
+fn rewritten(text: &str) -> (String, Vec<(String, u32)>) {
+    let mut pieces = text.split("<<<");
+    let (mut new, mut sites) = (pieces.next().unwrap_or_default().to_owned(), Vec::new());
+    for piece in pieces {
+        let before = new.trim_end();
+        let start = before.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len();
+        match piece.split_once(">>>") {
+            Some((shape, after)) if start < before.len() => {
+                let name = new.split_off(start);
+                new += &format!("unrolled_launch<decltype({name}), {}>().with({shape}){after}", sites.len());
+                sites.push((name.trim_end().to_owned(), new[..start].matches('\n').count() as u32 + 1));
+            }
+            _ => new = new + "<<<" + piece,
+        }
     }
-    new + &text[done..]
+    (new, sites)
 }
 
-/// Puts the learner's lines back where a compiler quotes the lines that it got, with its marks below them.
+/// Puts the learner's lines back where a compiler quotes the lines that it got. Its marks below them are left out.
 pub fn unwritten(log: &str, text: &str) -> String {
-    let new = rewritten(text);
-    let changed: Vec<(&str, &str)> = new.lines().zip(text.lines()).filter(|(new, old)| new != old).collect();
-    let (mut said, mut quoted, mut is_ours, mut is_call) = (String::new(), None, false, false);
-    for line in log.lines() {
-        // What the check adds is before the text and after it.
-        let number = line.split_once("): error").and_then(|(place, _)| place.rsplit_once('(')?.1.parse().ok());
-        let is_error_of_ours =
-            number.is_some_and(|number: usize| number > text.lines().count() || line.starts_with("unrolled-prelude.h"));
-        is_call |= is_error_of_ours;
-        is_ours = is_error_of_ours || (is_ours && !line.is_empty());
-        if is_ours {
-            continue;
-        }
-        let known = changed.iter().find(|(new, _)| new.trim() == line.trim());
-        if known.is_some() || line.is_empty() || line.contains("): ") {
-            quoted = known;
-        }
-        said += &match (known, quoted) {
-            (Some((new, old)), _) => line.replace(new.trim(), old.trim()),
-            (None, Some((new, old))) => moved(line, new, old),
-            (None, None) => line.to_owned(),
-        };
-        said.push('\n');
-    }
-    if is_call {
-        said += "\nThe check calls your function with the arguments that it had: leave its first line as it was.";
-    }
-    said.trim_end().to_owned()
-}
-
-/// Moves a compiler's marks from below a line to below the line that was there before.
-fn moved(marks: &str, new: &str, old: &str) -> String {
-    let same = new.chars().zip(old.chars()).take_while(|(new, old)| new == old).count();
-    let longer = new.chars().count() - old.chars().count();
-    let mut line: Vec<char> = Vec::new();
-    for (column, mark) in marks.chars().enumerate().filter(|(_, mark)| *mark != ' ') {
-        let mut place = if column < same { column } else { column.saturating_sub(longer).max(same) };
-        if !"~^".contains(mark) {
-            place = place.max(line.len());
-        }
-        line.resize(line.len().max(place + 1), ' ');
-        if line[place] != '^' {
-            line[place] = mark;
-        }
-    }
-    line.into_iter().collect()
-}
-
-/// A launch that host code asked for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Noted {
-    /// The kernel's name in the text.
-    pub kernel: String,
-    /// Where the launch is: a line of the text, from 1.
-    pub line: u32,
-    /// Its grid, its block, and its dynamic shared memory.
-    pub config: LaunchConfig,
-    /// A word for each argument.
-    pub words: Vec<u64>,
-}
-
-/// The mistake of host code, and its line if that is known.
-#[derive(Clone, Debug)]
-pub struct Mistake {
-    /// A line of the text, from 1.
-    pub line: Option<u32>,
-    /// The mistake, in words.
-    pub reason: String,
+    let (new, _) = rewritten(text);
+    let mut is_mark = false;
+    let lines = log.lines().filter_map(|line| {
+        let known = new.lines().zip(text.lines()).find(|(new, old)| new != old && new.trim() == line.trim());
+        is_mark &= !line.contains('(') && !line.is_empty() && known.is_none();
+        let kept = (!is_mark).then(|| known.map_or(line, |(_, old)| old));
+        is_mark |= known.is_some();
+        kept
+    });
+    lines.collect::<Vec<&str>>().join("\n")
 }
 
 /// Compiled host code.
@@ -158,66 +83,104 @@ impl Host {
     /// Takes the code out of PTX. The error says what the simulator does not support.
     pub fn new(ptx: &str, text: &str) -> Result<Self, String> {
         let module = Module::parse_in_part(ptx).map_err(|error| error.to_string())?;
-        if let Some((_, error)) = module.refused().iter().find(|(name, _)| name == ENTRY) {
-            return Err(error.to_string());
+        match module.refused().iter().find(|(name, _)| name == ENTRY) {
+            Some((_, error)) => Err(error.to_string()),
+            None => Ok(Self { module: Arc::new(module), sites: rewritten(text).1 }),
         }
-        let line = |offset: usize| text[..offset].matches('\n').count() as u32 + 1;
-        let sites = sites(text).iter().map(|site| (text[site.name..site.name_end].to_owned(), line(site.name))).collect();
-        Ok(Self { module: Arc::new(module), sites })
     }
 
-    /// Executes the code with these values, and returns its launches in their order.
-    pub fn launches(&self, values: &[Value]) -> Result<Result<Vec<Noted>, Mistake>, MemoryError> {
+    /// Executes the code with these values. Returns its launch of the kernel, which has parameters of so many bytes.
+    pub fn launch<P: Problem>(
+        &self,
+        problem: &P,
+        kernel: &Kernel,
+        given: &[Value],
+        parameters: &[u64],
+    ) -> Result<Launch, Rejection> {
+        let wrong = |line: Option<u32>, reason: String| Rejection::HostCode { at: problem.describe(), line, reason };
+        let notes = self.notes(given).map_err(|error| wrong(None, error.to_string()))?.map_err(|error| match error {
+            LaunchError::Fault { finding, .. } => {
+                let is_followed = matches!(finding.kind, FindingKind::OutOfBounds { .. } | FindingKind::Null { .. });
+                let followed = "it reads or writes memory of the GPU, where the host cannot: it can only pass the pointer on.";
+                let reason = if is_followed { followed.to_owned() } else { finding.kind.to_string() };
+                wrong(finding.location.source.map(|source| source.line), reason)
+            }
+            _ => wrong(None, "it does not end: is there a loop that never stops?".to_owned()),
+        })?;
+        let site = |at: usize| &self.sites[notes[1 + 24 * at] as usize];
+        match notes[0] {
+            0 => return Err(wrong(None, "it launches nothing, so the GPU has nothing to do.".to_owned())),
+            1 => {}
+            more => return Err(wrong(Some(site(1).1), format!("it launches {more} times, and the task asks for one launch."))),
+        }
+        let (name, line) = site(0);
+        if *name != kernel.name {
+            return Err(wrong(Some(*line), format!("it launches {name}, and the task asks for {}.", kernel.name)));
+        }
+        let [grid, block] = [2, 5].map(|at| [0, 1, 2].map(|axis| notes[at + axis] as u32));
+        let shared_bytes = u32::try_from(notes[8]).unwrap_or(u32::MAX);
+        let values: Vec<Value> = notes[9..].iter().zip(parameters).map(|(word, bytes)| value(*word, *bytes, given)).collect();
+        let [blocks, threads] = [grid, block].map(|extents| extents.map(u64::from).into_iter().product::<u64>());
+        let extents = |[x, y, z]: [u32; 3]| if y == 1 && z == 1 { x.to_string() } else { format!("dim3({x}, {y}, {z})") };
+        let shared = if shared_bytes == 0 { String::new() } else { format!(", {shared_bytes}") };
+        let listed: Vec<String> = values.iter().map(Value::to_string).collect();
+        let said = format!("The launch was {name}<<<{}, {}{shared}>>>({})", extents(grid), extents(block), listed.join(", "));
+        if let Some(refusal) = self.refusal(name, grid, block, shared_bytes) {
+            return Err(wrong(Some(*line), format!("CUDA refuses the launch, with {refusal}. {said}.")));
+        }
+        let outputs = problem.output_len() as u64;
+        let needless = blocks.saturating_sub(outputs.div_ceil(threads));
+        // A block more than there must be is no waste.
+        if needless > 1 {
+            let reason = format!("it launches {needless} blocks more than it takes to have a thread for each output. {said}.");
+            return Err(wrong(Some(*line), reason));
+        }
+        let advice = if blocks * threads < outputs {
+            format!(
+                "It has {} of the {outputs} threads that the outputs need, one each. How many blocks does it take to have at least as many?",
+                blocks * threads
+            )
+        } else {
+            "There are enough threads. Is each argument in the place that the kernel's first lines give it? Are its numbers counts of elements?"
+                .to_owned()
+        };
+        let written = Some(Written { line: *line, said: format!("{said}. {advice}") });
+        Ok(Launch { grid, block, shared_bytes, values, written, ..Launch::default() })
+    }
+
+    /// Executes the code with these values. Returns its notes.
+    fn notes(&self, given: &[Value]) -> Result<Result<Vec<u64>, LaunchError>, MemoryError> {
         let memory = Memory::new(1 << 24);
         let image = Image::new(self.module.clone(), &memory)?;
-        let list = memory.allocate(8 * values.len() as u64, None)?;
-        let bytes: Vec<u8> = values.iter().enumerate().flat_map(|(at, value)| word(at, *value).to_le_bytes()).collect();
+        let list = memory.allocate(8 * given.len() as u64, None)?;
+        let bytes: Vec<u8> = given.iter().enumerate().flat_map(|(at, value)| word(at, *value).to_le_bytes()).collect();
         memory.write(list, &bytes)?;
         let one = Dim3::new(1, 1, 1);
         let config = LaunchConfig { grid: one, block: one, dynamic_shared_bytes: 0 };
         let call = Call { kernel: ENTRY, config, params: &list.to_le_bytes() };
         let options = LaunchOptions { fuel: FUEL, workers: Some(1), ..LaunchOptions::default() };
-        match simt::launch(&memory, &image, call, profile(), &options) {
-            Ok(LaunchReport { findings, .. }) if findings.is_empty() => self.noted(&memory, &image).map(Ok),
-            Ok(LaunchReport { findings, .. }) => Ok(Err(mistake(LaunchError::Fault {
-                finding: Box::new(findings[0].clone()),
-                printed: String::new(),
-                overwritten: 0,
-            }))),
-            Err(error) => Ok(Err(mistake(error))),
+        if let Err(error) = simt::launch(&memory, &image, call, profile(), &options) {
+            return Ok(Err(error));
         }
+        // A compiler may leave out a variable that nothing uses.
+        let Some((address, bytes)) = image.variable(NOTES) else { return Ok(Ok(vec![0])) };
+        let mut notes = vec![0; bytes as usize];
+        memory.read(address, &mut notes)?;
+        Ok(Ok(notes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))).collect()))
     }
 
     /// Returns CUDA's error for a shape that no GPU may get, and the reason. More shared memory than every kernel may have must be asked for
     /// in host code (CUDA C++ Programming Guide, Compute Capability 7.x, Shared Memory), which these exercises do not do.
-    pub fn refusal(&self, kernel: &str, config: LaunchConfig) -> Option<String> {
-        let profile = profile();
-        let profile = Profile { shared_bytes_per_block_optin: profile.shared_bytes_per_block, ..profile.clone() };
-        match check_shape(self.module.kernel(kernel)?, config, &profile).err()? {
-            LaunchMisuse::Extent { what, extent, limit } => Some(format!(
-                "cudaErrorInvalidConfiguration, \"invalid configuration argument\". Its {what} is {extent}, and must be 1 to {limit}"
-            )),
-            LaunchMisuse::SharedMemory { asked, limit, .. } => Some(format!(
-                "cudaErrorInvalidValue, \"invalid argument\". It asks for {asked} bytes of shared memory per block, and may have {limit}"
-            )),
-            other => Some(other.to_string()),
-        }
-    }
-
-    fn noted(&self, memory: &Memory, image: &Image) -> Result<Vec<Noted>, MemoryError> {
-        let (variable, most, each) = NOTES;
-        let Some((address, bytes)) = image.variable(variable) else { return Ok(Vec::new()) };
-        let mut notes = vec![0; bytes as usize];
-        memory.read(address, &mut notes)?;
-        let words: Vec<u64> = notes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))).collect();
-        let noted = words[1..].chunks_exact(each).take((words[0] as usize).min(most)).map(|words| {
-            let three = |at: usize| Dim3::new(words[at] as u32, words[at + 1] as u32, words[at + 2] as u32);
-            let (kernel, line) = self.sites.get(words[0] as usize).cloned().unwrap_or_default();
-            let shared = u32::try_from(words[7]).unwrap_or(u32::MAX);
-            let config = LaunchConfig { grid: three(1), block: three(4), dynamic_shared_bytes: shared };
-            Noted { kernel, line, config, words: words[8..].to_vec() }
-        });
-        Ok(noted.collect())
+    fn refusal(&self, kernel: &str, grid: [u32; 3], block: [u32; 3], dynamic_shared_bytes: u32) -> Option<String> {
+        let profile = Profile { shared_bytes_per_block_optin: profile().shared_bytes_per_block, ..profile().clone() };
+        let [grid, block] = [grid, block].map(|[x, y, z]| Dim3::new(x, y, z));
+        let misuse =
+            check_shape(self.module.kernel(kernel)?, LaunchConfig { grid, block, dynamic_shared_bytes }, &profile).err()?;
+        let code = match misuse {
+            LaunchMisuse::Extent { .. } => "cudaErrorInvalidConfiguration (\"invalid configuration argument\")",
+            _ => "cudaErrorInvalidValue (\"invalid argument\")",
+        };
+        Some(format!("{code}: {misuse}"))
     }
 }
 
@@ -231,8 +194,8 @@ fn word(at: usize, value: Value) -> u64 {
 }
 
 /// Returns the value that a kernel gets for a word of `bytes` bytes. `values` are those that the host code got.
-pub fn value(word: u64, bytes: u64, values: &[Value]) -> Value {
-    let at = ((word.wrapping_add(APART / 2)) / APART).wrapping_sub(1) as usize;
+fn value(word: u64, bytes: u64, values: &[Value]) -> Value {
+    let at = (word.wrapping_add(APART / 2) / APART).wrapping_sub(1) as usize;
     match (bytes, values.get(at)) {
         (8, Some(Value::Array(name, _))) => Value::Array(name, word.wrapping_sub((at as u64 + 1) * APART) as i64),
         (8, _) => Value::Sum(word as i64),
@@ -240,63 +203,31 @@ pub fn value(word: u64, bytes: u64, values: &[Value]) -> Value {
     }
 }
 
-/// Writes a shape as in the source: `4, 256`, or with `dim3` for more axes than one.
-pub fn shape(config: &LaunchConfig) -> String {
-    let extent = |Dim3 { x, y, z }: Dim3| if y == 1 && z == 1 { x.to_string() } else { format!("dim3({x}, {y}, {z})") };
-    let shared = if config.dynamic_shared_bytes == 0 { String::new() } else { format!(", {}", config.dynamic_shared_bytes) };
-    format!("{}, {}{shared}", extent(config.grid), extent(config.block))
-}
-
-/// Writes a number of things: `1 thread`, `256 threads`.
-pub fn so_many(count: u64, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
-}
-
-fn mistake(error: LaunchError) -> Mistake {
-    let (line, reason) = match &error {
-        LaunchError::Fault { finding, .. } => {
-            let is_followed = matches!(finding.kind, FindingKind::OutOfBounds { .. } | FindingKind::Null { .. });
-            let reason = if is_followed {
-                "it reads or writes memory of the GPU, where the host cannot. A pointer to that memory is only for passing it on"
-                    .to_owned()
-            } else {
-                finding.kind.to_string()
-            };
-            (finding.location.source.as_ref().map(|source| source.line), reason)
-        }
-        LaunchError::OutOfFuel { .. } => (None, "it does not come to its end: is there a loop that never stops?".to_owned()),
-        LaunchError::Misuse(_) => (None, error.to_string()),
-    };
-    Mistake { line, reason }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const TEXT: &str =
-        "// k<<<1, 2>>>, or <<< alone\nvoid launch(int n)\n{\n    ns::k<4, 8> <<<n, dim3(2)>>>(n, m);\n    k<<<1\n, 2>>>();\n}\n";
+        "// k<<<1, 2>>>, or <<< alone\nvoid launch(int n)\n{\n    k <<<n, dim3(2)>>>(n, m);\n    k<<<1\n, 2>>>();\n}\n";
 
     #[test]
     fn launches_become_calls_and_lines_stay() {
-        let new = rewritten(TEXT);
+        let (new, sites) = rewritten(TEXT);
         assert_eq!(new.lines().count(), TEXT.lines().count());
-        let fourth = "    unrolled_launch<decltype(ns::k<4, 8> ), 1>().with(n, dim3(2))  (n, m);";
-        assert_eq!(new.lines().nth(3), Some(fourth));
-        assert!(new.contains("    unrolled_launch<decltype(k), 2>().with(1\n, 2)  ();\n"), "{new}");
-        assert_eq!(rewritten("a <<< b;\n<<<1, 2>>>(c);"), "a <<< b;\n<<<1, 2>>>(c);", "no name, or no end");
+        assert_eq!(new.lines().nth(3), Some("    unrolled_launch<decltype(k ), 1>().with(n, dim3(2))(n, m);"));
+        assert!(new.contains("    unrolled_launch<decltype(k), 2>().with(1\n, 2)();\n"), "{new}");
+        assert_eq!(sites.iter().map(|(name, line)| (name.as_str(), *line)).collect::<Vec<_>>(), [("k", 1), ("k", 4), ("k", 5)]);
+        let other = "a <<< b;\n<<<1, 2>>>(c);";
+        assert_eq!(rewritten(other), (other.to_owned(), Vec::new()), "no end, or no name");
     }
 
     #[test]
     fn a_compiler_quotes_the_learner() {
-        let new = rewritten(TEXT);
-        let quoted = new.lines().nth(3).unwrap();
-        let under = |text: &str, mark: &str| format!("{}{mark}", " ".repeat(text.find("m)").unwrap()));
-        let old = TEXT.lines().nth(3).unwrap();
-        let log = format!("x.cu(4): error: no m\n{quoted}\n{}\n\nx.cu(9): error: no call\nvoid\n\n2 errors", under(quoted, "^ n"));
-        let advice = "The check calls your function with the arguments that it had: leave its first line as it was.";
-        let expected = format!("x.cu(4): error: no m\n{old}\n{}\n\n\n2 errors\n\n{advice}", under(old, "^ n"));
-        assert_eq!(unwritten(&log, TEXT), expected);
+        let (new, old) = (rewritten(TEXT).0.lines().nth(3).unwrap().to_owned(), TEXT.lines().nth(3).unwrap());
+        let log = |quoted: &str, marks: &str| {
+            format!("x.cu(4): error: no m\n{quoted}\n{marks}x.cu(7): note: so\n}}\n^\n\n2 errors in x.cu")
+        };
+        assert_eq!(unwritten(&log(&new, "   ~~~^\n   n\n"), TEXT), log(old, ""));
     }
 
     #[test]

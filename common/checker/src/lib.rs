@@ -15,8 +15,8 @@
 //! - [`device`]: what compiles and runs a kernel.
 //! - [`outputs`]: judges single blocks of a huge grid.
 //! - [`simulated`]: the simulator as such a device, without a driver.
+//! - [`rejection`]: the reasons why a kernel does not pass.
 //! - [`host`]: the learner's host code, if there is some.
-//! - [`plan`]: the launch of a kernel at a size.
 //! - [`check`]: compile, run, compare, count.
 //! - [`feedback`]: what to say about a checked kernel.
 
@@ -28,7 +28,7 @@ pub mod feedback;
 pub mod host;
 pub mod manifest;
 pub mod outputs;
-pub mod plan;
 pub mod predict;
+pub mod rejection;
 pub mod simulated;
 pub mod text;

@@ -109,12 +109,9 @@ pub struct Near {
 pub struct Kernel {
     /// Its `extern "C"` name.
     pub name: String,
-    /// The function of the learner's host code that launches the kernel, once. `grid`, `block` and `shared_bytes` are left out then.
-    #[serde(default)]
+    /// The function of the learner's host code that launches the kernel, once, with a thread for each output. `grid`, `block` and
+    /// `shared_bytes` are left out then.
     pub launch: Option<String>,
-    /// True if each thread computes one output. Then host code may launch no more than one block more than the outputs need.
-    #[serde(default)]
-    pub one_thread_per_output: bool,
     /// Blocks, in x, y and z.
     #[serde(default)]
     pub grid: Vec<Extent>,
@@ -135,13 +132,6 @@ pub struct Kernel {
     /// The virtual architecture to compile it for.
     #[serde(default = "architecture")]
     pub architecture: String,
-}
-
-impl Kernel {
-    /// Returns the names of the compiled kernels: its own, and that of the host code.
-    pub fn entries(&self) -> impl Iterator<Item = &str> {
-        [self.name.as_str()].into_iter().chain(self.launch.as_ref().map(|_| host::ENTRY))
-    }
 }
 
 fn architecture() -> String {
@@ -255,9 +245,8 @@ impl Manifest {
         }
         needs(self.predict.is_none(), "there is no [predict]")?;
         needs(self.kernel.is_some() && self.cases.is_some(), "there must be a [kernel] and [cases]")?;
-        let kernel = self.kernel.iter();
-        let is_launched_once = kernel.map(|kernel| kernel.launch.is_some() == (kernel.grid.is_empty() && kernel.block.is_empty()));
-        needs(is_launched_once.eq([true]), "there must be either `launch`, or `grid` and `block`,")?;
+        let has_one = |kernel: &Kernel| kernel.launch.is_some() == kernel.grid.is_empty();
+        needs(self.kernel.iter().all(has_one), "there must be either `launch` or `grid`")?;
         needs(self.starter_says.is_some(), "there must be `starter_says`")?;
         needs(!self.targets.is_empty(), "there must be [[targets]]")?;
         needs(self.targets.iter().all(|target| target.measure.is_cost()), "a target is no average")

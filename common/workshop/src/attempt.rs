@@ -1,7 +1,8 @@
 //! A learner's attempt at an exercise: their text, checked on the simulator, or checked and timed on a GPU.
 
-use checker::check::{self, Passed, Rejection, Stop, Task, Text};
+use checker::check::{self, Passed, Stop, Task, Text};
 use checker::device::{Compilation, Compiled, Device, Form, Launch, Ran, Stored, Uncompiled, Value};
+use checker::rejection::Rejection;
 use checker::simulated::Simulated;
 use checker::text::{Version, version};
 use compilers::compiler::compile_with_nvrtc;

@@ -7,6 +7,7 @@ use compilers::input::{Form, Input};
 use compilers::nvrtc::Nvrtc;
 use compilers::variables::EVERY_ANSWER;
 use workshop::Exercise;
+use workshop::host::ENTRY;
 use workshop::text::Version;
 use workshop::wall::Equivalent;
 
@@ -193,7 +194,9 @@ pub fn slips_are_found(binary: &Binary) {
         let judged = in_parallel(&slipped, |Slipped { line, text, answer }| {
             let changed = ptx(&nvrtc, &asked, text)?;
             let is_code_of = |right: &String| match [right, &changed].map(|text| ptx::parse(text)) {
-                [Ok(one), Ok(other)] => kernel.entries().all(|entry| is_same(&one, &other, entry)),
+                [Ok(one), Ok(other)] => {
+                    is_same(&one, &other, &kernel.name) && (kernel.launch.is_none() || is_same(&one, &other, ENTRY))
+                }
                 _ => false,
             };
             // A slip in one right answer may lead to another.
