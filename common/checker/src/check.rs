@@ -10,12 +10,12 @@ use workloads::{Arithmetic, Problem};
 use crate::cases;
 use crate::compiled;
 use crate::device::{Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
-use crate::host::{self, Host};
+use crate::host::Host;
 use crate::manifest::{Cases, Extent, Kernel, Manifest, Target};
 use crate::outputs;
 use crate::rejection::Rejection;
 use crate::simulated::is_of_absent_lane;
-use crate::text::{has_word, unrollable_loop};
+use crate::text::{has_word, unrollable_loop, without_calls};
 
 /// Other orders of warps than by number. A kernel must give the same bits in each.
 const ORDERS: [WarpOrder; 2] = [WarpOrder::Descending, WarpOrder::Shuffled(13)];
@@ -110,7 +110,7 @@ pub fn run_timed<P: Problem, D: Device<P>>(device: &D, task: Task<'_>) -> Result
 /// Compiles a form of the learner's text.
 fn compile<P: Problem, D: Device<P>>(device: &D, form: Form, text: &str) -> Result<Compiled, Stop<D::Error>> {
     device.compile(form).map_err(|uncompiled| match uncompiled {
-        Uncompiled::Refused(log) => Rejection::DoesNotCompile(host::unwritten(&log, text)).into(),
+        Uncompiled::Refused(log) => Rejection::DoesNotCompile(without_calls(&log, text)).into(),
         Uncompiled::Error(error) => Stop::Device(error),
     })
 }
@@ -179,7 +179,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
         };
         let optimized = device.load(&ptx, &kernel.name).map_err(cannot_be_launched)?;
         let host = kernel.launch.as_ref().map(|_| Host::new(&ptx, text)).transpose().map_err(cannot_be_launched)?;
-        let remarks = host::unwritten(&remarks, text);
+        let remarks = without_calls(&remarks, text);
         Ok(Self { device, manifest, text, kernel, cases, optimized, parameters, constants, host, remarks })
     }
 

@@ -1,4 +1,4 @@
-#define UNROLLED_HOST_CODE
+#define CODE_OF_THE_HOST
 #line 1 "unrolled-prelude.h"
 // What the check puts before a text with host code, so that a compiler for GPUs compiles it. A launch becomes a call that notes its shape and
 // its arguments, and one thread executes the host code.

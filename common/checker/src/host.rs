@@ -15,12 +15,7 @@ use crate::device::{Launch, Value, Written};
 use crate::manifest::Kernel;
 use crate::rejection::Rejection;
 use crate::simulated::profile;
-
-/// Declarations before the learner's text. They begin with the line by which the compilers know host code.
-const PROLOGUE: &str = include_str!("host.h");
-
-/// The kernel that calls the host code.
-pub const ENTRY: &str = "unrolled_host";
+use crate::text::{ENTRY, with_calls};
 
 /// The variable that the code notes its launches in: how many, and 24 words for each.
 const NOTES: &str = "unrolled_launches";
@@ -30,47 +25,6 @@ const APART: u64 = 1 << 40;
 
 /// Instructions that host code may execute.
 const FUEL: u64 = 1 << 20;
-
-/// Returns the text that is compiled: each launch is a call that notes it. Every line stays where it was.
-pub fn source(name: &str, text: &str, function: &str, parameters: usize) -> String {
-    let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-    let call = format!("unrolled_call<{parameters}>({function}, values);");
-    let entry = format!("extern \"C\" __global__ void {ENTRY}(const unsigned long long *values) {{ {call} }}");
-    format!("{PROLOGUE}#line 1 \"{name}\"\n{}\n{entry}\n", rewritten(text).0)
-}
-
-/// Replaces each `NAME<<<SHAPE>>>`. Returns the names with their lines, too.
-fn rewritten(text: &str) -> (String, Vec<(String, u32)>) {
-    let mut pieces = text.split("<<<");
-    let (mut new, mut sites) = (pieces.next().unwrap_or_default().to_owned(), Vec::new());
-    for piece in pieces {
-        let before = new.trim_end();
-        let start = before.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len();
-        match piece.split_once(">>>") {
-            Some((shape, after)) if start < before.len() => {
-                let name = new.split_off(start);
-                new += &format!("unrolled_launch<decltype({name}), {}>().with({shape}){after}", sites.len());
-                sites.push((name.trim_end().to_owned(), new[..start].matches('\n').count() as u32 + 1));
-            }
-            _ => new = new + "<<<" + piece,
-        }
-    }
-    (new, sites)
-}
-
-/// Puts the learner's lines back where a compiler quotes the lines that it got. Its marks below them are left out.
-pub fn unwritten(log: &str, text: &str) -> String {
-    let (new, _) = rewritten(text);
-    let mut is_mark = false;
-    let lines = log.lines().filter_map(|line| {
-        let known = new.lines().zip(text.lines()).find(|(new, old)| new != old && new.trim() == line.trim());
-        is_mark &= !line.contains('(') && !line.is_empty() && known.is_none();
-        let kept = (!is_mark).then(|| known.map_or(line, |(_, old)| old));
-        is_mark |= known.is_some();
-        kept
-    });
-    lines.collect::<Vec<&str>>().join("\n")
-}
 
 /// Compiled host code.
 pub struct Host {
@@ -85,7 +39,7 @@ impl Host {
         let module = Module::parse_in_part(ptx).map_err(|error| error.to_string())?;
         match module.refused().iter().find(|(name, _)| name == ENTRY) {
             Some((_, error)) => Err(error.to_string()),
-            None => Ok(Self { module: Arc::new(module), sites: rewritten(text).1 }),
+            None => Ok(Self { module: Arc::new(module), sites: with_calls(text).1 }),
         }
     }
 
@@ -169,7 +123,7 @@ impl Host {
         Ok(Ok(notes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes"))).collect()))
     }
 
-    /// Returns CUDA's error for a shape that no GPU may get, and the reason. More shared memory than every kernel may have must be asked for
+    /// Returns CUDA's error for a shape that it refuses, and the reason. More shared memory than every kernel may have must be asked for
     /// in host code (CUDA C++ Programming Guide, Compute Capability 7.x, Shared Memory), which these exercises do not do.
     fn refusal(&self, kernel: &str, grid: [u32; 3], block: [u32; 3], dynamic_shared_bytes: u32) -> Option<String> {
         let profile = Profile { shared_bytes_per_block_optin: profile().shared_bytes_per_block, ..profile().clone() };
@@ -193,7 +147,7 @@ fn word(at: usize, value: Value) -> u64 {
     }
 }
 
-/// Returns the value that a kernel gets for a word of `bytes` bytes. `values` are those that the host code got.
+/// Returns the value for a word of a parameter of `bytes` bytes. `values` are those that the host code got.
 fn value(word: u64, bytes: u64, values: &[Value]) -> Value {
     let at = (word.wrapping_add(APART / 2) / APART).wrapping_sub(1) as usize;
     match (bytes, values.get(at)) {
@@ -206,29 +160,6 @@ fn value(word: u64, bytes: u64, values: &[Value]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const TEXT: &str =
-        "// k<<<1, 2>>>, or <<< alone\nvoid launch(int n)\n{\n    k <<<n, dim3(2)>>>(n, m);\n    k<<<1\n, 2>>>();\n}\n";
-
-    #[test]
-    fn launches_become_calls_and_lines_stay() {
-        let (new, sites) = rewritten(TEXT);
-        assert_eq!(new.lines().count(), TEXT.lines().count());
-        assert_eq!(new.lines().nth(3), Some("    unrolled_launch<decltype(k ), 1>().with(n, dim3(2))(n, m);"));
-        assert!(new.contains("    unrolled_launch<decltype(k), 2>().with(1\n, 2)();\n"), "{new}");
-        assert_eq!(sites.iter().map(|(name, line)| (name.as_str(), *line)).collect::<Vec<_>>(), [("k", 1), ("k", 4), ("k", 5)]);
-        let other = "a <<< b;\n<<<1, 2>>>(c);";
-        assert_eq!(rewritten(other), (other.to_owned(), Vec::new()), "no end, or no name");
-    }
-
-    #[test]
-    fn a_compiler_quotes_the_learner() {
-        let (new, old) = (rewritten(TEXT).0.lines().nth(3).unwrap().to_owned(), TEXT.lines().nth(3).unwrap());
-        let log = |quoted: &str, marks: &str| {
-            format!("x.cu(4): error: no m\n{quoted}\n{marks}x.cu(7): note: so\n}}\n^\n\n2 errors in x.cu")
-        };
-        assert_eq!(unwritten(&log(&new, "   ~~~^\n   n\n"), TEXT), log(old, ""));
-    }
 
     #[test]
     fn words_are_values_again() {

@@ -7,8 +7,8 @@
 //!
 //! Each module uses only modules above it.
 //!
+//! - [`text`]: the solution, the starter made from it, and host code as it is compiled.
 //! - [`manifest`]: what an `exercise.toml` holds.
-//! - [`text`]: the solution, and the starter made from it.
 //! - [`cases`]: the sizes at which a kernel is checked.
 //! - [`compiled`]: what the compiler's output says about a kernel.
 //! - [`predict`]: what to say about predicted numbers.

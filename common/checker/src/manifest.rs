@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use workloads::measure::Measure;
 
-use crate::host;
+use crate::text::with_host_code;
 
 /// An exercise's description.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -207,7 +207,7 @@ impl Manifest {
     /// what runs their host code. Lines keep their numbers. `name` is that of the text in messages.
     pub fn source(&self, name: &str, text: &str) -> String {
         if let Some(Kernel { launch: Some(function), arguments, .. }) = &self.kernel {
-            return host::source(name, text, function, arguments.len());
+            return with_host_code(name, text, function, arguments.len());
         }
         let constant = |name: &str| format!("\nextern \"C\" __constant__ const unsigned {LAUNCH}{name} = {name};");
         text.to_owned() + &self.constants().into_iter().map(constant).collect::<String>()

@@ -26,6 +26,6 @@ pub mod exercise;
 pub mod wall;
 pub mod workspace;
 
-pub use checker::{feedback, host, manifest, text};
+pub use checker::{feedback, manifest, text};
 pub use error::{Error, Result, Unusable};
 pub use exercise::{Exercise, root};

@@ -7,8 +7,7 @@ use compilers::input::{Form, Input};
 use compilers::nvrtc::Nvrtc;
 use compilers::variables::EVERY_ANSWER;
 use workshop::Exercise;
-use workshop::host::ENTRY;
-use workshop::text::Version;
+use workshop::text::{ENTRY, Version};
 use workshop::wall::Equivalent;
 
 use crate::binary::Binary;
