@@ -17,21 +17,21 @@ enum cudaError_t { cudaSuccess };
 // How many launches there were, and for each: which in the text, the grid, the block, the bytes of shared memory, the arguments.
 extern "C" { __device__ unsigned long long unrolled_launches[1 + 16 * 24]; }
 
-// Kernels with these types of parameters.
+// Kernels with these types of parameters. No function has its address taken, because pages have no calls of addresses.
 template <class Kernel> struct unrolled_kernel;
 template <class... Types> struct unrolled_kernel<void(Types...)> {
     unsigned number;
 
     static __device__ unsigned long long *note() { return unrolled_launches + 1 + unrolled_launches[0] % 16 * 24; }
-    __device__ auto with(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0) -> void (*)(Types...)
+    __device__ unrolled_kernel with(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = 0) const
     {
         const unsigned long long words[] = {number, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared};
         for (unsigned i = 0; i < 8; ++i) {
             note()[i] = words[i];
         }
-        return call;
+        return *this;
     }
-    static __device__ void call(Types... arguments)
+    __device__ void call(Types... arguments) const
     {
         unsigned long long *word = note() + 8;
         ((*word = 0, memcpy(word++, &arguments, sizeof arguments)), ...);
@@ -40,24 +40,13 @@ template <class... Types> struct unrolled_kernel<void(Types...)> {
 };
 template <class Kernel, unsigned number> __device__ unrolled_kernel<Kernel> unrolled_launch() { return {number}; }
 
-template <class Type> __device__ Type unrolled_value(const unsigned long long *word)
-{
-    Type value;
-    memcpy(&value, word, sizeof value);
-    return value;
-}
-template <unsigned count, unsigned... indices> struct unrolled_below : unrolled_below<count - 1, count - 1, indices...> {};
-template <unsigned... indices> struct unrolled_below<0, indices...> {
-    template <class... Types> static __device__ void call(void (*host)(Types...), const unsigned long long *values)
+// An argument of the host code, whatever its type is.
+struct unrolled_value {
+    const unsigned long long *word;
+    template <class Type> __device__ operator Type() const
     {
-        host(unrolled_value<Types>(values + indices)...);
+        Type value;
+        memcpy(&value, word, sizeof value);
+        return value;
     }
 };
-#define UNROLLED_AS_IT_WAS(is_so) static_assert(is_so, "the check calls your function: leave its first line as it was")
-template <unsigned count, class... Types> __device__ void unrolled_call(void (*host)(Types...), const unsigned long long *values)
-{
-    UNROLLED_AS_IT_WAS(sizeof...(Types) == count);
-    unrolled_below<sizeof...(Types)>::call(host, values);
-}
-// A function that returns something.
-template <unsigned count, class Host> __device__ void unrolled_call(Host, const unsigned long long *) { UNROLLED_AS_IT_WAS(count == 0); }

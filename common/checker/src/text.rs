@@ -85,8 +85,13 @@ pub const ENTRY: &str = "unrolled_host";
 /// Returns the text that is compiled: each launch is a call that notes it. Every line stays where it was.
 pub fn with_host_code(name: &str, text: &str, function: &str, parameters: usize) -> String {
     let name = name.replace('\\', "\\\\").replace('"', "\\\"");
-    let call = format!("unrolled_call<{parameters}>({function}, values);");
-    let entry = format!("extern \"C\" __global__ void {ENTRY}(const unsigned long long *values) {{ {call} }}");
+    let arguments: Vec<String> = (0..parameters).map(|at| format!("unrolled_value{{values + {at}}}")).collect();
+    let call = format!("{function}({});", arguments.join(", "));
+    // A compiler that refuses the call names its file.
+    let entry = format!(
+        "#line 1 \"leave the first line of {function} as it was: the call of {function}\"\n\
+         extern \"C\" __global__ void {ENTRY}(const unsigned long long *values) {{ {call} }}"
+    );
     format!("{PROLOGUE}#line 1 \"{name}\"\n{}\n{entry}\n", with_calls(text).0)
 }
 
@@ -100,7 +105,7 @@ pub fn with_calls(text: &str) -> (String, Vec<(String, u32)>) {
         match piece.split_once(">>>") {
             Some((shape, after)) if start < before.len() => {
                 let name = new.split_off(start);
-                new += &format!("unrolled_launch<decltype({name}), {}>().with({shape}){after}", sites.len());
+                new += &format!("unrolled_launch<decltype({name}), {}>().with({shape}).call{after}", sites.len());
                 sites.push((name.trim_end().to_owned(), new[..start].matches('\n').count() as u32 + 1));
             }
             _ => new = new + "<<<" + piece,
@@ -249,8 +254,8 @@ mod tests {
     fn launches_become_calls_and_lines_stay() {
         let (new, sites) = with_calls(LAUNCHES);
         assert_eq!(new.lines().count(), LAUNCHES.lines().count());
-        assert_eq!(new.lines().nth(3), Some("    unrolled_launch<decltype(k ), 1>().with(n, dim3(2))(n, m);"));
-        assert!(new.contains("    unrolled_launch<decltype(k), 2>().with(1\n, 2)();\n"), "{new}");
+        assert_eq!(new.lines().nth(3), Some("    unrolled_launch<decltype(k ), 1>().with(n, dim3(2)).call(n, m);"));
+        assert!(new.contains("    unrolled_launch<decltype(k), 2>().with(1\n, 2).call();\n"), "{new}");
         assert_eq!(sites.iter().map(|(name, line)| (name.as_str(), *line)).collect::<Vec<_>>(), [("k", 1), ("k", 4), ("k", 5)]);
         let other = "a <<< b;\n<<<1, 2>>>(c);";
         assert_eq!(with_calls(other), (other.to_owned(), Vec::new()), "no end, or no name");
