@@ -34,7 +34,8 @@ template <class... Types> struct unrolled_kernel<void(Types...)> {
     __device__ void call(Types... arguments) const
     {
         unsigned long long *word = note() + 8;
-        ((*word = 0, memcpy(word++, &arguments, sizeof arguments)), ...);
+        // Each word is zero until it is written here.
+        ((*(Types *)word++ = arguments), ...);
         ++unrolled_launches[0];
     }
 };
@@ -43,10 +44,5 @@ template <class Kernel, unsigned number> __device__ unrolled_kernel<Kernel> unro
 // An argument of the host code, whatever its type is.
 struct unrolled_value {
     const unsigned long long *word;
-    template <class Type> __device__ operator Type() const
-    {
-        Type value;
-        memcpy(&value, word, sizeof value);
-        return value;
-    }
+    template <class Type> __device__ operator Type() const { return *(const Type *)word; }
 };
