@@ -290,8 +290,10 @@ class Kernel extends Exercise {
   /** Compiles the forms that the check needs. */
   async compiled(text, name, signal) {
     const { compileCuda } = await import("./compiler.mjs");
-    const { epilogue, manifest } = this.data;
+    const { manifest } = this.data;
     const { architecture } = manifest.kernel;
+    const { source, error } = await ask({ do: "source", manifest, name, text }, signal);
+    if (error) throw new Error(error);
     const forms = {};
     for (const form of ["optimized", "plain", ...(text.includes("printf") ? ["quiet"] : [])]) {
       const start = performance.now();
@@ -299,7 +301,7 @@ class Kernel extends Exercise {
         if (!signal.aborted) this.status.textContent = words;
       };
       try {
-        const { ptx, remarks } = await unlessCanceled(compileCuda(text + epilogue, { name, form, architecture, progress: say }), signal);
+        const { ptx, remarks } = await unlessCanceled(compileCuda(source, { name, form, architecture, progress: say }), signal);
         forms[form] = { ptx, remarks };
       } catch (error) {
         if (signal.aborted || !COMPLAINT.test(error.message)) throw error;

@@ -56,8 +56,6 @@ fn write_chapter<W: Workload>(folder: &Path, program: &Path, course: &[Stop], ch
             "starter": text(Version::Starter)?,
             "solution": text(Version::Solution)?,
             "manifest": exercise.manifest,
-            // Lines for the end of the text that is compiled.
-            "epilogue": exercise.manifest.epilogue(),
             // Where the next exercise of the course is.
             "next": next(course, &format!("{}/{}", chapter.name, exercise.number)),
             // The right numbers, if it asks for some.

@@ -13,6 +13,8 @@ pub enum Answer {
     Verdict { passed: bool, message: String, lines: Vec<u32>, counted: Vec<f64>, printed: String },
     /// A launch with its memory, and its size in words. The press stores the book's in the same form.
     Launch { at: String, launch: Value },
+    /// What is compiled of a learner's text.
+    Source { source: String },
     /// There is no verdict, and that is not the learner's fault.
     Failed { error: String },
 }

@@ -35,6 +35,7 @@ pub fn execute(request: Request) -> Answer {
             WindowSums::NAME => checked::<WindowSums>(&check),
             other => failed(format!("there is no workload {other}")),
         },
+        Request::Source { manifest, name, text } => Answer::Source { source: manifest.source(&name, &text) },
         Request::Predict { manifest, counted, arithmetic, answers } => {
             let Some(questions) = manifest.predict.as_ref().map(|predict| &predict.questions) else {
                 return failed("this exercise asks for a kernel".to_owned());
@@ -116,7 +117,9 @@ fn stored<P: Problem>(manifest: &Manifest, problem: &P, launch: &Launch) -> Valu
     arrays.extend(problem.outputs().iter().map(|name| (*name, &outputs[..])));
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let argument = |value: &device::Value| match *value {
-        device::Value::Array(name) => json!({ "buffer": arrays.iter().position(|(known, _)| *known == name) }),
+        device::Value::Array(name, offset) => {
+            json!({ "buffer": arrays.iter().position(|(known, _)| *known == name), "offset": offset })
+        }
         device::Value::Size(size) => json!({ "u32": size }),
         device::Value::Sum(sum) => json!({ "bytes": sum.to_le_bytes() }),
     };

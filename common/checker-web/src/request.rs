@@ -12,6 +12,15 @@ pub use checker::device::Compiled;
 pub enum Request {
     /// Checks a learner's kernel.
     Check(Box<Check>),
+    /// Returns what is compiled of a learner's text.
+    Source {
+        /// The exercise.
+        manifest: Box<Manifest>,
+        /// The name of the text in the compiler's messages.
+        name: String,
+        /// The text.
+        text: String,
+    },
     /// Judges predicted numbers.
     Predict {
         /// The exercise.

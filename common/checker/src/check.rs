@@ -12,10 +12,12 @@ use workloads::{Arithmetic, Problem};
 use crate::cases;
 use crate::compiled;
 use crate::device::{Compiled, Device, Form, Launch, Ran, Uncompiled, Value};
+use crate::host::Host;
 use crate::manifest::{Cases, Extent, Kernel, Manifest, Target};
-use crate::outputs::{self, InBlock};
+use crate::outputs;
+use crate::rejection::Rejection;
 use crate::simulated::is_of_absent_lane;
-use crate::text::{has_word, unrollable_loop};
+use crate::text::{has_word, unrollable_loop, without_calls};
 
 pub use once::{launch_to_show, run_timed};
 
@@ -57,32 +59,6 @@ pub struct Passed {
     pub warnings: Vec<Finding>,
     /// The compiler's remarks about the text; empty if there are none.
     pub remarks: String,
-}
-
-/// The reason why a kernel does not pass. `at` is the size, as the workload describes it, and `right` counts the sizes before it.
-#[derive(Clone, Debug)]
-#[expect(missing_docs, reason = "the comment above has the fields that several variants share")]
-pub enum Rejection {
-    /// It does not compile; the compiler's messages.
-    DoesNotCompile(String),
-    /// It compiles, but the exercise's launch does not fit it.
-    CannotBeLaunched(String),
-    /// It is wrong at a size; with the order of the warps, if it is right when they run by number.
-    Fails { at: String, right: usize, order: Option<WarpOrder>, failure: Failure },
-    /// Its outputs are right, and one has other bits when the warps of a block do not run by number but in another order.
-    DependsOnOrder { at: String, index: usize, values: [f32; 2] },
-    /// It is right only if a variable that is not set holds zero.
-    UsesUnset { at: String, failure: Failure },
-    /// A block of a large grid does not store what is its own.
-    FailsInBlock { at: String, right: usize, block: Dim3, grid: Dim3, reason: InBlock },
-    /// It reads this register, in which a run differs from the next.
-    ReadsSurroundings { register: &'static str },
-    /// It changes this variable of its module.
-    KeepsState { variable: String },
-    /// The loop of this line may be unrolled by the compiler.
-    NotByHand { line: usize },
-    /// It is right, but misses a target. The warnings are those of the first size with any.
-    Misses { right: usize, target: Target, counted: f64, arithmetic: Arithmetic, warnings: Vec<Finding> },
 }
 
 /// A learner's file.
@@ -130,9 +106,9 @@ pub fn check<P: Problem, D: Device<P>>(device: &D, task: Task<'_>, seed: u64) ->
 }
 
 /// Compiles a form of the learner's text.
-fn compile<P: Problem, D: Device<P>>(device: &D, form: Form) -> Result<Compiled, Stop<D::Error>> {
+fn compile<P: Problem, D: Device<P>>(device: &D, form: Form, text: &str) -> Result<Compiled, Stop<D::Error>> {
     device.compile(form).map_err(|uncompiled| match uncompiled {
-        Uncompiled::Refused(log) => Rejection::DoesNotCompile(log).into(),
+        Uncompiled::Refused(log) => Rejection::DoesNotCompile(without_calls(&log, text)).into(),
         Uncompiled::Error(error) => Stop::Device(error),
     })
 }
@@ -166,6 +142,8 @@ struct Attempt<'a, P: Problem, D: Device<P>> {
     parameters: Vec<u64>,
     /// The constants that the launch depends on.
     constants: Vec<(&'a str, u32)>,
+    /// The host code that launches the kernel, if the learner wrote it.
+    host: Option<Host>,
     /// The compiler's remarks about the text.
     remarks: String,
 }
@@ -180,7 +158,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             let reason = format!("the launch needs a line `constexpr unsigned {name} = …;`, and there is no such line");
             return Err(cannot_be_launched(reason));
         }
-        let Compiled { ptx, remarks } = compile(device, Form::Optimized)?;
+        let Compiled { ptx, remarks } = compile(device, Form::Optimized, text)?;
         let (parameters, constants) = {
             let module = ptx::parse(&ptx).map_err(|error| cannot_be_launched(error.to_string()))?;
             let Some(entry) = module.kernel(&kernel.name) else {
@@ -198,12 +176,14 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             (entry.params.iter().filter_map(|parameter| parameter.bytes).collect(), compiled::constants(manifest, &module))
         };
         let optimized = device.load(&ptx, &kernel.name).map_err(cannot_be_launched)?;
-        Ok(Self { device, manifest, text, kernel, cases, optimized, parameters, constants, remarks })
+        let host = kernel.launch.as_ref().map(|_| Host::new(&ptx, text)).transpose().map_err(cannot_be_launched)?;
+        let remarks = without_calls(&remarks, text);
+        Ok(Self { device, manifest, text, kernel, cases, optimized, parameters, constants, host, remarks })
     }
 
     /// Compiles another form of the kernel. Most wrong kernels are rejected before one is needed.
     fn function(&self, form: Form) -> Result<D::Function, Stop<D::Error>> {
-        self.device.load(&compile(self.device, form)?.ptx, &self.kernel.name).map_err(cannot_be_launched)
+        self.device.load(&compile(self.device, form, self.text)?.ptx, &self.kernel.name).map_err(cannot_be_launched)
     }
 
     fn run_all(&self, seed: u64) -> Result<Passed, Stop<D::Error>> {
@@ -268,23 +248,30 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
     /// if this device cannot.
     fn run_large(&self, case: &str, seed: u64, right: usize) -> Result<bool, Stop<D::Error>> {
         let problem = P::of_case(case, seed).map_err(|reason| Stop::Unusable(format!("case `{case}`: {reason}")))?;
-        let [[x, y, z], _] = self.shape(&problem)?;
+        let launch = self.launch(&problem, &Way::Large)?;
+        let [x, y, z] = launch.grid;
         let grid = Dim3::new(x, y, z);
         let blocks = grid.volume();
         if blocks <= MOST_BLOCKS {
             return self.run(case, seed, right, Way::Large).map(|_| true);
         }
-        let launch = self.launch(&problem, &Way::Large)?;
-        let Some(ran) = self.device.run_blocks(&self.optimized, &problem, &launch, &landmarks(grid)).map_err(Stop::Device)? else {
+        let mut chosen = landmarks(grid);
+        if launch.written.is_some() {
+            // A block more than needed stores nothing.
+            let threads = launch.block.into_iter().map(u64::from).product::<u64>();
+            chosen.retain(|block| block * threads < problem.output_len() as u64);
+        }
+        let Some(ran) = self.device.run_blocks(&self.optimized, &problem, &launch, &chosen).map_err(Stop::Device)? else {
             let affordable = !self.device.is_simulated() && problem.output_len() <= MOST_OUTPUTS;
             return if affordable { self.run(case, seed, right, Way::Large).map(|_| true) } else { Ok(false) };
         };
-        let fails = |failure| Rejection::Fails { at: problem.describe(), right, order: None, failure };
+        let fails =
+            |failure| Rejection::Fails { at: problem.describe(), right, order: None, failure }.launched(launch.written.clone());
         match outputs::wrong_block(&problem, blocks, &ran.map_err(fails)?) {
             None => Ok(true),
             Some((block, reason)) => {
                 let (at, block) = (problem.describe(), grid.index_of(block));
-                Err(Rejection::FailsInBlock { at, right, block, grid, reason }.into())
+                Err(Rejection::FailsInBlock { at, right, block, grid, reason }.launched(launch.written).into())
             }
         }
     }
@@ -356,7 +343,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             outcome => {
                 let failure = outcome.map_or_else(|failure| failure, |ran| Failure::Defects(ran.warnings));
                 let order = (launch.order != WarpOrder::Ascending).then_some(launch.order);
-                Err(Rejection::Fails { at: problem.describe(), right, order, failure }.into())
+                Err(Rejection::Fails { at: problem.describe(), right, order, failure }.launched(launch.written).into())
             }
         }
     }
@@ -375,18 +362,30 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
 
     /// Returns the launch at a size.
     fn launch(&self, problem: &P, way: &Way<'_, D::Function>) -> Result<Launch, Stop<D::Error>> {
-        let [grid, block] = self.shape(problem)?;
-        let blocks = grid.iter().map(|&extent| u64::from(extent).max(1)).product::<u64>();
+        let values = self.values(problem)?;
+        let mut launch = match &self.host {
+            Some(host) => host.launch(problem, self.kernel, &values, &self.parameters)?,
+            None => {
+                let [grid, block] = self.shape(problem)?;
+                Launch { grid, block, shared_bytes: self.kernel.shared_bytes, values, ..Launch::default() }
+            }
+        };
+        if launch.values.iter().map(|value| value.bytes()).ne(self.parameters.iter().copied()) {
+            let names = self.kernel.arguments.join(", ");
+            let reason =
+                format!("its parameters do not match the launch, which passes {names}: leave its first lines as they were");
+            return Err(cannot_be_launched(reason));
+        }
+        let blocks = launch.grid.iter().map(|&extent| u64::from(extent).max(1)).product::<u64>();
         let share = FUEL[0] + FUEL[1] * problem.work().multiply_adds / (32 * blocks);
-        let (order, garbage, fuel) = match *way {
+        (launch.order, launch.garbage, launch.fuel) = match *way {
             Way::Optimized(order) => (order, 0, share),
             Way::Plain(_, garbage) => (WarpOrder::Ascending, garbage, PLAIN * share),
             Way::Spoiled => (WarpOrder::Ascending, GARBAGE, share),
             Way::Quiet(_) => (WarpOrder::Ascending, 0, share),
             Way::Large => (WarpOrder::Ascending, GARBAGE, IDLE * share),
         };
-        let (values, shared_bytes) = (self.values(problem)?, self.kernel.shared_bytes);
-        Ok(Launch { grid, block, shared_bytes, values, order, garbage, fuel })
+        Ok(launch)
     }
 
     /// Returns the grid's blocks and a block's threads at a size.
@@ -428,7 +427,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
     /// Returns the values in the order of the kernel's parameters.
     fn values(&self, problem: &P) -> Result<Vec<Value>, Stop<D::Error>> {
         let arrays = problem.inputs().into_iter().map(|(name, _)| name).chain(problem.outputs().iter().copied());
-        let mut known: Vec<(&str, Value)> = arrays.map(|name| (name, Value::Array(name))).collect();
+        let mut known: Vec<(&str, Value)> = arrays.map(|name| (name, Value::Array(name, 0))).collect();
         known.extend(problem.sums().into_iter().map(|(name, sum)| (name, Value::Sum(sum))));
         known.extend(problem.launch_sizes().into_iter().map(|(name, size)| (name, Value::Size(size))));
         let value = |name: &String| {
@@ -436,13 +435,7 @@ impl<'a, P: Problem, D: Device<P>> Attempt<'a, P, D> {
             Some(known.swap_remove(index).1)
         };
         let values: Option<Vec<Value>> = self.kernel.arguments.iter().map(value).collect();
-        let names = self.kernel.arguments.join(", ");
-        let values = values.ok_or_else(|| Stop::Unusable(format!("an argument of {names} is unknown or used twice")))?;
-        if values.iter().map(|value| value.bytes()).ne(self.parameters.iter().copied()) {
-            let reason =
-                format!("its parameters do not match the launch, which passes {names}: leave its first lines as they were");
-            return Err(cannot_be_launched(reason));
-        }
-        Ok(values)
+        let names = || self.kernel.arguments.join(", ");
+        values.ok_or_else(|| Stop::Unusable(format!("an argument of {} is unknown or used twice", names())))
     }
 }

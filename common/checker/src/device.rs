@@ -1,5 +1,7 @@
 //! The interface to what compiles and runs a learner's kernel.
 
+use std::fmt;
+
 use serde::Deserialize;
 use simt::{Counters, Finding, WarpOrder};
 use workloads::Problem;
@@ -41,8 +43,8 @@ pub type Compilation<E> = Result<Compiled, Uncompiled<E>>;
 /// One value that a kernel gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// The address of the workload's array of this name.
-    Array(&'static str),
+    /// The address of the workload's array of this name, and so many bytes after it.
+    Array(&'static str, i64),
     /// A size: `unsigned`, or `int`.
     Size(u32),
     /// A sum of 64 bits: `long long`.
@@ -53,14 +55,25 @@ impl Value {
     /// Returns its size in the parameter list, in bytes.
     pub fn bytes(self) -> u64 {
         match self {
-            Value::Array(_) | Value::Sum(_) => 8,
+            Value::Array(..) | Value::Sum(_) => 8,
             Value::Size(_) => 4,
         }
     }
 }
 
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Array(name, 0) => f.write_str(name),
+            Value::Array(name, bytes) => write!(f, "{name} and {bytes} bytes further"),
+            Value::Size(size) => size.fmt(f),
+            Value::Sum(sum) => sum.fmt(f),
+        }
+    }
+}
+
 /// A launch of a kernel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Launch {
     /// Blocks, in x, y and z.
     pub grid: [u32; 3],
@@ -70,12 +83,23 @@ pub struct Launch {
     pub shared_bytes: u32,
     /// One value for each parameter, each as wide as the parameter.
     pub values: Vec<Value>,
+    /// The launch in the learner's text, if the learner wrote it.
+    pub written: Option<Written>,
     /// The order in which the warps of a block take turns. A GPU has its own.
     pub order: WarpOrder,
     /// The word in registers before they are set. A GPU has anything there.
     pub garbage: u32,
     /// Instructions of warps that a block may execute. A GPU has no limit.
     pub fuel: u64,
+}
+
+/// A launch that the learner wrote.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Its line, from 1.
+    pub line: u32,
+    /// The launch with its values, and where it may be wrong.
+    pub said: String,
 }
 
 /// The results of a run whose output is right.

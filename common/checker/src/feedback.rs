@@ -9,9 +9,11 @@ use workloads::Arithmetic;
 use workloads::failure::{Failure, Fault};
 use workloads::units::significant;
 
-use crate::check::{Passed, Rejection, Text};
+use crate::check::{Passed, Text};
+use crate::device::Written;
 use crate::manifest::{Kind, Manifest, Target};
 use crate::outputs::InBlock;
+use crate::rejection::Rejection;
 use crate::text::paragraphs;
 
 const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove the line. What CUDA C has built in is there without one, and so are the integers \
@@ -19,7 +21,13 @@ const MISSING_HEADER: &str = "\nA kernel of an exercise needs no header: remove 
 
 /// Says why a kernel does not pass.
 pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
-    let message = match rejection {
+    // The compiler knows the full path. The learner knows where they are.
+    words(rejection, text, false).replace(text.path, text.name)
+}
+
+/// Says the same with the compiler's path of the text. The kernel needs no advice if the learner wrote its launch.
+fn words(rejection: &Rejection, text: Text<'_>, is_launched: bool) -> String {
+    match rejection {
         Rejection::DoesNotCompile(log) => {
             let is_header = log.contains("could not open source file") || log.contains("file not found");
             let advice = if is_header { MISSING_HEADER } else { "" };
@@ -38,10 +46,17 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
             };
             message += &indented(&reasons(failure));
             message += &quoted(failure, text);
-            if let Some(advice) = advice(failure, *right) {
+            if let Some(advice) = advice(failure, *right).filter(|_| !is_launched) {
                 message += &format!("\n{advice}");
             }
             message
+        }
+        Rejection::HostCode { at, line, reason } => {
+            let quoted = line.map_or_else(String::new, |line| format!("\n\n{}", source_line(text, line as usize)));
+            format!("its host code is wrong at {at}: {reason}{quoted}")
+        }
+        Rejection::Launched { written: Written { line, said }, rejection } => {
+            format!("{}\n{said}\n\n{}", words(rejection, text, true), source_line(text, *line as usize))
         }
         Rejection::DependsOnOrder { at, index, values: [by_number, other] } => format!(
             "its result depends on the order in which the warps of a block run: at {at}, output[{index}] is {by_number} in one order and \
@@ -96,9 +111,7 @@ pub fn rejected(rejection: &Rejection, text: Text<'_>) -> String {
                 remark("Another remark", warnings, text)
             )
         }
-    };
-    // The compiler knows the full path. The learner knows where they are.
-    message.replace(text.path, text.name)
+    }
 }
 
 /// Says what the check found about a kernel that passes.
@@ -132,6 +145,8 @@ pub fn lines(rejection: &Rejection, text: Text<'_>) -> Vec<u32> {
         }
         Rejection::Fails { failure, .. } | Rejection::UsesUnset { failure, .. } => named(failure, text),
         Rejection::NotByHand { line } => vec![*line as u32],
+        Rejection::HostCode { line, .. } => line.iter().copied().collect(),
+        Rejection::Launched { written, .. } => vec![written.line],
         Rejection::CannotBeLaunched(_)
         | Rejection::DependsOnOrder { .. }
         | Rejection::FailsInBlock { .. }

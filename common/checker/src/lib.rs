@@ -7,14 +7,16 @@
 //!
 //! Each module uses only modules above it.
 //!
+//! - [`text`]: the solution, the starter made from it, and host code as it is compiled.
 //! - [`manifest`]: what an `exercise.toml` holds.
-//! - [`text`]: the solution, and the starter made from it.
 //! - [`cases`]: the sizes at which a kernel is checked.
 //! - [`compiled`]: what the compiler's output says about a kernel.
 //! - [`predict`]: what to say about predicted numbers.
 //! - [`device`]: what compiles and runs a kernel.
 //! - [`outputs`]: judges single blocks of a huge grid.
 //! - [`simulated`]: the simulator as such a device, without a driver.
+//! - [`rejection`]: the reasons why a kernel does not pass.
+//! - [`host`]: the learner's host code, if there is some.
 //! - [`check`]: compile, run, compare, count.
 //! - [`feedback`]: what to say about a checked kernel.
 
@@ -23,8 +25,10 @@ pub mod check;
 pub mod compiled;
 pub mod device;
 pub mod feedback;
+pub mod host;
 pub mod manifest;
 pub mod outputs;
 pub mod predict;
+pub mod rejection;
 pub mod simulated;
 pub mod text;

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use workloads::measure::Measure;
 
+use crate::text::with_host_code;
+
 /// An exercise's description.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -107,11 +109,16 @@ pub struct Near {
 pub struct Kernel {
     /// Its `extern "C"` name.
     pub name: String,
+    /// The function of the learner's host code that launches the kernel, once, with a thread for each output. `grid`, `block` and
+    /// `shared_bytes` are left out then.
+    pub launch: Option<String>,
     /// Blocks, in x, y and z.
+    #[serde(default)]
     pub grid: Vec<Extent>,
     /// Threads per block, in x, y and z.
+    #[serde(default)]
     pub block: Vec<Extent>,
-    /// Names of the workload's sizes and arrays, in the order of the kernel's parameters.
+    /// Names of the workload's sizes and arrays, in the order of the parameters of the kernel, or of the function that launches it.
     pub arguments: Vec<String>,
     /// Bytes of dynamic shared memory.
     #[serde(default)]
@@ -196,10 +203,14 @@ pub struct Target {
 pub(crate) const LAUNCH: &str = "launch_";
 
 impl Manifest {
-    /// Returns lines for the end of the learner's text. They make the compiler say what the constants of the launch are.
-    pub fn epilogue(&self) -> String {
+    /// Returns what is compiled: the learner's text, with lines after it that make the compiler say what the constants of the launch are, or with
+    /// what runs their host code. Lines keep their numbers. `name` is that of the text in messages.
+    pub fn source(&self, name: &str, text: &str) -> String {
+        if let Some(Kernel { launch: Some(function), arguments, .. }) = &self.kernel {
+            return with_host_code(name, text, function, arguments.len());
+        }
         let constant = |name: &str| format!("\nextern \"C\" __constant__ const unsigned {LAUNCH}{name} = {name};");
-        self.constants().into_iter().map(constant).collect()
+        text.to_owned() + &self.constants().into_iter().map(constant).collect::<String>()
     }
 
     /// Returns the names of the constants that the launch depends on.
@@ -234,6 +245,8 @@ impl Manifest {
         }
         needs(self.predict.is_none(), "there is no [predict]")?;
         needs(self.kernel.is_some() && self.cases.is_some(), "there must be a [kernel] and [cases]")?;
+        let has_one = |kernel: &Kernel| kernel.launch.is_some() == kernel.grid.is_empty();
+        needs(self.kernel.iter().all(has_one), "there must be either `launch` or `grid`")?;
         needs(self.starter_says.is_some(), "there must be `starter_says`")?;
         needs(!self.targets.is_empty(), "there must be [[targets]]")?;
         needs(self.targets.iter().all(|target| target.measure.is_cost()), "a target is no average")

@@ -19,8 +19,10 @@ const CAPACITY: u64 = 1 << 30;
 /// Bytes that the arrays of a huge grid may have. Only some of its blocks run.
 const MOST_ADDRESSES: u64 = 1 << 36;
 
-/// The GPU that is simulated: the same for everyone, so that counts are the same.
-const PROFILE: &str = "h200";
+/// Returns the GPU that is simulated: the same for everyone, so that counts are the same.
+pub(crate) fn profile() -> &'static Profile {
+    Profile::named("h200").expect("the simulator has this profile")
+}
 
 /// The simulator with a compiler.
 pub struct Simulated<C> {
@@ -193,9 +195,8 @@ impl<'f> Prepared<'f> {
     }
 
     fn launch(&self, options: LaunchOptions) -> Result<LaunchReport, LaunchError> {
-        let profile = Profile::named(PROFILE).expect("the simulator has this profile");
         let call = Call { kernel: self.kernel, config: self.config, params: &self.parameters };
-        simt::launch(&self.memory, &self.image, call, profile, &options)
+        simt::launch(&self.memory, &self.image, call, profile(), &options)
     }
 
     /// Returns the name of a variable of the module that has changed.
@@ -220,9 +221,9 @@ fn parameters(image: &Image, kernel: &str, values: &[Value], arrays: &[(&str, u6
     let mut list = vec![0; kernel.param_bytes()];
     for (param, value) in kernel.params().iter().zip(values) {
         let bytes = match *value {
-            Value::Array(name) => {
+            Value::Array(name, offset) => {
                 let address = arrays.iter().find(|(known, _)| *known == name).map_or(0, |(_, address)| *address);
-                address.to_le_bytes().to_vec()
+                address.wrapping_add_signed(offset).to_le_bytes().to_vec()
             }
             Value::Size(size) => size.to_le_bytes().to_vec(),
             Value::Sum(sum) => sum.to_le_bytes().to_vec(),

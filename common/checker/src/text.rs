@@ -1,4 +1,4 @@
-//! The solution of an exercise, and the starter that is made from it.
+//! The solution of an exercise, the starter that is made from it, and host code as a compiler for GPUs gets it.
 //!
 //! The learner writes what is between `#ifdef SOLUTION` and `#endif`. The starter has the lines after `#else` instead, with a comment that
 //! says what to do. Both versions compile as CUDA C, and they differ only in the marked parts. Other preprocessor conditions stay as they are.
@@ -74,6 +74,58 @@ pub fn paragraphs(text: &str) -> String {
         in_prose = is_prose;
     }
     joined
+}
+
+/// Declarations before the learner's text. They begin with the line by which the compilers know host code.
+const PROLOGUE: &str = include_str!("host.h");
+
+/// The kernel that calls the host code.
+pub const ENTRY: &str = "unrolled_host";
+
+/// Returns the text that is compiled: each launch is a call that notes it. Every line stays where it was.
+pub fn with_host_code(name: &str, text: &str, function: &str, parameters: usize) -> String {
+    let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+    let arguments: Vec<String> = (0..parameters).map(|at| format!("unrolled_value{{values + {at}}}")).collect();
+    let call = format!("{function}({});", arguments.join(", "));
+    // A compiler that refuses the call names its file.
+    let entry = format!(
+        "#line 1 \"leave the first line of {function} as it was: the call of {function}\"\n\
+         extern \"C\" __global__ void {ENTRY}(const unsigned long long *values) {{ {call} }}"
+    );
+    format!("{PROLOGUE}#line 1 \"{name}\"\n{}\n{entry}\n", with_calls(text).0)
+}
+
+/// Replaces each `NAME<<<SHAPE>>>`. Returns the names with their lines, too.
+pub fn with_calls(text: &str) -> (String, Vec<(String, u32)>) {
+    let mut pieces = text.split("<<<");
+    let (mut new, mut sites) = (pieces.next().unwrap_or_default().to_owned(), Vec::new());
+    for piece in pieces {
+        let before = new.trim_end();
+        let start = before.trim_end_matches(|letter: char| letter.is_alphanumeric() || letter == '_').len();
+        match piece.split_once(">>>") {
+            Some((shape, after)) if start < before.len() => {
+                let name = new.split_off(start);
+                new += &format!("unrolled_launch<decltype({name}), {}>().with({shape}).call{after}", sites.len());
+                sites.push((name.trim_end().to_owned(), new[..start].matches('\n').count() as u32 + 1));
+            }
+            _ => new = new + "<<<" + piece,
+        }
+    }
+    (new, sites)
+}
+
+/// Puts the learner's lines back into a compiler's messages. The marks below such lines are left out.
+pub fn without_calls(log: &str, text: &str) -> String {
+    let (new, _) = with_calls(text);
+    let mut is_mark = false;
+    let lines = log.lines().filter_map(|line| {
+        let known = new.lines().zip(text.lines()).find(|(new, old)| new != old && new.trim() == line.trim());
+        is_mark &= !line.contains('(') && !line.is_empty() && known.is_none();
+        let kept = (!is_mark).then(|| known.map_or(line, |(_, old)| old));
+        is_mark |= known.is_some();
+        kept
+    });
+    lines.collect::<Vec<&str>>().join("\n")
 }
 
 const BY_HAND: &str = "#pragma unroll 1";
@@ -193,5 +245,28 @@ mod tests {
     #[test]
     fn words_are_whole() {
         assert!(has_word("constexpr int TILE = 8;", "TILE") && !has_word("TILES", "TILE"));
+    }
+
+    const LAUNCHES: &str =
+        "// k<<<1, 2>>>, or <<< alone\nvoid launch(int n)\n{\n    k <<<n, dim3(2)>>>(n, m);\n    k<<<1\n, 2>>>();\n}\n";
+
+    #[test]
+    fn launches_become_calls_and_lines_stay() {
+        let (new, sites) = with_calls(LAUNCHES);
+        assert_eq!(new.lines().count(), LAUNCHES.lines().count());
+        assert_eq!(new.lines().nth(3), Some("    unrolled_launch<decltype(k ), 1>().with(n, dim3(2)).call(n, m);"));
+        assert!(new.contains("    unrolled_launch<decltype(k), 2>().with(1\n, 2).call();\n"), "{new}");
+        assert_eq!(sites.iter().map(|(name, line)| (name.as_str(), *line)).collect::<Vec<_>>(), [("k", 1), ("k", 4), ("k", 5)]);
+        let other = "a <<< b;\n<<<1, 2>>>(c);";
+        assert_eq!(with_calls(other), (other.to_owned(), Vec::new()), "no end, or no name");
+    }
+
+    #[test]
+    fn a_compiler_quotes_the_learner() {
+        let (new, old) = (with_calls(LAUNCHES).0.lines().nth(3).unwrap().to_owned(), LAUNCHES.lines().nth(3).unwrap());
+        let log = |quoted: &str, marks: &str| {
+            format!("x.cu(4): error: no m\n{quoted}\n{marks}x.cu(7): note: so\n}}\n^\n\n2 errors in x.cu")
+        };
+        assert_eq!(without_calls(&log(&new, "   ~~~^\n   n\n"), LAUNCHES), log(old, ""));
     }
 }

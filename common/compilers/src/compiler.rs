@@ -8,7 +8,7 @@ use kernels::Header;
 use crate::clang::{Clang, places};
 use crate::error::{Error, Result};
 use crate::habits;
-use crate::input::{Form, Input};
+use crate::input::{Form, HOST_CODE, Input};
 use crate::libraries::NVRTC;
 use crate::nvrtc::Nvrtc;
 use crate::recipe::options;
@@ -72,6 +72,9 @@ impl Compiler {
 pub fn compile_with_nvrtc(nvrtc: &Nvrtc, input: Input<'_>, architecture: &str, form: Form) -> Result<(String, String)> {
     let mut options = options(architecture);
     options.push(format!("--pre-include={}", habits::INTRINSICS.name));
+    if input.text.starts_with(HOST_CODE) {
+        options.push("--device-as-default-execution-space".to_owned());
+    }
     match form {
         Form::Optimized => {}
         Form::Plain => options.push("--device-debug".to_owned()),

@@ -13,6 +13,9 @@ pub struct Input<'a> {
     pub headers: &'a [Header],
 }
 
+/// The first line of a text with host code. Its functions are compiled for the device unless they say otherwise.
+pub const HOST_CODE: &str = "#define CODE_OF_THE_HOST\n";
+
 impl Input<'_> {
     /// Returns the text of a source, under its path.
     pub fn of(source: &Source) -> Input<'static> {

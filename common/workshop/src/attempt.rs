@@ -1,7 +1,8 @@
 //! A learner's attempt at an exercise: their text, checked on the simulator, or checked and timed on a GPU.
 
-use checker::check::{self, Passed, Rejection, Stop, Task, Text};
+use checker::check::{self, Passed, Stop, Task, Text};
 use checker::device::{Compilation, Compiled, Device, Form, Launch, Ran, Stored, Uncompiled, Value};
+use checker::rejection::Rejection;
 use checker::simulated::Simulated;
 use checker::text::{Version, version};
 use compilers::compiler::compile_with_nvrtc;
@@ -95,7 +96,8 @@ impl<'a> Attempt<'a> {
 
     /// Compiles a form of the text, for `gpu` where possible.
     fn compiled(&self, form: Form, gpu: Option<&Gpu>) -> Compilation<Error> {
-        let text = self.text.text.trim_start_matches(BYTE_ORDER_MARK).to_owned() + &self.exercise.manifest.epilogue();
+        let text = self.text.text.trim_start_matches(BYTE_ORDER_MARK);
+        let text = self.exercise.manifest.source(self.text.path, text);
         let text = Input { name: self.text.path, text: &text, headers: &[] };
         let form = match form {
             Form::Optimized => input::Form::Optimized,
@@ -159,13 +161,18 @@ impl<W: Workload> Device<W> for OnGpu<'_> {
         let outcome =
             runner::run_launches(self.gpu, workload, self.repeat, &mut |gpu: &Gpu, workload: &W, buffers: &mut W::Buffers| {
                 let addresses = workload.addresses(gpu, buffers);
+                let address = |value: &Value| match value {
+                    Value::Array(name, offset) => {
+                        let array = addresses.iter().find(|(known, _)| known == name);
+                        array.map_or(0, |(_, address)| address.wrapping_add_signed(*offset))
+                    }
+                    Value::Size(_) | Value::Sum(_) => 0,
+                };
+                let addresses: Vec<u64> = launch.values.iter().map(address).collect();
                 let mut builder = gpu.stream.launch_builder(function);
-                for value in &launch.values {
+                for (value, address) in launch.values.iter().zip(&addresses) {
                     match value {
-                        Value::Array(name) => {
-                            let array = addresses.iter().find(|(known, _)| known == name);
-                            builder.arg(array.map_or(&0, |(_, address)| address))
-                        }
+                        Value::Array(..) => builder.arg(address),
                         Value::Size(size) => builder.arg(size),
                         Value::Sum(sum) => builder.arg(sum),
                     };

@@ -64,7 +64,7 @@ pub enum Change {
     Replaced { replace: String, with: String },
     /// Replaces several such texts, each given with its replacement.
     Several { changes: Vec<[String; 2]> },
-    /// Puts another body between the braces of the kernel.
+    /// Puts another body between the braces of the last function.
     Body { body: String },
 }
 
@@ -77,9 +77,7 @@ impl Change {
                 changes.iter().try_fold(solution.to_owned(), |text, [replace, with]| replaced(&text, replace, with))
             }
             Change::Body { body } => {
-                // The kernel is the last function, and its braces are the first and the last that begin a line.
-                let kernel = solution.find("extern \"C\" __global__").ok_or("the solution has no kernel")?;
-                let open = solution[kernel..].find("\n{\n").ok_or("the kernel's brace does not begin a line")? + kernel;
+                let open = solution.rfind("\n{\n").ok_or("no brace begins a line")?;
                 Ok(format!("{}\n{{\n{}\n}}\n", &solution[..open], body.trim_end()))
             }
         }

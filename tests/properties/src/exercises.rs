@@ -27,7 +27,7 @@ fn judged(nvrtc: &Nvrtc, problem: &str, exercise: &Exercise, text: &str) -> (boo
     // As the page does before it compiles.
     let text = text.trim_start_matches('\u{feff}');
     let architecture = &exercise.manifest.kernel.as_ref().expect("a kernel is asked for").architecture;
-    let compiled = text.to_owned() + &exercise.manifest.epilogue();
+    let compiled = exercise.manifest.source(&name, text);
     let form = |form| match compile_with_nvrtc(nvrtc, Input { name: &name, text: &compiled, headers: &[] }, architecture, form) {
         Ok((ptx, remarks)) => Output::Compiled(Compiled { ptx, remarks }),
         Err(compilers::Error::Compile { log, .. }) => Output::Refused { log },

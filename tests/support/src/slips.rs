@@ -7,7 +7,7 @@ use compilers::input::{Form, Input};
 use compilers::nvrtc::Nvrtc;
 use compilers::variables::EVERY_ANSWER;
 use workshop::Exercise;
-use workshop::text::Version;
+use workshop::text::{ENTRY, Version};
 use workshop::wall::Equivalent;
 
 use crate::binary::Binary;
@@ -189,11 +189,13 @@ pub fn slips_are_found(binary: &Binary) {
             judged_answers.iter().map(|answer| ptx(&nvrtc, &asked, answer).expect("an answer compiles")).collect();
         slipped.sort_by(|one, other| one.text.cmp(&other.text));
         slipped.dedup_by(|one, other| one.text == other.text);
-        let kernel = &asked.manifest.kernel.as_ref().expect("an answer is a kernel").name;
+        let kernel = asked.manifest.kernel.as_ref().expect("an answer is a kernel");
         let judged = in_parallel(&slipped, |Slipped { line, text, answer }| {
             let changed = ptx(&nvrtc, &asked, text)?;
             let is_code_of = |right: &String| match [right, &changed].map(|text| ptx::parse(text)) {
-                [Ok(one), Ok(other)] => is_same(&one, &other, kernel),
+                [Ok(one), Ok(other)] => {
+                    is_same(&one, &other, &kernel.name) && (kernel.launch.is_none() || is_same(&one, &other, ENTRY))
+                }
                 _ => false,
             };
             // A slip in one right answer may lead to another.
@@ -256,7 +258,7 @@ pub fn slips_are_found(binary: &Binary) {
 
 /// Compiles a text as the check does.
 fn ptx(nvrtc: &Compiler, asked: &Exercise, text: &str) -> Option<String> {
-    let text = text.to_owned() + &asked.manifest.epilogue();
+    let text = asked.manifest.source("answer.cu", text);
     let architecture = asked.manifest.kernel.as_ref().map_or("", |kernel| &kernel.architecture);
     nvrtc.compile(Input { name: "answer.cu", text: &text, headers: &[] }, architecture, Form::Optimized).ok().map(|(ptx, _)| ptx)
 }

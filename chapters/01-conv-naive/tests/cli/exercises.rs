@@ -71,7 +71,7 @@ fn the_list_says_how_far_one_has_come_and_what_is_next() {
     let (status, said) = learner.asks(&[]);
     assert_eq!(status, Some(0));
     assert!(
-        said.contains("0 of 7 exercises passed") && said.ends_with("next: cargo run -p ch01-conv-naive -- exercise 1\n"),
+        said.contains("0 of 8 exercises passed") && said.ends_with("next: cargo run -p ch01-conv-naive -- exercise 1\n"),
         "{said}"
     );
     assert_eq!(learner.asks(&["6", "--answer", "1", "1"]).0, Some(1));
@@ -81,7 +81,7 @@ fn the_list_says_how_far_one_has_come_and_what_is_next() {
     let state = |title: &str| said.lines().find(|line| line.contains(title)).and_then(|line| line.split_whitespace().next_back());
     assert_eq!(state("What one load moves"), Some("passed"), "{said}");
     assert_eq!(state("One thread per output"), Some("started"), "{said}");
-    assert!(said.contains("1 of 7 exercises passed") && said.ends_with("exercise 1\n"), "{said}");
+    assert!(said.contains("1 of 8 exercises passed") && said.ends_with("exercise 1\n"), "{said}");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn hints_come_one_by_one_and_the_solution_last() {
 fn wrong_requests_are_refused_on_one_line() {
     let learner = Learner::new();
     for (arguments, words) in [
-        (&["9"][..], "expected one of 1 to 7"),
+        (&["9"][..], "expected one of 1 to 8"),
         (&["6", "--answer", "3"], "asks for 2 numbers, but --answer has 1"),
         (&["2", "--answer", "3"], "this exercise asks for a kernel"),
         (&["6", "--watch"], "this exercise asks for numbers"),
