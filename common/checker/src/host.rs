@@ -124,15 +124,16 @@ impl Host {
     }
 
     /// Returns CUDA's error for a shape that it refuses, and the reason. More shared memory than every kernel may have must be asked for
-    /// in host code (CUDA C++ Programming Guide, Compute Capability 7.x, Shared Memory), which these exercises do not do.
+    /// in host code (CUDA C++ Programming Guide, Compute Capability 7.x, Shared Memory), which these exercises do not do. The names are what
+    /// `cudaGetLastError` gives with CUDA 13.0 on an H200.
     fn refusal(&self, kernel: &str, grid: [u32; 3], block: [u32; 3], dynamic_shared_bytes: u32) -> Option<String> {
         let profile = Profile { shared_bytes_per_block_optin: profile().shared_bytes_per_block, ..profile().clone() };
         let [grid, block] = [grid, block].map(|[x, y, z]| Dim3::new(x, y, z));
         let misuse =
             check_shape(self.module.kernel(kernel)?, LaunchConfig { grid, block, dynamic_shared_bytes }, &profile).err()?;
         let code = match misuse {
-            LaunchMisuse::Extent { .. } => "cudaErrorInvalidConfiguration (\"invalid configuration argument\")",
-            _ => "cudaErrorInvalidValue (\"invalid argument\")",
+            LaunchMisuse::Extent { .. } => "cudaErrorInvalidValue (before CUDA 13: cudaErrorInvalidConfiguration)",
+            _ => "cudaErrorInvalidValue",
         };
         Some(format!("{code}: {misuse}"))
     }
