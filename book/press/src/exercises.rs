@@ -61,7 +61,7 @@ pub fn progress() -> Result<String> {
 
 /// Returns the targets of a kernel, as the terminal lists them.
 fn targets_of<W: Workload>(_: &Chapter<W>, manifest: &Manifest) -> Result<Vec<String>> {
-    Ok(targets(manifest, W::ARITHMETIC))
+    Ok(targets::<W>(manifest))
 }
 
 fn shown(exercise: &Exercise) -> Result<String> {
@@ -158,5 +158,12 @@ mod tests {
     fn indented_lines_are_fenced() {
         assert_eq!(fenced("a\n\n    b\n    c\n\nd"), "a\n\n```text\nb\nc\n\n```\n\nd\n");
         assert_eq!(fenced("    b"), "```text\nb\n```\n");
+    }
+
+    #[test]
+    fn a_count_of_all_work_says_at_which_size() {
+        let shown = exercise("01-conv-naive/7").unwrap();
+        assert!(shown.contains("- at most 1100 sectors stored to global memory, at 8192 outputs x 256 taps\n"), "{shown}");
+        assert!(shown.contains("- at most 14 bytes moved per multiply-add\n"), "{shown}");
     }
 }

@@ -5,7 +5,7 @@ use std::mem::discriminant;
 
 use oracles::{Mismatch, Pattern, Worst};
 use simt::{Dim3, Finding, FindingKind, Location, Space};
-use workloads::Arithmetic;
+use workloads::Problem;
 use workloads::failure::{Failure, Fault};
 use workloads::units::significant;
 
@@ -166,11 +166,14 @@ fn remark(introduction: &str, warnings: &[Finding], text: Text<'_>) -> String {
     format!("\n\n{introduction}:\n\n{}", list.trim_end())
 }
 
-/// Lists the targets of an exercise, one in a line.
-pub fn targets(manifest: &Manifest, arithmetic: Arithmetic) -> Vec<String> {
+/// Lists the targets of an exercise, one in a line. A count of all work is for one size.
+pub fn targets<P: Problem>(manifest: &Manifest) -> Vec<String> {
+    let size = manifest.cases.as_ref().and_then(|cases| P::of_case(&cases.counted, 0).ok()).map(|problem| problem.describe());
+    let at = size.map_or_else(String::new, |size| format!(", at {}", size.split(", seed").next().unwrap_or_default()));
     let line = |Target { measure, at_most, .. }: &Target| {
         let most = if *at_most == 0.0 { "no".to_owned() } else { format!("at most {}", measure.number(*at_most)) };
-        format!("{most} {}", measure.unit(arithmetic))
+        let at = if *at_most > 0.0 && measure.is_total() { &*at } else { "" };
+        format!("{most} {}{at}", measure.unit(P::ARITHMETIC))
     };
     manifest.targets.iter().map(line).collect()
 }

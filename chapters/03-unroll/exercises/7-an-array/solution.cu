@@ -6,7 +6,7 @@
 // Sizes:   outputs >= 1, taps >= 1; outputs + taps - 1 samples. The last tile is filled up with zeros.
 
 constexpr unsigned THREADS = 64;
-// Neighboring outputs of a thread. An odd number, so that 32 lanes use 32 different banks.
+// Neighboring outputs of a thread. An odd number: the page on banks says why.
 constexpr unsigned RUN = 7;
 // Outputs of a block.
 constexpr unsigned OUTPUTS = 448;

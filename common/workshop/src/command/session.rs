@@ -41,7 +41,7 @@ impl<W: Workload> Session<'_, W> {
         );
         if !manifest.targets.is_empty() {
             task += "\nIt must be right at every size, and have\n\n";
-            task.extend(feedback::targets(manifest, W::ARITHMETIC).iter().map(|target| format!("    {target}\n")));
+            task.extend(feedback::targets::<W>(manifest).iter().map(|target| format!("    {target}\n")));
         }
         task
     }
