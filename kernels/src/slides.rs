@@ -21,13 +21,15 @@ macro_rules! slide {
     };
 }
 
-static SLIDES: [Source; 7] = [
+static SLIDES: [Source; 9] = [
     slide!("barriers", "compute_52", ["tiled"]),
     slide!("bytes", "compute_52", ["bytes", "words"]),
     slide!("divergence", "compute_52", ["branch"]),
     slide!("occupancy", "compute_52", ["run_1", "run_2", "run_4", "run_8", "run_16"]),
+    slide!("shuffle", "compute_52", ["down", "exchange"]),
     slide!("stride", "compute_52", ["strided"]),
     slide!("tile", "compute_52", ["product"]),
+    slide!("tree", "compute_52", ["halves", "neighbors"]),
     slide!("window", "compute_52", ["column_sums"]),
 ];
 

@@ -332,7 +332,7 @@ const tests = {
     const reader = await Reader.open("slides");
     await reader.ready();
     const figures = await reader.evaluate(`[...document.querySelectorAll("figure[data-slide]")].map((figure) => figure.dataset.slide)`);
-    assert.ok(figures.length >= 7);
+    assert.ok(figures.length >= 9);
     for (const [at, name] of figures.entries()) {
       assert.equal(await reader.state(at), "done", name);
       const rows = await reader.count(at, "tr[data-settings]");
@@ -365,6 +365,21 @@ const tests = {
         }
       }
     }
+    await reader.close();
+  },
+
+  async "a round shows the sums that the total needs, and those that nobody needs"() {
+    const reader = await Reader.open("slides");
+    await reader.ready();
+    const cells = async (name, row) => {
+      const at = await reader.evaluate(`[...document.querySelectorAll("figure[data-slide]")].findIndex((figure) => figure.dataset.slide === "${name}")`);
+      await reader.react(at, `figure.querySelectorAll("tr[data-settings]")[${row}].click();`);
+      return [await reader.count(at, "svg .wanted"), await reader.count(at, "svg .moved"), await reader.count(at, "svg .way")];
+    };
+    assert.deepEqual(await cells("shuffle", 1), [8, 24, 32]);
+    assert.deepEqual(await cells("shuffle", 6), [32, 0, 32]);
+    assert.deepEqual(await cells("tree", 1), [8, 0, 8]);
+    assert.deepEqual(await cells("tree", 6), [1, 0, 1]);
     await reader.close();
   },
 

@@ -41,7 +41,7 @@ impl Row {
     }
 }
 
-const SLIDES: [Slide; 7] = [
+const SLIDES: [Slide; 9] = [
     Slide {
         name: "barriers",
         title: "Two barriers and a padding",
@@ -71,6 +71,21 @@ const SLIDES: [Slide; 7] = [
         rows: occupancy,
     },
     Slide {
+        name: "shuffle",
+        title: "Sums in registers, round by round",
+        about: "Each of 32 lanes has a value. Choose the shuffle and the round, and see what each lane holds after it.",
+        columns: &[
+            "shuffle",
+            "round",
+            "lanes that add",
+            "lanes with the total",
+            "shuffles so far",
+            "shared memory requests",
+            "barriers",
+        ],
+        rows: shuffle,
+    },
+    Slide {
         name: "stride",
         title: "Stride and alignment",
         about: "Neighboring lanes read samples that are a stride apart. Change the stride and the first sample, and count sectors.",
@@ -83,6 +98,21 @@ const SLIDES: [Slide; 7] = [
         about: "A block loads the rows and the columns of its tile once, and computes all products of the two. Change its shape.",
         columns: &["rows", "columns", "loads per multiply-add", "multiply-adds per byte", "bytes moved per multiply-add"],
         rows: tile,
+    },
+    Slide {
+        name: "tree",
+        title: "A tree, round by round",
+        about: "Each of 32 threads has a value. Choose which threads add and the round, and see what each thread holds after it.",
+        columns: &[
+            "tree by",
+            "round",
+            "threads that add",
+            "threads with the total",
+            "shared memory requests",
+            "the same with 256 threads",
+            "barriers",
+        ],
+        rows: tree,
     },
     Slide {
         name: "window",
@@ -297,6 +327,52 @@ fn tile(source: &Source) -> Result<Vec<Row>> {
     [(2, 2), (4, 4), (8, 8), (16, 16), (32, 32), (64, 64), (2, 64), (64, 2)].iter().map(row).collect()
 }
 
+/// Adds up in some rounds. Returns the counts, and how many threads hold the total.
+fn add_up(source: &Source, way: &str, rounds: u32, block: u32) -> Result<(Counters, usize)> {
+    // With this period no wrong sum happens to be the total.
+    let values: Vec<f32> = wave(block as usize, 17).into_iter().map(|value| value + 8.0).collect();
+    let launch = Launch { block: [block, 1, 1], ..launch(way) };
+    let (launched, held) = run(source, launch, [F32(&values), U32(rounds), Results(4 * block)])?;
+    let total: f32 = values.iter().sum();
+    let right = held.as_chunks::<4>().0.iter().filter(|sum| f32::from_le_bytes(**sum) == total).count();
+    Ok((launched.report.counters, right))
+}
+
+/// Returns how many additions the last of some rounds made.
+fn additions(source: &Source, way: &str, round: u32) -> Result<u64> {
+    Ok(add_up(source, way, round, 32)?.0.f32_other - add_up(source, way, round - 1, 32)?.0.f32_other)
+}
+
+fn requests(counters: &Counters) -> u64 {
+    counters.shared_load_requests + counters.shared_store_requests
+}
+
+fn tree(source: &Source) -> Result<Vec<Row>> {
+    let row = |&(way, round): &(&str, u32)| {
+        let (counters, right) = add_up(source, way, round, 32)?;
+        let (wide, _) = add_up(source, way, round, 256)?;
+        let counts = [additions(source, way, round)?, right as u64, requests(&counters), requests(&wide), counters.barriers];
+        let [adds, right, requests, wide, barriers] = &counts;
+        Row::of(json!({ "way": way, "round": round }), &[&way, &round, adds, right, requests, wide, barriers])
+    };
+    [("halves", 1), ("halves", 2), ("halves", 3), ("halves", 4), ("halves", 5), ("neighbors", 1), ("neighbors", 5)]
+        .iter()
+        .map(row)
+        .collect()
+}
+
+fn shuffle(source: &Source) -> Result<Vec<Row>> {
+    let row = |&(way, round): &(&str, u32)| {
+        let (counters, right) = add_up(source, way, round, 32)?;
+        let counts =
+            [additions(source, way, round)?, right as u64, counters.warp_exchanges, requests(&counters), counters.barriers];
+        let [adds, right, exchanges, requests, barriers] = &counts;
+        let name = if way == "down" { "down" } else { "xor" };
+        Row::of(json!({ "way": way, "round": round }), &[&name, &round, adds, right, exchanges, requests, barriers])
+    };
+    [("down", 1), ("down", 2), ("down", 3), ("down", 4), ("down", 5), ("exchange", 1), ("exchange", 5)].iter().map(row).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -326,5 +402,15 @@ mod tests {
         assert_eq!(column("barriers", 5), ["nothing", "nothing", "nothing", "nothing", "a race", "a race"]);
         // With padding the lanes of most loads are in 32 banks but for the last lane, which is in the bank of the first.
         assert_eq!(column("barriers", 3)[..2], ["4.00", "1.88"]);
+        // Two loads and a store for each warp that adds; before and after the rounds, a store and a load for each warp.
+        assert_eq!(column("tree", 2), ["16", "8", "4", "2", "1", "16", "1"]);
+        assert_eq!(column("tree", 3), ["0", "0", "0", "0", "1", "0", "1"]);
+        assert_eq!(column("tree", 4), ["5", "8", "11", "14", "17", "5", "17"]);
+        assert_eq!(column("tree", 5), ["28", "34", "37", "40", "43", "40", "136"]);
+        assert_eq!(column("tree", 6), ["1", "2", "3", "4", "5", "1", "5"]);
+        assert_eq!(column("shuffle", 2), ["32"; 7]);
+        assert_eq!(column("shuffle", 3), ["0", "0", "0", "0", "1", "0", "32"]);
+        assert_eq!(column("shuffle", 4), ["1", "2", "3", "4", "5", "1", "5"]);
+        assert_eq!([column("shuffle", 5), column("shuffle", 6)], [["0"; 7], ["0"; 7]]);
     }
 }
