@@ -40,7 +40,7 @@ export async function compileCuda(source, { name, form, architecture, progress =
       const { progress: fetched, result, problem } = data;
       if (fetched) {
         const megabytes = (bytes) => Math.round(bytes / 1e6);
-        progress(fetched.done < fetched.total ? `Fetching the compiler: ${megabytes(fetched.done)} of ${megabytes(fetched.total)} MB` : "Compiling…");
+        progress(fetched.done < fetched.total ? `Fetching the compiler, only this once: ${megabytes(fetched.done)} MB` : "Compiling…");
       } else if (result) end(() => resolve(result));
       else end(() => reject(new Error(problem)));
     };

@@ -36,7 +36,7 @@ export class Editor {
     this.#colors = make("code", { class: "hljs", "aria-hidden": "true" });
     this.#numbers = make("div", { class: "lab-editor-numbers", "aria-hidden": "true" });
     this.element = make("div", { class: "lab-editor" }, this.#numbers, make("div", { class: "lab-editor-text" }, make("pre", {}, this.#colors), this.#area));
-    parent.append(this.element, make("p", { class: "lab-note lab-leaving", "aria-hidden": "true" }, `${LEAVING} Ctrl+Enter ${runs}.`));
+    parent.append(this.element, make("p", { class: "lab-note lab-leaving", "aria-hidden": "true" }, `${LEAVING} Ctrl+Enter ${runs}. The first time, a compiler is fetched, about 25 MB.`));
     this.#area.addEventListener("input", () => {
       this.#show();
       onchange?.();
