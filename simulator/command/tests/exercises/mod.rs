@@ -198,7 +198,7 @@ fn every_wrong_answer_is_refused_with_its_reason_and_every_right_one_passes() {
 }
 
 #[test]
-#[ignore = "is an answer, in a process of its own"]
+#[ignore = "other tests run it, as a program of its own"]
 fn an_answer() {
     let name = std::env::var(ANSWER).unwrap();
     let fork_join = FORKS_AND_JOINS.iter().find(|(other, ..)| *other == name).map(|(_, answer, _)| fork_join::run(*answer));
