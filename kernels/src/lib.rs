@@ -131,13 +131,14 @@ pub mod conv_shared;
 pub mod correlation;
 pub mod histogram;
 pub mod matmul;
+pub mod matmul_half;
 pub mod slides;
 pub mod unroll;
 pub mod window_sums;
 
 /// Returns every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 23] = [
+    static SOURCES: [&Source; 25] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -161,6 +162,8 @@ pub fn sources() -> &'static [&'static Source] {
         &matmul::tensor::SOURCE,
         &matmul::hopper::SOURCE,
         &matmul::split::SOURCE,
+        &matmul_half::SOURCE,
+        &matmul_half::hopper::SOURCE,
     ];
     &SOURCES
 }

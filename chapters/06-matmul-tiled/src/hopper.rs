@@ -55,7 +55,7 @@ pub(crate) fn requirement(gpu: &Gpu, product: &Matmul, shared_bytes: u32) -> Res
     let Size { n, k, .. } = product.size();
     let unaligned = [("n", n), ("k", k)].into_iter().find(|(_, size)| !size.is_multiple_of(4));
     if let Some((what, size)) = unaligned {
-        return Ok(Some(Unmet::Alignment { what, size }));
+        return Ok(Some(Unmet::Alignment { what, of: 4, size }));
     }
     Ok(Unmet::shared_memory(shared_bytes, gpu.most_shared_bytes()?))
 }

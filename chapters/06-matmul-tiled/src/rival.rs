@@ -6,7 +6,7 @@
 //! transpose `Aᵀ`, although no number has moved. Since `(A B)ᵀ = Bᵀ Aᵀ`, we ask for the product of `B` and `A`, in this order. cuBLAS
 //! writes `Cᵀ` column by column, which is `C` row by row.
 
-use compilers::cublas::{ComputeType, CudaBlas, Gemm};
+use compilers::cublas::{ComputeType, CudaBlas, Gemm, Numbers};
 use cudarc::driver::{DevicePtr, DevicePtrMut};
 use run::workload::matmul::{Buffers, Matmul, Size};
 use run::{Gpu, Prepared, Result, Stage, Unmet};
@@ -14,12 +14,15 @@ use run::{Gpu, Prepared, Result, Stage, Unmet};
 use crate::slices::any_order;
 use crate::tensor::rounded_factors;
 
-/// Checks for a GPU, and for an installed cuBLAS.
 fn requirement(gpu: &Gpu, product: &Matmul) -> Result<Option<Unmet>> {
+    needs(gpu, product.size())
+}
+
+/// Checks for a GPU, for an installed cuBLAS, and for sides that it can take.
+pub fn needs(gpu: &Gpu, Size { m, n, k }: Size) -> Result<Option<Unmet>> {
     if gpu.is_simulated() {
         return Ok(Some(Unmet::Gpu { library: "cuBLAS" }));
     }
-    let Size { m, n, k } = product.size();
     let sides = Unmet::limit("rows or columns in cuBLAS", m.max(n).max(k), i32::MAX as u64);
     Ok(sides.or_else(|| CudaBlas::find().err().map(|error| Unmet::Library { reason: error.to_string() })))
 }
@@ -65,16 +68,16 @@ impl Prepared<Matmul> for Library {
         gpu.context.bind_to_thread()?;
         // SAFETY: the buffers have m * k, k * n and m * n numbers, row by row without gaps, and they outlive the work
         // on the stream.
-        Ok(unsafe { self.blas.gemm_ex(row_by_row(product.size(), a, b, c, self.compute_type)) }?)
+        Ok(unsafe { self.blas.gemm_ex(row_by_row(product.size(), [a, b, c], self.compute_type, Numbers::F32)) }?)
     }
 }
 
 /// Returns the arguments for `C = A B` at these addresses. The matrices are stored row by row without gaps.
-fn row_by_row(size: Size, a: u64, b: u64, c: u64, compute_type: ComputeType) -> Gemm {
+pub fn row_by_row(size: Size, [a, b, c]: [u64; 3], compute_type: ComputeType, numbers: Numbers) -> Gemm {
     // `requirement` keeps larger sizes away.
     let [m, n, k] = [size.m, size.n, size.k].map(|side| side as i32);
     // cuBLAS's own `m` is the number of rows of the left factor, Bᵀ, and its `n` is the number of columns of the right one, Aᵀ.
-    Gemm { m: n, n: m, k, a: b, lda: n, b: a, ldb: k, c, ldc: n, compute_type }
+    Gemm { m: n, n: m, k, a: b, lda: n, b: a, ldb: k, c, ldc: n, compute_type, numbers }
 }
 // ANCHOR_END: cublas
 
@@ -99,7 +102,7 @@ mod tests {
     fn the_swapped_product_column_by_column_is_the_product_row_by_row() {
         let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
         let b = [1.0, 0.0, 2.0, 0.0, 1.0, 0.0, 3.0, 0.0, 0.0, 0.0, 10.0, 1.0];
-        let call = row_by_row(Size { m: 2, n: 3, k: 4 }, 100, 200, 300, ComputeType::F32);
+        let call = row_by_row(Size { m: 2, n: 3, k: 4 }, [100, 200, 300], ComputeType::F32, Numbers::F32);
         assert_eq!((call.a, call.b, call.c), (200, 100, 300), "the factors are swapped");
         assert_eq!(gemm(&call, &b, &a), [10.0, 42.0, 6.0, 26.0, 86.0, 18.0]);
     }

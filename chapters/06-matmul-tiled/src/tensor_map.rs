@@ -5,6 +5,7 @@
 use std::ffi::c_void;
 
 use cudarc::driver::DeviceRepr;
+use cudarc::driver::sys::CUtensorMapDataType::{CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_UINT8};
 use cudarc::driver::sys::{
     CUdeviceptr, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill_enum, CUtensorMapInterleave_enum,
     CUtensorMapL2promotion_enum, CUtensorMapSwizzle_enum, cuTensorMapEncodeTiled,
@@ -19,19 +20,19 @@ pub struct TensorMap(CUtensorMap);
 // SAFETY: a map is 128 bytes at a multiple of 64, as the kernels declare it, and any copy of it is as good.
 unsafe impl DeviceRepr for TensorMap {}
 
-/// An f32 matrix in device memory, of which boxes are copied. Its rows are stored without gaps.
+/// A matrix in device memory, of which boxes are copied. Its rows are stored without gaps.
 pub struct Boxes {
     /// Where the matrix starts: at a multiple of 16 bytes.
     pub matrix: CUdeviceptr,
     /// The rows of the matrix.
     pub rows: u32,
-    /// The columns of the matrix: a multiple of 4.
+    /// The columns of the matrix. Its rows are multiples of 16 bytes.
     pub columns: u32,
     /// The rows of a box.
     pub box_rows: u32,
     /// The columns of a box.
     pub box_columns: u32,
-    /// `FLOAT32` for numbers as they are, `TFLOAT32` to round them to 11 binary digits on the way.
+    /// The type of its numbers: `TFLOAT32` rounds f32 numbers to 11 binary digits on the way, the others are copied as they are.
     pub numbers: CUtensorMapDataType,
 }
 
@@ -42,7 +43,12 @@ impl Boxes {
     pub fn map(&self) -> Result<TensorMap> {
         let mut map = CUtensorMap { opaque: [0; 16] };
         let sides = [u64::from(self.columns), u64::from(self.rows)];
-        let bytes_of_a_row = [u64::from(self.columns) * size_of::<f32>() as u64];
+        let bytes = match self.numbers {
+            CU_TENSOR_MAP_DATA_TYPE_UINT8 => 1,
+            CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 => 2,
+            _ => 4,
+        };
+        let bytes_of_a_row = [u64::from(self.columns) * bytes];
         let sides_of_a_box = [self.box_columns, self.box_rows];
         let every_number = [1, 1];
         // SAFETY: the arrays have an entry for each of the two dimensions (the strides: for each but the first), and the

@@ -19,12 +19,10 @@ type Handle = *mut c_void;
 const SUCCESS: Status = 0;
 /// `CUBLAS_OP_N`: the factor is not transposed.
 const NOT_TRANSPOSED: c_int = 0;
-/// `CUDA_R_32F`: the elements are f32.
-const F32: c_int = 0;
 /// `CUBLAS_GEMM_DEFAULT`: cuBLAS chooses the kernel.
 const DEFAULT_ALGORITHM: c_int = -1;
 
-/// Ways in which cuBLAS computes a product of f32 matrices.
+/// Ways in which cuBLAS computes a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum ComputeType {
@@ -36,7 +34,17 @@ pub enum ComputeType {
     FastTf32 = 77,
 }
 
-/// `cublasGemmEx` arguments for the product `c` of f32 matrices `a` and `b`. `a` and `c` have `m` rows, `b` and `c` have `n` columns, and `k` is
+/// Types of the numbers of all three matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Numbers {
+    /// `CUDA_R_32F`.
+    F32 = 0,
+    /// `CUDA_R_16BF`.
+    Bf16 = 14,
+}
+
+/// `cublasGemmEx` arguments for the product `c` of matrices `a` and `b`. `a` and `c` have `m` rows, `b` and `c` have `n` columns, and `k` is
 /// the number of columns of `a` and of rows of `b`. Pointers are addresses in device memory. cuBLAS stores a matrix column by column; a leading
 /// dimension (`lda` is that of `a`) is the distance from one column to the next, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +60,7 @@ pub struct Gemm {
     pub c: u64,
     pub ldc: i32,
     pub compute_type: ComputeType,
+    pub numbers: Numbers,
 }
 
 functions! {
@@ -124,7 +133,8 @@ impl CudaBlas {
     /// The addresses in `gemm` are of device memory that holds matrices of these sizes and leading dimensions, and that stays allocated
     /// until the stream has done the work. Nothing else reads or writes `c` meanwhile.
     pub unsafe fn gemm_ex(&self, gemm: Gemm) -> Result<()> {
-        let Gemm { m, n, k, a, lda, b, ldb, c, ldc, compute_type } = gemm;
+        let Gemm { m, n, k, a, lda, b, ldb, c, ldc, compute_type, numbers } = gemm;
+        let numbers = numbers as c_int;
         let (alpha, beta) = (1.0_f32, 0.0_f32);
         // SAFETY: the handle is live, and the matrices are as the caller guarantees. Both scalars are in host memory, where a new handle
         // expects them, and are read before the call returns.
@@ -138,14 +148,14 @@ impl CudaBlas {
                 k,
                 &alpha,
                 a as *const c_void,
-                F32,
+                numbers,
                 lda,
                 b as *const c_void,
-                F32,
+                numbers,
                 ldb,
                 &beta,
                 c as *mut c_void,
-                F32,
+                numbers,
                 ldc,
                 compute_type as c_int,
                 DEFAULT_ALGORITHM,

@@ -9,7 +9,7 @@
 use crate::expected::{Expected, within};
 use crate::mismatch::{self, Mismatch, Pattern, Worst};
 use crate::output::{Downloaded, POISON};
-use crate::sampled::Sampled;
+use crate::sampled::{RUN, RunSum, Sampled};
 
 /// The values to compare an output with.
 #[derive(Clone, Debug)]
@@ -26,6 +26,25 @@ impl Oracle {
         match self {
             Oracle::Whole(expected) => expected.len(),
             Oracle::Sampled(sampled) => sampled.outputs,
+        }
+    }
+
+    /// Returns the expected values of outputs that are rounded once more, by at most `unit` of their magnitude. `largest` is a bound
+    /// of all magnitudes.
+    pub fn rounded(&self, unit: f64, largest: f64) -> Self {
+        let rounded = |expected: Expected| {
+            let tolerance = expected.tolerance + unit * (expected.value.abs() + expected.tolerance);
+            Expected { tolerance, ..expected }
+        };
+        match self {
+            Oracle::Whole(expected) => Oracle::Whole(expected.iter().copied().map(rounded).collect()),
+            Oracle::Sampled(sampled) => Oracle::Sampled(Sampled {
+                sample: sampled.sample.iter().map(|&(index, expected)| (index, rounded(expected))).collect(),
+                sums: (sampled.sums.iter())
+                    .map(|sum| RunSum { tolerance: sum.tolerance * (1.0 + unit) + unit * RUN as f64 * largest, ..*sum })
+                    .collect(),
+                ..sampled.clone()
+            }),
         }
     }
 

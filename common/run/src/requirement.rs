@@ -12,8 +12,8 @@ pub enum Unmet {
     ComputeCapability { needed: ComputeCapability, available: ComputeCapability },
     #[error("needs compute capability {needed} and no other, the device has {available}")]
     OtherGeneration { needed: ComputeCapability, available: ComputeCapability },
-    #[error("needs rows that start at multiples of 16 bytes, so {what} has to be a multiple of 4: it is {size}")]
-    Alignment { what: &'static str, size: u32 },
+    #[error("needs rows that start at multiples of 16 bytes, so {what} has to be a multiple of {of}: it is {size}")]
+    Alignment { what: &'static str, of: u32, size: u32 },
     #[error("needs {needed} bytes of shared memory per block, the device has {available}")]
     SharedMemory { needed: u32, available: u32 },
     #[error("needs {needed} {what}, the limit is {limit}")]

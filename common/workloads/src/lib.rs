@@ -15,7 +15,7 @@
 //! - [`problem`] is one computation with fixed inputs: the trait that all workloads have.
 //! - [`values`] is what numbers an exercise is checked with.
 //! - [`case`] reads the sizes at which an exercise is checked.
-//! - [`convolution`], [`correlation`], [`matmul`], [`window_sums`], [`histogram`]: the workloads.
+//! - [`convolution`], [`correlation`], [`matmul`], [`matmul_half`], [`window_sums`], [`histogram`]: the workloads.
 //! - [`measure`] is a quantity that the simulator counts.
 //! - [`failure`] is why a result does not count.
 
@@ -28,6 +28,7 @@ pub mod failure;
 pub mod gray;
 pub mod histogram;
 pub mod matmul;
+pub mod matmul_half;
 pub mod matrix;
 pub mod measure;
 pub mod origin;
@@ -42,5 +43,6 @@ pub use correlation::Correlation;
 pub use error::NoSuchSize;
 pub use histogram::Histogram;
 pub use matmul::Matmul;
+pub use matmul_half::MatmulHalf;
 pub use problem::{Arithmetic, Footprint, Problem, Work};
 pub use window_sums::WindowSums;

@@ -99,6 +99,8 @@ pub enum Arithmetic {
     /// Single-precision floats: fused multiply-adds.
     #[default]
     F32,
+    /// bf16 factors, summed in f32, by tensor cores.
+    Bf16,
     /// Bytes, summed in 32-bit integers: `dp4a`, four at a time.
     Bytes,
     /// 32-bit integers, with one multiply-add per pixel: so little of it that memory is the ceiling, and a rate is one of bytes.
@@ -110,6 +112,7 @@ impl Arithmetic {
     pub fn ceiling(self) -> &'static str {
         match self {
             Arithmetic::F32 => "f32",
+            Arithmetic::Bf16 => "bf16",
             Arithmetic::Bytes => "dp4a",
             Arithmetic::Integers => "memory",
         }
@@ -118,7 +121,7 @@ impl Arithmetic {
     /// Returns the unit of work that the simulator's counts are divided by.
     pub fn piece(self) -> &'static str {
         match self {
-            Arithmetic::F32 | Arithmetic::Bytes => "multiply-add",
+            Arithmetic::F32 | Arithmetic::Bf16 | Arithmetic::Bytes => "multiply-add",
             Arithmetic::Integers => "pixel",
         }
     }

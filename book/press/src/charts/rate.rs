@@ -26,6 +26,7 @@ impl Unit {
         let (multiply_adds, bytes, ceilings) = (multiply_adds as f64, bytes as f64, run.record.ceilings);
         let unit = |pieces, name, words, ceiling, most| Self { pieces, name, words, ceiling, most };
         match arithmetic {
+            Arithmetic::Bf16 => unit(2.0 * multiply_adds, "FLOP", units::flops, "bf16 multiply-adds", None),
             Arithmetic::F32 => {
                 unit(2.0 * multiply_adds, "FLOP", units::flops, "f32 multiply-adds", ceilings.map(|ceilings| ceilings.flops))
             }

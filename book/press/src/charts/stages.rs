@@ -20,7 +20,7 @@ pub fn times(run: Run) -> Result<String> {
     let unit = Unit::of(run);
     let limit = unit.most.map(|per_s| 1e3 * unit.pieces / per_s);
     let what = match arithmetic {
-        Arithmetic::F32 | Arithmetic::Bytes => "the multiply-adds alone, at the rate measured in the same run",
+        Arithmetic::F32 | Arithmetic::Bf16 | Arithmetic::Bytes => "the multiply-adds alone, at the rate measured in the same run",
         Arithmetic::Integers => "every byte once, at the rate of a copy in the same run",
     };
     let share = |ms: f64| limit.map_or_else(String::new, |limit| format!("{} of {}", percent(limit / ms), arithmetic.ceiling()));

@@ -61,7 +61,7 @@ impl Ceilings {
         match arithmetic {
             Arithmetic::F32 => Some(self.flops / 2.0),
             Arithmetic::Bytes => self.byte_multiply_adds,
-            Arithmetic::Integers => None,
+            Arithmetic::Bf16 | Arithmetic::Integers => None,
         }
     }
 }

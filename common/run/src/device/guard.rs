@@ -5,7 +5,7 @@
 //! past it, which says more than a guard band can. There the output is an allocation of its own.
 
 use cudarc::driver::{CudaSlice, CudaView, CudaViewMut};
-use oracles::output::{Breach, Downloaded, poison};
+use oracles::output::{Breach, Downloaded, POISON, poison};
 
 use crate::{Gpu, Result};
 
@@ -18,7 +18,12 @@ pub struct Guarded {
     memory: CudaSlice<f32>,
     band: usize,
     len: usize,
+    /// True if each f32 is a pair of bf16 values. All lengths are those of pairs.
+    pairs: bool,
 }
+
+/// Two bf16 NaNs that no arithmetic produces, for what [`poison`] is for f32 values.
+const POISONED_PAIR: u32 = 0x7fde_7fde;
 
 impl Guarded {
     /// Allocates `len` values: between guard bands on a GPU, and alone on the simulator.
@@ -26,14 +31,23 @@ impl Guarded {
         Self::with_band(gpu, len, if gpu.is_simulated() { 0 } else { BAND })
     }
 
+    /// Allocates bf16 values in the same way, and one more if the number is odd.
+    pub fn of_bf16(gpu: &Gpu, len: usize) -> Result<Self> {
+        let mut guarded = Self { pairs: true, ..Self::new(gpu, len.div_ceil(2))? };
+        guarded.poison(gpu)?;
+        Ok(guarded)
+    }
+
     /// Allocates `len` values between two guard bands of `band` elements.
     pub fn with_band(gpu: &Gpu, len: usize, band: usize) -> Result<Self> {
-        Ok(Self { memory: gpu.stream.clone_htod(&poison(len + 2 * band))?, band, len })
+        Ok(Self { memory: gpu.stream.clone_htod(&poison(len + 2 * band))?, band, len, pairs: false })
     }
 
     /// Overwrites every result, and restores the guard bands.
     pub fn poison(&mut self, gpu: &Gpu) -> Result<()> {
-        Ok(gpu.stream.memcpy_htod(&poison(self.memory.len()), &mut self.memory)?)
+        let len = self.memory.len();
+        let poison = if self.pairs { vec![f32::from_bits(POISONED_PAIR); len] } else { poison(len) };
+        Ok(gpu.stream.memcpy_htod(&poison, &mut self.memory)?)
     }
 
     /// Returns the output as a kernel's argument.
@@ -49,9 +63,19 @@ impl Guarded {
     /// Waits for the stream and copies results and guard bands back.
     pub fn download(&self, gpu: &Gpu) -> Result<Downloaded> {
         let mut values = gpu.stream.clone_dtoh(&self.memory)?;
-        let after = values.split_off(self.band + self.len);
-        let values_only = values.split_off(self.band);
+        let each = if self.pairs { 2 } else { 1 };
+        if self.pairs {
+            values = values.into_iter().flat_map(of_pair).collect();
+        }
+        let after = values.split_off(each * (self.band + self.len));
+        let values_only = values.split_off(each * self.band);
         let breach = Breach::find(&values, &after);
         Ok(Downloaded { values: values_only, breach })
     }
+}
+
+/// Returns two bf16 values, the one at the lower address first.
+fn of_pair(pair: f32) -> [f32; 2] {
+    let bits = pair.to_bits();
+    [bits << 16, bits & 0xffff_0000].map(|value| f32::from_bits(if value == POISONED_PAIR << 16 { POISON } else { value }))
 }

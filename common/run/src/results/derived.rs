@@ -46,7 +46,7 @@ impl Record {
         let (multiply_adds, bytes) = (multiply_adds as f64 / seconds, bytes as f64 / seconds);
         Some(match (stage.place, arithmetic) {
             (Place::Between, _) | (_, Arithmetic::Integers) => Rate::Bytes(bytes),
-            (_, Arithmetic::F32) => Rate::Flops(2.0 * multiply_adds),
+            (_, Arithmetic::F32 | Arithmetic::Bf16) => Rate::Flops(2.0 * multiply_adds),
             (_, Arithmetic::Bytes) => Rate::MultiplyAdds(multiply_adds),
         })
     }

@@ -32,6 +32,35 @@ pub struct Options {
     pub output: Option<PathBuf>,
 }
 
+impl Options {
+    /// Plans a product: of the files' matrices, `of` which the workload is made, or of random ones.
+    pub(super) fn plan<W: Problem>(
+        &self,
+        gpu: &Gpu,
+        random: impl FnOnce(Size) -> workloads::error::Result<W>,
+        of: impl FnOnce(Matmul) -> W,
+        size_of: fn(&W) -> Size,
+    ) -> Result<Plan<W>> {
+        // Before the long run, so that the user does not wait for a result that cannot be written.
+        let file = self.output.as_deref().map(AtomicFile::create).transpose()?;
+        let product = match self.input.as_deref() {
+            Some([a, b]) => {
+                let (first, second) = (input_file::name(a), input_file::name(b));
+                let words = format!("{first} times {second}");
+                let origin = Origin::Files { words, names: vec![("a", json!(first)), ("b", json!(second))] };
+                let (a, b) = (npy::open(a)?, npy::open(b)?);
+                // Before gigabytes of values are read that do not fit.
+                check_memory(Size::of_product((a.rows, a.columns), (b.rows, b.columns))?.footprint(), gpu)?;
+                of(Matmul::new(a.read()?, b.read()?)?.with_origin(origin))
+            }
+            _ => random(size_for(gpu, self.size, [TEACHING_SIZE, HEADLINE_SIZE], Size::footprint)?)?,
+        };
+        let delivery = file
+            .map(|file| -> Delivery<W> { Box::new(move |parts, outputs| write_product(file, size_of(&parts[0]), &outputs[0])) });
+        Plan::of(product, delivery, gpu)
+    }
+}
+
 /// The matrices on a device, each row after row without gaps.
 pub struct Buffers {
     /// `m * k` values.
@@ -48,23 +77,7 @@ impl Workload for Matmul {
     arrays!(a, b);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
-        // Before the long run, so that the user does not wait for a result that cannot be written.
-        let file = options.output.as_deref().map(AtomicFile::create).transpose()?;
-        let product = match options.input.as_deref() {
-            Some([a, b]) => {
-                let (first, second) = (input_file::name(a), input_file::name(b));
-                let words = format!("{first} times {second}");
-                let origin = Origin::Files { words, names: vec![("a", json!(first)), ("b", json!(second))] };
-                let (a, b) = (npy::open(a)?, npy::open(b)?);
-                // Before gigabytes of values are read that do not fit.
-                check_memory(Size::of_product((a.rows, a.columns), (b.rows, b.columns))?.footprint(), gpu)?;
-                Self::new(a.read()?, b.read()?)?.with_origin(origin)
-            }
-            _ => Self::random(size_for(gpu, options.size, [TEACHING_SIZE, HEADLINE_SIZE], Size::footprint)?, seed)?,
-        };
-        let delivery = file
-            .map(|file| -> Delivery<Self> { Box::new(move |parts, outputs| write_product(file, parts[0].size(), &outputs[0])) });
-        Plan::of(product, delivery, gpu)
+        options.plan(gpu, |size| Self::random(size, seed), |product| product, Self::size)
     }
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {

@@ -7,6 +7,7 @@ pub mod convolution;
 pub mod correlation;
 pub mod histogram;
 pub mod matmul;
+pub mod matmul_half;
 pub mod window_sums;
 
 use std::path::Path;
@@ -23,7 +24,9 @@ use crate::{Error, Gpu, Result};
 
 use array::DeviceArray;
 
-pub use workloads::{Arithmetic, Border, Convolution, Correlation, Footprint, Histogram, Matmul, Problem, WindowSums, Work};
+pub use workloads::{
+    Arithmetic, Border, Convolution, Correlation, Footprint, Histogram, Matmul, MatmulHalf, Problem, WindowSums, Work,
+};
 
 /// A computation on a device.
 pub trait Workload: Problem {

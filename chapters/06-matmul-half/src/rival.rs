@@ -1,0 +1,45 @@
+//! The rival: cuBLAS, NVIDIA's own library of dense linear algebra. It cannot run on the simulator.
+//!
+//! How the arguments come to be swapped, [`matmul_tiled::rival`] explains.
+
+use compilers::cublas::{ComputeType, CudaBlas, Numbers};
+use cudarc::driver::{DevicePtr, DevicePtrMut};
+use matmul_tiled::rival::{needs, row_by_row};
+use run::workload::matmul_half::{Buffers, MatmulHalf};
+use run::{Gpu, Prepared, Result, Stage};
+
+use crate::of_sums;
+
+/// cuBLAS, with the kernel that it chooses by itself.
+pub const CUBLAS: Stage<MatmulHalf> = Stage::prepared("cublas", "the vendor's library", |gpu, _| prepare(gpu))
+    .calls("cuBLAS")
+    .needs_compute_capability(8, 0)
+    .requires(|gpu, product| needs(gpu, product.size()))
+    .with_allowance(of_sums);
+
+/// A product by cuBLAS.
+struct Library {
+    blas: CudaBlas,
+}
+
+fn prepare(gpu: &Gpu) -> Result<Box<dyn Prepared<MatmulHalf>>> {
+    gpu.context.bind_to_thread()?;
+    // SAFETY: the context is current, and it lives as long as the device, which outlives its stages; so does its
+    // default stream.
+    let blas = unsafe { CudaBlas::new(gpu.stream.cu_stream().cast()) }?;
+    Ok(Box::new(Library { blas }))
+}
+
+impl Prepared<MatmulHalf> for Library {
+    fn enqueue(&mut self, gpu: &Gpu, product: &MatmulHalf, buffers: &mut Buffers) -> Result<()> {
+        let mut output = buffers.output.view_mut();
+        let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);
+        let (b, _b_is_read) = buffers.b.device_ptr(&gpu.stream);
+        let (c, _c_is_written) = output.device_ptr_mut(&gpu.stream);
+        gpu.context.bind_to_thread()?;
+        let gemm = row_by_row(product.size(), [a, b, c], ComputeType::F32, Numbers::Bf16);
+        // SAFETY: the buffers have m * k, k * n and m * n numbers, row by row without gaps, and they outlive the work
+        // on the stream.
+        Ok(unsafe { self.blas.gemm_ex(gemm) }?)
+    }
+}
