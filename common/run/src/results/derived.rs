@@ -59,6 +59,10 @@ impl Record {
         }
         let Work { multiply_adds, bytes, arithmetic } = self.work();
         let memory = bytes as f64 / seconds / ceilings.bytes_per_s;
+        if arithmetic == Arithmetic::Bf16 {
+            // The rate of tensor cores depends on the numbers, because power does: a rival in the same run says more.
+            return None;
+        }
         let of_arithmetic = ceilings.multiply_adds(arithmetic).map_or(0.0, |ceiling| multiply_adds as f64 / seconds / ceiling);
         Some(if of_arithmetic >= memory { (of_arithmetic, arithmetic.ceiling()) } else { (memory, "memory") })
     }
