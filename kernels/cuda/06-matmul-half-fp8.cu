@@ -89,7 +89,8 @@ struct Scaled {
 
     __device__ unsigned operator()(float first, float second, unsigned half, unsigned column) const
     {
-        return pair(first * two_rows[half] * columns[column], second * two_rows[half] * columns[column + 1]);
+        const float2 scale = columns.of(column);
+        return pair(first * two_rows[half] * scale.x, second * two_rows[half] * scale.y);
     }
 };
 // ANCHOR_END: scaled

@@ -233,7 +233,8 @@ struct Biased {
 
     __device__ unsigned operator()(float first, float second, unsigned, unsigned column) const
     {
-        return pair(fmaxf(first + bias[column], 0), fmaxf(second + bias[column + 1], 0));
+        const float2 two = bias.of(column);
+        return pair(fmaxf(first + two.x, 0), fmaxf(second + two.y, 0));
     }
 };
 

@@ -83,9 +83,10 @@ struct OfColumns {
         write(s_numbers() + threadIdx.x % 128 * 8 + 4, __float_as_uint(two[1]));
     }
 
-    __device__ float operator[](unsigned column) const
+    // The numbers of a column, which is even, and of the next one.
+    __device__ float2 of(unsigned column) const
     {
-        return read(s_numbers() + column * 4);
+        return read_two(s_numbers() + column * 4);
     }
 };
 // ANCHOR_END: of_columns
