@@ -11,7 +11,7 @@ const ROWS: u64 = 16;
 const TILES: u64 = 5;
 const ORDERS: u64 = 8;
 
-/// What the kernel `shared_tiles` does.
+/// The rules that the kernel `shared_tiles` keeps.
 const MEETS_FIRST: u32 = 1;
 const COUNTS_BOTH: u32 = 2;
 const TELLS_OTHER: u32 = 4;
