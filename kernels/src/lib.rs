@@ -137,7 +137,7 @@ pub mod window_sums;
 
 /// Returns every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 23] = [
+    static SOURCES: [&Source; 24] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -151,6 +151,7 @@ pub fn sources() -> &'static [&'static Source] {
         &correlation::dp4a::SOURCE,
         &correlation::tensor::SOURCE,
         &correlation::hopper::SOURCE,
+        &correlation::roles::SOURCE,
         &correlation::fft::SOURCE,
         &window_sums::SOURCE,
         &window_sums::tiles::SOURCE,
