@@ -25,7 +25,8 @@ constexpr int STRETCHES = 8;
 // Output rows of a block, and of a chunk.
 constexpr int TALL = STRETCH * STRETCHES;
 constexpr int CHUNK_ROWS = SIDE * STRETCHES;
-// Pairs from one column of a lane to its next one. Lanes that read 16 neighboring prefixes find them in different banks.
+// Pairs from one column of a lane to its next one. Lanes that read 16 prefixes from a multiple of LANE_COLUMNS on find them in
+// different banks.
 constexpr int ROLE_PITCH = 34;
 constexpr int PREFIX_PAIRS = LANE_COLUMNS * ROLE_PITCH;
 // Threads of a warpgroup, warpgroups that multiply, warps that sum, and threads of the block.
@@ -49,8 +50,8 @@ __device__ inline int swizzled(int x)
 }
 
 // ANCHOR: multiply_rows
-// Multiplies the pixels with the bands for rows SIDE * chunk to SIDE * chunk + SIDE - 1 of each stretch. Only the lower halves of
-// descriptors change, and their last bits are an address, so all warps have the same few additions.
+// Multiplies the pixels with the bands for rows SIDE * chunk to SIDE * chunk + SIDE - 1 of each stretch. The compiler knows UNITS,
+// and only the lower halves of descriptors change: the fewer instructions between two products, the less the tensor cores wait.
 template <int UNITS>
 __device__ inline void multiply_rows(int (&sums)[64], unsigned long long bands, unsigned long long pixels, const Pieces& pieces,
                                      int chunk)
@@ -232,7 +233,7 @@ wgmma_roles(const unsigned char* __restrict__ image, const unsigned char* __rest
                 case 5: multiply_rows<5>(sums, bands, pixels, pieces, chunk); break;
             }
             end_products();
-            // The tensor cores have the chunk's products before them; the other warpgroup may add its own.
+            // The tensor cores have all products of the chunk before them, so the other warpgroup may add its own.
             arrive(turn + 8 * producer);
             wait_for_products<0>();
             if (chunk > 0) {
