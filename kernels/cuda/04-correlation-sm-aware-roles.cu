@@ -23,17 +23,20 @@ constexpr int STRETCH = 32;
 constexpr int CHUNKS = STRETCH / SIDE;
 constexpr int STRETCHES = 8;
 // Output rows of a block, and of a chunk.
-constexpr int TALL = STRETCH * STRETCHES;
-constexpr int CHUNK_ROWS = SIDE * STRETCHES;
+constexpr int TALL = 256;
+constexpr int CHUNK_ROWS = 64;
+static_assert(TALL == STRETCH * STRETCHES && CHUNK_ROWS == SIDE * STRETCHES);
 // Pairs from one column of a lane to its next one. Lanes that read 16 prefixes from a multiple of LANE_COLUMNS on find them in
 // different banks.
 constexpr int ROLE_PITCH = 34;
-constexpr int PREFIX_PAIRS = LANE_COLUMNS * ROLE_PITCH;
+constexpr int PREFIX_PAIRS = 272;
+static_assert(PREFIX_PAIRS == LANE_COLUMNS * ROLE_PITCH);
 // Threads of a warpgroup, warpgroups that multiply, warps that sum, and threads of the block.
 constexpr int WARPGROUP = 128;
 constexpr int PRODUCERS = 2;
-constexpr int SUMMERS = STRETCHES;
-constexpr int ROLE_THREADS = PRODUCERS * WARPGROUP + 32 * SUMMERS;
+constexpr int SUMMERS = 8;
+constexpr int ROLE_THREADS = 512;
+static_assert(SUMMERS == STRETCHES && ROLE_THREADS == PRODUCERS * WARPGROUP + 32 * SUMMERS);
 
 // ANCHOR: slots
 // The place of a row of the tile. Behind STRETCH rows are the same rows from the ninth pixel on, and then the next STRETCH rows.
