@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use correlation_sm_aware::hopper::WGMMA as WGMMA_TEMPLATES;
+use correlation_sm_aware::roles::WGMMA_ROLES;
 use kernels::Source;
 use matmul_half::MMA;
 use matmul_half::finish::{FP8, FUSED};
@@ -53,6 +54,11 @@ const OF_OTHER_HALVES: [Equivalent; 7] = [
 ];
 const OF_OTHERS: [Equivalent; 1] = [("tensor_3xtf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK)];
 const CLUSTER: &str = "the barrier of the cluster, which follows, releases what each thread has written";
+const OF_TEMPLATES: [Equivalent; 1] = [(
+    "wgmma_roles",
+    "mbarrier.try_wait.parity.shared::cta.b64",
+    "of the other warpgroup's turn: without it, both multiply at the same time",
+)];
 const ONE_BLOCK: &str =
     "it tells other blocks of a cluster, of which there are none, and `__syncthreads` tells the threads of the block";
 
@@ -154,7 +160,11 @@ fn own_process_templates() {
         let templates = Correlation::random(size, Border::Valid, 13);
         take_out(&mut missed, sources, &[WGMMA_TEMPLATES], &templates, lend);
     }
-    judge(&missed, &[]);
+    // Outputs in every chunk of a stretch, and in two stretches.
+    let size = correlation::Size { image: (60, 50), template: (20, 3) };
+    let templates = Correlation::random(size, Border::Valid, 13);
+    take_out(&mut missed, sources, &[WGMMA_ROLES], &templates, with_multiprocessors::<132>);
+    judge(&missed, &OF_TEMPLATES);
 }
 
 /// A product of bf16 numbers, in blocks for this many multiprocessors.
@@ -222,5 +232,5 @@ fn other_products_of_halves_miss_every_fence_wait_and_arrival() {
 
 #[test]
 fn templates_miss_every_fence_wait_and_arrival() {
-    are_needed("own_process_templates", 24);
+    are_needed("own_process_templates", 35);
 }
