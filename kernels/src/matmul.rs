@@ -58,7 +58,7 @@ source! {
         DEPTH = 32: "Columns of A, and rows of B, in shared memory at a time.",
         BUFFERS = 3: "Pairs of tiles in shared memory.",
         THREADS = 256: "Threads of a block.",
-        SHARED_BYTES = 156_672: "Bytes of dynamic shared memory of a block.",
+        SHARED_BYTES = 147_456: "Bytes of dynamic shared memory of a block.",
     }
 }
 
