@@ -127,7 +127,7 @@ wgmma_ring(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMa
 
     const Position position = ::position();
     float sums[ROWS / 2] = {};
-    const auto multiply_slab = [&](unsigned slab, Fragments& of_b) {
+    const auto multiply_slab = [&](unsigned slab, Fragments& of_b) __attribute__((always_inline)) {
         wait_for(s_full + 8 * (slab % STAGES), slab / STAGES % 2);
         multiply_tiles(sums, of_b, s_first + slab % STAGES * STAGE_BYTES, position);
         // The products of this slab may still run, but those of the previous one have ended.
@@ -198,7 +198,7 @@ wgmma_tf32(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMa
 #pragma unroll 1
         for (unsigned tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
             float sums[ROWS / 2] = {};
-            const auto multiply_slab = [&](unsigned slab, Fragments& of_b) {
+            const auto multiply_slab = [&](unsigned slab, Fragments& of_b) __attribute__((always_inline)) {
                 wait_for(s_full + 8 * ring.stage, ring.parity);
                 multiply_tiles(sums, of_b, s_first + ring.stage * STAGE_BYTES, position);
                 wait_for_products<1>();

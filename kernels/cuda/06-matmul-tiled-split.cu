@@ -81,8 +81,8 @@ struct Fragments {
     unsigned high[DEPTH / STEP][4], low[DEPTH / STEP][4];
 };
 
-// Starts the instructions of a stage.
-__device__ void multiply_tiles(float (&sums)[ROWS / 2], Fragments& of_b, unsigned s_stage, const Position& position)
+// Starts the instructions of a stage. Inlined, because a call would keep the sums in memory while the tensor cores add to them.
+__device__ __forceinline__ void multiply_tiles(float (&sums)[ROWS / 2], Fragments& of_b, unsigned s_stage, const Position& position)
 {
 #pragma unroll
     for (unsigned step = 0; step < DEPTH / STEP; ++step) {
@@ -113,7 +113,7 @@ __device__ void multiply_tiles(float (&sums)[ROWS / 2], Fragments& of_b, unsigne
 
 // ANCHOR: add_up
 // Adds finished sums to the totals, and begins new ones.
-__device__ void add_up(float (&totals)[ROWS / 2], float (&sums)[ROWS / 2])
+__device__ __forceinline__ void add_up(float (&totals)[ROWS / 2], float (&sums)[ROWS / 2])
 {
     wait_for_products<0>();
 #pragma unroll
@@ -168,7 +168,7 @@ tensor_3xtf32(const __grid_constant__ TensorMap a, const __grid_constant__ Tenso
 #pragma unroll 1
         for (unsigned tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
             float totals[ROWS / 2] = {}, sums[ROWS / 2] = {};
-            const auto multiply_slab = [&](unsigned slab, Fragments& of_b) {
+            const auto multiply_slab = [&](unsigned slab, Fragments& of_b) __attribute__((always_inline)) {
                 wait_for(s_full + 8 * ring.stage, ring.parity);
                 multiply_tiles(sums, of_b, s_first + ring.stage * STAGE_BYTES, position);
                 wait_for_products<1>();
