@@ -45,30 +45,6 @@ __device__ void start_tiles(unsigned s_stage, unsigned s_full, const TensorMap& 
 }
 // ANCHOR_END: start_tiles
 
-// ANCHOR: multiply_tiles
-// Numbers of B for all instructions of a stage.
-using Fragments = unsigned[DEPTH / STEP][2][2];
-
-// Starts the instructions of a stage.
-__device__ void multiply_tiles(float (&sums)[ROWS / 2], Fragments& of_b, unsigned s_stage, const Position& position)
-{
-#pragma unroll
-    for (unsigned step = 0; step < DEPTH / STEP; ++step) {
-#pragma unroll
-        for (unsigned half = 0; half < 2; ++half) {
-            load_pair(of_b[step][half], s_stage + A_BYTES + position.at[half] + step * STEP * ROW_BYTES);
-        }
-    }
-    begin_products();
-#pragma unroll
-    for (unsigned step = 0; step < DEPTH / STEP; ++step) {
-        const unsigned left[4] = {of_b[step][0][0], of_b[step][0][1], of_b[step][1][0], of_b[step][1][1]};
-        multiply_add(sums, left, describe(s_stage + step * STEP * sizeof(float)));
-    }
-    end_products();
-}
-// ANCHOR_END: multiply_tiles
-
 // ANCHOR: wgmma
 extern "C" __global__ void __launch_bounds__(CONSUMERS, 1)
 wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, unsigned m, unsigned n, unsigned k, float* c)

@@ -36,18 +36,19 @@ constexpr unsigned ACROSS = WARP_COLUMNS / 8;
 constexpr unsigned TILES_WIDE = 8;
 // Floats of a vector.
 constexpr unsigned VECTOR = 4;
-// A pair of tiles, in floats. The chunks of 16 bytes of a row are permuted: chunk i of row r of `a` is where chunk i ^ (r % 8)
-// would be, so the 8 chunks that `ldmatrix` loads at a time are in 32 banks. For the 4 rows x 2 chunks of `b` that
-// 8 lanes load, i ^ (r % 4 * 2) does the same. Every 128 bytes of a row stay together, so a copy writes them at once.
-constexpr unsigned BUFFER = ROWS * DEPTH + DEPTH * COLUMNS;
+// Lengths of the rows of the tiles, in floats. The padding of 4 floats shifts each row of `a` by 4 banks, so the 8
+// vectors that `ldmatrix` loads at a time are in 32 banks. The padding of 8 floats does the same for the 4 rows x 2
+// vectors of `b` that 8 lanes load.
+constexpr unsigned A_PITCH = DEPTH + 4;
+constexpr unsigned B_PITCH = COLUMNS + 8;
+constexpr unsigned BUFFER = ROWS * A_PITCH + DEPTH * B_PITCH;
 // Dynamic shared memory of a block.
-constexpr unsigned SHARED_BYTES = 147456;
+constexpr unsigned SHARED_BYTES = 156672;
 static_assert(SHARED_BYTES == BUFFERS * BUFFER * sizeof(float));
 // Distance in rows between the vectors that a thread copies, in `a` and in `b`.
 constexpr unsigned A_STEP = THREADS / (DEPTH / VECTOR);
 constexpr unsigned B_STEP = THREADS / (COLUMNS / VECTOR);
 static_assert(ROWS % A_STEP == 0 && DEPTH % B_STEP == 0, "each thread copies as many vectors as any other");
-static_assert(A_STEP % 8 == 0 && B_STEP % 4 == 0, "all rows that a thread copies have the same permutation");
 
 // ANCHOR: rounded
 // A tensor core reads 11 binary digits of a factor and cuts off the rest. Adding half of the last digit first turns
@@ -104,7 +105,7 @@ template <bool VECTORS>
 __device__ void multiply(const float* __restrict__ a, const float* __restrict__ b, unsigned m, unsigned n, unsigned k,
                          unsigned slice, float* __restrict__ c)
 {
-    extern __shared__ __align__(128) float s_tiles[];
+    extern __shared__ __align__(16) float s_tiles[];
     const unsigned s_first = static_cast<unsigned>(__cvta_generic_to_shared(s_tiles));
     // The tile of this block: its rows of tiles start `left` tiles from the left, and are `wide` tiles wide.
     const unsigned block = blockIdx.y * gridDim.x + blockIdx.x, whole = TILES_WIDE * gridDim.y;
@@ -117,8 +118,8 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
     const unsigned b_row = threadIdx.x / (COLUMNS / VECTOR), b_at = threadIdx.x % (COLUMNS / VECTOR) * VECTOR;
     const float* from_a = a + static_cast<size_t>(first_row + a_row) * k + begin + a_at;
     const float* from_b = b + static_cast<size_t>(begin + b_row) * n + first_column + b_at;
-    const unsigned to_a = s_first + (a_row * DEPTH + (a_at ^ (a_row % 8 * VECTOR))) * sizeof(float);
-    const unsigned to_b = s_first + (ROWS * DEPTH + b_row * COLUMNS + (b_at ^ (b_row % 4 * 2 * VECTOR))) * sizeof(float);
+    const unsigned to_a = s_first + (a_row * A_PITCH + a_at) * sizeof(float);
+    const unsigned to_b = s_first + (ROWS * A_PITCH + b_row * B_PITCH + b_at) * sizeof(float);
     // Signed, because they are negative beyond the end.
     const int rows_left = static_cast<int>(m - first_row - a_row), columns_left = static_cast<int>(n - first_column - b_at);
     constexpr unsigned OF_A = ROWS / A_STEP, VECTORS_OF_BOTH = OF_A + DEPTH / B_STEP;
@@ -129,11 +130,11 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
         for (unsigned i = half * VECTORS_OF_BOTH / 2; i < (half + 1) * VECTORS_OF_BOTH / 2; ++i) {
             if (i < OF_A) {
                 const unsigned row = i * A_STEP;
-                start_vector<VECTORS>(to_a + to + row * DEPTH * sizeof(float), from_a + static_cast<size_t>(row) * k,
+                start_vector<VECTORS>(to_a + to + row * A_PITCH * sizeof(float), from_a + static_cast<size_t>(row) * k,
                                       static_cast<int>(row) < rows ? static_cast<int>(depth - a_at) : 0);
             } else {
                 const unsigned row = (i - OF_A) * B_STEP;
-                start_vector<VECTORS>(to_b + to + row * COLUMNS * sizeof(float), from_b + static_cast<size_t>(row) * n,
+                start_vector<VECTORS>(to_b + to + row * B_PITCH * sizeof(float), from_b + static_cast<size_t>(row) * n,
                                       b_row + row < depth ? columns : 0);
             }
         }
@@ -148,23 +149,22 @@ __device__ void multiply(const float* __restrict__ a, const float* __restrict__ 
     // for four instructions at once.
     const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, group = lane / 4, member = lane % 4;
     const unsigned warp_row = warp / WARPS_ACROSS * WARP_ROWS, warp_column = warp % WARPS_ACROSS * WARP_COLUMNS;
-    const unsigned at_a = s_first + ((warp_row + lane % 16) * DEPTH + ((lane / 16) ^ (lane % 8)) * VECTOR) * sizeof(float);
-    const float* const at_b = s_tiles + ROWS * DEPTH + member * COLUMNS + warp_column + (group ^ (member * 2)) * VECTOR;
+    const unsigned at_a = s_first + ((warp_row + lane % 16) * A_PITCH + lane / 16 * VECTOR) * sizeof(float);
+    const float* const at_b = s_tiles + ROWS * A_PITCH + member * B_PITCH + warp_column + group * VECTOR;
     float of_a[2][DOWN][4];
     float4 of_b[2][2][ACROSS / VECTOR];
     const auto load = [&](unsigned slot, unsigned buffer, unsigned step) {
-        // A step is two chunks, and the rows of a tile start at multiples of 128 bytes.
-        const unsigned tile_of_a = (at_a + buffer * BUFFER * sizeof(float)) ^ (step * STEP * sizeof(float));
+        const unsigned tile_of_a = at_a + buffer * BUFFER * sizeof(float);
         const float* const tile_of_b = at_b + buffer * BUFFER;
 #pragma unroll
         for (unsigned i = 0; i < DOWN; ++i) {
-            load_matrix(of_a[slot][i], tile_of_a + i * 16 * DEPTH * sizeof(float));
+            load_matrix(of_a[slot][i], tile_of_a + (i * 16 * A_PITCH + step * STEP) * sizeof(float));
         }
 #pragma unroll
         for (unsigned half = 0; half < 2; ++half) {
 #pragma unroll
             for (unsigned j = 0; j < ACROSS / VECTOR; ++j) {
-                const float* from = tile_of_b + (step * STEP + 4 * half) * COLUMNS + j * 32;
+                const float* from = tile_of_b + (step * STEP + 4 * half) * B_PITCH + j * 32;
                 of_b[slot][half][j] = *reinterpret_cast<const float4*>(from);
             }
         }

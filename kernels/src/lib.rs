@@ -137,7 +137,7 @@ pub mod window_sums;
 
 /// Returns every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 23] = [
+    static SOURCES: [&Source; 24] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -160,6 +160,7 @@ pub fn sources() -> &'static [&'static Source] {
         &matmul::asynchronous::SOURCE,
         &matmul::tensor::SOURCE,
         &matmul::hopper::SOURCE,
+        &matmul::sizes::SOURCE,
         &matmul::split::SOURCE,
     ];
     &SOURCES

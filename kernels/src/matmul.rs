@@ -58,7 +58,7 @@ source! {
         DEPTH = 32: "Columns of A, and rows of B, in shared memory at a time.",
         BUFFERS = 3: "Pairs of tiles in shared memory.",
         THREADS = 256: "Threads of a block.",
-        SHARED_BYTES = 147_456: "Bytes of dynamic shared memory of a block.",
+        SHARED_BYTES = 156_672: "Bytes of dynamic shared memory of a block.",
     }
 }
 
@@ -81,6 +81,18 @@ source! {
         STAGES = 4: "Pairs of tiles in shared memory.",
         BARRIER_BYTES = 64: "Bytes of the barriers after them.",
         THREADS = 384: "Threads of a block with a warpgroup that copies.",
+    }
+}
+
+source! {
+    /// Tiles and slices for every size, on Hopper's tensor cores.
+    mod sizes: "06-matmul-tiled-sizes", "compute_90a", ["hopper.cuh", "06-matmul-tiled-hopper.cuh"];
+
+    kernels {
+        WGMMA_256 = "wgmma_256": "Tiles of 256 x 128 outputs, with 4 stages.",
+        WGMMA_192 = "wgmma_192": "Tiles of 192 x 128 outputs, with 5 stages.",
+        WGMMA_128 = "wgmma_128": "Tiles of 128 x 128 outputs, with 6 stages; takes slices.",
+        WGMMA_64 = "wgmma_64": "Tiles of 64 x 64 outputs, with 6 stages; takes slices.",
     }
 }
 
