@@ -179,7 +179,7 @@ fn products_of_matrices_on_hopper_miss_every_fence_wait_and_arrival() {
 
 #[test]
 fn tiles_of_every_size_miss_every_fence_wait_and_arrival() {
-    are_needed("own_process_tiles", 0);
+    are_needed("own_process_tiles", 88);
 }
 
 #[test]
