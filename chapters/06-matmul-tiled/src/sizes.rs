@@ -10,6 +10,7 @@ use std::fmt;
 use cudarc::driver::sys::CUfunction_attribute::{
     CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
 };
+use cudarc::driver::sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_256B;
 use cudarc::driver::{DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::matmul::hopper::DEPTH;
@@ -45,7 +46,7 @@ pub static TILES: [Tile; 4] = [
     Tile { kernel: WGMMA_256, sides: (256, 128), stages: 4, most_slices: 1, slab_ns: 565.0, fixed_ns: 3200.0, slice_ns: 0.0 },
     Tile { kernel: WGMMA_192, sides: (192, 128), stages: 5, most_slices: 1, slab_ns: 435.0, fixed_ns: 2600.0, slice_ns: 0.0 },
     Tile { kernel: WGMMA_128, sides: (128, 128), stages: 6, most_slices: 8, slab_ns: 350.0, fixed_ns: 2000.0, slice_ns: 800.0 },
-    Tile { kernel: WGMMA_64, sides: (64, 64), stages: 6, most_slices: 8, slab_ns: 190.0, fixed_ns: 800.0, slice_ns: 500.0 },
+    Tile { kernel: WGMMA_64, sides: (64, 64), stages: 6, most_slices: 8, slab_ns: 250.0, fixed_ns: 800.0, slice_ns: 500.0 },
 ];
 
 /// The division of a product among blocks.
@@ -148,7 +149,7 @@ pub fn launch(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers, Division { til
     gpu.context.bind_to_thread()?;
     let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);
     let (b, _b_is_read) = buffers.b.device_ptr(&gpu.stream);
-    let (a, b) = maps(product.size(), a, b, tile.sides.0)?;
+    let (a, b) = maps(product.size(), a, b, tile.sides.0, CU_TENSOR_MAP_L2_PROMOTION_L2_256B)?;
     let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (2 * tile.sides.1 + 128, 1, 1), shared_mem_bytes };
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&function);
@@ -186,6 +187,8 @@ mod tests {
             ((8192, 8192, 8192), (256, 128), 1),
             ((4096, 64, 4096), (64, 64), 2),
             ((64, 4096, 4096), (64, 64), 2),
+            ((256, 256, 4096), (64, 64), 6),
+            ((512, 512, 4096), (128, 128), 6),
         ] {
             let division = Division::of(Size { m, n, k }, 132);
             assert_eq!((division.tile.sides, division.slices.count), (sides, slices), "{m}, {n}, {k}: {division}");

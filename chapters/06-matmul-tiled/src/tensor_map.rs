@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use cudarc::driver::DeviceRepr;
 use cudarc::driver::sys::{
     CUdeviceptr, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill_enum, CUtensorMapInterleave_enum,
-    CUtensorMapL2promotion_enum, CUtensorMapSwizzle_enum, cuTensorMapEncodeTiled,
+    CUtensorMapL2promotion, CUtensorMapSwizzle_enum, cuTensorMapEncodeTiled,
 };
 use run::Result;
 
@@ -33,6 +33,8 @@ pub struct Boxes {
     pub box_columns: u32,
     /// `FLOAT32` for numbers as they are, `TFLOAT32` to round them to 11 binary digits on the way.
     pub numbers: CUtensorMapDataType,
+    /// How many neighboring bytes come into the L2 cache together.
+    pub promotion: CUtensorMapL2promotion,
 }
 
 impl Boxes {
@@ -59,7 +61,7 @@ impl Boxes {
                 every_number.as_ptr(),
                 CUtensorMapInterleave_enum::CU_TENSOR_MAP_INTERLEAVE_NONE,
                 CUtensorMapSwizzle_enum::CU_TENSOR_MAP_SWIZZLE_128B,
-                CUtensorMapL2promotion_enum::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                self.promotion,
                 CUtensorMapFloatOOBfill_enum::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
             )
         }
