@@ -89,7 +89,7 @@ fn launch(
     Ok(())
 }
 
-/// Maps factors at these addresses, for tiles with this many rows of A.
+/// Maps factors at these addresses, for tiles with these rows of A.
 pub(crate) fn maps(
     size: Size,
     a: CUdeviceptr,

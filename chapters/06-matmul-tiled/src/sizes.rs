@@ -111,7 +111,7 @@ impl fmt::Display for Division {
     }
 }
 
-/// Tile and slices by the size of the product, on Hopper's tensor cores.
+/// Tile and slices by the size of the product.
 pub const WGMMA_BY_SIZE: Stage<Matmul> = Stage::launches(
     "wgmma-by-size",
     "tile and slices chosen by the size, slices added within a cluster",

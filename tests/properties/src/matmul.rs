@@ -62,7 +62,7 @@ fn blocks_that_take_many_tiles_take_all_of_them() {
     assert_verified(&[WGMMA_PRODUCER, WGMMA_TF32, WGMMA_BY_SIZE, TENSOR_3XTF32], &product);
 }
 
-/// A stage with this tile and about this many slices, whatever the size.
+/// A stage with this tile and about this many slices.
 pub const fn with_tile<const TILE: usize, const SLICES: u32>() -> Stage<Matmul> {
     Stage::launches("wgmma-by-size", "a tile that the size might not get", |gpu, product, buffers| {
         sizes::launch(gpu, product, buffers, sizes::Division::with(product.size(), &TILES[TILE], SLICES))
