@@ -1,5 +1,6 @@
 //! Every stage of every chapter against the oracle.
 
+use histogram::{BYTES, LANES, WIDE};
 use kernels::unroll::partitioned::PART;
 use kernels::unroll::tensor::{COLUMNS, ROWS};
 use proptest::prelude::*;
@@ -216,6 +217,15 @@ proptest! {
     ) {
         let image = Image { width: pixels.len() as u32, height: 1, pixels };
         verify(histogram::CHAPTER.stages, &Histogram::new(image).expect("gray levels"))?;
+    }
+
+    /// Counts with one or two blocks, so that their threads load several vectors at a time, and then the rest.
+    #[test]
+    fn histograms_are_right_where_the_loads_of_few_blocks_end(
+        pixels in (3..10_usize, 0..36_usize).prop_map(|(chunks, more)| chunks * kernels::histogram::CHUNK as usize + more - 18), seed in any::<u64>(),
+    ) {
+        let size = Size { width: pixels as u32, height: 1 };
+        verify_planned_for(1, &[WIDE, BYTES, LANES], &Histogram::random(size, seed).expect("a size that fits"))?;
     }
 
     #[test]
