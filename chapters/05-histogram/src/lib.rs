@@ -89,9 +89,9 @@ pub const PER_WARP: Stage<Histogram> =
         count(gpu, workload, buffers, kernel::PER_WARP, workload.pixels().div_ceil(kernel::CHUNK), kernel::THREADS)
     });
 
-/// Counts with as many blocks per multiprocessor as this, or fewer where there are not enough pixels.
-fn count_in_one_wave(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers, kernel: Kernel, each: u32) -> Result<()> {
-    let blocks = (each * multiprocessors(gpu)?).min(workload.pixels().div_ceil(kernel::CHUNK));
+/// Counts with a block per multiprocessor, or fewer where there are not enough pixels.
+fn count_in_one_wave(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers, kernel: Kernel) -> Result<()> {
+    let blocks = multiprocessors(gpu)?.min(workload.pixels().div_ceil(kernel::CHUNK));
     count(gpu, workload, buffers, kernel, blocks, kernel::WIDE_THREADS)
 }
 
@@ -102,20 +102,20 @@ fn of_bytes(workload: &Histogram) -> u64 {
 
 /// Loads of 16 bytes, and only as many blocks as run at a time.
 pub const WIDE: Stage<Histogram> =
-    Stage::launches("wide", "as many blocks as fit on the GPU, with loads of 16 bytes", |gpu, workload, buffers| {
-        count_in_one_wave(gpu, workload, buffers, kernel::WIDE, 2)
+    Stage::launches("wide", "one block per multiprocessor, with loads of 16 bytes", |gpu, workload, buffers| {
+        count_in_one_wave(gpu, workload, buffers, kernel::WIDE)
     });
 
 /// The image as bytes.
 pub const BYTES: Stage<Histogram> =
     Stage::launches("bytes", "the same, with one byte per pixel in memory", |gpu, workload, buffers| {
-        count_in_one_wave(gpu, workload, buffers, kernel::BYTES, 2)
+        count_in_one_wave(gpu, workload, buffers, kernel::BYTES)
     })
     .with_least_bytes(of_bytes);
 
 /// A column of counters for each lane.
 pub const LANES: Stage<Histogram> =
     Stage::launches("lanes", "bytes, with counters for each lane, in a bank of its own", |gpu, workload, buffers| {
-        count_in_one_wave(gpu, workload, buffers, kernel::LANES, 1)
+        count_in_one_wave(gpu, workload, buffers, kernel::LANES)
     })
     .with_least_bytes(of_bytes);
