@@ -34,7 +34,6 @@ const LESSON: &[Comparison<Histogram>] = &[
         .because("Blocks count in shared memory, and add to the image's counters once."),
     Comparison::times(GLOBAL, PER_BLOCK).because("Blocks do not compete for the same counters."),
     Comparison::times(PER_BLOCK, PER_WARP).because("Each warp has counters of its own."),
-    Comparison::counts(PER_BLOCK, WIDE, Measure::GlobalAtomicOperations).because("Fewer blocks have fewer counts to add."),
     Comparison::times(PER_BLOCK, WIDE).because("Fewer blocks have fewer counts to add, and each load has 16 bytes."),
     Comparison::times(WIDE, BYTES).because("A pixel is a byte instead of four."),
     Comparison::times(BYTES, LANES).because("A column of counters for each lane is in a bank of its own."),
