@@ -42,7 +42,7 @@ const LESSON: &[Comparison<Histogram>] = &[
 /// The formula as a loop, with counters for each piece of work.
 pub const CPU: Stage<Histogram> = Stage::cpu("cpu", "counters for each core, then added up", baselines::histogram::pieces);
 
-/// Zeroes the counters, counts the pixels in blocks of `threads`, and delivers the counts.
+/// Zeroes the counters, counts the pixels, and delivers the counts.
 fn count(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers, kernel: Kernel, blocks: u32, threads: u32) -> Result<()> {
     gpu.stream.memset_zeros(&mut buffers.counts)?;
     let counting = gpu.kernel(kernel)?;
@@ -88,7 +88,7 @@ pub const PER_WARP: Stage<Histogram> =
         count(gpu, workload, buffers, kernel::PER_WARP, workload.pixels().div_ceil(kernel::CHUNK), kernel::THREADS)
     });
 
-/// Counts with a block per multiprocessor, or fewer where there are not enough pixels.
+/// Counts with a block per multiprocessor. Small images have fewer.
 fn count_in_one_wave(gpu: &Gpu, workload: &Histogram, buffers: &mut Buffers, kernel: Kernel) -> Result<()> {
     let blocks = multiprocessors(gpu)?.min(workload.pixels().div_ceil(kernel::CHUNK));
     count(gpu, workload, buffers, kernel, blocks, kernel::WIDE_THREADS)
@@ -99,7 +99,7 @@ fn of_bytes(workload: &Histogram) -> u64 {
     u64::from(workload.pixels()) + 4 * LEVELS as u64
 }
 
-/// Loads of 16 bytes, and only as many blocks as run at a time.
+/// Loads of 16 bytes, and one block per multiprocessor.
 pub const WIDE: Stage<Histogram> =
     Stage::launches("wide", "one block per multiprocessor, with loads of 16 bytes", |gpu, workload, buffers| {
         count_in_one_wave(gpu, workload, buffers, kernel::WIDE)

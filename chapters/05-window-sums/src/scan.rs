@@ -25,7 +25,7 @@ pub const ONE_PASS: Stage<WindowSums> =
     .needs_compute_capability(7, 0)
     .requires(|gpu, _| Ok(Unmet::shared_memory(TILE_BYTES + OTHER_BYTES, gpu.most_shared_bytes()?)));
 
-/// Bytes of a tile of [`ONE_PASS`] in shared memory, and at most of its other variables there.
+/// Bytes of a tile of [`ONE_PASS`] in shared memory. The second constant is the most that its other variables take there.
 const TILE_BYTES: u32 = 8 * ONCE_TILE;
 const OTHER_BYTES: u32 = 256;
 
@@ -43,7 +43,7 @@ struct Sums {
 /// Function that enqueues the launches of a stage.
 type Enqueue = fn(&mut Sums, &Gpu, &WindowSums, &mut Buffers) -> Result<()>;
 
-/// Allocates the prefix sums, and this many words of state for each tile of `tile` pixels.
+/// Allocates the prefix sums and the state. There are `words` of state for each tile of `tile` pixels.
 fn prepare(gpu: &Gpu, workload: &WindowSums, tile: u32, words: u32, enqueue: Enqueue) -> Result<Box<dyn Prepared<WindowSums>>> {
     let pixels = workload.image().pixels.len();
     let tiles = workload.image().width.div_ceil(tile) * workload.image().height;

@@ -145,12 +145,12 @@ impl<W: Workload> Stage<W> {
         Self { library: Some(library), ..self }
     }
 
-    /// Replaces the least that the computation has to read and write, for stages whose input is stored in fewer bytes.
+    /// Replaces the least bytes to read and write. For stages whose input is stored in fewer bytes than the workload's.
     pub const fn with_least_bytes(self, bytes: fn(&W) -> u64) -> Self {
         Self { least_bytes: Some(bytes), ..self }
     }
 
-    /// Returns the least bytes that the stage has to read and write, where they differ from the workload's.
+    /// Returns the stage's own least bytes; `None` if they are the workload's.
     pub fn own_least_bytes(&self, workload: &W) -> Option<u64> {
         self.least_bytes.map(|bytes| bytes(workload))
     }

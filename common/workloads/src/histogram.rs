@@ -59,7 +59,7 @@ impl Histogram {
         &self.image
     }
 
-    /// Returns the image's pixels with a byte for each, as pictures store them.
+    /// Returns the pixels as bytes, as pictures store them.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -220,7 +220,7 @@ proptest! {
         verify(histogram::CHAPTER.stages, &Histogram::new(image).expect("gray levels"))?;
     }
 
-    /// Counts with one block, so that its threads load several vectors at a time, and then the rest.
+    /// Counts with one block. So its threads load several vectors at a time, and then the rest.
     #[test]
     fn histograms_are_right_where_the_loads_of_one_block_end(
         pixels in (3..10_usize, 0..36_usize).prop_map(|(chunks, more)| chunks * kernels::histogram::CHUNK as usize + more - 18), seed in any::<u64>(),
@@ -229,7 +229,7 @@ proptest! {
         verify_planned_for(1, &[WIDE, BYTES, LANES], &Histogram::random(size, seed).expect("a size that fits"))?;
     }
 
-    /// Draws rows of up to three tiles, and windows that end in the same tile as they begin, in the next one, or in the one after that.
+    /// Draws rows of up to three tiles. Windows end in the tile in which they begin, or in the next or the one after it.
     #[test]
     fn scans_of_whole_rows_are_right_where_tiles_end(
         more in prop::sample::select(vec![0, 1, 2, 3, 32, 33, 5000, ONCE_TILE - 1, ONCE_TILE, ONCE_TILE + 1, ONCE_TILE + 9]),
