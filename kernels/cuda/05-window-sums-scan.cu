@@ -9,37 +9,14 @@
 //          for each tile of each row. Prefix sums may wrap around; the difference of two of them is right when its true
 //          value fits.
 
-#include "05-window-sums.cuh"
+#include "05-window-sums-scan.cuh"
 
-constexpr int WARP = 32;
 // Threads of a block of `prefix_rows`, neighboring pixels of each thread, and pixels of a tile.
 constexpr int SCAN_THREADS = 256;
 constexpr int SCAN_RUN = 4;
 constexpr int SCAN_TILE = 1024;
 static_assert(SCAN_TILE == SCAN_THREADS * SCAN_RUN);
 constexpr int SCAN_WARPS = SCAN_THREADS / WARP;
-
-// What the high half of a tile's word says about its low half.
-constexpr unsigned NOTHING = 0;
-constexpr unsigned AGGREGATE = 1;
-constexpr unsigned PREFIX = 2;
-
-// ANCHOR: publish
-// One word of 64 bits holds a sum and what kind of sum it is, so nobody ever sees one without the other. "Relaxed"
-// accesses of the whole GPU go to L2, where all blocks see them.
-__device__ inline void publish(unsigned long long* word, unsigned kind, unsigned sum)
-{
-    const unsigned long long both = static_cast<unsigned long long>(kind) << 32 | sum;
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" : : "l"(word), "l"(both) : "memory");
-}
-
-__device__ inline unsigned long long published(const unsigned long long* word)
-{
-    unsigned long long both;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(both) : "l"(word) : "memory");
-    return both;
-}
-// ANCHOR_END: publish
 
 // ANCHOR: look_back
 // The sum of all tiles of the row before this one. `own` is the sum of this tile. A tile publishes its own sum at once,
@@ -65,22 +42,6 @@ __device__ unsigned look_back(unsigned long long* tiles, int tile, unsigned own)
     return before;
 }
 // ANCHOR_END: look_back
-
-// ANCHOR: warp_sum_to
-// For each lane, the sum of its own value and those of all lanes before it.
-__device__ inline unsigned warp_sum_to(unsigned sum)
-{
-    const int lane = threadIdx.x % WARP;
-#pragma unroll
-    for (int distance = 1; distance < WARP; distance *= 2) {
-        const unsigned before = __shfl_up_sync(~0u, sum, distance);
-        if (lane >= distance) {
-            sum += before;
-        }
-    }
-    return sum;
-}
-// ANCHOR_END: warp_sum_to
 
 // ANCHOR: prefix_rows
 extern "C" __global__ void __launch_bounds__(SCAN_THREADS)

@@ -138,7 +138,7 @@ pub mod window_sums;
 
 /// Returns every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 28] = [
+    static SOURCES: [&Source; 29] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -157,6 +157,7 @@ pub fn sources() -> &'static [&'static Source] {
         &window_sums::SOURCE,
         &window_sums::tiles::SOURCE,
         &window_sums::scan::SOURCE,
+        &window_sums::once::SOURCE,
         &histogram::SOURCE,
         &matmul::SOURCE,
         &matmul::asynchronous::SOURCE,

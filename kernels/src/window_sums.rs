@@ -42,7 +42,7 @@ source! {
 
 source! {
     /// Prefix sums of whole rows.
-    mod scan: "05-window-sums-scan", "compute_70", ["05-window-sums.cuh"];
+    mod scan: "05-window-sums-scan", "compute_70", ["05-window-sums-scan.cuh", "05-window-sums.cuh"];
 
     kernels {
         PREFIX_ROWS = "prefix_rows": "The prefix sums of all rows, by decoupled look-back.",
@@ -51,5 +51,18 @@ source! {
     constants {
         SCAN_THREADS = 256: "Threads of a block of [`PREFIX_ROWS`].",
         SCAN_TILE = 1024: "Pixels of a block of [`PREFIX_ROWS`].",
+    }
+}
+
+source! {
+    /// Prefix sums of whole rows that stay on the chip.
+    mod once: "05-window-sums-once", "compute_70", ["05-window-sums-scan.cuh", "05-window-sums.cuh"];
+
+    kernels {
+        ONE_PASS = "one_pass": "Window sums of any width, from the prefix sums of tiles.",
+    }
+    constants {
+        ONCE_THREADS = 512: "Threads of a block of [`ONE_PASS`].",
+        ONCE_TILE = 8192: "Pixels of a block of [`ONE_PASS`], each with two words in shared memory.",
     }
 }

@@ -281,7 +281,7 @@ impl<'a> Pair<'a> {
         let Some(profile) = counted.device.profile.as_deref().and_then(Profile::named) else { return Vec::new() };
         let bounded = |stage: &'a StageRecord| {
             let counters = self.counted_stage(&stage.name)?.counters?;
-            let bound = bound(&scaled(&counters, factor)?, measured.work().bytes, profile);
+            let bound = bound(&scaled(&counters, factor)?, measured.work_of(stage).bytes, profile);
             Some(Bounded { name: &stage.name, median_ms: stage.median_ms?, bound })
         };
         measured.stages.iter().filter(|stage| stage.place == Place::Device).filter_map(bounded).collect()

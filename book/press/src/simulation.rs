@@ -142,7 +142,7 @@ fn answer<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>, show: Show, arguments: &mu
 fn lanes<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<String> {
     let profile = gpu.profile().context("only the simulator shows what a warp does")?;
     let measured = verified(gpu, stage, workload)?;
-    Ok(Explanation::new(stage.name, &measured.launches, workload.work().bytes, profile).svg(None, kernels::text)?)
+    Ok(Explanation::new(stage.name, &measured.launches, stage.least_bytes(workload), profile).svg(None, kernels::text)?)
 }
 
 fn finding<W: Workload>(gpu: &Gpu, stage: &Stage<W>, workload: &W) -> Result<String> {

@@ -8,14 +8,15 @@
 //! # The stages
 //!
 //! The stages follow in the order of the table, each with the launch that it makes. The kernels are in
-//! `kernels/cuda/05-window-sums.cu` and, from [`tiles::SHARED_TILE`] on, in `…-tiles.cu` next to it. [`scan::INTEGRAL`] is in `…-scan.cu`.
+//! `kernels/cuda/05-window-sums.cu` and, from [`tiles::SHARED_TILE`] on, in `…-tiles.cu` next to it. [`scan::INTEGRAL`] is in `…-scan.cu`,
+//! and [`scan::ONE_PASS`] in `…-once.cu`.
 //!
 //! # Layout
 //!
 //! - `launch`: the launch that most stages have in common, and that of the experiments that `--diagnose` runs.
 //! - [`slices`]: the stages that give each thread shared memory of its own.
 //! - [`tiles`]: the stages whose threads share a tile.
-//! - [`scan`]: the stage whose blocks scan whole rows together.
+//! - [`scan`]: the stages whose blocks scan whole rows together.
 
 mod launch;
 pub mod scan;
@@ -34,7 +35,7 @@ pub use crate::launch::squares_by_powf;
 pub static CHAPTER: Chapter<WindowSums> = Chapter {
     name: "05-window-sums",
     about: "sums over a window: find the bottleneck, then move the sums on chip",
-    sources: &[&window_sums::SOURCE, &window_sums::tiles::SOURCE, &window_sums::scan::SOURCE],
+    sources: &[&window_sums::SOURCE, &window_sums::tiles::SOURCE, &window_sums::scan::SOURCE, &window_sums::once::SOURCE],
     stages: &[
         CPU,
         FUSED_GLOBAL,
@@ -49,6 +50,7 @@ pub static CHAPTER: Chapter<WindowSums> = Chapter {
         tiles::ROW_SCAN,
         tiles::TILE_SCAN,
         scan::INTEGRAL,
+        scan::ONE_PASS,
     ],
     mistakes: &[],
     variants: &[],

@@ -31,7 +31,8 @@ pub fn run<W: Workload>(
     let expected = patience::agree(&session, &[stage], setup, 1, None)?;
     let row = runner::run_expecting(gpu, &[stage], workload, 0, &expected)?.rows.remove(0);
     let Some(measured) = row.measured() else { return Ok(not_verified(&row)) };
-    let explanation = Explanation::new(stage.name, measured.all_launches().map_err(Error::Run)?, workload.work().bytes, profile);
+    let explanation =
+        Explanation::new(stage.name, measured.all_launches().map_err(Error::Run)?, stage.least_bytes(workload), profile);
     let text = explanation.text(line, kernels::text, Style::of_stdout(width))?;
     let drawing = svg.map(|file| Ok::<_, Error>((file, explanation.svg(line, kernels::text)?))).transpose()?;
     let heading = wrap(&format!("{}: {}", stage.name, stage.idea), width);

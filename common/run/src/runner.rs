@@ -104,7 +104,8 @@ impl<'a, W: Workload> Runner<'a, W> {
     fn row(&mut self, stage: &Stage<W>) -> (Row, Option<Vec<f32>>) {
         let (outcome, output) = self.outcome(stage);
         let library = stage.library().filter(|_| output.is_some()).map(library::with_version);
-        (Row { name: stage.name, place: stage.place(), library, outcome }, output)
+        let least_bytes = stage.own_least_bytes(self.workload);
+        (Row { name: stage.name, place: stage.place(), library, least_bytes, outcome }, output)
     }
 
     fn outcome(&mut self, stage: &Stage<W>) -> (Outcome, Option<Vec<f32>>) {

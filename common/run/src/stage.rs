@@ -20,6 +20,7 @@ pub struct Stage<W: Workload> {
     requirement: Option<Requirement<W>>,
     allowance: Option<Allowance<W>>,
     library: Option<&'static str>,
+    least_bytes: Option<fn(&W) -> u64>,
 }
 
 /// Kinds of stage, by where they run and how they are timed.
@@ -105,7 +106,17 @@ impl<W: Workload> Stage<W> {
 
     const fn new(name: &'static str, idea: &'static str, run: Run<W>) -> Self {
         let compute_capability = ComputeCapability::new(0, 0);
-        Self { name, idea, run, compute_capability, only_this_generation: false, requirement: None, allowance: None, library: None }
+        Self {
+            name,
+            idea,
+            run,
+            compute_capability,
+            only_this_generation: false,
+            requirement: None,
+            allowance: None,
+            library: None,
+            least_bytes: None,
+        }
     }
 
     /// Skips the stage on devices below this compute capability.
@@ -132,6 +143,21 @@ impl<W: Workload> Stage<W> {
     /// Names the library whose kernels the stage launches besides ours. Their source and counts are not available.
     pub const fn calls(self, library: &'static str) -> Self {
         Self { library: Some(library), ..self }
+    }
+
+    /// Replaces the least bytes to read and write. For stages whose input is stored in fewer bytes than the workload's.
+    pub const fn with_least_bytes(self, bytes: fn(&W) -> u64) -> Self {
+        Self { least_bytes: Some(bytes), ..self }
+    }
+
+    /// Returns the stage's own least bytes; `None` if they are the workload's.
+    pub fn own_least_bytes(&self, workload: &W) -> Option<u64> {
+        self.least_bytes.map(|bytes| bytes(workload))
+    }
+
+    /// Returns the least bytes that the stage has to read and write.
+    pub fn least_bytes(&self, workload: &W) -> u64 {
+        self.own_least_bytes(workload).unwrap_or(workload.work().bytes)
     }
 
     /// Returns the library whose kernels the stage launches.

@@ -23,6 +23,8 @@ pub const LEVELS: usize = 256;
 /// An image whose gray levels are counted.
 pub struct Histogram {
     image: Image,
+    /// The pixels with a byte for each.
+    bytes: Vec<u8>,
     values: Values,
     origin: Origin,
     oracle: OnceLock<Oracle>,
@@ -43,7 +45,8 @@ impl Histogram {
             let reason = format!("a gray level is at least 0 and below {LEVELS}");
             return Err(NoSuchSize::new(format!("a pixel of {pixel}"), reason));
         }
-        Ok(Self { image, values: Values::Usual, origin: Origin::Given, oracle: OnceLock::new() })
+        let bytes = image.pixels.iter().map(|pixel| *pixel as u8).collect();
+        Ok(Self { image, bytes, values: Values::Usual, origin: Origin::Given, oracle: OnceLock::new() })
     }
 
     /// Replaces the origin of the data.
@@ -56,7 +59,12 @@ impl Histogram {
         &self.image
     }
 
-    /// Returns the pixels of the image.
+    /// Returns the pixels as bytes, as pictures store them.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the number of pixels of the image.
     pub fn pixels(&self) -> u32 {
         self.image.pixels.len() as u32
     }
@@ -75,9 +83,9 @@ impl Problem for Histogram {
 
     fn of_case(case: &str, seed: u64) -> Result<Self, String> {
         let (size, values) = Case::new(case)?.size_and_values()?;
-        let mut problem = Self { values, ..Self::random(size, seed).map_err(|error| error.to_string())? };
-        values.level(&mut generator(seed), &mut problem.image.pixels);
-        Ok(problem)
+        let mut image = Self::random(size, seed).map_err(|error| error.to_string())?.image;
+        values.level(&mut generator(seed), &mut image.pixels);
+        Ok(Self { values, origin: Origin::Seed(seed), ..Self::new(image).map_err(|error| error.to_string())? })
     }
 
     fn describe(&self) -> String {
@@ -102,7 +110,7 @@ impl Problem for Histogram {
     }
 
     fn inputs(&self) -> Vec<(&'static str, &[u8])> {
-        vec![("image", cast_slice(&self.image.pixels))]
+        vec![("image", cast_slice(&self.image.pixels)), ("bytes", &self.bytes)]
     }
 
     fn outputs(&self) -> &'static [&'static str] {

@@ -1,7 +1,9 @@
 //! Every stage of every chapter against the oracle.
 
+use histogram::{BYTES, LANES, WIDE};
 use kernels::unroll::partitioned::PART;
 use kernels::unroll::tensor::{COLUMNS, ROWS};
+use kernels::window_sums::once::ONCE_TILE;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use run::report::Outcome;
@@ -12,7 +14,7 @@ use run::workload::{Border, Convolution, Correlation, Histogram, Workload, convo
 use unroll::partitioned::{FFT_PARTITIONED, MOST_TAPS_OF_ONE_PART};
 use unroll::tensor::Division;
 use unroll::{CONSTANT_FILTER, LONG_RUN, REGISTER_TILE};
-use window_sums::scan::INTEGRAL;
+use window_sums::scan::{INTEGRAL, ONE_PASS};
 use window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
 
 use crate::cases::{convolutions, correlations, length, odd, products, window_sums};
@@ -186,7 +188,7 @@ proptest! {
         sums in window_sums(prop::sample::select(vec![255, 257, 511, 513, 987, 989, 991, 1025]), 1100),
     ) {
         // The stages before these do not cut windows into parts, and take long for wide windows.
-        verify(&[SHARED_TILE, SLIDING, VECTOR, ROW_SCAN, TILE_SCAN, INTEGRAL], &sums)?;
+        verify(&[SHARED_TILE, SLIDING, VECTOR, ROW_SCAN, TILE_SCAN, INTEGRAL, ONE_PASS], &sums)?;
     }
 
     /// Draws every length of a window's part. It decides how often a thread copies pixels, and compilers unroll that loop by four.
@@ -216,6 +218,29 @@ proptest! {
     ) {
         let image = Image { width: pixels.len() as u32, height: 1, pixels };
         verify(histogram::CHAPTER.stages, &Histogram::new(image).expect("gray levels"))?;
+    }
+
+    /// Counts with one block. So its threads load several vectors at a time, and then the rest.
+    #[test]
+    fn histograms_are_right_where_the_loads_of_one_block_end(
+        pixels in (3..10_usize, 0..36_usize).prop_map(|(chunks, more)| chunks * kernels::histogram::CHUNK as usize + more - 18), seed in any::<u64>(),
+    ) {
+        let size = Size { width: pixels as u32, height: 1 };
+        verify_planned_for(1, &[WIDE, BYTES, LANES], &Histogram::random(size, seed).expect("a size that fits"))?;
+    }
+
+    /// Draws rows of up to three tiles. Windows end in the tile in which they begin, or in the next or the one after it.
+    #[test]
+    fn scans_of_whole_rows_are_right_where_tiles_end(
+        more in prop::sample::select(vec![0, 1, 2, 3, 32, 33, 5000, ONCE_TILE - 1, ONCE_TILE, ONCE_TILE + 1, ONCE_TILE + 9]),
+        window in prop::sample::select(vec![1, 3, 15, 63, 65, 127, 1023, ONCE_TILE - 1, ONCE_TILE + 1]),
+        height in 1..=2_u32, clamp in any::<bool>(), seed in any::<u64>(),
+    ) {
+        let border = if clamp { Border::Clamp } else { Border::Valid };
+        let size = Size { width: ONCE_TILE + more, height };
+        let sums = WindowSums::random(size, window, border, seed);
+        prop_assume!(sums.is_ok());
+        verify(&[INTEGRAL, ONE_PASS], &sums.expect("a window that fits"))?;
     }
 
     #[test]

@@ -139,7 +139,7 @@ pub fn explain<W: Workload>(
     let shown = Shown::take(arguments)?;
     let profile = gpu.profile().context("only the simulator counts lines")?;
     let measured = verified(gpu, stage, workload)?;
-    let least_bytes = workload.work().bytes;
+    let least_bytes = stage.least_bytes(workload);
     let explanation = Explanation::new(stage.name, &measured.launches, least_bytes, profile);
     let listings = explanation.listings();
     let kernel = &measured.launches.first().context("the stage launches nothing")?.report.kernel;

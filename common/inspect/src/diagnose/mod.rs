@@ -81,7 +81,7 @@ pub fn diagnose<W: Workload>(
     let Some(measured) = first.measured() else { return Ok(Err(first)) };
 
     let mut subject = Subject::new(gpu, stage, workload, repeat)?;
-    let least_bytes = workload.work().bytes;
+    let least_bytes = stage.least_bytes(workload);
     let registers = most_registers(gpu, &subject.kernels)?;
     let whole_effort = effort(gpu, measured.counters.as_deref().copied(), measured.timing, registers, least_bytes);
     let mut trials = Vec::new();
@@ -123,6 +123,7 @@ struct Subject<'a, W: Workload> {
     workload: &'a W,
     buffers: W::Buffers,
     repeat: usize,
+    least_bytes: u64,
     enqueue: Enqueue<W>,
     /// The kernels of ours that it asks for when it launches. A kernel that it kept from earlier would stay whole.
     kernels: Vec<Kernel>,
@@ -154,7 +155,7 @@ impl<'a, W: Workload> Subject<'a, W> {
                 sources.push((kernel.source, gpu.ptx(kernel.source)?));
             }
         }
-        Ok(Self { gpu, workload, buffers, repeat, enqueue, kernels, sources })
+        Ok(Self { gpu, workload, buffers, repeat, least_bytes: stage.least_bytes(workload), enqueue, kernels, sources })
     }
 
     /// Removes loads of each kind that the stage has. If it has only one kind, removing both kinds adds nothing.
@@ -176,10 +177,10 @@ impl<'a, W: Workload> Subject<'a, W> {
 
     /// Returns the stage's effort with these texts instead of its sources' own.
     fn with_texts(&mut self, texts: &[String], loads: Loads) -> Result<Effort> {
-        let Self { gpu, workload, repeat, .. } = *self;
+        let Self { gpu, workload, repeat, least_bytes, .. } = *self;
         let mut sources = self.sources.iter().zip(texts);
         let replaced = sources.try_for_each(|((source, _), text)| gpu.replace_ptx(source, Some(text.clone())));
-        let least_bytes = if loads == Loads::Shared { workload.work().bytes } else { 0 };
+        let least_bytes = if loads == Loads::Shared { least_bytes } else { 0 };
         let effort = replaced.and_then(|()| trial(gpu, workload, &mut self.buffers, repeat, least_bytes, &mut self.enqueue));
         // Even after an error, the kernels become whole again.
         self.sources.iter().try_for_each(|(source, _)| gpu.replace_ptx(source, None))?;

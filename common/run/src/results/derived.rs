@@ -42,7 +42,7 @@ impl Record {
             return None;
         }
         let seconds = stage.median_ms? / 1e3;
-        let Work { multiply_adds, bytes, arithmetic } = self.work();
+        let Work { multiply_adds, bytes, arithmetic } = self.work_of(stage);
         let (multiply_adds, bytes) = (multiply_adds as f64 / seconds, bytes as f64 / seconds);
         Some(match (stage.place, arithmetic) {
             (Place::Between, _) | (_, Arithmetic::Integers) => Rate::Bytes(bytes),
@@ -57,7 +57,7 @@ impl Record {
         if stage.place != Place::Device {
             return None;
         }
-        let Work { multiply_adds, bytes, arithmetic } = self.work();
+        let Work { multiply_adds, bytes, arithmetic } = self.work_of(stage);
         let memory = bytes as f64 / seconds / ceilings.bytes_per_s;
         if arithmetic == Arithmetic::Bf16 {
             // The rate of tensor cores depends on the numbers, because power does: a rival in the same run says more.

@@ -86,6 +86,9 @@ pub struct StageRecord {
     /// The library that the row calls, with its version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
+    /// The least bytes that the row has to read and write, where they differ from the workload's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_bytes: Option<u64>,
     /// The error that comes closest to its tolerance.
     pub max_error: Option<f64>,
     /// The tolerance there.
@@ -151,10 +154,16 @@ impl Record {
         Work { multiply_adds: number("multiply_adds"), bytes: number("least_bytes"), arithmetic: arithmetic.unwrap_or_default() }
     }
 
+    /// Returns the least work of a stage.
+    pub fn work_of(&self, stage: &StageRecord) -> Work {
+        let work = self.work();
+        Work { bytes: stage.least_bytes.unwrap_or(work.bytes), ..work }
+    }
+
     /// Returns the bound of a stage on the GPU that was simulated; `None` for stages without counts and on a GPU.
     pub fn bound(&self, stage: &StageRecord) -> Option<Bound> {
         let profile = Profile::named(self.device.profile.as_deref()?)?;
-        Some(bound(&stage.counters?, self.work().bytes, profile))
+        Some(bound(&stage.counters?, self.work_of(stage).bytes, profile))
     }
 }
 
@@ -182,6 +191,7 @@ impl StageRecord {
             launched_ms: measured.and_then(|measured| measured.launched_ms),
             sensors: measured.and_then(|measured| measured.sensors.as_deref().cloned()),
             library: row.library.clone(),
+            least_bytes: row.least_bytes,
             max_error: measured.map(|measured| measured.accuracy.max_error()),
             tolerance: measured.map(|measured| measured.accuracy.tolerance()),
             counters: row.counters().copied(),

@@ -24,6 +24,8 @@ pub struct Row {
     pub place: Place,
     /// The library that it calls, with its version.
     pub library: Option<String>,
+    /// The least bytes that it has to read and write, where they differ from the workload's.
+    pub least_bytes: Option<u64>,
     /// Its outcome.
     pub outcome: Outcome,
 }

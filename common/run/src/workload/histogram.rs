@@ -28,6 +28,8 @@ pub struct Options {
 pub struct Buffers {
     /// The pixels, row by row without gaps.
     pub image: CudaSlice<i32>,
+    /// The same pixels with a byte for each.
+    pub bytes: CudaSlice<u8>,
     /// Counters for stages that count in global memory. Each stage sets them to zero itself.
     pub counts: CudaSlice<u32>,
     /// Memory for the histogram.
@@ -37,7 +39,7 @@ pub struct Buffers {
 impl Workload for Histogram {
     type Options = Options;
     type Buffers = Buffers;
-    arrays!(image);
+    arrays!(image, bytes);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
         let histogram = match &options.input {
@@ -53,6 +55,7 @@ impl Workload for Histogram {
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {
         Ok(Buffers {
             image: gpu.stream.clone_htod(&self.image().pixels)?,
+            bytes: gpu.stream.clone_htod(self.bytes())?,
             counts: gpu.stream.alloc_zeros(LEVELS)?,
             output: Guarded::new(gpu, LEVELS)?,
         })
