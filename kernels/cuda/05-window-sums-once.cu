@@ -8,6 +8,7 @@
 // Sizes:   as for `05-window-sums.cu`. `state` has to be zero before each launch: one word, then three for each tile of
 //          each row. Prefix sums may wrap around; the difference of two of them is right when its true value fits.
 
+#include "05-window-sums.cuh"
 #include "05-window-sums-scan.cuh"
 
 // Threads of a block, neighboring pixels in a vector, vectors of a thread, and pixels of a tile.

@@ -9,6 +9,7 @@
 //          for each tile of each row. Prefix sums may wrap around; the difference of two of them is right when its true
 //          value fits.
 
+#include "05-window-sums.cuh"
 #include "05-window-sums-scan.cuh"
 
 // Threads of a block of `prefix_rows`, neighboring pixels of each thread, and pixels of a tile.

@@ -42,7 +42,7 @@ source! {
 
 source! {
     /// Prefix sums of whole rows.
-    mod scan: "05-window-sums-scan", "compute_70", ["05-window-sums-scan.cuh", "05-window-sums.cuh"];
+    mod scan: "05-window-sums-scan", "compute_70", ["05-window-sums.cuh", "05-window-sums-scan.cuh"];
 
     kernels {
         PREFIX_ROWS = "prefix_rows": "The prefix sums of all rows, by decoupled look-back.",
@@ -56,7 +56,7 @@ source! {
 
 source! {
     /// Prefix sums of whole rows that stay on the chip.
-    mod once: "05-window-sums-once", "compute_70", ["05-window-sums-scan.cuh", "05-window-sums.cuh"];
+    mod once: "05-window-sums-once", "compute_70", ["05-window-sums.cuh", "05-window-sums-scan.cuh"];
 
     kernels {
         ONE_PASS = "one_pass": "Window sums of any width, from the prefix sums of tiles.",
