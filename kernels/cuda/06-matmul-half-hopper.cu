@@ -6,7 +6,8 @@
 //          It runs in the background. TMA fills the tiles, swizzled.
 // Launch:  `wgmma` and `ring`: blocks of CONSUMERS threads, `producer`: of THREADS; gridDim.x is the number of tiles of
 //          COLUMNS columns, gridDim.y is the number of tiles of ROWS rows. `stores`: blocks of THREADS, any number of
-//          them in gridDim.x. `multicast`: the same, in clusters of PAIR blocks.
+//          them in gridDim.x. `multicast`: the same, in clusters of PAIR blocks. `fused`: as `stores`, with COLUMN_BYTES
+//          more after the barriers. `add_bias`: blocks of CONSUMERS threads, any number of them.
 //          STAGES stages of dynamic shared memory, BARRIER_BYTES for the barriers, and for `stores` and `multicast`
 //          OUTPUT_BYTES in between; `wgmma` has one stage. `small`: blocks of SMALL_THREADS, SMALL_BYTES, and gridDim.x is
 //          the number of tiles of SMALL_ROWS x SMALL_COLUMNS. `slices`: the same with tiles of SMALL_ROWS x SLICE_COLUMNS,
@@ -16,27 +17,10 @@
 // Work:    per output, k multiply-adds on tensor cores.
 // Sizes:   m, n, k >= 1. n and k have to be multiples of 8: a map's rows start at multiples of 16 bytes.
 
-#include "06-matmul-half-hopper.cuh"
+#include "06-matmul-half-tiles.cuh"
 
-// Threads that multiply: two warpgroups of 128 threads, each with 64 of the rows.
-constexpr unsigned CONSUMERS = 256;
-static_assert(CONSUMERS / 128 * 64 == ROWS);
-// Threads of a block with a warpgroup that copies.
-constexpr unsigned THREADS = 384;
-static_assert(THREADS == CONSUMERS + 128);
 // Rows of B that one instruction takes.
 constexpr unsigned STEP = 16;
-// Pairs of tiles in shared memory: one is used and the others are on their way.
-constexpr unsigned STAGES = 4;
-// Two barriers for each stage.
-constexpr unsigned BARRIER_BYTES = 64;
-static_assert(BARRIER_BYTES == STAGES * 2 * 8);
-// Boxes of outputs that each warpgroup has in shared memory: one is stored and one is written.
-constexpr unsigned SLOTS = 2;
-constexpr unsigned OUTPUT_BYTES = 32768;
-static_assert(OUTPUT_BYTES == CONSUMERS / 128 * SLOTS * BOX_BYTES);
-// Blocks that share tiles of B, or the sums of a tile.
-constexpr unsigned PAIR = 2;
 // Smaller tiles, for products that do not have a large one for every multiprocessor: 64 rows for one warpgroup, and a warp
 // that copies.
 constexpr unsigned SMALL_ROWS = 64;
@@ -49,8 +33,6 @@ constexpr unsigned SMALL_BYTES = 196736;
 static_assert(SMALL_BYTES == SMALL_STAGES * ((SMALL_ROWS + SMALL_COLUMNS) * ROW_BYTES + 16));
 constexpr unsigned SLICE_BYTES = 196800;
 static_assert(SLICE_BYTES == SLICE_STAGES * ((SMALL_ROWS + SLICE_COLUMNS) * ROW_BYTES + 16));
-
-extern __shared__ __align__(1024) char s_memory[];
 
 // ANCHOR: start_tiles
 // Starts to copy a stage: a tile of A, and the boxes of B with 64 columns each.
@@ -78,6 +60,32 @@ __device__ void start_products(float (&sums)[COLUMNS / 2], unsigned s_stage, uns
     end_products();
 }
 // ANCHOR_END: start_products
+
+// bf16 numbers, with B as it is stored.
+struct Bf16 {
+    static constexpr unsigned DEPTH = ::DEPTH;
+
+    __device__ static void start_products(float (&sums)[COLUMNS / 2], unsigned s_stage, unsigned group, bool is_first)
+    {
+        ::start_products(sums, s_stage, group, is_first);
+    }
+
+    __device__ static Place box_of_b(unsigned at, unsigned column)
+    {
+        return {at, column};
+    }
+};
+
+// Outputs that are the sums.
+struct Sums {
+    __device__ void begin(Place) {}
+    __device__ void end() {}
+
+    __device__ unsigned operator()(float first, float second, unsigned, unsigned) const
+    {
+        return pair(first, second);
+    }
+};
 
 // ANCHOR: wgmma
 extern "C" __global__ void __launch_bounds__(CONSUMERS, 1)
@@ -153,29 +161,6 @@ ring(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, u
 }
 // ANCHOR_END: ring
 
-// ANCHOR: multiply_tile
-// Multiplies the tiles of a ring, and tells `release` when a stage is no longer needed.
-template <class Release>
-__device__ void multiply_tile(float (&sums)[COLUMNS / 2], unsigned s_full, Ring<STAGES>& ring, unsigned slabs, unsigned group,
-                              Release release)
-{
-    const unsigned s_first = shared_address(s_memory);
-#pragma unroll 1
-    for (unsigned slab = 0; slab < slabs; ++slab) {
-        wait_for(s_full + 8 * ring.stage, ring.parity);
-        start_products(sums, s_first + ring.stage * STAGE_BYTES, group, slab == 0);
-        // The products of this slab may still run, but those of the previous one have ended.
-        wait_for_products<1>();
-        if (slab > 0) {
-            release(ring.previous());
-        }
-        ring.advance();
-    }
-    wait_for_products<0>();
-    release(ring.previous());
-}
-// ANCHOR_END: multiply_tile
-
 // ANCHOR: producer
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 producer(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, unsigned m, unsigned n, unsigned k, bf16* c)
@@ -206,7 +191,7 @@ producer(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap 
     } else {
         take_registers<232>();
         float sums[COLUMNS / 2];
-        multiply_tile(sums, s_full, ring, slabs, group, [&](unsigned stage) {
+        multiply_tile<Bf16>(sums, s_full, ring, slabs, group, [&](unsigned stage) {
             // All four warps of this group have waited for their products together: one of them speaks for all.
             if (threadIdx.x % 128 == 0) {
                 arrive(s_empty + 8 * stage);
@@ -217,141 +202,61 @@ producer(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap 
 }
 // ANCHOR_END: producer
 
-// ANCHOR: store_tile
-// Stores the 64 x 256 outputs of a warpgroup. It writes them to shared memory box by box, and TMA stores a box while the
-// next one is written.
-__device__ void store_tile(const float (&sums)[COLUMNS / 2], unsigned s_output, unsigned group, const TensorMap& c, Place place)
-{
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x % 128 / 32;
-    const bool stores = threadIdx.x % 128 == 0;
-#pragma unroll
-    for (unsigned box = 0; box < BOXES; ++box) {
-        const unsigned s_box = s_output + (group * SLOTS + box % SLOTS) * BOX_BYTES;
-        if (stores) {
-            wait_for_reads<SLOTS - 1>();
-        }
-        // The last box that was here has been read before any thread writes.
-        sync_group(group);
-#pragma unroll
-        for (unsigned i = 0; i < BOX / 8; ++i) {
-#pragma unroll
-            for (unsigned half = 0; half < 2; ++half) {
-                const unsigned s_pair = s_box + swizzled(warp * 16 + half * 8 + lane / 4, i) + lane % 4 * sizeof(unsigned);
-                const unsigned sum = box * BOX / 2 + i * 4 + half * 2;
-                write(s_pair, pair(sums[sum], sums[sum + 1]));
-            }
-        }
-        // All threads have written before the box is stored, and TMA sees what they wrote.
-        show_to_tma();
-        sync_group(group);
-        if (stores) {
-            store_box(c, place.column + box * BOX, place.row + group * 64, s_box);
-            end_stores();
-        }
-    }
-}
-// ANCHOR_END: store_tile
-
-// ANCHOR: multiply_tiles
-// Computes the tiles of a block, or of one in a cluster of BLOCKS blocks, whose tiles are one below the other: they need the
-// same columns of B, so each block copies a part of them for all.
-template <unsigned BLOCKS>
-__device__ void multiply_tiles(const TensorMap& a, const TensorMap& b, const TensorMap& c, unsigned m, unsigned n, unsigned k)
-{
-    const unsigned s_first = shared_address(s_memory), s_output = s_first + STAGES * STAGE_BYTES;
-    const unsigned s_full = s_output + OUTPUT_BYTES, s_empty = s_full + 8 * STAGES;
-    const unsigned rank = BLOCKS == 1 ? 0 : rank_in_cluster(), group = threadIdx.x / 128;
-    constexpr unsigned HEIGHT = BLOCKS * ROWS;
-    const unsigned slabs = (k + DEPTH - 1) / DEPTH, down = (m + HEIGHT - 1) / HEIGHT, across = (n + COLUMNS - 1) / COLUMNS;
-    const unsigned first = blockIdx.x / BLOCKS, tiles = down * across, next = gridDim.x / BLOCKS;
-    const auto place_of_this = [&](unsigned tile) {
-        const Place place = place_of(tile, down, across, HEIGHT);
-        return Place{place.row + rank * ROWS, place.column};
-    };
-    if (threadIdx.x == 0) {
-        for (unsigned stage = 0; stage < STAGES; ++stage) {
-            init_barrier(s_full + 8 * stage, 1);
-            init_barrier(s_empty + 8 * stage, BLOCKS * CONSUMERS / 128);
-        }
-        publish_barriers();
-    }
-    // The barriers are initialized before any thread of any block uses them.
-    if (BLOCKS == 1) {
-        __syncthreads();
-    } else {
-        sync_cluster();
-    }
-
-    Ring<STAGES> ring;
-    if (threadIdx.x >= CONSUMERS) {
-        keep_registers<40>();
-        if (threadIdx.x == CONSUMERS) {
-#pragma unroll 1
-            for (unsigned tile = first; tile < tiles; tile += next) {
-                const Place place = place_of_this(tile);
-                for (unsigned slab = 0; slab < slabs; ++slab) {
-                    const unsigned s_stage = s_first + ring.stage * STAGE_BYTES, full = s_full + 8 * ring.stage;
-                    // With several blocks: the stage is no longer needed in any of them.
-                    wait_for(s_empty + 8 * ring.stage, ring.parity ^ 1);
-                    if (BLOCKS == 1) {
-                        start_tiles(s_stage, full, a, b, place, slab * DEPTH);
-                    } else {
-// ANCHOR: start_shared_tiles
-                        // All bytes of the stage count for this block's barrier, whoever copies them.
-                        arrive_and_expect(full, STAGE_BYTES);
-                        start_box(s_stage, a, slab * DEPTH, place.row, full);
-                        for (unsigned i = rank; i < BOXES; i += BLOCKS) {
-                            start_box_in((1 << BLOCKS) - 1, s_stage + A_BYTES + i * BOX_BYTES, b, place.column + i * BOX,
-                                         slab * DEPTH, full);
-                        }
-// ANCHOR_END: start_shared_tiles
-                    }
-                    ring.advance();
-                }
-            }
-        }
-    } else {
-        take_registers<232>();
-#pragma unroll 1
-        for (unsigned tile = first; tile < tiles; tile += next) {
-            float sums[COLUMNS / 2];
-            multiply_tile(sums, s_full, ring, slabs, group, [&](unsigned stage) {
-                const unsigned thread = threadIdx.x % 128;
-                if (BLOCKS == 1) {
-                    if (thread == 0) {
-                        arrive(s_empty + 8 * stage);
-                    }
-                } else if (thread < BLOCKS) {
-                    arrive_in(s_empty + 8 * stage, thread);
-                }
-            });
-            store_tile(sums, s_output, group, c, place_of_this(tile));
-        }
-        // The shared memory exists until all stores have read it.
-        if (threadIdx.x % 128 == 0) {
-            wait_for_reads<0>();
-        }
-    }
-    // No block ends while others may still arrive at its barriers or copy to its memory.
-    if (BLOCKS > 1) {
-        sync_cluster();
-    }
-}
-// ANCHOR_END: multiply_tiles
-
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 stores(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c, unsigned m,
        unsigned n, unsigned k)
 {
-    multiply_tiles<1>(a, b, c, m, n, k);
+    multiply_tiles<1, Bf16>(a, b, c, m, n, k, Sums());
 }
 
 extern "C" __global__ void __attribute__((cluster_dims(PAIR, 1, 1))) __launch_bounds__(THREADS, 1)
 multicast(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c,
           unsigned m, unsigned n, unsigned k)
 {
-    multiply_tiles<PAIR>(a, b, c, m, n, k);
+    multiply_tiles<PAIR, Bf16>(a, b, c, m, n, k, Sums());
 }
+
+// ANCHOR: fused
+// Sums plus a bias for each column, and 0 in the place of what is negative then.
+struct Biased {
+    OfColumns bias;
+
+    __device__ void begin(Place place)
+    {
+        bias.begin(place);
+    }
+
+    __device__ void end()
+    {
+        bias.end();
+    }
+
+    __device__ unsigned operator()(float first, float second, unsigned, unsigned column) const
+    {
+        const float2 two = bias.of(column);
+        return pair(fmaxf(first + two.x, 0), fmaxf(second + two.y, 0));
+    }
+};
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+fused(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c, unsigned m,
+      unsigned n, unsigned k, const float* bias)
+{
+    multiply_tiles<1, Bf16>(a, b, c, m, n, k, Biased{OfColumns{bias, n}});
+}
+
+// The same for outputs in memory. Each thread has two neighbors at a time.
+extern "C" __global__ void __launch_bounds__(CONSUMERS)
+add_bias(unsigned* c, unsigned m, unsigned n, const float* bias)
+{
+    const size_t pairs = static_cast<size_t>(m) * n / 2;
+    for (size_t i = blockIdx.x * static_cast<size_t>(CONSUMERS) + threadIdx.x; i < pairs; i += gridDim.x * static_cast<size_t>(CONSUMERS)) {
+        const unsigned two = c[i], column = i * 2 % n;
+        const float first = __uint_as_float(two << 16), second = __uint_as_float(two & 0xffff0000);
+        c[i] = pair(fmaxf(first + bias[column], 0), fmaxf(second + bias[column + 1], 0));
+    }
+}
+// ANCHOR_END: fused
 
 // ANCHOR: small
 // Computes a tile of one warpgroup. In a cluster of SLICES blocks, each has a slice of the sums, and delivers a part of the

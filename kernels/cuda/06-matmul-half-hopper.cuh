@@ -154,6 +154,14 @@ __device__ inline float read(unsigned s_number)
     return value;
 }
 
+// Reads two neighbors.
+__device__ inline float2 read_two(unsigned s_numbers)
+{
+    float2 two;
+    asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(two.x), "=f"(two.y) : "r"(s_numbers) : "memory");
+    return two;
+}
+
 // Arrives at the barrier of a block of the cluster.
 __device__ inline void arrive_in(unsigned s_barrier, unsigned rank)
 {

@@ -138,7 +138,7 @@ pub mod window_sums;
 
 /// Returns every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 25] = [
+    static SOURCES: [&Source; 26] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -164,6 +164,7 @@ pub fn sources() -> &'static [&'static Source] {
         &matmul::split::SOURCE,
         &matmul_half::SOURCE,
         &matmul_half::hopper::SOURCE,
+        &matmul_half::eighths::SOURCE,
     ];
     &SOURCES
 }

@@ -17,7 +17,8 @@ source! {
 
 source! {
     /// Hopper's TMA and tensor cores: compute capability 9.0 and no other.
-    mod hopper: "06-matmul-half-hopper", "compute_90a", ["hopper.cuh", "06-matmul-half.cuh", "06-matmul-half-hopper.cuh"];
+    mod hopper: "06-matmul-half-hopper", "compute_90a",
+        ["hopper.cuh", "06-matmul-half.cuh", "06-matmul-half-hopper.cuh", "06-matmul-half-tiles.cuh"];
 
     kernels {
         WGMMA = "wgmma": "Waits for each pair of tiles.",
@@ -25,6 +26,8 @@ source! {
         PRODUCER = "producer": "One warp copies, two warpgroups multiply.",
         STORES = "stores": "TMA stores the outputs. Blocks may take several tiles of the output.",
         MULTICAST = "multicast": "[`STORES`], with tiles of B for two blocks.",
+        FUSED = "fused": "[`STORES`], with a bias and ReLU.",
+        ADD_BIAS = "add_bias": "Bias and ReLU alone.",
         SMALL = "small": "[`SMALL_ROWS`] x [`SMALL_COLUMNS`] outputs per block.",
         SLICES = "slices": "[`SMALL_ROWS`] x [`SLICE_COLUMNS`] outputs for two blocks, each with half of the sums.",
     }
@@ -38,6 +41,7 @@ source! {
         STAGE_BYTES = 49_152: "Bytes of a pair of tiles.",
         BARRIER_BYTES = 64: "Bytes of the barriers after them.",
         OUTPUT_BYTES = 32_768: "Bytes of the outputs on their way.",
+        COLUMN_BYTES = 2048: "Bytes of a number for each column.",
         PAIR = 2: "Blocks of a cluster.",
         SMALL_ROWS = 64: "Output rows of a block of [`SMALL`] and [`SLICES`].",
         SMALL_COLUMNS = 128: "Output columns of a block of [`SMALL`].",
@@ -45,5 +49,15 @@ source! {
         SMALL_THREADS = 160: "Threads of a block of [`SMALL`] and [`SLICES`].",
         SMALL_BYTES = 196_736: "Bytes of dynamic shared memory of a block of [`SMALL`].",
         SLICE_BYTES = 196_800: "Bytes of dynamic shared memory of a block of [`SLICES`].",
+    }
+}
+
+source! {
+    /// Numbers of 8 bits.
+    mod eighths: "06-matmul-half-fp8", "compute_90a",
+        ["hopper.cuh", "06-matmul-half.cuh", "06-matmul-half-hopper.cuh", "06-matmul-half-tiles.cuh"];
+
+    kernels {
+        FP8 = "fp8": "e4m3 factors, with a scale for each row of A and each column of B.",
     }
 }

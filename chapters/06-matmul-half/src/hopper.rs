@@ -1,7 +1,7 @@
 //! The stages on Hopper's own tensor cores, which four warps use together, with tiles that TMA brings.
 
 use cudarc::driver::sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-use cudarc::driver::{DevicePtr, DevicePtrMut, LaunchConfig, PushKernelArg};
+use cudarc::driver::{DevicePtr, LaunchConfig, PushKernelArg, SyncOnDrop};
 use kernels::Kernel;
 use kernels::matmul_half::DEPTH;
 use kernels::matmul_half::hopper::{
@@ -11,6 +11,7 @@ use kernels::matmul_half::hopper::{
 };
 use matmul_tiled::tensor_map::{Boxes, TensorMap};
 use run::gpu::allow_shared_memory;
+use run::guard::Guarded;
 use run::planner::multiprocessors;
 use run::stage::Launches;
 use run::workload::matmul_half::{Buffers, MatmulHalf, Size};
@@ -19,8 +20,8 @@ use run::{Gpu, Result, Stage};
 use crate::choice::Shape;
 use crate::{of_sums, requirement};
 
-/// Dynamic shared memory of the blocks that need most.
-const MOST_BYTES: u32 = STAGES * STAGE_BYTES + OUTPUT_BYTES + BARRIER_BYTES;
+/// Dynamic shared memory of a block whose outputs TMA stores.
+pub(crate) const MOST_BYTES: u32 = STAGES * STAGE_BYTES + OUTPUT_BYTES + BARRIER_BYTES;
 
 /// Tensor cores for four warps together. One instruction multiplies 64 x 16 by 16 x 256 numbers.
 pub const WGMMA: Stage<MatmulHalf> =
@@ -55,7 +56,9 @@ pub const MULTICAST: Stage<MatmulHalf> =
     });
 
 /// Tiles for every size.
-pub const BY_SIZE: Stage<MatmulHalf> = stage("by-size", "tiles and slices for this size", |gpu, product, buffers| {
+pub const BY_SIZE: Stage<MatmulHalf> = stage("by-size", "tiles and slices for this size", by_size);
+
+pub(crate) fn by_size(gpu: &Gpu, product: &MatmulHalf, buffers: &mut Buffers) -> Result<()> {
     let most = multiprocessors(gpu)?;
     match Shape::of(product.size(), most) {
         Shape::Pairs => by_tma(gpu, product, buffers, MULTICAST_KERNEL, PAIR, most),
@@ -69,7 +72,7 @@ pub const BY_SIZE: Stage<MatmulHalf> = stage("by-size", "tiles and slices for th
             direct(gpu, product, buffers, &Direct { columns, shared_bytes: Some(SLICE_BYTES), ..Direct::small(SLICES, PAIR) })
         }
     }
-});
+}
 
 const fn stage(name: &'static str, idea: &'static str, launches: Launches<MatmulHalf>) -> Stage<MatmulHalf> {
     Stage::launches(name, idea, launches)
@@ -127,26 +130,35 @@ fn by_tma(gpu: &Gpu, product: &MatmulHalf, buffers: &mut Buffers, kernel: Kernel
     allow_shared_memory(&function, MOST_BYTES)?;
     let Size { m, n, k } = product.size();
     let [a, b] = factors(gpu, product, buffers, ROWS)?;
-    let mut output = buffers.output.view_mut();
-    let (matrix, c_is_written) = output.device_ptr_mut(&gpu.stream);
-    let numbers = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    // A warpgroup stores 64 rows.
-    let c = Boxes { matrix, rows: m, columns: n, box_rows: ROWS / 2, box_columns: BOX, numbers }.map()?;
-    let tiles = n.div_ceil(COLUMNS) * m.div_ceil(cluster * ROWS);
-    let grid_dim = (tiles.min(most / cluster).max(1) * cluster, 1, 1);
-    let config = LaunchConfig { grid_dim, block_dim: (THREADS, 1, 1), shared_mem_bytes: MOST_BYTES };
+    let (c, _c_is_written) = map_output(gpu, product, &mut buffers.output)?;
+    let config = persistent(product.size(), cluster, most, MOST_BYTES);
     let mut launch = gpu.stream.launch_builder(&function);
     launch.arg(&a).arg(&b).arg(&c).arg(&m).arg(&n).arg(&k);
     // SAFETY: the maps describe matrices of `m * k`, `k * n` and `m * n` numbers; the kernel reads no others of the first two
     // and writes no others of the third. The workload made the matrices with those lengths. The launch gives the block
     // shared memory for all stages, the outputs and the barriers, and the grid is made of whole clusters.
     unsafe { launch.launch(config) }?;
-    drop(c_is_written);
     Ok(())
 }
 
+/// Maps the output, in boxes of the 64 rows that a warpgroup stores.
+pub(crate) fn map_output<'a>(gpu: &'a Gpu, product: &MatmulHalf, output: &'a mut Guarded) -> Result<(TensorMap, SyncOnDrop<'a>)> {
+    let Size { m, n, .. } = product.size();
+    let (matrix, is_written) = output.address_mut(gpu);
+    let numbers = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    let map = Boxes { matrix, rows: m, columns: n, box_rows: ROWS / 2, box_columns: BOX, numbers }.map()?;
+    Ok((map, is_written))
+}
+
+/// Returns a grid of at most `most` blocks for large tiles, in clusters of `cluster` blocks.
+pub(crate) fn persistent(Size { m, n, .. }: Size, cluster: u32, most: u32, shared_mem_bytes: u32) -> LaunchConfig {
+    let tiles = n.div_ceil(COLUMNS) * m.div_ceil(cluster * ROWS);
+    let grid_dim = (tiles.min(most / cluster).max(1) * cluster, 1, 1);
+    LaunchConfig { grid_dim, block_dim: (THREADS, 1, 1), shared_mem_bytes }
+}
+
 /// Maps A, with boxes of so many rows, and B.
-fn factors(gpu: &Gpu, product: &MatmulHalf, buffers: &Buffers, box_rows: u32) -> Result<[TensorMap; 2]> {
+pub(crate) fn factors(gpu: &Gpu, product: &MatmulHalf, buffers: &Buffers, box_rows: u32) -> Result<[TensorMap; 2]> {
     let Size { m, n, k } = product.size();
     gpu.context.bind_to_thread()?;
     let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);

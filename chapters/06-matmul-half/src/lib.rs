@@ -13,9 +13,11 @@
 //! # Layout
 //!
 //! - [`hopper`]: the stages on Hopper's tensor cores. [`choice`]: which of them a size gets.
+//! - [`finish`]: outputs that are more than sums: with a bias, and of factors with scales.
 //! - [`rival`]: NVIDIA's own library.
 
 pub mod choice;
+pub mod finish;
 pub mod hopper;
 pub mod rival;
 
@@ -32,7 +34,7 @@ use crate::choice::Shape;
 pub static CHAPTER: Chapter<MatmulHalf> = Chapter {
     name: "06-matmul-half",
     about: "the product of two matrices of bf16 numbers, on tensor cores",
-    sources: &[&matmul_half::SOURCE, &matmul_half::hopper::SOURCE],
+    sources: &[&matmul_half::SOURCE, &matmul_half::hopper::SOURCE, &matmul_half::eighths::SOURCE],
     stages: &[
         CPU,
         MMA,
@@ -43,6 +45,9 @@ pub static CHAPTER: Chapter<MatmulHalf> = Chapter {
         hopper::PERSISTENT,
         hopper::MULTICAST,
         hopper::BY_SIZE,
+        finish::SEPARATE,
+        finish::FUSED,
+        finish::FP8,
         rival::CUBLAS,
     ],
     mistakes: &[],
@@ -61,8 +66,12 @@ const LESSON: &[Comparison<MatmulHalf>] = &[
 ];
 
 /// Three loops, row by row, on all cores, with f32 results.
-pub const CPU: Stage<MatmulHalf> =
-    Stage::cpu("cpu", "the three loops, all cores", |product, output| baselines::matmul::rows(product.product(), output));
+pub const CPU: Stage<MatmulHalf> = Stage::cpu("cpu", "the three loops, all cores", |product, output| {
+    baselines::matmul::rows(product.product(), output);
+    if let Some(bias) = product.bias() {
+        output.iter_mut().zip(bias.iter().cycle()).for_each(|(output, bias)| *output = (*output + bias).max(0.0));
+    }
+});
 
 // ANCHOR: sums
 /// Returns the rounding errors of sums on tensor cores. When a tensor core adds 16 products and a sum, it cuts off all digits more
@@ -74,10 +83,21 @@ pub fn of_sums(product: &MatmulHalf) -> f64 {
 
 /// Checks that rows are whole 16 bytes, as copies of 16 bytes and TMA need.
 pub(crate) fn requirement(gpu: &Gpu, product: &MatmulHalf, shared_bytes: u32) -> Result<Option<Unmet>> {
+    if product.bias().is_some() {
+        return Ok(Some(NO_BIAS));
+    }
+    aligned(gpu, product, 8, shared_bytes)
+}
+
+/// A stage that does not do what `--bias` asks for.
+const NO_BIAS: Unmet = Unmet::Option { what: "adds no bias" };
+
+/// Checks that `n` is a multiple of 8 and `k` one of so many numbers, and that there is shared memory.
+pub(crate) fn aligned(gpu: &Gpu, product: &MatmulHalf, of: u32, shared_bytes: u32) -> Result<Option<Unmet>> {
     let Size { n, k, .. } = product.size();
-    let unaligned = [("n", n), ("k", k)].into_iter().find(|(_, size)| !size.is_multiple_of(8));
-    if let Some((what, size)) = unaligned {
-        return Ok(Some(Unmet::Alignment { what, of: 8, size }));
+    let unaligned = [("n", n, 8), ("k", k, of)].into_iter().find(|(_, size, of)| !size.is_multiple_of(*of));
+    if let Some((what, size, of)) = unaligned {
+        return Ok(Some(Unmet::Alignment { what, of, size }));
     }
     Ok(Unmet::shared_memory(shared_bytes, gpu.most_shared_bytes()?))
 }

@@ -8,13 +8,13 @@ use matmul_tiled::rival::{needs, row_by_row};
 use run::workload::matmul_half::{Buffers, MatmulHalf};
 use run::{Gpu, Prepared, Result, Stage};
 
-use crate::of_sums;
+use crate::{NO_BIAS, of_sums};
 
 /// cuBLAS, with the kernel that it chooses by itself.
 pub const CUBLAS: Stage<MatmulHalf> = Stage::prepared("cublas", "the vendor's library", |gpu, _| prepare(gpu))
     .calls("cuBLAS")
     .needs_compute_capability(8, 0)
-    .requires(|gpu, product| needs(gpu, product.size()))
+    .requires(|gpu, product| if product.bias().is_some() { Ok(Some(NO_BIAS)) } else { needs(gpu, product.size()) })
     .with_allowance(of_sums);
 
 /// A product by cuBLAS.

@@ -20,6 +20,8 @@ pub enum Unmet {
     Limit { what: &'static str, needed: u64, limit: u64 },
     #[error("{library} needs a GPU: the simulator does not execute its machine code")]
     Gpu { library: &'static str },
+    #[error("{what}")]
+    Option { what: &'static str },
     #[error("{reason}")]
     Library { reason: String },
 }

@@ -4,7 +4,7 @@
 //! content, because nothing else stops a store past the end. The simulator knows where each allocation ends and names the line that writes
 //! past it, which says more than a guard band can. There the output is an allocation of its own.
 
-use cudarc::driver::{CudaSlice, CudaView, CudaViewMut};
+use cudarc::driver::{CudaSlice, CudaView, CudaViewMut, DevicePtrMut, SyncOnDrop};
 use oracles::output::{Breach, Downloaded, POISON, poison};
 
 use crate::{Gpu, Result};
@@ -53,6 +53,12 @@ impl Guarded {
     /// Returns the output as a kernel's argument.
     pub fn view_mut(&mut self) -> CudaViewMut<'_, f32> {
         self.memory.slice_mut(self.band..self.band + self.len)
+    }
+
+    /// Returns the address of the output. The guard says until when work on the stream may write it.
+    pub fn address_mut<'a>(&'a mut self, gpu: &'a Gpu) -> (u64, SyncOnDrop<'a>) {
+        let (address, is_written) = self.memory.device_ptr_mut(&gpu.stream);
+        (address + (self.band * size_of::<f32>()) as u64, is_written)
     }
 
     /// Returns the output, to read.

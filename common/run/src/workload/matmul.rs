@@ -38,7 +38,7 @@ impl Options {
         &self,
         gpu: &Gpu,
         random: impl FnOnce(Size) -> workloads::error::Result<W>,
-        of: impl FnOnce(Matmul) -> W,
+        of: impl FnOnce(Matmul) -> workloads::error::Result<W>,
         size_of: fn(&W) -> Size,
     ) -> Result<Plan<W>> {
         // Before the long run, so that the user does not wait for a result that cannot be written.
@@ -51,7 +51,7 @@ impl Options {
                 let (a, b) = (npy::open(a)?, npy::open(b)?);
                 // Before gigabytes of values are read that do not fit.
                 check_memory(Size::of_product((a.rows, a.columns), (b.rows, b.columns))?.footprint(), gpu)?;
-                of(Matmul::new(a.read()?, b.read()?)?.with_origin(origin))
+                of(Matmul::new(a.read()?, b.read()?)?.with_origin(origin))?
             }
             _ => random(size_for(gpu, self.size, [TEACHING_SIZE, HEADLINE_SIZE], Size::footprint)?)?,
         };
@@ -77,7 +77,7 @@ impl Workload for Matmul {
     arrays!(a, b);
 
     fn plan(options: &Options, seed: u64, gpu: &Gpu) -> Result<Plan<Self>> {
-        options.plan(gpu, |size| Self::random(size, seed), |product| product, Self::size)
+        options.plan(gpu, |size| Self::random(size, seed), Ok, Self::size)
     }
 
     fn upload(&self, gpu: &Gpu) -> Result<Buffers> {

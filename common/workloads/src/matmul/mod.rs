@@ -70,6 +70,11 @@ impl Matmul {
         Self { a, b, outcome: OnceLock::new(), ..self }
     }
 
+    /// Returns where the values came from.
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
     /// Returns the three sizes.
     pub fn size(&self) -> Size {
         self.size

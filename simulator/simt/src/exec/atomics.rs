@@ -94,7 +94,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                         *old = on_global(
                             machine,
                             &mut hint,
-                            (atomic.op, atomic.width),
+                            (atomic.op, atomic.width, true),
                             address,
                             operands_of(&atomic, &operands, element),
                         );
@@ -183,11 +183,11 @@ fn flushed(bits: u64) -> u64 {
     if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
-/// Executes an atomic operation of that width in global memory; returns the old value.
+/// Executes an atomic operation of that width in global memory; returns the old value. An addition of f32 may flush denormals.
 pub fn on_global(
     machine: &Machine<'_>,
     hint: &mut u32,
-    (op, width): (AtomicOp, u32),
+    (op, width, flushes): (AtomicOp, u32, bool),
     address: u64,
     [operand, swap]: [u64; 2],
 ) -> u64 {
@@ -198,8 +198,8 @@ pub fn on_global(
     region.buffer.note_written(offset, u64::from(width));
     if width == 4 {
         let change = |old: u32| match op {
-            // The units at the L2 cache, which do additions in global memory, flush denormals (PTX ISA, `atom`).
-            AtomicOp::AddF32 => flushed(combine(op, 4, flushed(old.into()), flushed(operand), swap)) as u32,
+            // The units at the L2 cache, which do additions in global memory, flush denormals for `atom` and `red` (PTX ISA, `atom`).
+            AtomicOp::AddF32 if flushes => flushed(combine(op, 4, flushed(old.into()), flushed(operand), swap)) as u32,
             _ => combine(op, 4, u64::from(old), operand, swap) as u32,
         };
         return u64::from(region.buffer.update_word(offset, change));

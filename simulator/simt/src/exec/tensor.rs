@@ -5,7 +5,7 @@
 //! tf32 (`tests/tensor`):
 //!
 //! 1. Every product is exact. Its exponent is the sum of its factors' exponents, so that it may be twice or nearly four times 2 to
-//!    that power; the exponent of a subnormal number is the smallest of its type.
+//!    that power; the exponent of a subnormal number is the smallest of its own type.
 //! 2. All k products and C are aligned to the largest of these exponents, E. Bits below 2^(E - 25) are cut off.
 //! 3. The terms are added without rounding.
 //! 4. The sum becomes an f32 by cutting off once more, or an f16 by rounding to nearest. Where that makes it zero, it is positive.
@@ -70,7 +70,7 @@ fn multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd) {
             let mut sums = vec![0.0; d.len()];
             for odd in [false, true] {
                 let (a, b) = pairs_of_k(&a, &b, n, k, odd);
-                add_products(&a, &b, &mut sums, (n, k / 2, k / 2), Number::F16, Sums { number, kept: KEPT, digits: DIGITS });
+                add_products(&a, &b, &mut sums, (n, k / 2, k / 2), [Number::F16; 2], Sums { number, kept: KEPT, digits: DIGITS });
             }
             // In the type of D, whose numbers a sum of two f64 holds exactly, or too far away to change the rounding.
             d.iter_mut().zip(&sums).for_each(|(d, sum)| *d += *sum);
@@ -78,7 +78,7 @@ fn multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd) {
         number => {
             // Only `wmma` has products of 16 columns.
             let at_once = if operation.a.number == Number::Tf32 && n == 16 { k / 2 } else { k };
-            add_products(&a, &b, &mut d, (n, k, at_once), operation.a.number, Sums { number, kept: KEPT, digits: DIGITS });
+            add_products(&a, &b, &mut d, (n, k, at_once), [operation.a.number; 2], Sums { number, kept: KEPT, digits: DIGITS });
         }
     }
     for (position, register) in operation.d.registers.iter().enumerate().take(operation.d.count()) {
@@ -105,13 +105,14 @@ for_processors! {
 #[inline(always)]
 fn add_rows_anywhere(operation: &Wgmma, a: &[f64], b: &[f64], d: &mut [f64]) {
     let Shape { n, k, .. } = operation.shape;
+    let of = [operation.a_number, operation.b_number];
     match (operation.sum, operation.a_number.is_quarter()) {
         (Number::S32, _) => add_in_order(a, b, d, (n, k), |a, b, sum| a * b + sum),
         (number, true) => {
             let kept = Sums { number, kept: KEPT_OF_QUARTERS, digits: KEPT_OF_QUARTERS as u32 };
-            add_products(a, b, d, (n, k, k), operation.a_number, kept);
+            add_products(a, b, d, (n, k, k), of, kept);
         }
-        (number, false) => add_products(a, b, d, (n, k, k), operation.a_number, Sums { number, kept: KEPT, digits: DIGITS }),
+        (number, false) => add_products(a, b, d, (n, k, k), of, Sums { number, kept: KEPT, digits: DIGITS }),
     }
 }
 
@@ -125,11 +126,12 @@ struct Sums {
     digits: u32,
 }
 
-/// Adds A B to sums of a type. Each step adds `at_once` products.
+/// Adds A B, of two types, to sums of another. Each step adds `at_once` products.
 #[inline(always)]
-fn add_products(a: &[f64], b: &[f64], sums: &mut [f64], (n, k, at_once): (usize, usize, usize), of: Number, how: Sums) {
-    let (smallest, smallest_sum) = (smallest_exponent(of), smallest_exponent(how.number));
-    let (a_exponents, b_exponents) = (exponents(a, smallest), exponents(b, smallest));
+fn add_products(a: &[f64], b: &[f64], sums: &mut [f64], (n, k, at_once): (usize, usize, usize), of: [Number; 2], how: Sums) {
+    let smallest_sum = smallest_exponent(how.number);
+    let [a_exponents, b_exponents] =
+        [(a, of[0]), (b, of[1])].map(|(factors, number)| exponents(factors, smallest_exponent(number)));
     let (b, b_exponents) = (b.as_chunks().0, b_exponents.as_chunks().0);
     let step = n / COLUMNS;
     for (block, sums) in sums.as_chunks_mut().0.iter_mut().enumerate() {

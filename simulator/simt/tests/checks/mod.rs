@@ -3,6 +3,7 @@
 
 mod bulk;
 mod fences;
+mod pair;
 
 use crate::common::{Gpu, Params};
 use ptx::finding::{Access, AccessOp};

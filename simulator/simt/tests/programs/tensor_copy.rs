@@ -180,3 +180,47 @@ fn boxes_are_what_an_h200_makes_of_them() {
     assert!(wrong.is_empty(), "{} of {counts:?} differ: {wrong:#?}", wrong.len());
     assert!(counts[0] > 150 && counts[1] > 20, "{counts:?}");
 }
+
+/// Sums as an H200 computes them: the element, what is added, and the sum.
+///
+/// PTX ISA, `red`: an addition of f32 in global memory flushes subnormal numbers. It says no such thing of `cp.reduce.async.bulk`, which does so only
+/// for a map of the type `FLOAT32_FTZ` or `TFLOAT32_FTZ` (65,536 sums of each type tried).
+#[test]
+fn reductions_keep_subnormal_numbers_unless_their_type_flushes() {
+    let ptx = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .align 64 .b8 map[128], .param .u64 to, .param .u32 value)\n{\n\
+               .reg .b32 %r<3>;\n.reg .b64 %rd<3>;\n.shared .align 128 .b8 s[16];\nld.param.u32 %r1, [value];\nld.param.u64 %rd1, [to];\n\
+               mov.b64 %rd2, map;\ncvta.param.u64 %rd2, %rd2;\nmov.u32 %r2, 0;\nst.shared.v4.u32 [s], {%r1, %r1, %r1, %r1};\nfence.proxy.async.shared::cta;\nREDUCE\n\
+               cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
+    let of_map = "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%rd2, {%r2, %r2}], [s];";
+    let plain = "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%rd1], [s], 16;";
+    let kept =
+        [[0x047a_0182, 0x847a_0180, 0x100], [0x003b_c03e, 0x01f2_bd40, 0x0200_d6a8], [0x0006_5ad4, 0x8058_ab09, 0x8052_5035]];
+    let flushed =
+        [[0x81ca_fc8f, 0x01b6_e029, 0x8000_0000], [0x0068_2576, 0x00dd_421f, 0x00dd_421f], [0x7fb2_c553, 0x7f95_3543, 0x7fff_ffff]];
+    for (element, reduce, sums) in [
+        (Element::F32, of_map, kept),
+        (Element::Tf32, of_map, kept),
+        (Element::F32, plain, kept),
+        (Element::F32Ftz, of_map, flushed),
+        (Element::Tf32Ftz, of_map, flushed),
+    ] {
+        let gpu = Gpu::load(&ptx.replace("REDUCE", reduce));
+        for [old, value, sum] in sums {
+            let to = gpu.buffer(&[old; 4]);
+            let map = TensorMap {
+                element,
+                rank: 2,
+                address: to,
+                extents: [4, 1, 0, 0, 0],
+                strides: [16, 0, 0, 0],
+                box_extents: [4, 1, 0, 0, 0],
+                steps: [1; 5],
+                interleave: Interleave::None,
+                swizzle: Swizzle::None,
+                fills_with_nan: false,
+            };
+            let report = gpu.launch("k", 1, 1, 0, &Params::new().aligned(map.encode(), 64).with(to).with(value));
+            assert_eq!((report.findings, gpu.read::<u32>(to, 4)), (vec![], vec![sum; 4]), "{element:?}, {old:x} + {value:x}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! `wgmma` against an H200: its arithmetic, bit by bit, and where its operands are in shared memory.
 //!
-//! `h200.txt` holds elements of products: a row of A, a column of B, an element of C, and the result. `layouts.txt` holds descriptors of
+//! `h200.txt` holds elements of products: a row of A, a column of B, an element of C, and the result of one instruction or two. `layouts.txt` holds descriptors of
 //! A and B in one image of shared memory, and the sum of the elements of D, each times its number, as an H200 read and computed them.
 
 use std::collections::BTreeMap;
@@ -126,12 +126,17 @@ fn sums_are_rounded_as_on_an_h200() {
         let product = Product { name, transposed: [false; 2] };
         let gpu = gpus.entry(name).or_insert_with(|| Gpu::load(&product.ptx()));
         let halves = |word: u32| if product.has_half_sums() { word | word << 16 } else { word };
-        let c = (c != "-").then(|| halves(bits(c)));
-        let image = [repeated(&list(a), product.bytes(), ROWS), repeated(&list(b), product.bytes(), 8)].concat();
-        let (words, of_b) = (image.len() as u32, 32 * ROWS as u32);
-        let image = gpu.buffer(&image);
-        let found = product.run(gpu, image, words, [plain(0, 128, 256), plain(of_b, 128, 256)], c);
-        gpu.memory.free(image).expect("it was allocated");
+        let mut sum = (c != "-").then(|| halves(bits(c)));
+        let k = 32 / product.bytes();
+        let mut found = Vec::new();
+        for (a, b) in list(a).chunks(k).zip(list(b).chunks(k)) {
+            let image = [repeated(a, product.bytes(), ROWS), repeated(b, product.bytes(), 8)].concat();
+            let (words, of_b) = (image.len() as u32, 32 * ROWS as u32);
+            let image = gpu.buffer(&image);
+            found = product.run(gpu, image, words, [plain(0, 128, 256), plain(of_b, 128, 256)], sum);
+            gpu.memory.free(image).expect("it was allocated");
+            sum = Some(found[0]);
+        }
         lines += 1;
         if let Some(word) = found.iter().find(|word| **word != halves(bits(d))) {
             println!("{line}: {word:x}");

@@ -166,10 +166,12 @@ fn write(core: &mut Core<'_>, store: &Store) {
                 region.buffer.note_written(offset, bytes.len() as u64);
             }
             Some((op, width)) => {
+                // As an H200 adds, which keeps denormals unless the map says otherwise.
+                let flushes = footprint.map().is_some_and(|map| matches!(map.element, Element::F32Ftz | Element::Tf32Ftz));
                 let combine = || {
                     for (address, element) in (row.address..).step_by(width as usize).zip(bytes.chunks_exact(width as usize)) {
                         let operand = element.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
-                        atomics::on_global(machine, &mut hint, (op, width), address, [operand, 0]);
+                        atomics::on_global(machine, &mut hint, (op, width, flushes), address, [operand, 0]);
                     }
                 };
                 let relaxed = Semantics { strong: true, ..Semantics::default() };

@@ -4,8 +4,8 @@
 //! with a scope of more than the block can order them ([`far`](super::far)). Two threads of one block race when no barrier is between their accesses;
 //! a barrier makes memory accesses ordered for all threads that take part, those of global memory, too. So does `__syncwarp()` for lanes of a warp.
 //!
-//! Synchronization between the blocks of a cluster is not followed here, and neither are fences beside bulk copies or between several addresses of the same
-//! memory: such programs are not checked.
+//! Synchronization between the blocks of a cluster is not followed here, and neither are fences between several addresses of the same memory: such programs
+//! are not checked.
 
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
@@ -19,7 +19,7 @@ use super::order::Order;
 use crate::exec::clusters::Clusters;
 use crate::memory::Region;
 use ptx::finding::Space;
-use ptx::program::{Action, Program};
+use ptx::program::{Action, BulkDirection, Program};
 
 /// The shadow of all allocations, one per launch. The shadow of an allocation is made when it is first needed.
 #[derive(Debug)]
@@ -185,12 +185,12 @@ impl GlobalShadow {
         let writes = program.code.iter().any(|inst| match inst.action {
             Action::Store(index) => matches!(program.accesses[index as usize].space, None | Some(Space::Global)),
             Action::Atomic(_) => true,
+            Action::BulkCopy(index) => matches!(program.bulk_copies[index as usize].direction, BulkDirection::Store { .. }),
             _ => false,
         });
         let names_fit = program.code.len() < 1 << PC_BITS && blocks < (1 << (64 - BLOCK)) - 1;
         let has_flags = program.orders_grid || program.tells_grid && clusters.blocks == 1 && !program.has_async_proxy;
-        let is_followed =
-            !program.orders_cluster && !program.has_aliases && !(has_flags && (clusters.blocks > 1 || program.has_async_proxy));
+        let is_followed = !(program.orders_cluster || program.has_aliases || has_flags && clusters.blocks > 1);
         if blocks * threads < 2 || !writes || !is_followed || !names_fit {
             return None;
         }
