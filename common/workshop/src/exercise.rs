@@ -26,10 +26,14 @@ pub struct Exercise {
 }
 
 impl Exercise {
-    /// Returns the exercises of a chapter in order. `root` is the root of the repository.
-    /// Fails when a folder is not named `<number>-<slug>`, when a number is missing or used twice, or when a file cannot be used.
+    /// Returns the exercises of a chapter in order, none if it has no folder of them. `root` is the root of the repository.
+    /// Fails when there is no such chapter, when a folder is not named `<number>-<slug>`, when a number is missing or used twice, or when a file cannot be used.
     pub fn all(root: &Path, chapter: &str) -> Result<Vec<Self>, Unusable> {
-        let folder = root.join("chapters").join(chapter).join("exercises");
+        let chapter_folder = root.join("chapters").join(chapter);
+        let folder = chapter_folder.join("exercises");
+        if chapter_folder.is_dir() && !folder.exists() {
+            return Ok(Vec::new());
+        }
         let entries = fs::read_dir(&folder).map_err(|error| Unusable::new(&folder, error))?;
         let mut exercises = Vec::new();
         for entry in entries {
