@@ -12,86 +12,15 @@
 #include "04-correlation-windows.cuh"
 #include "hopper.cuh"
 #include "04-correlation-wgmma.cuh"
+#include "04-correlation-bands.cuh"
 
-// A piece of the template has as many columns as the bands in shared memory have space for. The host limits its rows.
-constexpr int PIECE_COLUMNS = 64;
 // Neighboring outputs that start in the same 16 bytes of the image.
 constexpr int SHIFTS = UNIT;
 // Bytes of a group of eight rows of a matrix, and of the bands of one template row.
 constexpr int GROUP_BYTES = 8 * UNIT;
 constexpr int BAND_BYTES = SHIFTS * UNIT;
-// Words of a template row with SHIFTS zeros before it and zeros after it, up to the last byte of any band.
-constexpr int PADDED_WORDS = 25;
-static_assert(PADDED_WORDS * 4 > SHIFTS + PIECE_COLUMNS + SHIFTS - 1);
 // Threads that execute `wgmma` together.
 constexpr int WARPGROUP = 128;
-
-// ANCHOR: pieces
-// How the template is cut, and what follows. The host computes it once.
-struct Pieces {
-    // Of the template that a piece has at most.
-    int columns, rows;
-    // Of UNIT bytes in a band.
-    int units;
-    // Rows of the tile that the outputs below each other multiply with a piece: even, because `wgmma` takes two at a time.
-    int steps;
-    // Of the tile.
-    int pitch, tile_rows;
-};
-// ANCHOR_END: pieces
-
-// Bands from one unit to the next, in rows of the template: the piece between two times DOWN - 1 rows of zeros.
-__device__ inline int band_rows(const Pieces& pieces)
-{
-    return pieces.steps + DOWN - 1;
-}
-
-// ANCHOR: fill_bands
-// Fills the bands of a piece of the template. Band (row, shift) is the template's row with `shift` zeros before it. Byte
-// `16 * unit + i` of it is at [unit][row][shift][i].
-__device__ inline void fill_bands(unsigned char* s_bands, unsigned* s_padded, const unsigned char* __restrict__ template_pixels,
-                                  const Shape& shape, const Pieces& pieces, int first_column, int first_row)
-{
-    const int columns = min(pieces.columns, shape.template_width - first_column);
-    const int rows = min(pieces.rows, shape.template_height - first_row);
-#pragma unroll 4
-    for (int at = threadIdx.x; at < rows * PADDED_WORDS; at += blockDim.x) {
-        const unsigned char* row = template_pixels + (first_row + at / PADDED_WORDS) * shape.template_width + first_column;
-        unsigned word = 0;
-#pragma unroll
-        for (int byte = 0; byte < 4; ++byte) {
-            const int column = at % PADDED_WORDS * 4 + byte - SHIFTS;
-            if (column >= 0 && column < columns) {
-                word |= static_cast<unsigned>(row[column]) << 8 * byte;
-            }
-        }
-        s_padded[at] = word;
-    }
-    // All threads have written the padded rows before any thread reads them, and all warps have multiplied the last piece
-    // before any thread overwrites its bands.
-    __syncthreads();
-    for (int at = threadIdx.x; at < band_rows(pieces) * SHIFTS; at += blockDim.x) {
-        uint4* s_band = reinterpret_cast<uint4*>(s_bands) + at;
-        const int row = at / SHIFTS - (DOWN - 1), start = SHIFTS - at % SHIFTS;
-        const bool zeros = row < 0 || row >= rows;
-        const unsigned* s_words = s_padded + (zeros ? 0 : row * PADDED_WORDS + start / 4);
-        unsigned last = *s_words;
-        for (int unit = 0; unit < pieces.units; ++unit) {
-            uint4 words = {};
-            if (!zeros) {
-                const unsigned shift = start % 4 * 8;
-                const uint4 next = {s_words[1], s_words[2], s_words[3], s_words[4]};
-                words = {__funnelshift_r(last, next.x, shift), __funnelshift_r(next.x, next.y, shift),
-                         __funnelshift_r(next.y, next.z, shift), __funnelshift_r(next.z, next.w, shift)};
-                last = next.w;
-                s_words += 4;
-            }
-            *s_band = words;
-            s_band += band_rows(pieces) * SHIFTS;
-        }
-    }
-}
-// ANCHOR_END: fill_bands
 
 // ANCHOR: products
 // WIDE x (DOWN * GROUPS * PARTS) outputs. Each of PARTS warpgroups has DOWN * GROUPS rows of them. SPLITS warpgroups share
@@ -106,7 +35,7 @@ __device__ inline void correlate(const unsigned char* __restrict__ image, const 
     extern __shared__ uint4 s_units[];
     unsigned char* s_tile = reinterpret_cast<unsigned char*>(s_units);
     unsigned char* s_bands = s_tile + pieces.tile_rows * pieces.pitch;
-    unsigned* s_padded = reinterpret_cast<unsigned*>(s_bands + pieces.units * band_rows(pieces) * BAND_BYTES);
+    unsigned* s_padded = reinterpret_cast<unsigned*>(s_bands + pieces.units * band_rows<DOWN>(pieces) * BAND_BYTES);
     const int left = blockIdx.x * WIDE, top = blockIdx.y * DOWN * GROUPS * PARTS;
     // The shuffle tells the compiler that this number is the same for the whole warp. `wgmma` must not be in a branch that
     // may diverge.
@@ -116,7 +45,11 @@ __device__ inline void correlate(const unsigned char* __restrict__ image, const 
     int sums[GROUPS * 4] = {};
     for (int first_column = 0; first_column < shape.template_width; first_column += pieces.columns) {
         for (int first_row = 0; first_row < shape.template_height; first_row += pieces.rows) {
-            fill_bands(s_bands, s_padded, template_pixels, shape, pieces, first_column, first_row);
+            pad_rows<SHIFTS>(s_padded, template_pixels, shape, pieces, first_column, first_row);
+            // All threads have written the padded rows before any thread reads them, and all warps have multiplied the last
+            // piece before any thread overwrites its bands.
+            __syncthreads();
+            fill_bands<SHIFTS, DOWN>(s_bands, s_padded, shape, pieces, first_row);
             wait_for_tile();
             publish_to_tensor_cores();
             // All threads have written the tile and the bands before the tensor cores read them.
@@ -127,7 +60,7 @@ __device__ inline void correlate(const unsigned char* __restrict__ image, const 
             begin_products();
             for (int step = 2 * split; step < pieces.steps; step += 2 * SPLITS) {
                 for (int unit = 0; unit < pieces.units; ++unit) {
-                    multiply(sums, bands + (unit * band_rows(pieces) + step) * (BAND_BYTES / 16),
+                    multiply(sums, bands + (unit * band_rows<DOWN>(pieces) + step) * (BAND_BYTES / 16),
                              pixels + step * pieces.pitch / 16 + unit);
                 }
             }

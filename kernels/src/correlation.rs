@@ -65,7 +65,7 @@ source! {
 
 source! {
     /// The image as a matrix, on tensor cores of compute capability 9.0.
-    mod hopper: "04-correlation-sm-aware-hopper", "compute_90a", ["04-correlation.cuh", "04-correlation-windows.cuh", "hopper.cuh", "04-correlation-wgmma.cuh"];
+    mod hopper: "04-correlation-sm-aware-hopper", "compute_90a", ["04-correlation.cuh", "04-correlation-windows.cuh", "hopper.cuh", "04-correlation-wgmma.cuh", "04-correlation-bands.cuh"];
 
     kernels {
         WGMMA_128 = "wgmma_128": "128 rows of outputs per block.",
@@ -83,6 +83,24 @@ source! {
         PADDED_WORDS = 25: "Words of a padded row of a piece.",
         TALL_THREADS = 256: "Threads of a block of [`WGMMA_128`].",
         THREADS = 512: "Threads of a block of the other kernels.",
+    }
+}
+
+source! {
+    /// Products and window sums at the same time, on compute capability 9.0.
+    mod roles: "04-correlation-sm-aware-roles", "compute_90a", ["04-correlation.cuh", "04-correlation-windows.cuh", "hopper.cuh", "04-correlation-wgmma.cuh", "04-correlation-bands.cuh"];
+
+    kernels {
+        WGMMA_ROLES = "wgmma_roles": "Some warps multiply, the others sum windows.",
+    }
+    constants {
+        SIDE = 8: "Side of a square of outputs, for which a template row has that many bands.",
+        STRETCH = 32: "Tile rows that are followed by their copy.",
+        TALL = 256: "Output rows of a block.",
+        CHUNK_ROWS = 64: "Output rows of a chunk.",
+        SUMMERS = 8: "Warps that sum.",
+        PREFIX_PAIRS = 272: "Window sums of a warp for a tile row.",
+        ROLE_THREADS = 512: "Threads of a block.",
     }
 }
 

@@ -138,7 +138,7 @@ pub mod window_sums;
 
 /// Returns every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 26] = [
+    static SOURCES: [&Source; 27] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -152,6 +152,7 @@ pub fn sources() -> &'static [&'static Source] {
         &correlation::dp4a::SOURCE,
         &correlation::tensor::SOURCE,
         &correlation::hopper::SOURCE,
+        &correlation::roles::SOURCE,
         &correlation::fft::SOURCE,
         &window_sums::SOURCE,
         &window_sums::tiles::SOURCE,

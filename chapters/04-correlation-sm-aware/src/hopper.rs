@@ -66,10 +66,10 @@ pub(crate) fn prefix_bytes(pitch: u32) -> u32 {
 /// The most rows of a piece of the template. Its bands have to fit into shared memory with the tile.
 const PIECE_ROWS: u32 = 52;
 
-/// The division of the template: `Pieces` of `kernels/cuda/04-correlation-sm-aware-hopper.cu`, field by field.
+/// The division of the template: `Pieces` of `kernels/cuda/04-correlation-bands.cuh`, field by field.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pieces {
+pub(crate) struct Pieces {
     columns: i32,
     rows: i32,
     units: i32,
@@ -94,9 +94,18 @@ impl Pieces {
         let last = |length: u32, piece: u32| (length - 1) / piece * piece;
         let pitch = last(width, columns) + WIDE - UNIT + units * UNIT;
         let tile_rows = last(height, rows) + block_rows - DOWN + steps;
-        let [columns, rows, units, steps, pitch, tile_rows] =
-            [columns, rows, units, steps, pitch, tile_rows].map(|number| number as i32);
+        Self::new([columns, rows, units, steps, pitch, tile_rows])
+    }
+
+    /// Takes the numbers in the order of the fields.
+    pub(crate) fn new(numbers: [u32; 6]) -> Self {
+        let [columns, rows, units, steps, pitch, tile_rows] = numbers.map(|number| number as i32);
         Self { columns, rows, units, steps, pitch, tile_rows }
+    }
+
+    /// Returns the numbers in the order of the fields.
+    pub(crate) fn numbers(&self) -> [u32; 6] {
+        [self.columns, self.rows, self.units, self.steps, self.pitch, self.tile_rows].map(i32::unsigned_abs)
     }
 }
 
@@ -138,8 +147,7 @@ impl Block {
     /// Returns the bytes of shared memory: the tile, and the bands with the padded rows that they are made from. The sums of
     /// products and the windows' sums take the place of the bands.
     fn shared_bytes(&self, template: (u32, u32)) -> u32 {
-        let Pieces { rows, units, steps, pitch, tile_rows, .. } = Pieces::of(template, self.rows);
-        let [rows, units, steps, pitch, tile_rows] = [rows, units, steps, pitch, tile_rows].map(i32::unsigned_abs);
+        let [_, rows, units, steps, pitch, tile_rows] = Pieces::of(template, self.rows).numbers();
         let bands = units * (steps + DOWN - 1) * UNIT * UNIT + rows * PADDED_WORDS * 4;
         let sums = self.rows * WIDE * 4 + self.threads / 32 * prefix_bytes(pitch);
         tile_rows.saturating_mul(pitch).saturating_add(bands.max(sums))

@@ -17,12 +17,13 @@
 //!
 //! - `shape`: what every kernel is given; [`variant`]: which kernel a device gets.
 //! - [`packed`]: the stages that multiply four pixels with one instruction.
-//! - [`tensor`]: the stage that multiplies matrices; [`hopper`]: the one for the tensor cores of compute capability 9.0.
+//! - [`tensor`]: the stage that multiplies matrices; [`hopper`] and [`roles`]: those for the tensor cores of compute capability 9.0.
 //! - [`fft`]: the rival, by transforms.
 
 pub mod fft;
 pub mod hopper;
 pub mod packed;
+pub mod roles;
 mod shape;
 pub mod tensor;
 pub mod variant;
@@ -45,6 +46,7 @@ pub static CHAPTER: Chapter<Correlation> = Chapter {
         &correlation::dp4a::SOURCE,
         &correlation::tensor::SOURCE,
         &correlation::hopper::SOURCE,
+        &correlation::roles::SOURCE,
         &correlation::fft::SOURCE,
         &unroll::fft::SOURCE,
     ],
@@ -61,6 +63,7 @@ pub static CHAPTER: Chapter<Correlation> = Chapter {
         packed::BOX_SUMS,
         tensor::TENSOR_CORES,
         hopper::WGMMA,
+        roles::WGMMA_ROLES,
         fft::FFT,
     ],
     mistakes: &[],
@@ -87,6 +90,9 @@ const LESSON: &[Comparison<Correlation>] = &[
         .otherwise("There are too few outputs for its large blocks."),
     Comparison::times(tensor::TENSOR_CORES, hopper::WGMMA)
         .because("The tensor cores read the image where it lies, and one kernel does the work of four."),
+    Comparison::times(hopper::WGMMA, roles::WGMMA_ROLES)
+        .because("Some warps sum windows while others multiply.")
+        .otherwise("There are too few outputs for its large blocks."),
 ];
 
 /// Returns a grid with one output per thread.

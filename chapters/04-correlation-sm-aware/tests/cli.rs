@@ -13,7 +13,7 @@ const BINARY: Binary = Binary { path: env!("CARGO_BIN_EXE_04-correlation-sm-awar
 
 support::chapter_tests!(BINARY);
 
-const STAGES: [&str; 12] = [
+const STAGES: [&str; 13] = [
     "cpu",
     "global",
     "constant",
@@ -26,6 +26,7 @@ const STAGES: [&str; 12] = [
     "box-sums",
     "tensor",
     "wgmma",
+    "wgmma-roles",
 ];
 
 /// Writes a PNG of a picture.
@@ -52,7 +53,7 @@ fn every_generation_gets_its_kernels_and_all_of_them_are_right() {
         ("sim:gtx680", "32 bits", "shared-sums"),
         ("sim:t4", "32 bits", "box-sums"),
         ("sim:a100", "32 bits", "tensor"),
-        ("sim:h200", "32 bits", "wgmma"),
+        ("sim:h200", "32 bits", "wgmma-roles"),
     ] {
         let (record, words) = BINARY.record_and_words(device, &["--size", "70x50,19x9"]);
         assert!(words.contains(bits), "{device}: {words}");

@@ -193,7 +193,7 @@ fn no_barrier_of_chapter_04_can_be_removed() {
         "tensor",
     ];
     // Four of the seven are the turns of the warpgroups that share the outputs.
-    assert_eq!(names, [&expected[..], &["wgmma"; 7]].concat());
+    assert_eq!(names, [&expected[..], &["wgmma"; 7], &["wgmma-roles"; 2]].concat());
     assert_said(&failures, "race on shared memory");
 }
 

@@ -1,6 +1,7 @@
 //! More about chapter 04 than its rows: the exact sums, and the kernels of every generation on one device.
 
 use correlation_sm_aware::hopper::{Block, with_block};
+use correlation_sm_aware::roles::WGMMA_ROLES;
 use correlation_sm_aware::variant::{Attributes, Multiply, Tile, TileKernel, Variant};
 use correlation_sm_aware::{CONSTANT, SHARED, SHARED_SM, SHARED_SUMS, SHARED_UNROLL_4, with_tile};
 use kernels::Kernel;
@@ -61,17 +62,17 @@ macro_rules! height {
 }
 
 /// Every kernel for Hopper's tensor cores.
-const HEIGHTS: [Stage<Correlation>; 4] = [height!(0), height!(1), height!(2), height!(3)];
+const HEIGHTS: [Stage<Correlation>; 5] = [height!(0), height!(1), height!(2), height!(3), WGMMA_ROLES];
 
 proptest! {
     #![proptest_config(Config::with_cases(12))]
 
     #[test]
     fn hoppers_kernels_are_right_where_blocks_and_pieces_of_the_template_end(
-        width in prop::sample::select(vec![1, 15, 16, 17, 49, 52, 64, 65, 97, 128]),
+        width in prop::sample::select(vec![1, 9, 15, 16, 17, 49, 52, 57, 64, 65, 97, 128]),
         height in prop::sample::select(vec![1, 2, 3, 49, 51, 52, 53, 105]),
         columns in prop::sample::select(vec![1, 16, 127, 128, 129]),
-        rows in prop::sample::select(vec![1, 7, 8, 9, 63, 65, 127, 129]),
+        rows in prop::sample::select(vec![1, 7, 8, 9, 32, 63, 65, 127, 129, 257]),
         clamp in any::<bool>(), seed in any::<u64>(),
     ) {
         let (image, border) = if clamp {

@@ -55,6 +55,8 @@ fn loads_go_and_the_rest_stays<W: Workload>(stages: &[Stage<W>], workload: &W) -
                     let is_refused = match stage.name {
                         // Its tensor cores read shared memory themselves.
                         "wgmma" => reason.ends_with(", which cannot be replaced"),
+                        // Its branches wait for barriers in shared memory, through which the pixels pass, too.
+                        "wgmma-roles" => reason.contains(" depend on all ") || reason.ends_with(", which cannot be replaced"),
                         // As the compiler for an H200 makes it.
                         "fft" => reason.starts_with("addresses or branches depend on all"),
                         _ => false,
@@ -110,7 +112,7 @@ fn loads_can_be_taken_out_of_every_stage_and_nothing_else_goes() {
         }
         let only_global = ["global", "constant", "wgmma"].contains(&stage.name);
         let expected = if only_global { &[Global][..] } else { &all };
-        assert_eq!(loads, expected, "{}", stage.name);
+        assert_eq!(loads, if stage.name == "wgmma-roles" { &[] } else { expected }, "{}", stage.name);
     }
     let sums = WindowSums::random(window_sums::Size { width: 600, height: 2 }, 15, Border::Valid, 13).unwrap();
     // Those before them branch on what they load, in `powf`.

@@ -10,6 +10,7 @@
 //! - `correlation`: the exact sums of chapter 04, and every branch of its choice of kernels.
 //! - `window_sums`: the oracle of chapter 05, its tolerances, and the experiments of `--diagnose`.
 //! - `matmul`: the oracle of chapter 06, and every tile with every number of slices.
+//! - `matmul_half`: products of bf16 numbers at sizes of every kind, with 8 bits, and with a bias.
 //! - `tensor`, `fft`: what tensor cores and transforms need so that their results are right.
 //! - `without`: kernels with one instruction removed.
 //! - `barriers`: every barrier of every kernel is needed.
@@ -42,6 +43,7 @@ mod exercises;
 mod fft;
 mod lessons;
 mod matmul;
+mod matmul_half;
 mod mutants;
 mod narrow;
 mod oracle;

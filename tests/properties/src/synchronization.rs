@@ -5,7 +5,11 @@
 use std::collections::BTreeMap;
 
 use correlation_sm_aware::hopper::WGMMA as WGMMA_TEMPLATES;
+use correlation_sm_aware::roles::WGMMA_ROLES;
 use kernels::Source;
+use matmul_half::MMA;
+use matmul_half::finish::{FP8, FUSED};
+use matmul_half::hopper::{BY_SIZE, MULTICAST, PERSISTENT, PRODUCER, RING, WGMMA as HALF_WGMMA};
 use matmul_tiled::hopper::{WGMMA, WGMMA_PRODUCER, WGMMA_RING, WGMMA_TF32};
 use matmul_tiled::split::TENSOR_3XTF32;
 use ptx::mutation::{Mutant, Operator};
@@ -13,7 +17,8 @@ use run::Chapter;
 use run::gpu::Gpu;
 use run::report::Outcome;
 use run::stage::Stage;
-use run::workload::{Border, Correlation, Matmul, Workload, correlation, matmul};
+use run::workload::matmul_half::Demand;
+use run::workload::{Border, Correlation, Matmul, MatmulHalf, Workload, correlation, matmul};
 
 use crate::device::{in_own_process, with_own_simulator};
 use crate::without::{Lend, opcode, trials};
@@ -33,7 +38,27 @@ const OF_HOPPER: [Equivalent; 5] = [
     ("wgmma_ring", "wgmma.wait_group.sync.aligned", "of the last slab of an odd number: a wait for all follows"),
     ("wgmma_tf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
 ];
+const OF_HALVES: [Equivalent; 3] = [
+    ("multicast", "fence.mbarrier_init.release.cluster", CLUSTER),
+    ("ring", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
+    ("slices", "fence.mbarrier_init.release.cluster", "no block uses the barriers of another"),
+];
+const OF_OTHER_HALVES: [Equivalent; 7] = [
+    ("fp8", "fence.mbarrier_init.release.cluster", CLUSTER),
+    ("fused", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
+    ("producer", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
+    ("producer", "mbarrier.arrive.shared::cta.b64", "of the last slab: no copy follows"),
+    ("small", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
+    ("stores", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
+    ("wgmma", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
+];
 const OF_OTHERS: [Equivalent; 1] = [("tensor_3xtf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK)];
+const CLUSTER: &str = "the barrier of the cluster, which follows, releases what each thread has written";
+const OF_TEMPLATES: [Equivalent; 1] = [(
+    "wgmma_roles",
+    "mbarrier.try_wait.parity.shared::cta.b64",
+    "of the other warpgroup's turn: without it, both multiply at the same time",
+)];
 const ONE_BLOCK: &str =
     "it tells other blocks of a cluster, of which there are none, and `__syncthreads` tells the threads of the block";
 
@@ -135,7 +160,46 @@ fn own_process_templates() {
         let templates = Correlation::random(size, Border::Valid, 13);
         take_out(&mut missed, sources, &[WGMMA_TEMPLATES], &templates, lend);
     }
-    judge(&missed, &[]);
+    // Outputs in every chunk of a stretch, and in two stretches.
+    let size = correlation::Size { image: (60, 50), template: (20, 3) };
+    let templates = Correlation::random(size, Border::Valid, 13);
+    take_out(&mut missed, sources, &[WGMMA_ROLES], &templates, with_multiprocessors::<132>);
+    judge(&missed, &OF_TEMPLATES);
+}
+
+/// A product of bf16 numbers, in blocks for this many multiprocessors.
+fn half<const COUNT: u32>(
+    missed: &mut Missed,
+    stages: &[Stage<MatmulHalf>],
+    [m, n, k]: [u32; 3],
+    demand: Demand,
+) -> Vec<Stage<MatmulHalf>> {
+    let product = MatmulHalf::random(matmul::Size { m, n, k }, demand, 13).unwrap();
+    take_out(missed, matmul_half::CHAPTER.sources, stages, &product, with_multiprocessors::<COUNT>)
+}
+
+#[test]
+#[ignore = "started by a test below, in a process of its own"]
+fn own_process_halves() {
+    let (mut missed, plain) = (Missed::new(), Demand::default());
+    // Two tiles for each block, and more slabs than the ring has stages.
+    half::<1>(&mut missed, &[MULTICAST], [140, 264, 328], plain);
+    half::<132>(&mut missed, &[BY_SIZE], [70, 72, 1672], plain);
+    half::<132>(&mut missed, &[MMA, RING], [140, 264, 392], plain);
+    judge(&missed, &OF_HALVES);
+}
+
+#[test]
+#[ignore = "started by a test below, in a process of its own"]
+fn own_process_other_halves() {
+    let (mut missed, plain) = (Missed::new(), Demand::default());
+    half::<1>(&mut missed, &[PERSISTENT], [140, 264, 328], plain);
+    half::<1>(&mut missed, &[FP8], [140, 264, 656], Demand { fp8: true, ..plain });
+    half::<1>(&mut missed, &[FUSED], [140, 264, 328], Demand { bias: true, ..plain });
+    half::<5>(&mut missed, &[BY_SIZE], [70, 136, 648], plain);
+    let left = half::<132>(&mut missed, &[HALF_WGMMA, PRODUCER], [140, 264, 392], plain);
+    half::<132>(&mut missed, &left, [140, 264, 456], plain);
+    judge(&missed, &OF_OTHER_HALVES);
 }
 
 /// Runs one of the tests above. It must count this many needed instructions.
@@ -155,6 +219,18 @@ fn products_of_matrices_miss_every_fence_wait_and_arrival() {
 }
 
 #[test]
+fn products_of_halves_miss_every_fence_wait_and_arrival() {
+    are_needed("own_process_halves", 49);
+}
+
+/// These kernels have most of their code in common with those of the test above.
+#[test]
+#[ignore = "takes minutes: a release runs it"]
+fn other_products_of_halves_miss_every_fence_wait_and_arrival() {
+    are_needed("own_process_other_halves", 91);
+}
+
+#[test]
 fn templates_miss_every_fence_wait_and_arrival() {
-    are_needed("own_process_templates", 24);
+    are_needed("own_process_templates", 35);
 }
