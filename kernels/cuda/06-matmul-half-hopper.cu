@@ -324,12 +324,12 @@ __device__ void multiply_small(const TensorMap& a, const TensorMap& b, unsigned 
     // ANCHOR: exchange
     constexpr unsigned PART = COLUMNS / 2 / SLICES;
     // All blocks have used their tiles. Sums of the others may go there.
-    sync_cluster();
+    wait_for_cluster();
     if (multiplies) {
 #pragma unroll
         for (unsigned to = 0; to < SLICES; ++to) {
             if (to != rank) {
-                const unsigned s_sums = address_in(s_first + (rank * PART * 128 + threadIdx.x) * sizeof(float), to);
+                const unsigned s_sums = in_block(s_first + (rank * PART * 128 + threadIdx.x) * sizeof(float), to);
 #pragma unroll
                 for (unsigned i = 0; i < PART; ++i) {
                     write_in_cluster(s_sums + i * 128 * sizeof(float), sums[to * PART + i]);
@@ -338,7 +338,7 @@ __device__ void multiply_small(const TensorMap& a, const TensorMap& b, unsigned 
         }
     }
     // All sums have arrived.
-    sync_cluster();
+    wait_for_cluster();
     if (multiplies) {
         float part[PART];
 #pragma unroll

@@ -118,29 +118,7 @@ __device__ inline void sync_group(unsigned group)
 // ANCHOR_END: stores
 
 // ANCHOR: cluster
-// This block's place in its cluster.
-__device__ inline unsigned rank_in_cluster()
-{
-    unsigned rank;
-    asm volatile("mov.u32 %0, %cluster_ctarank;" : "=r"(rank));
-    return rank;
-}
-
-// Waits until all threads of the cluster are here, and lets each see what the others wrote before.
-__device__ inline void sync_cluster()
-{
-    asm volatile("barrier.cluster.arrive.aligned;\n\tbarrier.cluster.wait.aligned;" ::: "memory");
-}
-
-// The address in another block of the cluster of what has this address here.
-__device__ inline unsigned address_in(unsigned s_here, unsigned rank)
-{
-    unsigned there;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(s_here), "r"(rank));
-    return there;
-}
-
-// Writes a number to the shared memory of a block of the cluster, at an address of `address_in`.
+// Writes a number to the shared memory of a block of the cluster, at an address of `in_block`.
 __device__ inline void write_in_cluster(unsigned s_there, float value)
 {
     asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(s_there), "f"(value) : "memory");
@@ -165,7 +143,7 @@ __device__ inline float2 read_two(unsigned s_numbers)
 // Arrives at the barrier of a block of the cluster.
 __device__ inline void arrive_in(unsigned s_barrier, unsigned rank)
 {
-    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(address_in(s_barrier, rank)) : "memory");
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(in_block(s_barrier, rank)) : "memory");
 }
 
 // Starts to copy a box to the same place in several blocks of the cluster: bit i of `blocks` is for block i. The bytes

@@ -157,7 +157,7 @@ __device__ void multiply_tiles(const TensorMap& a, const TensorMap& b, const Ten
     if (BLOCKS == 1) {
         __syncthreads();
     } else {
-        sync_cluster();
+        wait_for_cluster();
     }
 
     Ring<STAGES> ring;
@@ -216,7 +216,7 @@ __device__ void multiply_tiles(const TensorMap& a, const TensorMap& b, const Ten
     }
     // No block ends while others may still arrive at its barriers or copy to its memory.
     if (BLOCKS > 1) {
-        sync_cluster();
+        wait_for_cluster();
     }
 }
 // ANCHOR_END: multiply_tiles

@@ -45,30 +45,6 @@ __device__ void start_tiles(unsigned s_stage, unsigned s_full, const TensorMap& 
 }
 // ANCHOR_END: start_tiles
 
-// ANCHOR: multiply_tiles
-// Numbers of B for all instructions of a stage.
-using Fragments = unsigned[DEPTH / STEP][2][2];
-
-// Starts the instructions of a stage.
-__device__ void multiply_tiles(float (&sums)[ROWS / 2], Fragments& of_b, unsigned s_stage, const Position& position)
-{
-#pragma unroll
-    for (unsigned step = 0; step < DEPTH / STEP; ++step) {
-#pragma unroll
-        for (unsigned half = 0; half < 2; ++half) {
-            load_pair(of_b[step][half], s_stage + A_BYTES + position.at[half] + step * STEP * ROW_BYTES);
-        }
-    }
-    begin_products();
-#pragma unroll
-    for (unsigned step = 0; step < DEPTH / STEP; ++step) {
-        const unsigned left[4] = {of_b[step][0][0], of_b[step][0][1], of_b[step][1][0], of_b[step][1][1]};
-        multiply_add(sums, left, describe(s_stage + step * STEP * sizeof(float)));
-    }
-    end_products();
-}
-// ANCHOR_END: multiply_tiles
-
 // ANCHOR: wgmma
 extern "C" __global__ void __launch_bounds__(CONSUMERS, 1)
 wgmma(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, unsigned m, unsigned n, unsigned k, float* c)
@@ -127,7 +103,7 @@ wgmma_ring(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMa
 
     const Position position = ::position();
     float sums[ROWS / 2] = {};
-    const auto multiply_slab = [&](unsigned slab, Fragments& of_b) {
+    const auto multiply_slab = [&](unsigned slab, Fragments& of_b) __attribute__((always_inline)) {
         wait_for(s_full + 8 * (slab % STAGES), slab / STAGES % 2);
         multiply_tiles(sums, of_b, s_first + slab % STAGES * STAGE_BYTES, position);
         // The products of this slab may still run, but those of the previous one have ended.
@@ -198,7 +174,7 @@ wgmma_tf32(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMa
 #pragma unroll 1
         for (unsigned tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
             float sums[ROWS / 2] = {};
-            const auto multiply_slab = [&](unsigned slab, Fragments& of_b) {
+            const auto multiply_slab = [&](unsigned slab, Fragments& of_b) __attribute__((always_inline)) {
                 wait_for(s_full + 8 * ring.stage, ring.parity);
                 multiply_tiles(sums, of_b, s_first + ring.stage * STAGE_BYTES, position);
                 wait_for_products<1>();

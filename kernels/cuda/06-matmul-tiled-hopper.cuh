@@ -34,13 +34,13 @@ struct Place {
     unsigned row, column;
 };
 
-// Finds a tile by its number. C has `down` times `across` tiles, each with ROWS rows.
-template <unsigned ROWS>
+// Finds a tile by its number. C has `down` times `across` tiles, each with ROWS rows and WIDTH columns.
+template <unsigned ROWS, unsigned WIDTH = COLUMNS>
 __device__ inline Place place_of(unsigned tile, unsigned down, unsigned across)
 {
     const unsigned band = tile / (TILES_DOWN * across), within = tile % (TILES_DOWN * across);
     const unsigned height = min(TILES_DOWN, down - band * TILES_DOWN);
-    return {(band * TILES_DOWN + within % height) * ROWS, within / height * COLUMNS};
+    return {(band * TILES_DOWN + within % height) * ROWS, within / height * WIDTH};
 }
 // ANCHOR_END: place
 
@@ -97,6 +97,33 @@ __device__ inline void load_pair(unsigned (&pair)[2], unsigned s_from)
     asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(pair[0]), "=r"(pair[1]) : "r"(s_from) : "memory");
 }
 // ANCHOR_END: load_pair
+
+// ANCHOR: multiply_tiles
+// Numbers of B for all instructions of a stage.
+using Fragments = unsigned[DEPTH / STEP][2][2];
+
+// Starts the instructions of a stage, whose tile of A has two rows for each sum of a thread. A description has the bits of MASK of an
+// address. In a cluster these have to be the lowest 18, because those above may tell the block.
+template <unsigned MASK = ~0u, unsigned SUMS>
+__device__ __forceinline__ void multiply_tiles(float (&sums)[SUMS], Fragments& of_b, unsigned s_stage, const Position& position)
+{
+    constexpr unsigned A_BYTES = 2 * SUMS * ROW_BYTES;
+#pragma unroll
+    for (unsigned step = 0; step < DEPTH / STEP; ++step) {
+#pragma unroll
+        for (unsigned half = 0; half < 2; ++half) {
+            load_pair(of_b[step][half], s_stage + A_BYTES + position.at[half] + step * STEP * ROW_BYTES);
+        }
+    }
+    begin_products();
+#pragma unroll
+    for (unsigned step = 0; step < DEPTH / STEP; ++step) {
+        const unsigned left[4] = {of_b[step][0][0], of_b[step][0][1], of_b[step][1][0], of_b[step][1][1]};
+        multiply_add(sums, left, describe((s_stage & MASK) + step * STEP * sizeof(float)));
+    }
+    end_products();
+}
+// ANCHOR_END: multiply_tiles
 
 // ANCHOR: store
 // Stores the sums of a thread, whose first row and column these are. `n` is even: of two neighbors, both exist or neither.

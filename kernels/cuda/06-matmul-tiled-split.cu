@@ -77,12 +77,12 @@ __device__ void start_tiles(unsigned s_stage, unsigned s_full, const TensorMap& 
 
 // ANCHOR: multiply_tiles
 // Numbers of B for all instructions of a stage, in two parts.
-struct Fragments {
+struct SplitFragments {
     unsigned high[DEPTH / STEP][4], low[DEPTH / STEP][4];
 };
 
-// Starts the instructions of a stage.
-__device__ void multiply_tiles(float (&sums)[ROWS / 2], Fragments& of_b, unsigned s_stage, const Position& position)
+// Starts the instructions of a stage. Inlined, because a call would keep the sums in memory while the tensor cores add to them.
+__device__ __forceinline__ void multiply_tiles(float (&sums)[ROWS / 2], SplitFragments& of_b, unsigned s_stage, const Position& position)
 {
 #pragma unroll
     for (unsigned step = 0; step < DEPTH / STEP; ++step) {
@@ -113,7 +113,7 @@ __device__ void multiply_tiles(float (&sums)[ROWS / 2], Fragments& of_b, unsigne
 
 // ANCHOR: add_up
 // Adds finished sums to the totals, and begins new ones.
-__device__ void add_up(float (&totals)[ROWS / 2], float (&sums)[ROWS / 2])
+__device__ __forceinline__ void add_up(float (&totals)[ROWS / 2], float (&sums)[ROWS / 2])
 {
     wait_for_products<0>();
 #pragma unroll
@@ -168,7 +168,7 @@ tensor_3xtf32(const __grid_constant__ TensorMap a, const __grid_constant__ Tenso
 #pragma unroll 1
         for (unsigned tile = blockIdx.x; tile < down * across; tile += gridDim.x) {
             float totals[ROWS / 2] = {}, sums[ROWS / 2] = {};
-            const auto multiply_slab = [&](unsigned slab, Fragments& of_b) {
+            const auto multiply_slab = [&](unsigned slab, SplitFragments& of_b) __attribute__((always_inline)) {
                 wait_for(s_full + 8 * ring.stage, ring.parity);
                 multiply_tiles(sums, of_b, s_first + ring.stage * STAGE_BYTES, position);
                 wait_for_products<1>();
@@ -177,7 +177,7 @@ tensor_3xtf32(const __grid_constant__ TensorMap a, const __grid_constant__ Tenso
                 }
                 ring.advance();
             };
-            Fragments of_even, of_odd;
+            SplitFragments of_even, of_odd;
             unsigned slab = 0;
 #pragma unroll 1
             for (; slab + 1 < slabs; slab += 2) {

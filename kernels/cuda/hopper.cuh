@@ -66,6 +66,53 @@ __device__ inline void start_box(unsigned s_to, const TensorMap& map, unsigned c
 }
 // ANCHOR_END: start_box
 
+// ANCHOR: cluster
+// The blocks of a cluster, and which of them this one is.
+__device__ inline unsigned blocks_in_cluster()
+{
+    unsigned blocks;
+    asm volatile("mov.u32 %0, %%cluster_nctarank;" : "=r"(blocks));
+    return blocks;
+}
+
+__device__ inline unsigned rank_in_cluster()
+{
+    unsigned rank;
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return rank;
+}
+
+// Waits until all threads of all blocks of the cluster are here. Then each sees what the others stored before.
+__device__ inline void wait_for_cluster()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// The address of the same place in another block's shared memory.
+__device__ inline unsigned in_block(unsigned s_place, unsigned rank)
+{
+    unsigned there;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(s_place), "r"(rank));
+    return there;
+}
+
+// Loads four numbers from a block's shared memory.
+__device__ inline void load_from_block(float4& four, unsigned s_from)
+{
+    asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(four.x), "=f"(four.y), "=f"(four.z), "=f"(four.w)
+                 : "r"(s_from)
+                 : "memory");
+}
+// ANCHOR_END: cluster
+
+// Waits until this many threads of the block are here.
+template <unsigned THREADS>
+__device__ inline void wait_for_threads()
+{
+    asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
+}
+
 // ANCHOR: registers
 // Returns registers until each thread has this many. All warps of a warpgroup execute it.
 template <unsigned REGISTERS>
@@ -116,9 +163,19 @@ __device__ inline unsigned long long describe(unsigned s_tile)
 
 // ANCHOR: multiply_add
 // Starts sums += L R for a warpgroup. L has 64 rows of 8 numbers, which are in the registers of its threads. R has 8 numbers in each of
-// its columns, which are in shared memory as `describe` says: 128 or 256 columns, two for each sum of a thread.
+// its columns, which are in shared memory as `describe` says: two for each sum of a thread.
 #define SUMS_4(i) "+f"(sums[i]), "+f"(sums[i + 1]), "+f"(sums[i + 2]), "+f"(sums[i + 3])
 #define SUMS_16(i) SUMS_4(i), SUMS_4(i + 4), SUMS_4(i + 8), SUMS_4(i + 12)
+
+__device__ inline void multiply_add(float (&sums)[32], const unsigned (&left)[4], unsigned long long right)
+{
+    asm volatile("{ .reg .pred add; setp.eq.u32 add, 0, 0; wgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {"
+                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
+                 "{%32, %33, %34, %35}, %36, add, 1, 1; }"
+                 : SUMS_16(0), SUMS_16(16)
+                 : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right));
+}
 
 __device__ inline void multiply_add(float (&sums)[64], const unsigned (&left)[4], unsigned long long right)
 {
@@ -129,6 +186,21 @@ __device__ inline void multiply_add(float (&sums)[64], const unsigned (&left)[4]
                  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
                  "{%64, %65, %66, %67}, %68, add, 1, 1; }"
                  : SUMS_16(0), SUMS_16(16), SUMS_16(32), SUMS_16(48)
+                 : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right));
+}
+
+__device__ inline void multiply_add(float (&sums)[96], const unsigned (&left)[4], unsigned long long right)
+{
+    asm volatile("{ .reg .pred add; setp.eq.u32 add, 0, 0; wgmma.mma_async.sync.aligned.m64n192k8.f32.tf32.tf32 {"
+                 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
+                 "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
+                 "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
+                 "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
+                 "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, "
+                 "{%96, %97, %98, %99}, %100, add, 1, 1; }"
+                 : SUMS_16(0), SUMS_16(16), SUMS_16(32), SUMS_16(48),
+                   SUMS_16(64), SUMS_16(80)
                  : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right));
 }
 

@@ -138,7 +138,7 @@ pub mod window_sums;
 
 /// Returns every source, in the order of the chapters.
 pub fn sources() -> &'static [&'static Source] {
-    static SOURCES: [&Source; 27] = [
+    static SOURCES: [&Source; 28] = [
         &ceilings::SOURCE,
         &ceilings::dp4a::SOURCE,
         &conv_naive::SOURCE,
@@ -162,6 +162,7 @@ pub fn sources() -> &'static [&'static Source] {
         &matmul::asynchronous::SOURCE,
         &matmul::tensor::SOURCE,
         &matmul::hopper::SOURCE,
+        &matmul::sizes::SOURCE,
         &matmul::split::SOURCE,
         &matmul_half::SOURCE,
         &matmul_half::hopper::SOURCE,

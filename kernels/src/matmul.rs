@@ -85,6 +85,18 @@ source! {
 }
 
 source! {
+    /// Tiles and slices for every size, on Hopper's tensor cores.
+    mod sizes: "06-matmul-tiled-sizes", "compute_90a", ["hopper.cuh", "06-matmul-tiled-hopper.cuh"];
+
+    kernels {
+        WGMMA_256 = "wgmma_256": "Tiles of 256 x 128 outputs, with 4 stages.",
+        WGMMA_192 = "wgmma_192": "Tiles of 192 x 128 outputs, with 5 stages.",
+        WGMMA_128 = "wgmma_128": "Tiles of 128 x 128 outputs, with 6 stages; takes slices.",
+        WGMMA_64 = "wgmma_64": "Tiles of 64 x 64 outputs, with 6 stages; takes slices.",
+    }
+}
+
+source! {
     /// Factors in two parts, on Hopper's tensor cores.
     mod split: "06-matmul-tiled-split", "compute_90a", ["hopper.cuh", "06-matmul-tiled-hopper.cuh"];
 

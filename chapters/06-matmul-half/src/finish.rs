@@ -10,7 +10,7 @@ use run::planner::multiprocessors;
 use run::workload::matmul_half::{Buffers, MatmulHalf, Size, UNIT_ROUNDOFF};
 use run::{Gpu, Result, Stage, Unmet};
 
-use crate::hopper::{MOST_BYTES, by_size, factors, map_output, persistent};
+use crate::hopper::{MOST_BYTES, PROMOTION, by_size, factors, map_output, persistent};
 use crate::{NO_BIAS, aligned, of_sums};
 
 const SHARED_BYTES: u32 = MOST_BYTES + COLUMN_BYTES;
@@ -92,7 +92,16 @@ fn fp8(gpu: &Gpu, product: &MatmulHalf, buffers: &mut Buffers) -> Result<()> {
     let Buffers { quantized: Some([a, b]), output, .. } = buffers else { unreachable!("required") };
     let map = |matrix: &CudaSlice<u8>, rows, box_rows| {
         let (matrix, _is_read) = matrix.device_ptr(&gpu.stream);
-        Boxes { matrix, rows, columns: k, box_rows, box_columns: 2 * BOX, numbers: CU_TENSOR_MAP_DATA_TYPE_UINT8 }.map()
+        Boxes {
+            matrix,
+            rows,
+            columns: k,
+            box_rows,
+            box_columns: 2 * BOX,
+            numbers: CU_TENSOR_MAP_DATA_TYPE_UINT8,
+            promotion: PROMOTION,
+        }
+        .map()
     };
     let (of_a, of_b) = (map(&a.numbers, m, ROWS)?, map(&b.numbers, n, BOX)?);
     let (c, _c_is_written) = map_output(gpu, product, output)?;

@@ -1,6 +1,7 @@
 //! The stages on Hopper's own tensor cores, which four warps use together, with tiles that TMA brings.
 
 use cudarc::driver::sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+use cudarc::driver::sys::CUtensorMapL2promotion::{self, CU_TENSOR_MAP_L2_PROMOTION_L2_128B};
 use cudarc::driver::{DevicePtr, LaunchConfig, PushKernelArg, SyncOnDrop};
 use kernels::Kernel;
 use kernels::matmul_half::DEPTH;
@@ -19,6 +20,9 @@ use run::{Gpu, Result, Stage};
 
 use crate::choice::Shape;
 use crate::{of_sums, requirement};
+
+/// Bytes that come into the L2 cache together: a row of a box.
+pub(crate) const PROMOTION: CUtensorMapL2promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
 
 /// Dynamic shared memory of a block whose outputs TMA stores.
 pub(crate) const MOST_BYTES: u32 = STAGES * STAGE_BYTES + OUTPUT_BYTES + BARRIER_BYTES;
@@ -146,7 +150,7 @@ pub(crate) fn map_output<'a>(gpu: &'a Gpu, product: &MatmulHalf, output: &'a mut
     let Size { m, n, .. } = product.size();
     let (matrix, is_written) = output.address_mut(gpu);
     let numbers = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    let map = Boxes { matrix, rows: m, columns: n, box_rows: ROWS / 2, box_columns: BOX, numbers }.map()?;
+    let map = Boxes { matrix, rows: m, columns: n, box_rows: ROWS / 2, box_columns: BOX, numbers, promotion: PROMOTION }.map()?;
     Ok((map, is_written))
 }
 
@@ -164,7 +168,7 @@ pub(crate) fn factors(gpu: &Gpu, product: &MatmulHalf, buffers: &Buffers, box_ro
     let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);
     let (b, _b_is_read) = buffers.b.device_ptr(&gpu.stream);
     let numbers = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    let a = Boxes { matrix: a, rows: m, columns: k, box_rows, box_columns: BOX, numbers }.map()?;
-    let b = Boxes { matrix: b, rows: k, columns: n, box_rows: DEPTH, box_columns: BOX, numbers }.map()?;
+    let a = Boxes { matrix: a, rows: m, columns: k, box_rows, box_columns: BOX, numbers, promotion: PROMOTION }.map()?;
+    let b = Boxes { matrix: b, rows: k, columns: n, box_rows: DEPTH, box_columns: BOX, numbers, promotion: PROMOTION }.map()?;
     Ok([a, b])
 }

@@ -1,6 +1,8 @@
 //! The stages on Hopper's own tensor cores, which four warps use together, with tiles that TMA brings.
 
+use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+use cudarc::driver::sys::CUtensorMapL2promotion::{self, CU_TENSOR_MAP_L2_PROMOTION_L2_128B};
 use cudarc::driver::{DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::Kernel;
 use kernels::matmul::hopper::{
@@ -14,7 +16,7 @@ use run::workload::matmul::{Buffers, Matmul, Size};
 use run::{Gpu, Result, Stage, Unmet};
 
 use crate::tensor::rounded_factors;
-use crate::tensor_map::Boxes;
+use crate::tensor_map::{Boxes, TensorMap};
 
 /// Tensor cores for four warps together. One instruction multiplies 64 x 8 by 8 x 256 numbers.
 pub const WGMMA: Stage<Matmul> = stage("wgmma", "tensor cores for four warps together, tiles by TMA", |gpu, product, buffers| {
@@ -75,9 +77,7 @@ fn launch(
     gpu.context.bind_to_thread()?;
     let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);
     let (b, _b_is_read) = buffers.b.device_ptr(&gpu.stream);
-    let numbers = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    let a = Boxes { matrix: a, rows: m, columns: k, box_rows: ROWS, box_columns: DEPTH, numbers }.map()?;
-    let b = Boxes { matrix: b, rows: k, columns: n, box_rows: DEPTH, box_columns: BOX, numbers }.map()?;
+    let (a, b) = maps(product.size(), a, b, ROWS, CU_TENSOR_MAP_L2_PROMOTION_L2_128B)?;
     let config = LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes };
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&function);
@@ -87,6 +87,21 @@ fn launch(
     // all stages and their barriers.
     unsafe { launch.launch(config) }?;
     Ok(())
+}
+
+/// Maps factors at these addresses, for tiles with these rows of A.
+pub(crate) fn maps(
+    size: Size,
+    a: CUdeviceptr,
+    b: CUdeviceptr,
+    box_rows: u32,
+    promotion: CUtensorMapL2promotion,
+) -> Result<(TensorMap, TensorMap)> {
+    let Size { m, n, k } = size;
+    let numbers = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    let a = Boxes { matrix: a, rows: m, columns: k, box_rows, box_columns: DEPTH, numbers, promotion }.map()?;
+    let b = Boxes { matrix: b, rows: k, columns: n, box_rows: DEPTH, box_columns: BOX, numbers, promotion }.map()?;
+    Ok((a, b))
 }
 
 /// Returns the tiles of an output, across and down.

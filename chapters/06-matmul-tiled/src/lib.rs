@@ -9,18 +9,19 @@
 //!
 //! The stages follow in the order of the table, each with the tile that its blocks compute. The kernels are in
 //! `kernels/cuda/06-matmul-tiled.cu` and, for what needs compute capability 8.0, in `…-async.cu` and `…-tensor.cu` next to it; for what only 9.0
-//! has, in `…-hopper.cu` and `…-split.cu`.
+//! has, in `…-hopper.cu`, `…-sizes.cu` and `…-split.cu`.
 //!
 //! # Layout
 //!
 //! - [`slices`]: the stages with asynchronous copies, which can cut the sum into slices; [`choice`]: which tile and slices a size gets.
-//! - [`tensor`]: the stage on tensor cores. [`hopper`]: the stages on those of Hopper, and [`split`] the one that is as accurate as f32;
+//! - [`tensor`]: the stage on tensor cores. [`hopper`]: the stages on those of Hopper, [`sizes`] the one for every size, and [`split`] the one that is as accurate as f32;
 //!   [`tensor_map`] describes their matrices to TMA.
 //! - [`rival`]: NVIDIA's own library.
 
 pub mod choice;
 pub mod hopper;
 pub mod rival;
+pub mod sizes;
 pub mod slices;
 pub mod split;
 pub mod tensor;
@@ -44,6 +45,7 @@ pub static CHAPTER: Chapter<Matmul> = Chapter {
         &matmul::asynchronous::SOURCE,
         &matmul::tensor::SOURCE,
         &matmul::hopper::SOURCE,
+        &matmul::sizes::SOURCE,
         &matmul::split::SOURCE,
     ],
     stages: &[
@@ -62,6 +64,7 @@ pub static CHAPTER: Chapter<Matmul> = Chapter {
         hopper::WGMMA_RING,
         hopper::WGMMA_PRODUCER,
         hopper::WGMMA_TF32,
+        sizes::WGMMA_BY_SIZE,
         split::TENSOR_3XTF32,
         rival::CUBLAS,
         rival::CUBLAS_TF32,

@@ -1,6 +1,7 @@
 //! The stage on tensor cores that is as accurate as one with f32 factors.
 
 use cudarc::driver::sys::CUtensorMapDataType::{CU_TENSOR_MAP_DATA_TYPE_FLOAT32, CU_TENSOR_MAP_DATA_TYPE_TFLOAT32};
+use cudarc::driver::sys::CUtensorMapL2promotion::CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
 use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::matmul::split::{
     BARRIER_BYTES, BOX, COLUMNS, DEPTH, ROWS, SPLIT_OFF_LOW, STAGE_BYTES, STAGES, TENSOR_3XTF32 as KERNEL, THREADS,
@@ -54,11 +55,13 @@ impl Prepared<Matmul> for Split {
         let (low, _low_is_read) = self.low.device_ptr(&gpu.stream);
         let (b, _b_is_read) = buffers.b.device_ptr(&gpu.stream);
         let rounded = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-        let [high, low] = [a, low]
-            .map(|matrix| Boxes { matrix, rows: m, columns: k, box_rows: ROWS, box_columns: DEPTH, numbers: rounded }.map());
+        let promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
+        let [high, low] = [a, low].map(|matrix| {
+            Boxes { matrix, rows: m, columns: k, box_rows: ROWS, box_columns: DEPTH, numbers: rounded, promotion }.map()
+        });
         let (high, low) = (high?, low?);
         let numbers = CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-        let b = Boxes { matrix: b, rows: k, columns: n, box_rows: DEPTH, box_columns: BOX, numbers }.map()?;
+        let b = Boxes { matrix: b, rows: k, columns: n, box_rows: DEPTH, box_columns: BOX, numbers, promotion }.map()?;
         let blocks = (m.div_ceil(ROWS) * n.div_ceil(COLUMNS)).min(most);
         let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: SHARED_BYTES };
         let mut output = buffers.output.view_mut();

@@ -8,7 +8,7 @@ use cudarc::driver::DeviceRepr;
 use cudarc::driver::sys::CUtensorMapDataType::{CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_UINT8};
 use cudarc::driver::sys::{
     CUdeviceptr, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill_enum, CUtensorMapInterleave_enum,
-    CUtensorMapL2promotion_enum, CUtensorMapSwizzle_enum, cuTensorMapEncodeTiled,
+    CUtensorMapL2promotion, CUtensorMapSwizzle_enum, cuTensorMapEncodeTiled,
 };
 use run::Result;
 
@@ -34,6 +34,8 @@ pub struct Boxes {
     pub box_columns: u32,
     /// The type of its numbers: `TFLOAT32` rounds f32 numbers to 11 binary digits on the way, the others are copied as they are.
     pub numbers: CUtensorMapDataType,
+    /// How many neighboring bytes come into the L2 cache together.
+    pub promotion: CUtensorMapL2promotion,
 }
 
 impl Boxes {
@@ -65,7 +67,7 @@ impl Boxes {
                 every_number.as_ptr(),
                 CUtensorMapInterleave_enum::CU_TENSOR_MAP_INTERLEAVE_NONE,
                 CUtensorMapSwizzle_enum::CU_TENSOR_MAP_SWIZZLE_128B,
-                CUtensorMapL2promotion_enum::CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                self.promotion,
                 CUtensorMapFloatOOBfill_enum::CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
             )
         }

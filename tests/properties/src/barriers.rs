@@ -6,6 +6,7 @@ use conv_shared::SHARED_MISSING_BARRIER;
 use kernels::Source;
 use kernels::conv_shared::{TILE, WIDE_TILE};
 use kernels::matmul::hopper::WGMMA_RING;
+use matmul_tiled::sizes::WGMMA_BY_SIZE;
 use ptx::mutation::{Mutant, Operator};
 use run::Chapter;
 use run::report::Outcome;
@@ -15,6 +16,7 @@ use run::workload::{Border, Convolution, Correlation, Matmul, WindowSums, Worklo
 use unroll::partitioned::FFT_PARTITIONED;
 
 use crate::device::{in_own_process, with_gpu, with_own_simulator};
+use crate::matmul::with_tile;
 use crate::without::{Choice, Lend, Trial, chosen, opcode, outcome, trials};
 
 /// Returns true if a barrier between a block's threads is removed.
@@ -71,7 +73,11 @@ fn own_process_products() {
     // Of more columns than three buffers hold.
     let product = Matmul::random(matmul::Size { m: 40, n: 36, k: 300 }, 13).unwrap();
     let lend: Lend = |run| with_own_simulator(|gpu| run(gpu));
-    let trials = trials(matmul_tiled::CHAPTER.sources, matmul_tiled::CHAPTER.stages, &product, barrier, lend);
+    // Of every tile for every size, and of slices.
+    let tiles = [with_tile::<0, 1>(), with_tile::<1, 1>(), with_tile::<2, 2>(), with_tile::<3, 2>()];
+    let others = matmul_tiled::CHAPTER.stages.iter().filter(|stage| **stage != WGMMA_BY_SIZE);
+    let stages: Vec<_> = others.copied().chain(tiles).collect();
+    let trials = trials(matmul_tiled::CHAPTER.sources, &stages, &product, barrier, lend);
     let unmissed: Vec<_> = trials.iter().filter(|trial| trial.said(&product, lend).is_none()).collect();
     let unmissed: Vec<_> = unmissed.iter().map(|trial| (trial.kernel.name, trial.mutant.ptx_line)).collect();
     // The compiler has put a copy of the loop behind it, for the last slab of an odd number. Nothing is copied over that slab.
@@ -81,7 +87,7 @@ fn own_process_products() {
     let stages = ["tiled", "register-tile-1d", "register-tile", "vector", "warp-tile"].map(missed);
     let asynchronous = ["double-buffered", "small-tile", "by-size", "tensor-tf32"].map(missed);
     assert_eq!((stages, asynchronous), ([2; 5], [2; 4]));
-    let hopper = ["wgmma", "wgmma-ring", "wgmma-producer", "wgmma-tf32", "tensor-3xtf32"].map(missed);
+    let hopper = ["wgmma", "wgmma-ring", "wgmma-producer", "wgmma-tf32", "wgmma-by-size", "tensor-3xtf32"].map(missed);
     println!("{hopper:?} barriers of asynchronous kernels are needed");
 }
 

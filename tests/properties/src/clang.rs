@@ -1,4 +1,4 @@
-//! The chapters' kernels, compiled by clang: they are right, but for a few with asynchronous products, and what they move in memory is what the stored PTX moves.
+//! The chapters' kernels, compiled by clang: they are right, and what they move in memory is what the stored PTX moves.
 
 use clap::{Args, Parser};
 use compilers::Compiler;
@@ -31,24 +31,14 @@ struct Line<O: Args> {
     options: O,
 }
 
-/// Stages whose sums clang moves between registers while products are in flight. The rules of `wgmma` forbid it.
-const MOVES_SUMS: [&str; 3] = ["wgmma-producer", "wgmma-tf32", "tensor-3xtf32"];
-
-/// Runs all stages of a chapter on the simulator at teaching size. Returns the name and the counts of each stage that ran; `moves_sums` says
-/// that those of [`MOVES_SUMS`] must be found to do so.
-fn counted<W: Workload>(gpu: &Gpu, chapter: &Chapter<W>, moves_sums: bool) -> Vec<(&'static str, Counters)> {
+/// Runs all stages of a chapter on the simulator at teaching size. Returns the name and the counts of each stage that ran.
+fn counted<W: Workload>(gpu: &Gpu, chapter: &Chapter<W>) -> Vec<(&'static str, Counters)> {
     let options = Line::<W::Options>::parse_from(["chapter"]).options;
     let Plan { parts, .. } = W::plan(&options, 13, gpu).unwrap_or_else(|error| panic!("{}: {error}", chapter.name));
     let rows = parts.iter().flat_map(|workload| {
         runner::run(gpu, chapter.stages, workload, 0).unwrap_or_else(|error| panic!("{}: {error}", chapter.name)).rows
     });
     rows.filter_map(|row| match row.outcome {
-        Outcome::Verified(_) if moves_sums && MOVES_SUMS.contains(&row.name) => panic!("{}, {}: verified", chapter.name, row.name),
-        Outcome::Failed(failure) if moves_sums && MOVES_SUMS.contains(&row.name) => {
-            let findings = failure.to_string();
-            assert!(findings.contains("unfinished wgmma: write of an accumulator"), "{}: {findings}", row.name);
-            None
-        }
         Outcome::Verified(measured) => Some((row.name, *measured.counters?)),
         Outcome::Skipped(_) => None,
         Outcome::Failed(failure) => panic!("{}, {}: {failure}", chapter.name, row.name),
@@ -76,8 +66,7 @@ impl<W: Workload> Checks for Chapter<W> {
     /// Runs all stages with the stored PTX and with clang's. Returns a row of the table for each count that differs.
     fn rows(&self, clang: &Compiler) -> Vec<String> {
         with_gpu(|gpu| {
-            let mut stored = counted(gpu, self, false);
-            stored.retain(|(name, _)| !MOVES_SUMS.contains(name));
+            let stored = counted(gpu, self);
             for source in self.sources {
                 let (ptx, remarks) = clang
                     .compile(Input::of(source), source.architecture, Form::Optimized)
@@ -85,7 +74,7 @@ impl<W: Workload> Checks for Chapter<W> {
                 assert_eq!(remarks, "", "{}", source.path);
                 gpu.replace_ptx(source, Some(ptx)).unwrap_or_else(|error| panic!("{error}"));
             }
-            let made = counted(gpu, self, true);
+            let made = counted(gpu, self);
             for source in self.sources {
                 gpu.replace_ptx(source, None).unwrap_or_else(|error| panic!("{error}"));
             }

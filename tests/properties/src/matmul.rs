@@ -3,8 +3,10 @@
 use matmul_tiled::CHAPTER;
 use matmul_tiled::choice::{Division, Tile};
 use matmul_tiled::hopper::{WGMMA_PRODUCER, WGMMA_TF32};
+use matmul_tiled::sizes::{self, TILES, WGMMA_BY_SIZE};
 use matmul_tiled::slices::{any_order, divided};
 use matmul_tiled::split::TENSOR_3XTF32;
+use matmul_tiled::tensor::rounded_factors;
 use proptest::prelude::*;
 use run::npy::Matrix;
 use run::report::Outcome;
@@ -57,7 +59,30 @@ fn sizes_of_every_kind_are_computed() {
 #[test]
 fn blocks_that_take_many_tiles_take_all_of_them() {
     let product = Matmul::random(Size { m: 2100, n: 2180, k: 8 }, 13).unwrap();
-    assert_verified(&[WGMMA_PRODUCER, WGMMA_TF32, TENSOR_3XTF32], &product);
+    assert_verified(&[WGMMA_PRODUCER, WGMMA_TF32, WGMMA_BY_SIZE, TENSOR_3XTF32], &product);
+}
+
+/// A stage with this tile and about this many slices.
+pub const fn with_tile<const TILE: usize, const SLICES: u32>() -> Stage<Matmul> {
+    Stage::launches("wgmma-by-size", "a tile that the size might not get", |gpu, product, buffers| {
+        sizes::launch(gpu, product, buffers, sizes::Division::with(product.size(), &TILES[TILE], SLICES))
+    })
+    .needs_generation(9, 0)
+    .with_allowance(rounded_factors)
+}
+
+#[test]
+fn every_tile_of_hopper_is_right_with_every_number_of_slices() {
+    let whole = [with_tile::<0, 1>(), with_tile::<1, 1>(), with_tile::<2, 1>(), with_tile::<3, 1>()];
+    let pairs = [with_tile::<2, 2>(), with_tile::<3, 2>(), with_tile::<2, 3>(), with_tile::<3, 3>(), with_tile::<3, 5>()];
+    let most = [with_tile::<2, 8>(), with_tile::<3, 8>()];
+    // Parts of tiles and of slabs, odd and even numbers of slabs, slices shorter and longer than the ring, a last slice of one number.
+    for (m, n, k) in [(1, 4, 4), (70, 68, 36), (257, 132, 300), (130, 196, 228), (129, 60, 520)] {
+        let product = Matmul::random(Size { m, n, k }, 13).unwrap();
+        for stages in [&whole[..], &pairs, &most] {
+            assert_verified(stages, &product);
+        }
+    }
 }
 
 #[test]

@@ -11,6 +11,7 @@ use matmul_half::MMA;
 use matmul_half::finish::{FP8, FUSED};
 use matmul_half::hopper::{BY_SIZE, MULTICAST, PERSISTENT, PRODUCER, RING, WGMMA as HALF_WGMMA};
 use matmul_tiled::hopper::{WGMMA, WGMMA_PRODUCER, WGMMA_RING, WGMMA_TF32};
+use matmul_tiled::sizes::WGMMA_BY_SIZE;
 use matmul_tiled::split::TENSOR_3XTF32;
 use ptx::mutation::{Mutant, Operator};
 use run::Chapter;
@@ -21,6 +22,7 @@ use run::workload::matmul_half::Demand;
 use run::workload::{Border, Correlation, Matmul, MatmulHalf, Workload, correlation, matmul};
 
 use crate::device::{in_own_process, with_own_simulator};
+use crate::matmul::with_tile;
 use crate::without::{Lend, opcode, trials};
 
 /// Returns true if a fence, a wait or an arrival is removed.
@@ -52,6 +54,13 @@ const OF_OTHER_HALVES: [Equivalent; 7] = [
     ("stores", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
     ("wgmma", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
 ];
+const OF_TILES: [Equivalent; 4] = [
+    ("wgmma_128", "fence.mbarrier_init.release.cluster", OWN_BARRIERS),
+    ("wgmma_192", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
+    ("wgmma_256", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
+    ("wgmma_64", "fence.mbarrier_init.release.cluster", OWN_BARRIERS),
+];
+const OWN_BARRIERS: &str = "no other block of the cluster uses these barriers, and `__syncthreads` tells the threads of the block";
 const OF_OTHERS: [Equivalent; 1] = [("tensor_3xtf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK)];
 const CLUSTER: &str = "the barrier of the cluster, which follows, releases what each thread has written";
 const OF_TEMPLATES: [Equivalent; 1] = [(
@@ -123,6 +132,25 @@ fn of_hopper(stage: &Stage<Matmul>) -> bool {
     [WGMMA, WGMMA_RING, WGMMA_PRODUCER, WGMMA_TF32].contains(stage)
 }
 
+/// Tries every tile of `wgmma-by-size`. The sizes give a block a few tiles, or a cluster several slices that are longer than the ring.
+#[test]
+#[ignore = "started by a test below, in a process of its own"]
+fn own_process_tiles() {
+    let mut missed = Missed::new();
+    let sources = matmul_tiled::CHAPTER.sources;
+    let mut left = vec![with_tile::<0, 1>(), with_tile::<1, 1>(), with_tile::<2, 1>(), with_tile::<3, 1>()];
+    let sliced = [with_tile::<2, 2>(), with_tile::<3, 2>()];
+    for k in [212, 244, 172] {
+        let product = Matmul::random(matmul::Size { m: 260, n: 132, k }, 13).unwrap();
+        left = take_out(&mut missed, sources, &left, &product, with_multiprocessors::<1>);
+    }
+    for k in [424, 360] {
+        let product = Matmul::random(matmul::Size { m: 130, n: 68, k }, 13).unwrap();
+        take_out(&mut missed, sources, &sliced, &product, with_multiprocessors::<132>);
+    }
+    judge(&missed, &OF_TILES);
+}
+
 #[test]
 #[ignore = "started by a test below, in a process of its own"]
 fn own_process_products_of_hopper() {
@@ -132,7 +160,7 @@ fn own_process_products_of_hopper() {
 #[test]
 #[ignore = "started by a test below, in a process of its own"]
 fn own_process_products() {
-    products(|stage| !of_hopper(stage), 140, &OF_OTHERS);
+    products(|stage| !of_hopper(stage) && *stage != WGMMA_BY_SIZE, 140, &OF_OTHERS);
 }
 
 /// Lends the simulator, whose planner believes in this many multiprocessors.
@@ -211,6 +239,11 @@ fn are_needed(test: &str, count: usize) {
 #[test]
 fn products_of_matrices_on_hopper_miss_every_fence_wait_and_arrival() {
     are_needed("own_process_products_of_hopper", 39);
+}
+
+#[test]
+fn tiles_of_every_size_miss_every_fence_wait_and_arrival() {
+    are_needed("own_process_tiles", 88);
 }
 
 #[test]
