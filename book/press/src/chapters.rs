@@ -8,7 +8,7 @@ use crate::directive;
 /// Passes the crates of all chapters, in order, to a macro.
 macro_rules! each_chapter {
     ($macro:ident $($arguments:tt)*) => {
-        $macro! { conv_naive conv_shared unroll correlation_sm_aware window_sums histogram matmul_tiled; $($arguments)* }
+        $macro! { conv_naive conv_shared unroll correlation_sm_aware window_sums histogram matmul_tiled matmul_half; $($arguments)* }
     };
 }
 

@@ -36,8 +36,11 @@ pub fn exercises(chapter: &str) -> Result<String> {
 pub fn solutions() -> Result<String> {
     let mut solutions = String::new();
     for (chapter, _) in chapters() {
-        solutions += &format!("## {chapter}\n\n");
-        for exercise in &Exercise::all(root(), chapter)? {
+        let exercises = Exercise::all(root(), chapter)?;
+        if !exercises.is_empty() {
+            solutions += &format!("## {chapter}\n\n");
+        }
+        for exercise in &exercises {
             solutions += &solved(exercise).with_context(|| exercise.stem())?;
         }
     }
@@ -49,6 +52,9 @@ pub fn progress() -> Result<String> {
     let mut rows = String::new();
     for (chapter, _) in chapters() {
         let exercises = Exercise::all(root(), chapter)?;
+        if exercises.is_empty() {
+            continue;
+        }
         let names: Vec<_> = exercises.iter().map(|exercise| format!("{chapter}/{}", exercise.stem())).collect();
         let (names, all) = (names.join(" "), exercises.len());
         rows += &format!("<tr data-exercises=\"{names}\"><td>{chapter}</td><td class=\"passed\">{all} exercises</td></tr>\n");

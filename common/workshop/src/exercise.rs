@@ -26,10 +26,14 @@ pub struct Exercise {
 }
 
 impl Exercise {
-    /// Returns the exercises of a chapter in order. `root` is the root of the repository.
-    /// Fails when a folder is not named `<number>-<slug>`, when a number is missing or used twice, or when a file cannot be used.
+    /// Returns the exercises of a chapter in order. `root` is the root of the repository. Without a folder of exercises, there are none.
+    /// Fails when there is no such chapter, when a folder is not named `<number>-<slug>`, when a number is missing or used twice, or when a file cannot be used.
     pub fn all(root: &Path, chapter: &str) -> Result<Vec<Self>, Unusable> {
-        let folder = root.join("chapters").join(chapter).join("exercises");
+        let chapter_folder = root.join("chapters").join(chapter);
+        let folder = chapter_folder.join("exercises");
+        if chapter_folder.is_dir() && !folder.exists() {
+            return Ok(Vec::new());
+        }
         let entries = fs::read_dir(&folder).map_err(|error| Unusable::new(&folder, error))?;
         let mut exercises = Vec::new();
         for entry in entries {
@@ -82,4 +86,17 @@ impl Exercise {
 /// in it.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new(".")).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chapter_without_a_folder_of_exercises_has_none_and_there_is_no_unknown_chapter() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("chapters/01-x")).unwrap();
+        assert_eq!(Exercise::all(root.path(), "01-x").unwrap().len(), 0);
+        assert!(Exercise::all(root.path(), "02-y").is_err());
+    }
 }

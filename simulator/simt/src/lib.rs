@@ -62,4 +62,4 @@ pub use ptx::LoadError;
 pub use ptx::finding::{Finding, FindingKind, Location, Severity, SourceLine, Space, WgmmaMisuse};
 pub use ptx::geometry::{ClusterBounds, Dim3, LaunchConfig};
 pub use ptx::module::{Kernel, Module, Opaque, Param, Variable};
-pub use ptx::program::fragment::{Part as MatrixPart, places_of_words};
+pub use ptx::program::fragment::{Part as MatrixPart, places_in_registers};

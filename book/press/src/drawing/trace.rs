@@ -11,7 +11,8 @@ use run::report::{Measured, Outcome};
 use run::stage::{Run, Stage};
 use run::workload::histogram::LEVELS;
 use run::workload::{
-    Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, convolution, correlation, matmul, window_sums,
+    Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, convolution, correlation, matmul, matmul_half,
+    window_sums,
 };
 use run::{observer, runner};
 use simt::{Dim3, Touched};
@@ -134,6 +135,25 @@ impl Arrays for Matmul {
             Array::new(gpu, "A", ["number of A", "numbers of A"], size.k, &buffers.a.as_view()),
             Array::new(gpu, "B", ["number of B", "numbers of B"], size.n, &buffers.b.as_view()),
             Array::new(gpu, "C", ["number of C", "numbers of C"], size.n, &buffers.output.view()),
+        ]
+    }
+}
+
+impl Arrays for matmul_half::MatmulHalf {
+    const LAYOUT: Layout = Layout::Product;
+
+    fn teaching() -> Result<Self> {
+        Ok(Self::random(matmul::TEACHING_SIZE, matmul_half::Demand::default(), SEED)?)
+    }
+
+    fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
+        let size = self.size();
+        // The view has words of two numbers, and every stage needs rows of whole words.
+        let words = Array::new(gpu, "C", ["number of C", "numbers of C"], size.n / 2, &buffers.output.view());
+        vec![
+            Array::new(gpu, "A", ["number of A", "numbers of A"], size.k, &buffers.a.as_view()),
+            Array::new(gpu, "B", ["number of B", "numbers of B"], size.n, &buffers.b.as_view()),
+            Array { columns: size.n.into(), width: 2, ..words },
         ]
     }
 }

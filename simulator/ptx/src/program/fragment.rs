@@ -187,10 +187,10 @@ impl Fragment {
     }
 }
 
-/// Returns where `mma` keeps the elements of a matrix of 32-bit numbers: row and column in every lane, register by register. Each
-/// register has one. The shape is spelled as in PTX, for example `m16n8k8`; `None` if it is no shape.
-pub fn places_of_words(part: Part, shape: &str) -> Option<Vec<[(usize, usize); LANES]>> {
-    let fragment = Fragment::new(part, Shape::parse(shape)?, Number::F32);
+/// Returns where `mma` keeps the elements of a matrix: row and column in every lane, register by register, of the first element that
+/// each register has. Shape and type are spelled as in PTX, for example `m16n8k16` and `bf16`; `None` if they are none.
+pub fn places_in_registers(part: Part, shape: &str, number: &str) -> Option<Vec<[(usize, usize); LANES]>> {
+    let fragment = Fragment::new(part, Shape::parse(shape)?, Number::parse(number)?);
     Some((0..fragment.count()).map(|register| fragment.places(register, 0)).collect())
 }
 

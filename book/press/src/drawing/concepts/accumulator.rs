@@ -1,8 +1,8 @@
 //! The sums of a `wgmma`, and the warps, lanes and registers that hold them.
 
 use anyhow::{Context, Result};
-use kernels::matmul::hopper::ROWS;
-use simt::{MatrixPart, places_of_words};
+use kernels::matmul_half::COLUMNS;
+use simt::{MatrixPart, places_in_registers};
 
 use super::super::svg::{MARGIN, Svg};
 use super::shapes::{Picture, area, block};
@@ -19,16 +19,17 @@ const CELL: (f64, f64) = (22.0, 15.0);
 
 /// Draws the sums in the simulator's layout, which the PTX ISA defines. A warp's part is that of an `mma` with as many columns.
 pub fn draw() -> Result<Picture> {
-    let registers = places_of_words(MatrixPart::Accumulator, &format!("m16n{ROWS}k8")).context("the shape of a product")?;
+    let registers =
+        places_in_registers(MatrixPart::Accumulator, &format!("m16n{COLUMNS}k16"), "f32").context("the shape of a product")?;
     let (top, left, width, high) = (58.0, MARGIN + 4.0, 226.0, 60.0);
     let (right, height) = (left + width + 96.0, WARP_ROWS as f64 * CELL.1);
-    let mut svg = Svg::titled(top + height + 50.0, &format!("64 x {ROWS} sums in the registers of a warpgroup"));
-    svg.text("small", left, top - 8.0, &format!("{ROWS} columns"));
+    let mut svg = Svg::titled(top + height + 50.0, &format!("64 x {COLUMNS} sums in the registers of a warpgroup"));
+    svg.text("small", left, top - 8.0, &format!("{COLUMNS} columns"));
     for warp in 0..4 {
         let words = format!("warp {warp}: rows {} to {}", warp * WARP_ROWS, (warp + 1) * WARP_ROWS - 1);
         block(&mut svg, "block", area(left, top + warp as f64 * high, width, high - 2.0), &words);
     }
-    let (part, y) = (width * SHOWN as f64 / f64::from(ROWS), top + WARP as f64 * high);
+    let (part, y) = (width * SHOWN as f64 / f64::from(COLUMNS), top + WARP as f64 * high);
     svg.rect("wanted", left, y, part, high - 2.0);
     let (edge, low, end) = (left + width, y + high - 2.0, top + height);
     svg.path("beam", &format!("M{edge:.1} {y:.1}L{right:.1} {top:.1}L{right:.1} {end:.1}L{edge:.1} {low:.1}z"));
