@@ -24,6 +24,7 @@ pub enum Shape {
 const ROUNDS_OF_PAIRS: u64 = 8;
 
 impl Shape {
+    // ANCHOR: choice
     /// Chooses the largest tiles that give most multiprocessors one.
     pub fn of(size: Size, multiprocessors: u32) -> Self {
         let tiles = |rows: u32, columns: u32| u64::from(size.m.div_ceil(rows)) * u64::from(size.n.div_ceil(columns));
@@ -40,6 +41,7 @@ impl Shape {
             Self::Slices
         }
     }
+    // ANCHOR_END: choice
 }
 
 impl fmt::Display for Shape {

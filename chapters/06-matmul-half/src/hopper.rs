@@ -154,12 +154,14 @@ pub(crate) fn map_output<'a>(gpu: &'a Gpu, product: &MatmulHalf, output: &'a mut
     Ok((map, is_written))
 }
 
+// ANCHOR: persistent
 /// Returns a grid of at most `most` blocks for large tiles, in clusters of `cluster` blocks.
 pub(crate) fn persistent(Size { m, n, .. }: Size, cluster: u32, most: u32, shared_mem_bytes: u32) -> LaunchConfig {
     let tiles = n.div_ceil(COLUMNS) * m.div_ceil(cluster * ROWS);
     let grid_dim = (tiles.min(most / cluster).max(1) * cluster, 1, 1);
     LaunchConfig { grid_dim, block_dim: (THREADS, 1, 1), shared_mem_bytes }
 }
+// ANCHOR_END: persistent
 
 /// Maps A, with boxes of so many rows, and B.
 pub(crate) fn factors(gpu: &Gpu, product: &MatmulHalf, buffers: &Buffers, box_rows: u32) -> Result<[TensorMap; 2]> {

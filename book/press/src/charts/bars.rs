@@ -31,7 +31,7 @@ pub struct Mark {
 }
 
 /// Room for the names.
-const LABEL: f64 = 118.0;
+const LABEL: f64 = 122.0;
 const BAR: f64 = 16.0;
 /// From a bar to the next one.
 const STEP: f64 = 24.0;
