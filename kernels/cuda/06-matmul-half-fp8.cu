@@ -12,6 +12,9 @@
 // Work:    per output, k multiply-adds on tensor cores.
 // Sizes:   m, n, k >= 1. k has to be a multiple of 16 and n of 8: a map's rows start at multiples of 16 bytes.
 
+#include "hopper.cuh"
+#include "06-matmul-half.cuh"
+#include "06-matmul-half-hopper.cuh"
 #include "06-matmul-half-tiles.cuh"
 
 // ANCHOR: multiply_add
@@ -95,9 +98,11 @@ struct Scaled {
 };
 // ANCHOR_END: scaled
 
+// ANCHOR: fp8
 extern "C" __global__ void __attribute__((cluster_dims(PAIR, 1, 1))) __launch_bounds__(THREADS, 1)
 fp8(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c, unsigned m,
     unsigned n, unsigned k, const float* rows, const float* columns)
 {
     multiply_tiles<PAIR, E4m3>(a, b, c, m, n, k, Scaled{OfColumns{columns, n}, rows, m});
 }
+// ANCHOR_END: fp8

@@ -17,6 +17,9 @@
 // Work:    per output, k multiply-adds on tensor cores.
 // Sizes:   m, n, k >= 1. n and k have to be multiples of 8: a map's rows start at multiples of 16 bytes.
 
+#include "hopper.cuh"
+#include "06-matmul-half.cuh"
+#include "06-matmul-half-hopper.cuh"
 #include "06-matmul-half-tiles.cuh"
 
 // Rows of B that one instruction takes.
@@ -202,6 +205,7 @@ producer(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap 
 }
 // ANCHOR_END: producer
 
+// ANCHOR: stores
 extern "C" __global__ void __launch_bounds__(THREADS, 1)
 stores(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c, unsigned m,
        unsigned n, unsigned k)
@@ -215,6 +219,7 @@ multicast(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap
 {
     multiply_tiles<PAIR, Bf16>(a, b, c, m, n, k, Sums());
 }
+// ANCHOR_END: stores
 
 // ANCHOR: fused
 // Sums plus a bias for each column, and 0 in the place of what is negative then.
@@ -359,6 +364,7 @@ __device__ void multiply_small(const TensorMap& a, const TensorMap& b, unsigned 
 }
 // ANCHOR_END: small
 
+// ANCHOR: small_kernels
 extern "C" __global__ void __launch_bounds__(SMALL_THREADS, 1)
 small(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, unsigned m, unsigned n, unsigned k, bf16* c)
 {
@@ -370,3 +376,4 @@ slices(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
 {
     multiply_small<SLICE_COLUMNS, PAIR, SLICE_STAGES>(a, b, m, n, k, c);
 }
+// ANCHOR_END: small_kernels

@@ -63,6 +63,7 @@ __device__ void load_transposed_squares(unsigned (&squares)[4], unsigned s_row)
 }
 // ANCHOR_END: load_squares
 
+// ANCHOR: mma
 extern "C" __global__ void __launch_bounds__(THREADS)
 mma(const bf16* __restrict__ a, const bf16* __restrict__ b, unsigned m, unsigned n, unsigned k, bf16* __restrict__ c)
 {
@@ -171,3 +172,4 @@ mma(const bf16* __restrict__ a, const bf16* __restrict__ b, unsigned m, unsigned
         }
     }
 }
+// ANCHOR_END: mma

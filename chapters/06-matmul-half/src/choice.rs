@@ -20,7 +20,7 @@ pub enum Shape {
     Slices,
 }
 
-/// Rounds of tiles on all multiprocessors from which on sharing gains more than it costs: blocks of a pair wait for each other.
+/// Rounds of tiles from which on sharing gains more than it costs. Blocks of a pair wait for each other.
 const ROUNDS_OF_PAIRS: u64 = 8;
 
 impl Shape {

@@ -4,21 +4,21 @@ use cudarc::driver::sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_UINT8;
 use cudarc::driver::{CudaSlice, DevicePtr, LaunchConfig, PushKernelArg};
 use kernels::matmul_half::eighths::FP8 as FP8_KERNEL;
 use kernels::matmul_half::hopper::{ADD_BIAS, BOX, COLUMN_BYTES, CONSUMERS, FUSED as FUSED_KERNEL, PAIR, ROWS};
-use matmul_tiled::tensor_map::Boxes;
 use run::gpu::allow_shared_memory;
 use run::planner::multiprocessors;
+use run::tensor_map::Boxes;
 use run::workload::matmul_half::{Buffers, MatmulHalf, Size, UNIT_ROUNDOFF};
 use run::{Gpu, Result, Stage, Unmet};
 
 use crate::hopper::{MOST_BYTES, PROMOTION, by_size, factors, map_output, persistent};
-use crate::{NO_BIAS, aligned, of_sums};
+use crate::needs::{NO_BIAS, aligned, of_sums};
 
 const SHARED_BYTES: u32 = MOST_BYTES + COLUMN_BYTES;
 
 /// Blocks of a multiprocessor that add a bias.
 const BLOCKS: u32 = 8;
 
-/// A product, and a second kernel that reads it and writes it again.
+/// A product, and a second kernel that changes it.
 pub const SEPARATE: Stage<MatmulHalf> =
     Stage::launches("separate", "bias and ReLU by a kernel of their own", |gpu, product, buffers| {
         by_size(gpu, product, buffers)?;

@@ -10,16 +10,16 @@ use kernels::matmul_half::hopper::{
     RING as RING_KERNEL, ROWS, SLICE_BYTES, SLICE_COLUMNS, SLICES, SMALL, SMALL_BYTES, SMALL_COLUMNS, SMALL_ROWS, SMALL_THREADS,
     STAGE_BYTES, STAGES, STORES, THREADS, WGMMA as WGMMA_KERNEL,
 };
-use matmul_tiled::tensor_map::{Boxes, TensorMap};
 use run::gpu::allow_shared_memory;
 use run::guard::Guarded;
 use run::planner::multiprocessors;
 use run::stage::Launches;
+use run::tensor_map::{Boxes, TensorMap};
 use run::workload::matmul_half::{Buffers, MatmulHalf, Size};
 use run::{Gpu, Result, Stage};
 
 use crate::choice::Shape;
-use crate::{of_sums, requirement};
+use crate::needs::{of_sums, requirement};
 
 /// Bytes that come into the L2 cache together: a row of a box.
 pub(crate) const PROMOTION: CUtensorMapL2promotion = CU_TENSOR_MAP_L2_PROMOTION_L2_128B;
@@ -128,7 +128,7 @@ fn direct(gpu: &Gpu, product: &MatmulHalf, buffers: &mut Buffers, direct: &Direc
     Ok(())
 }
 
-/// Launches at most `most` blocks of a kernel whose outputs TMA stores, in clusters of `cluster` blocks.
+/// Launches a kernel whose outputs TMA stores: at most `most` blocks, in clusters of `cluster`.
 fn by_tma(gpu: &Gpu, product: &MatmulHalf, buffers: &mut Buffers, kernel: Kernel, cluster: u32, most: u32) -> Result<()> {
     let function = gpu.kernel(kernel)?;
     allow_shared_memory(&function, MOST_BYTES)?;
@@ -145,7 +145,7 @@ fn by_tma(gpu: &Gpu, product: &MatmulHalf, buffers: &mut Buffers, kernel: Kernel
     Ok(())
 }
 
-/// Maps the output, in boxes of the 64 rows that a warpgroup stores.
+/// Maps the output. A box has the 64 rows that a warpgroup stores.
 pub(crate) fn map_output<'a>(gpu: &'a Gpu, product: &MatmulHalf, output: &'a mut Guarded) -> Result<(TensorMap, SyncOnDrop<'a>)> {
     let Size { m, n, .. } = product.size();
     let (matrix, is_written) = output.address_mut(gpu);
@@ -155,7 +155,7 @@ pub(crate) fn map_output<'a>(gpu: &'a Gpu, product: &MatmulHalf, output: &'a mut
 }
 
 // ANCHOR: persistent
-/// Returns a grid of at most `most` blocks for large tiles, in clusters of `cluster` blocks.
+/// Returns a grid for large tiles: at most `most` blocks, in clusters of `cluster`.
 pub(crate) fn persistent(Size { m, n, .. }: Size, cluster: u32, most: u32, shared_mem_bytes: u32) -> LaunchConfig {
     let tiles = n.div_ceil(COLUMNS) * m.div_ceil(cluster * ROWS);
     let grid_dim = (tiles.min(most / cluster).max(1) * cluster, 1, 1);

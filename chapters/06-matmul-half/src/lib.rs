@@ -14,11 +14,13 @@
 //!
 //! - [`hopper`]: the stages on Hopper's tensor cores. [`choice`]: which of them a size gets.
 //! - [`finish`]: outputs that are more than sums: with a bias, and of factors with scales.
+//! - [`needs`]: sizes that a stage cannot take, and its rounding errors.
 //! - [`rival`]: NVIDIA's own library.
 
 pub mod choice;
 pub mod finish;
 pub mod hopper;
+pub mod needs;
 pub mod rival;
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
@@ -26,9 +28,10 @@ use kernels::matmul_half::{self, COLUMNS, MMA as MMA_KERNEL, ROWS, SHARED_BYTES,
 use run::gpu::allow_shared_memory;
 use run::planner::multiprocessors;
 use run::workload::matmul_half::{MatmulHalf, Size};
-use run::{Chapter, Comparison, Gpu, Measure, Result, Stage, Unmet};
+use run::{Chapter, Comparison, Stage};
 
 use crate::choice::Shape;
+use crate::needs::{of_sums, requirement};
 
 /// The chapter, for its binary and for the tests.
 pub static CHAPTER: Chapter<MatmulHalf> = Chapter {
@@ -59,8 +62,6 @@ pub static CHAPTER: Chapter<MatmulHalf> = Chapter {
 
 /// The lesson of the table.
 const LESSON: &[Comparison<MatmulHalf>] = &[
-    Comparison::counts(MMA, hopper::WGMMA, Measure::SharedWavefrontsPerWarpMultiplyAdd)
-        .because("The tensor cores read both tiles from shared memory themselves."),
     Comparison::times(hopper::WGMMA, hopper::RING).because("Three pairs of tiles are on their way while one is used."),
     Comparison::times(hopper::PRODUCER, hopper::TMA_STORE).because("TMA stores whole rows of boxes, in the background."),
 ];
@@ -72,35 +73,6 @@ pub const CPU: Stage<MatmulHalf> = Stage::cpu("cpu", "the three loops, all cores
         output.iter_mut().zip(bias.iter().cycle()).for_each(|(output, bias)| *output = (*output + bias).max(0.0));
     }
 });
-
-// ANCHOR: sums
-/// Returns the rounding errors of sums on tensor cores. When a tensor core adds 16 products and a sum, it cuts off all digits more
-/// than 23 below the largest of the 17 numbers: `17 * 2^-23` of the magnitudes for every 16 columns of A, which is below `2^-18`.
-pub fn of_sums(product: &MatmulHalf) -> f64 {
-    f64::from(product.size().k.div_ceil(16)) * 2.0_f64.powi(-18) * product.product().largest_magnitudes()
-}
-// ANCHOR_END: sums
-
-/// Checks that rows are whole 16 bytes, as copies of 16 bytes and TMA need.
-pub(crate) fn requirement(gpu: &Gpu, product: &MatmulHalf, shared_bytes: u32) -> Result<Option<Unmet>> {
-    if product.bias().is_some() {
-        return Ok(Some(NO_BIAS));
-    }
-    aligned(gpu, product, 8, shared_bytes)
-}
-
-/// A stage that does not do what `--bias` asks for.
-const NO_BIAS: Unmet = Unmet::Option { what: "adds no bias" };
-
-/// Checks that `n` is a multiple of 8 and `k` one of so many numbers, and that there is shared memory.
-pub(crate) fn aligned(gpu: &Gpu, product: &MatmulHalf, of: u32, shared_bytes: u32) -> Result<Option<Unmet>> {
-    let Size { n, k, .. } = product.size();
-    let unaligned = [("n", n, 8), ("k", k, of)].into_iter().find(|(_, size, of)| !size.is_multiple_of(*of));
-    if let Some((what, size, of)) = unaligned {
-        return Ok(Some(Unmet::Alignment { what, of, size }));
-    }
-    Ok(Unmet::shared_memory(shared_bytes, gpu.most_shared_bytes()?))
-}
 
 /// Tensor cores of a warp. One instruction multiplies 16 x 16 by 16 x 8 numbers.
 pub const MMA: Stage<MatmulHalf> =

@@ -16,7 +16,7 @@ use run::workload::matmul::{Buffers, Matmul, Size};
 use run::{Gpu, Result, Stage, Unmet};
 
 use crate::tensor::rounded_factors;
-use crate::tensor_map::{Boxes, TensorMap};
+use run::tensor_map::{Boxes, TensorMap};
 
 /// Tensor cores for four warps together. One instruction multiplies 64 x 8 by 8 x 256 numbers.
 pub const WGMMA: Stage<Matmul> = stage("wgmma", "tensor cores for four warps together, tiles by TMA", |gpu, product, buffers| {

@@ -15,7 +15,7 @@
 //!
 //! - [`slices`]: the stages with asynchronous copies, which can cut the sum into slices; [`choice`]: which tile and slices a size gets.
 //! - [`tensor`]: the stage on tensor cores. [`hopper`]: the stages on those of Hopper, [`sizes`] the one for every size, and [`split`] the one that is as accurate as f32;
-//!   [`tensor_map`] describes their matrices to TMA.
+//!   [`run::tensor_map`] describes their matrices to TMA.
 //! - [`rival`]: NVIDIA's own library.
 
 pub mod choice;
@@ -25,7 +25,6 @@ pub mod sizes;
 pub mod slices;
 pub mod split;
 pub mod tensor;
-pub mod tensor_map;
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::Kernel;

@@ -12,7 +12,7 @@ use run::workload::matmul::{Buffers, Matmul, Size};
 use run::{Gpu, Prepared, Result, Stage};
 
 use crate::hopper::requirement;
-use crate::tensor_map::Boxes;
+use run::tensor_map::Boxes;
 
 /// Dynamic shared memory of a block.
 const SHARED_BYTES: u32 = STAGES * STAGE_BYTES + BARRIER_BYTES;

@@ -63,6 +63,19 @@ pub struct Gemm {
     pub numbers: Numbers,
 }
 
+impl Gemm {
+    // ANCHOR: row_by_row
+    /// Returns the arguments for `C = A B` at these addresses. The matrices are stored row by row without gaps.
+    ///
+    /// What cuBLAS reads from such a matrix, column by column, is its transpose, and `C` is written as its transpose, too: it is that of
+    /// `B` times that of `A`.
+    pub fn row_by_row([m, n, k]: [i32; 3], [a, b, c]: [u64; 3], compute_type: ComputeType, numbers: Numbers) -> Self {
+        // cuBLAS's own `m` is the number of rows of the left factor, Bᵀ, and its `n` is the number of columns of the right one, Aᵀ.
+        Self { m: n, n: m, k, a: b, lda: n, b: a, ldb: k, c, ldc: n, compute_type, numbers }
+    }
+    // ANCHOR_END: row_by_row
+}
+
 functions! {
     /// The functions of cuBLAS that we call.
     struct Functions {
@@ -189,4 +202,31 @@ fn open() -> Result<(Functions, Opened)> {
     // SAFETY: the types are those of the declarations in cublas_api.h, the same in CUDA 11, 12 and 13. The library stays open with its
     // functions.
     libraries::CUBLAS.open_first(|opened| Ok((unsafe { Functions::load(&opened) }?, opened)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Computes on the host as cuBLAS documents its arguments.
+    fn gemm(call: &Gemm, a: &[f32], b: &[f32]) -> Vec<f32> {
+        let at = |column: i32, leading: i32, row: i32| (column * leading + row) as usize;
+        let mut c = vec![0.0; (call.n * call.ldc) as usize];
+        for column in 0..call.n {
+            for row in 0..call.m {
+                let terms = (0..call.k).map(|i| a[at(i, call.lda, row)] * b[at(column, call.ldb, i)]);
+                c[at(column, call.ldc, row)] = terms.sum();
+            }
+        }
+        c
+    }
+
+    #[test]
+    fn the_swapped_product_column_by_column_is_the_product_row_by_row() {
+        let a = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
+        let b = [1.0, 0.0, 2.0, 0.0, 1.0, 0.0, 3.0, 0.0, 0.0, 0.0, 10.0, 1.0];
+        let call = Gemm::row_by_row([2, 3, 4], [100, 200, 300], ComputeType::F32, Numbers::F32);
+        assert_eq!((call.a, call.b, call.c), (200, 100, 300), "the factors are swapped");
+        assert_eq!(gemm(&call, &b, &a), [10.0, 42.0, 6.0, 26.0, 86.0, 18.0]);
+    }
 }

@@ -29,8 +29,8 @@ impl Oracle {
         }
     }
 
-    /// Returns the expected values of outputs that are rounded once more, by at most `unit` of their magnitude. `largest` is a bound
-    /// of all magnitudes.
+    /// Returns the expected values of outputs that are rounded once more. An error is at most `unit` of the magnitude, and `largest` is
+    /// a bound of all magnitudes.
     pub fn rounded(&self, unit: f64, largest: f64) -> Self {
         let rounded = |expected: Expected| {
             let tolerance = expected.tolerance + unit * (expected.value.abs() + expected.tolerance);

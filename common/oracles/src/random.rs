@@ -18,8 +18,7 @@ pub fn values(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
     (0..count).map(|_| value(generator.next_u32())).collect()
 }
 
-/// Generates values of a normal distribution with mean 0 and variance 1, to four digits: sums of 12 numbers of 16 bits. They are made
-/// from integers, so rounding is the same on every machine.
+/// Generates values of a normal distribution with mean 0 and variance 1. They are sums of 12 numbers of 16 bits, made from integers, so rounding is the same on every machine.
 pub fn normal(generator: &mut ChaCha8Rng, count: usize) -> Vec<f32> {
     let of_two = |bits: u32| i64::from(bits & 0xffff) + i64::from(bits >> 16) - 0xffff;
     (0..count).map(|_| (0..6).map(|_| of_two(generator.next_u32())).sum::<i64>() as f32 / 65536.0).collect()

@@ -43,7 +43,7 @@ pub mod workload;
 pub use chapter::Chapter;
 pub use device::gpu::Gpu;
 pub use device::request::Request;
-pub use device::{capability, ceilings, gpu, guard, pinned, planner, probe, request, timing};
+pub use device::{capability, ceilings, gpu, guard, pinned, planner, probe, request, tensor_map, timing};
 pub use error::{Error, Result};
 pub use files::{atomic_file, audio, npy, picture};
 pub use requirement::Unmet;

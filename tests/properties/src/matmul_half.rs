@@ -54,7 +54,7 @@ fn sizes_of_every_kind_are_computed() {
     }
 }
 
-/// Uses more tiles than there are multiprocessors, in several bands of eight, the last of them lower.
+/// Uses more tiles than there are multiprocessors, in bands of eight. The last band is lower.
 #[test]
 fn blocks_that_take_many_tiles_take_all_of_them() {
     let stages = [PERSISTENT, MULTICAST];

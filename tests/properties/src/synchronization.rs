@@ -256,7 +256,7 @@ fn products_of_halves_miss_every_fence_wait_and_arrival() {
     are_needed("own_process_halves", 49);
 }
 
-/// These kernels have most of their code in common with those of the test above.
+/// Tries kernels that share most of their code with those above.
 #[test]
 #[ignore = "takes minutes: a release runs it"]
 fn other_products_of_halves_miss_every_fence_wait_and_arrival() {

@@ -22,7 +22,7 @@ pub struct Guarded {
     pairs: bool,
 }
 
-/// Two bf16 NaNs that no arithmetic produces, for what [`poison`] is for f32 values.
+/// Two bf16 NaNs that no arithmetic produces: [`poison`] for bf16.
 const POISONED_PAIR: u32 = 0x7fde_7fde;
 
 impl Guarded {
@@ -31,7 +31,7 @@ impl Guarded {
         Self::with_band(gpu, len, if gpu.is_simulated() { 0 } else { BAND })
     }
 
-    /// Allocates bf16 values in the same way, and one more if the number is odd.
+    /// Allocates bf16 values in the same way, an even number of them.
     pub fn of_bf16(gpu: &Gpu, len: usize) -> Result<Self> {
         let mut guarded = Self { pairs: true, ..Self::new(gpu, len.div_ceil(2))? };
         guarded.poison(gpu)?;

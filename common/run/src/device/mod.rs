@@ -13,6 +13,7 @@ pub mod planner;
 pub mod probe;
 pub mod request;
 pub mod sensors;
+pub mod tensor_map;
 pub mod timing;
 
 use std::sync::{Mutex, PoisonError};

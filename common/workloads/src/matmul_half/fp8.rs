@@ -6,7 +6,7 @@ const LARGEST: f32 = 448.0;
 /// The distance between its smallest numbers.
 const SMALLEST: f32 = 1.0 / 512.0;
 
-/// A matrix of e4m3 numbers, with a scale for each of its lines: rows of `A`, columns of `B`.
+/// A matrix of e4m3 numbers with a scale for each line. A line is a row of `A` or a column of `B`.
 pub struct Quantized {
     /// The numbers, line after line, as bits.
     pub numbers: Vec<u8>,
@@ -31,7 +31,7 @@ impl Quantized {
     }
 }
 
-/// Returns the smallest power of two by which a line can be divided so that e4m3 has all of it.
+/// Returns the smallest scale of a line: divided by this power of two, its numbers fit e4m3.
 fn scale(line: &[f32]) -> f32 {
     let largest = line.iter().fold(0.0_f32, |largest, value| largest.max(value.abs())) / LARGEST;
     let power = f32::from_bits(largest.to_bits() & 0x7f80_0000);
@@ -42,7 +42,7 @@ fn scale(line: &[f32]) -> f32 {
     }
 }
 
-/// Rounds to the nearest e4m3, with ties to the even one, and at most to the largest. Returns its bits.
+/// Rounds to the nearest e4m3, and ties to the even one. Numbers beyond the largest become the largest. Returns its bits.
 fn e4m3(value: f32) -> u8 {
     if value.is_nan() {
         return 0x7f;

@@ -45,7 +45,7 @@ pub fn of_bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// What is asked of a product besides its matrices.
+/// Demands on a product besides its matrices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
     /// Numbers that have 8 bits and a scale for each line.
@@ -67,7 +67,7 @@ pub struct MatmulHalf {
 }
 
 impl MatmulHalf {
-    /// Generates matrices of a normal distribution, as the weights and activations of a network often are. What a GPU's power allows
+    /// Generates matrices of a normal distribution. The weights and activations of a network often are, and what a GPU's power allows
     /// depends on its numbers. They are the same for the same seed on every machine.
     ///
     /// If they are to have 8 bits, they are multiples of 1/4 times a power of two for each line. The sums of a tensor core, which for such
@@ -128,7 +128,7 @@ impl MatmulHalf {
         &self.product
     }
 
-    /// Returns `A` and the transpose of `B` in 8 bits, if that was asked for.
+    /// Returns `A` and the transpose of `B` in 8 bits, if any.
     pub fn quantized(&self) -> Option<&[Quantized; 2]> {
         self.quantized.as_ref()
     }

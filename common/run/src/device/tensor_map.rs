@@ -4,13 +4,13 @@
 
 use std::ffi::c_void;
 
+use crate::Result;
 use cudarc::driver::DeviceRepr;
 use cudarc::driver::sys::CUtensorMapDataType::{CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_DATA_TYPE_UINT8};
 use cudarc::driver::sys::{
     CUdeviceptr, CUtensorMap, CUtensorMapDataType, CUtensorMapFloatOOBfill_enum, CUtensorMapInterleave_enum,
     CUtensorMapL2promotion, CUtensorMapSwizzle_enum, cuTensorMapEncodeTiled,
 };
-use run::Result;
 
 /// A map, which a kernel takes as a `__grid_constant__` parameter.
 #[derive(Clone, Copy)]
