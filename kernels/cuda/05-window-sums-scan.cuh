@@ -3,6 +3,7 @@
 
 #include "05-window-sums.cuh"
 
+
 constexpr int WARP = 32;
 
 // What the high half of a tile's word says about its low half.

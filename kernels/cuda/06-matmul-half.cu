@@ -81,7 +81,7 @@ mma(const bf16* __restrict__ a, const bf16* __restrict__ b, unsigned m, unsigned
         for (unsigned i = 0; i < ROWS; i += COPY_STEP) {
             const unsigned row = i + copy_row, column = at + copy_chunk * CHUNK;
             const bf16* from = a + static_cast<size_t>(first_row + row) * k + column;
-            start_copy<16>(s_to + swizzled(row, copy_chunk), from, first_row + row < m && column < k);
+            start_copy<16>(s_to + swizzled(row, copy_chunk), reinterpret_cast<const float*>(from), first_row + row < m && column < k);
         }
 #pragma unroll
         for (unsigned box = 0; box < BOXES; ++box) {
@@ -89,7 +89,8 @@ mma(const bf16* __restrict__ a, const bf16* __restrict__ b, unsigned m, unsigned
             for (unsigned i = 0; i < DEPTH; i += COPY_STEP) {
                 const unsigned row = i + copy_row, column = first_column + box * BOX + copy_chunk * CHUNK;
                 const bf16* from = b + static_cast<size_t>(at + row) * n + column;
-                start_copy<16>(s_to + A_BYTES + box * BOX_BYTES + swizzled(row, copy_chunk), from, at + row < k && column < n);
+                start_copy<16>(s_to + A_BYTES + box * BOX_BYTES + swizzled(row, copy_chunk), reinterpret_cast<const float*>(from),
+                               at + row < k && column < n);
             }
         }
     };

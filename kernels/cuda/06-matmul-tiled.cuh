@@ -4,7 +4,7 @@
 // ANCHOR: copy
 // Starts to copy BYTES bytes (4 or 16), or to write that many zeros if there is nothing to copy.
 template <unsigned BYTES>
-__device__ inline void start_copy(unsigned s_to, const void* from, bool is_there)
+__device__ inline void start_copy(unsigned s_to, const float* from, bool is_there)
 {
     if (BYTES == 16) {
         asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"

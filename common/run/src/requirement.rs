@@ -65,7 +65,7 @@ mod tests {
                 "needs compute capability 9.0 and no other, the device has 10.0",
             ),
             (
-                Unmet::Alignment { what: "k", size: 5 },
+                Unmet::Alignment { what: "k", of: 4, size: 5 },
                 "needs rows that start at multiples of 16 bytes, so k has to be a multiple of 4: it is 5",
             ),
             (Unmet::Gpu { library: "cuFFT" }, "cuFFT needs a GPU: the simulator does not execute its machine code"),
