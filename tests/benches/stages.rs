@@ -13,7 +13,10 @@ use run::device::Request;
 use run::gpu::Gpu;
 use run::stage::{Run, Stage};
 use run::workload::convolution::TEACHING_SIZE;
-use run::workload::{Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, correlation, matmul, window_sums};
+use run::workload::matmul_half::Demand;
+use run::workload::{
+    Border, Convolution, Correlation, Histogram, Matmul, MatmulHalf, WindowSums, Workload, correlation, matmul, window_sums,
+};
 
 fn chapters(criterion: &mut Criterion) {
     let request = match std::env::var("UNROLLED_TEST_DEVICE").as_deref() {
@@ -34,6 +37,8 @@ fn chapters(criterion: &mut Criterion) {
     rows(criterion, &gpu, &histogram::CHAPTER, &counted);
     let product = Matmul::random(matmul::TEACHING_SIZE, 13).expect("sizes that can be");
     rows(criterion, &gpu, &matmul_tiled::CHAPTER, &product);
+    let halves = MatmulHalf::random(matmul::TEACHING_SIZE, Demand::default(), 13).expect("sizes that can be");
+    rows(criterion, &gpu, &matmul_half::CHAPTER, &halves);
 }
 
 /// Measures a chapter's rows, except those that cannot run here. The device or the size rules them out.
