@@ -158,27 +158,6 @@ __device__ inline void start_box_in(unsigned short blocks, unsigned s_to, const 
 }
 // ANCHOR_END: cluster
 
-// ANCHOR: ring
-// The stages of a ring, one after another. All its barriers begin the next phase when it has gone around.
-template <unsigned STAGES>
-struct Ring {
-    unsigned stage = 0, parity = 0;
-
-    __device__ void advance()
-    {
-        if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-        }
-    }
-
-    __device__ unsigned previous() const
-    {
-        return stage == 0 ? STAGES - 1 : stage - 1;
-    }
-};
-// ANCHOR_END: ring
-
 // ANCHOR: place
 // Row and column of the first output of a tile.
 struct Place {

@@ -44,27 +44,6 @@ __device__ inline Place place_of(unsigned tile, unsigned down, unsigned across)
 }
 // ANCHOR_END: place
 
-// ANCHOR: ring
-// The stages of a ring, one after another. All its barriers begin the next phase when it has gone around.
-template <unsigned STAGES>
-struct Ring {
-    unsigned stage = 0, parity = 0;
-
-    __device__ void advance()
-    {
-        if (++stage == STAGES) {
-            stage = 0;
-            parity ^= 1;
-        }
-    }
-
-    __device__ unsigned previous() const
-    {
-        return stage == 0 ? STAGES - 1 : stage - 1;
-    }
-};
-// ANCHOR_END: ring
-
 // ANCHOR: position
 // The numbers of a thread. In an instruction, a thread has two columns of the output, and in each the rows 2 `member` and
 // 2 `member` + 1 of every eight. It loads the numbers of its columns in the rows `member` and `member` + 4 of B.

@@ -55,6 +55,27 @@ __device__ inline void wait_for(unsigned s_barrier, unsigned parity)
 }
 // ANCHOR_END: barrier
 
+// ANCHOR: ring
+// The stages of a ring, one after another. All its barriers begin the next phase when it has gone around.
+template <unsigned STAGES>
+struct Ring {
+    unsigned stage = 0, parity = 0;
+
+    __device__ void advance()
+    {
+        if (++stage == STAGES) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+
+    __device__ unsigned previous() const
+    {
+        return stage == 0 ? STAGES - 1 : stage - 1;
+    }
+};
+// ANCHOR_END: ring
+
 // ANCHOR: start_box
 // Starts to copy a box of a matrix to shared memory. Its first number has this column and row; numbers beyond the matrix
 // become zeros. The bytes of the whole box count for the barrier.
