@@ -1,5 +1,6 @@
 //! Counts what every kernel does, on a GPU with Nsight Compute and on the simulator.
 
+use std::iter;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -11,11 +12,11 @@ use cudarc::nvrtc::Ptx;
 use kernels::{Source, ceilings};
 use run::atomic_file::AtomicFile;
 use run::gpu::Gpu;
-use run::report::Place;
+use run::report::{Outcome, Place, Row};
 use run::request::Request;
 use run::stage::Stage;
 use run::workload::{Convolution, Workload};
-use run::{Chapter, observer, runner};
+use run::{Chapter, Unmet, observer, runner};
 use simt::LaunchReport;
 
 use super::{CEILINGS_GROUP, KernelCounts, METRICS, PATTERNS_GROUP, PATTERNS_PTX, Record, counts_of, read_profile};
@@ -115,19 +116,28 @@ fn reports(gpu: &Gpu, launch: fn(&Gpu) -> Result<()>) -> Result<Vec<LaunchReport
 /// Stages that launch another stage's kernel again. They only add its counts once more.
 const REPEATING: [&Stage<Convolution>; 2] = [&conv_naive::ROUND_TRIP, &conv_naive::OVERLAPPED];
 
-/// Runs each stage of a chapter once. Left out are [`REPEATING`] stages, and stages that call a library: its kernels are not ours, and
+/// Runs each stage of a chapter once, with an option if it needs one. Left out are [`REPEATING`] stages, and stages that call a library: its kernels are not ours, and
 /// the simulator does not have them.
 fn launch_stages<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>) -> Result<Vec<LaunchReport>> {
-    let workload = W::teaching()?;
     let repeats = |name: &str| REPEATING.iter().any(|stage| (conv_naive::CHAPTER.name, stage.name) == (chapter.name, name));
     let ours = chapter.stages.iter().filter(|stage| stage.place() == Place::Device && stage.library().is_none());
-    let ours = ours.filter(|stage| !repeats(stage.name));
+    let mut ours: Vec<_> = ours.filter(|stage| !repeats(stage.name)).copied().collect();
     let mut reports = Vec::new();
-    for row in runner::run(gpu, &ours.copied().collect::<Vec<_>>(), &workload, 0)?.rows {
-        let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;
-        reports.extend(measured.launches.iter().map(|launch| launch.report.clone()));
+    for workload in iter::once(W::teaching()?).chain(W::with_options()?) {
+        let rows = runner::run(gpu, &ours, &workload, 0)?.rows;
+        for row in rows.iter().filter(|row| !needs_option(row)) {
+            let measured = row.measured().with_context(|| format!("stage {} is not verified: {:?}", row.name, row.outcome))?;
+            reports.extend(measured.launches.iter().map(|launch| launch.report.clone()));
+        }
+        ours.retain(|stage| rows.iter().any(|row| row.name == stage.name && needs_option(row)));
     }
+    ensure!(ours.is_empty(), "no workload has the option that {} needs", ours[0].name);
     Ok(reports)
+}
+
+/// Returns whether the stage of a row was skipped for want of an option.
+fn needs_option(row: &Row) -> bool {
+    matches!(row.outcome, Outcome::Skipped(Unmet::Option { .. }))
 }
 
 /// Launches the kernels before and after the transforms, without the transforms.

@@ -10,6 +10,7 @@ use run::gpu::Gpu;
 use run::report::{Measured, Outcome};
 use run::stage::{Run, Stage};
 use run::workload::histogram::LEVELS;
+use run::workload::matmul_half::Demand;
 use run::workload::{
     Border, Convolution, Correlation, Histogram, Matmul, WindowSums, Workload, convolution, correlation, matmul, matmul_half,
     window_sums,
@@ -49,6 +50,10 @@ pub enum Layout {
 pub trait Arrays: Workload {
     /// Makes a workload of the size for teaching.
     fn teaching() -> Result<Self>;
+    /// Makes such workloads for the stages that need an option.
+    fn with_options() -> Result<Vec<Self>> {
+        Ok(Vec::new())
+    }
     /// Their arrangement.
     const LAYOUT: Layout;
     /// Returns the arrays that stages get, in the order of the drawing.
@@ -143,7 +148,12 @@ impl Arrays for matmul_half::MatmulHalf {
     const LAYOUT: Layout = Layout::Product;
 
     fn teaching() -> Result<Self> {
-        Ok(Self::random(matmul::TEACHING_SIZE, matmul_half::Demand::default(), SEED)?)
+        Ok(Self::random(matmul::TEACHING_SIZE, Demand::default(), SEED)?)
+    }
+
+    fn with_options() -> Result<Vec<Self>> {
+        let demands = [Demand { fp8: false, bias: true }, Demand { fp8: true, bias: false }];
+        Ok(demands.map(|demand| Self::random(matmul::TEACHING_SIZE, demand, SEED)).into_iter().collect::<Result<_, _>>()?)
     }
 
     fn arrays(&self, gpu: &Gpu, buffers: &Self::Buffers) -> Vec<Array> {
