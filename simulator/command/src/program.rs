@@ -3,9 +3,10 @@
 use std::env;
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus};
 
-use driver::install::LOADER_VARIABLE;
+use driver::install::environment;
 use tempfile::TempDir;
 
 use crate::ending::Result;
@@ -28,13 +29,11 @@ impl<'a> Program<'a> {
 
     /// Makes the command that runs the program on the simulator.
     pub fn command(&self) -> Command {
-        let mut path = OsString::from(self.libraries.path());
-        if let Some(others) = env::var_os(LOADER_VARIABLE).filter(|others| !others.is_empty()) {
-            path.push(if cfg!(windows) { ";" } else { ":" });
-            path.push(others);
-        }
         let mut command = Command::new(&self.words[0]);
-        command.args(&self.words[1..]).env(LOADER_VARIABLE, path);
+        command.args(&self.words[1..]);
+        for (name, ours) in environment(self.libraries.path()) {
+            command.env(name, before_others(name, ours));
+        }
         command
     }
 
@@ -47,6 +46,17 @@ impl<'a> Program<'a> {
     pub fn started<T>(&self, started: io::Result<T>) -> Result<T> {
         started.map_err(|error| format!("cannot run {}: {error}", self.words[0].display()).into())
     }
+}
+
+/// Puts a value before those that a variable of this process has.
+fn before_others(name: &str, value: PathBuf) -> OsString {
+    let others = env::var_os(name).filter(|others| !others.is_empty());
+    let mut value = OsString::from(value);
+    if let Some(others) = others {
+        value.push(if cfg!(windows) { ";" } else { ":" });
+        value.push(others);
+    }
+    value
 }
 
 /// Makes a folder for files that the command and its processes exchange.

@@ -20,18 +20,31 @@ pub enum Version {
     Cuda13,
 }
 
-/// The versions with their library suffix and the result of `cudaRuntimeGetVersion`. CUDA 14: one more line.
-const VERSIONS: [(Version, &str, i32); 2] = [(Version::Cuda12, ".so.12", 12000), (Version::Cuda13, ".so.13", 13000)];
+/// The versions with the name of their library and the result of `cudaRuntimeGetVersion`. CUDA 14: one more line.
+const VERSIONS: [(Version, &str, i32); 2] =
+    [(Version::Cuda12, "libcudart.so.12", 12000), (Version::Cuda13, "libcudart.so.13", 13000)];
 
 impl Version {
-    /// Returns the version that the program asked the loader for.
+    /// Returns the version that the program was built with: what was found out about it, or else what it asked the loader for.
     pub fn current() -> Self {
         static VERSION: OnceLock<Version> = OnceLock::new();
         *VERSION.get_or_init(|| {
-            let path = driver::own_path();
-            let path = path.as_deref().and_then(|path| path.to_str()).unwrap_or_default();
-            VERSIONS.iter().find(|(_, end, _)| path.ends_with(end)).map_or(Self::Cuda12, |(version, ..)| *version)
+            #[cfg(target_os = "linux")]
+            if let Some(version) = crate::redirect::version() {
+                return version;
+            }
+            driver::own_path().and_then(|path| Self::of_library(path.to_str()?)).unwrap_or(Self::Cuda12)
         })
+    }
+
+    /// Returns the version of a library by its name.
+    pub fn of_library(name: &str) -> Option<Self> {
+        VERSIONS.iter().find(|(_, end, _)| name.ends_with(end)).map(|(version, ..)| *version)
+    }
+
+    /// Returns the version with a number.
+    pub fn of_number(number: i32) -> Option<Self> {
+        VERSIONS.iter().find(|(.., known)| *known == number).map(|(version, ..)| *version)
     }
 
     /// Returns the version as `cudaRuntimeGetVersion` does.

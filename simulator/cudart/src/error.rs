@@ -15,6 +15,7 @@ pub type Result<T = ()> = std::result::Result<T, Code>;
 impl Code {
     pub const SUCCESS: Self = Self(0);
     pub const INVALID_VALUE: Self = Self(1);
+    pub const UNLOADING: Self = Self(4);
     pub const INVALID_CONFIGURATION: Self = Self(9);
     pub const INVALID_PITCH: Self = Self(12);
     pub const INVALID_SYMBOL: Self = Self(13);

@@ -13,6 +13,7 @@
 //! - `compat`: whether the program uses CUDA 12 or CUDA 13, and what differs.
 //! - `context`: the context that a call works in.
 //! - `registry`: the kernels and variables of the program.
+//! - `redirect`: programs that contain NVIDIA's runtime.
 //! - `export`: the macro that defines an exported function.
 //! - `api`: the exported functions.
 
@@ -23,6 +24,8 @@ mod driver;
 mod error;
 mod export;
 mod pointer;
+#[cfg(target_os = "linux")]
+mod redirect;
 mod registry;
 mod shapes;
 

@@ -67,6 +67,10 @@ pub fn guard(body: impl FnOnce() -> Result<()>) -> CuResult {
 }
 
 fn guarded(body: &mut dyn FnMut() -> Result<()>) -> CuResult {
+    // While a process ends, its global objects may still call, after what belongs to the thread is gone.
+    if LAST_REASON.try_with(|_| ()).is_err() {
+        return CuResult::DEINITIALIZED;
+    }
     let failure = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => return CuResult::SUCCESS,
         Ok(Err(failure)) => failure,

@@ -56,6 +56,14 @@ pub const LOADER_VARIABLE: &str = if cfg!(windows) {
     "LD_LIBRARY_PATH"
 };
 
+/// Returns the environment variables, each with a value to put before others, that make a program use the libraries in a folder. On Linux,
+/// they also redirect the runtime of a program that contains one: the runtime's documentation says how.
+pub fn environment(folder: &Path) -> Vec<(&'static str, PathBuf)> {
+    let runtime = || folder.join(RUNTIME.name);
+    let redirects = cfg!(target_os = "linux").then(|| [("LD_AUDIT", runtime()), ("LD_PRELOAD", runtime())]);
+    [(LOADER_VARIABLE, folder.to_owned())].into_iter().chain(redirects.into_iter().flatten()).collect()
+}
+
 /// Copies the driver that [`client::find_library`] finds into `folder`; on Linux, also the runtime and NVRTC next to the driver.
 /// Creates `folder` if necessary. Returns the absolute path of `folder`, to be used as the value of [`LOADER_VARIABLE`].
 ///

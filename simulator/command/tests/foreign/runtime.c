@@ -154,3 +154,8 @@ int main(int count, char **arguments) {
     __cudaUnregisterFatBinary(handle);
     return 0;
 }
+
+/* What belongs to the thread is gone by now. */
+__attribute__((destructor)) static void at_the_end(void) {
+    printf("at the end %d\n", cudaFree(0));
+}

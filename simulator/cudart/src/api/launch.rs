@@ -114,8 +114,9 @@ exports! {
     }
 
     fn __cudaPushCallConfiguration(grid: Dim3, block: Dim3, shared_bytes: usize, stream: Handle) {
-        CALLS.with_borrow_mut(|calls| calls.push(Config::plain(grid, block, shared_bytes, stream)));
-        Ok(())
+        // While a process ends, a global object may still launch, after what belongs to the thread is gone.
+        let begun = CALLS.try_with(|calls| calls.borrow_mut().push(Config::plain(grid, block, shared_bytes, stream)));
+        begun.map_err(|_| Code::UNLOADING)
     }
 
     fn __cudaPopCallConfiguration(grid: Ptr<Dim3>, block: Ptr<Dim3>, shared_bytes: Ptr<usize>, stream: Ptr<Handle>) {
