@@ -216,7 +216,7 @@ mod tests {
         suite.true_findings.insert("sloppy".to_owned(), "two threads write one element".to_owned());
         let clean = Report::default();
         let mut refused = Report::default();
-        refused.refusals.push(Refusal { times: 1, reason: "textures are not supported".to_owned() });
+        refused.refusals.push(Refusal { times: 1, reason: "textures are not supported".to_owned(), stops_kernels: false });
         let found = report_of(Severity::Error, "data race: x\n  at y");
         let judged = |test: &str, succeeded, output: &str, report: &Report| judge(&suite, test, succeeded, output, report);
         assert_eq!(judged("a", Some(true), "ok", &clean).0, Verdict::Passed);

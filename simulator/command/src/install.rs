@@ -13,7 +13,7 @@ use crate::libraries::install;
 ///
 /// Prints the environment variable that makes a program use them, as NAME=VALUE. Run your program with it.
 ///
-/// A program that nvcc compiles needs `-cudart shared` and PTX: `-gencode arch=compute_80,code=compute_80`.
+/// Without `simcuda run`, a program that nvcc compiles needs `-cudart shared`, and always PTX: `-gencode arch=compute_80,code=compute_80`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:
   export \"$(simcuda install FOLDER)\"

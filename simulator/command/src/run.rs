@@ -5,17 +5,18 @@ use std::path::{PathBuf, absolute};
 use std::process::ExitCode;
 
 use clap::Args;
-use driver::report::read_suppressions;
+use driver::report::{Allowed, Untested, read_suppressions};
 use driver::variables::SUPPRESSIONS;
 
-use crate::ending::{Ended, bail};
+use crate::ending::{Ended, bail, say};
 use crate::outputs::{Outputs, ask_for_reports, merged, reports_in};
 use crate::program::{Program, exit_code, temporary_folder};
 
 /// Run a program on the simulator
 ///
 /// The program and every process that it starts find our driver and our CUDA runtime. At the end, the reports of all of them are written as
-/// one. The exit status is the program's, or 1 if it succeeded but its kernels had defects.
+/// one. The exit status is the program's. If that is 0, it is 1 if kernels had defects, 3 if kernels did not run because they or their launches
+/// were refused, and 4 if no process launched a kernel.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   simcuda run -- cargo test
@@ -26,10 +27,21 @@ pub struct Options {
     /// A TOML file with the defects that are not to be reported, each with the reason
     #[arg(long, value_name = "FILE")]
     suppressions: Option<PathBuf>,
+    /// Succeed even if kernels or launches were refused
+    #[arg(long)]
+    allow_refused: bool,
+    /// Succeed even if no process launched a kernel
+    #[arg(long)]
+    allow_no_launch: bool,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     words: Vec<OsString>,
 }
+
+/// The exit statuses of a run whose program succeeded.
+const HAS_DEFECTS: u8 = 1;
+const WAS_REFUSED: u8 = 3;
+const HAS_NO_LAUNCH: u8 = 4;
 
 /// Runs the program.
 pub fn execute(options: &Options) -> Ended {
@@ -51,6 +63,20 @@ pub fn execute(options: &Options) -> Ended {
     let reports = temporary_folder()?;
     ask_for_reports(&mut command, reports.path());
     let status = program.run(&mut command)?;
-    let fails = ending.finish(&merged(reports_in(reports.path())?))?;
-    Ok(ExitCode::from(if status.success() { u8::from(fails) } else { exit_code(status) }))
+    let mut report = merged(reports_in(reports.path())?);
+    report.allowed = Allowed { refused: options.allow_refused, no_launch: options.allow_no_launch };
+    let fails = ending.finish(&report)?;
+    Ok(ExitCode::from(match report.untested() {
+        _ if !status.success() => exit_code(status),
+        _ if fails => HAS_DEFECTS,
+        Some(untested) => {
+            let (status, option) = match untested {
+                Untested::Refused(_) => (WAS_REFUSED, "--allow-refused"),
+                Untested::NoLaunch => (HAS_NO_LAUNCH, "--allow-no-launch"),
+            };
+            say(format_args!("simcuda: the program succeeded, but {untested}; with {option}, that is no failure"));
+            status
+        }
+        None => 0,
+    }))
 }

@@ -138,7 +138,11 @@ fn an_order_repeats_by_its_number() {
     let number = said.split("SIMCUDA_SCHEDULE=").nth(1).unwrap().split(' ').next().unwrap();
     for (schedule, expected) in [("0", 0), (number, 1), (number, 1)] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
-        command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(compiled("streams"));
+        command
+            .current_dir(ROOT)
+            .env("SIMCUDA_SCHEDULE", schedule)
+            .args(["run", "--allow-no-launch", "--"])
+            .arg(compiled("streams"));
         let status = command.args(["tests/ptx/streams.ptx", "pinned memory read too early", "wrong"]).output().unwrap().status;
         assert_eq!(status.code(), Some(expected), "schedule {schedule}");
     }
@@ -172,7 +176,11 @@ fn the_report_of_the_order_that_fails_is_written_for_machines() {
 fn what_cannot_be_explored_is_refused() {
     let scheduled = |schedule: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
-        command.current_dir(ROOT).env("SIMCUDA_SCHEDULE", schedule).args(["run", "--"]).arg(compiled("streams"));
+        command
+            .current_dir(ROOT)
+            .env("SIMCUDA_SCHEDULE", schedule)
+            .args(["run", "--allow-no-launch", "--"])
+            .arg(compiled("streams"));
         run(command.args(["tests/ptx/streams.ptx", "a graph and a copy", "right"]))
     };
     let mut transcript = Transcript::new();

@@ -148,7 +148,10 @@ fn the_reports_of_several_processes_are_one() {
 fn the_status_is_the_programs_or_one_for_defects() {
     let project = Project::new();
     for (options, kernels, of_program, expected) in [
-        (&[][..], &[][..], 0, 0),
+        (&[][..], &[][..], 0, 4),
+        (&[], &[], 7, 7),
+        (&["--allow-no-launch"], &[], 0, 0),
+        (&["--allow-no-launch"], &["stores"], 0, 1),
         (&[], &["stores"], 0, 1),
         (&[], &["stores"], 7, 7),
         (&["--fail-on", "warning"], &["reads"], 0, 1),
@@ -159,10 +162,42 @@ fn the_status_is_the_programs_or_one_for_defects() {
         assert_eq!(status, Some(expected), "{options:?} {kernels:?} {of_program}: {stderr}");
     }
     let Ended { stderr, .. } = project.run(&[], &[], 0);
-    assert_eq!(stderr, "simcuda: no process called cuInit\n");
+    let untested = "simcuda: the program succeeded, but no process launched a kernel; with --allow-no-launch, that is no failure";
+    assert_eq!(stderr, format!("simcuda: no process loaded the driver\n{untested}\n"));
     // Nothing is run.
     let wrong = ["xml", "junit:", "json:/no/such/folder/file", "off,text"];
     assert_are(wrong.map(|wrong| (wrong, project.run(&["--report", wrong], &["stores"], 0))), &project, "to-wrong-places");
+}
+
+#[test]
+fn a_run_whose_kernels_are_refused_fails() {
+    let project = Project::new();
+    let text = project.read("mine.ptx").replacen("ret;", "frobnicate.b32;\nret;", 1);
+    project.write("mine.ptx", &text);
+    let report = ["--fail-on", "never", "--report", "json:all.json,junit:all.xml,sarif:all.sarif,text"];
+    // The other kernel of the module runs.
+    for (allow, kernels, expected) in [
+        (None, &["stores"][..], 3),
+        (None, &["reads", "stores"], 3),
+        (Some("--allow-refused"), &["stores"], 4),
+        (None, &["reads"], 0),
+    ] {
+        let options: Vec<&str> = report.into_iter().chain(allow).collect();
+        let Ended { status, stderr } = project.run(&options, kernels, 0);
+        assert_eq!(status, Some(expected), "{allow:?} {kernels:?}: {stderr}");
+        let junit = project.read("all.xml");
+        assert_eq!(junit.contains("name=\"every kernel ran\">\n      <failure "), expected != 0, "{junit}");
+        let sarif: serde_json::Value = serde_json::from_str(&project.read("all.sarif")).unwrap();
+        assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], expected == 0);
+    }
+    let launches = |report: Report| report.processes.iter().map(|process| process.launches).collect::<Vec<_>>();
+    project.run(&report, &["reads", "stores", "reads"], 0);
+    assert_eq!(launches(project.json("all.json")), [1, 0, 1]);
+    // A process can load the driver without calling it.
+    let load = "import ctypes; ctypes.CDLL('libcuda.so.1')";
+    let Ended { status, stderr } = project.simcuda(&["run", "--", "python3", "-c", load]);
+    assert_eq!(status, Some(4));
+    assert!(stderr.starts_with("simcuda: no process called cuInit; these loaded the driver: python3"), "{stderr}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ use crate::coverage::Collector;
 use crate::driver;
 use crate::files::replace;
 use crate::messages::{say, say_if_not_written};
+use crate::report::{Destination, Report};
+use crate::settings::Reporting;
 
 /// How long to wait for a thread that is recording a launch.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -39,7 +41,12 @@ extern "C" fn at_exit() {
 
 /// Writes the report. Returns the status that the process must end with instead of its own, if any.
 fn finish() -> Option<u8> {
-    let driver = driver::driver_of_this_process()?;
+    let Some(driver) = driver::driver_of_this_process() else {
+        if !driver::is_initialized() {
+            report_an_idle_process();
+        }
+        return None;
+    };
     if let Some(collector) = driver.coverage.as_ref().and_then(|collector| wait_for("coverage", collector)) {
         write_coverage(&collector);
     }
@@ -50,7 +57,18 @@ fn finish() -> Option<u8> {
     for destination in &driver.reporter.settings.destinations {
         say_if_not_written(destination.write(&report), "the report");
     }
-    driver.reporter.settings.exit_status.filter(|_| report.count(Severity::Error) > 0)
+    driver.reporter.settings.exit_status.filter(|_| report.count(Severity::Error) > 0 || report.untested().is_some())
+}
+
+/// Writes that this process loaded the driver and never initialized it, for a command that merges the reports of all processes. Replaces no
+/// report, which another process may have written.
+fn report_an_idle_process() {
+    let Ok(reporting) = Reporting::from_environment(driver::variable) else { return };
+    for destination in &reporting.destinations {
+        if matches!(destination, Destination::Json(path) if !path.exists()) {
+            say_if_not_written(destination.write(&Report::of_an_idle_process()), "the report");
+        }
+    }
 }
 
 /// Locks what is to be written. Other threads may still be running, but none holds the lock for long. The exception is a thread that was

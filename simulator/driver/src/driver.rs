@@ -119,6 +119,11 @@ pub fn driver_of_this_process() -> Option<&'static Driver> {
     DRIVER.get().filter(|driver| driver.check_process().is_ok())
 }
 
+/// Returns true if this process, or its parent before a fork, has initialized the driver.
+pub fn is_initialized() -> bool {
+    DRIVER.get().is_some()
+}
+
 /// Initializes the driver, once.
 pub fn initialize() -> Result<()> {
     if let Some(driver) = DRIVER.get() {
@@ -290,7 +295,8 @@ fn with_settings<T>(look: impl FnOnce(&mut Settings) -> T) -> Result<T> {
     Ok(look(settings))
 }
 
-fn variable(name: &str) -> Option<String> {
+/// Returns the text of an environment variable.
+pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 

@@ -56,7 +56,7 @@ fn refused(function: &str, failure: Failure) -> Failure {
     let reason = failure.reason.as_deref().unwrap_or("not supported by the simulator");
     let failure = failure.code.because(format!("{function}: {reason}"));
     if let Ok(driver) = driver::driver() {
-        driver.reporter.note_refusal(&failure);
+        driver.reporter.note_missing(&failure);
     }
     failure
 }

@@ -54,9 +54,18 @@ impl Reporter {
 
     /// Notes a refused module or launch, and prints a new reason.
     pub fn note_refusal(&self, failure: &Failure) {
-        if let Some(reason) = &failure.reason
-            && self.report.lock().note_refusal(reason)
-        {
+        self.refuse(failure, true);
+    }
+
+    /// Notes a refused function. A program may do without, as NVRTC does. Prints a new reason.
+    pub fn note_missing(&self, failure: &Failure) {
+        self.refuse(failure, false);
+    }
+
+    fn refuse(&self, failure: &Failure, stops_kernels: bool) {
+        let Some(reason) = &failure.reason else { return };
+        let is_new = self.report.lock().note_refusal(reason, stops_kernels);
+        if is_new {
             self.print(reason);
         }
     }

@@ -64,7 +64,7 @@ impl ParsedImage {
         warn_of_version(driver, module.ptx_version());
         check_target(module.target(), driver.profile)?;
         for (name, reason) in module.refused() {
-            driver.reporter.note_refusal(&cannot_run(name, reason));
+            driver.reporter.note_missing(&cannot_run(name, reason));
         }
         let registers = Arc::new(register_counts::read(&text, driver.profile.compute_capability));
         let module = Arc::new(module);

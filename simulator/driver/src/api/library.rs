@@ -120,8 +120,9 @@ exports! {
         let library = find::<Library>(library)?;
         kernel.check()?;
         let name = name.read()?;
-        module::check_kernel(&library.image.module, &name)?;
-        kernel.put(library.kernel(driver()?, &name))
+        let driver = driver()?;
+        module::check_kernel(driver, &library.image.module, &name)?;
+        kernel.put(library.kernel(driver, &name))
     }
 
     fn cuLibraryGetKernelCount(count: Out<u32>, library: Handle) =>

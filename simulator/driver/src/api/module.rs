@@ -36,7 +36,7 @@ impl Module {
     }
 
     pub fn function(&self, driver: &Driver, name: &str) -> Result<Handle> {
-        check_kernel(self.image.image().module(), name)?;
+        check_kernel(driver, self.image.image().module(), name)?;
         let mut functions = self.functions.lock();
         let handle = functions.entry(name.to_owned()).or_insert_with(|| {
             let make = |handle| Function::new(handle, self.handle, self.context.clone(), self.image.clone(), name.to_owned());
@@ -57,12 +57,14 @@ impl Module {
 }
 
 /// Refuses a name that no executable kernel of the module has.
-pub fn check_kernel(module: &simt::Module, name: &str) -> Result<()> {
+pub fn check_kernel(driver: &Driver, module: &simt::Module, name: &str) -> Result<()> {
     if module.kernel(name).is_some() {
         return Ok(());
     }
     if let Some((name, reason)) = module.refused().iter().find(|(refused, _)| refused == name) {
-        return Err(image::cannot_run(name, reason));
+        let refused = image::cannot_run(name, reason);
+        driver.reporter.note_refusal(&refused);
+        return Err(refused);
     }
     let kernels: Vec<&str> = module.kernels().iter().map(simt::Kernel::name).collect();
     Err(CuResult::NOT_FOUND.because(format!("no kernel {name:?} in this module; it has {}", kernels.join(", "))))

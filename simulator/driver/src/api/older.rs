@@ -13,7 +13,7 @@ use super::stream;
 fn refuse_32_bits(name: &str) -> Result<()> {
     let driver = driver()?;
     let refused = CuResult::INVALID_CONTEXT.because(format!("{name}: this function is for addresses of 32 bits; call {name}_v2"));
-    driver.reporter.note_refusal(&refused);
+    driver.reporter.note_missing(&refused);
     Err(refused)
 }
 

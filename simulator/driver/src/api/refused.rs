@@ -67,7 +67,7 @@ refused! {
     "contexts with execution affinity", "use a green context for a share of the multiprocessors":
         cuCtxGetExecAffinity;
 
-    "tables of private functions", "NVRTC works without, and a program with NVIDIA's runtime does not: build it with `nvcc -cudart shared`":
+    "tables of private functions", "NVRTC works without. A program that contains NVIDIA's runtime does not: start it with `simcuda run`, which replaces that runtime unless its symbols were removed (as in most wheels), or build it with `nvcc -cudart shared`":
         cuGetExportTable;
 
     "tensor maps of images (im2col)", "copy boxes with cuTensorMapEncodeTiled":

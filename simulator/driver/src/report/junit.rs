@@ -14,7 +14,9 @@ impl Report {
     pub fn junit(&self) -> String {
         let defects_of = |kernel: &str| -> Vec<&Defect> { self.defects.iter().filter(|defect| defect.kernel == kernel).collect() };
         let failing = self.kernels.keys().filter(|kernel| defects_of(kernel).into_iter().any(is_failure)).count();
-        let counts = format!("tests=\"{}\" failures=\"{failing}\" errors=\"0\"", self.kernels.len());
+        let untested = self.untested();
+        let (cases, failing) = (self.kernels.len() + 1, failing + usize::from(untested.is_some()));
+        let counts = format!("tests=\"{cases}\" failures=\"{failing}\" errors=\"0\"");
         let mut xml = format!(
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"simcuda\" {counts}>\n  \
              <testsuite name=\"simcuda on {}\" {counts} skipped=\"0\">\n",
@@ -26,6 +28,11 @@ impl Report {
             test_case(&mut xml, &defects_of(name));
             xml.push_str("    </testcase>\n");
         }
+        xml.push_str("    <testcase classname=\"simcuda\" name=\"every kernel ran\">\n");
+        if let Some(untested) = untested {
+            let _ = writeln!(xml, "      <failure message=\"{untested}\" type=\"untested\"/>");
+        }
+        xml.push_str("    </testcase>\n");
         if !self.refusals.is_empty() {
             let reasons: String = self.refusals.iter().map(|refusal| format!("refused: {}\n", refusal.reason)).collect();
             let _ = writeln!(xml, "    <system-err>{}</system-err>", escaped(&reasons));
@@ -100,7 +107,7 @@ mod tests {
         report.note(&failed("k", Some(finding(3))), || 0);
         report.note(&failed("k", Some(finding(4))), || 0);
         report.note(&failed("\u{1}", None), || 0);
-        report.note_refusal("no & never");
+        report.note_refusal("no & never", true);
         let [trap, other] = [3, 4].map(|line| {
             let defect = report.defects.iter().find(|defect| defect.places.first().is_some_and(|place| place.line == line));
             defect.unwrap().id.clone()
@@ -113,7 +120,7 @@ mod tests {
              id {other}\n</failure>"
         );
         assert!(xml.contains(&expected), "{xml}");
-        assert!(xml.contains("<testsuite name=\"simcuda on t4\" tests=\"3\" failures=\"2\" errors=\"0\" skipped=\"0\">"), "{xml}");
+        assert!(xml.contains("<testsuite name=\"simcuda on t4\" tests=\"4\" failures=\"3\" errors=\"0\" skipped=\"0\">"), "{xml}");
         assert!(xml.contains("name=\"scale&lt;float&gt;\">\n    </testcase>"), "{xml}");
         assert!(xml.contains("<system-out>suppressed (a &lt; b): the kernel executed a trap"), "{xml}");
         assert!(xml.contains("warning: barrier 0 reached by part of the block"), "{xml}");

@@ -6,8 +6,9 @@ use super::{Defect, Report, Suppression};
 impl Report {
     /// Adds the report of another process. A defect that both have is counted once, with the message of the worst.
     pub fn merge(&mut self, other: Report) {
-        let Report { profile, kernels, defects, defects_not_kept, suppressions, refusals, work, .. } = other;
+        let Report { profile, kernels, defects, defects_not_kept, suppressions, refusals, work, processes, .. } = other;
         self.work.add_beside(work);
+        self.processes.extend(processes);
         if self.profile.is_empty() {
             self.profile = profile;
         } else if !profile.is_empty() && self.profile.split(", ").all(|known| known != profile) {
@@ -43,7 +44,10 @@ impl Report {
         }
         for refusal in refusals {
             match self.refusals.iter_mut().find(|known| known.reason == refusal.reason) {
-                Some(known) => known.times += refusal.times,
+                Some(known) => {
+                    known.times += refusal.times;
+                    known.stops_kernels |= refusal.stops_kernels;
+                }
                 None => self.refusals.push(refusal),
             }
         }
@@ -70,7 +74,7 @@ mod tests {
     fn report(profile: &str, lines: &[u32], suppressions: &Path) -> Report {
         let mut report = Report::new(profile, read_suppressions(suppressions).unwrap());
         report.note(&finished("k", lines.iter().map(|line| finding(*line)).collect()), || 0);
-        report.note_refusal("no textures");
+        report.note_refusal("no textures", false);
         report
     }
 

@@ -14,6 +14,7 @@ mod suppressions;
 mod text;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -48,11 +49,17 @@ pub struct Report {
     /// The entries of the file of suppressions, each with the number of defects that it matched.
     #[serde(default)]
     pub suppressions: Vec<Suppression>,
-    /// Modules and launches that were refused before anything ran.
+    /// Modules, launches and functions that were refused.
     pub refusals: Vec<Refusal>,
+    /// The processes that loaded the driver.
+    #[serde(default)]
+    pub processes: Vec<Process>,
     /// The work whose order was followed, if `SIMCUDA_SCHEDULE` asks for it.
     #[serde(default, skip_serializing_if = "Work::is_none")]
     pub work: Work,
+    /// What is no failure of a run.
+    #[serde(skip)]
+    pub allowed: Allowed,
     /// The program's source files.
     #[serde(skip)]
     sources: Sources,
@@ -110,13 +117,25 @@ pub struct Defect {
     pub finding: Option<Finding>,
 }
 
-/// A module or a launch that was refused.
+/// A process that loaded the driver.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// The name of its program's file.
+    pub program: String,
+    /// Launches that started.
+    pub launches: u64,
+}
+
+/// A module, a launch or a function that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// How often it was refused.
     pub times: u64,
     /// Why.
     pub reason: String,
+    /// True if a kernel did not run because of it, as far as is known.
+    #[serde(default)]
+    pub stops_kernels: bool,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -127,7 +146,13 @@ fn is_zero(count: &u64) -> bool {
 impl Report {
     /// Makes the report of a process that has done nothing yet.
     pub(crate) fn new(profile: &str, suppressions: Vec<Suppression>) -> Self {
-        Self { profile: profile.to_owned(), suppressions, ..Self::default() }
+        let processes = vec![Process { program: program(), launches: 0 }];
+        Self { profile: profile.to_owned(), suppressions, processes, ..Self::default() }
+    }
+
+    /// Makes the report of a process that loaded the driver and never initialized it.
+    pub(crate) fn of_an_idle_process() -> Self {
+        Self { profile: String::new(), ..Self::new("", Vec::new()) }
     }
 
     /// Adds a launch. Returns messages about what has not been seen before, and about an error that ended it, if not suppressed. `module` returns
@@ -139,6 +164,7 @@ impl Report {
             ..KernelSummary::default()
         });
         kernel.launches += 1;
+        self.processes.iter_mut().for_each(|process| process.launches += 1);
         let mut new = Vec::new();
         match &record.outcome {
             Outcome::Finished(report) => {
@@ -252,14 +278,15 @@ impl Report {
     }
 
     /// Adds a refusal and returns whether it is new.
-    pub(crate) fn note_refusal(&mut self, reason: &str) -> bool {
+    pub(crate) fn note_refusal(&mut self, reason: &str, stops_kernels: bool) -> bool {
         if let Some(refusal) = self.refusals.iter_mut().find(|refusal| refusal.reason == reason) {
             refusal.times += 1;
+            refusal.stops_kernels |= stops_kernels;
             return false;
         }
         let is_kept = self.refusals.len() < KEPT;
         if is_kept {
-            self.refusals.push(Refusal { times: 1, reason: reason.to_owned() });
+            self.refusals.push(Refusal { times: 1, reason: reason.to_owned(), stops_kernels });
         }
         is_kept
     }
@@ -274,10 +301,61 @@ impl Report {
         self.reported().filter(|defect| defect.severity == severity).count() as u64
     }
 
+    /// Counts the launches that started.
+    pub fn launches(&self) -> u64 {
+        self.kernels.values().map(|kernel| kernel.launches).sum()
+    }
+
+    /// Says why a run that succeeded has tested less than it seems; `None` if it has not.
+    pub fn untested(&self) -> Option<Untested> {
+        let stopped = self.refusals.iter().filter(|refusal| refusal.stops_kernels).map(|refusal| refusal.times).sum();
+        match (stopped, self.launches()) {
+            (1.., _) if !self.allowed.refused => Some(Untested::Refused(stopped)),
+            (_, 0) if !self.allowed.no_launch => Some(Untested::NoLaunch),
+            _ => None,
+        }
+    }
+
     /// Lists the entries of the file of suppressions that matched no defect. After one process, that means little: another process of the
     /// same tests may have the defect.
     pub fn unused_suppressions(&self) -> impl Iterator<Item = &Suppression> {
         self.suppressions.iter().filter(|entry| entry.matched == 0)
+    }
+}
+
+/// What is no failure of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowed {
+    /// Kernels that did not run, because they or their launches were refused.
+    pub refused: bool,
+    /// No launch at all. One process of several may make none.
+    pub no_launch: bool,
+}
+
+impl Default for Allowed {
+    fn default() -> Self {
+        Self { refused: false, no_launch: true }
+    }
+}
+
+/// What a run did not test, although it succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untested {
+    /// Kernels did not run, because their modules or launches were refused this often.
+    Refused(u64),
+    /// No process launched a kernel.
+    NoLaunch,
+}
+
+impl fmt::Display for Untested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(times) => {
+                let refused = counted(*times, "module or launch was", "modules and launches were");
+                write!(f, "{refused} refused, so kernels did not run")
+            }
+            Self::NoLaunch => f.write_str("no process launched a kernel"),
+        }
     }
 }
 
@@ -418,7 +496,7 @@ mod tests {
         let mut report = Report::default();
         for line in 0..KEPT as u32 + 5 {
             report.note(&finished("k", vec![finding(line)]), || 0);
-            report.note_refusal(&line.to_string());
+            report.note_refusal(&line.to_string(), true);
         }
         assert_eq!((report.defects.len(), report.defects_not_kept, report.refusals.len()), (KEPT, 5, KEPT));
     }

@@ -24,19 +24,25 @@ impl Report {
             })
             .collect();
         let notifications: Vec<Value> =
-            self.refusals.iter().map(|refusal| json!({ "level": "warning", "message": { "text": refusal.reason } })).collect();
+            self.refusals.iter().map(|refusal| notification(refusal.stops_kernels, &refusal.reason)).collect();
+        let untested = self.untested().map(|untested| notification(true, &untested.to_string()));
+        let notifications: Vec<Value> = untested.into_iter().chain(notifications).collect();
         json!({
             "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
             "version": "2.1.0",
             "runs": [{
                 "tool": { "driver": { "name": "simcuda", "semanticVersion": env!("CARGO_PKG_VERSION"), "rules": rules } },
-                "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notifications }],
+                "invocations": [{ "executionSuccessful": self.untested().is_none(), "toolExecutionNotifications": notifications }],
                 "columnKind": "unicodeCodePoints",
                 "properties": { "profile": self.profile },
                 "results": self.defects.iter().map(result).collect::<Vec<_>>(),
             }],
         })
     }
+}
+
+fn notification(is_error: bool, text: &str) -> Value {
+    json!({ "level": if is_error { "error" } else { "warning" }, "message": { "text": text } })
 }
 
 fn result(defect: &Defect) -> Value {

@@ -18,13 +18,16 @@ fn ratio(sectors: u64, requests: u64) -> String {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.profile.is_empty() {
-            return writeln!(f, "simcuda: no process called cuInit");
+            let loaded: Vec<&str> = self.processes.iter().map(|process| process.program.as_str()).collect();
+            return match loaded[..] {
+                [] => writeln!(f, "simcuda: no process loaded the driver"),
+                _ => writeln!(f, "simcuda: no process called cuInit; these loaded the driver: {}", loaded.join(", ")),
+            };
         }
-        let launches = self.kernels.values().map(|kernel| kernel.launches).sum();
         write!(
             f,
             "simcuda: {} on the profile {}: {}, {}",
-            counted(launches, "launch", "launches"),
+            counted(self.launches(), "launch", "launches"),
             self.profile,
             counted(self.count(Severity::Error), "error", "errors"),
             counted(self.count(Severity::Warning), "warning", "warnings"),
@@ -35,6 +38,10 @@ impl fmt::Display for Report {
         }
         writeln!(f)?;
         self.table(f)?;
+        if let [_, _, ..] = self.processes[..] {
+            let launches: Vec<_> = self.processes.iter().map(|of| format!("{} {}", of.program, of.launches)).collect();
+            writeln!(f, "\nlaunches of each process: {}", launches.join(", "))?;
+        }
         for defect in self.reported() {
             let times = counted(defect.times, "time", "times");
             writeln!(f, "\n{times}: {}", defect.text())?;
@@ -108,7 +115,7 @@ mod tests {
         for _ in 0..3 {
             report.note(&failed("k", Some(finding(12))), || 0);
         }
-        report.note_refusal("PTX line 3: no");
+        report.note_refusal("PTX line 3: no", true);
         let expected = "\
 simcuda: 4 launches on the profile t4: 1 error, 0 warnings
 
