@@ -139,8 +139,10 @@ impl Archive {
         self.used_stale.take()
     }
 
-    /// Returns a measured run with counts from the matching simulated GPU, those of the chapter's largest run. In a small run, what blocks do
-    /// once is a large share, which does not grow with the work: scaled up, such counts are too high, and so is their bound.
+    /// Returns a measured run with counts from the matching simulated GPU.
+    ///
+    /// They are those of the chapter's largest run. In a small run, what blocks do once is a large share, which does not grow with the work: scaled
+    /// up, such counts are too high, and so is their bound.
     pub fn pair(&self, name: &str) -> Result<Pair<'_>> {
         let measured = self.run(name)?;
         let counted = self.counted(&measured).with_context(|| format!("{name} is not a run on a GPU whose stages were counted"))?;
