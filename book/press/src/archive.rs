@@ -95,7 +95,7 @@ impl Archive {
 
     /// Returns the run of that name.
     pub fn run(&self, name: &str) -> Result<Run<'_>> {
-        let runs = self.runs.iter().map(|(name, record)| (name.as_str(), Run { name, record, is_stale: self.is_stale }));
+        let runs = self.all().map(|run| (run.name, run));
         Ok(self.used(named(format_args!("there is no record book/results/{name}.json"), name, runs)?))
     }
 
@@ -106,8 +106,12 @@ impl Archive {
 
     /// Returns the chosen runs, in the order of their names.
     pub fn runs_where(&self, is_chosen: impl Fn(&Run<'_>) -> bool) -> Vec<Run<'_>> {
-        let all = self.runs.iter().map(|(name, record)| Run { name, record, is_stale: self.is_stale });
-        all.filter(is_chosen).map(|run| self.used(run)).collect()
+        self.all().filter(is_chosen).map(|run| self.used(run)).collect()
+    }
+
+    /// Iterates over all runs without noting their use.
+    fn all(&self) -> impl Iterator<Item = Run<'_>> {
+        self.runs.iter().map(|(name, record)| Run { name, record, is_stale: self.is_stale })
     }
 
     fn used<'a>(&self, run: Run<'a>) -> Run<'a> {
@@ -135,8 +139,10 @@ impl Archive {
         self.used_stale.take()
     }
 
-    /// Returns a measured run with counts from the matching simulated GPU. They are of the same size if there is such a record, and otherwise of
-    /// the teaching size.
+    /// Returns a measured run with counts from the matching simulated GPU.
+    ///
+    /// They are those of the chapter's largest run. In a small run, what blocks do once is a large share, which does not grow with the work: scaled
+    /// up, such counts are too high, and so is their bound.
     pub fn pair(&self, name: &str) -> Result<Pair<'_>> {
         let measured = self.run(name)?;
         let counted = self.counted(&measured).with_context(|| format!("{name} is not a run on a GPU whose stages were counted"))?;
@@ -145,9 +151,9 @@ impl Archive {
 
     /// Returns the counts of a measured run without noting their use.
     fn counted(&self, measured: &Run<'_>) -> Option<Run<'_>> {
-        let counted = format!("sim-{}/{}", measured.device().strip_prefix("nvidia-")?, measured.record.chapter);
-        let (name, record) = [format!("{counted}.seed"), counted].iter().find_map(|name| self.runs.get_key_value(name))?;
-        Some(Run { name, record, is_stale: self.is_stale })
+        let device = format!("sim-{}", measured.device().strip_prefix("nvidia-")?);
+        let is_of_chapter = |run: &Run| run.device() == device && run.record.chapter == measured.record.chapter;
+        self.all().filter(is_of_chapter).max_by_key(|run| run.record.work().multiply_adds)
     }
 
     /// Returns the pairs of all runs on a device whose counts scale.
@@ -273,18 +279,21 @@ impl<'a> Pair<'a> {
             && self.measured.border() == self.counted.border()
     }
 
-    /// Lists the stages that were timed and counted. Counts are scaled from one size to another, because those that limit a stage are of its
-    /// inner loop, and grow with the multiply-adds.
+    /// Lists the stages that were timed and counted.
     pub fn bounded(&self) -> Vec<Bounded<'a>> {
+        let stages = self.measured.record.stages.iter().filter(|stage| stage.place == Place::Device);
+        let bounded =
+            |stage: &'a StageRecord| Some(Bounded { name: &stage.name, median_ms: stage.median_ms?, bound: self.bound(stage)? });
+        stages.filter_map(bounded).collect()
+    }
+
+    /// Returns the bound of a stage at the measured size. Counts are scaled from one size to another, because those that limit a stage are of its
+    /// inner loop, and grow with the multiply-adds.
+    pub fn bound(&self, stage: &StageRecord) -> Option<Bound> {
         let (measured, counted) = (self.measured.record, self.counted.record);
         let factor = measured.work().multiply_adds as f64 / counted.work().multiply_adds as f64;
-        let Some(profile) = counted.device.profile.as_deref().and_then(Profile::named) else { return Vec::new() };
-        let bounded = |stage: &'a StageRecord| {
-            let counters = self.counted_stage(&stage.name)?.counters?;
-            let bound = bound(&scaled(&counters, factor)?, measured.work_of(stage).bytes, profile);
-            Some(Bounded { name: &stage.name, median_ms: stage.median_ms?, bound })
-        };
-        measured.stages.iter().filter(|stage| stage.place == Place::Device).filter_map(bounded).collect()
+        let counters = self.counted_stage(&stage.name)?.counters?;
+        Some(bound(&scaled(&counters, factor)?, measured.work_of(stage).bytes, Profile::named(counted.device.profile.as_deref()?)?))
     }
 }
 

@@ -116,7 +116,7 @@ fn reports(gpu: &Gpu, launch: fn(&Gpu) -> Result<()>) -> Result<Vec<LaunchReport
 /// Stages that launch another stage's kernel again. They only add its counts once more.
 const REPEATING: [&Stage<Convolution>; 2] = [&conv_naive::ROUND_TRIP, &conv_naive::OVERLAPPED];
 
-/// Runs each stage of a chapter once, with an option if it needs one. Left out are [`REPEATING`] stages, and stages that call a library: its kernels are not ours, and
+/// Runs each stage of a chapter once, with an option where needed. Left out are [`REPEATING`] stages, and stages that call a library: its kernels are not ours, and
 /// the simulator does not have them.
 fn launch_stages<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>) -> Result<Vec<LaunchReport>> {
     let repeats = |name: &str| REPEATING.iter().any(|stage| (conv_naive::CHAPTER.name, stage.name) == (chapter.name, name));
@@ -135,7 +135,7 @@ fn launch_stages<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>) -> Result<Vec<Launc
     Ok(reports)
 }
 
-/// Returns whether the stage of a row was skipped for want of an option.
+/// Returns true if a stage was skipped for want of an option.
 fn needs_option(row: &Row) -> bool {
     matches!(row.outcome, Outcome::Skipped(Unmet::Option { .. }))
 }
