@@ -10,8 +10,14 @@
 //! One library serves all versions, under a name for each. Some functions have other arguments in CUDA 13 than in CUDA 12.
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::driver;
+
+/// The version that the program was built with, by its number. The other copy of this library writes it ([`redirect`](crate::redirect)); 0
+/// if it has not.
+#[unsafe(no_mangle)]
+pub static simcuda_runtime_version: AtomicI32 = AtomicI32::new(0);
 
 /// A version of the runtime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +26,7 @@ pub enum Version {
     Cuda13,
 }
 
-/// The versions with the name of their library and the result of `cudaRuntimeGetVersion`. CUDA 14: one more line.
+/// The versions: name of the library, result of `cudaRuntimeGetVersion`. CUDA 14: one more line.
 const VERSIONS: [(Version, &str, i32); 2] =
     [(Version::Cuda12, "libcudart.so.12", 12000), (Version::Cuda13, "libcudart.so.13", 13000)];
 
@@ -29,22 +35,15 @@ impl Version {
     pub fn current() -> Self {
         static VERSION: OnceLock<Version> = OnceLock::new();
         *VERSION.get_or_init(|| {
-            #[cfg(target_os = "linux")]
-            if let Some(version) = crate::redirect::version() {
-                return version;
-            }
-            driver::own_path().and_then(|path| Self::of_library(path.to_str()?)).unwrap_or(Self::Cuda12)
+            let told = simcuda_runtime_version.load(Ordering::Relaxed);
+            let told = VERSIONS.iter().find(|(.., number)| *number == told).map(|(version, ..)| *version);
+            told.or_else(|| driver::own_path().and_then(|path| Self::of_library(path.to_str()?))).unwrap_or(Self::Cuda12)
         })
     }
 
     /// Returns the version of a library by its name.
     pub fn of_library(name: &str) -> Option<Self> {
         VERSIONS.iter().find(|(_, end, _)| name.ends_with(end)).map(|(version, ..)| *version)
-    }
-
-    /// Returns the version with a number.
-    pub fn of_number(number: i32) -> Option<Self> {
-        VERSIONS.iter().find(|(.., known)| *known == number).map(|(version, ..)| *version)
     }
 
     /// Returns the version as `cudaRuntimeGetVersion` does.

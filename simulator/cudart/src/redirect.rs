@@ -26,15 +26,6 @@ use parking_lot::Mutex;
 use crate::compat::Version;
 use crate::driver;
 
-/// The version of the runtime that the program was built with, as [`Version::number`] has it. The audit copy writes it; 0: it does not know.
-#[unsafe(no_mangle)]
-pub static simcuda_runtime_version: AtomicI32 = AtomicI32::new(0);
-
-/// Returns the version that the program was built with, if the loader told it to this library's other copy.
-pub fn version() -> Option<Version> {
-    Version::of_number(simcuda_runtime_version.load(Ordering::Relaxed))
-}
-
 /// The namespace of the program (`LM_ID_BASE`).
 const PROGRAM: c_long = 0;
 /// All objects of a change are there (`LA_ACT_CONSISTENT`).
@@ -42,7 +33,7 @@ const COMPLETE: c_uint = 0;
 /// The name as the program gave it (`LA_SER_ORIG`).
 const AS_GIVEN: c_uint = 1;
 
-/// A function of the runtime that each program with kernels calls before `main`.
+/// Each program with kernels calls this function before `main`.
 const REGISTRATION: &str = "__cudaRegisterFatBinary";
 
 /// An object of the loader: the beginning of `link_map`.
@@ -162,20 +153,20 @@ impl Auditor {
             }
         }
         if let Some(variable) = ours.get("simcuda_runtime_version") {
-            // SAFETY: this is the variable above, in the program's copy of this library.
+            // SAFETY: this is the variable of `compat`, in the program's copy of this library.
             unsafe { &*((own_base + variable.offset) as *const AtomicI32) }.store(self.version, Ordering::Relaxed);
         }
     }
 }
 
-/// Tells the version of a runtime by functions that came or went with it.
+/// Tells a runtime's version by functions that came or went with it.
 fn version_of(runtime: &Symbols) -> Version {
     let has = |name| runtime.contains_key(name);
     // CUDA 12 has both structures, CUDA 11 and CUDA 13 one each. Functions for texture references went with CUDA 11.
     if has("cudaGetDeviceProperties_v2") || has("cudaBindTexture") { Version::Cuda12 } else { Version::Cuda13 }
 }
 
-/// Reads the functions and variables that an object defines, from a table or else from that of what it exports. Returns `None` if it is no
+/// Reads the functions and variables that an object defines. They are from a table, or else from that of what it exports. Returns `None` if it is no
 /// object of this machine, or cannot be read.
 fn symbols(file: &Path, wanted: SectionType) -> Option<Symbols> {
     let data = &ReadCache::new(File::open(file).ok()?);

@@ -119,7 +119,7 @@ pub fn driver_of_this_process() -> Option<&'static Driver> {
     DRIVER.get().filter(|driver| driver.check_process().is_ok())
 }
 
-/// Returns true if this process, or its parent before a fork, has initialized the driver.
+/// Returns true if the driver is initialized here, or before a fork.
 pub fn is_initialized() -> bool {
     DRIVER.get().is_some()
 }

@@ -56,8 +56,7 @@ pub const LOADER_VARIABLE: &str = if cfg!(windows) {
     "LD_LIBRARY_PATH"
 };
 
-/// Returns the environment variables, each with a value to put before others, that make a program use the libraries in a folder. On Linux,
-/// they also redirect the runtime of a program that contains one: the runtime's documentation says how.
+/// Returns the variables that make a program use a folder's libraries. Each value goes before what the variable has. On Linux, they also redirect the runtime of a program that contains one: the runtime's documentation says how.
 pub fn environment(folder: &Path) -> Vec<(&'static str, PathBuf)> {
     let runtime = || folder.join(RUNTIME.name);
     let redirects = cfg!(target_os = "linux").then(|| [("LD_AUDIT", runtime()), ("LD_PRELOAD", runtime())]);

@@ -68,7 +68,7 @@ variables! {
     SUPPRESSIONS = "SIMCUDA_SUPPRESSIONS" Users ""
         "a TOML file with [defects that are not to be reported](#suppress-known-defects)",
     EXITCODE = "SIMCUDA_EXITCODE" Users ""
-        "the exit status, from 1 to 255, for a process whose kernels had defects other than warnings",
+        "the exit status, from 1 to 255, for a process whose kernels had defects other than warnings, or did not run because they were refused",
     COVERAGE = "SIMCUDA_COVERAGE" Users ""
         "a folder, made if it does not exist: each process writes a file there when it ends, with the lines and branches of its kernels that it executed; [`simcuda coverage`](#find-the-lines-that-no-test-executes) sets it",
     LAUNCHES = "SIMCUDA_LAUNCHES" Users ""

@@ -50,7 +50,7 @@ const CHECKLISTS: &[Checklist] = &[
             Entry("simulator/cudart/versions.map", "libcudart.so.13 { };", "add the version of the symbols"),
             Entry(
                 "simulator/cudart/src/compat.rs",
-                "(Version::Cuda13, \".so.13\", 13000)",
+                "(Version::Cuda13, \"libcudart.so.13\", 13000)",
                 "add a version, then look at each use of `Version`: functions whose arguments changed, and fields of structures",
             ),
             Entry(

@@ -12,9 +12,9 @@ mod sarif;
 mod sources;
 mod suppressions;
 mod text;
+mod untested;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,7 @@ pub use self::places::Place;
 pub use self::rules::{RULES, Rule};
 pub use self::sources::Sources;
 pub use self::suppressions::{Suppression, read as read_suppressions};
+pub use self::untested::{Allowed, Process, Untested};
 use crate::defect;
 use crate::name::readable;
 use crate::records::{Failed, LaunchRecord, Outcome};
@@ -117,15 +118,6 @@ pub struct Defect {
     pub finding: Option<Finding>,
 }
 
-/// A process that loaded the driver.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Process {
-    /// The name of its program's file.
-    pub program: String,
-    /// Launches that started.
-    pub launches: u64,
-}
-
 /// A module, a launch or a function that was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
@@ -148,11 +140,6 @@ impl Report {
     pub(crate) fn new(profile: &str, suppressions: Vec<Suppression>) -> Self {
         let processes = vec![Process { program: program(), launches: 0 }];
         Self { profile: profile.to_owned(), suppressions, processes, ..Self::default() }
-    }
-
-    /// Makes the report of a process that loaded the driver and never initialized it.
-    pub(crate) fn of_an_idle_process() -> Self {
-        Self { profile: String::new(), ..Self::new("", Vec::new()) }
     }
 
     /// Adds a launch. Returns messages about what has not been seen before, and about an error that ended it, if not suppressed. `module` returns
@@ -277,20 +264,6 @@ impl Report {
         true
     }
 
-    /// Adds a refusal and returns whether it is new.
-    pub(crate) fn note_refusal(&mut self, reason: &str, stops_kernels: bool) -> bool {
-        if let Some(refusal) = self.refusals.iter_mut().find(|refusal| refusal.reason == reason) {
-            refusal.times += 1;
-            refusal.stops_kernels |= stops_kernels;
-            return false;
-        }
-        let is_kept = self.refusals.len() < KEPT;
-        if is_kept {
-            self.refusals.push(Refusal { times: 1, reason: reason.to_owned(), stops_kernels });
-        }
-        is_kept
-    }
-
     /// Lists the kept defects that are not suppressed.
     pub fn reported(&self) -> impl Iterator<Item = &Defect> {
         self.defects.iter().filter(|defect| defect.suppressed.is_none())
@@ -301,61 +274,10 @@ impl Report {
         self.reported().filter(|defect| defect.severity == severity).count() as u64
     }
 
-    /// Counts the launches that started.
-    pub fn launches(&self) -> u64 {
-        self.kernels.values().map(|kernel| kernel.launches).sum()
-    }
-
-    /// Says why a run that succeeded has tested less than it seems; `None` if it has not.
-    pub fn untested(&self) -> Option<Untested> {
-        let stopped = self.refusals.iter().filter(|refusal| refusal.stops_kernels).map(|refusal| refusal.times).sum();
-        match (stopped, self.launches()) {
-            (1.., _) if !self.allowed.refused => Some(Untested::Refused(stopped)),
-            (_, 0) if !self.allowed.no_launch => Some(Untested::NoLaunch),
-            _ => None,
-        }
-    }
-
     /// Lists the entries of the file of suppressions that matched no defect. After one process, that means little: another process of the
     /// same tests may have the defect.
     pub fn unused_suppressions(&self) -> impl Iterator<Item = &Suppression> {
         self.suppressions.iter().filter(|entry| entry.matched == 0)
-    }
-}
-
-/// What is no failure of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allowed {
-    /// Kernels that did not run, because they or their launches were refused.
-    pub refused: bool,
-    /// No launch at all. One process of several may make none.
-    pub no_launch: bool,
-}
-
-impl Default for Allowed {
-    fn default() -> Self {
-        Self { refused: false, no_launch: true }
-    }
-}
-
-/// What a run did not test, although it succeeded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Untested {
-    /// Kernels did not run, because their modules or launches were refused this often.
-    Refused(u64),
-    /// No process launched a kernel.
-    NoLaunch,
-}
-
-impl fmt::Display for Untested {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Refused(times) => {
-                let refused = counted(*times, "module or launch was", "modules and launches were");
-                write!(f, "{refused} refused, so kernels did not run")
-            }
-            Self::NoLaunch => f.write_str("no process launched a kernel"),
-        }
     }
 }
 
