@@ -255,7 +255,7 @@ fn a_bad_value_fails_the_first_call() {
 
 #[test]
 fn a_program_sees_the_version_that_the_environment_asks_for() {
-    for (version, seen) in [(None, 12020), (Some("12.8"), 12080)] {
+    for (version, seen) in [(None, 13050), (Some("12.8"), 12080)] {
         let mut command = c_program("version");
         command.envs(version.map(|version| ("SIMCUDA_DRIVER_VERSION", version)));
         assert_eq!(run(&mut command).1, format!("{seen}\n"));

@@ -1,6 +1,6 @@
 //! Which functions of the CUDA driver API this driver has: the list that a page of the book is made of.
 //!
-//! The names are those of `cuda.h` and `cudaProfiler.h` of CUDA 12.9. What the driver does with each one follows from its own tables, so
+//! The names are those of `cuda.h` and `cudaProfiler.h` of CUDA 13.5. What the driver does with each one follows from its own tables, so
 //! the page cannot disagree with the library.
 
 use crate::api::{OF_32_BITS, REFUSED, every_export};
@@ -14,7 +14,7 @@ const REMARKS: &[(&str, &str)] = &[
         "stored, without effect",
         "cuCoredumpSetAttribute cuCoredumpSetAttributeGlobal cuCtxSetCacheConfig cuCtxSetFlags cuCtxSetLimit cuCtxSetSharedMemConfig \
          cuFuncSetCacheConfig cuFuncSetSharedMemConfig cuKernelSetCacheConfig cuMemAdvise cuMemAdvise_v2 cuMemPrefetchAsync \
-         cuMemPrefetchAsync_v2 cuTexRefSetMaxAnisotropy cuStreamSetAttribute",
+         cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync cuTexRefSetMaxAnisotropy cuStreamSetAttribute",
     ),
     ("no execution affinity", "cuCtxCreate_v3"),
     ("no execution affinity, no sharing with graphics", "cuCtxCreate_v4"),

@@ -11,7 +11,10 @@ use crate::variables::{self, COVERAGE, REPORT};
 
 /// The version when none is chosen, as `cuDriverGetVersion` returns it: the newest of which every function is here. CUDA 12.3 brought the
 /// conditional nodes of graphs.
-const DEFAULT_VERSION: i32 = 12020;
+const DEFAULT_VERSION: i32 = 13050;
+
+/// The oldest version that the driver may say that it is.
+const OLDEST_VERSION: i32 = 12000;
 
 /// The profile when none is chosen.
 pub const DEFAULT_PROFILE: &str = "h200";
@@ -145,7 +148,7 @@ pub(crate) fn driver_version(variable: impl Fn(&str) -> Option<String>) -> Resul
     let version = |text: &str| {
         let (major, minor) = text.split_once('.')?;
         let version = number(major)? * 1000 + number(minor)? * 10;
-        (version >= DEFAULT_VERSION).then_some(version)
+        (version >= OLDEST_VERSION).then_some(version)
     };
     let chosen = variables::DRIVER_VERSION.parsed(variable, "a version of CUDA such as 12.4", version)?;
     Ok(chosen.unwrap_or(DEFAULT_VERSION))
@@ -191,7 +194,7 @@ mod tests {
     #[test]
     fn the_version_of_the_driver_is_written_as_nvidia_writes_it() {
         let version = |value: Option<&str>| driver_version(|_| value.map(str::to_owned));
-        assert_eq!(version(None).unwrap(), 12020);
+        assert_eq!(version(None).unwrap(), 13050);
         assert_eq!(version(Some("12.4")).unwrap(), 12040);
         assert_eq!(version(Some("13.0")).unwrap(), 13000);
         for wrong in ["", "12", "12.", "11.8", "12.4.1", "12.100", "new"] {

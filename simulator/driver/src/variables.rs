@@ -61,7 +61,7 @@ variables! {
         "the number of the order in which streams run, and the search for races between them: `0` is the order of the calls; [`simcuda explore`](#run-streams-in-many-orders) tries many",
     NVRTC = "SIMCUDA_NVRTC" Users "the next one on the loader's path"
         "the path of NVIDIA's NVRTC, for programs that load the one in the folder `nvrtc`",
-    DRIVER_VERSION = "SIMCUDA_DRIVER_VERSION" Users "`12.2`"
+    DRIVER_VERSION = "SIMCUDA_DRIVER_VERSION" Users "`13.5`"
         "the CUDA version that the driver reports, for programs that refuse an older one; the driver has every function of the default",
     REPORT = "SIMCUDA_REPORT" Users ""
         "where the report goes when the process ends: `text`, `github`, `json:FILE` or `FILE.json`, `junit:FILE`, `sarif:FILE`, or several of them separated by commas; or `off`",

@@ -76,22 +76,22 @@ const CHECKLISTS: &[Checklist] = &[
         entries: &[
             Entry(
                 "simulator/driver/src/functions.rs",
-                "of CUDA 12.9",
+                "of CUDA 13.5",
                 "add the functions of the new cuda.h to cuda_functions.txt; the book then shows which are missing",
             ),
             Entry(
                 "simulator/driver/src/api/refused.rs",
-                "the API of CUDA 12",
+                "the API of CUDA 13",
                 "add those that the driver does not have, each with its reason",
             ),
             Entry(
                 "simulator/driver/src/settings.rs",
-                "const DEFAULT_VERSION: i32 = 12020;",
+                "const DEFAULT_VERSION: i32 = 13050;",
                 "raise it when the driver has every function of a newer version; also in its README and in simulator/README.md",
             ),
             Entry(
                 "simulator/driver/src/api/proc_address.rs",
-                "in every version of CUDA 12",
+                "in every version of CUDA 12 and 13",
                 "add to `CHANGED` the names that cudaTypedefs.h gives another meaning",
             ),
             Entry("simulator/driver/src/attributes.rs", "that CUDA 12 does not have", "add the new attributes of devices"),

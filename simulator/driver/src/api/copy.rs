@@ -255,4 +255,20 @@ copies! {
         }
         batch(targets, sources, sizes, count, failed, stream)
     }
+
+    /// Does not say which copy failed.
+    fn cuMemcpyBatchAsync_v2(
+        targets: In<UnifiedPtr>, sources: In<UnifiedPtr>, sizes: In<usize>, count: usize, _attributes: HostBytes,
+        _attribute_indices: In<usize>, attribute_count: usize, stream: Handle,
+    ) also "_ptsz" {
+        context::current()?;
+        refuse!(INVALID_VALUE if attribute_count == 0 || attribute_count > count);
+        batch(targets, sources, sizes, count, Out::NULL, stream)
+    }
+
+    fn cuMemcpyWithAttributesAsync(target: UnifiedPtr, source: UnifiedPtr, bytes: usize, attributes: HostBytes, stream: Handle) also "_ptsz" {
+        context::current()?;
+        refuse!(INVALID_VALUE if attributes.is_null() || stream::is_legacy(stream));
+        row(Address::Unified(target), Address::Unified(source), bytes, stream)
+    }
 }

@@ -129,6 +129,8 @@ exports! {
         primary::release(DEVICE)
     }
 
+    fn cuGreenCtxGetId(green: Handle, id: Out<u64>) => id.put(find::<Green>(green)?.handle.number());
+
     fn cuCtxFromGreenCtx(context: Out<Handle>, green: Handle) => context.put(find::<Green>(green)?.alias);
 
     fn cuGreenCtxStreamCreate(stream: Out<Handle>, green: Handle, flags: u32, priority: i32) {

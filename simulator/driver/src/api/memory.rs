@@ -282,4 +282,20 @@ exports! {
         refuse!(INVALID_VALUE if flags != 0);
         prefetch(address, bytes, location, stream)
     }
+
+    /// Each place holds from its index in the list of ranges to the next place's.
+    fn cuMemPrefetchBatchAsync(
+        addresses: In<DevicePtr>, sizes: In<usize>, count: usize, places: In<MemLocation>, starts: In<usize>, place_count: usize, flags: u64,
+        stream: Handle,
+    ) also "_ptsz" {
+        driver()?;
+        refuse!(INVALID_VALUE if flags != 0 || count == 0 || place_count == 0 || place_count > count);
+        let starts = starts.read_all(place_count)?;
+        refuse!(INVALID_VALUE if starts[0] != 0 || !starts.is_sorted_by(|before, after| before < after) || starts[place_count - 1] >= count);
+        for index in 0..count {
+            let place = starts.partition_point(|&start| start <= index) - 1;
+            prefetch(addresses.read_nth(index)?, sizes.read_nth(index)?, places.read_nth(place)?, stream)?;
+        }
+        Ok(())
+    }
 }

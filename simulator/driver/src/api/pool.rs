@@ -33,6 +33,21 @@ fn supported(driver: &'static Driver) -> Result<&'static Driver> {
     Ok(driver)
 }
 
+/// Makes a pool the current one of the device.
+fn set(driver: &Driver, pool: Handle) -> Result<()> {
+    refuse!(INVALID_VALUE if driver.handles.get::<Pool>(pool)?.is_imported);
+    *driver.pools.current.lock() = pool;
+    Ok(())
+}
+
+/// Returns the driver of a location whose allocations of a kind come from pools: pinned memory of the device.
+fn of_location(location: In<MemLocation>, kind: u32) -> Result<&'static Driver> {
+    let MemLocation { kind: place, id } = location.read()?;
+    driver()?;
+    refuse!(NOT_SUPPORTED if (place, kind) != (ON_DEVICE, PINNED), "pools of other memory than the device's; use cuMemHostAlloc");
+    supported(driver_of(id)?)
+}
+
 fn allocate(out: Out<DevicePtr>, bytes: usize, pool: Option<Handle>, stream: Handle) -> Result<()> {
     let (driver, context) = context::current()?;
     supported(driver)?;
@@ -248,12 +263,12 @@ exports! {
     fn cuDeviceGetDefaultMemPool(pool: Out<Handle>, device: DeviceId) => pool.put(supported(driver_of(device)?)?.pools.default);
     fn cuDeviceGetMemPool(pool: Out<Handle>, device: DeviceId) => pool.put(*supported(driver_of(device)?)?.pools.current.lock());
 
-    fn cuDeviceSetMemPool(device: DeviceId, pool: Handle) {
-        let driver = supported(driver_of(device)?)?;
-        refuse!(INVALID_VALUE if driver.handles.get::<Pool>(pool)?.is_imported);
-        *driver.pools.current.lock() = pool;
-        Ok(())
-    }
+    fn cuDeviceSetMemPool(device: DeviceId, pool: Handle) => set(supported(driver_of(device)?)?, pool);
+
+    fn cuMemGetDefaultMemPool(pool: Out<Handle>, location: In<MemLocation>, kind: u32) => pool.put(of_location(location, kind)?.pools.default);
+    fn cuMemGetMemPool(pool: Out<Handle>, location: In<MemLocation>, kind: u32) => pool.put(*of_location(location, kind)?.pools.current.lock());
+
+    fn cuMemSetMemPool(location: In<MemLocation>, kind: u32, pool: Handle) => of_location(location, kind).and_then(|driver| set(driver, pool));
 
     fn cuDeviceGraphMemTrim(device: DeviceId) => driver_of(device).map(|driver| driver.graph_memory.lock().trim());
 

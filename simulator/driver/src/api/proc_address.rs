@@ -12,7 +12,7 @@ const LEGACY: u64 = 1;
 const PER_THREAD: u64 = 2;
 
 /// Plain names that came to mean the form with `_v2`. Before that version of CUDA, they meant the form without a suffix.
-const SECOND_SINCE: [(i32, &str); 4] = [
+const SECOND_SINCE: [(i32, &str); 6] = [
     (
         12000,
         "cuGetProcAddress cuGraphAddKernelNode cuGraphExecKernelNodeSetParams cuGraphExecUpdate cuGraphKernelNodeGetParams \
@@ -23,8 +23,11 @@ const SECOND_SINCE: [(i32, &str); 4] = [
     (
         13000,
         "cuCtxGetDevice cuCtxSynchronize cuGraphAddDependencies cuGraphAddNode cuGraphGetEdges cuGraphNodeGetDependencies \
-         cuGraphNodeGetDependentNodes cuGraphRemoveDependencies cuMemAdvise cuMemPrefetchAsync cuStreamUpdateCaptureDependencies",
+         cuGraphNodeGetDependentNodes cuGraphRemoveDependencies cuMemAdvise cuMemPrefetchAsync cuMemcpy3DBatchAsync cuMemcpyBatchAsync \
+         cuStreamUpdateCaptureDependencies",
     ),
+    (13010, "cuLaunchHostFunc cuMulticastBindAddr cuMulticastBindMem"),
+    (13040, "cuGraphNodeSetParams"),
 ];
 
 /// Other names whose plain form changed its meaning: plain name, version, suffix before that version, suffix from then on.
@@ -34,7 +37,10 @@ const CHANGED: [(&str, i32, &str, &str); 3] = [
     ("cuStreamGetCaptureInfo", 13000, "_v2", "_v3"),
 ];
 
-/// Suffixes to try for a plain name, newest first. The forms that match have the same meaning in every version of CUDA 12.
+/// A name whose plain form changed its meaning a third time.
+const THIRD_SINCE: (i32, &str) = (13040, "cuGraphAddNode");
+
+/// Suffixes to try for a plain name, newest first. The forms that match have the same meaning in every version of CUDA 12 and 13.
 const SUFFIXES: [&str; 3] = ["_v3", "_v2", ""];
 
 /// Lists the exports of modules.
@@ -63,6 +69,9 @@ fn exact(name: &str) -> Option<&'static Export> {
 fn find(name: &str, version: i32) -> Option<&'static Export> {
     if name.rsplit_once("_v").is_some_and(|(_, suffix)| suffix.parse::<u32>().is_ok()) {
         return None;
+    }
+    if THIRD_SINCE.1 == name && version >= THIRD_SINCE.0 {
+        return exact(&format!("{name}_v3"));
     }
     let second = SECOND_SINCE.iter().find(|(_, names)| names.split_whitespace().any(|changed| changed == name));
     let changed = CHANGED.iter().find(|(changed, ..)| *changed == name).map(|&(_, since, before, after)| (since, before, after));
@@ -124,6 +133,11 @@ mod tests {
         // The newer form has one more parameter.
         same("cuStreamGetCtx", 12040, "cuStreamGetCtx");
         same("cuStreamGetCtx", 12050, "cuStreamGetCtx_v2");
+        same("cuLaunchHostFunc", 13000, "cuLaunchHostFunc");
+        same("cuLaunchHostFunc", 13010, "cuLaunchHostFunc_v2");
+        for (version, wanted) in [(12020, "cuGraphAddNode"), (13000, "cuGraphAddNode_v2"), (13040, "cuGraphAddNode_v3")] {
+            same("cuGraphAddNode", version, wanted);
+        }
         same("cuInit", 2000, "cuInit");
         assert!(find("cuMemAlloc_v2", 12000).is_none());
         assert!(find("cuMakeCoffee", 12000).is_none());

@@ -1,4 +1,4 @@
-//! The rest of the API of CUDA 12: features that this driver does not have, refused as by a device without them.
+//! The rest of the API of CUDA 13: features that this driver does not have, refused as by a device without them.
 //!
 //! They exist because bindings look functions up by name and treat a missing one as a broken driver. None of them reads its arguments, so
 //! none declares them: in the C calling convention, on every 64-bit target, a function may leave its arguments unread.
@@ -38,6 +38,12 @@ refused! {
         cuGraphExternalSemaphoresSignalNodeGetParams cuGraphExternalSemaphoresSignalNodeSetParams
         cuGraphExternalSemaphoresWaitNodeGetParams cuGraphExternalSemaphoresWaitNodeSetParams;
 
+    "nodes that are described by CUDA 13.2 or later", "add and change nodes by the functions of CUDA 13.0":
+        cuGraphAddNode_v3 cuGraphNodeGetParams cuGraphNodeSetParams_v2 cuStreamBeginRecaptureToGraph;
+
+    "numbers of graphs and nodes", "keep their handles":
+        cuGraphExecGetId cuGraphGetId cuGraphNodeGetContainingGraph cuGraphNodeGetLocalId cuGraphNodeGetToolsId;
+
     "sparse and planar arrays", "make an array without these flags":
         cuArrayGetMemoryRequirements cuArrayGetPlane cuArrayGetSparseProperties cuMemMapArrayAsync cuMemMapArrayAsync_ptsz
         cuMipmappedArrayGetMemoryRequirements cuMipmappedArrayGetSparseProperties;
@@ -59,7 +65,18 @@ refused! {
 
     "multicast objects", "copy to each device":
         cuMulticastAddDevice cuMulticastBindAddr cuMulticastBindMem cuMulticastCreate cuMulticastGetGranularity
-        cuMulticastUnbind;
+        cuMulticastBindAddr_v2 cuMulticastBindMem_v2 cuMulticastUnbind;
+
+    "logical endpoints", "copy to each device":
+        cuLogicalEndpointAddDevice cuLogicalEndpointBindAddr cuLogicalEndpointBindMem cuLogicalEndpointCreate cuLogicalEndpointDestroy
+        cuLogicalEndpointExport cuLogicalEndpointGetLimits cuLogicalEndpointIdRelease cuLogicalEndpointIdReserve cuLogicalEndpointImport
+        cuLogicalEndpointQuery cuLogicalEndpointUnbind;
+
+    "shares of multiprocessors by groups", "split them with cuDevSmResourceSplitByCount, and ask the context for its share":
+        cuDevSmResourceSplit cuStreamGetDevResource;
+
+    "memory whose contents are given up", "free the memory, or leave it as it is":
+        cuMemDiscardAndPrefetchBatchAsync cuMemDiscardAndPrefetchBatchAsync_ptsz cuMemDiscardBatchAsync cuMemDiscardBatchAsync_ptsz;
 
     "handles for ranges of addresses", "share memory from cuMemCreate with cuMemExportToShareableHandle":
         cuMemGetHandleForAddressRange;
@@ -77,11 +94,16 @@ refused! {
         cuProfilerInitialize;
 
     "checkpoints of processes", "save what the program needs itself":
-        cuCheckpointProcessCheckpoint cuCheckpointProcessGetRestoreThreadId cuCheckpointProcessGetState
+        cuCheckpointOperationComplete cuCheckpointProcessCheckpoint cuCheckpointProcessGetRestoreThreadId cuCheckpointProcessGetState
         cuCheckpointProcessLock cuCheckpointProcessRestore cuCheckpointProcessUnlock;
 
     "features that no simulated device has", "take the path for devices without them":
         cuDeviceRegisterAsyncNotification cuDeviceUnregisterAsyncNotification cuLogsCurrent cuLogsDumpToFile
         cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemBatchDecompressAsync
-        cuMemBatchDecompressAsync_ptsz cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_ptsz;
+        cuMemBatchDecompressAsync_ptsz cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_ptsz cuMemcpy3DBatchAsync_v2 cuMemcpy3DBatchAsync_v2_ptsz
+        cuMemcpy3DWithAttributesAsync cuMemcpy3DWithAttributesAsync_ptsz cuFabricCpyBatchAsync cuDeviceGetCliqueCount cuDeviceGetCliqueInfo
+        cuDeviceGetHostAtomicCapabilities cuDeviceGetP2PAtomicCapabilities cuMemGetLocationInfo cuTensorMapSetAllocationClass
+        cuStreamBeginCaptureToCig cuStreamBeginCaptureToCig_ptsz cuStreamEndCaptureToCig cuStreamEndCaptureToCig_ptsz
+        cuCoredumpDeregisterCompleteCallback cuCoredumpDeregisterStartCallback cuCoredumpRegisterCompleteCallback
+        cuCoredumpRegisterStartCallback;
 }

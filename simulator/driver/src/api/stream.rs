@@ -387,6 +387,12 @@ exports! {
     fn cuLaunchHostFunc(stream: Handle, function: Option<HostFn>, data: HostBytes) also "_ptsz" =>
         usable(stream).and_then(|_| submit(stream, Operation::Host(HostCall::new(function, data)?)));
 
+    /// How the stream waits for the function is a hint.
+    fn cuLaunchHostFunc_v2(stream: Handle, function: Option<HostFn>, data: HostBytes, waiting: u32) also "_ptsz" {
+        refuse!(INVALID_VALUE if waiting > 1);
+        usable(stream).and_then(|_| submit(stream, Operation::Host(HostCall::new(function, data)?)))
+    }
+
     fn cuStreamAddCallback(stream: Handle, callback: Option<StreamCallback>, data: HostBytes, flags: u32) also "_ptsz" {
         usable(stream)?;
         let callback = callback.filter(|_| flags == 0).ok_or(CuResult::INVALID_VALUE)?;
