@@ -283,7 +283,7 @@ exports! {
         prefetch(address, bytes, location, stream)
     }
 
-    /// Each place holds from its index in the list of ranges to the next place's.
+    /// Each place holds from its start in the list of ranges.
     fn cuMemPrefetchBatchAsync(
         addresses: In<DevicePtr>, sizes: In<usize>, count: usize, places: In<MemLocation>, starts: In<usize>, place_count: usize, flags: u64,
         stream: Handle,

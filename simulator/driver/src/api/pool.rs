@@ -40,7 +40,7 @@ fn set(driver: &Driver, pool: Handle) -> Result<()> {
     Ok(())
 }
 
-/// Returns the driver of a location whose allocations of a kind come from pools: pinned memory of the device.
+/// Returns the driver of a location. Its pools have pinned memory of the device only.
 fn of_location(location: In<MemLocation>, kind: u32) -> Result<&'static Driver> {
     let MemLocation { kind: place, id } = location.read()?;
     driver()?;

@@ -39,7 +39,7 @@ refused! {
         cuGraphExternalSemaphoresWaitNodeGetParams cuGraphExternalSemaphoresWaitNodeSetParams;
 
     "nodes that are described by CUDA 13.2 or later", "add and change nodes by the functions of CUDA 13.0":
-        cuGraphAddNode_v3 cuGraphNodeGetParams cuGraphNodeSetParams_v2 cuStreamBeginRecaptureToGraph;
+        cuGraphAddNode_v3 cuGraphNodeGetParams cuGraphNodeSetParams_v2 cuStreamBeginRecaptureToGraph cuStreamBeginRecaptureToGraph_ptsz;
 
     "numbers of graphs and nodes", "keep their handles":
         cuGraphExecGetId cuGraphGetId cuGraphNodeGetContainingGraph cuGraphNodeGetLocalId cuGraphNodeGetToolsId;
@@ -73,7 +73,7 @@ refused! {
         cuLogicalEndpointQuery cuLogicalEndpointUnbind;
 
     "shares of multiprocessors by groups", "split them with cuDevSmResourceSplitByCount, and ask the context for its share":
-        cuDevSmResourceSplit cuStreamGetDevResource;
+        cuDevSmResourceSplit cuStreamGetDevResource cuStreamGetDevResource_ptsz;
 
     "memory whose contents are given up", "free the memory, or leave it as it is":
         cuMemDiscardAndPrefetchBatchAsync cuMemDiscardAndPrefetchBatchAsync_ptsz cuMemDiscardBatchAsync cuMemDiscardBatchAsync_ptsz;
@@ -101,7 +101,7 @@ refused! {
         cuDeviceRegisterAsyncNotification cuDeviceUnregisterAsyncNotification cuLogsCurrent cuLogsDumpToFile
         cuLogsDumpToMemory cuLogsRegisterCallback cuLogsUnregisterCallback cuMemBatchDecompressAsync
         cuMemBatchDecompressAsync_ptsz cuMemcpy3DBatchAsync cuMemcpy3DBatchAsync_ptsz cuMemcpy3DBatchAsync_v2 cuMemcpy3DBatchAsync_v2_ptsz
-        cuMemcpy3DWithAttributesAsync cuMemcpy3DWithAttributesAsync_ptsz cuFabricCpyBatchAsync cuDeviceGetCliqueCount cuDeviceGetCliqueInfo
+        cuMemcpy3DWithAttributesAsync cuMemcpy3DWithAttributesAsync_ptsz cuFabricCpyBatchAsync cuFabricCpyBatchAsync_ptsz cuDeviceGetCliqueCount cuDeviceGetCliqueInfo
         cuDeviceGetHostAtomicCapabilities cuDeviceGetP2PAtomicCapabilities cuMemGetLocationInfo cuTensorMapSetAllocationClass
         cuStreamBeginCaptureToCig cuStreamBeginCaptureToCig_ptsz cuStreamEndCaptureToCig cuStreamEndCaptureToCig_ptsz
         cuCoredumpDeregisterCompleteCallback cuCoredumpDeregisterStartCallback cuCoredumpRegisterCompleteCallback

@@ -69,7 +69,7 @@ fn names_that_are_looked_up_are_those_that_are_exported() {
     // What `cuda.h` maps to a name without its suffix.
     forms.entry("cuGraphInstantiate".to_owned()).or_default().push("cuGraphInstantiateWithFlags");
     for (plain, names) in &forms {
-        for (version, flags) in [(12000, LEGACY), (12090, 0), (12090, PER_THREAD)] {
+        for (version, flags) in [(12000, LEGACY), (13050, 0), (13050, PER_THREAD)] {
             let found = proc_address(plain, version, flags);
             assert!(
                 found.is_null() || names.iter().any(|name| exported(name) == found),
@@ -77,9 +77,9 @@ fn names_that_are_looked_up_are_those_that_are_exported() {
             );
         }
         // The newest form is there for the newest version.
-        assert!(!proc_address(plain, 12090, 0).is_null(), "{plain} is not found");
+        assert!(!proc_address(plain, 13050, 0).is_null(), "{plain} is not found");
     }
-    let launch = |flags| proc_address("cuLaunchKernel", 12090, flags);
+    let launch = |flags| proc_address("cuLaunchKernel", 13050, flags);
     assert_eq!(launch(PER_THREAD), exported("cuLaunchKernel_ptsz"));
     assert_eq!(launch(LEGACY), exported("cuLaunchKernel"));
     assert_ne!(launch(LEGACY), launch(PER_THREAD));
