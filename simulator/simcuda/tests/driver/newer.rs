@@ -198,6 +198,70 @@ fn many_copies_are_one_call() {
     });
 }
 
+/// `CUmemLocation` of CUDA 13.
+#[repr(C)]
+struct Place {
+    kind: u32,
+    id: i32,
+}
+
+#[test]
+fn functions_of_cuda_13_do_as_those_before() {
+    in_own_process(|| {
+        raw_context();
+        let copies = function!(
+            "cuMemcpyBatchAsync_v2":
+            fn(*mut u64, *mut u64, *mut usize, usize, *mut CopyAttributes, *mut usize, usize, CUstream)
+        );
+        let copy = function!("cuMemcpyWithAttributesAsync": fn(u64, u64, usize, *mut CopyAttributes, CUstream));
+        let prefetch = function!(
+            "cuMemPrefetchBatchAsync": fn(*mut u64, *mut usize, usize, *mut Place, *mut usize, usize, u64, CUstream)
+        );
+        let call = function!("cuLaunchHostFunc_v2": fn(CUstream, extern "C" fn(*mut u32), *mut u32, u32));
+        let (pool, set) = (
+            function!("cuMemGetDefaultMemPool": fn(*mut sys::CUmemoryPool, *mut Place, u32)),
+            function!("cuMemSetMemPool": fn(*mut Place, u32, sys::CUmemoryPool)),
+        );
+        let (mut stream, mut managed, mut wanted, mut got) = (null_mut(), 0, null_mut(), null_mut());
+        returns! {
+            cuStreamCreate(&mut stream, 1) => CUDA_SUCCESS;
+            cuMemAllocManaged(&mut managed, 2 << 20, 1) => CUDA_SUCCESS;
+            cuDeviceGetDefaultMemPool(&mut wanted, 0) => CUDA_SUCCESS;
+        }
+        // SAFETY: the memory is longer, and nothing uses it.
+        unsafe { std::ptr::with_exposed_provenance_mut::<[u32; 4]>(managed as usize).write([1, 2, 3, 4]) };
+        let (mut targets, mut sources, mut sizes) = ([managed + 64, managed + 96], [managed, managed + 8], [8usize, 4]);
+        let (mut how, mut indices) = (CopyAttributes { order: 1, ends: [0; 4], flags: 0 }, [0usize]);
+        let (targets, sources, sizes) = (targets.as_mut_ptr(), sources.as_mut_ptr(), sizes.as_mut_ptr());
+        gives!(copies(targets, sources, sizes, 2, &mut how, indices.as_mut_ptr(), 1, stream) => CUDA_SUCCESS);
+        gives!(copies(targets, sources, sizes, 2, &mut how, indices.as_mut_ptr(), 0, stream) => CUDA_ERROR_INVALID_VALUE);
+        gives!(copy(managed + 72, managed + 12, 4, &mut how, stream) => CUDA_SUCCESS);
+
+        let mut places = [Place { kind: 1, id: 0 }, Place { kind: 2, id: 0 }];
+        for (mut starts, count) in [([0, 1], 2), ([0, 0], 2), ([1, 2], 2), ([0, 2], 2), ([0, 1], 3)] {
+            // SAFETY: there are two places and two ranges.
+            let got = unsafe { prefetch(sources, sizes, 2, places.as_mut_ptr(), starts.as_mut_ptr(), count, 0, stream) };
+            assert_eq!(got == CUresult::CUDA_SUCCESS, (starts, count) == ([0, 1], 2), "{starts:?} {count}");
+        }
+
+        extern "C" fn count(calls: *mut u32) {
+            // SAFETY: the test passes its own counter, which only this function changes until the stream is waited for.
+            unsafe { *calls += 1 };
+        }
+        let mut calls = 0;
+        gives!(call(stream, count, &mut calls, 1) => CUDA_SUCCESS);
+        gives!(call(stream, count, &mut calls, 2) => CUDA_ERROR_INVALID_VALUE);
+        gives!(pool(&mut got, &mut places[0], 1) => CUDA_SUCCESS);
+        gives!(set(&mut places[0], 1, got) => CUDA_SUCCESS);
+        gives!(pool(&mut null_mut(), &mut places[1], 1) => CUDA_ERROR_NOT_SUPPORTED);
+        returns! { cuStreamSynchronize(stream) => CUDA_SUCCESS; }
+        assert_eq!((calls, got), (1, wanted));
+        // SAFETY: the copies are complete, and the memory is longer.
+        let copied = unsafe { std::ptr::with_exposed_provenance::<[u32; 9]>(managed as usize + 64).read() };
+        assert_eq!([copied[0], copied[1], copied[2], copied[8]], [1, 2, 4, 3]);
+    });
+}
+
 #[test]
 fn settings_of_core_dumps_read_back() {
     in_own_process(|| {
