@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use driver::host_memory;
 use driver::report::Report;
 use serde::{Deserialize, Serialize};
 use simt::Severity;
@@ -59,7 +60,7 @@ struct Process {
 /// Runs a test. What it printed and its report stay in the folder `keep` unless it simply passed.
 pub fn alone(suite: &Suite, test: &Test, environment: &Environment, keep: Option<&Path>) -> Result<Ended> {
     let needs = suite.memory_gib.get(&test.name).copied();
-    let available = fs::read_to_string("/proc/meminfo").ok().and_then(|text| available_gib(&text));
+    let available = host_memory::available().map(|bytes| bytes >> 30);
     if let Some((needs, available)) = needs.zip(available).filter(|(needs, available)| needs > available) {
         let reason = format!("needs {needs} GiB of the host's memory, and {available} GiB are available");
         return Ok(Ended { test: test.name.clone(), verdict: Verdict::Skipped, reason });
@@ -161,13 +162,6 @@ fn judge(suite: &Suite, test: &str, succeeded: Option<bool>, output: &str, repor
     }
 }
 
-/// Returns the memory that is available, from what Linux says in `/proc/meminfo`.
-fn available_gib(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kib >> 20)
-}
-
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
 }
@@ -230,14 +224,6 @@ mod tests {
         assert_eq!(judged("timing", Some(false), "", &clean), (Verdict::Known, "it measures the time of a kernel".to_owned()));
         assert_eq!(judged("timing", Some(true), "ok", &clean).0, Verdict::Passed);
         assert_eq!(judged("a", None, "", &clean).0, Verdict::Hung);
-    }
-
-    #[test]
-    fn the_available_memory_is_read_from_what_linux_says() {
-        let meminfo =
-            "MemTotal:       24595172 kB\nMemFree:        17000000 kB\nMemAvailable:   20971520 kB\nBuffers:          8 kB\n";
-        assert_eq!(available_gib(meminfo), Some(20));
-        assert_eq!(available_gib("MemTotal: 1 kB\n"), None);
     }
 
     #[test]

@@ -22,6 +22,7 @@ use crate::error::Error;
 use crate::ffi::DeviceId;
 use crate::graph_memory::GraphMemory;
 use crate::handles::{Handle, Handles, Kind};
+use crate::host_memory;
 use crate::launch_files::LaunchFiles;
 use crate::messages::say;
 use crate::mutants::Mutants;
@@ -60,6 +61,8 @@ pub struct Driver {
     pub profile: &'static Profile,
     /// The memory of the device. All contexts share it, so that an address means the same in each, as in unified addressing.
     pub memory: Arc<Memory>,
+    /// Bytes that allocations can have in all: the device's, or what this machine can give. With checks on, each byte needs about another one.
+    pub usable_bytes: u64,
     pub allocations: Mutex<Allocations>,
     pub virtual_memory: Mutex<VirtualMemory>,
     pub queues: Queues,
@@ -145,6 +148,7 @@ pub fn initialize() -> Result<()> {
         let memory = Arc::new(Memory::new(u64::MAX));
         Driver {
             profile,
+            usable_bytes: host_memory::available().map_or(profile.memory_bytes, |bytes| profile.memory_bytes.min(bytes / 2)),
             allocations: Mutex::new(Allocations::new(memory.clone(), profile.memory_bytes)),
             virtual_memory: Mutex::new(VirtualMemory::new(memory.clone())),
             memory,

@@ -1,4 +1,4 @@
-//! Facts that the operating system knows about the program's own memory.
+//! Facts that the operating system knows about the program's memory and the machine's.
 
 use std::cell::RefCell;
 
@@ -7,6 +7,14 @@ const PAGE: u64 = 4096;
 
 /// Pages that a thread remembers.
 const REMEMBERED: usize = 256;
+
+/// Returns the bytes that this machine can give without swapping. Linux tells them; elsewhere it is `None`.
+pub fn available() -> Option<u64> {
+    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
 
 thread_local! {
     /// Pages that could be read last time, each at its number's place.
@@ -17,7 +25,7 @@ thread_local! {
 ///
 /// A page that could be read before is not asked for again, because a question takes 3 microseconds or more, and a small launch only 6.
 /// So the answer may be out of date if the program has unmapped the page since.
-pub fn is_readable(address: u64, bytes: u64) -> Option<bool> {
+pub(crate) fn is_readable(address: u64, bytes: u64) -> Option<bool> {
     let Some(last) = address.checked_add(bytes.saturating_sub(1)) else { return Some(false) };
     for page in address / PAGE..=last / PAGE {
         let known = |pages: &[u64; REMEMBERED]| pages[page as usize % REMEMBERED] == page && page != 0;
@@ -33,7 +41,7 @@ pub fn is_readable(address: u64, bytes: u64) -> Option<bool> {
 }
 
 /// Returns how many bytes of memory the machine has. `None` on a system that does not say.
-pub fn physical_bytes() -> Option<u64> {
+pub(crate) fn physical_bytes() -> Option<u64> {
     #[cfg(target_os = "linux")]
     {
         // SAFETY: the function takes a number, and may be called at any time.
@@ -66,7 +74,7 @@ fn can_read_byte(_: u64) -> Option<bool> {
 }
 
 /// Returns true if this process may write every byte of a range. Assumes so on a system that does not say.
-pub fn is_writable(address: u64, bytes: u64) -> bool {
+pub(crate) fn is_writable(address: u64, bytes: u64) -> bool {
     let Some(end) = address.checked_add(bytes) else { return false };
     match std::fs::read_to_string("/proc/self/maps") {
         Ok(maps) => covers(&maps, address, end),

@@ -1,5 +1,7 @@
 //! The memory of this machine.
 
+use driver::host_memory::available;
+
 use crate::error::{Error, Result};
 
 /// Refuses what does not fit in memory, before it is allocated.
@@ -8,12 +10,4 @@ pub fn require(needed: u64) -> Result<()> {
         Some(available) if needed > available => Err(Error::TooLarge { place: "this machine", needed, available }),
         _ => Ok(()),
     }
-}
-
-/// Returns the bytes that can be allocated without swapping, according to Linux; `None` on other systems.
-fn available() -> Option<u64> {
-    let meminfo = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1024)
 }

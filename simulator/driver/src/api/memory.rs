@@ -137,9 +137,8 @@ exports! {
     fn cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) {
         let (driver, _) = context::current()?;
         free.check()?;
-        let bytes = driver.profile.memory_bytes;
-        total.put(bytes as usize)?;
-        free.put(bytes.saturating_sub(driver.allocations.lock().all_bytes()) as usize)
+        total.put(driver.profile.memory_bytes as usize)?;
+        free.put(driver.usable_bytes.saturating_sub(driver.allocations.lock().all_bytes()) as usize)
     }
 
     fn cuMemAlloc_v2(address: Out<DevicePtr>, bytes: usize) =>

@@ -81,6 +81,9 @@ impl Decoder<'_, '_> {
                     _ if name.strip_suffix('w').is_some_and(|vector| special(&format!("{vector}x")).is_some()) => {
                         Ok(self.constant(ConstantValue::Bits(0), kind))
                     }
+                    _ if self.module.functions.iter().any(|function| function.is_kernel && function.name == *name) => {
+                        Err(self.unsupported("a launch from a kernel (dynamic parallelism)"))
+                    }
                     _ if kind == Kind::Double => {
                         let address = address_of_function(self.module, name).ok_or_else(|| mismatch(name))?;
                         Ok(self.constant(ConstantValue::Bits(address), kind))

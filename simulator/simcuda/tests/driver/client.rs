@@ -123,6 +123,13 @@ fn a_load_that_fails_says_why() {
         assert!(reason.contains("kernel add cannot run") && reason.contains("add.f33"), "{reason}");
         assert_eq!(simulator.take_error().unwrap(), None, "taken once");
 
+        // So does a launch of another kernel, which needs that kernel's address.
+        let launches = support::VECTORS.replace("add.f32", "mov.u64 %rd1, count;\nadd.f32");
+        let refused = support::load(&context, &launches);
+        assert!(refused.load_function("count").is_ok() && refused.load_function("add").is_err());
+        let reason = simulator.take_error().unwrap().unwrap();
+        assert!(reason.contains("kernel add cannot run") && reason.contains("dynamic parallelism"), "{reason}");
+
         let module = support::load(&context, support::VECTORS);
         assert!(module.load_function("subtract").is_err());
         let reason = simulator.take_error().unwrap().unwrap();
