@@ -26,8 +26,8 @@ pub unsafe fn function<F: Copy>(name: &str) -> Option<F> {
     unsafe { library.get::<F>(name) }.ok().map(|function| *function)
 }
 
-/// The path of NVIDIA's library that the program asked the loader for, up to a 0. Our CUDA runtime writes it, as an auditor of the loader, and
-/// gives the program this library instead.
+/// The path of NVIDIA's library that the program asked for. A 0 ends it. Our CUDA runtime writes it, as an auditor of the loader, and gives the
+/// program this library instead.
 #[unsafe(no_mangle)]
 pub static simcuda_nvrtc_path: [AtomicU8; 4096] = [const { AtomicU8::new(0) }; 4096];
 
