@@ -1,11 +1,16 @@
 //! Programs that use the CUDA runtime, as `nvcc` builds them: with `libcudart` of CUDA 12 or 13 in them or beside them, their kernels in a fat
 //! binary.
 
+mod c_program;
+mod ended;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use driver::install::{environment, install};
 use tempfile::TempDir;
+
+use self::c_program::compiled;
 
 /// This package.
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -93,4 +98,20 @@ fn a_program_with_machine_code_only_learns_what_to_compile() {
     let expected = "simcuda: the fat binary has no PTX, only machine code for sm_90, but the simulator executes PTX; compile with \
                     `-gencode arch=compute_80,code=compute_80`\n";
     assert_eq!(stderr, expected);
+}
+
+#[test]
+fn a_program_that_loads_nvrtc_by_its_path_gets_ptx_for_machine_code() {
+    let (build, installed) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    install(installed.path()).unwrap();
+    let (source, theirs) = (build.path().join("nvrtc.c"), build.path().join("libnvrtc.so.13"));
+    let size_of = |what: &str, bytes| format!("int nvrtcGet{what}Size(void *p, unsigned long *n) {{ *n = {bytes}; return 0; }}\n");
+    std::fs::write(&source, size_of("CUBIN", 99) + &size_of("PTX", 7)).unwrap();
+    assert!(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&theirs).arg(&source).status().unwrap().success());
+    let printed = |variables: Vec<(&str, PathBuf)>| {
+        let output = Command::new(compiled("compiler")).arg(&theirs).env_clear().envs(variables).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(printed(Vec::new()), "0 99\n");
+    assert_eq!(printed(environment(installed.path())), "0 7\n");
 }

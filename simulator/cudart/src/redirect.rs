@@ -8,14 +8,17 @@
 //!   namespace of its own. It looks the runtime's functions up in the object's symbols, and writes a jump to the same function of the first copy
 //!   over the start of each.
 //!
+//! The audit copy also gives a program that loads NVRTC by its path, as CuPy does, our NVRTC, which lies in the folder `nvrtc` beside it. That one
+//! calls NVIDIA's, and returns PTX for machine code.
+//!
 //! A program whose symbols were removed (`strip`) keeps NVIDIA's runtime. So does one that is linked statically as a whole: it has no loader.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ffi::{CStr, OsStr, c_char, c_int, c_long, c_uint, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_long, c_uint, c_void};
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
 
 use object::LittleEndian;
 use object::elf::{FileHeader64, SHT_DYNSYM, SHT_SYMTAB, STT_FUNC, STT_OBJECT, SectionType};
@@ -35,6 +38,11 @@ const AS_GIVEN: c_uint = 1;
 
 /// Each program with kernels calls this function before `main`.
 const REGISTRATION: &str = "__cudaRegisterFatBinary";
+
+/// The file of our NVRTC, in the folder of this library.
+const COMPILER: &str = "nvrtc/libnvrtc.so.12";
+/// Marks our NVRTC, which may ask for NVIDIA's.
+const OF_COMPILER: usize = 1;
 
 /// An object of the loader: the beginning of `link_map`.
 #[repr(C)]
@@ -67,6 +75,13 @@ struct Auditor {
     /// The copy of this library in the program.
     runtime: Option<Object>,
     version: i32,
+    compiler: Option<Compiler>,
+}
+
+/// The compiler that a program asked for by its path.
+struct Compiler {
+    asked: CString,
+    ours: CString,
 }
 
 static AUDITOR: Mutex<Option<Auditor>> = parking_lot::const_mutex(None);
@@ -78,22 +93,32 @@ extern "C" fn la_version(newest: c_uint) -> c_uint {
     newest
 }
 
-/// Hears that a library is searched for. Its name tells which CUDA the program was built with. `LD_PRELOAD` has paths.
+/// Hears that a library is searched for. Its name tells which CUDA the program was built with. `LD_PRELOAD` has paths, and so has a compiler that
+/// is to be replaced.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn la_objsearch(name: *mut c_char, _cookie: *mut usize, stage: c_uint) -> *mut c_char {
+unsafe extern "C" fn la_objsearch(name: *mut c_char, cookie: *mut usize, stage: c_uint) -> *mut c_char {
     if stage == AS_GIVEN
         && let Some(auditor) = AUDITOR.lock().as_mut()
     {
         // SAFETY: the loader passes a text with a 0 at its end.
         let asked = unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default();
-        auditor.hear_of(Version::of_library(asked).filter(|_| !asked.contains('/')));
+        match asked.rsplit_once('/') {
+            None => auditor.hear_of(Version::of_library(asked)),
+            // SAFETY: the loader keeps a word for each object, which it passes here for the one that searches.
+            Some((folder, file)) if file.starts_with("libnvrtc.so") && unsafe { *cookie } != OF_COMPILER => {
+                if let Some(ours) = auditor.replace_compiler(folder, file) {
+                    return ours;
+                }
+            }
+            Some(_) => {}
+        }
     }
     name
 }
 
 /// Hears of a new object of the program. Nothing of it has run.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn la_objopen(map: *const LinkMap, namespace: c_long, _cookie: *mut usize) -> c_uint {
+unsafe extern "C" fn la_objopen(map: *const LinkMap, namespace: c_long, cookie: *mut usize) -> c_uint {
     if namespace == PROGRAM
         && let Some(auditor) = AUDITOR.lock().as_mut()
     {
@@ -103,6 +128,10 @@ unsafe extern "C" fn la_objopen(map: *const LinkMap, namespace: c_long, _cookie:
             let file = if name.is_empty() { Path::new("/proc/self/exe") } else { Path::new(OsStr::from_bytes(name)) };
             Object { base: (*map).base, file: file.to_owned() }
         };
+        if Some(&object.file) == own_compiler().as_ref() {
+            // SAFETY: the word is this library's to use.
+            unsafe { *cookie = OF_COMPILER };
+        }
         auditor.waiting.push(object);
     }
     // No call from or to the object is to be reported.
@@ -127,12 +156,33 @@ impl Auditor {
         }
     }
 
+    /// Returns the path of our compiler, to be loaded instead. Returns `None` if there is none.
+    fn replace_compiler(&mut self, folder: &str, file: &str) -> Option<*mut c_char> {
+        // The loader remembers what the program asked for as a name of what it got. It takes this for another name.
+        let asked = CString::new(format!("{folder}/./{file}")).ok()?;
+        let ours = own_compiler().filter(|path| path.exists())?;
+        let ours = CString::new(ours.into_os_string().into_vec()).ok()?;
+        Some(self.compiler.insert(Compiler { asked, ours }).ours.as_ptr().cast_mut())
+    }
+
+    /// Tells our compiler which one the program asked for.
+    fn tell_compiler(&self, base: usize, file: &Path) {
+        let Some(variable) = symbols(file, SHT_DYNSYM).and_then(|mut symbols| symbols.remove("simcuda_nvrtc_path")) else { return };
+        let Some(compiler) = &self.compiler else { return };
+        for (index, &byte) in compiler.asked.to_bytes_with_nul().iter().enumerate().take(variable.room) {
+            // SAFETY: this is the variable of our NVRTC, an array of such bytes, which is longer.
+            unsafe { &*((base + variable.offset + index) as *const AtomicU8) }.store(byte, Ordering::Relaxed);
+        }
+    }
+
     /// Redirects the runtime's functions of all new objects.
     fn redirect(&mut self) {
         let mut runtimes = Vec::new();
         for object in std::mem::take(&mut self.waiting) {
             if driver::own_path().is_some_and(|own| own == object.file) {
                 self.runtime = Some(object);
+            } else if Some(&object.file) == own_compiler().as_ref() {
+                self.tell_compiler(object.base, &object.file);
             } else if let Some(theirs) = symbols(&object.file, SHT_SYMTAB).filter(|theirs| theirs.contains_key(REGISTRATION)) {
                 self.hear_of(Some(version_of(&theirs)));
                 runtimes.push((object.base, theirs));
@@ -157,6 +207,11 @@ impl Auditor {
             unsafe { &*((own_base + variable.offset) as *const AtomicI32) }.store(self.version, Ordering::Relaxed);
         }
     }
+}
+
+/// Returns the path of our NVRTC. It is a link or a file beside this library.
+fn own_compiler() -> Option<PathBuf> {
+    Some(driver::own_path()?.with_file_name(COMPILER))
 }
 
 /// Tells a runtime's version by functions that came or went with it.

@@ -1,9 +1,11 @@
-//! NVIDIA's library: the file that `SIMCUDA_NVRTC` names, or the first that is not this one on the loader's path, or in a toolkit.
+//! NVIDIA's library: the file that `SIMCUDA_NVRTC` names, or that the program asked for by its path, or the first that is not this one on the loader's path, or in a toolkit.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use libloading::Library;
 
@@ -24,9 +26,29 @@ pub unsafe fn function<F: Copy>(name: &str) -> Option<F> {
     unsafe { library.get::<F>(name) }.ok().map(|function| *function)
 }
 
+/// The path of NVIDIA's library that the program asked for. A 0 ends it. Our CUDA runtime writes it, as an auditor of the loader, and gives the
+/// program this library instead.
+#[unsafe(no_mangle)]
+pub static simcuda_nvrtc_path: [AtomicU8; 4096] = [const { AtomicU8::new(0) }; 4096];
+
+/// Returns the path that the program asked for, if it is known.
+#[cfg(unix)]
+fn asked_for() -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStringExt;
+
+    let bytes: Vec<u8> = simcuda_nvrtc_path.iter().map(|byte| byte.load(Relaxed)).take_while(|&byte| byte != 0).collect();
+    (!bytes.is_empty()).then(|| OsString::from_vec(bytes).into())
+}
+
+/// Returns nothing: no loader but that of Linux has auditors.
+#[cfg(not(unix))]
+fn asked_for() -> Option<PathBuf> {
+    None
+}
+
 /// Returns the path of NVIDIA's library, if there is one.
 pub fn find() -> Option<PathBuf> {
-    let named = env::var_os(VARIABLE).map(PathBuf::from);
+    let named = env::var_os(VARIABLE).map(PathBuf::from).or_else(asked_for);
     named.or_else(|| candidates(env::var_os("LD_LIBRARY_PATH").as_deref()).find(|path| is_nvidias(path)))
 }
 
