@@ -221,8 +221,8 @@ fn version_of(runtime: &Symbols) -> Version {
     if has("cudaGetDeviceProperties_v2") || has("cudaBindTexture") { Version::Cuda12 } else { Version::Cuda13 }
 }
 
-/// Reads the functions and variables that an object defines. They are from a table, or else from that of what it exports. Returns `None` if it is no
-/// object of this machine, or cannot be read.
+/// Reads the functions and variables that an object defines. They are from a table, or else from that of what it exports. Returns `None` if it
+/// is no object of this machine, or cannot be read.
 fn symbols(file: &Path, wanted: SectionType) -> Option<Symbols> {
     let data = &ReadCache::new(File::open(file).ok()?);
     let header = FileHeader64::<LittleEndian>::parse(data).ok()?;

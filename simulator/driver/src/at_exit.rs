@@ -60,8 +60,8 @@ fn finish() -> Option<u8> {
     driver.reporter.settings.exit_status.filter(|_| report.count(Severity::Error) > 0 || report.untested().is_some())
 }
 
-/// Writes that this process never initialized the driver. A command merges the reports of all processes. Replaces no
-/// report, which another process may have written.
+/// Writes that this process never initialized the driver. A command merges the reports of all processes. Replaces no report, which another
+/// process may have written.
 fn report_an_idle_process() {
     let Ok(reporting) = Reporting::from_environment(driver::variable) else { return };
     for destination in &reporting.destinations {

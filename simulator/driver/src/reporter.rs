@@ -57,7 +57,8 @@ impl Reporter {
         self.refuse(failure, true);
     }
 
-    /// Notes a refused function. A program may do without, as NVRTC does. Prints a new reason.
+    /// Notes a refused function or kernel that a program may not need: NVRTC does without some, and a module may have kernels that nobody launches.
+    /// Prints a new reason.
     pub fn note_missing(&self, failure: &Failure) {
         self.refuse(failure, false);
     }

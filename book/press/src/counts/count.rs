@@ -116,8 +116,8 @@ fn reports(gpu: &Gpu, launch: fn(&Gpu) -> Result<()>) -> Result<Vec<LaunchReport
 /// Stages that launch another stage's kernel again. They only add its counts once more.
 const REPEATING: [&Stage<Convolution>; 2] = [&conv_naive::ROUND_TRIP, &conv_naive::OVERLAPPED];
 
-/// Runs each stage of a chapter once, with an option where needed. Left out are [`REPEATING`] stages, and stages that call a library: its kernels are not ours, and
-/// the simulator does not have them.
+/// Runs each stage of a chapter once, with an option where needed. Left out are [`REPEATING`] stages, and stages that call a library: its
+/// kernels are not ours, and the simulator does not have them.
 fn launch_stages<W: Arrays>(gpu: &Gpu, chapter: &Chapter<W>) -> Result<Vec<LaunchReport>> {
     let repeats = |name: &str| REPEATING.iter().any(|stage| (conv_naive::CHAPTER.name, stage.name) == (chapter.name, name));
     let ours = chapter.stages.iter().filter(|stage| stage.place() == Place::Device && stage.library().is_none());

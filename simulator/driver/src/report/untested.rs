@@ -68,7 +68,7 @@ impl Report {
 
     /// Makes the report of a process that never initialized the driver.
     pub(crate) fn of_an_idle_process() -> Self {
-        Self { profile: String::new(), ..Self::new("", Vec::new()) }
+        Self::new("", Vec::new())
     }
 
     /// Counts the launches that started.
