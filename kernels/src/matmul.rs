@@ -67,8 +67,6 @@ source! {
     mod hopper: "06-matmul-tiled-hopper", "compute_90a", ["hopper.cuh", "06-matmul-tiled-hopper.cuh"];
 
     kernels {
-        WGMMA = "wgmma": "Waits for each pair of tiles.",
-        WGMMA_RING = "wgmma_ring": "Copies [`STAGES`] pairs of tiles in the background.",
         WGMMA_TF32 = "wgmma_tf32": "One warpgroup copies, two multiply. Blocks may take several tiles of the output.",
     }
     constants {
@@ -76,11 +74,10 @@ source! {
         COLUMNS = 128: "Output columns of a block.",
         DEPTH = 32: "Columns of A, and rows of B, in a tile.",
         BOX = 32: "Columns of B that are copied at a time.",
-        CONSUMERS = 256: "Threads of a block that multiply.",
         STAGE_BYTES = 49_152: "Bytes of a pair of tiles.",
         STAGES = 4: "Pairs of tiles in shared memory.",
         BARRIER_BYTES = 64: "Bytes of the barriers after them.",
-        THREADS = 384: "Threads of a block with a warpgroup that copies.",
+        THREADS = 384: "Threads of a block.",
     }
 }
 

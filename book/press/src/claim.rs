@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! {{claim nvidia-h200/03-unroll.16777216x* fastest = fft-partitioned}}
-//! {{claim nvidia-h200/06-matmul-tiled wgmma-ring.time < wgmma.time / 1.05}}
+//! {{claim nvidia-h200/06-matmul-half ring.time < wgmma.time / 1.05}}
 //! {{claim nvidia-h200/02-conv-shared shared.time ~ naive.time within=3}}
 //! {{claim sim-h200/03-unroll shared.bound_by = shared memory}}
 //! {{claim because "the two loops have the same instructions"}}

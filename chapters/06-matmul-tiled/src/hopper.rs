@@ -1,56 +1,29 @@
-//! The stages on Hopper's own tensor cores, which four warps use together, with tiles that TMA brings.
+//! The stage on Hopper's own tensor cores, which four warps use together, with tiles that TMA brings.
 
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
 use cudarc::driver::sys::CUtensorMapL2promotion::{self, CU_TENSOR_MAP_L2_PROMOTION_L2_128B};
 use cudarc::driver::{DevicePtr, LaunchConfig, PushKernelArg};
-use kernels::Kernel;
 use kernels::matmul::hopper::{
-    BARRIER_BYTES, BOX, COLUMNS, CONSUMERS, DEPTH, ROWS, STAGE_BYTES, STAGES, THREADS, WGMMA as WGMMA_KERNEL,
-    WGMMA_RING as WGMMA_RING_KERNEL, WGMMA_TF32 as WGMMA_TF32_KERNEL,
+    BARRIER_BYTES, BOX, COLUMNS, DEPTH, ROWS, STAGE_BYTES, STAGES, THREADS, WGMMA_TF32 as WGMMA_TF32_KERNEL,
 };
 use run::gpu::allow_shared_memory;
 use run::planner::multiprocessors;
-use run::stage::Launches;
 use run::workload::matmul::{Buffers, Matmul, Size};
 use run::{Gpu, Result, Stage, Unmet};
 
 use crate::tensor::rounded_factors;
 use run::tensor_map::{Boxes, TensorMap};
 
-/// Tensor cores for four warps together. One instruction multiplies 64 x 8 by 8 x 256 numbers.
-pub const WGMMA: Stage<Matmul> = stage("wgmma", "tensor cores for four warps together, tiles by TMA", |gpu, product, buffers| {
-    let (across, down) = tiles(product);
-    launch(gpu, product, buffers, WGMMA_KERNEL, 1, ((across, down, 1), CONSUMERS))
-});
+/// Dynamic shared memory of a block.
+const SHARED_BYTES: u32 = STAGES * STAGE_BYTES + BARRIER_BYTES;
 
-/// Four pairs of tiles. While one is used, three more are on their way.
-pub const WGMMA_RING: Stage<Matmul> =
-    stage("wgmma-ring", "four pairs of tiles, three of them on their way", |gpu, product, buffers| {
-        let (across, down) = tiles(product);
-        launch(gpu, product, buffers, WGMMA_RING_KERNEL, STAGES, ((across, down, 1), CONSUMERS))
-    });
-
-/// One warp copies and eight warps multiply.
-pub const WGMMA_PRODUCER: Stage<Matmul> = stage("wgmma-producer", "one warp copies, eight multiply", |gpu, product, buffers| {
-    let (across, down) = tiles(product);
-    launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((across * down, 1, 1), THREADS))
-});
-
-/// One block per multiprocessor. It copies the next tiles while it stores the last outputs.
+/// Tensor cores for four warps together. B is the left factor of the transposed product, because that may come from registers.
 pub const WGMMA_TF32: Stage<Matmul> =
-    stage("wgmma-tf32", "one block per multiprocessor, many tiles per block", |gpu, product, buffers| {
-        let (across, down) = tiles(product);
-        let blocks = (across * down).min(multiprocessors(gpu)?);
-        launch(gpu, product, buffers, WGMMA_TF32_KERNEL, STAGES, ((blocks, 1, 1), THREADS))
-    });
-
-const fn stage(name: &'static str, idea: &'static str, launches: Launches<Matmul>) -> Stage<Matmul> {
-    Stage::launches(name, idea, launches)
+    Stage::launches("wgmma-tf32", "tensor cores for four warps together, B from registers", launch)
         .needs_generation(9, 0)
-        .requires(|gpu, product| requirement(gpu, product, STAGES * STAGE_BYTES + BARRIER_BYTES))
-        .with_allowance(rounded_factors)
-}
+        .requires(|gpu, product| requirement(gpu, product, SHARED_BYTES))
+        .with_allowance(rounded_factors);
 
 /// Checks that rows are whole 16 bytes, as TMA needs.
 pub(crate) fn requirement(gpu: &Gpu, product: &Matmul, shared_bytes: u32) -> Result<Option<Unmet>> {
@@ -62,23 +35,16 @@ pub(crate) fn requirement(gpu: &Gpu, product: &Matmul, shared_bytes: u32) -> Res
     Ok(Unmet::shared_memory(shared_bytes, gpu.most_shared_bytes()?))
 }
 
-fn launch(
-    gpu: &Gpu,
-    product: &Matmul,
-    buffers: &mut Buffers,
-    kernel: Kernel,
-    stages: u32,
-    (grid_dim, threads): ((u32, u32, u32), u32),
-) -> Result<()> {
-    let function = gpu.kernel(kernel)?;
-    let shared_mem_bytes = stages * STAGE_BYTES + BARRIER_BYTES;
-    allow_shared_memory(&function, shared_mem_bytes)?;
+fn launch(gpu: &Gpu, product: &Matmul, buffers: &mut Buffers) -> Result<()> {
+    let function = gpu.kernel(WGMMA_TF32_KERNEL)?;
+    allow_shared_memory(&function, SHARED_BYTES)?;
     let Size { m, n, k } = product.size();
     gpu.context.bind_to_thread()?;
     let (a, _a_is_read) = buffers.a.device_ptr(&gpu.stream);
     let (b, _b_is_read) = buffers.b.device_ptr(&gpu.stream);
     let (a, b) = maps(product.size(), a, b, ROWS, CU_TENSOR_MAP_L2_PROMOTION_L2_128B)?;
-    let config = LaunchConfig { grid_dim, block_dim: (threads, 1, 1), shared_mem_bytes };
+    let blocks = (m.div_ceil(ROWS) * n.div_ceil(COLUMNS)).min(multiprocessors(gpu)?);
+    let config = LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: SHARED_BYTES };
     let mut output = buffers.output.view_mut();
     let mut launch = gpu.stream.launch_builder(&function);
     launch.arg(&a).arg(&b).arg(&m).arg(&n).arg(&k).arg(&mut output);
@@ -102,10 +68,4 @@ pub(crate) fn maps(
     let a = Boxes { matrix: a, rows: m, columns: k, box_rows, box_columns: DEPTH, numbers, promotion }.map()?;
     let b = Boxes { matrix: b, rows: k, columns: n, box_rows: DEPTH, box_columns: BOX, numbers, promotion }.map()?;
     Ok((a, b))
-}
-
-/// Returns the tiles of an output, across and down.
-fn tiles(product: &Matmul) -> (u32, u32) {
-    let Size { m, n, .. } = product.size();
-    (n.div_ceil(COLUMNS), m.div_ceil(ROWS))
 }

@@ -14,7 +14,7 @@
 //! # Layout
 //!
 //! - [`slices`]: the stages with asynchronous copies, which can cut the sum into slices; [`choice`]: which tile and slices a size gets.
-//! - [`tensor`]: the stage on tensor cores. [`hopper`]: the stages on those of Hopper, [`sizes`] the one for every size, and [`split`] the one that is as accurate as f32;
+//! - [`tensor`]: the stage on tensor cores. [`hopper`]: the stage on those of Hopper, [`sizes`] the one for every size, and [`split`] the one that is as accurate as f32;
 //!   [`run::tensor_map`] describes their matrices to TMA.
 //! - [`rival`]: NVIDIA's own library.
 
@@ -59,9 +59,6 @@ pub static CHAPTER: Chapter<Matmul> = Chapter {
         slices::SMALL_TILE,
         slices::BY_SIZE,
         tensor::TENSOR_TF32,
-        hopper::WGMMA,
-        hopper::WGMMA_RING,
-        hopper::WGMMA_PRODUCER,
         hopper::WGMMA_TF32,
         sizes::WGMMA_BY_SIZE,
         split::TENSOR_3XTF32,
@@ -80,6 +77,8 @@ const LESSON: &[Comparison<Matmul>] = &[
     Comparison::counts(TILED, REGISTER_TILE, Measure::SharedWavefrontsPerWarpMultiplyAdd)
         .because("A number that is in a register serves eight multiply-adds."),
     Comparison::counts(REGISTER_TILE, VECTOR, Measure::SharedRequests).because("Each load brings four numbers."),
+    Comparison::times(tensor::TENSOR_TF32, hopper::WGMMA_TF32)
+        .because("Four warps multiply together, and read the larger factor straight from shared memory."),
     Comparison::times(NAIVE, slices::BY_SIZE).because("It loads less per multiply-add, and waits for fewer loads."),
     Comparison::times(rival::CUBLAS, slices::BY_SIZE)
         .because("At this size, the choice of tile and slices is better than what the library chooses by itself."),

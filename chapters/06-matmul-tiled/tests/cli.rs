@@ -60,7 +60,7 @@ fn padding_and_transposing_leave_no_bank_conflicts() {
             - count(&record, name, &format!("shared_{kind}_wavefronts_ideal"))
     };
     assert!(conflicts("register-tile", "load") > 0 && conflicts("register-tile", "store") > 0);
-    for name in ["tiled", "vector", "warp-tile", "wgmma", "wgmma-tf32", "wgmma-by-size", "tensor-3xtf32"] {
+    for name in ["tiled", "vector", "warp-tile", "wgmma-tf32", "wgmma-by-size", "tensor-3xtf32"] {
         assert_eq!((conflicts(name, "load"), conflicts(name, "store")), (0, 0), "{name}");
     }
     // Their loads have none either, but what `cp.async` writes has, as Nsight Compute counts on an H200.

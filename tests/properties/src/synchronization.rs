@@ -9,8 +9,8 @@ use correlation_sm_aware::roles::WGMMA_ROLES;
 use kernels::Source;
 use matmul_half::MMA;
 use matmul_half::finish::{FP8, FUSED};
-use matmul_half::hopper::{BY_SIZE, MULTICAST, PERSISTENT, PRODUCER, RING, WGMMA as HALF_WGMMA};
-use matmul_tiled::hopper::{WGMMA, WGMMA_PRODUCER, WGMMA_RING, WGMMA_TF32};
+use matmul_half::hopper::{BY_SIZE, MULTICAST, PERSISTENT, PRODUCER, RING, WGMMA};
+use matmul_tiled::hopper::WGMMA_TF32;
 use matmul_tiled::sizes::WGMMA_BY_SIZE;
 use matmul_tiled::split::TENSOR_3XTF32;
 use ptx::mutation::{Mutant, Operator};
@@ -33,13 +33,6 @@ fn order(mutant: &Mutant) -> bool {
 /// An instruction that a kernel does not need: the kernel, the opcode, and the reason.
 type Equivalent = (&'static str, &'static str, &'static str);
 
-const OF_HOPPER: [Equivalent; 5] = [
-    ("wgmma", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
-    ("wgmma_ring", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
-    ("wgmma_ring", "mbarrier.arrive.expect_tx.shared::cta.b64", "of the last slab of an odd number: no copy is started there"),
-    ("wgmma_ring", "wgmma.wait_group.sync.aligned", "of the last slab of an odd number: a wait for all follows"),
-    ("wgmma_tf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
-];
 const OF_HALVES: [Equivalent; 3] = [
     ("multicast", "fence.mbarrier_init.release.cluster", CLUSTER),
     ("ring", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
@@ -61,7 +54,10 @@ const OF_TILES: [Equivalent; 4] = [
     ("wgmma_64", "fence.mbarrier_init.release.cluster", OWN_BARRIERS),
 ];
 const OWN_BARRIERS: &str = "no other block of the cluster uses these barriers, and `__syncthreads` tells the threads of the block";
-const OF_OTHERS: [Equivalent; 1] = [("tensor_3xtf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK)];
+const OF_PRODUCTS: [Equivalent; 2] = [
+    ("tensor_3xtf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
+    ("wgmma_tf32", "fence.mbarrier_init.release.cluster", ONE_BLOCK),
+];
 const CLUSTER: &str = "the barrier of the cluster, which follows, releases what each thread has written";
 const OF_TEMPLATES: [Equivalent; 1] = [(
     "wgmma_roles",
@@ -106,32 +102,6 @@ fn judge(missed: &Missed, equivalent: &[Equivalent]) {
     println!("{} instructions are needed, and these are not: {unmissed:?}", missed.len() - unmissed.len());
 }
 
-/// Tries the stages of chapter 06 that this function chooses; a few of them with one block for all tiles, too. `m` is more than a tile's rows.
-fn products(is_tried: fn(&Stage<Matmul>) -> bool, m: u32, equivalent: &[Equivalent]) {
-    let tried = |stages: &[Stage<Matmul>]| stages.iter().filter(|stage| is_tried(stage)).copied().collect::<Vec<_>>();
-    // More slabs than the ring of tiles holds, an odd number of them and an even one, and in every direction more than a tile.
-    let [odd, even] = [212, 172].map(|k| Matmul::random(matmul::Size { m, n: 132, k }, 13).unwrap());
-    let Chapter { sources, stages, .. } = matmul_tiled::CHAPTER;
-    let mut missed = Missed::new();
-    // One block for all tiles takes the least time, and misses the most.
-    take_out(&mut missed, sources, &tried(&[WGMMA_TF32, TENSOR_3XTF32]), &odd, |run| {
-        with_own_simulator(|gpu| {
-            gpu.plan_for_multiprocessors(1);
-            run(gpu)
-        })
-    });
-    let mut left = tried(stages);
-    for product in [odd, even] {
-        left = take_out(&mut missed, sources, &left, &product, |run| with_own_simulator(|gpu| run(gpu)));
-    }
-    judge(&missed, equivalent);
-}
-
-/// Returns true for a stage of chapter 06 for Hopper's tensor cores.
-fn of_hopper(stage: &Stage<Matmul>) -> bool {
-    [WGMMA, WGMMA_RING, WGMMA_PRODUCER, WGMMA_TF32].contains(stage)
-}
-
 /// Tries every tile of `wgmma-by-size`. The sizes give a block a few tiles, or a cluster several slices that are longer than the ring.
 #[test]
 #[ignore = "started by a test below, in a process of its own"]
@@ -153,14 +123,18 @@ fn own_process_tiles() {
 
 #[test]
 #[ignore = "started by a test below, in a process of its own"]
-fn own_process_products_of_hopper() {
-    products(of_hopper, 140, &OF_HOPPER);
-}
-
-#[test]
-#[ignore = "started by a test below, in a process of its own"]
 fn own_process_products() {
-    products(|stage| !of_hopper(stage) && *stage != WGMMA_BY_SIZE, 140, &OF_OTHERS);
+    // More slabs than the ring of tiles holds, an odd number of them and an even one, and more than one tile.
+    let [odd, even] = [212, 172].map(|k| Matmul::random(matmul::Size { m: 140, n: 132, k }, 13).unwrap());
+    let Chapter { sources, stages, .. } = matmul_tiled::CHAPTER;
+    let mut missed = Missed::new();
+    // One block for all tiles takes the least time, and misses the most.
+    take_out(&mut missed, sources, &[WGMMA_TF32, TENSOR_3XTF32], &odd, with_multiprocessors::<1>);
+    let mut left: Vec<_> = stages.iter().filter(|stage| **stage != WGMMA_BY_SIZE).copied().collect();
+    for product in [odd, even] {
+        left = take_out(&mut missed, sources, &left, &product, |run| with_own_simulator(|gpu| run(gpu)));
+    }
+    judge(&missed, &OF_PRODUCTS);
 }
 
 /// Lends the simulator, whose planner believes in this many multiprocessors.
@@ -225,7 +199,7 @@ fn own_process_other_halves() {
     half::<1>(&mut missed, &[FP8], [140, 264, 656], Demand { fp8: true, ..plain });
     half::<1>(&mut missed, &[FUSED], [140, 264, 328], Demand { bias: true, ..plain });
     half::<5>(&mut missed, &[BY_SIZE], [70, 136, 648], plain);
-    let left = half::<132>(&mut missed, &[HALF_WGMMA, PRODUCER], [140, 264, 392], plain);
+    let left = half::<132>(&mut missed, &[WGMMA, PRODUCER], [140, 264, 392], plain);
     half::<132>(&mut missed, &left, [140, 264, 456], plain);
     judge(&missed, &OF_OTHER_HALVES);
 }
@@ -237,18 +211,13 @@ fn are_needed(test: &str, count: usize) {
 }
 
 #[test]
-fn products_of_matrices_on_hopper_miss_every_fence_wait_and_arrival() {
-    are_needed("own_process_products_of_hopper", 39);
-}
-
-#[test]
 fn tiles_of_every_size_miss_every_fence_wait_and_arrival() {
     are_needed("own_process_tiles", 88);
 }
 
 #[test]
 fn products_of_matrices_miss_every_fence_wait_and_arrival() {
-    are_needed("own_process_products", 35);
+    are_needed("own_process_products", 54);
 }
 
 #[test]

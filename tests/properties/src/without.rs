@@ -25,7 +25,7 @@ pub struct Trial<'a, W: Workload> {
 }
 
 /// Returns the chosen mutants of a kernel.
-pub fn chosen(kernel: Kernel, choice: Choice) -> Vec<Mutant> {
+fn chosen(kernel: Kernel, choice: Choice) -> Vec<Mutant> {
     let module = parse(kernel.source.ptx).unwrap();
     let kernel = module.kernel(kernel.name).expect("a kernel of the module");
     mutants_of(&module, kernel).into_iter().filter(choice).collect()

@@ -106,12 +106,9 @@ fn checked_with_seed(binary: &Binary, with: With, asked: &Exercise, text: &str, 
 
 /// Fails when a chapter has fewer than three exercises.
 pub fn are_three_or_more(binary: &Binary) {
-    if binary.chapter == "06-matmul-half" {
-        // The exercises on its pages are those of 06-matmul-tiled, which has the other half of the chapter.
-        assert!(all(binary).is_empty(), "it has exercises of its own now");
-        return;
-    }
-    assert!(all(binary).len() >= 3, "{} has {} exercises", binary.chapter, all(binary).len());
+    // Most exercises on the pages of 06-matmul-half are those of 06-matmul-tiled, which has the other half of the chapter.
+    let least = if binary.chapter == "06-matmul-half" { 1 } else { 3 };
+    assert!(all(binary).len() >= least, "{} has {} exercises", binary.chapter, all(binary).len());
 }
 
 /// Checks that starters differ from their solutions in the marked parts only. The learner receives the starter.
