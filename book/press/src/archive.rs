@@ -152,7 +152,10 @@ impl Archive {
     /// Returns the counts of a measured run without noting their use.
     fn counted(&self, measured: &Run<'_>) -> Option<Run<'_>> {
         let device = format!("sim-{}", measured.device().strip_prefix("nvidia-")?);
-        let is_of_chapter = |run: &Run| run.device() == device && run.record.chapter == measured.record.chapter;
+        // A product of other numbers, or with a bias, has stages of its own.
+        let demands = |run: &Run| ["numbers", "bias"].map(|key| run.record.workload.get(key).cloned());
+        let asks = |run: &Run| (run.record.chapter.clone(), demands(run));
+        let is_of_chapter = |run: &Run| run.device() == device && asks(run) == asks(measured);
         self.all().filter(is_of_chapter).max_by_key(|run| run.record.work().multiply_adds)
     }
 
