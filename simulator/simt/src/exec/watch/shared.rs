@@ -101,16 +101,23 @@ impl Shadow {
     pub fn read(&mut self, order: &Order, mark: Mark, offset: u32, bytes: u32) -> Option<Conflict> {
         let range = self.range(offset, bytes);
         let mut conflict = None;
+        // The last place before, as it was, and its readers now. Most places of an access are alike.
+        let mut last: Option<([[Mark; 2]; 2], [Mark; 2])> = None;
         for (place, settled) in self.places[range.clone()].iter_mut().zip(&mut self.settled[range]) {
             place.renew(self.epoch);
-            if !order.are_known(place.writers, mark.warp()) {
-                conflict = conflict.or(worst(order, mark, false, &[(place.writers, true)]));
+            let before = [place.writers, place.readers];
+            if let Some((_, readers)) = last.filter(|(last, _)| *last == before) {
+                place.readers = readers;
+            } else {
+                if !order.are_known(place.writers, mark.warp()) {
+                    conflict = conflict.or(worst(order, mark, false, &[(place.writers, true)]));
+                }
+                // Most readers are like two earlier ones, which represent them.
+                if !place.readers.iter().all(|reader| reader.is_alike(mark)) {
+                    insert(&mut place.readers, order, mark);
+                }
+                last = Some((before, place.readers));
             }
-            // Most readers are like two earlier ones, which represent them.
-            if place.readers.iter().all(|reader| reader.is_alike(mark)) {
-                continue;
-            }
-            insert(&mut place.readers, order, mark);
             let [first, second] = place.readers;
             let enough = !second.is_none() && first.warp() != second.warp() && place.writers[0].is_none();
             let plain = first.strength() == Strength::Plain && second.strength() == Strength::Plain;
