@@ -142,6 +142,8 @@ impl Simulator {
         set_profile(name: &str) profile = name.to_owned();
         /// Turns the checks of kernels on or off from the next launch on.
         set_checks(checks: bool) checks = checks;
+        /// Stops kernels when a defect is found, from the next launch on. Their results are incomplete then.
+        set_until_defect(until_defect: bool) until_defect = until_defect;
         /// Sets how many warp instructions one block may execute. A kernel that needs more is stopped, because it may be endless.
         set_fuel(fuel: u64) fuel = fuel;
         /// Sets how many seconds a program waits for a value in memory.

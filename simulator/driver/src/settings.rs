@@ -30,6 +30,8 @@ pub struct Settings {
     pub profile: Option<String>,
     /// True to check kernels for defects that do not stop them.
     pub checks: Option<bool>,
+    /// True to stop a kernel when a defect is found.
+    pub until_defect: Option<bool>,
     /// Warp instructions that one block may execute. A kernel that needs more is stopped as endless.
     pub fuel: Option<u64>,
     /// Blocks of a launch that all run. Of a larger grid, only its [`landmarks`](simt::landmarks) do.
@@ -83,9 +85,10 @@ impl Settings {
 
     /// Applies a change: a field that is `None` there stays as it is here.
     pub(crate) fn apply(&mut self, change: Settings) {
-        let Settings { profile, checks, fuel, blocks, patience_s, workers, warp_order, garbage, trace } = change;
+        let Settings { profile, checks, until_defect, fuel, blocks, patience_s, workers, warp_order, garbage, trace } = change;
         self.profile = profile.or(self.profile.take());
         self.checks = checks.or(self.checks);
+        self.until_defect = until_defect.or(self.until_defect);
         self.fuel = fuel.or(self.fuel);
         self.blocks = blocks.or(self.blocks);
         self.patience_s = patience_s.or(self.patience_s);

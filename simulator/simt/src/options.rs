@@ -24,6 +24,8 @@ pub struct LaunchOptions {
     pub portable: bool,
     /// Look for data races and reads of uninitialized memory. Defects that end a kernel on a GPU are always found.
     pub checks: bool,
+    /// Stop when the checks have found a defect. The blocks end where they are.
+    pub until_defect: bool,
     /// All blocks are there at once and take turns, so that they can wait for one another at a barrier of the grid.
     pub cooperative: bool,
     /// Run only these blocks, by their numbers in the grid, in ascending order; [`landmarks`](crate::landmarks) chooses some of a
@@ -71,6 +73,7 @@ impl Default for LaunchOptions {
             merge_requests: true,
             portable: false,
             checks: true,
+            until_defect: false,
             cooperative: false,
             blocks: None,
             cluster: None,

@@ -39,9 +39,11 @@ pub fn with_gpu<R>(test: impl FnOnce(&Gpu) -> R) -> R {
 }
 
 /// Lends an unshared simulator to a test that has its own process: a fault of a kernel makes the device useless to whoever shares it,
-/// until the last of them gives it back.
+/// until the last of them gives it back. A kernel runs until its first defect.
 pub fn with_own_simulator<R>(test: impl FnOnce(&Gpu) -> R) -> R {
-    test(&Gpu::open(&Request::Sim(None)).unwrap_or_else(|error| panic!("the test has no device: {error}")))
+    let gpu = Gpu::open(&Request::Sim(None)).unwrap_or_else(|error| panic!("the test has no device: {error}"));
+    gpu.simulator().expect("it was asked for").set_until_defect(true).expect("the simulator takes a setting");
+    test(&gpu)
 }
 
 /// Runs one ignored test in a process that it may leave unusable. Returns what it printed.

@@ -11,8 +11,9 @@ use run::runner;
 use run::stage::Stage;
 use run::workload::window_sums::{Image, Size, WindowSums};
 use run::workload::{Border, Convolution, Correlation, Histogram, Workload, convolution, correlation};
+use unroll::fft::FFT;
 use unroll::partitioned::{FFT_PARTITIONED, MOST_TAPS_OF_ONE_PART};
-use unroll::tensor::Division;
+use unroll::tensor::{Division, F16X3, TF32X3};
 use unroll::{CONSTANT_FILTER, LONG_RUN, REGISTER_TILE};
 use window_sums::scan::{INTEGRAL, ONE_PASS};
 use window_sums::tiles::{ROW_SCAN, SHARED_TILE, SLIDING, TILE_SCAN, VECTOR};
@@ -106,9 +107,12 @@ proptest! {
 proptest! {
     #![proptest_config(Config::with_cases(4))]
 
+    /// Draws filters that no other test has in the stages that sum in order. Transforms and tensor cores have slices at fewer taps, below.
     #[test]
     fn unroll_is_right_where_constant_memory_is_full(conv in convolutions(1..100_usize, length(CONSTANT_TAPS, 2 * CONSTANT_TAPS + 1))) {
-        verify(unroll::CHAPTER.stages, &conv)?;
+        let others = [FFT, FFT_PARTITIONED, TF32X3, F16X3];
+        let in_order: Vec<_> = unroll::CHAPTER.stages.iter().filter(|stage| !others.contains(stage)).copied().collect();
+        verify(&in_order, &conv)?;
     }
 }
 
@@ -129,14 +133,14 @@ proptest! {
     fn tensor_cores_are_right_where_tiles_and_rows_of_taps_end(
         conv in convolutions(length((ROWS * COLUMNS) as usize, 8300), length(COLUMNS as usize, 300)),
     ) {
-        verify(&[unroll::tensor::TF32X3, unroll::tensor::F16X3], &conv)?;
+        verify(&[TF32X3, F16X3], &conv)?;
     }
 
     #[test]
     fn tensor_cores_are_right_where_slices_end(
         conv in convolutions(length(COLUMNS as usize, 150), length((COLUMNS * Division::MOST_LINES) as usize, 8300)),
     ) {
-        verify(&[unroll::tensor::TF32X3, unroll::tensor::F16X3], &conv)?;
+        verify(&[TF32X3, F16X3], &conv)?;
     }
 }
 

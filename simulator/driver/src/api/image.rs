@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 use std::sync::Once;
 
 use ptx::{is_ptx, register_counts};
@@ -161,7 +162,7 @@ fn read_fatbin(image: HostBytes) -> Result<Vec<u8>> {
 
 /// Returns the text before the first NUL.
 pub fn until_nul(text: &[u8]) -> &[u8] {
-    text.split(|&byte| byte == 0).next().unwrap_or_default()
+    CStr::from_bytes_until_nul(text).map_or(text, CStr::to_bytes)
 }
 
 pub fn read_file(driver: &Driver, path: Text) -> Result<ParsedImage> {

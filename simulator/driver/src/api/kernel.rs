@@ -236,6 +236,7 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         fuel: settings.fuel.unwrap_or(defaults.fuel),
         workers: settings.workers.filter(|&workers| workers > 0),
         checks: settings.checks.unwrap_or(defaults.checks),
+        until_defect: settings.until_defect.unwrap_or(defaults.until_defect),
         warp_order: settings.warp_order.unwrap_or(defaults.warp_order),
         garbage: settings.garbage.unwrap_or(defaults.garbage),
         cooperative: launch.shape.is_cooperative,

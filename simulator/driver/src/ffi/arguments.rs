@@ -229,10 +229,9 @@ impl HostBytes {
     /// Reads the bytes before the first NUL, but no more than `limit`.
     pub fn until_nul(self, limit: usize) -> Result<Vec<u8>> {
         refuse!(INVALID_VALUE if self.is_null());
-        let start: *const u8 = self.0.cast();
-        // SAFETY: the C caller promises that the bytes up to the first NUL can be read, and the iterator stops at that NUL. Only the C
-        // caller's pointers get here, because the field is private.
-        let length = (0..limit).take_while(|&index| unsafe { *start.add(index) } != 0).count();
+        // SAFETY: the C caller promises that the bytes up to the first NUL can be read, and `strnlen` stops at that NUL. Only the C caller's
+        // pointers get here, because the field is private.
+        let length = unsafe { libc::strnlen(self.0.cast(), limit) };
         self.read(length)
     }
 }

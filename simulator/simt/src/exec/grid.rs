@@ -252,7 +252,12 @@ impl<'a> Crew<'a> {
         }
         seat.core.has_short_turns = is_short;
         match seat.cluster.round(&mut seat.core) {
-            Ok(progress) => seat.progress = progress,
+            Ok(progress) => {
+                seat.progress = progress;
+                if self.machine.options.until_defect && seat.core.watch.as_ref().is_some_and(|watch| !watch.found.is_empty()) {
+                    self.stopped_at.store(0, SeqCst);
+                }
+            }
             Err(halt) => {
                 self.stop(halt, stops);
                 seat.progress = Progress::Done;

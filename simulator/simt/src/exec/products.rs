@@ -131,7 +131,8 @@ impl Products {
             return None;
         }
         self.by_warp.iter().zip(0..).find_map(|(of_warp, warp)| {
-            let reads = |product: &&Product| product.units.iter().any(|unit| units.contains(&(unit / UNIT)));
+            // All units are looked at, which compilers make vectors of.
+            let reads = |product: &&Product| product.units.iter().fold(false, |reads, unit| reads | units.contains(&(unit / UNIT)));
             of_warp.unfinished.iter().find(reads).map(|product| (product.pc, warp))
         })
     }

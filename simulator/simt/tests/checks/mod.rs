@@ -124,6 +124,19 @@ fn races_are_found_in_any_order_with_both_sides() {
 }
 
 #[test]
+fn a_launch_that_runs_until_a_defect_executes_no_later_block() {
+    for (kernel, is_wrong) in [("reversed", false), ("reversed_without_barrier", true)] {
+        let [whole, ended] = [false, true].map(|until_defect| {
+            let options = LaunchOptions { until_defect, workers: Some(1), ..LaunchOptions::default() };
+            let (findings, output) = race(&Gpu::with_options(RACES, options), kernel, None);
+            assert_eq!(findings.is_empty(), !is_wrong, "{kernel}: {findings:#?}");
+            output[192..].to_vec()
+        });
+        assert_eq!(whole != ended, is_wrong, "{kernel}");
+    }
+}
+
+#[test]
 fn a_lost_update_is_told_from_a_missing_barrier() {
     let counts = ".version 8.0\n.target sm_80\n.address_size 64\n.file 1 \"count.cu\"\n.visible .entry k() {\n.reg .b32 %r<9>;\n\
                   .shared .align 4 .b8 s[256];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nand.b32 %r5, %r2, 4;\nmov.u32 %r3, s;\n\

@@ -126,12 +126,14 @@ extern "C" __global__ void stored_tiles(const __grid_constant__ TensorMap out, c
     sums[threadIdx.x] = sum;
 }
 
-// Each block copies the same words, and the last one that has them overwrites them. If its second warp does not wait, they may still be read.
-extern "C" __global__ void last_overwrites(u32* words, u32* count, u32* sums, u32 waits)
+// Each block copies the same words. The last one, with this number, overwrites them after all others are counted. The second warps of all blocks wait for their copies
+// before, or only that of the last block, or none: then they may still be read.
+extern "C" __global__ void last_overwrites(u32* words, u32* count, u32* sums, u32 waiting, u32 last)
 {
     __shared__ __align__(128) u32 s_words[64];
     __shared__ unsigned long long s_barrier;
     const u32 barrier = shared_address(&s_barrier), lane = threadIdx.x % 32;
+    const bool is_last = blockIdx.x == last, waits = waiting == 2 || (waiting == 1 && is_last);
     if (threadIdx.x == 0) asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(barrier) : "memory");
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -145,12 +147,12 @@ extern "C" __global__ void last_overwrites(u32* words, u32* count, u32* sums, u3
         sums[blockIdx.x * 32 + lane] = s_words[lane] + s_words[lane + 32];
     }
     __syncwarp();
-    u32 is_last = 0;
     if (lane == 0) {
+        while (is_last && *(volatile u32*)count < gridDim.x - 1) { }
         __threadfence();
-        is_last = atomicAdd(count, 1) == gridDim.x - 1;
-        __threadfence();
+        if (!is_last) atomicAdd(count, 1);
     }
-    if (__shfl_sync(~0u, is_last, 0)) words[lane] = words[lane + 32] = 7; // over what was copied
+    __syncwarp();
+    if (is_last) words[lane] = words[lane + 32] = 7; // over what was copied
     if (!waits) wait(barrier, 0);
 }

@@ -207,6 +207,10 @@ impl Found {
         self.followed.take().map(|followed| followed.found).unwrap_or_default()
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     fn insert(&mut self, found: Entry) {
         let Entry { site, defect, times } = found;
         let entry = self.entries.entry(found.key()).or_insert(Entry { times: 0, ..found });

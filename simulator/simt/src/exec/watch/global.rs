@@ -106,7 +106,7 @@ impl Core<'_> {
         }
     }
 
-    /// Notes that a copy may read global memory as late as now. If others than its block read there, they stand for this.
+    /// Notes that a copy may read global memory as late as now. Without flags, others than its block that read there stand for this.
     pub fn note_late_read(&mut self, copy: &Copy) {
         let (machine, source) = (self.machine, copy.source());
         let Some(region) = machine.region(&mut self.check_hint, source.start, copy.read.into()) else { return };
@@ -115,7 +115,7 @@ impl Core<'_> {
         let thread = (self.warp - self.first_warp) * LANES as u32 + copy.lane;
         let visit = Visit::new(watch.block_of(self.warp), thread, copy.pc, (Strength::Plain, false), watch.order.now(self.warp));
         let sight = Sight { order: &watch.order, flags: machine.flags() };
-        if places.first().is_some_and(|place| place.is_read_by(visit)) {
+        if sight.flags.is_some() || places.first().is_some_and(|place| place.is_read_by(visit)) {
             places.iter().for_each(|place| place.note_read(visit, sight));
         }
     }
@@ -180,7 +180,9 @@ impl Core<'_> {
         let writer = places.iter().fold(None, |writer, place| writer.or(conflicting(place.begin_write())));
         let writer = if writer.is_some() && same() { None } else { writer };
         let result = store();
-        let reader = places.iter().fold(None, |reader, place| reader.or(conflicting(place.end_write(visit))));
+        // A race with another block is reported rather than one inside a block.
+        let readers = places.iter().flat_map(|place| place.end_write(visit)).filter_map(conflicting);
+        let reader = readers.min_by_key(|reader| reader.block() == block);
         if let Some((other, op)) = writer.zip(Some(AccessOp::Store)).or(reader.zip(Some(AccessOp::Load))) {
             watch.global_race(request.access(Space::Global, address), (visit, false), (other, op), flags);
         }

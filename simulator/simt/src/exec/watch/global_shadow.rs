@@ -7,6 +7,7 @@
 //! Synchronization between the blocks of a cluster is not followed here, and neither are fences between several addresses of the same memory: such programs
 //! are not checked.
 
+use std::cmp::Ordering;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, OnceLock};
 
@@ -31,11 +32,15 @@ pub struct GlobalShadow {
     pub flags: Option<Flags>,
 }
 
-/// The last writer and reader of a place; zero for none.
+/// The last writer and two readers of a place; zero for none.
+///
+/// In a program with flags, these are the readers of the first and of the last warp that no later reader represents: of readers that nothing orders,
+/// the same ones in whatever order blocks run. So a writer finds another block's read beside its own block's. Those of warps between the two are
+/// forgotten: a writer that is ordered after both, but not after one of them, is not found. Other programs use the first reader only.
 #[derive(Debug, Zeroable)]
 pub struct Place {
     writer: AtomicU64,
-    reader: AtomicU64,
+    readers: [AtomicU64; 2],
 }
 
 /// An access by a thread of the grid.
@@ -225,9 +230,9 @@ impl Place {
     /// Notes a reader.
     #[inline(always)]
     pub fn note_read(&self, visit: Visit, sight: Sight<'_>) {
-        let noted = self.reader.load(SeqCst);
+        let noted = self.readers[0].load(SeqCst);
         if sight.flags.is_some() {
-            self.note_last_reader(visit, sight);
+            self.note_outermost_readers(visit, sight);
         } else if noted == 0 || (noted & MANY == 0 && !Visit(noted).is_of_interval(visit)) {
             self.note_reader(visit, sight);
         }
@@ -235,19 +240,24 @@ impl Place {
 
     /// Returns true if only this block reads here.
     pub fn is_read_by(&self, visit: Visit) -> bool {
-        let noted = self.reader.load(SeqCst);
+        let noted = self.readers[0].load(SeqCst);
         Visit::of(noted).is_some_and(|reader| noted & MANY == 0 && reader.block() == visit.block())
     }
 
-    /// Notes a reader, replacing the one before it if that is safe. It is if whoever is ordered with the new reader is ordered with both.
-    fn note_last_reader(&self, visit: Visit, sight: Sight<'_>) {
-        let takes_its_place = |reader: Visit| {
-            let (own, other) = (visit.strength(visit.block()), reader.strength(reader.block()));
-            own < other || (own == other && !reader.is_alike(visit) && reader.is_behind(visit, sight))
-        };
-        let next = |noted| Visit::of(noted).is_none_or(takes_its_place).then_some(visit.0);
-        // An error says that the reader stays.
-        let _ = self.reader.fetch_update(SeqCst, SeqCst, next);
+    /// Notes a reader, replacing one before it if that is safe. It is if whoever is ordered with the new reader is ordered with both. Of two that
+    /// nothing orders, one stays for being of the first warp, and one for being of the last.
+    fn note_outermost_readers(&self, visit: Visit, sight: Sight<'_>) {
+        let own = visit.strength(visit.block());
+        for (noted, further) in self.readers.iter().zip([Ordering::Less, Ordering::Greater]) {
+            let takes_its_place = |reader: Visit| {
+                let other = reader.strength(reader.block());
+                let is_later = || !reader.is_alike(visit) && reader.is_behind(visit, sight);
+                own < other || own == other && (visit.warp().cmp(&reader.warp()) == further || is_later())
+            };
+            let next = |noted| Visit::of(noted).is_none_or(takes_its_place).then_some(visit.0);
+            // An error says that the reader stays.
+            let _ = noted.fetch_update(SeqCst, SeqCst, next);
+        }
     }
 
     #[inline(never)]
@@ -264,19 +274,22 @@ impl Place {
             Some(reader) if reader.strength(reader.block()) > visit.strength(visit.block()) => Some(visit.0 | MANY),
             Some(_) => Some(noted | MANY),
         };
-        let _ = self.reader.fetch_update(SeqCst, SeqCst, next);
+        let _ = self.readers[0].fetch_update(SeqCst, SeqCst, next);
     }
 
     /// Returns true if the place cannot be in a block's L1.
     ///
     /// Nobody has read it, or only threads of the block after their last barrier. Then L1 has no older value than the barrier.
     pub fn is_fresh(&self, visit: Visit, order: &Order) -> bool {
-        let Some(reader) = Visit::of(self.reader.load(SeqCst)) else { return true };
-        let (own, later) = (order.first_warp + reader.thread() / LANES, visit.thread() / LANES);
-        let mark = Mark::new(0, own, reader.thread() % LANES, reader.clock(), Strength::Plain);
-        reader.block() == visit.block()
-            && reader.clock() != LAST_CLOCK
-            && (reader.is_alike(visit) || own != order.first_warp + later && !order.is_behind(mark, order.first_warp + later, 0))
+        let is_after_barrier = |reader: Visit| {
+            let (own, later) = (order.first_warp + reader.thread() / LANES, visit.thread() / LANES);
+            let mark = Mark::new(0, own, reader.thread() % LANES, reader.clock(), Strength::Plain);
+            reader.block() == visit.block()
+                && reader.clock() != LAST_CLOCK
+                && (reader.is_alike(visit)
+                    || own != order.first_warp + later && !order.is_behind(mark, order.first_warp + later, 0))
+        };
+        self.readers().into_iter().flatten().all(is_after_barrier)
     }
 
     /// Starts a write, and returns the previous writer. Other blocks wait until the write [ends](Self::end_write), so that what is
@@ -290,10 +303,14 @@ impl Place {
         }
     }
 
-    /// Ends a write, and returns the last reader.
-    pub fn end_write(&self, visit: Visit) -> Option<Visit> {
+    /// Ends a write, and returns the readers.
+    pub fn end_write(&self, visit: Visit) -> [Option<Visit>; 2] {
         self.writer.store(visit.0, SeqCst);
-        Visit::of(self.reader.load(SeqCst))
+        self.readers()
+    }
+
+    fn readers(&self) -> [Option<Visit>; 2] {
+        [0, 1].map(|index| Visit::of(self.readers[index].load(SeqCst)))
     }
 
     /// Returns the last writer.

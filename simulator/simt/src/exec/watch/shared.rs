@@ -101,16 +101,23 @@ impl Shadow {
     pub fn read(&mut self, order: &Order, mark: Mark, offset: u32, bytes: u32) -> Option<Conflict> {
         let range = self.range(offset, bytes);
         let mut conflict = None;
+        // The last place before, as it was, and its readers now. Most places of an access are alike.
+        let mut last: Option<([[Mark; 2]; 2], [Mark; 2])> = None;
         for (place, settled) in self.places[range.clone()].iter_mut().zip(&mut self.settled[range]) {
             place.renew(self.epoch);
-            if !order.are_known(place.writers, mark.warp()) {
-                conflict = conflict.or(worst(order, mark, false, &[(place.writers, true)]));
+            let before = [place.writers, place.readers];
+            if let Some((_, readers)) = last.filter(|(last, _)| *last == before) {
+                place.readers = readers;
+            } else {
+                if !order.are_known(place.writers, mark.warp()) {
+                    conflict = conflict.or(worst(order, mark, false, &[(place.writers, true)]));
+                }
+                // Most readers are like two earlier ones, which represent them.
+                if !place.readers.iter().all(|reader| reader.is_alike(mark)) {
+                    insert(&mut place.readers, order, mark);
+                }
+                last = Some((before, place.readers));
             }
-            // Most readers are like two earlier ones, which represent them.
-            if place.readers.iter().all(|reader| reader.is_alike(mark)) {
-                continue;
-            }
-            insert(&mut place.readers, order, mark);
             let [first, second] = place.readers;
             let enough = !second.is_none() && first.warp() != second.warp() && place.writers[0].is_none();
             let plain = first.strength() == Strength::Plain && second.strength() == Strength::Plain;
@@ -188,17 +195,17 @@ fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
     if mark.strength() != Strength::Plain && marks.iter().any(|old| represents(*old)) {
         return;
     }
-    let behind = |old: Mark| order.is_behind(old, mark.warp(), mark.lane());
-    // A strong access cannot represent an earlier plain one, which conflicts with more.
-    let replaceable = |old: Mark| old.is_none() || (old.strength() >= mark.strength() && (own(old) || behind(old)));
     let [first, second] = *marks;
+    let behind = marks.map(|old| order.is_behind(old, mark.warp(), mark.lane()));
+    // A strong access cannot represent an earlier plain one, which conflicts with more.
+    let replaceable = |old: Mark, behind| old.is_none() || (old.strength() >= mark.strength() && (own(old) || behind));
     // To other warps, an access represents an earlier one of its warp. Beside a plain one it takes that place rather than the plain one's.
     let of_warp = |old: Mark, beside: Mark| {
         old.warp() == mark.warp() && old.strength() >= mark.strength() && beside.strength() < mark.strength()
     };
-    if replaceable(first) {
+    if replaceable(first, behind[0]) {
         marks[0] = mark;
-    } else if replaceable(second) {
+    } else if replaceable(second, behind[1]) {
         marks[1] = mark;
     } else if of_warp(first, second) {
         marks[0] = mark;
@@ -208,8 +215,8 @@ fn insert(marks: &mut [Mark; 2], order: &Order, mark: Mark) {
         // A plain access conflicts with all others, a strong one only with plain ones. Marks of two warps represent more than two
         // of one warp.
         marks[usize::from(second.strength() >= first.strength())] = mark;
-    } else if let Some(old) = marks.iter_mut().find(|old| !own(**old) && behind(**old)) {
-        *old = mark;
+    } else if let Some(old) = (0..2).find(|&old| !own(marks[old]) && behind[old]) {
+        marks[old] = mark;
     }
 }
 
@@ -267,6 +274,37 @@ mod tests {
                 assert_eq!(found, expected, "writer {writer} after {readers:?}");
                 assert_eq!(conflict.is_some(), readers.iter().any(|reader| *reader != writer), "writer {writer}");
             }
+        }
+    }
+
+    #[test]
+    fn a_wide_read_leaves_what_reads_of_its_parts_leave() {
+        let mut order = order(6);
+        let mut shadows = [shadow(), shadow()];
+        let mut state = 13_u32;
+        let mut next = |below: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % below
+        };
+        for _ in 0..5000 {
+            let (thread, word) = (next(192), next(4));
+            let mark = mark(&order, thread);
+            let [whole, parts] = &mut shadows;
+            let found = match next(8) {
+                0 => [&mut *whole, parts].map(|shadow| shadow.write(&order, mark, 4 * word, 4, false)),
+                1 => {
+                    order.synchronize_lanes(thread / 32, u32::MAX, u32::MAX);
+                    continue;
+                }
+                2 => [&mut *whole, parts].map(|shadow| shadow.read(&order, mark, 4 * word, 4)),
+                _ => {
+                    let of_parts = [0, 4, 8, 12].map(|offset| parts.read(&order, mark, offset, 4));
+                    [whole.read(&order, mark, 0, 16), of_parts.into_iter().flatten().next()]
+                }
+            };
+            assert_eq!(found[0], found[1]);
+            let [whole, parts] = [&*whole, parts].map(|shadow| shadow.places.iter().map(|place| (place.writers, place.readers)));
+            assert!(whole.eq(parts));
         }
     }
 
