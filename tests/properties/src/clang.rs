@@ -99,7 +99,7 @@ impl<W: Workload> Checks for Chapter<W> {
     }
 }
 
-/// The chapters that are compared, and their sizes where the one that they have without options is large.
+/// The chapters that are compared, and options for a smaller size.
 const CHAPTERS: [(&dyn Checks, &[&str]); 7] = [
     (&conv_naive::CHAPTER, &CONVOLUTION),
     (&conv_shared::CHAPTER, &CONVOLUTION),
@@ -138,7 +138,7 @@ fn every_chapter_is_right_and_moves_what_the_book_says_when_clang_compiles_it() 
     }
 }
 
-/// Compiles what the test above does not run: the ceilings, which are no stage of a chapter, and a chapter that it does not compare.
+/// Compiles what the test above does not run. The ceilings are no stage of a chapter, and one chapter is not compared.
 #[test]
 fn the_other_kernels_compile_as_well() {
     let Some(clang) = clang() else { return };

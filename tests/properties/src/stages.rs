@@ -110,7 +110,7 @@ proptest! {
 proptest! {
     #![proptest_config(Config::with_cases(4))]
 
-    /// Draws filters that no other test has in the stages that sum in order. Transforms and tensor cores have slices at fewer taps, below.
+    /// Draws longer filters than other tests, for stages that sum in order. Transforms and tensor cores have slices at fewer taps, below.
     #[test]
     fn unroll_is_right_where_constant_memory_is_full(conv in convolutions(1..100_usize, length(CONSTANT_TAPS, 2 * CONSTANT_TAPS + 1))) {
         let others = [FFT, FFT_PARTITIONED, TF32X3, F16X3];
