@@ -86,7 +86,7 @@ fn loads_go_and_the_rest_stays<W: Workload>(stages: &[Stage<W>], workload: &W) -
 #[test]
 fn loads_can_be_taken_out_of_every_stage_and_nothing_else_goes() {
     use Loads::{Both, Global, Shared};
-    let conv = Convolution::random(Size { outputs: 700, taps: 600 }, 13);
+    let conv = Convolution::random(Size { outputs: 300, taps: 300 }, 13);
     let all = vec![Global, Shared, Both];
     let stages = loads_go_and_the_rest_stays(conv_naive::CHAPTER.stages, &conv);
     assert!(stages.iter().any(|(stage, _)| *stage == conv_naive::NAIVE), "the kernels of chapter 01 were tried");
@@ -103,7 +103,7 @@ fn loads_can_be_taken_out_of_every_stage_and_nothing_else_goes() {
         let expected = if stage == unroll::fft::FFT { &[Global][..] } else { &all };
         assert_eq!(loads, expected, "{}", stage.name);
     }
-    let size = correlation::Size { image: (90, 70), template: (21, 18) };
+    let size = correlation::Size { image: (60, 44), template: (13, 10) };
     let stages = loads_go_and_the_rest_stays(correlation_sm_aware::CHAPTER.stages, &Correlation::random(size, Border::Clamp, 13));
     for (stage, loads) in stages {
         if stage.name == "fft" {
