@@ -266,18 +266,18 @@ impl Captures {
         self.refuse(sequences, CuResult::STREAM_CAPTURE_UNSUPPORTED, reason)
     }
 
-    /// Forgets a stream that is destroyed. A sequence ends with the stream that it began in, and is invalid without any other. Returns the
-    /// graph that was made for a sequence that ends.
+    /// Forgets a stream that is destroyed. A sequence ends with the stream that it began in, and returns the graph that was made for it. The
+    /// work of any other stream must still be joined. NVIDIA's sample graphMemoryNodes destroys a stream that is.
     pub fn forget_stream(&mut self, stream: StreamKey) -> Option<Handle> {
-        let id = self.members.remove(&stream)?.sequence;
-        let sequence = self.sequences.get(&id)?;
-        if sequence.start.stream == stream {
-            let owned = sequence.start.owns_graph.then_some(sequence.start.graph);
-            self.drop_sequence(id);
-            return owned;
+        let member = self.members.get_mut(&stream)?;
+        member.is_blocking = false;
+        let (id, start) = (member.sequence, &self.sequences.get(&member.sequence)?.start);
+        if start.stream != stream {
+            return None;
         }
-        self.invalidate_all([id]);
-        None
+        let owned = start.owns_graph.then_some(start.graph);
+        self.drop_sequence(id);
+        owned
     }
 
     /// Forgets the sequences with a stream of a context that is destroyed.
@@ -466,12 +466,21 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_is_destroyed_leaves_its_sequence() {
+    fn a_stream_may_be_destroyed_once_it_is_joined() {
+        for joined in [true, false] {
+            let mut bench = bench();
+            bench.begin(0, Mode::Relaxed).unwrap();
+            bench.wait(1, &bench.record(0)).unwrap();
+            bench.add(1).unwrap().unwrap();
+            if joined {
+                bench.wait(0, &bench.record(1)).unwrap();
+            }
+            assert_eq!(bench.captures.lock().forget_stream(bench.streams[1]), None);
+            let expected = if joined { None } else { Some(CuResult::STREAM_CAPTURE_UNJOINED) };
+            assert_eq!(bench.end(0).unwrap(), expected);
+        }
         let bench = bench();
         bench.begin(0, Mode::Relaxed).unwrap();
-        bench.wait(1, &bench.record(0)).unwrap();
-        assert_eq!(bench.captures.lock().forget_stream(bench.streams[1]), None);
-        assert!(bench.captures.lock().status(bench.streams[0]).unwrap().invalidated);
         assert_eq!(bench.captures.lock().forget_stream(bench.streams[0]), Some(bench.handle));
         assert!(bench.captures.lock().status(bench.streams[0]).is_none());
     }
