@@ -1,5 +1,6 @@
 //! The functions of the CUDA driver, found in whatever driver the process has.
 
+use std::cell::Cell;
 use std::ffi::{c_char, c_void};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -14,6 +15,35 @@ const FILE: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 #[cfg(unix)]
 const LOADED: [&str; 2] = [FILE, "libcuda.so"];
 
+thread_local! {
+    /// The end of the names of functions whose default stream is the thread's, in a call of one, or else nothing.
+    static SUFFIX: Cell<&str> = const { Cell::new("") };
+}
+
+/// Makes a call of a function of the runtime. The driver's functions have the same end of the name, where it makes a difference to them.
+pub fn with_suffix_of<T>(function: &str, call: impl FnOnce() -> T) -> T {
+    let before = SUFFIX.replace(["_ptsz", "_ptds"].into_iter().find(|suffix| function.ends_with(suffix)).unwrap_or_default());
+    let result = call();
+    SUFFIX.set(before);
+    result
+}
+
+/// A driver's function of a type, once as it is and once for the default stream of the thread.
+pub type Found<Function> = [OnceLock<Option<Function>>; 2];
+
+/// Returns a function of the driver.
+///
+/// # Safety
+///
+/// The function is of the type.
+pub unsafe fn find<Function: Copy>(name: &str, found: &Found<Function>) -> Result<Function> {
+    let (suffix, library) = (SUFFIX.get(), library()?);
+    // SAFETY: the caller promises it. A suffix does not change the type.
+    let get = |name: &str| unsafe { library.get::<Function>(name) }.ok().map(|function| *function);
+    let find = || get(&format!("{name}{suffix}")).or_else(|| get(name));
+    found[usize::from(!suffix.is_empty())].get_or_init(find).ok_or(Code::CALL_REQUIRES_NEWER_DRIVER)
+}
+
 /// Defines functions that call those of the driver. One that the driver lacks fails when it is called.
 macro_rules! functions {
     ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {
@@ -22,12 +52,10 @@ macro_rules! functions {
             #[allow(clippy::too_many_arguments, reason = "the arguments are the driver's")]
             pub fn $name($($argument: $type),*) -> $crate::error::Result {
                 type Function = unsafe extern "C" fn($($type),*) -> u32;
-                static FOUND: std::sync::OnceLock<Option<Function>> = std::sync::OnceLock::new();
-                let library = $crate::driver::library()?;
-                // SAFETY: a function of this name has this type in every version of the driver, because the driver adds a suffix
+                static FOUND: $crate::driver::Found<Function> = [const { std::sync::OnceLock::new() }; 2];
+                // SAFETY: a function of this name has this type in every version of the driver, because the driver adds a version
                 // to the name of a function whose type changes.
-                let find = || unsafe { library.get::<Function>(stringify!($name)) }.ok().map(|function| *function);
-                let function = FOUND.get_or_init(find).ok_or($crate::error::Code::CALL_REQUIRES_NEWER_DRIVER)?;
+                let function = unsafe { $crate::driver::find(stringify!($name), &FOUND) }?;
                 // SAFETY: the pointers are what the C caller passed, who promises that they are what CUDA says, or those of live
                 // variables; a `Ptr` can be made of nothing else. The driver checks handles and addresses.
                 match unsafe { function($($argument),*) } {
@@ -183,7 +211,7 @@ pub struct Location {
 
 /// `CUDA_MEMCPY3D`: a copy of a box.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Copy3D {
     pub source: Copy3DEnd,
     pub target: Copy3DEnd,

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use crate::driver;
 use crate::error::{self, Code, Result};
 use crate::pointer::Handle;
 
@@ -15,12 +16,13 @@ pub enum When {
 
 /// Runs the body of an export and remembers its failure. A panic must not reach the C caller, because Rust must not unwind the caller's
 /// stack; the panic's own message is on standard error by then.
-pub fn call(body: impl FnOnce() -> Result) -> Code {
-    error::record(catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(Code::UNKNOWN)))
+pub fn call(name: &str, body: impl FnOnce() -> Result) -> Code {
+    let guarded = || catch_unwind(AssertUnwindSafe(body)).unwrap_or(Err(Code::UNKNOWN));
+    error::record(driver::with_suffix_of(name, guarded))
 }
 
-/// Defines exported functions. A function with several names has them in brackets: a name that ends in `_ptsz` or `_ptds` means the default
-/// stream of the thread, and every stream of the simulator is idle when a call returns.
+/// Defines exported functions. A function with several names has them in brackets. One whose name ends in `_ptsz` or `_ptds` has the default
+/// stream of the thread, because [`call`] looks at the name.
 ///
 /// - `forward`: functions that pass their arguments to a function of the driver, after a step of [`context`](crate::context). The line also
 ///   declares the driver's function for the rest of the module.
@@ -78,7 +80,7 @@ macro_rules! export {
         #[allow(clippy::too_many_arguments, reason = "the arguments are the C API's")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $crate::error::Code {
-            $crate::export::call(move || $body)
+            $crate::export::call(stringify!($name), move || $body)
         }
     };
 }

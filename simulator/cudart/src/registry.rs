@@ -118,13 +118,32 @@ fn symbol_name(name: Ptr<c_char>) -> Result<CString> {
 
 /// Returns the driver's kernel for the stub on the host. What is not a stub is taken for a handle of a kernel, as CUDA allows.
 pub fn kernel(stub: Ptr<c_void>) -> Result<Handle> {
-    stub.check().map_err(|_| Code::INVALID_DEVICE_FUNCTION)?;
+    kernel_at(stub.address())
+}
+
+/// Returns the same for the address of a stub.
+pub fn kernel_at(stub: Address) -> Result<Handle> {
+    if stub == 0 {
+        return Err(Code::INVALID_DEVICE_FUNCTION);
+    }
     context::ensure()?;
     let mut registry = REGISTRY.lock();
-    let Some(Symbol { binary, name }) = registry.kernels.get(&stub.address()).cloned() else { return Ok(stub.address() as Handle) };
+    let Some(Symbol { binary, name }) = registry.kernels.get(&stub).cloned() else { return Ok(stub as Handle) };
     let library = registry.library(binary)?;
     let found = Ptr::written(|kernel| driver::cuLibraryGetKernel(kernel, library, Ptr::to_text(&name)));
     found.map_err(|code| if code == Code::SYMBOL_NOT_FOUND { Code::INVALID_DEVICE_FUNCTION } else { code })
+}
+
+/// Returns the address of a kernel's stub on the host. A kernel without one is known by its handle.
+pub fn stub(kernel: Handle) -> Address {
+    let registry = REGISTRY.lock();
+    let is_of = |Symbol { binary, name }: &Symbol| {
+        let library = registry.libraries.get(binary);
+        library.is_some_and(|&library| {
+            Ptr::written(|found| driver::cuLibraryGetKernel(found, library, Ptr::to_text(name))) == Ok(kernel)
+        })
+    };
+    registry.kernels.iter().find(|(_, symbol)| is_of(symbol)).map_or(kernel as Address, |(&stub, _)| stub)
 }
 
 /// Returns the driver's function for a host stub in the current context.

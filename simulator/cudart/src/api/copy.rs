@@ -12,8 +12,8 @@ use crate::{context, registry};
 
 /// `cudaMemcpyKind`: host to host, host to device, device to host, device to device, and whatever the addresses say.
 const HOST_TO_HOST: u32 = 0;
-const HOST_TO_DEVICE: u32 = 1;
-const DEVICE_TO_HOST: u32 = 2;
+pub const HOST_TO_DEVICE: u32 = 1;
+pub const DEVICE_TO_HOST: u32 = 2;
 const DEVICE_TO_DEVICE: u32 = 3;
 const DEFAULT: u32 = 4;
 
@@ -73,20 +73,68 @@ fn end(memory_type: u32, Pitched { address, pitch, height, .. }: Pitched, [x_byt
     Copy3DEnd { x_bytes, y, z, memory_type, host: address, device: address, pitch, height, ..Copy3DEnd::default() }
 }
 
-fn copy_box(parameters: Parameters, when: When) -> Result {
-    context::ensure()?;
-    if parameters.source_array != 0 || parameters.target_array != 0 {
-        return Err(Code::NOT_SUPPORTED);
+impl Parameters {
+    /// Describes a copy of bytes in a row.
+    pub fn of_row(to: Address, from: Address, bytes: usize, kind: u32) -> Self {
+        Self::of_rows((to, bytes), (from, bytes), [bytes, 1], kind)
     }
-    let (to, from) = memory_types(parameters.kind)?;
-    let [width_bytes, height, depth] = parameters.extent;
-    let mut copy = Copy3D {
-        source: end(from, parameters.source, parameters.source_start),
-        target: end(to, parameters.target, parameters.target_start),
-        width_bytes,
-        height,
-        depth,
-    };
+
+    fn of_rows(to: (Address, usize), from: (Address, usize), [width, height]: [usize; 2], kind: u32) -> Self {
+        let rows = |(address, pitch)| Pitched { address, pitch, width, height };
+        Self { source: rows(from), target: rows(to), extent: [width, height, 1], kind, ..Self::default() }
+    }
+
+    /// Describes a copy between a variable and other memory. `with_host` is the only kind that has the host on the other side.
+    pub fn of_variable(
+        symbol: Ptr<c_void>,
+        other: Address,
+        [bytes, offset]: [usize; 2],
+        kind: u32,
+        with_host: u32,
+    ) -> Result<Self> {
+        let (variable, kind) = (in_variable(symbol, bytes, offset)?, kind_with_variable(kind, with_host)?);
+        let (to, from) = if with_host == HOST_TO_DEVICE { (variable, other) } else { (other, variable) };
+        Ok(Self::of_row(to, from, bytes, kind))
+    }
+
+    /// Returns the same for the driver.
+    pub fn of_driver(self) -> Result<Copy3D> {
+        context::ensure()?;
+        if self.source_array != 0 || self.target_array != 0 {
+            return Err(Code::NOT_SUPPORTED);
+        }
+        let (to, from) = memory_types(self.kind)?;
+        let [width_bytes, height, depth] = self.extent;
+        let (source, target) = (end(from, self.source, self.source_start), end(to, self.target, self.target_start));
+        Ok(Copy3D { source, target, width_bytes, height, depth })
+    }
+
+    /// Describes the driver's copy.
+    pub fn from_driver(Copy3D { source, target, width_bytes, height, depth }: Copy3D) -> Result<Self> {
+        if source.array != 0 || target.array != 0 {
+            return Err(Code::NOT_SUPPORTED);
+        }
+        let types = Ok((target.memory_type, source.memory_type));
+        let kind = (HOST_TO_HOST..DEFAULT).find(|&kind| memory_types(kind) == types).unwrap_or(DEFAULT);
+        Ok(Self {
+            source_start: [source.x_bytes, source.y, source.z],
+            source: memory(source),
+            target_start: [target.x_bytes, target.y, target.z],
+            target: memory(target),
+            extent: [width_bytes, height, depth],
+            kind,
+            ..Self::default()
+        })
+    }
+}
+
+/// Returns the memory at one end of a copy.
+fn memory(Copy3DEnd { memory_type, host, device, pitch, height, .. }: Copy3DEnd) -> Pitched {
+    Pitched { address: if memory_type == HOST { host } else { device }, pitch, width: pitch, height }
+}
+
+fn copy_box(parameters: Parameters, when: When) -> Result {
+    let mut copy = parameters.of_driver()?;
     match when {
         Now => driver::cuMemcpy3D_v2(Ptr::to(&mut copy)),
         In(stream) => driver::cuMemcpy3DAsync_v2(Ptr::to(&mut copy), stream),
@@ -94,13 +142,11 @@ fn copy_box(parameters: Parameters, when: When) -> Result {
 }
 
 /// Copies rows; each end is an address and the bytes from one row to the next.
-fn copy_rows(to: (Address, usize), from: (Address, usize), [width, height]: [usize; 2], kind: u32, when: When) -> Result {
-    if width > to.1 || width > from.1 {
+fn copy_rows(to: (Address, usize), from: (Address, usize), extent: [usize; 2], kind: u32, when: When) -> Result {
+    if extent[0] > to.1 || extent[0] > from.1 {
         return Err(Code::INVALID_PITCH);
     }
-    let rows = |(address, pitch)| Pitched { address, pitch, width, height };
-    let (source, target, extent) = (rows(from), rows(to), [width, height, 1]);
-    copy_box(Parameters { source, target, extent, kind, ..Parameters::default() }, when)
+    copy_box(Parameters::of_rows(to, from, extent, kind), when)
 }
 
 /// Returns the address of some bytes in a variable.

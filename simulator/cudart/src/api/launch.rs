@@ -60,7 +60,7 @@ impl Config {
 
 /// Writes out what the program has printed. A kernel of the simulator prints past the program's own buffer, and what the program printed
 /// before the launch belongs before what the kernel prints.
-fn flush_output() {
+pub fn flush_output() {
     #[cfg(target_os = "linux")]
     {
         // SAFETY: these are the declarations of the C library's `stdio.h`, for a file of unknown layout.

@@ -1,6 +1,7 @@
 //! The exported functions, one file for each part of the API. None of them uses another.
 
 mod array;
+mod capture;
 mod copy;
 mod device;
 mod entry_point;
@@ -8,6 +9,8 @@ mod errors;
 mod event;
 mod fill;
 mod function;
+mod graph;
+mod graph_node;
 mod launch;
 mod library;
 mod memory;
@@ -32,7 +35,8 @@ mod tests {
     #[test]
     fn every_function_of_cuda_12_and_13_is_exported_once() {
         let lists = names!(
-            array copy device entry_point errors event fill function launch library memory pool properties refused register stream symbol
+            array capture copy device entry_point errors event fill function graph graph_node launch library memory pool properties refused register
+            stream symbol
         );
         let mut exported = BTreeSet::new();
         let words = |names: &'static str| {

@@ -43,7 +43,7 @@ plain_exports! {
     /// Prepares a fat binary's managed variables before the host first uses one.
     fn __cudaInitModule(binary: Number) -> c_char {
         // The program cannot see this failure; its next call of CUDA that needs the fat binary returns the same.
-        if export::call(|| registry::place_managed(binary)) != Code::SUCCESS {
+        if export::call("__cudaInitModule", || registry::place_managed(binary)) != Code::SUCCESS {
             let _ = writeln!(
                 std::io::stderr(),
                 "simcuda: the program's managed variables cannot be placed, so the program is about to read address 0"

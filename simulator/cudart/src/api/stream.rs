@@ -29,8 +29,6 @@ exports! {
             cuStreamAddCallback(stream: Handle, callback: Ptr<c_void>, data: Ptr<c_void>, flags: u32);
         cudaLaunchHostFunc cudaLaunchHostFunc_ptsz => ensure()
             cuLaunchHostFunc(stream: Handle, function: Ptr<c_void>, data: Ptr<c_void>);
-        cudaStreamIsCapturing cudaStreamIsCapturing_ptsz => ensure() cuStreamIsCapturing(stream: Handle, status: Ptr<u32>);
-        cudaThreadExchangeStreamCaptureMode => ensure() cuThreadExchangeStreamCaptureMode(mode: Ptr<u32>);
     }
 
     after {
