@@ -50,15 +50,15 @@ fn stand_in(folder: &Path, version: u32, place: Place) -> PathBuf {
     made
 }
 
-/// Compiles a program of `foreign` and links it with a version of the runtime. Runs it with ours and an argument, and returns its output and
-/// what is on standard error.
-fn run(name: &str, version: u32, place: Place, what: impl AsRef<OsStr>) -> (String, String) {
+/// Compiles a program of `foreign` with some flags and links it with a version of the runtime. Runs it with ours and an argument, and returns its
+/// output and what is on standard error.
+fn run(name: &str, flags: &[&str], version: u32, place: Place, what: impl AsRef<OsStr>) -> (String, String) {
     let (build, installed) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     install(installed.path()).unwrap();
     let program = build.path().join("program");
     let source = Path::new(ROOT).join("tests/foreign").join(name).with_extension("c");
     let mut compiler = Command::new("cc");
-    compiler.arg(format!("-DCUDA={version}")).arg("-o").arg(&program).arg(source).arg(stand_in(build.path(), version, place));
+    compiler.args(flags).arg("-o").arg(&program).arg(source).arg(stand_in(build.path(), version, place));
     let compiled = compiler.output().unwrap();
     assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
     let ptx = Path::new(ROOT).join("tests/ptx/runtime.ptx");
@@ -75,7 +75,7 @@ fn a_program_built_with_the_runtime_of_cuda_12_or_13_runs() {
     for (place, (version, number, bytes)) in
         [Place::Beside, Place::Inside].into_iter().flat_map(|place| versions.map(|version| (place, version)))
     {
-        let (stdout, stderr) = run("runtime", version, place, "ptx");
+        let (stdout, stderr) = run("runtime", &[], version, place, "ptx");
         let expected = format!(
             "0 0 0 0 0: no error\n\
              0 0 1, 0 wrong, launches 6, total 1003\n\
@@ -97,15 +97,16 @@ fn a_program_built_with_the_runtime_of_cuda_12_or_13_runs() {
 #[test]
 fn a_program_builds_captures_changes_and_launches_graphs() {
     let folder = TempDir::new().unwrap();
-    for version in [12, 13] {
-        let (stdout, stderr) = run("graphs", version, Place::Beside, folder.path());
-        assert_eq!(stdout, "0 failures\n", "{version}: {stderr}");
+    let versions: [(_, &[&str]); 3] = [(12, &["-DCUDA=12"]), (12, &["-DCUDA=12", "-DWITH_DATA"]), (13, &["-DCUDA=13"])];
+    for (version, flags) in versions {
+        let (stdout, stderr) = run("graphs", flags, version, Place::Beside, folder.path());
+        assert_eq!(stdout, "0 failures\n", "{flags:?}: {stderr}");
     }
 }
 
 #[test]
 fn a_program_with_machine_code_only_learns_what_to_compile() {
-    let (stdout, stderr) = run("runtime", 13, Place::Beside, "machine code");
+    let (stdout, stderr) = run("runtime", &[], 13, Place::Beside, "machine code");
     assert_eq!(stdout, "0 0 209 209 0: no kernel image is available for execution on the device\nat the end 4\n");
     let expected = "simcuda: the fat binary has no PTX, only machine code for sm_90, but the simulator executes PTX; compile with \
                     `-gencode arch=compute_80,code=compute_80`\n";

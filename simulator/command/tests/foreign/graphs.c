@@ -1,10 +1,29 @@
 /* A program with graphs and stream capture, against the runtime of CUDA 12 or 13 (`-DCUDA=12`). It prints each line whose result is not the
-   expected one. With `-DHEADERS`, it takes NVIDIA's declarations instead of its own. */
+   expected one. With `-DWITH_DATA`, it calls the functions of CUDA 12 that have data of edges. With `-DHEADERS`, it takes NVIDIA's declarations
+   instead of its own. */
 #include "fat_binary.h"
 
 #ifdef HEADERS
 #include <cuda_runtime_api.h>
-#else
+#endif
+
+#if CUDA == 12 && defined WITH_DATA
+#undef cudaStreamGetCaptureInfo
+#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v3
+#define cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_v2
+#define cudaGraphGetEdges cudaGraphGetEdges_v2
+#define cudaGraphAddDependencies cudaGraphAddDependencies_v2
+#define cudaGraphRemoveDependencies cudaGraphRemoveDependencies_v2
+#define cudaGraphNodeGetDependencies cudaGraphNodeGetDependencies_v2
+#define cudaGraphNodeGetDependentNodes cudaGraphNodeGetDependentNodes_v2
+#define cudaGraphAddNode cudaGraphAddNode_v2
+#elif CUDA == 12 && !defined HEADERS
+#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v2
+#elif CUDA == 13
+#define WITH_DATA
+#endif
+
+#ifndef HEADERS
 typedef struct { unsigned x, y, z; } dim3;
 typedef struct stream *cudaStream_t;
 typedef struct event *cudaEvent_t;
@@ -54,7 +73,7 @@ typedef struct { unsigned long long flags; cudaStream_t uploadStream; cudaGraphN
 typedef struct { int result; cudaGraphNode_t errorNode, errorFromNode; } cudaGraphExecUpdateResultInfo;
 typedef union { char pad[64]; int cooperative, priority; } cudaKernelNodeAttrValue;
 
-#if CUDA == 13
+#ifdef WITH_DATA
 #define DATA , const cudaGraphEdgeData *
 #define DATA_OUT , cudaGraphEdgeData *
 #define INFO , cudaGraph_t *, const cudaGraphNode_t **, const cudaGraphEdgeData **, size_t *
@@ -62,7 +81,6 @@ typedef union { char pad[64]; int cooperative, priority; } cudaKernelNodeAttrVal
 #define DATA
 #define DATA_OUT
 #define INFO , cudaGraph_t *, const cudaGraphNode_t **, size_t *
-#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v2
 #endif
 #define AT cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t
 int cudaMalloc(void **, size_t);
@@ -179,8 +197,12 @@ int cudaLaunchKernel_ptsz(const void *, dim3, dim3, void **, size_t, cudaStream_
 int cudaStreamBeginCapture_ptsz(cudaStream_t, int);
 int cudaStreamEndCapture_ptsz(cudaStream_t, cudaGraph_t *);
 
-/* Where the functions of CUDA 13 have data of edges. */
-#if CUDA == 13
+int cudaGraphLaunch_ptsz(cudaGraphExec_t, cudaStream_t);
+/* The first form of this function, whose name the headers of CUDA 12 give to the second. */
+int first_form(cudaStream_t, int *, unsigned long long *) __asm__("cudaStreamGetCaptureInfo");
+
+/* Where some functions have data of edges. */
+#ifdef WITH_DATA
 #define EDGES , NULL
 #else
 #define EDGES
@@ -277,7 +299,7 @@ static void captures(void) {
     OK(cudaMemcpyAsync(output, on_device, BYTES, TO_HOST, stream));
     OK(cudaStreamIsCapturing(stream, (void *)&state));
     IS(state, 1);
-#if CUDA == 13
+#ifdef WITH_DATA
     const cudaGraphEdgeData *data;
     OK(cudaStreamGetCaptureInfo(stream, (void *)&state, &id, &inside, &last, &data, &count));
     IS(data[0].type, 0);
@@ -286,6 +308,11 @@ static void captures(void) {
 #endif
     IS(state, 1);
     IS(id != 0 && count == 1, 1);
+#if CUDA == 12
+    unsigned long long same = 0;
+    OK(first_form(stream, &state, &same));
+    IS(same == id, 1);
+#endif
     IS(nodes_of(inside), 4);
     OK(cudaStreamEndCapture(stream, &graph));
     IS(graph == inside, 1);
@@ -336,7 +363,7 @@ static void captures(void) {
 
     /* The default stream of the thread, for which functions have names of their own. */
     unsigned n = SIZE, before = 0, after = 0;
-    void *arguments[] = {&on_device, &n};
+    void *arguments[] = {&other, &n};
     dim3 grid = {1, 1, 1}, block = {SIZE, 1, 1};
     OK(cudaMemcpyFromSymbol(&before, launches, sizeof before, 0, TO_HOST));
     OK(cudaStreamBeginCapture_ptsz(NULL, 0));
@@ -344,6 +371,12 @@ static void captures(void) {
     OK(cudaStreamEndCapture_ptsz(NULL, &graph));
     OK(cudaMemcpyFromSymbol(&after, launches, sizeof after, 0, TO_HOST));
     IS(nodes_of(graph) == 1 && before == after, 1);
+    OK(cudaGraphInstantiate(&executable, graph, 0));
+    OK(cudaGraphLaunch_ptsz(executable, NULL));
+    OK(cudaDeviceSynchronize());
+    OK(cudaMemcpyFromSymbol(&after, launches, sizeof after, 0, TO_HOST));
+    IS(after - before, 1);
+    OK(cudaGraphExecDestroy(executable));
     OK(cudaGraphDestroy(graph));
 
     /* What a capture does not allow. */
