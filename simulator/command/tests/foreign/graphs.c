@@ -550,7 +550,8 @@ static void nodes(void) {
     IS(cudaGraphAddMemsetNode(&twin, graph, NULL, 0, &zero), INVALID_VALUE);
     call.fn = NULL;
     IS(cudaGraphAddHostNode(&twin, graph, NULL, 0, &call), INVALID_VALUE);
-    IS(cudaGraphAddEventRecordNode(&twin, graph, NULL, 0, NULL), BAD_HANDLE);
+    IS(cudaGraphAddEventRecordNode(&twin, graph, NULL, 0, NULL), INVALID_VALUE);
+    IS(cudaGraphEventRecordNodeSetEvent(recorded, NULL), BAD_HANDLE);
     IS(cudaGraphAddChildGraphNode(&twin, graph, NULL, 0, NULL), INVALID_VALUE);
     IS(cudaGraphMemsetNodeGetParams(kernel, &filled), INVALID_VALUE);
     IS(cudaGraphKernelNodeGetParams(fill, &found), INVALID_VALUE);

@@ -73,12 +73,17 @@ pub fn child(graph: Handle) -> Result<Operation> {
     Ok(Operation::Graph(graph.copy(driver()?, CopyFor::Node)))
 }
 
-pub fn wait(event: Handle) -> Result<Operation> {
-    Ok(Operation::Wait(find::<Event>(event)?))
+/// Finds the event of a node. The functions that add a node document no other error.
+fn event(event: Handle) -> Result<Arc<Event>> {
+    find(event).map_err(|_| CuResult::INVALID_VALUE.into())
 }
 
-pub fn record(event: Handle) -> Result<Operation> {
-    Ok(Operation::Record(find::<Event>(event)?))
+pub fn wait(handle: Handle) -> Result<Operation> {
+    Ok(Operation::Wait(event(handle)?))
+}
+
+pub fn record(handle: Handle) -> Result<Operation> {
+    Ok(Operation::Record(event(handle)?))
 }
 
 /// Makes operations on values in memory.
