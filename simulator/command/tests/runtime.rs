@@ -50,8 +50,8 @@ fn stand_in(folder: &Path, version: u32, place: Place) -> PathBuf {
     made
 }
 
-/// Compiles a program of `foreign` with some flags and links it with a version of the runtime. Runs it with ours and an argument, and returns its
-/// output and what is on standard error.
+/// Compiles a program of `foreign` for a version of the runtime. Runs it with ours and an argument, and returns its output and what is on
+/// standard error.
 fn run(name: &str, flags: &[&str], version: u32, place: Place, what: impl AsRef<OsStr>) -> (String, String) {
     let (build, installed) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     install(installed.path()).unwrap();

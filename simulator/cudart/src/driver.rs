@@ -16,11 +16,11 @@ const FILE: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 const LOADED: [&str; 2] = [FILE, "libcuda.so"];
 
 thread_local! {
-    /// The end of the names of functions whose default stream is the thread's, in a call of one, or else nothing.
+    /// The suffix of the running call. It says that the default stream is the thread's.
     static SUFFIX: Cell<&str> = const { Cell::new("") };
 }
 
-/// Makes a call of a function of the runtime. The driver's functions have the same end of the name, where it makes a difference to them.
+/// Makes a call of a function of the runtime. The driver's functions have the same suffixes.
 pub fn with_suffix_of<T>(function: &str, call: impl FnOnce() -> T) -> T {
     let before = SUFFIX.replace(["_ptsz", "_ptds"].into_iter().find(|suffix| function.ends_with(suffix)).unwrap_or_default());
     let result = call();
@@ -28,7 +28,7 @@ pub fn with_suffix_of<T>(function: &str, call: impl FnOnce() -> T) -> T {
     result
 }
 
-/// A driver's function of a type, once as it is and once for the default stream of the thread.
+/// A function of the driver, without a suffix and with one.
 pub type Found<Function> = [OnceLock<Option<Function>>; 2];
 
 /// Returns a function of the driver.

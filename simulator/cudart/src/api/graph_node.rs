@@ -22,7 +22,7 @@ const HOST: u32 = 3;
 /// `CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`, which every function has.
 const MAX_THREADS: u32 = 0;
 
-/// `cudaKernelNodeParams`, and the driver's structure up to a kernel and a context of its own.
+/// `cudaKernelNodeParams`. The driver's structure begins with the same fields.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct Kernel {
@@ -102,8 +102,8 @@ impl Node {
     }
 }
 
-/// Exports the functions for types whose parameters are given in the same way to add a node, to change it in a graph, and to change it in an
-/// executable graph; and the rest.
+/// Exports functions by type, in threes, and the rest. The three take the same parameters to add a node, to change it in a graph, and to
+/// change it in an executable graph.
 macro_rules! nodes {
     (
         given { $($add:ident $set:ident $update:ident($($argument:ident: $type:ty),*) => $made:expr;)* }
@@ -177,7 +177,7 @@ nodes! {
         cudaGraphKernelNodeGetAttribute => ensure()
             cuGraphKernelNodeGetAttribute(node: Handle, attribute: u32, value: Ptr<c_void>);
 
-        // The headers of CUDA 12 give the two nodes each other's names, in both versions the first is the target.
+        // The headers of CUDA 12 give the two nodes each other's names. In both versions, the first is the target.
         cudaGraphKernelNodeCopyAttributes => ensure() cuGraphKernelNodeCopyAttributes(target: Handle, source: Handle);
         cudaGraphKernelNodeSetAttribute => ensure()
             cuGraphKernelNodeSetAttribute(node: Handle, attribute: u32, value: Ptr<c_void>);
