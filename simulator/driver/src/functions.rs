@@ -26,6 +26,7 @@ const REMARKS: &[(&str, &str)] = &[
     ("on Linux; memory of the device, shared by file descriptors", "cuMemCreate"),
     ("at addresses that are multiples of 4; no memory of other devices, no read-only memory", "cuMemHostRegister_v2"),
     ("needs PTX; a cubin is refused", "cuModuleLoadData cuModuleLoadDataEx cuLibraryLoadData"),
+    ("no compressed, planar or normalized formats, no sparse arrays", "cuArrayCreate_v2 cuArray3DCreate_v2 cuMipmappedArrayCreate"),
     ("no compressed formats, no filtering across the edges of a cube, no anisotropic filtering", "cuTexObjectCreate"),
     ("copies of interleaved tensors are refused when they start; the promotion is without effect", "cuTensorMapEncodeTiled"),
 ];

@@ -34,6 +34,8 @@ typedef struct object *cudaUserObject_t;
 typedef void (*cudaHostFn_t)(void *);
 struct cudaPitchedPtr { void *ptr; size_t pitch, xsize, ysize; };
 struct cudaKernelNodeParams { void *func; dim3 gridDim, blockDim; unsigned sharedMemBytes; void **kernelParams, **extra; };
+struct cudaChannelFormatDesc { int x, y, z, w, f; };
+typedef void *cudaArray_t;
 struct cudaMemcpy3DParms {
     void *srcArray;
     size_t srcPos[3];
@@ -83,6 +85,8 @@ typedef union { char pad[64]; int cooperative, priority; } cudaKernelNodeAttrVal
 #define INFO , cudaGraph_t *, const cudaGraphNode_t **, size_t *
 #endif
 #define AT cudaGraphNode_t *, cudaGraph_t, const cudaGraphNode_t *, size_t
+int cudaMallocArray(void **, const struct cudaChannelFormatDesc *, size_t, size_t, unsigned);
+int cudaFreeArray(void *);
 int cudaMalloc(void **, size_t);
 int cudaMallocAsync(void **, size_t, cudaStream_t);
 int cudaFree(void *);
@@ -597,6 +601,44 @@ static void symbols(void) {
     OK(cudaMemcpyToSymbol(factors, given, 8, 0, TO_DEVICE));
 }
 
+/* Copies to and from an array, whose elements are the units. */
+static void arrays(void) {
+    cudaGraph_t graph;
+    cudaGraphNode_t to, from;
+    cudaArray_t array;
+    struct cudaChannelFormatDesc format = {32, 0, 0, 0, 1};
+    struct cudaMemcpy3DParms box, found;
+    OK(cudaMallocArray(&array, &format, 10, 10, 0));
+    OK(cudaGraphCreate(&graph, 0));
+    memset(&box, 0, sizeof box);
+    box.srcPtr = (struct cudaPitchedPtr){input, 40, 40, 10};
+    box.dstArray = array;
+    box.extent.width = box.extent.height = 10;
+    box.extent.depth = 1;
+    box.kind = TO_DEVICE;
+    OK(cudaGraphAddMemcpyNode(&to, graph, NULL, 0, &box));
+    OK(cudaGraphMemcpyNodeGetParams(to, &found));
+    IS(found.dstArray == array && found.extent.width == 10 && found.kind == TO_DEVICE, 1);
+    OK(cudaGraphMemcpyNodeSetParams(to, &found));
+    memset(&box, 0, sizeof box);
+    box.srcArray = array;
+    ((size_t *)&box.srcPos)[0] = 5;
+    box.dstPtr = (struct cudaPitchedPtr){output, 20, 20, 10};
+    box.extent.width = 5;
+    box.extent.height = 10;
+    box.extent.depth = 1;
+    box.kind = TO_HOST;
+    OK(cudaGraphAddMemcpyNode(&from, graph, &to, 1, &box));
+    OK(cudaGraphMemcpyNodeGetParams(from, &found));
+    IS(found.srcArray == array && ((size_t *)&found.srcPos)[0] == 5 && found.extent.width == 5, 1);
+    run(graph);
+    IS(output[0] == input[5] && output[4] == input[9] && output[5] == input[15] && output[49] == input[99], 1);
+    box.extent.width = 6;
+    IS(cudaGraphMemcpyNodeSetParams(from, &box), INVALID_VALUE);
+    OK(cudaGraphDestroy(graph));
+    OK(cudaFreeArray(array));
+}
+
 /* Nodes of any type, by one structure. */
 static void any_node(void) {
     cudaGraph_t graph;
@@ -905,6 +947,7 @@ int main(int count, char **arguments) {
     captures();
     nodes();
     symbols();
+    arrays();
     any_node();
     structure(arguments[2]);
     executables();

@@ -1,7 +1,8 @@
-//! The exported functions, one file for each part of the API. None of them uses another.
+//! The exported functions, one file for each part of the API.
 
 mod array;
 mod capture;
+mod channel;
 mod copy;
 mod device;
 mod entry_point;
@@ -11,6 +12,7 @@ mod fill;
 mod function;
 mod graph;
 mod graph_node;
+mod ipc;
 mod launch;
 mod library;
 mod memory;
@@ -20,6 +22,7 @@ mod refused;
 mod register;
 mod stream;
 mod symbol;
+mod texture;
 
 #[cfg(test)]
 mod tests {
@@ -35,8 +38,8 @@ mod tests {
     #[test]
     fn every_function_of_cuda_12_and_13_is_exported_once() {
         let lists = names!(
-            array capture copy device entry_point errors event fill function graph graph_node launch library memory pool properties refused register
-            stream symbol
+            array capture channel copy device entry_point errors event fill function graph graph_node ipc launch library memory pool properties
+            refused register stream symbol texture
         );
         let mut exported = BTreeSet::new();
         let words = |names: &'static str| {
