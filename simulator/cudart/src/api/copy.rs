@@ -3,7 +3,6 @@
 use std::ffi::c_void;
 
 use super::channel::ChannelFormat;
-use crate::compat::Version;
 use crate::driver::{self, Copy3D, Copy3DEnd};
 use crate::error::{Code, Result};
 use crate::export::When::{self, In, Now};
@@ -17,7 +16,7 @@ const HOST_TO_HOST: u32 = 0;
 pub const HOST_TO_DEVICE: u32 = 1;
 pub const DEVICE_TO_HOST: u32 = 2;
 const DEVICE_TO_DEVICE: u32 = 3;
-const DEFAULT: u32 = 4;
+pub const DEFAULT: u32 = 4;
 
 /// `CU_MEMORYTYPE_HOST`, `_DEVICE`, `_ARRAY`, `_UNIFIED`
 const HOST: u32 = 1;
@@ -26,15 +25,15 @@ const ARRAY: u32 = 3;
 const UNIFIED: u32 = 4;
 
 /// `cudaPos` and `cudaExtent`: in elements, rows and layers. Memory has bytes as its elements.
-type Box3D = [usize; 3];
+pub type Box3D = [usize; 3];
 
 /// One side of a copy: memory, or an array if its handle is not null.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct Side {
-    array: Handle,
-    start: Box3D,
-    memory: Pitched,
+    pub array: Handle,
+    pub start: Box3D,
+    pub memory: Pitched,
 }
 
 /// `cudaMemcpy3DParms`
@@ -58,35 +57,13 @@ pub struct PeerParameters {
     extent: Box3D,
 }
 
-/// `cudaMemcpy3DOperand`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Operand {
-    kind: u32,
-    /// An address or an array.
-    place: u64,
-    /// Of memory: elements of a row, rows of a layer, and a hint. Of an array: the start.
-    sizes: Box3D,
-}
-
-/// `cudaMemcpy3DBatchOp`
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Operation {
-    source: Operand,
-    target: Operand,
-    extent: Box3D,
-    source_order: u32,
-    flags: u32,
-}
-
 impl Side {
     fn rows(address: Address, pitch: usize) -> Self {
         Self { memory: Pitched { address, pitch, ..Pitched::default() }, ..Self::default() }
     }
 
     /// Describes a part of an array. It begins at a byte of a row.
-    fn part(array: Handle, x_bytes: usize, y: usize) -> Result<Self> {
+    pub fn part(array: Handle, x_bytes: usize, y: usize) -> Result<Self> {
         if array == 0 { Err(Code::INVALID_VALUE) } else { Ok(Self { array, start: [x_bytes, y, 0], ..Self::default() }) }
     }
 
@@ -94,7 +71,7 @@ impl Side {
         self.array != 0
     }
 
-    fn element_bytes(&self) -> Result<usize> {
+    pub fn element_bytes(&self) -> Result<usize> {
         if self.is_array() { Ok(ChannelFormat::of_array(self.array)?.0.bytes()) } else { Ok(1) }
     }
 
@@ -236,7 +213,8 @@ impl Parameters {
     }
 }
 
-fn copy_box(target: Side, source: Side, extent: Box3D, kind: u32, when: When) -> Result {
+/// Copies a box of elements.
+pub fn copy_box(target: Side, source: Side, extent: Box3D, kind: u32, when: When) -> Result {
     start(Parameters { source, target, extent, kind }.of_driver()?, when)
 }
 
@@ -265,24 +243,6 @@ fn copy_run(mut target: Side, mut source: Side, mut bytes: usize, kind: u32, whe
     Ok(())
 }
 
-/// Copies a box of a batch.
-fn copy_operation(operation: Operation, stream: Handle) -> Result {
-    let side = |Operand { kind, place, sizes }: Operand| match kind {
-        1 => Ok(Side { memory: Pitched { address: place, pitch: sizes[0], width: 0, height: sizes[1] }, ..Side::default() }),
-        2 => Ok(Side { start: sizes, ..Side::part(place as Handle, 0, 0)? }),
-        _ => Err(Code::INVALID_VALUE),
-    };
-    let (mut target, mut source) = (side(operation.target)?, side(operation.source)?);
-    if operation.extent.contains(&0) || !matches!(operation.source_order, 1..=3) {
-        return Err(Code::INVALID_VALUE);
-    }
-    let element_bytes = target.element_bytes()?.max(source.element_bytes()?);
-    for side in [&mut target, &mut source] {
-        side.memory.pitch = side.memory.pitch.checked_mul(element_bytes).ok_or(Code::INVALID_VALUE)?;
-    }
-    copy_box(target, source, operation.extent, DEFAULT, In(stream))
-}
-
 /// Returns the address of some bytes in a variable.
 fn in_variable(symbol: Ptr<c_void>, bytes: usize, offset: usize) -> Result<Address> {
     let (address, size) = registry::variable(symbol)?;
@@ -301,37 +261,7 @@ fn kind_with_variable(kind: u32, with_host: u32) -> Result<u32> {
     }
 }
 
-/// Copies the boxes of a batch, and writes which one fails.
-fn copy_operations(count: usize, operations: Ptr<Operation>, flags: u64, stream: Handle, failed: Ptr<usize>) -> Result {
-    context::ensure()?;
-    failed.put_if_asked(usize::MAX);
-    if count == 0 || flags != 0 || stream == 0 {
-        return Err(Code::INVALID_VALUE);
-    }
-    (0..count).try_for_each(|index| {
-        let operation = operations.offset_bytes::<Operation>(index * size_of::<Operation>()).read()?;
-        copy_operation(operation, stream).inspect_err(|_| failed.put_if_asked(index))
-    })
-}
-
-driver::functions! {
-    fn cuMemcpyBatchAsync(
-        targets: Ptr<Address>, sources: Ptr<Address>, sizes: Ptr<usize>, count: usize, attributes: Ptr<c_void>, starts: Ptr<usize>,
-        attribute_count: usize, failed: Ptr<usize>, stream: Handle,
-    );
-    fn cuMemcpyBatchAsync_v2(
-        targets: Ptr<Address>, sources: Ptr<Address>, sizes: Ptr<usize>, count: usize, attributes: Ptr<c_void>, starts: Ptr<usize>,
-        attribute_count: usize, stream: Handle,
-    );
-}
-
 exports! {
-    forward {
-        cudaMemcpyWithAttributesAsync cudaMemcpyWithAttributesAsync_ptsz => ensure() cuMemcpyWithAttributesAsync(
-            target: Address, source: Address, bytes: usize, attributes: Ptr<c_void>, stream: Handle,
-        );
-    }
-
     timed {
         [cudaMemcpy cudaMemcpy_ptds] [cudaMemcpyAsync cudaMemcpyAsync_ptsz](
             target: Address, source: Address, bytes: usize, kind: u32,
@@ -411,36 +341,6 @@ exports! {
             target: Handle, to_x: usize, to_y: usize, source: Handle, from_x: usize, from_y: usize, bytes: usize, kind: u32,
         ) => copy_run(Side::part(target, to_x, to_y)?, Side::part(source, from_x, from_y)?, bytes, kind, Now);
     }
-
-    fn [cudaMemcpy3DWithAttributesAsync cudaMemcpy3DWithAttributesAsync_ptsz](operation: Ptr<Operation>, flags: u64, stream: Handle) {
-        copy_operations(1, operation, flags, stream, Ptr::NULL)
-    }
-
-    // CUDA 12 has one more argument before the last: where to write which copy failed.
-    fn [cudaMemcpyBatchAsync cudaMemcpyBatchAsync_ptsz](
-        targets: Ptr<Address>, sources: Ptr<Address>, sizes: Ptr<usize>, count: usize, attributes: Ptr<c_void>, starts: Ptr<usize>,
-        attribute_count: usize, next: Ptr<usize>, last: Handle,
-    ) {
-        context::ensure()?;
-        match Version::current() {
-            Version::Cuda12 => cuMemcpyBatchAsync(targets, sources, sizes, count, attributes, starts, attribute_count, next, last),
-            Version::Cuda13 => {
-                let stream = next.address() as Handle;
-                cuMemcpyBatchAsync_v2(targets, sources, sizes, count, attributes, starts, attribute_count, stream)
-            }
-        }
-    }
-
-    // The same holds here: its third argument is missing in CUDA 13.
-    fn [cudaMemcpy3DBatchAsync cudaMemcpy3DBatchAsync_ptsz](
-        count: usize, operations: Ptr<Operation>, third: Ptr<usize>, fourth: u64, fifth: Handle,
-    ) {
-        let (failed, flags, stream) = match Version::current() {
-            Version::Cuda12 => (third, fourth, fifth),
-            Version::Cuda13 => (Ptr::NULL, third.address(), fourth as Handle),
-        };
-        copy_operations(count, operations, flags, stream, failed)
-    }
 }
 
 #[cfg(test)]
@@ -451,7 +351,6 @@ mod tests {
     fn structures_have_the_sizes_of_nvidias_headers() {
         assert_eq!(size_of::<Parameters>(), 160);
         assert_eq!(size_of::<PeerParameters>(), 168);
-        assert_eq!(size_of::<Operation>(), 112);
         assert_eq!(size_of::<Pitched>(), 32);
     }
 }

@@ -4,6 +4,7 @@ mod array;
 mod capture;
 mod channel;
 mod copy;
+mod copy_batch;
 mod device;
 mod entry_point;
 mod errors;
@@ -38,7 +39,7 @@ mod tests {
     #[test]
     fn every_function_of_cuda_12_and_13_is_exported_once() {
         let lists = names!(
-            array capture channel copy device entry_point errors event fill function graph graph_node ipc launch library memory pool properties
+            array capture channel copy copy_batch device entry_point errors event fill function graph graph_node ipc launch library memory pool properties
             refused register stream symbol texture
         );
         let mut exported = BTreeSet::new();
