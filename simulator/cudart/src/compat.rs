@@ -184,33 +184,31 @@ macro_rules! refused_functions {
                 cudaSignalExternalSemaphoresAsync_v2 cudaSignalExternalSemaphoresAsync_v2_ptsz cudaWaitExternalSemaphoresAsync
                 cudaWaitExternalSemaphoresAsync_ptsz cudaWaitExternalSemaphoresAsync_v2 cudaWaitExternalSemaphoresAsync_v2_ptsz;
 
-            "sharing between processes", "use one process, or copy through memory of the host":
-                cudaIpcCloseMemHandle cudaIpcGetEventHandle cudaIpcGetMemHandle cudaIpcOpenEventHandle cudaIpcOpenMemHandle
-                cudaMemPoolExportPointer cudaMemPoolExportToShareableHandle cudaMemPoolImportFromShareableHandle cudaMemPoolImportPointer;
-
-            "batches of copies and hints", "copy one by one":
+            "hints that contents are not needed", "free the memory, or leave it as it is":
                 cudaMemDiscardAndPrefetchBatchAsync cudaMemDiscardAndPrefetchBatchAsync_ptsz cudaMemDiscardBatchAsync
-                cudaMemDiscardBatchAsync_ptsz cudaMemPrefetchBatchAsync cudaMemPrefetchBatchAsync_ptsz cudaMemRangeGetAttribute
-                cudaMemRangeGetAttributes cudaMemcpy3DBatchAsync cudaMemcpy3DBatchAsync_ptsz cudaMemcpyBatchAsync
-                cudaMemcpyBatchAsync_ptsz;
+                cudaMemDiscardBatchAsync_ptsz;
 
-            "arrays, textures and surfaces", "read from global memory":
-                cudaArrayGetInfo cudaArrayGetMemoryRequirements cudaArrayGetPlane cudaArrayGetSparseProperties
-                cudaCreateSurfaceObject cudaCreateTextureObject cudaDestroySurfaceObject cudaDestroyTextureObject
-                cudaDeviceGetTexture1DLinearMaxWidth cudaFreeArray cudaFreeMipmappedArray cudaGetChannelDesc cudaGetMipmappedArrayLevel
-                cudaGetSurfaceObjectResourceDesc cudaGetTextureObjectResourceDesc cudaGetTextureObjectResourceViewDesc
-                cudaGetTextureObjectTextureDesc cudaMalloc3DArray cudaMallocArray cudaMallocMipmappedArray cudaMemcpy2DArrayToArray
-                cudaMemcpy2DArrayToArray_ptds cudaMemcpy2DFromArray cudaMemcpy2DFromArrayAsync cudaMemcpy2DFromArrayAsync_ptsz
-                cudaMemcpy2DFromArray_ptds cudaMemcpy2DToArray cudaMemcpy2DToArrayAsync cudaMemcpy2DToArrayAsync_ptsz
-                cudaMemcpy2DToArray_ptds cudaMemcpyArrayToArray cudaMemcpyArrayToArray_ptds cudaMemcpyFromArray cudaMemcpyFromArrayAsync
-                cudaMemcpyFromArrayAsync_ptsz cudaMemcpyFromArray_ptds cudaMemcpyToArray cudaMemcpyToArrayAsync
-                cudaMemcpyToArrayAsync_ptsz cudaMemcpyToArray_ptds cudaMipmappedArrayGetMemoryRequirements
+            "sparse and planar arrays", "make an array without these flags":
+                cudaArrayGetMemoryRequirements cudaArrayGetPlane cudaArrayGetSparseProperties cudaMipmappedArrayGetMemoryRequirements
                 cudaMipmappedArrayGetSparseProperties;
 
+            "references to textures and surfaces, which CUDA 12 no longer has,", "make objects with cudaCreateTextureObject":
+                __cudaRegisterSurface __cudaRegisterTexture cudaBindSurfaceToArray cudaBindTexture cudaBindTexture2D
+                cudaBindTextureToArray cudaBindTextureToMipmappedArray cudaGetSurfaceReference cudaGetTextureAlignmentOffset
+                cudaGetTextureReference cudaUnbindTexture;
+
             "several devices", "use the first":
-                cudaDeviceDisablePeerAccess cudaDeviceEnablePeerAccess cudaDeviceGetHostAtomicCapabilities
-                cudaDeviceGetP2PAtomicCapabilities cudaLaunchCooperativeKernelMultiDevice cudaMemcpy3DPeer cudaMemcpy3DPeerAsync
-                cudaMemcpy3DPeerAsync_ptsz cudaMemcpy3DPeer_ptds;
+                cudaDeviceGetHostAtomicCapabilities cudaDeviceGetP2PAtomicCapabilities cudaLaunchCooperativeKernelMultiDevice;
+
+            "contexts for a share of the multiprocessors, and grids in grids,", "launch on a stream of the device":
+                cudaDevResourceGenerateDesc cudaDevSmResourceSplit cudaDevSmResourceSplitByCount cudaDeviceGetDevResource
+                cudaDeviceGetExecutionCtx cudaExecutionCtxDestroy cudaExecutionCtxGetDevResource cudaExecutionCtxGetDevice
+                cudaExecutionCtxGetId cudaExecutionCtxRecordEvent cudaExecutionCtxStreamCreate cudaExecutionCtxSynchronize
+                cudaExecutionCtxWaitEvent cudaGreenCtxCreate cudaStreamGetDevResource cudaStreamGetDevResource_ptsz cudaSubgridCreate
+                cudaSubgridWorkerGridCreate cudaSubgridWorksetCreate;
+
+            "places of memory", "ask for hints with cudaMemRangeGetAttribute":
+                cudaMemGetLocationInfo;
 
             "notifications and logs", "read the report of the simulator":
                 cudaDeviceRegisterAsyncNotification cudaDeviceUnregisterAsyncNotification cudaLogsCurrent cudaLogsDumpToFile

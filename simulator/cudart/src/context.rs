@@ -44,15 +44,23 @@ pub fn ensure() -> Result {
     if current != 0 && !is_gone {
         return Ok(());
     }
-    let handle = match known {
-        Some(Primary { handle, is_reset: false }) => handle,
-        _ => {
-            let handle = Ptr::written(|handle| driver::cuDevicePrimaryCtxRetain(handle, device))?;
-            primary.insert(device, Primary { handle, is_reset: false });
-            handle
-        }
-    };
+    let handle = retained(&mut primary, device)?;
     driver::cuCtxSetCurrent(handle)
+}
+
+/// Returns a device's primary context.
+pub fn primary(device: i32) -> Result<Handle> {
+    check_device(device)?;
+    retained(&mut PRIMARY.lock(), device)
+}
+
+fn retained(primary: &mut BTreeMap<i32, Primary>, device: i32) -> Result<Handle> {
+    if let Some(&Primary { handle, is_reset: false }) = primary.get(&device) {
+        return Ok(handle);
+    }
+    let handle = Ptr::written(|handle| driver::cuDevicePrimaryCtxRetain(handle, device))?;
+    primary.insert(device, Primary { handle, is_reset: false });
+    Ok(handle)
 }
 
 /// Returns the number of the thread's device.

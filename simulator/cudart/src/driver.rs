@@ -142,6 +142,7 @@ functions! {
     fn cuMemcpyDtoDAsync_v2(target: Address, source: Address, bytes: usize, stream: Handle);
     fn cuMemcpy3D_v2(copy: Ptr<Copy3D>);
     fn cuMemcpy3DAsync_v2(copy: Ptr<Copy3D>, stream: Handle);
+    fn cuArray3DGetDescriptor_v2(descriptor: Ptr<ArrayDescriptor>, array: Handle);
     fn cuMemsetD8_v2(target: Address, value: u8, count: usize);
     fn cuMemsetD8Async(target: Address, value: u8, count: usize, stream: Handle);
     fn cuMemsetD2D8_v2(target: Address, pitch: usize, value: u8, width: usize, height: usize);
@@ -209,6 +210,16 @@ pub struct Copy3DEnd {
     pub height: usize,
 }
 
+/// `CUDA_ARRAY3D_DESCRIPTOR`
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ArrayDescriptor {
+    pub extent: [usize; 3],
+    pub format: u32,
+    pub channels: u32,
+    pub flags: u32,
+}
+
 /// `CUlaunchConfig`
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -237,6 +248,7 @@ mod tests {
     #[test]
     fn structures_have_the_sizes_of_nvidias_headers() {
         assert_eq!(size_of::<Copy3D>(), 200);
+        assert_eq!(size_of::<ArrayDescriptor>(), 40);
         assert_eq!(size_of::<LaunchConfig>(), 56);
         assert_eq!(size_of::<LaunchAttribute>(), 72);
         assert_eq!(size_of::<Location>(), 8);

@@ -19,12 +19,15 @@ impl Code {
     pub const INVALID_CONFIGURATION: Self = Self(9);
     pub const INVALID_PITCH: Self = Self(12);
     pub const INVALID_SYMBOL: Self = Self(13);
+    pub const INVALID_CHANNEL_DESCRIPTOR: Self = Self(20);
     pub const INVALID_MEMCPY_DIRECTION: Self = Self(21);
+    pub const INVALID_FILTER_SETTING: Self = Self(26);
     pub const INSUFFICIENT_DRIVER: Self = Self(35);
     pub const CALL_REQUIRES_NEWER_DRIVER: Self = Self(36);
     pub const MISSING_CONFIGURATION: Self = Self(52);
     pub const INVALID_DEVICE_FUNCTION: Self = Self(98);
     pub const INVALID_DEVICE: Self = Self(101);
+    pub const PEER_ACCESS_UNSUPPORTED: Self = Self(217);
     pub const INVALID_RESOURCE_HANDLE: Self = Self(400);
     pub const SYMBOL_NOT_FOUND: Self = Self(500);
     pub const NOT_READY: Self = Self(600);

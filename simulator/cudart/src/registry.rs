@@ -131,8 +131,11 @@ pub fn kernel(stub: Ptr<c_void>) -> Result<Handle> {
 pub fn function(stub: Ptr<c_void>) -> Result<Handle> {
     let kernel = kernel(stub)?;
     match Ptr::written(|function| driver::cuKernelGetFunction(function, kernel)) {
-        // It may be a handle of a function already. If it is nothing at all, the driver says so when it is used.
-        Err(Code::INVALID_RESOURCE_HANDLE) => Ok(kernel),
+        // It may be a handle of a function already.
+        Err(Code::INVALID_RESOURCE_HANDLE) => match driver::cuFuncGetAttribute(Ptr::to(&mut 0), 0, kernel) {
+            Err(Code::INVALID_RESOURCE_HANDLE) => Err(Code::INVALID_DEVICE_FUNCTION),
+            _ => Ok(kernel),
+        },
         found => found,
     }
 }

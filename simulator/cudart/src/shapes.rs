@@ -20,3 +20,9 @@ pub struct Extent {
     pub height: usize,
     pub depth: usize,
 }
+
+impl From<Extent> for [usize; 3] {
+    fn from(Extent { width, height, depth }: Extent) -> Self {
+        [width, height, depth]
+    }
+}

@@ -5,13 +5,18 @@ use std::ffi::{c_char, c_void};
 use crate::compat::Version;
 use crate::error::{self, Code};
 use crate::export::exports;
-use crate::pointer::Ptr;
+use crate::pointer::{Handle, Ptr};
 use crate::{context, driver};
 
 /// The flags of `cudaSetDeviceFlags`: how to wait, whether host memory is mapped, whether local memory is kept, and whether copies wait.
 const DEVICE_FLAGS: u32 = 0x9f;
 /// `cudaDeviceMapHost`, which every device does.
 const MAP_HOST: u32 = 8;
+
+driver::functions! {
+    fn cuCtxEnablePeerAccess(context: Handle, flags: u32);
+    fn cuCtxDisablePeerAccess(context: Handle);
+}
 
 exports! {
     forward {
@@ -39,6 +44,10 @@ exports! {
         cudaRuntimeGetVersion(version: Ptr<i32>) => version.put(Version::current().number());
     }
 
+    after {
+        cudaDeviceDisablePeerAccess(peer: i32) => ensure(), cuCtxDisablePeerAccess(context::primary(peer)?);
+    }
+
     fn cudaGetDeviceCount(count: Ptr<i32>) {
         count.check()?;
         context::init()?;
@@ -49,6 +58,14 @@ exports! {
         context::check_device(device)?;
         // `cudaInitDeviceFlagsAreValid`
         if set_flags & 1 != 0 { driver::cuDevicePrimaryCtxSetFlags_v2(device, flags & DEVICE_FLAGS & !MAP_HOST) } else { Ok(()) }
+    }
+
+    fn cudaDeviceEnablePeerAccess(peer: i32, flags: u32) {
+        context::ensure()?;
+        let peer = context::primary(peer)?;
+        // "Returns cudaErrorInvalidDevice if cudaDeviceCanAccessPeer() indicates that the current device cannot directly access memory".
+        cuCtxEnablePeerAccess(peer, flags)
+            .map_err(|code| if code == Code::PEER_ACCESS_UNSUPPORTED { Code::INVALID_DEVICE } else { code })
     }
 
     fn cudaSetValidDevices(devices: Ptr<i32>, count: i32) {

@@ -70,6 +70,8 @@ fn resident_blocks(blocks: Ptr<i32>, stub: Ptr<c_void>, threads: i32, shared_byt
     driver::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared_bytes, flags)
 }
 
+driver::functions! { fn cuFuncGetParamCount(function: Handle, count: Ptr<usize>); }
+
 exports! {
     brief {
         cudaFuncGetAttributes(out: Ptr<Attributes>, stub: Ptr<c_void>) => out.fill(|| attributes(registry::function(stub)?));
@@ -83,6 +85,7 @@ exports! {
         cudaFuncGetName(name: Ptr<Ptr<c_char>>, stub: Ptr<c_void>) => driver::cuFuncGetName(name, registry::function(stub)?);
         cudaFuncGetParamInfo(stub: Ptr<c_void>, index: usize, offset: Ptr<usize>, bytes: Ptr<usize>) =>
             driver::cuFuncGetParamInfo(registry::function(stub)?, index, offset, bytes);
+        cudaFuncGetParamCount(stub: Ptr<c_void>, count: Ptr<usize>) => cuFuncGetParamCount(registry::function(stub)?, count);
         cudaOccupancyMaxActiveClusters(clusters: Ptr<i32>, stub: Ptr<c_void>, config: Ptr<Config>) =>
             clusters_of(driver::cuOccupancyMaxActiveClusters, clusters, stub, config);
         cudaOccupancyMaxPotentialClusterSize(size: Ptr<i32>, stub: Ptr<c_void>, config: Ptr<Config>) =>

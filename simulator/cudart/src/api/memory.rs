@@ -86,6 +86,15 @@ exports! {
         cudaMemGetInfo => ensure() cuMemGetInfo_v2(free: Ptr<usize>, total: Ptr<usize>);
         cudaMemPrefetchAsync_v2 cudaMemPrefetchAsync_v2_ptsz => ensure()
             cuMemPrefetchAsync_v2(address: Address, bytes: usize, location: Location, flags: u32, stream: Handle);
+        cudaMemPrefetchBatchAsync cudaMemPrefetchBatchAsync_ptsz => ensure() cuMemPrefetchBatchAsync(
+            addresses: Ptr<Address>, sizes: Ptr<usize>, count: usize, places: Ptr<Location>, starts: Ptr<usize>, place_count: usize,
+            flags: u64, stream: Handle,
+        );
+        cudaMemRangeGetAttribute => ensure()
+            cuMemRangeGetAttribute(data: Ptr<c_void>, data_bytes: usize, attribute: u32, address: Address, bytes: usize);
+        cudaMemRangeGetAttributes => ensure() cuMemRangeGetAttributes(
+            data: Ptr<Ptr<c_void>>, data_bytes: Ptr<usize>, attributes: Ptr<u32>, count: usize, address: Address, bytes: usize,
+        );
         cudaMemAdvise_v2 => ensure() cuMemAdvise_v2(address: Address, bytes: usize, advice: u32, location: Location);
     }
 

@@ -1,6 +1,7 @@
-//! The exported functions, one file for each part of the API. None of them uses another.
+//! The exported functions, one file for each part of the API.
 
 mod array;
+mod channel;
 mod copy;
 mod device;
 mod entry_point;
@@ -8,6 +9,7 @@ mod errors;
 mod event;
 mod fill;
 mod function;
+mod ipc;
 mod launch;
 mod library;
 mod memory;
@@ -17,6 +19,7 @@ mod refused;
 mod register;
 mod stream;
 mod symbol;
+mod texture;
 
 #[cfg(test)]
 mod tests {
@@ -32,7 +35,8 @@ mod tests {
     #[test]
     fn every_function_of_cuda_12_and_13_is_exported_once() {
         let lists = names!(
-            array copy device entry_point errors event fill function launch library memory pool properties refused register stream symbol
+            array channel copy device entry_point errors event fill function ipc launch library memory pool properties refused register stream
+            symbol texture
         );
         let mut exported = BTreeSet::new();
         let words = |names: &'static str| {

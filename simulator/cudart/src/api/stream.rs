@@ -29,6 +29,8 @@ exports! {
             cuStreamAddCallback(stream: Handle, callback: Ptr<c_void>, data: Ptr<c_void>, flags: u32);
         cudaLaunchHostFunc cudaLaunchHostFunc_ptsz => ensure()
             cuLaunchHostFunc(stream: Handle, function: Ptr<c_void>, data: Ptr<c_void>);
+        cudaLaunchHostFunc_v2 cudaLaunchHostFunc_v2_ptsz => ensure()
+            cuLaunchHostFunc_v2(stream: Handle, function: Ptr<c_void>, data: Ptr<c_void>, waiting: u32);
         cudaStreamIsCapturing cudaStreamIsCapturing_ptsz => ensure() cuStreamIsCapturing(stream: Handle, status: Ptr<u32>);
         cudaThreadExchangeStreamCaptureMode => ensure() cuThreadExchangeStreamCaptureMode(mode: Ptr<u32>);
     }

@@ -1,15 +1,20 @@
 //! Arrays: images that textures and surfaces read. They are stored row by row, layer by layer.
 
+use simt::Profile;
 use simt::texture::{Format, ImageView};
 
 use super::prelude::*;
 use crate::allocations::MemoryKind;
+use crate::attributes;
 use crate::ffi::{Array3DDescriptor, ArrayDescriptor};
+use crate::position::Awaited;
 
 /// `CUDA_ARRAY3D_LAYERED`, `_SURFACE_LDST`, `_CUBEMAP`, `_TEXTURE_GATHER`: the flags that arrays here can have.
 const LAYERED: u32 = 1;
+pub const SURFACE: u32 = 2;
 const CUBEMAP: u32 = 4;
-const FLAGS: u32 = LAYERED | 2 | CUBEMAP | 8;
+const GATHER: u32 = 8;
+const FLAGS: u32 = LAYERED | SURFACE | CUBEMAP | GATHER;
 
 /// Where each of the images of a mipmapped array begins.
 const LEVEL_ALIGNMENT: u64 = 512;
@@ -47,6 +52,12 @@ pub fn format(number: u32) -> Result<Format> {
         10 => Format::Signed(32),
         0x10 => Format::Float(16),
         0x20 => Format::Float(32),
+        // `CU_AD_FORMAT_UNORM_INT_101010_2`, `_BC1_UNORM` to `_BC7_UNORM_SRGB`, `_NV12`, `_UNORM_INT8X1` to `_SNORM_INT16X4`
+        0x50 | 0x91..=0x9e | 0xb0 | 0xc0..=0xcb => refuse!(
+            NOT_SUPPORTED,
+            "compressed, planar and normalized formats are not supported by the simulator; use integers, and read them as normalized \
+             numbers with cudaReadModeNormalizedFloat, or without CU_TRSF_READ_AS_INTEGER"
+        ),
         _ => refuse!(INVALID_VALUE),
     })
 }
@@ -59,8 +70,29 @@ impl Array {
     }
 }
 
+/// Refuses sides that the device does not have. The tables of `cuArray3DCreate` name an attribute for each side of each type of array, and
+/// others for arrays that surfaces use. A 3D array may also have the sides of an alternative.
+fn check_sides(profile: &Profile, descriptor: &Array3DDescriptor) -> Result<()> {
+    let &Array3DDescriptor { width, height, depth, flags, .. } = descriptor;
+    let (textures, surfaces): (&[[u32; 3]], [u32; 3]) = match (flags & CUBEMAP != 0, flags & LAYERED != 0, height, depth) {
+        (true, false, ..) => (&[[52, 52, 0]], [66, 66, 0]),
+        (true, true, ..) => (&[[53, 53, 54]], [67, 67, 68]),
+        (false, true, 0, _) => (&[[42, 0, 43]], [61, 0, 62]),
+        (false, true, ..) => (&[[27, 28, 29]], [63, 64, 65]),
+        (false, false, 0, _) => (&[[21, 0, 0]], [55, 0, 0]),
+        (false, false, _, 0) if flags & GATHER != 0 => (&[[45, 46, 0]], [56, 57, 0]),
+        (false, false, _, 0) => (&[[22, 23, 0]], [56, 57, 0]),
+        (false, false, ..) => (&[[24, 25, 26], [47, 48, 49]], [58, 59, 60]),
+    };
+    let limit = |number| attributes::attribute(profile, number).map_or(usize::MAX, |limit| limit as usize);
+    let fits =
+        |limits: &[u32; 3]| limits.iter().zip([width, height, depth]).all(|(&number, side)| number == 0 || side <= limit(number));
+    refuse!(INVALID_VALUE if !textures.iter().any(fits) || (flags & SURFACE != 0 && !fits(&surfaces)));
+    Ok(())
+}
+
 /// Returns the image that a descriptor describes, at address 0.
-fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
+fn shape(profile: &Profile, descriptor: &Array3DDescriptor) -> Result<ImageView> {
     let Array3DDescriptor { width, height, depth, format, channels, flags } = *descriptor;
     refuse!(
         NOT_SUPPORTED if flags & !FLAGS != 0,
@@ -75,6 +107,7 @@ fn shape(descriptor: &Array3DDescriptor) -> Result<ImageView> {
     if width == 0 || !matches!(channels, 1 | 2 | 4) || (is_layered && depth == 0) || (!is_layered && depth > 0 && height == 0) {
         refuse!(INVALID_VALUE);
     }
+    check_sides(profile, descriptor)?;
     let side = |side: usize| u32::try_from(side).map_err(|_| CuResult::INVALID_VALUE);
     let extent = [side(width)?, side(height.max(1))?, side(planes)?];
     let pitch = u64::from(extent[0]).checked_mul(u64::from(format.bytes() * channels)).ok_or(CuResult::OUT_OF_MEMORY)?;
@@ -94,7 +127,7 @@ fn allocate(driver: &Driver, bytes: u64, context: Handle) -> Result<u64> {
 
 fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
     let (driver, context) = context::current()?;
-    let shape = shape(&descriptor)?;
+    let shape = shape(driver.profile, &descriptor)?;
     let view = ImageView { address: allocate(driver, bytes(&shape)?, context.handle)?, ..shape };
     Ok(driver.handles.add(Array { context, descriptor, view, is_level: false }))
 }
@@ -102,7 +135,7 @@ fn create(descriptor: Array3DDescriptor) -> Result<Handle> {
 /// Makes an array with no more levels than it has sizes. Each level is half as large as the one before, rounded down.
 fn create_mipmapped(descriptor: Array3DDescriptor, levels: u32) -> Result<Handle> {
     let (driver, context) = context::current()?;
-    let base = shape(&descriptor)?;
+    let base = shape(driver.profile, &descriptor)?;
     let longest = base.extent.into_iter().max().unwrap_or(1);
     let levels = levels.clamp(1, longest.ilog2() + 1);
     let is_volume = base.extent[2] > 1;
@@ -112,7 +145,7 @@ fn create_mipmapped(descriptor: Array3DDescriptor, levels: u32) -> Result<Handle
         let Array3DDescriptor { width, height, depth, .. } = descriptor;
         let depth = if is_volume { half(depth) } else { depth };
         let descriptor = Array3DDescriptor { width: half(width), height: half(height), depth, ..descriptor };
-        let view = ImageView { address: end, ..shape(&descriptor)? };
+        let view = ImageView { address: end, ..shape(driver.profile, &descriptor)? };
         end = (end + bytes(&view)?).next_multiple_of(LEVEL_ALIGNMENT);
         shapes.push((descriptor, view));
     }
@@ -143,9 +176,10 @@ exports! {
         descriptor.put(find::<Array>(array)?.descriptor);
 
     fn cuArrayDestroy(array: Handle) {
-        let (driver, _) = context::current()?;
+        let (driver, context) = context::current()?;
         driver.captures.lock().check_safe()?;
         refuse!(INVALID_HANDLE if find::<Array>(array)?.is_level, "the array is a level of a mipmapped array; destroy that one");
+        context::wait(driver, &context, Awaited::Context(context.handle))?;
         let array = driver.handles.remove::<Array>(array)?;
         driver.allocations.lock().free(array.view.address, |kind| kind == MemoryKind::Device).map(drop)
     }
@@ -157,8 +191,9 @@ exports! {
         .and_then(|_| level.put_made(|| Ok(*find::<Mipmapped>(array)?.levels.get(number as usize).ok_or(CuResult::INVALID_VALUE)?)));
 
     fn cuMipmappedArrayDestroy(array: Handle) {
-        let (driver, _) = context::current()?;
+        let (driver, context) = context::current()?;
         driver.captures.lock().check_safe()?;
+        context::wait(driver, &context, Awaited::Context(context.handle))?;
         let array = driver.handles.remove::<Mipmapped>(array)?;
         for level in &array.levels {
             driver.handles.remove::<Array>(*level)?;

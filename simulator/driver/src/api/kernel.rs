@@ -7,6 +7,7 @@ use std::io::Write;
 use std::sync::atomic::Ordering::Relaxed;
 
 use simt::cluster;
+use simt::texture::Bindings;
 use simt::{Call, Dim3, LaunchConfig, LaunchError, LaunchOptions, Profile, landmarks};
 
 use super::argument;
@@ -61,6 +62,8 @@ pub struct Launch {
     pub attributes: BTreeMap<u32, attribute::Value>,
     /// The addresses of the parameters, where the program reads them.
     listed: Vec<usize>,
+    /// The texture and surface objects when a stream got the launch: the program may destroy them before the launch begins.
+    pub textures: Option<Arc<Bindings>>,
 }
 
 impl Launch {
@@ -79,7 +82,7 @@ impl Launch {
             // The launch itself refuses other shapes as well, but it may be much later.
             let misuse = simt::check_shape(function.kernel(), shape.config, driver.profile);
             misuse.map_err(|misuse| refused(&function, &misuse.into()))?;
-            Ok(Self { handle, function, shape, parameters, attributes: BTreeMap::new(), listed: Vec::new() })
+            Ok(Self { handle, function, shape, parameters, attributes: BTreeMap::new(), listed: Vec::new(), textures: None })
         };
         checked().inspect_err(|failure| driver.reporter.note_refusal(failure))
     }
@@ -246,7 +249,7 @@ fn options(driver: &Driver, launch: &Launch) -> Result<LaunchOptions> {
         stack_bytes: context.stack_bytes(),
         printed_bytes: context.printed_bytes(),
         heap: context.heap(),
-        textures: driver.textures.lock().clone(),
+        textures: launch.textures.clone().unwrap_or_else(|| driver.textures.lock().clone()),
         footprint: driver.queues.timeline.is_some(),
         trace: settings.trace.and_then(|trace| if let Trace::Block(block) = trace { Some(block) } else { None }),
         ..defaults

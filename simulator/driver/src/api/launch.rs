@@ -21,6 +21,8 @@ pub fn launch(handle: Handle, shape: Shape, stream: Handle, pack: impl FnOnce(&F
     let mut launch = Launch::new(driver, handle, function, shape, pack)?;
     if stream::is_capturing(stream)? {
         launch.set_priority(stream::priority(stream)?);
+    } else {
+        launch.textures = Some(driver.textures.lock().clone());
     }
     stream::submit(stream, Operation::Kernel(launch))
 }

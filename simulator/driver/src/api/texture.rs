@@ -2,6 +2,7 @@
 //!
 //! Anisotropic filtering is not done: what it reads is not specified, and differs between GPUs.
 
+use simt::Profile;
 use simt::texture::{Addressing, Binding, Format, ImageView, Mipmap, Texture};
 
 use super::array::{self, Array, Mipmapped};
@@ -150,11 +151,33 @@ pub fn bind(resource: &ResourceDescriptor, texture: &TextureDescriptor, view: Op
     })
 }
 
+/// Refuses memory that no texture can be bound to. "devPtr must be set to a valid device pointer, that is aligned to
+/// CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT", the pitch "has to be aligned to CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT", and each side has
+/// its greatest value.
+fn check_memory(profile: &Profile, resource: &ResourceDescriptor) -> Result<()> {
+    let limit = |number| attributes::attribute(profile, number).unwrap_or(0) as usize;
+    let image = image(resource)?;
+    let (width, [_, height, pitch]) = (image.extent[0] as usize, resource.sides());
+    let is_too_large = if resource.kind == LINEAR {
+        width > limit(MAXIMUM_TEXTURE1D_LINEAR_WIDTH)
+    } else {
+        width > limit(70) || height > limit(71) || pitch > limit(72) || !pitch.is_multiple_of(limit(51))
+    };
+    refuse!(INVALID_VALUE if is_too_large || !image.address.is_multiple_of(limit(14) as u64));
+    Ok(())
+}
+
 fn create(resource: ResourceDescriptor, texture: Option<TextureDescriptor>, view: Option<ResourceViewDescriptor>) -> Result<u64> {
     let (driver, context) = context::current()?;
+    if matches!(resource.kind, LINEAR | PITCHED) {
+        check_memory(driver.profile, &resource)?;
+    }
     let binding = match &texture {
         Some(texture) => Binding::Texture(bind(&resource, texture, view.as_ref())?),
-        None if resource.kind == ARRAY => Binding::Surface(image(&resource)?),
+        // "CUDA_ARRAY3D_SURFACE_LDST: This flag must be set in order to bind a surface reference to the CUDA array."
+        None if resource.kind == ARRAY && find::<Array>(resource.array())?.descriptor.flags & array::SURFACE != 0 => {
+            Binding::Surface(image(&resource)?)
+        }
         None => refuse!(INVALID_VALUE),
     };
     let number = driver.handles.add(Object { context, resource, texture, view }).number();

@@ -96,7 +96,7 @@ impl From<Address> for End {
 }
 
 impl End {
-    fn from_parameters(end: &MemcpyEnd3D) -> Result<Self> {
+    fn from_parameters(end: &MemcpyEnd3D, extent: Extent) -> Result<Self> {
         let &MemcpyEnd3D { x_in_bytes, y, z, memory_type, host, device, array, pitch, height, .. } = end;
         let start = [x_in_bytes, y, z];
         let address = match memory_type {
@@ -105,6 +105,9 @@ impl End {
             UNIFIED => Address::Unified(device),
             ARRAY => {
                 let view = find::<Array>(array)?.view;
+                let sides = [view.pitch, view.extent[1].into(), u64::from(view.extent[2] * view.layers)];
+                let is_inside = |axis: usize| start[axis].checked_add(extent[axis]).is_some_and(|end| end as u64 <= sides[axis]);
+                refuse!(INVALID_VALUE if !extent.contains(&0) && !(0..3).all(is_inside));
                 let address = Address::Array(array, view.address);
                 return Ok(Self { address, start, pitch: view.pitch as usize, height: view.extent[1] as usize });
             }
@@ -161,9 +164,9 @@ impl Copy {
     }
 
     pub fn from_parameters(copy: &Memcpy3D) -> Result<Self> {
-        let target = End::from_parameters(&copy.target)?;
-        let source = End::from_parameters(&copy.source)?;
         let extent = [copy.width_in_bytes, copy.height, copy.depth];
+        let target = End::from_parameters(&copy.target, extent)?;
+        let source = End::from_parameters(&copy.source, extent)?;
         if !extent.contains(&0) {
             // The box must fit its rows and layers.
             target.offsets(extent)?;
