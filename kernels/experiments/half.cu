@@ -2,8 +2,9 @@
 //
 // Rows, for one size m, n, k:
 //
-//     ours-WHAT, cublaslt-WHAT     in turn, seven pairs, as WHAT-1 to WHAT-7: a chip that grows warm slows both alike. WHAT is bf16 (the
-//                                  kernel that the chapter's by-size chooses) or fp8
+//     ours-WHAT, cublaslt-WHAT     in turn, as WHAT-1 to WHAT-8, and each is the first of every other pair: the first one finds a cooler chip.
+//                                  WHAT is bf16 (the kernel that the chapter's by-size chooses) or fp8
+//     cutlass-WHAT                 the same for CUTLASS, in half-cutlass.cuh, if CUTLASS_PATH is set
 //     cublaslt-bf16-nn, -tn        the best algorithm for B stored row by row, and for B stored column by column. The pairs have the faster
 //     ours-zeros, cublaslt-zeros   the same with zeros for all numbers, which take less power
 //
@@ -171,6 +172,10 @@ private:
     PFN_cuTensorMapEncodeTiled_v12000 encode = nullptr;
 };
 
+#if __has_include(<cutlass/cutlass.h>)
+#include "half-cutlass.cuh"
+#endif
+
 // cublasLt. It reads columns, so it multiplies the transpose of B and that of A, and writes that of C.
 class CublasLt {
 public:
@@ -258,12 +263,12 @@ int main(int count, char** arguments)
     const Ours ours(arguments[1]);
     CublasLt lt;
     const size_t outputs = static_cast<size_t>(m) * n;
-    const std::string library = measure::format("cuBLASLt %zu", cublasLtGetVersion());
+    const std::string cublaslt = measure::format("cuBLASLt %zu", cublasLtGetVersion());
     const std::string name = measure::format("half-%ux%ux%u", m, n, k);
     Experiment experiment(name.c_str(), measure::format("\"m\": %u, \"n\": %u, \"k\": %u", m, n, k));
 
     std::vector<__nv_bfloat16> expected;
-    const auto row = [&](const std::string& row_name, const Enqueue& enqueue, bool is_ours) {
+    const auto row = [&](const std::string& row_name, const Enqueue& enqueue, const std::string& library) {
         CHECK(cudaMemset(p.c, 0xff, outputs * sizeof(__nv_bfloat16)));
         experiment.row(row_name, enqueue, [&] {
             const std::vector<__nv_bfloat16> got = to_host(p.c, outputs);
@@ -277,30 +282,46 @@ int main(int count, char** arguments)
                 wrong += !(std::fabs(want - value) <= 0.016f * std::fabs(want) + 0.0005f * k);
             }
             return wrong == 0;
-        }, is_ours ? "" : library);
+        }, library);
     };
-    const auto pairs = [&](const std::string& what, const Enqueue& mine, const Enqueue& theirs) {
-        for (int pair = 1; pair <= 7; ++pair) {
-            row(measure::format("cublaslt-%s-%d", what.c_str(), pair), theirs, false);
-            row(measure::format("ours-%s-%d", what.c_str(), pair), mine, true);
+    struct Rival {
+        const char* name;
+        Enqueue enqueue;
+        std::string library;
+    };
+    const auto in_turn = [&](const std::string& what, const std::vector<Rival>& rivals) {
+        for (size_t turn = 0; turn < 4 * rivals.size(); ++turn) {
+            for (size_t i = 0; i < rivals.size(); ++i) {
+                const Rival& rival = rivals[(turn + i) % rivals.size()];
+                row(measure::format("%s-%s-%zu", rival.name, what.c_str(), turn + 1), rival.enqueue, rival.library);
+            }
         }
     };
 
     const auto nn = lt.fastest(p, false, false), tn = lt.fastest(p, true, false);
-    row("cublaslt-bf16-nn", nn.first, false);
-    row("cublaslt-bf16-tn", tn.first, false);
+    row("cublaslt-bf16-nn", nn.first, cublaslt);
+    row("cublaslt-bf16-tn", tn.first, cublaslt);
     const Enqueue best = nn.second < tn.second ? nn.first : tn.first;
-    pairs("bf16", ours.bf16(p), best);
+    std::vector<Rival> rivals{{"cublaslt", best, cublaslt}, {"ours", ours.bf16(p), ""}};
+#ifdef CUTLASS_MAJOR
+    const std::string cutlass = measure::format("CUTLASS %d.%d.%d", CUTLASS_MAJOR, CUTLASS_MINOR, CUTLASS_PATCH);
+    rivals.push_back({"cutlass", CutlassBf16::prepared(m, n, k, p.a, p.b, p.c), cutlass});
+#endif
+    in_turn("bf16", rivals);
     if (m >= 4096 && n >= 4096) {
         expected.clear();
-        pairs("fp8", ours.fp8(p), lt.fastest(p, true, true).first);
+        rivals = {{"cublaslt", lt.fastest(p, true, true).first, cublaslt}, {"ours", ours.fp8(p), ""}};
+#ifdef CUTLASS_MAJOR
+        rivals.push_back({"cutlass", CutlassFp8::prepared(m, n, k, p.a8, p.b8, p.c), cutlass});
+#endif
+        in_turn("fp8", rivals);
     }
     expected.clear();
     for (const auto& [matrix, size] : {std::pair(p.a, static_cast<size_t>(m) * k), std::pair(p.b, static_cast<size_t>(k) * n),
                                        std::pair(p.b_columns, static_cast<size_t>(k) * n)}) {
         CHECK(cudaMemset(matrix, 0, size * sizeof(__nv_bfloat16)));
     }
-    row("cublaslt-zeros", best, false);
-    row("ours-zeros", ours.bf16(p), true);
+    row("cublaslt-zeros", best, cublaslt);
+    row("ours-zeros", ours.bf16(p), "");
     experiment.print(arguments[1]);
 }

@@ -1,8 +1,8 @@
-//! The lists of instructions in the book, made from the tables by which the simulator executes them.
+//! The list of arithmetic instructions in the book, made from the table by which the simulator executes them.
 
 use std::collections::BTreeSet;
 
-use alu::{Accuracy, Class, OTHERS, TABLE, spellings};
+use alu::{Accuracy, Class, TABLE, spellings};
 
 /// The parts of a pattern between its dots: one or more alternatives in each place.
 type Pattern = Vec<BTreeSet<String>>;
@@ -15,21 +15,13 @@ struct Line {
     patterns: Vec<Pattern>,
 }
 
-pub fn tables() -> String {
+pub fn table() -> String {
     let mut page = "## Arithmetic\n\n| instruction | spellings | counts as | accuracy |\n|---|---|---|---|\n".to_owned();
     for line in lines() {
         let spelled: Vec<String> = merged(line.patterns).iter().map(|pattern| format!("`{}`", written(pattern))).collect();
         let counter = line.class.counter().map_or_else(|| "–".to_owned(), |counter| format!("`{counter}`"));
         let accuracy = line.accuracy.map_or_else(String::new, |accuracy| accuracy.to_string());
         page += &format!("| `{}` | {} | {counter} | {accuracy} |\n", line.root, spelled.join("<br>"));
-    }
-    for (heading, others) in OTHERS {
-        page += &format!("\n## {heading}\n\n| instruction | what of it | from compute capability |\n|---|---|---|\n");
-        for other in *others {
-            let names: Vec<String> = other.names.split(", ").map(|name| format!("`{name}`")).collect();
-            let since = other.since.map_or_else(|| "any".to_owned(), |(major, minor)| format!("{major}.{minor}"));
-            page += &format!("| {} | {} | {since} |\n", names.join(", "), other.what);
-        }
     }
     page
 }

@@ -55,7 +55,7 @@ const DIRECTIVES: [(&str, By); 31] = [
     ("finding", By::Simulator(Show::Finding)),
     ("footprint", By::Simulator(Show::Footprint)),
     ("functions", By::Text(|_, _| Ok(functions::tables()))),
-    ("instructions", By::Text(|_, _| Ok(instructions::tables()))),
+    ("instructions", By::Text(|_, _| Ok(instructions::table()))),
     ("lanes", By::Simulator(Show::Lanes)),
     ("listing", By::Text(|press, words| listings::read(&press.archive, &words.word("a listing")?))),
     ("mutants", By::Text(|_, words| mutants::table(&words.word("operators or scores")?))),

@@ -4,7 +4,7 @@
 //!
 //! The decoder looks up spellings here, the executor is generated from the same rows, and the documentation lists them. A row
 //! defines the meaning of one lane as a pure function, and the executor applies it to the 32 lanes of a warp. Instructions that
-//! access memory or other lanes, barriers, and control flow are implemented elsewhere in the executor. [`OTHERS`] lists them.
+//! access memory or other lanes, barriers, and control flow are implemented elsewhere in the executor. A page of the book lists them, `book/src/instructions.md`.
 
 mod approximate;
 mod class;
@@ -39,89 +39,6 @@ pub use class::Class;
 pub use registers::Kind;
 pub use row::{Alu, Row};
 pub use table::{Executor, TABLE};
-
-/// Instructions outside the table: their names, the supported forms, and the first compute capability that has them, if that is
-/// later than the oldest one that today's compilers support.
-#[derive(Debug)]
-pub struct Other {
-    /// Their names.
-    pub names: &'static str,
-    /// The supported forms.
-    pub what: &'static str,
-    /// The first compute capability that has them; `None` if all have.
-    pub since: Option<(u32, u32)>,
-}
-
-const fn other(names: &'static str, what: &'static str) -> Other {
-    Other { names, what, since: None }
-}
-
-const fn since(major: u32, minor: u32, names: &'static str, what: &'static str) -> Other {
-    Other { names, what, since: Some((major, minor)) }
-}
-
-/// Instructions outside the table, by purpose.
-#[rustfmt::skip]
-pub const OTHERS: &[(&str, &[Other])] = &[
-    ("Memory", &[
-        other("ld, ldu, st", "8 to 64 bits, alone or as `.v2` and `.v4`, in every state space and through generic addresses; cache hints say nothing"),
-        other("atom, red", "integers of 32 and 64 bits: `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`; `add` of f32, f64, f16, bf16 and pairs of the last two"),
-        since(10, 0, "ld.global.v8, st.global.v8", "32 bytes, also as `.v4` of 64 bits"),
-        since(9, 0, "atom.exch.b128, atom.cas.b128", "in global and in shared memory"),
-        since(9, 0, "atom.v2, atom.v4, atom.v8, red of the same", "`add` of f32, and `add`, `min` and `max` of 16-bit floats and pairs of them, in global memory"),
-        since(7, 0, "atom.cas.b16", "compare and swap of 16 bits"),
-        other("cvta, cvta.to", "between generic addresses of 64 bits and those of a state space"),
-        other("prefetch, prefetchu, discard, applypriority, pmevent", "accepted; they change nothing"),
-        since(8, 0, "cp.async", "4, 8 and 16 bytes to shared memory, with a source size; groups, and waiting for them"),
-        since(8, 0, "cp.async.mbarrier.arrive", "with `.noinc` and without; the bytes are there for a thread that has seen the phase end"),
-        since(9, 0, "cp.async.bulk.prefetch", "accepted; it changes nothing"),
-        since(8, 0, "createpolicy", "a number, which changes nothing"),
-        since(9, 0, "cp.async.bulk", "between global and shared memory, also with `.multicast::cluster`, and from one block's to another's, with an `mbarrier` that counts the bytes or in groups"),
-        since(9, 0, "cp.async.bulk.tensor", "boxes of tensors of 1 to 5 dimensions, `.tile` only, not interleaved, also with `.multicast::cluster`; `.prefetch` is accepted and changes nothing"),
-        since(9, 0, "cp.reduce.async.bulk, cp.reduce.async.bulk.tensor", "to global memory, every function"),
-        since(9, 0, "st.async", "32 and 64 bits, alone or as `.v2` and `.v4`, with an `mbarrier` that counts the bytes"),
-    ]),
-    ("Textures and surfaces", &[
-        other("tex, tld4", "four numbers of 32 bits, in one, two and three dimensions, layers and cube maps; `.level` and `.grad`; through objects and references"),
-        other("suld.b, sust.b", "8 to 64 bits, alone or as `.v2` and `.v4`, in one, two and three dimensions and layers; `.trap`, `.clamp` and `.zero`"),
-        other("txq, suq", "width, height, depth, layers, levels, and whether coordinates are normalized"),
-    ]),
-    ("Tensor cores", &[
-        since(7, 0, "wmma.load, wmma.mma, wmma.store", "f16, bf16, tf32, s8, u8 and f64, in the shapes of `wmma`"),
-        since(7, 5, "mma.sync", "f16, bf16, tf32, s8, u8 and f64, in the shapes of `mma.sync`"),
-        since(8, 9, "mma.sync of e4m3 and e5m2", "with sums of f16 and f32"),
-        since(7, 5, "ldmatrix, movmatrix", "matrices of 8 × 8 elements of 16 bits"),
-        since(9, 0, "stmatrix", "as `ldmatrix`"),
-        since(9, 0, "wgmma.mma_async", "on `sm_90a` only: f16, bf16, tf32, s8, u8, e4m3 and e5m2, with A in registers or in shared memory; all swizzles; not sparse, and not of single bits"),
-        since(9, 0, "wgmma.fence, wgmma.commit_group, wgmma.wait_group", "a product arrives at the wait for its group"),
-    ]),
-    ("Lanes of a warp", &[
-        other("shfl.sync, vote.sync", "all modes; before sm_70 also without `.sync`"),
-        since(7, 0, "match.sync", "`any` and `all`, of 32 and 64 bits"),
-        since(8, 0, "redux.sync", "integers of 32 bits"),
-        other("activemask, bar.warp.sync", "all of it"),
-        since(9, 0, "elect.sync", "elects the lowest of the lanes"),
-    ]),
-    ("Threads of a block, order of memory", &[
-        other("bar, barrier", "`sync`, `arrive` and `red`, with a number of threads"),
-        since(9, 0, "barrier.cluster", "`arrive` and `wait`, with and without `.aligned`; `.relaxed`"),
-        since(9, 0, "mapa, getctarank", "addresses in shared memory and generic ones"),
-        other("membar, fence", "every scope; what `fence.proxy.async` and `fence.mbarrier_init` order is checked"),
-        since(8, 0, "mbarrier", "`init`, `inval`, `arrive`, `arrive_drop`, `test_wait`, `pending_count`, from 9.0 on also `expect_tx`, `complete_tx` and `try_wait`, and arrivals at other blocks of the cluster"),
-    ]),
-    ("Flow of control", &[
-        other("bra, brx.idx, call, ret, exit", "functions of the module, also through pointers; also recursive; of the system's functions `vprintf`, `__assertfail`, `malloc` and `free`"),
-        other("trap, brkpt", "end the kernel with an error"),
-        other("nanosleep", "accepted; no time passes"),
-        since(9, 0, "griddepcontrol", "accepted; a launch begins when the one before it has ended"),
-        since(9, 0, "setmaxnreg", "takes registers from the block's, which are those of its launch, and gives them back"),
-    ]),
-    ("Put together from rows of the table", &[
-        other("set", "comparisons into a register, of one value or of pairs of f16 and bf16, with a predicate to combine with"),
-        other("lop3.or, lop3.and", "with a predicate that says whether the result is not zero, combined with another one"),
-        other("setp", "with two destinations, with a predicate to combine with, of pairs of f16 and bf16"),
-    ]),
-];
 
 /// Finds the row of an opcode, as spelled in PTX. Its modifiers may be in any order.
 pub fn lookup(opcode: &str) -> Option<&'static Row> {

@@ -5,6 +5,7 @@
 mod coverage;
 mod debug;
 mod ending;
+mod env;
 mod explore;
 mod group;
 mod install;
@@ -31,6 +32,7 @@ use self::ending::{after_printing, failed};
 enum Command {
     Coverage(coverage::Options),
     Debug(debug::Options),
+    Env(env::Options),
     Explore(explore::Options),
     Install(install::Options),
     Mutate(mutate::Options),
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
     let ended = match Command::try_parse() {
         Ok(Command::Coverage(options)) => coverage::execute(&options),
         Ok(Command::Debug(options)) => debug::execute(&options),
+        Ok(Command::Env(options)) => env::execute(&options),
         Ok(Command::Explore(options)) => explore::execute(&options),
         Ok(Command::Install(options)) => install::execute(&options),
         Ok(Command::Mutate(options)) => mutate::execute(&options),

@@ -49,7 +49,7 @@ impl<'a> Program<'a> {
 }
 
 /// Puts a value before those that a variable of this process has.
-fn before_others(name: &str, value: PathBuf) -> OsString {
+pub fn before_others(name: &str, value: PathBuf) -> OsString {
     let others = env::var_os(name).filter(|others| !others.is_empty());
     let mut value = OsString::from(value);
     if let Some(others) = others {

@@ -127,6 +127,23 @@ fn the_example_is_red_at_the_line_of_its_race_and_green_when_it_is_mended() {
 }
 
 #[test]
+fn without_a_command_the_action_sets_the_environment_of_the_later_steps() {
+    let job = Job::new();
+    job.build();
+    let (later, rules) = (job.folder.path().join("later"), job.project().join("rules.toml"));
+    fs::write(&rules, "").unwrap();
+    let mut script = job.script("run");
+    script.env("INPUT_RUN", "").env("INPUT_REPORT", "text").env("INPUT_SUPPRESSIONS", "rules.toml").env("INPUT_FAIL_ON", "error");
+    let (status, log) = run(script.env("SIMCUDA_PROFILE", "t4").env("GITHUB_ENV", &later));
+    assert_eq!(status, Some(0), "{log}");
+    let variables = fs::read_to_string(&later).unwrap();
+    let value = |name| variables.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('=')).unwrap();
+    assert!(value("LD_AUDIT").ends_with("simcuda/installed/libcudart.so.12"), "{variables}");
+    assert_eq!(["SIMCUDA_PROFILE", "SIMCUDA_REPORT", "SIMCUDA_EXITCODE"].map(value), ["t4", "text", "3"]);
+    assert_eq!(Path::new(value("SIMCUDA_SUPPRESSIONS")), rules.canonicalize().unwrap());
+}
+
+#[test]
 fn the_action_runs_its_scripts_with_its_inputs() {
     let action = fs::read_to_string(root().join(".github/actions/simcuda/action.yml")).unwrap();
     for script in ["hash", "build", "run"] {

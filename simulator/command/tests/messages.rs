@@ -25,7 +25,8 @@ fn assert_answers<'a>(lines: impl IntoIterator<Item = &'a str>, file: &str) {
 
 #[test]
 fn the_help_is_what_the_file_shows() {
-    let subcommands = ["coverage", "debug", "explore", "install", "mutate", "run", "report"].map(|name| format!("help {name}"));
+    let subcommands =
+        ["coverage", "debug", "env", "explore", "install", "mutate", "run", "report"].map(|name| format!("help {name}"));
     let lines = ["--help"].into_iter().chain(subcommands.iter().map(String::as_str));
     assert_answers(lines, "tests/messages/help.txt");
 }

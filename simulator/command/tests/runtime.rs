@@ -113,18 +113,47 @@ fn a_program_with_machine_code_only_learns_what_to_compile() {
     assert_eq!(stderr, expected);
 }
 
+/// NVIDIA's NVRTC as a file that is loaded by its path. It has 99 bytes of machine code and 7 of PTX.
+fn nvrtc(folder: &Path) -> PathBuf {
+    let (source, library) = (folder.join("nvrtc.c"), folder.join("libnvrtc.so.13"));
+    let size_of = |what: &str, bytes| format!("int nvrtcGet{what}Size(void *p, unsigned long *n) {{ *n = {bytes}; return 0; }}\n");
+    std::fs::write(&source, size_of("CUBIN", 99) + &size_of("PTX", 7)).unwrap();
+    assert!(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).status().unwrap().success());
+    library
+}
+
 #[test]
 fn a_program_that_loads_nvrtc_by_its_path_gets_ptx_for_machine_code() {
     let (build, installed) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     install(installed.path()).unwrap();
-    let (source, theirs) = (build.path().join("nvrtc.c"), build.path().join("libnvrtc.so.13"));
-    let size_of = |what: &str, bytes| format!("int nvrtcGet{what}Size(void *p, unsigned long *n) {{ *n = {bytes}; return 0; }}\n");
-    std::fs::write(&source, size_of("CUBIN", 99) + &size_of("PTX", 7)).unwrap();
-    assert!(Command::new("cc").args(["-shared", "-fPIC", "-o"]).arg(&theirs).arg(&source).status().unwrap().success());
+    let theirs = nvrtc(build.path());
     let printed = |variables: Vec<(&str, PathBuf)>| {
         let output = Command::new(compiled("compiler")).arg(&theirs).env_clear().envs(variables).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
     assert_eq!(printed(Vec::new()), "0 99\n");
     assert_eq!(printed(environment(installed.path())), "0 7\n");
+}
+
+#[test]
+fn the_printed_environment_is_that_of_run() {
+    let (build, installed) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let path = installed.path().canonicalize().unwrap();
+    let print = |reader: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simcuda"));
+        command.arg("env").arg(&path).args(["--for", reader]).env("LD_LIBRARY_PATH", "/others").env_remove("LD_PRELOAD");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let script =
+        format!("{}echo $LD_LIBRARY_PATH; {} {}", print("shell"), compiled("compiler").display(), nvrtc(build.path()).display());
+    let output = Command::new("sh").arg("-c").arg(script).env_clear().env("LD_LIBRARY_PATH", "/others").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{}:/others\n0 7\n", path.display()));
+    let runtime = path.join("libcudart.so.12");
+    let (path, runtime) = (path.display(), runtime.display());
+    assert_eq!(print("github"), format!("LD_LIBRARY_PATH={path}:/others\nLD_AUDIT={runtime}\nLD_PRELOAD={runtime}\n"));
+    let list = ["LD_LIBRARY_PATH", "LD_AUDIT", "LD_PRELOAD"].map(|name| format!("\n    \"{name}=path_list_prepend:"));
+    let [libraries, audit, preload] = list;
+    assert_eq!(print("cmake"), format!("set(SIMCUDA_ENVIRONMENT{libraries}{path}\"{audit}{runtime}\"{preload}{runtime}\")\n"));
 }

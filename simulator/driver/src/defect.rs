@@ -31,7 +31,7 @@ fn same_line(first: &Location, second: &Location) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::finding;
+    use crate::tests::finding;
     use ptx::finding::{Access, AccessOp, OtherAccess};
     use simt::Space;
 

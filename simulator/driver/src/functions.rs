@@ -5,31 +5,9 @@
 
 use crate::api::{OF_32_BITS, REFUSED, every_export};
 
-/// The names, in sections with the titles of NVIDIA's documentation.
+/// The names, in sections with the titles of NVIDIA's documentation. A line that begins with `!` has a limit of functions, or their difference from
+/// a GPU's driver, and their names.
 const NAMES: &str = include_str!("cuda_functions.txt");
-
-/// The limits of functions, and their differences from a GPU's driver. Each has the functions' names.
-const REMARKS: &[(&str, &str)] = &[
-    (
-        "stored, without effect",
-        "cuCoredumpSetAttribute cuCoredumpSetAttributeGlobal cuCtxSetCacheConfig cuCtxSetFlags cuCtxSetLimit cuCtxSetSharedMemConfig \
-         cuFuncSetCacheConfig cuFuncSetSharedMemConfig cuKernelSetCacheConfig cuMemAdvise cuMemAdvise_v2 cuMemPrefetchAsync \
-         cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync cuTexRefSetMaxAnisotropy cuStreamSetAttribute",
-    ),
-    ("no execution affinity", "cuCtxCreate_v3"),
-    ("no execution affinity, no sharing with graphics", "cuCtxCreate_v4"),
-    ("no conditional nodes, no external semaphores", "cuGraphAddNode cuGraphAddNode_v2"),
-    ("its share of the multiprocessors is remembered, without effect", "cuGreenCtxCreate"),
-    ("on Linux", "cuIpcGetMemHandle cuIpcOpenMemHandle_v2"),
-    ("on Linux; what another process recorded counts as complete", "cuIpcGetEventHandle cuIpcOpenEventHandle"),
-    ("on Linux; the hint for the address is not taken", "cuMemAddressReserve"),
-    ("on Linux; memory of the device, shared by file descriptors", "cuMemCreate"),
-    ("at addresses that are multiples of 4; no memory of other devices, no read-only memory", "cuMemHostRegister_v2"),
-    ("needs PTX; a cubin is refused", "cuModuleLoadData cuModuleLoadDataEx cuLibraryLoadData"),
-    ("no compressed, planar or normalized formats, no sparse arrays", "cuArrayCreate_v2 cuArray3DCreate_v2 cuMipmappedArrayCreate"),
-    ("no compressed formats, no filtering across the edges of a cube, no anisotropic filtering", "cuTexObjectCreate"),
-    ("copies of interleaved tensors are refused when they start; the promotion is without effect", "cuTensorMapEncodeTiled"),
-];
 
 /// A part of the API.
 #[derive(Clone, Debug)]
@@ -65,8 +43,9 @@ pub enum Support {
 /// Lists all functions of the API.
 pub fn sections() -> Vec<Section> {
     let texts = NAMES.split("\n[").skip(1).filter_map(|text| text.split_once(']'));
+    let names = |lines: &'static str| lines.lines().filter(|line| !line.starts_with('!')).flat_map(str::split_whitespace);
     let function = |name| Function { name, support: support(name) };
-    texts.map(|(title, names)| Section { title, functions: names.split_whitespace().map(function).collect() }).collect()
+    texts.map(|(title, lines)| Section { title, functions: names(lines).map(function).collect() }).collect()
 }
 
 fn support(name: &str) -> Support {
@@ -81,8 +60,13 @@ fn support(name: &str) -> Support {
     if OF_32_BITS.contains(&name) {
         return Support::Refused("addresses of 32 bits; use the form with a suffix".to_owned());
     }
-    let remark = REMARKS.iter().find(|(_, names)| names.split_whitespace().any(|other| other == name));
+    let remark = remarks().find(|(_, names)| names.split_whitespace().any(|other| other == name));
     remark.map_or(Support::Done, |(remark, _)| Support::Limited(remark))
+}
+
+/// Returns the limits, each with the names of its functions.
+fn remarks() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NAMES.lines().filter_map(|line| line.strip_prefix("! ")?.split_once(": "))
 }
 
 #[cfg(test)]
@@ -103,7 +87,8 @@ mod tests {
 
     #[test]
     fn remarks_are_about_functions_that_the_driver_has() {
-        for (remark, names) in REMARKS {
+        assert!(remarks().count() > 10);
+        for (remark, names) in remarks() {
             for name in names.split_whitespace() {
                 assert_eq!(support(name), Support::Limited(remark), "{name}");
             }

@@ -109,10 +109,10 @@ mod position;
 mod queues;
 mod reporter;
 mod result;
-#[cfg(test)]
-mod samples;
 mod schedule;
 mod shared_memory;
+#[cfg(test)]
+mod tests;
 mod timeline;
 mod topology;
 mod veil;

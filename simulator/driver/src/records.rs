@@ -146,7 +146,7 @@ impl Totals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{failed, finding, finished};
+    use crate::tests::{failed, finding, finished};
 
     #[test]
     fn totals_cover_the_launches_whose_details_were_dropped() {

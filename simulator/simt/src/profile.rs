@@ -1,7 +1,9 @@
 //! The GPUs that can be simulated: limits and rates of a chip, by profile.
 
+use serde::Serialize;
+
 /// One GPU model. Rates and sizes are per chip or per multiprocessor (SM) as the field says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Profile {
     /// Name on the command line, for example `h200`.
     pub name: &'static str,

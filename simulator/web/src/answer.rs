@@ -28,7 +28,7 @@ pub enum Answer {
     /// To `profiles`.
     Profiles {
         /// All of them, the newest first.
-        profiles: Vec<ProfileEntry>,
+        profiles: &'static [Profile],
     },
     /// To `occupancy`.
     Occupancy(Occupancy),
@@ -183,25 +183,6 @@ impl From<Step> for StepEntry {
             WriteEntry { register: write.register, bits, values }
         };
         Self { location: step.location, lanes: step.lanes, writes: step.writes.into_iter().map(entry).collect() }
-    }
-}
-
-/// A profile that a launch can name.
-#[derive(Debug, Serialize)]
-pub struct ProfileEntry {
-    pub(crate) name: &'static str,
-    pub(crate) product: &'static str,
-    pub(crate) compute_capability: (u32, u32),
-    pub(crate) multiprocessors: u32,
-    /// Clock of the arithmetic units, in kHz.
-    pub(crate) clock_khz: u32,
-    pub(crate) max_threads_per_block: u32,
-}
-
-impl From<&Profile> for ProfileEntry {
-    fn from(profile: &Profile) -> Self {
-        let Profile { name, product, compute_capability, multiprocessors, clock_khz, max_threads_per_block, .. } = *profile;
-        Self { name, product, compute_capability, multiprocessors, clock_khz, max_threads_per_block }
     }
 }
 

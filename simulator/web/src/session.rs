@@ -9,8 +9,7 @@ use simt::tensor_map::TensorMap;
 use simt::{Call, Dim3, Image, Kernel, LaunchConfig, LaunchOptions, Memory, Module, Profile};
 
 use crate::answer::{
-    Answer, BoundEntry, Failure, FailureKind, FindingText, KernelEntry, Launched, Loaded, ProfileEntry, Refused, SizedEntry,
-    StepEntry,
+    Answer, BoundEntry, Failure, FailureKind, FindingText, KernelEntry, Launched, Loaded, Refused, SizedEntry, StepEntry,
 };
 use crate::request::{Argument, Launch, Request};
 
@@ -82,7 +81,7 @@ impl Session {
                 Ok(Answer::Done {})
             }
             Request::Launch(launch) => self.launch(&launch),
-            Request::Profiles {} => Ok(Answer::Profiles { profiles: Profile::all().iter().map(ProfileEntry::from).collect() }),
+            Request::Profiles {} => Ok(Answer::Profiles { profiles: Profile::all() }),
             Request::Occupancy(request) => {
                 let needs = BlockNeeds {
                     threads: request.threads,

@@ -96,7 +96,11 @@ const CHECKLISTS: &[Checklist] = &[
             ),
             Entry("simulator/driver/src/attributes.rs", "that CUDA 12 does not have", "add the new attributes of devices"),
             Entry("simulator/driver/src/api/context.rs", "in `CUlimit` in CUDA 12", "raise the highest limit"),
-            Entry("simulator/driver/src/result.rs", "CUDA 13.0", "add the new errors, as a driver answers for their numbers"),
+            Entry(
+                "simulator/driver/src/nvidia_results.txt",
+                "0|CUDA_SUCCESS|no error",
+                "add the new errors, as a driver answers for their numbers",
+            ),
             Entry("simulator/driver/src/ffi/structures.rs", "cuda.h of CUDA 12.9", "compare the structures with the new cuda.h"),
             Entry(
                 "common/run/src/device/probe/mod.rs",
@@ -114,8 +118,8 @@ const CHECKLISTS: &[Checklist] = &[
                 "read what is new in the PTX ISA, add it or not, and raise the version",
             ),
             Entry(
-                "simulator/alu/src/lib.rs",
-                r#"since(10, 0, "ld.global.v8, st.global.v8""#,
+                "book/src/instructions.md",
+                "| `ld.global.v8`, `st.global.v8` |",
                 "add the new instructions to the rows or here, with their compute capability",
             ),
             Entry(

@@ -4,8 +4,10 @@ use kernels::matmul_half::hopper::{SLICE_COLUMNS, SMALL_COLUMNS, SMALL_ROWS};
 use matmul_half::CHAPTER;
 use matmul_half::choice::Shape;
 use matmul_half::hopper::{BY_SIZE, MULTICAST, PERSISTENT};
+use oracles::output::Breach;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
+use run::guard::Guarded;
 use run::report::Outcome;
 use run::runner;
 use run::stage::Stage;
@@ -52,6 +54,20 @@ fn sizes_of_every_kind_are_computed() {
         let with_bias = verified(u32::MAX, CHAPTER.stages, &product(m, n, k, BIAS)).unwrap();
         assert_eq!(with_bias, ["cpu", "separate", "fused"]);
     }
+}
+
+/// Two bf16 are an element of the memory.
+#[test]
+fn what_stands_behind_an_odd_number_of_outputs_is_guarded() {
+    with_gpu(|gpu| {
+        let mut output = Guarded::of_bf16(gpu, 3).unwrap();
+        let unwritten = output.download(gpu).unwrap();
+        assert_eq!((unwritten.values.len(), unwritten.breach), (3, None));
+        gpu.stream.memcpy_htod(&[f32::from_bits(0x3f80_4000), f32::from_bits(0x4040_4080)], &mut output.view_mut()).unwrap();
+        let written = output.download(gpu).unwrap();
+        assert_eq!(written.values, [2.0, 1.0, 4.0]);
+        assert_eq!(written.breach, Some(Breach { elements: 1, nearest: 1 }));
+    });
 }
 
 /// Uses more tiles than there are multiprocessors, in bands of eight. The last band is lower.

@@ -31,25 +31,7 @@ const NAMED: u32 = 4;
 
 /// Colors of words. The media query follows the page if the browser passes the page's color scheme to an image, and otherwise the system.
 /// The panel is opaque, so the picture is readable on any page.
-const STYLE: &str = "
-  .panel { fill: #ffffff; stroke: #d0d7de; }
-  text { font-family: system-ui, sans-serif; font-size: 12px; fill: #1f2328; }
-  .title { font-weight: 600; font-size: 13px; }
-  .small { fill: #59636e; font-size: 11px; }
-  .lane { font-size: 10px; text-anchor: middle; fill: #ffffff; }
-  .wanted { fill: #0550ae; } .clash { fill: #b3261e; }
-  .moved { fill: #ffe2b8; stroke: #c77700; }
-  .idle { fill: none; stroke: #d0d7de; }
-  @media (prefers-color-scheme: dark) {
-    .panel { fill: #161b22; stroke: #3d444d; }
-    text { fill: #e6edf3; }
-    .small { fill: #9198a1; }
-    .wanted { fill: #1f6feb; } .clash { fill: #d1372c; }
-    .moved { fill: #4d3200; stroke: #bf8700; }
-    .idle { stroke: #3d444d; }
-    .lane { fill: #ffffff; }
-  }
-";
+const STYLE: &str = include_str!("svg.css");
 
 /// Draws a sample; `None` for memory without sectors or banks.
 pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String> {
@@ -64,7 +46,7 @@ pub fn draw(sample: &AccessSample, rules: Rules, caption: &str) -> Option<String
     let (panel_width, panel_height) = (width - 1, bottom - 1);
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {bottom}\" width=\"{width}\" height=\"{bottom}\" role=\"img\" \
-         aria-labelledby=\"title desc\">\n<title id=\"title\">{title}</title>\n<desc id=\"desc\">{description}</desc>\n<style>{STYLE}</style>\n\
+         aria-labelledby=\"title desc\">\n<title id=\"title\">{title}</title>\n<desc id=\"desc\">{description}</desc>\n<style>\n{STYLE}</style>\n\
          <rect class=\"panel\" x=\"0.5\" y=\"0.5\" width=\"{panel_width}\" height=\"{panel_height}\" rx=\"6\"/>\n"
     );
     text(&mut svg, "title", MARGIN, 24, &heading);

@@ -21,13 +21,6 @@ pub struct Pixels<'a> {
     pub levels: &'a [u8],
 }
 
-impl<'a> Pixels<'a> {
-    /// Returns the row at this height; beyond the edges, the image goes on with the row of its edge.
-    fn row(&self, y: i64) -> &'a [u8] {
-        &self.levels[clamped(y, self.height) * self.width as usize..][..self.width as usize]
-    }
-}
-
 /// Returns the nearest position on a side of this length.
 fn clamped(position: i64, length: u32) -> usize {
     position.clamp(0, i64::from(length) - 1) as usize
@@ -68,18 +61,24 @@ impl Search<'_> {
         (levels().sum(), levels().map(|level| level.pow(2)).sum())
     }
 
+    /// Returns pixels of an image row, starting with output column `x`'s window. Outside the image, the nearest pixel counts.
+    fn row(&self, y: i64, x: usize, length: usize) -> impl Iterator<Item = i64> {
+        let Pixels { width, height, levels } = self.image;
+        let pixels = &levels[clamped(y + i64::from(self.corner.1), height) * width as usize..][..width as usize];
+        let start = x as i64 + i64::from(self.corner.0);
+        (start..start + length as i64).map(move |x| i64::from(pixels[clamped(x, width)]))
+    }
+
     /// Computes the sums directly from the formula, row by row of outputs.
     pub fn sums(&self) -> Vec<Sums> {
-        let ((columns, rows), (corner_x, corner_y)) = (self.outputs, self.corner);
+        let (columns, rows) = self.outputs;
         let bar = progress::bar("oracle", u64::from(rows));
         parallel::map(rows as usize, |y| {
             let mut sums = vec![Sums::default(); columns as usize];
             for (j, template) in self.template.levels.chunks(self.template.width as usize).enumerate() {
-                let row = self.image.row(y as i64 + i64::from(corner_y) + j as i64);
                 // The image's row as far as the outputs use it, so that the loop below needs no tests for edges.
-                let length = columns + self.template.width - 1;
-                let seen = (0..i64::from(length)).map(|x| clamped(x + i64::from(corner_x), self.image.width));
-                let seen: Vec<u32> = seen.map(|x| u32::from(row[x])).collect();
+                let row = self.row((y + j) as i64, 0, columns as usize + template.len() - 1);
+                let seen: Vec<u32> = row.map(|pixel| pixel as u32).collect();
                 for (i, &weight) in template.iter().enumerate() {
                     for (sums, &pixel) in sums.iter_mut().zip(&seen[i..]) {
                         sums.image += pixel;

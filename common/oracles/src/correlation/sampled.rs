@@ -7,7 +7,7 @@
 //!
 //! Pixels are counted from the middle gray level here, which changes neither `n ΣIT - ΣI ΣT` nor `D`, and leaves smaller numbers to cancel.
 
-use super::{ROUNDINGS, Search, Sums, clamped};
+use super::{ROUNDINGS, Search, Sums};
 use crate::parallel;
 use crate::progress;
 use crate::rounding::UNIT_ROUNDOFF;
@@ -118,14 +118,6 @@ impl Search<'_> {
             windows.push((sum, squares));
         }
         windows
-    }
-
-    /// Returns pixels of an image row, starting with output column `x`'s window. Outside the image, the nearest pixel counts.
-    fn row(&self, y: i64, x: usize, length: usize) -> impl Iterator<Item = i64> {
-        let (corner_x, corner_y) = self.corner;
-        let pixels = self.image.row(y + i64::from(corner_y));
-        let (start, width) = (x as i64 + i64::from(corner_x), self.image.width);
-        (start..start + length as i64).map(move |x| i64::from(pixels[clamped(x, width)]))
     }
 
     /// Returns the sums of one output, term by term.

@@ -18,8 +18,8 @@ pub struct Guarded {
     memory: CudaSlice<f32>,
     band: usize,
     len: usize,
-    /// True if each f32 is a pair of bf16 values. All lengths are those of pairs.
-    pairs: bool,
+    /// Values in an element of the memory: 1, or 2 if they are bf16.
+    each: usize,
 }
 
 /// Two bf16 NaNs that no arithmetic produces: [`poison`] for bf16.
@@ -31,28 +31,28 @@ impl Guarded {
         Self::with_band(gpu, len, if gpu.is_simulated() { 0 } else { BAND })
     }
 
-    /// Allocates bf16 values in the same way, an even number of them.
+    /// Allocates bf16 values in the same way. If their number is odd, one more stands behind them, which is guarded, too.
     pub fn of_bf16(gpu: &Gpu, len: usize) -> Result<Self> {
-        let mut guarded = Self { pairs: true, ..Self::new(gpu, len.div_ceil(2))? };
+        let mut guarded = Self { each: 2, len, ..Self::new(gpu, len.div_ceil(2))? };
         guarded.poison(gpu)?;
         Ok(guarded)
     }
 
     /// Allocates `len` values between two guard bands of `band` elements.
     pub fn with_band(gpu: &Gpu, len: usize, band: usize) -> Result<Self> {
-        Ok(Self { memory: gpu.stream.clone_htod(&poison(len + 2 * band))?, band, len, pairs: false })
+        Ok(Self { memory: gpu.stream.clone_htod(&poison(len + 2 * band))?, band, len, each: 1 })
     }
 
     /// Overwrites every result, and restores the guard bands.
     pub fn poison(&mut self, gpu: &Gpu) -> Result<()> {
         let len = self.memory.len();
-        let poison = if self.pairs { vec![f32::from_bits(POISONED_PAIR); len] } else { poison(len) };
+        let poison = if self.each == 2 { vec![f32::from_bits(POISONED_PAIR); len] } else { poison(len) };
         Ok(gpu.stream.memcpy_htod(&poison, &mut self.memory)?)
     }
 
     /// Returns the output as a kernel's argument.
     pub fn view_mut(&mut self) -> CudaViewMut<'_, f32> {
-        self.memory.slice_mut(self.band..self.band + self.len)
+        self.memory.slice_mut(self.band..self.band + self.len.div_ceil(self.each))
     }
 
     /// Returns the address of the output. The guard says until when work on the stream may write it.
@@ -63,18 +63,17 @@ impl Guarded {
 
     /// Returns the output, to read.
     pub fn view(&self) -> CudaView<'_, f32> {
-        self.memory.slice(self.band..self.band + self.len)
+        self.memory.slice(self.band..self.band + self.len.div_ceil(self.each))
     }
 
     /// Waits for the stream and copies results and guard bands back.
     pub fn download(&self, gpu: &Gpu) -> Result<Downloaded> {
         let mut values = gpu.stream.clone_dtoh(&self.memory)?;
-        let each = if self.pairs { 2 } else { 1 };
-        if self.pairs {
+        if self.each == 2 {
             values = values.into_iter().flat_map(of_pair).collect();
         }
-        let after = values.split_off(each * (self.band + self.len));
-        let values_only = values.split_off(each * self.band);
+        let after = values.split_off(self.each * self.band + self.len);
+        let values_only = values.split_off(self.each * self.band);
         let breach = Breach::find(&values, &after);
         Ok(Downloaded { values: values_only, breach })
     }

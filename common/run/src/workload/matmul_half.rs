@@ -36,7 +36,7 @@ pub struct Buffers {
     pub quantized: Option<[Quantized; 2]>,
     /// A bias for each of the `n` columns, if there is one.
     pub bias: Option<CudaSlice<f32>>,
-    /// Memory for `m * n` numbers, and for one more if that is odd.
+    /// Memory for `m * n` numbers.
     pub output: Guarded,
 }
 

@@ -93,15 +93,7 @@ impl Correlation {
     /// and, where it fits, brighter and with less contrast.
     pub fn random(size: Size, border: Border, seed: u64) -> Self {
         let (image, template) = scene::generate(size, seed);
-        Self {
-            image,
-            template,
-            border,
-            values: Values::Usual,
-            origin: Origin::Seed(seed),
-            sums: OnceLock::new(),
-            oracle: OnceLock::new(),
-        }
+        Self::of(image, template, border, Origin::Seed(seed))
     }
 
     /// Makes one of the pictures, if any, a single gray.
@@ -123,15 +115,12 @@ impl Correlation {
     /// Fails when the template is larger than the image, or one of them is too large for the kernels' integers.
     pub fn new(image: Gray, template: Gray, border: Border) -> Result<Self> {
         Size { image: (image.width, image.height), template: (template.width, template.height) }.check()?;
-        Ok(Self {
-            image,
-            template,
-            border,
-            values: Values::Usual,
-            origin: Origin::Given,
-            sums: OnceLock::new(),
-            oracle: OnceLock::new(),
-        })
+        Ok(Self::of(image, template, border, Origin::Given))
+    }
+
+    fn of(image: Gray, template: Gray, border: Border, origin: Origin) -> Self {
+        let (sums, oracle) = (OnceLock::new(), OnceLock::new());
+        Self { image, template, border, values: Values::Usual, origin, sums, oracle }
     }
 
     /// Returns the image.

@@ -17,26 +17,7 @@ use crate::program::Program;
 /// Lines that `list` and `disassemble` show above and below the current one.
 const AROUND: u32 = 5;
 
-const HELP: &str = "\
-Movement; the first three lines take a count, such as `step 3`:
-  step, s; reverse-step, rs            to the next line of CUDA C that the warp executes, or the one before
-  stepi, si; reverse-stepi, rsi        one instruction of PTX
-  continue, c; reverse-continue, rc    to the next breakpoint or defect, or to the end of the record
-  origin REGISTER                      back to the instruction that gave a register its value in the current lane
-  goto N                               to the instruction with this number
-  break [FILE:]LINE, delete [LINE]     set a breakpoint; delete one, or all
-What the warp has before the current instruction:
-  print[/FORMAT] REGISTER[[LANE]]      values in all lanes or in one; formats: d, u, x, f
-  info registers, info found           the registers in the current lane; the defects that were found in this warp
-  info breakpoints
-  where, list [LINE], disassemble      the place; CUDA C around it; PTX around it
-Other threads. A warp that is not recorded yet costs a run of the program:
-  lane N, warp N, block X,Y,Z          change the current lane, warp or block; in the same block, at the same time
-  other                                to the other side of a race, and back
-  record N                             record from the instruction with this number on
-  help, quit
-On a terminal, an empty line repeats the last command.
-";
+const HELP: &str = include_str!("help.txt");
 
 /// The user's position in the record of a warp.
 pub struct Session<'a> {

@@ -42,7 +42,7 @@ fn property(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{failed, finding, finished};
+    use crate::tests::{failed, finding, finished};
     use simt::{FindingKind, SourceLine};
 
     #[test]

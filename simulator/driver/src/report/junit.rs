@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
     use crate::report::Suppression;
-    use crate::samples::{failed, finding, finished};
+    use crate::tests::{failed, finding, finished};
 
     #[test]
     fn a_kernel_is_a_test_case_that_fails_because_of_its_errors() {

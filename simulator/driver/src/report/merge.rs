@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
     use crate::report::{Sources, read_suppressions};
-    use crate::samples::{failed, finding, finished};
+    use crate::tests::{failed, finding, finished};
 
     fn report(profile: &str, lines: &[u32], suppressions: &Path) -> Report {
         let mut report = Report::new(profile, read_suppressions(suppressions).unwrap());

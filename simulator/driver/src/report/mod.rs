@@ -341,7 +341,7 @@ mod tests {
     use simt::{Dim3, FindingKind, Space};
 
     use super::*;
-    use crate::samples::{failed, finding, finished};
+    use crate::tests::{failed, finding, finished};
 
     #[test]
     fn launches_are_summed_by_kernel() {

@@ -122,7 +122,7 @@ mod tests {
     use simt::{Dim3, Space};
 
     use super::*;
-    use crate::samples::finding;
+    use crate::tests::finding;
 
     fn race(line: u32, other_line: u32) -> Finding {
         let access = Access { space: Space::Shared, op: AccessOp::Store, address: 0, bytes: 4 };

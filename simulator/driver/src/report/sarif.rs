@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
     use crate::report::Suppression;
-    use crate::samples::{failed, finding, finished};
+    use crate::tests::{failed, finding, finished};
 
     #[test]
     fn a_defect_is_a_result_with_its_places_its_rule_and_its_identity() {

@@ -94,7 +94,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::samples::{failed, finding, finished};
+    use crate::tests::{failed, finding, finished};
 
     #[test]
     fn a_launch_of_which_only_some_blocks_ran_is_told() {

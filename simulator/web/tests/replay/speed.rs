@@ -14,10 +14,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (outputs, taps, block) = (1024, 256, 256);
     let mut programs = Vec::new();
     for (name, kernel, ptx, checks) in [
-        ("naive convolution", "naive", include_str!("../../../kernels/ptx/01-conv-naive.ptx"), false),
-        ("naive convolution, all checks", "naive", include_str!("../../../kernels/ptx/01-conv-naive.ptx"), true),
-        ("shared-memory convolution", "shared", include_str!("../../../kernels/ptx/02-conv-shared.ptx"), false),
-        ("shared-memory convolution, all checks", "shared", include_str!("../../../kernels/ptx/02-conv-shared.ptx"), true),
+        ("naive convolution", "naive", include_str!("../../../../kernels/ptx/01-conv-naive.ptx"), false),
+        ("naive convolution, all checks", "naive", include_str!("../../../../kernels/ptx/01-conv-naive.ptx"), true),
+        ("shared-memory convolution", "shared", include_str!("../../../../kernels/ptx/02-conv-shared.ptx"), false),
+        ("shared-memory convolution, all checks", "shared", include_str!("../../../../kernels/ptx/02-conv-shared.ptx"), true),
     ] {
         let setup = [
             json!({ "do": "load", "ptx": ptx }),
