@@ -10,7 +10,7 @@ mod approximate;
 mod class;
 #[cfg(all(debug_assertions, target_arch = "x86_64"))]
 mod each;
-mod exact;
+pub mod exact;
 mod integer;
 pub mod quarter;
 mod row;
@@ -64,7 +64,7 @@ const fn since(major: u32, minor: u32, names: &'static str, what: &'static str) 
 #[rustfmt::skip]
 pub const OTHERS: &[(&str, &[Other])] = &[
     ("Memory", &[
-        other("ld, ldu, st", "8 to 64 bits, alone or as `.v2` and `.v4`, in every state space and through generic addresses; cache hints say nothing"),
+        other("ld, ldu, st", "8 to 128 bits, alone or as `.v2` and `.v4`, in every state space and through generic addresses; cache hints say nothing"),
         other("atom, red", "integers of 32 and 64 bits: `add`, `min`, `max`, `and`, `or`, `xor`, `exch`, `cas`, `inc`, `dec`; `add` of f32, f64, f16, bf16 and pairs of the last two"),
         since(10, 0, "ld.global.v8, st.global.v8", "32 bytes, also as `.v4` of 64 bits"),
         since(9, 0, "atom.exch.b128, atom.cas.b128", "in global and in shared memory"),
@@ -87,8 +87,9 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         other("txq, suq", "width, height, depth, layers, levels, and whether coordinates are normalized"),
     ]),
     ("Tensor cores", &[
-        since(7, 0, "wmma.load, wmma.mma, wmma.store", "f16, bf16, tf32, s8, u8 and f64, in the shapes of `wmma`"),
-        since(7, 5, "mma.sync", "f16, bf16, tf32, s8, u8 and f64, in the shapes of `mma.sync`"),
+        since(7, 0, "wmma.load, wmma.mma, wmma.store", "f16, bf16, tf32, s8, u8, s4, u4, single bits and f64, in the shapes of `wmma`"),
+        since(7, 5, "mma.sync", "f16, bf16, tf32, s8, u8, s4, u4, single bits and f64, in the shapes of `mma.sync`; of f16 also `m8n8k4`"),
+        since(8, 0, "mma.sp", "f16, bf16, tf32, s8, u8, s4 and u4, and from 8.9 on e4m3 and e5m2"),
         since(8, 9, "mma.sync of e4m3 and e5m2", "with sums of f16 and f32"),
         since(7, 5, "ldmatrix, movmatrix", "matrices of 8 × 8 elements of 16 bits"),
         since(9, 0, "stmatrix", "as `ldmatrix`"),
@@ -107,7 +108,7 @@ pub const OTHERS: &[(&str, &[Other])] = &[
         since(9, 0, "barrier.cluster", "`arrive` and `wait`, with and without `.aligned`; `.relaxed`"),
         since(9, 0, "mapa, getctarank", "addresses in shared memory and generic ones"),
         other("membar, fence", "every scope; what `fence.proxy.async` and `fence.mbarrier_init` order is checked"),
-        since(8, 0, "mbarrier", "`init`, `inval`, `arrive`, `arrive_drop`, `test_wait`, `pending_count`, from 9.0 on also `expect_tx`, `complete_tx` and `try_wait`, and arrivals at other blocks of the cluster"),
+        since(8, 0, "mbarrier", "`init`, `inval`, `arrive`, `arrive_drop`, `test_wait`, `pending_count`, from 9.0 on also `expect_tx`, `complete_tx` and `try_wait`, arrivals at other blocks of the cluster, and `.relaxed`"),
     ]),
     ("Flow of control", &[
         other("bra, brx.idx, call, ret, exit", "functions of the module, also through pointers; also recursive; of the system's functions `vprintf`, `__assertfail`, `malloc` and `free`"),
