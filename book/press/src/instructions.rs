@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::root;
 
-/// What `simulator/ptx/forms/walk.py` leaves in `book/forms.json`.
+/// The record in `book/forms.json`, which `simulator/ptx/forms/walk.py` writes.
 #[derive(Deserialize)]
 struct Forms {
     ptxas: String,

@@ -52,7 +52,9 @@ fn a_kernel_of_2008_runs_with_its_parameters_in_its_body() {
     assert_eq!(gpu.read::<f32>(y, 70), expected);
 }
 
-/// Returns the bits that an instruction of two operands, `%f1` and `%f2` or `%d1` and `%d2`, leaves in `%f3` or `%d3`.
+/// Returns the bits that an instruction leaves in `%f3` or `%d3`.
+///
+/// Its operands are `%f1` and `%f2`, or `%d1` and `%d2`.
 fn result(version: &str, instruction: &str, operands: [u64; 2]) -> u64 {
     let ptx = format!(
         ".version {version}\n.target sm_13\n.entry k {{\n.param .u64 p; .reg .u64 %rd1, %d<4>; .reg .f32 %f<4>; .reg .b32 %r1;\n\

@@ -40,7 +40,7 @@ impl Matrix {
         (0..count).map(register).collect()
     }
 
-    /// A of `mma.m16n8` with elements of this width, or of `mma.m8n8` if it has 8 rows.
+    /// Spreads A of `mma.m16n8`, or of `mma.m8n8` if it has 8 rows.
     fn as_a(&self, width: usize) -> Registers {
         let (per, rows) = (32 / width, self.bits.len() / self.columns);
         let place = |lane: usize, i: usize| {
@@ -58,7 +58,9 @@ impl Matrix {
     }
 }
 
-/// Executes an instruction `d, a, b, c` and the rest of its operands, one of which is `%metadata`, and returns D.
+/// Executes an instruction with operands D, A, B, C and `rest`.
+///
+/// Returns D. The rest may name `%metadata`.
 fn product(opcode: &str, a: &Registers, b: &Registers, c: &Registers, rest: &str, metadata: &[u32; LANES]) -> Registers {
     let mut body = String::new();
     let mut read = |name: &str, first: usize, count: usize| {
@@ -118,7 +120,7 @@ fn width(ty: &str) -> usize {
     ty.trim_start_matches(|c: char| c.is_ascii_lowercase()).parse().unwrap_or(8)
 }
 
-/// A sparse product gives the bits of dense ones on the matrix with its zeros.
+/// The dense products are those of the matrix with its zeros.
 #[test]
 fn a_sparse_product_is_that_of_the_matrix_with_its_zeros() {
     // The type of A and B, that of C, k of the sparse product and of the dense ones, and the numbers of selectors.
@@ -200,7 +202,7 @@ fn a_sparse_product_is_that_of_the_matrix_with_its_zeros() {
     }
 }
 
-/// Lanes 0 to 3 and 16 to 19 multiply, and so do the other three pairs of groups.
+/// Lanes 0 to 3 and 16 to 19 are a pair.
 #[test]
 fn a_product_of_m8n8k4_is_four() {
     let mut random = Random(4);
@@ -281,7 +283,7 @@ fn products_of_a_few_bits_are_exact() {
     }
 }
 
-/// Matrices of single bits and of 4 bits go from memory to memory.
+/// Matrices of 1 and 4 bits go from memory to memory.
 #[test]
 fn wmma_loads_and_stores_matrices_of_a_few_bits() {
     let mut random = Random(5);

@@ -9,7 +9,9 @@ const LACKING: &str = include_str!("../../ptx/forms/lacking.txt");
 
 const REGISTERS: &str = ".reg .b16 %h<99>; .reg .b32 %r<99>; .reg .b64 %d<99>; .reg .pred %p<9>;";
 
-/// Returns a module with the kernel `fine`, and one for each of these bodies: `k0` and so on.
+/// Returns a module with the kernel `fine` and one for each body.
+///
+/// They are `k0` and so on.
 fn module<'b>(target: &str, functions: &str, bodies: impl IntoIterator<Item = &'b str>) -> String {
     let head = format!(".version 9.0\n.target {target}\n.address_size 64\n.global .surfref su; .global .texref tr;\n{functions}\n");
     let kernel = |(number, body): (usize, &str)| format!(".entry k{number}() {{ {REGISTERS}\n{body}\nret; }}\n");
@@ -71,8 +73,12 @@ fn what_a_function_says_before_its_body_refuses_only_it() {
 }
 
 #[test]
-fn text_whose_functions_do_not_end_is_no_module() {
-    for text in [module("sm_80", "", ["add.s32 %r1, {%r2;"]), module("sm_80", ".entry open() { add.s32 %r1 %r2 }", ["ret;"])] {
+fn text_whose_brackets_do_not_match_is_no_module() {
+    for text in [
+        module("sm_80", "", ["add.s32 [ %r1, %r2, %r3;"]),
+        module("sm_80", "", ["add.s32 %r1, {%r2;"]),
+        module("sm_80", ".entry open() { add.s32 %r1 %r2 }", ["ret;"]),
+    ] {
         assert!(Module::parse_in_part(&text).is_err(), "{text}");
     }
 }

@@ -614,7 +614,9 @@ fn reaches_cluster(opcode: &str) -> bool {
     !of_own.iter().any(|own| opcode.starts_with(own)) && (opcode.contains(".shared::cluster") || !opcode.contains(".shared"))
 }
 
-/// Finds the row of an opcode of PTX for sm_1x, whose instructions of f32 flush subnormal numbers, and where the rounding may be missing.
+/// Finds the row of an opcode of PTX for sm_1x.
+///
+/// Its instructions of f32 flush subnormal numbers, and its roundings may be missing.
 ///
 /// PTX ISA, `div`, `rcp`, `sqrt` and others: "For PTX ISA versions 1.0 through 1.3, the default is .approx for" f32 "and .rn for" f64.
 /// `mad`: "When JIT-compiled for SM 2.0 devices, mad.f32 is implemented as a fused multiply-add (i.e., fma.rn.ftz.f32)." `cvt`: it "did

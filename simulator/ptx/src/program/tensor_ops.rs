@@ -122,7 +122,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// `mma… d, a, b, c`, and with a sparse A also its metadata and a selector: `mma.sp… d, a, b, c, e, f`
+    /// `mma… d, a, b, c{, metadata, selector}`
     fn product(
         &mut self,
         instruction: &Instruction<'t>,

@@ -433,14 +433,14 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    /// Skips a statement that cannot be read, up to its semicolon. Fails if the function or the text ends first.
+    /// Skips a statement that cannot be read, up to its semicolon. Fails if its brackets do not match: then the text is damaged.
     fn skip_statement(&mut self) -> Result<(), ()> {
         let mut depth = 0_usize;
         loop {
             match self.next() {
-                Kind::Punct(b';') if depth == 0 => return Ok(()),
-                Kind::Punct(b'{') => depth += 1,
-                Kind::Punct(b'}') => depth = depth.checked_sub(1).ok_or(())?,
+                Kind::Punct(b';') => return if depth == 0 { Ok(()) } else { Err(()) },
+                Kind::Punct(b'{' | b'[' | b'(') => depth += 1,
+                Kind::Punct(b'}' | b']' | b')') => depth = depth.checked_sub(1).ok_or(())?,
                 Kind::End => return Err(()),
                 _ => {}
             }

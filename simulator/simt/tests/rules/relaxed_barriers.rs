@@ -6,7 +6,9 @@ use super::kernel;
 use crate::common::{Gpu, Params};
 use simt::FindingKind;
 
-/// Runs two warps, of which the first stores a word for the second, and returns true if the checks find a race.
+/// Returns true if the checks find a race between two warps.
+///
+/// The first stores a word for the second.
 fn races(arrive: &str, wait: &str) -> bool {
     let body = format!(
         ".shared .align 8 .b64 barrier;\n.shared .b32 word;\n\
