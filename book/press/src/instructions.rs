@@ -1,8 +1,39 @@
 //! The list of arithmetic instructions in the book, made from the table by which the simulator executes them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 use alu::{Accuracy, Class, TABLE, spellings};
+use anyhow::Result;
+use serde::Deserialize;
+
+use crate::root;
+
+/// The record in `book/forms.json`, which `simulator/ptx/forms/walk.py` writes.
+#[derive(Deserialize)]
+struct Forms {
+    ptxas: String,
+    date: String,
+    spelled: usize,
+    taken: usize,
+    /// For each instruction, the forms that the simulator lacks, and those that ptxas takes.
+    lacking: BTreeMap<String, [usize; 2]>,
+}
+
+/// Draws the table of the forms that are lacking.
+pub fn forms() -> Result<String> {
+    let Forms { ptxas, date, spelled, taken, lacking } =
+        serde_json::from_str(&fs::read_to_string(root().join("book/forms.json"))?)?;
+    let executed = taken - lacking.values().map(|[lacks, _]| lacks).sum::<usize>();
+    let mut text = format!(
+        "On {date}, {spelled} spellings were tried. ptxas {ptxas} takes {taken} of them, and the simulator {executed} of these.\n\n\
+         | instruction | forms that ptxas takes | refused |\n|---|---:|---:|\n"
+    );
+    for (name, [lacks, of]) in lacking {
+        text += &format!("| `{name}` | {of} | {lacks} |\n");
+    }
+    Ok(text)
+}
 
 /// The parts of a pattern between its dots: one or more alternatives in each place.
 type Pattern = Vec<BTreeSet<String>>;

@@ -39,7 +39,7 @@ enum By {
 }
 
 /// The directives, by name.
-const DIRECTIVES: [(&str, By); 31] = [
+const DIRECTIVES: [(&str, By); 32] = [
     ("accesses", By::Simulator(Show::Accesses)),
     ("all-bounds", By::Text(|press, words| Ok(tables::all_bounds(&press.archive, &words.word("a device")?)?.for_page()))),
     ("bounds", By::Text(|press, words| Ok(tables::bounds(&press.archive, &words.word("a record")?)?.for_page()))),
@@ -54,6 +54,7 @@ const DIRECTIVES: [(&str, By); 31] = [
     ("fact", By::Text(Press::fact)),
     ("finding", By::Simulator(Show::Finding)),
     ("footprint", By::Simulator(Show::Footprint)),
+    ("forms", By::Text(|_, _| instructions::forms())),
     ("functions", By::Text(|_, _| Ok(functions::tables()))),
     ("instructions", By::Text(|_, _| Ok(instructions::table()))),
     ("lanes", By::Simulator(Show::Lanes)),

@@ -164,6 +164,17 @@ pub fn fma<T: Half>(a: T, b: T, c: T) -> T {
     nearest(format::sum(f64::from(a.widen()) * f64::from(b.widen()), c.widen().into(), Rounding::Nearest))
 }
 
+/// The NaN that a tensor copy fills in out of bounds.
+const OUT_OF_BOUNDS: u16 = 0x7ff7;
+
+/// `a * b + c`, or 0 if an operand is [`OUT_OF_BOUNDS`].
+///
+/// PTX ISA, `fma`: `.oob` "clamps the result to 0 if either of the operands is OOB NaN".
+#[inline(always)]
+pub fn fma_in_bounds<T: Half>(a: T, b: T, c: T) -> T {
+    if [a, b, c].iter().any(|operand| operand.bits() == OUT_OF_BOUNDS) { T::from_bits(0) } else { fma(a, b, c) }
+}
+
 /// Functions that f32 computes exactly, on the widened numbers.
 macro_rules! by_single {
     ($($(#[$doc:meta])* $name:ident($($a:ident),+) $meaning:expr;)*) => {$(

@@ -10,7 +10,7 @@ mod approximate;
 mod class;
 #[cfg(all(debug_assertions, target_arch = "x86_64"))]
 mod each;
-mod exact;
+pub mod exact;
 mod integer;
 pub mod quarter;
 mod row;

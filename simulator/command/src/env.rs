@@ -33,7 +33,7 @@ enum Reader {
     Shell,
     /// The file $GITHUB_ENV, for the later steps of a job
     Github,
-    /// CMake: a file to include, which sets SIMCUDA_ENVIRONMENT to a value for a test's property ENVIRONMENT_MODIFICATION
+    /// CMake: a file to include, which sets CUDA_ENVIRONMENT to a value for a test's property ENVIRONMENT_MODIFICATION
     Cmake,
 }
 
@@ -54,7 +54,7 @@ pub fn execute(options: &Options) -> Ended {
         }
         Reader::Cmake => {
             let value = |(name, ours): &(&str, PathBuf)| format!("\n    \"{name}=path_list_prepend:{}\"", ours.display());
-            format!("set(SIMCUDA_ENVIRONMENT{})\n", variables.iter().map(value).collect::<String>())
+            format!("set(CUDA_ENVIRONMENT{})\n", variables.iter().map(value).collect::<String>())
         }
     };
     Ok(after_printing(write!(stdout(), "{text}")))

@@ -155,5 +155,5 @@ fn the_printed_environment_is_that_of_run() {
     assert_eq!(print("github"), format!("LD_LIBRARY_PATH={path}:/others\nLD_AUDIT={runtime}\nLD_PRELOAD={runtime}\n"));
     let list = ["LD_LIBRARY_PATH", "LD_AUDIT", "LD_PRELOAD"].map(|name| format!("\n    \"{name}=path_list_prepend:"));
     let [libraries, audit, preload] = list;
-    assert_eq!(print("cmake"), format!("set(SIMCUDA_ENVIRONMENT{libraries}{path}\"{audit}{runtime}\"{preload}{runtime}\")\n"));
+    assert_eq!(print("cmake"), format!("set(CUDA_ENVIRONMENT{libraries}{path}\"{audit}{runtime}\"{preload}{runtime}\")\n"));
 }

@@ -76,8 +76,7 @@ impl Module {
                 Ok((program, params)) => {
                     runnable.push(Kernel { name, params, max_threads: function.max_threads, cluster: function.cluster, program })
                 }
-                Err(error @ LoadError::Unsupported { .. }) => refused.push((name, error)),
-                Err(error) => return Err(error),
+                Err(error) => refused.push((name, error)),
             }
         }
         if runnable.is_empty() && !refused.is_empty() {

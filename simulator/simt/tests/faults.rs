@@ -386,10 +386,7 @@ fn with_body(body: &str) -> String {
 #[test]
 fn what_cannot_be_executed_is_named_with_its_lines() {
     for (body, what) in [
-        (
-            "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32 {%r1, %r2}, {%r3}, {%r4}, {%r1, %r2};",
-            "mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32",
-        ),
+        ("sured.b.add.1d.u32.trap [%rd1, {%r1}], %r2;", "sured.b.add.1d.u32.trap"),
         ("frobnicate.f32 %f1, %f2;", "frobnicate.f32"),
         ("min.f32x2 %rd1, %rd2, %rd3;", "min.f32x2"),
         ("atom.global.add.f16 %r1, [%rd1], %r2;", "atom.global.add.f16"),

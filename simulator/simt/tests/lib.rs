@@ -3,8 +3,10 @@
 //! - `canonical`, `reader`, `robustness`: the reader of PTX text, and that no text makes it panic.
 //! - `instructions`: every arithmetic instruction, case by case.
 //! - `tensor`: the arithmetic of tensor cores, against a GPU.
+//! - `products`: sparse products, those of four groups of lanes, and those of a few bits.
 //! - `programs`: whole programs, against the same computation in Rust.
 //! - `forms`: forms of PTX that people write and compilers seldom do.
+//! - `older`: PTX 1.0 to 1.4. `refusals`: what the simulator lacks, which refuses only its kernel.
 //! - `faults`: defects that end a kernel; `checks`: defects that only the checks find.
 //! - `counters`, `memory_rules`, `fragments`, `bound`, `trace`, `steps`: the counters of a launch, the cost of an access, and what follows from
 //!   them.
@@ -29,8 +31,11 @@ mod fragments;
 mod instructions;
 mod memory_rules;
 mod mutation;
+mod older;
+mod products;
 mod programs;
 mod reader;
+mod refusals;
 mod robustness;
 mod rules;
 mod steps;

@@ -135,7 +135,7 @@ impl<'f, 't> Graph<'f, 't> {
                     }
                 }
                 Statement::Variable(_) | Statement::Location { .. } => {}
-                Statement::Prototype(_) | Statement::Targets { .. } => return None,
+                Statement::Prototype(_) | Statement::Targets { .. } | Statement::Unreadable(_) => return None,
             }
         }
         for at in 0..blocks.len() {

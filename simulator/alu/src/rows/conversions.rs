@@ -159,6 +159,7 @@ macro_rules! halves {
             ($name ".f16.f64") Convert (a: f64) -> F16 { narrowed(a, $rounding) }
             ($name ".sat.f16.f64") Convert (a: f64) -> F16 { saturate(round(a, $rounding)) }
             ($name ".bf16.f32") Convert (a: f32) -> Bf16 { round(a.into(), $rounding) }
+            ($name ".ftz.bf16.f32") Convert (a: f32) -> Bf16 { round(flush32(a).into(), $rounding) }
             ($name ".bf16.f64") Convert (a: f64) -> Bf16 { narrowed(a, $rounding) }
             ($between_halves ".f16.bf16") Convert (a: Bf16) -> F16 { round(a.widen().into(), $rounding) }
             ($between_halves ".bf16.f16") Convert (a: F16) -> Bf16 { round(a.widen().into(), $rounding) }
@@ -216,11 +217,13 @@ pub const ROWS: &[&[Entry]] = &[
         u8 "u8" u32 u64; i8 "s8" i32 i64; u16 "u16" u32 u64; i16 "s16" i32 i64;
         u32 "u32" u32 u64; i32 "s32" i32 i64; u64 "u64" u32 u64; i64 "s64" i32 i64;
     },
-    clamped!(u8 "u8": u16 "u16" i16 "s16" u32 "u32" i32 "s32" u64 "u64" i64 "s64"),
-    clamped!(i8 "s8": u16 "u16" i16 "s16" u32 "u32" i32 "s32" u64 "u64" i64 "s64"),
-    clamped!(u16 "u16": i16 "s16" u32 "u32" i32 "s32" u64 "u64" i64 "s64"),
+    clamped!(u8 "u8": i8 "s8" u16 "u16" i16 "s16" u32 "u32" i32 "s32" u64 "u64" i64 "s64"),
+    clamped!(i8 "s8": u8 "u8" u16 "u16" i16 "s16" u32 "u32" i32 "s32" u64 "u64" i64 "s64"),
+    clamped!(u16 "u16": i8 "s8" i16 "s16" u32 "u32" i32 "s32" u64 "u64" i64 "s64"),
     clamped!(i16 "s16": u16 "u16" u32 "u32" i32 "s32" u64 "u64" i64 "s64"),
-    clamped!(u32 "u32": i32 "s32" u64 "u64" i64 "s64"),
+    clamped!(u32 "u32": i8 "s8" i16 "s16" i32 "s32" u64 "u64" i64 "s64"),
+    clamped!(u64 "u64": i8 "s8" i16 "s16" i32 "s32" i64 "s64"),
+    clamped!(i64 "s64": u64 "u64"),
     clamped!(i32 "s32": u32 "u32" u64 "u64" i64 "s64"),
 
     exactly!(f32 "{,.ftz}.f32.": u8 "u8" i8 "s8" u16 "u16" i16 "s16"),
@@ -276,9 +279,10 @@ pub const ROWS: &[&[Entry]] = &[
         "cvt{,.ftz}.f32.f16" Convert (a: F16) -> f32 { canonical32(a.widen()) }
         "cvt{,.ftz}.sat.f32.f16" Convert (a: F16) -> f32 { saturate32(a.widen()) }
         "cvt.f64.f16" Convert (a: F16) -> f64 { f64::from(a.widen()) }
-        "cvt.f32.bf16" Convert (a: Bf16) -> f32 { a.widen() }
-        "cvt.ftz.f32.bf16" Convert (a: Bf16) -> f32 { flush32(canonical32(a.widen())) }
-        "cvt.f64.bf16" Convert (a: Bf16) -> f64 { f64::from(a.widen()) }
+        "cvt.sat.f64.f16" Convert (a: F16) -> f64 { saturate64(f64::from(a.widen())) }
+        "cvt{,.rn,.rz,.rm,.rp}.f32.bf16" Convert (a: Bf16) -> f32 { a.widen() }
+        "cvt{,.rn,.rz,.rm,.rp}.ftz.f32.bf16" Convert (a: Bf16) -> f32 { flush32(canonical32(a.widen())) }
+        "cvt{,.rn,.rz,.rm,.rp}.f64.bf16" Convert (a: Bf16) -> f64 { f64::from(a.widen()) }
     },
     halves!("cvt.rn" "cvt{,.rn}" Nearest),
     halves!("cvt.rz" "cvt.rz" Zero),

@@ -40,6 +40,18 @@ macro_rules! bf16 {
     };
 }
 
+/// `fma` with `.oob`, of one number and of a pair.
+macro_rules! out_of_bounds {
+    ($($ty:ident $name:literal $suffix:literal |$result:ident| $meaning:expr;)*) => {
+        seldom! {$(
+            ($name $suffix) Half (a: $ty, b: $ty, c: $ty) -> $ty { { let $result = half::fma_in_bounds(a, b, c); $meaning } }
+            ($name $suffix "x2") HalfPair (a: Two<$ty>, b: Two<$ty>, c: Two<$ty>) -> Two<$ty> {
+                in_pairs!((a, b, c) { let $result = half::fma_in_bounds(a, b, c); $meaning })
+            }
+        )*}
+    };
+}
+
 #[rustfmt::skip]
 pub const ROWS: &[&[Entry]] = &[
     f16!(Half HalfPair "add{,.rn}" "" (a, b) half::add(a, b)),
@@ -51,6 +63,12 @@ pub const ROWS: &[&[Entry]] = &[
     f16!(Half HalfPair "fma.rn" "" (a, b, c) half::fma(a, b, c)),
     f16!(Half HalfPair "fma.rn" ".sat" (a, b, c) saturate(half::fma(a, b, c))),
     f16!(Half HalfPair "fma.rn" ".relu" (a, b, c) relu(half::fma(a, b, c))),
+    out_of_bounds! {
+        F16 "fma.rn.oob" ".f16" |sum| sum;
+        F16 "fma.rn.oob.relu" ".f16" |sum| relu(sum);
+        Bf16 "fma.rn.oob" ".bf16" |sum| sum;
+        Bf16 "fma.rn.oob.relu" ".bf16" |sum| relu(sum);
+    },
     f16!(Move Move "neg" "" (a) half::neg(a)),
     f16!(Move Move "abs" "" (a) abs(a)),
     f16!(Half HalfPair "min" "" (a, b) half::min(a, b)),

@@ -25,13 +25,14 @@ impl<'m, 't> Decoder<'m, 't> {
                     | ("shared::cluster", "arrive" | "arrive_drop" | "expect_tx" | "complete_tx")
                     | ("expect_tx" | "noComplete" | "release", "arrive" | "arrive_drop")
                     | ("parity" | "acquire", "test_wait" | "try_wait")
-                    | ("relaxed", "expect_tx" | "complete_tx")
+                    | ("relaxed", "arrive" | "arrive_drop" | "test_wait" | "try_wait" | "expect_tx" | "complete_tx")
             )
         };
         if !modifiers.iter().all(fits) {
             return Err(self.unknown());
         }
         let has = |modifier| modifiers.contains(&modifier);
+        let orders = !has("relaxed");
         let (expects, ends_none, of_parity, of_cluster) =
             (has("expect_tx"), has("noComplete"), has("parity"), has("shared::cluster"));
         let space = (has("shared") || has("shared::cta") || of_cluster).then_some(Space::Shared);
@@ -66,7 +67,7 @@ impl<'m, 't> Decoder<'m, 't> {
                     _ => return Err(self.unfit()),
                 };
                 let (count, bytes) = if expects { (None, operand) } else { (operand, None) };
-                (place, MbarrierOp::Arrive { state, count, bytes, drops: name == "arrive_drop", ends_none })
+                (place, MbarrierOp::Arrive { state, count, bytes, drops: name == "arrive_drop", ends_none, releases: orders })
             }
             // A time limit may follow, after which the wait returns false.
             ("test_wait", [done, place, phase]) | ("try_wait", [done, place, phase] | [done, place, phase, _]) => {
@@ -76,7 +77,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 } else {
                     Phase::State(self.source(phase, Kind::Double)?)
                 };
-                (place, MbarrierOp::Test { done, phase })
+                (place, MbarrierOp::Test { done, phase, acquires: orders })
             }
             ("init" | "inval" | "expect_tx" | "complete_tx" | "arrive" | "arrive_drop" | "test_wait" | "try_wait", _) => {
                 return Err(self.unfit());

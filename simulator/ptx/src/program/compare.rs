@@ -31,7 +31,10 @@ impl<'m, 't> Decoder<'m, 't> {
     pub(super) fn compare(&mut self, instruction: &ast::Instruction<'t>) -> Result<(), LoadError> {
         let comparison = self.comparison(instruction)?;
         let (first, second) = match comparison.destination {
-            Operand::Pair(first, second) => (self.predicate_or_none(first)?, Some(self.predicate_or_none(second)?)),
+            Operand::Pair(first, second) => (
+                self.destination(&Operand::Name(first), Kind::Predicate)?,
+                Some(self.destination(&Operand::Name(second), Kind::Predicate)?),
+            ),
             destination => (self.destination(destination, Kind::Predicate)?, None),
         };
         if comparison.is_pair {
@@ -77,18 +80,11 @@ impl<'m, 't> Decoder<'m, 't> {
         self.alu(Alu::Lop3, value, &sources);
         self.alu(Alu::SetpNe32, is_set, &[value, zero]);
         self.alu(combine, is_set, &[is_set, with]);
-        if *result != "_" {
-            let result = self.register(result, Kind::Word)?;
-            self.alu(Alu::Mov32, result, &[value]);
-        }
-        let test = self.predicate_or_none(test)?;
+        let result = self.destination(&Operand::Name(result), Kind::Word)?;
+        self.alu(Alu::Mov32, result, &[value]);
+        let test = self.destination(&Operand::Name(test), Kind::Predicate)?;
         self.alu(Alu::MovPred, test, &[is_set]);
         Ok(())
-    }
-
-    /// Returns the predicate of that name. For `_`, it is one that nothing reads.
-    fn predicate_or_none(&mut self, name: &str) -> Result<Reg, LoadError> {
-        if name == "_" { Ok(self.temporary_predicate()) } else { self.register(name, Kind::Predicate) }
     }
 
     /// Moves two results to their destinations. A destination that guards the instruction itself comes last, because it changes the

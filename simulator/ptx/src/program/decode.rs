@@ -330,6 +330,11 @@ impl<'m, 't> Decoder<'m, 't> {
             }
             Statement::Registers(registers) => self.declare_registers(registers)?,
             Statement::Variable(variable) => self.variable(variable)?,
+            Statement::Unreadable(error) => {
+                let LoadError::Syntax { line, message } = error else { return Err(error.clone()) };
+                self.origin.ptx_line = *line;
+                return Err(syntax(*line, format!("{message}: {}", self.location().instruction)));
+            }
             // These are looked up where they are used.
             Statement::Prototype(_) | Statement::Targets { .. } => {}
             Statement::Instruction(instruction) => {
@@ -540,7 +545,8 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// Finds the row of an opcode in the instruction table.
     pub(super) fn row(&self, opcode: &str) -> Result<&'static Row, LoadError> {
-        alu::lookup(opcode).ok_or_else(|| self.unsupported(opcode))
+        let row = if self.module.target.0 == 1 { row_of_sm_1x(opcode) } else { alu::lookup(opcode) };
+        row.ok_or_else(|| self.unsupported(opcode))
     }
 
     pub(super) fn move_constant(&mut self, destination: Reg, kind: Kind, value: ConstantValue) {
@@ -606,6 +612,19 @@ const _: () = assert!(SINK as usize > 1 << 21);
 fn reaches_cluster(opcode: &str) -> bool {
     let of_own = ["mbarrier.init", "mbarrier.inval", "mbarrier.test_wait", "mbarrier.try_wait"];
     !of_own.iter().any(|own| opcode.starts_with(own)) && (opcode.contains(".shared::cluster") || !opcode.contains(".shared"))
+}
+
+/// Finds the row of an opcode of PTX for sm_1x.
+///
+/// Its instructions of f32 flush subnormal numbers, and its roundings may be missing.
+///
+/// PTX ISA, `div`, `rcp`, `sqrt` and others: "For PTX ISA versions 1.0 through 1.3, the default is .approx for" f32 "and .rn for" f64.
+/// `mad`: "When JIT-compiled for SM 2.0 devices, mad.f32 is implemented as a fused multiply-add (i.e., fma.rn.ftz.f32)." `cvt`: it "did
+/// not flush single-precision subnormal inputs or results to zero if the destination type size was 64-bits."
+fn row_of_sm_1x(opcode: &str) -> Option<&'static Row> {
+    let is_wide = opcode.split('.').any(|part| matches!(part, "f64" | "u64" | "s64"));
+    let added: &[&str] = if is_wide { &["", ".rn", ".approx"] } else { &[".ftz", ".approx.ftz", ".rn.ftz", ""] };
+    added.iter().find_map(|added| alu::lookup(&format!("{opcode}{added}")))
 }
 
 /// The name in CUDA C of a function's variable: `s_tile` for `_ZZ5tiledE6s_tile`, which is how the Itanium C++ ABI mangles `s_tile`

@@ -45,6 +45,10 @@ pub enum Number {
     E5M2,
     S8,
     U8,
+    /// Integers of 4 bits, and single bits.
+    S4,
+    U4,
+    B1,
     S32,
 }
 
@@ -61,20 +65,31 @@ impl Number {
             "e5m2" => Self::E5M2,
             "s8" => Self::S8,
             "u8" => Self::U8,
+            "s4" => Self::S4,
+            "u4" => Self::U4,
+            "b1" => Self::B1,
             "s32" => Self::S32,
             _ => return None,
         })
     }
 
-    /// Returns the width in bytes, in memory and in registers.
+    /// Returns the width in bits, in memory and in registers.
+    #[inline]
+    pub fn bits(self) -> usize {
+        match self {
+            Self::B1 => 1,
+            Self::S4 | Self::U4 => 4,
+            Self::E4M3 | Self::E5M2 | Self::S8 | Self::U8 => 8,
+            Self::F16 | Self::Bf16 => 16,
+            Self::Tf32 | Self::F32 | Self::S32 => 32,
+            Self::F64 => 64,
+        }
+    }
+
+    /// Returns the bytes in which an element lies.
     #[inline]
     pub fn bytes(self) -> usize {
-        match self {
-            Self::E4M3 | Self::E5M2 | Self::S8 | Self::U8 => 1,
-            Self::F16 | Self::Bf16 => 2,
-            Self::Tf32 | Self::F32 | Self::S32 => 4,
-            Self::F64 => 8,
-        }
+        self.bits().div_ceil(8)
     }
 
     /// Returns true if it is a float of 8 bits.
@@ -92,7 +107,7 @@ impl Number {
     /// Elements that share a register.
     #[inline]
     pub fn per_register(self) -> usize {
-        if self == Self::F64 { 1 } else { 4 / self.bytes() }
+        if self == Self::F64 { 1 } else { 32 / self.bits() }
     }
 }
 
@@ -113,6 +128,8 @@ pub struct Fragment {
     pub part: Part,
     pub shape: Shape,
     pub number: Number,
+    /// A lane of `mma.m8n8k4` holds elements of a row, or else of a column.
+    pub by_rows: bool,
     /// The registers of a lane; those after the last are [`TRUE`], as a placeholder.
     pub registers: [Reg; MOST_REGISTERS],
 }
@@ -120,17 +137,24 @@ pub struct Fragment {
 impl Fragment {
     /// Makes a fragment without its registers.
     pub fn new(part: Part, shape: Shape, number: Number) -> Self {
-        Self { part, shape, number, registers: [TRUE; MOST_REGISTERS] }
+        Self { part, shape, number, by_rows: true, registers: [TRUE; MOST_REGISTERS] }
+    }
+
+    /// Returns true for `mma.m8n8k4` of f16, which is four products: each of two groups of four lanes. Their matrices lie one below the other.
+    #[inline]
+    pub fn is_of_quads(&self) -> bool {
+        self.shape == Shape { m: 8, n: 8, k: 4 } && self.number != Number::F64
     }
 
     /// Rows and columns.
     #[inline]
     pub fn extents(&self) -> (usize, usize) {
         let Shape { m, n, k } = self.shape;
+        let products = if self.is_of_quads() { 4 } else { 1 };
         match self.part {
-            Part::A => (m, k),
-            Part::B => (k, n),
-            Part::Accumulator => (m, n),
+            Part::A => (products * m, k),
+            Part::B => (products * k, n),
+            Part::Accumulator => (products * m, n),
         }
     }
 
@@ -159,6 +183,9 @@ impl Fragment {
     #[inline(always)]
     pub fn places(&self, register: usize, element: usize) -> [(usize, usize); LANES] {
         let per_register = self.number.per_register();
+        if self.is_of_quads() {
+            return self.places_in_quads(register * per_register + element);
+        }
         let row_blocks = self.shape.m / 8;
         // Of the first lane.
         let (row, column) = match self.part {
@@ -184,6 +211,21 @@ impl Fragment {
             *place = (row + group * down + member * member_down, column + group * right + member * member_right);
         }
         places
+    }
+
+    /// Does the same for `mma.m8n8k4` (PTX ISA, "Matrix Fragments for mma.m8n8k4 with .f16 floating point type").
+    fn places_in_quads(&self, i: usize) -> [(usize, usize); LANES] {
+        std::array::from_fn(|lane| {
+            let (quad, member, high) = (lane / 4 % 4, lane % 4, lane / 16 * 4);
+            match (self.part, self.by_rows) {
+                (Part::A, true) => (8 * quad + high + member, i),
+                (Part::A, false) => (8 * quad + high + i, member),
+                (Part::B, true) => (4 * quad + member, high + i),
+                (Part::B, false) => (4 * quad + i, high + member),
+                (Part::Accumulator, _) if self.number == Number::F16 => (8 * quad + high + member, i),
+                (Part::Accumulator, _) => (8 * quad + high + (member & 1) + (i & 2), (i & 4) + (member & 2) + (i & 1)),
+            }
+        })
     }
 }
 

@@ -24,9 +24,11 @@ impl Form {
 }
 
 impl Decoder<'_, '_> {
-    /// Returns a register that an instruction writes.
-    pub(super) fn destination(&self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
+    /// Returns a register that an instruction writes. A result that the text discards goes to one that nothing reads.
+    pub(super) fn destination(&mut self, operand: &Operand<'_>, kind: Kind) -> Result<Reg, LoadError> {
         match operand {
+            Operand::Name("_") if kind == Kind::Predicate => Ok(self.temporary_predicate()),
+            Operand::Name("_") => Ok(self.take_rows(kind)),
             Operand::Name(name) => self.register(name, kind),
             Operand::Part(..) => match self.register_of(operand) {
                 Some((register, found)) if found == kind => Ok(register),

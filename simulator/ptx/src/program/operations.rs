@@ -4,6 +4,7 @@
 use super::fixed::SINK;
 use super::fragment::Fragment;
 use crate::finding::Space;
+use alu::format::Rounding;
 use alu::registers::{Kind, Reg};
 
 /// Most elements that a load, a store, or an atomic operation has.
@@ -191,10 +192,11 @@ pub enum MbarrierOp {
     /// Expects this many more bytes before the phase ends, or that many fewer, as if they had arrived.
     Expect { bytes: Reg, arrived: bool },
     /// Expects `bytes` more, and then counts `count` arrivals (`None`: one). `drops`: later phases expect that many fewer.
-    /// `ends_none`: these must not be the last arrivals of the phase. The token of the phase goes to `state`.
-    Arrive { state: Reg, count: Option<Reg>, bytes: Option<Reg>, drops: bool, ends_none: bool },
+    /// `ends_none`: these must not be the last arrivals of the phase. The token of the phase goes to `state`. PTX ISA, `mbarrier.arrive`
+    /// and `mbarrier.test_wait`: with `.relaxed` neither provides any memory ordering.
+    Arrive { state: Reg, count: Option<Reg>, bytes: Option<Reg>, drops: bool, ends_none: bool, releases: bool },
     /// Tests whether a phase is over.
-    Test { done: Reg, phase: Phase },
+    Test { done: Reg, phase: Phase, acquires: bool },
     /// Arrives when the thread's copies are finished. `counts`: as an arrival that the phase expects.
     AfterCopies { counts: bool },
 }
@@ -297,6 +299,12 @@ pub struct MultiplyAdd {
     pub c: Fragment,
     /// A sum that no s32 holds becomes the nearest one that does.
     pub saturates: bool,
+    /// The rounding of f64.
+    pub rounding: Rounding,
+    /// Of single bits, the differences are counted, instead of the common ones.
+    pub xor: bool,
+    /// For a sparse A, which has half of the elements of each row: the register that says where they are, and which lanes' registers do.
+    pub sparse: Option<(Reg, u8)>,
 }
 
 /// A fragment and its matrix in memory.

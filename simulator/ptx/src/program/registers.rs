@@ -74,7 +74,8 @@ pub fn registers(program: &Program, inst: &Inst, each: &mut dyn FnMut(Role, Reg,
         },
         Action::Clock { destination, kind } => each(Role::Written, destination, kind),
         Action::Tensor(index) => match &program.tensor_ops[index as usize] {
-            TensorOp::MultiplyAdd(MultiplyAdd { d, a, b, c, .. }) => {
+            TensorOp::MultiplyAdd(MultiplyAdd { d, a, b, c, sparse, .. }) => {
+                sparse.iter().for_each(|(metadata, _)| each(Role::Read, *metadata, Kind::Word));
                 for (role, fragment) in [(Role::Read, a), (Role::Read, b), (Role::Read, c), (Role::Written, d)] {
                     fragment.named().iter().for_each(|register| each(role, *register, fragment.number.kind()));
                 }

@@ -10,6 +10,7 @@ use super::operations::{Access, FragmentAccess, MOST_ELEMENTS, Matrices, Multipl
 use crate::error::LoadError;
 use crate::finding::Space;
 use crate::syntax::ast::{Instruction, Operand};
+use alu::format::Rounding;
 use alu::registers::Kind;
 
 /// A group of products: shapes, types of A and B, types of C and D, and the first compute capability that has them.
@@ -28,11 +29,26 @@ const PRODUCTS: &[Products] = &[
     Products(&["m16n8k16"], &[Number::F16], &[Number::F16, Number::F32], (8, 0)),
     Products(&["m16n8k8", "m16n8k16"], &[Number::Bf16], &[Number::F32], (8, 0)),
     Products(&["m16n8k4", "m16n8k8"], &[Number::Tf32], &[Number::F32], (8, 0)),
+    Products(&["m8n8k4"], &[Number::F16], &[Number::F16, Number::F32], (7, 0)),
     Products(&["m8n8k16"], &[Number::S8, Number::U8], &[Number::S32], (7, 5)),
     Products(&["m16n8k16", "m16n8k32"], &[Number::S8, Number::U8], &[Number::S32], (8, 0)),
+    Products(&["m8n8k32"], &[Number::S4, Number::U4], &[Number::S32], (7, 5)),
+    Products(&["m16n8k32", "m16n8k64"], &[Number::S4, Number::U4], &[Number::S32], (8, 0)),
+    Products(&["m8n8k128"], &[Number::B1], &[Number::S32], (7, 5)),
+    Products(&["m16n8k128", "m16n8k256"], &[Number::B1], &[Number::S32], (8, 0)),
     Products(&["m16n8k16", "m16n8k32"], &[Number::E4M3, Number::E5M2], &[Number::F16, Number::F32], (8, 9)),
     Products(&["m8n8k4"], &[Number::F64], &[Number::F64], (8, 0)),
     Products(&["m16n8k4", "m16n8k8", "m16n8k16"], &[Number::F64], &[Number::F64], (9, 0)),
+];
+
+/// The products of `mma.sp`.
+const SPARSE_PRODUCTS: &[Products] = &[
+    Products(&["m16n8k16", "m16n8k32"], &[Number::F16], &[Number::F16, Number::F32], (8, 0)),
+    Products(&["m16n8k16", "m16n8k32"], &[Number::Bf16], &[Number::F32], (8, 0)),
+    Products(&["m16n8k8", "m16n8k16"], &[Number::Tf32], &[Number::F32], (8, 0)),
+    Products(&["m16n8k32", "m16n8k64"], &[Number::S8, Number::U8], &[Number::S32], (8, 0)),
+    Products(&["m16n8k64", "m16n8k128"], &[Number::S4, Number::U4], &[Number::S32], (8, 0)),
+    Products(&["m16n8k64"], &[Number::E4M3, Number::E5M2], &[Number::F32], (8, 9)),
 ];
 
 /// The shapes of most products of `wmma.mma`.
@@ -43,6 +59,8 @@ const WIDE_PRODUCTS: &[Products] = &[
     Products(WIDE_SHAPES, &[Number::F16], &[Number::F16, Number::F32], (7, 0)),
     Products(WIDE_SHAPES, &[Number::Bf16], &[Number::F32], (8, 0)),
     Products(WIDE_SHAPES, &[Number::S8, Number::U8], &[Number::S32], (7, 2)),
+    Products(&["m8n8k32"], &[Number::S4, Number::U4], &[Number::S32], (7, 5)),
+    Products(&["m8n8k128"], &[Number::B1], &[Number::S32], (7, 5)),
     Products(&["m16n16k8"], &[Number::Tf32], &[Number::F32], (8, 0)),
     Products(&["m8n8k4"], &[Number::F64], &[Number::F64], (8, 0)),
 ];
@@ -57,6 +75,9 @@ pub(super) struct Modifiers {
     pub by_rows: Vec<bool>,
     pub space: Option<Space>,
     pub saturates: bool,
+    pub rounding: Option<Rounding>,
+    /// `xor` or `and`, before `popc`.
+    pub of_bits: Option<&'static str>,
 }
 
 impl<'m, 't> Decoder<'m, 't> {
@@ -70,6 +91,7 @@ impl<'m, 't> Decoder<'m, 't> {
     fn tensor_operation(&mut self, instruction: &Instruction<'t>) -> Result<TensorOp, LoadError> {
         let parts: Vec<&str> = instruction.opcode.split('.').collect();
         match parts.as_slice() {
+            ["mma", "sp" | "sp::ordered_metadata", rest @ ..] => self.product(instruction, rest, SPARSE_PRODUCTS),
             ["mma", rest @ ..] => self.product(instruction, rest, PRODUCTS),
             ["wmma", "mma", rest @ ..] => self.product(instruction, rest, WIDE_PRODUCTS),
             ["wmma", how @ ("load" | "store"), part, rest @ ..] => {
@@ -100,7 +122,7 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// `mma… d, a, b, c`
+    /// `mma… d, a, b, c{, metadata, selector}`
     fn product(
         &mut self,
         instruction: &Instruction<'t>,
@@ -108,8 +130,9 @@ impl<'m, 't> Decoder<'m, 't> {
         products: &'static [Products],
     ) -> Result<TensorOp, LoadError> {
         let unsupported = || self.unknown();
-        let Modifiers { shape, numbers, by_rows, space, saturates } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
-        let is_wmma = std::ptr::eq(products, WIDE_PRODUCTS);
+        let Modifiers { shape, numbers, by_rows, space, saturates, rounding, of_bits } =
+            tensor_modifiers(modifiers).ok_or_else(unsupported)?;
+        let (is_wmma, is_sparse) = (std::ptr::eq(products, WIDE_PRODUCTS), std::ptr::eq(products, SPARSE_PRODUCTS));
         // The types are those of D, A, B and C; `wmma` omits those of A and B when they are f16.
         let [d_number, a_number, b_number, c_number] = match numbers.as_slice() {
             [d, c] if is_wmma => [*d, Number::F16, Number::F16, *c],
@@ -122,23 +145,39 @@ impl<'m, 't> Decoder<'m, 't> {
                 && [c_number, d_number].iter().all(|number| outputs.contains(number))
         };
         let Products(.., since) = Products::find(products, shape, fits).ok_or_else(unsupported)?;
-        let layouts_fit = if is_wmma { by_rows.len() == 2 } else { by_rows == [true, false] };
+        let is_of_quads = Fragment::new(Part::A, shape, a_number).is_of_quads();
+        let layouts_fit = if is_wmma || is_of_quads { by_rows.len() == 2 } else { by_rows == [true, false] };
         // Only integers, and floats of 8 bits, may be of two types.
         let types_fit = a_number == b_number || a_number.bytes() == 1;
         let sums_fit = d_number == c_number || !a_number.is_quarter();
-        if !layouts_fit || !types_fit || !sums_fit || (saturates && d_number != Number::S32) {
+        let modifiers_fit = (!saturates || d_number == Number::S32)
+            && (rounding.is_none() || d_number == Number::F64)
+            && of_bits.is_some() == (a_number == Number::B1);
+        if !layouts_fit || !types_fit || !sums_fit || !modifiers_fit {
             return Err(unsupported());
         }
         self.requires(*since)?;
-        let [d, a, b, c] = self.exactly(&instruction.operands)?;
+        let (fragments, rest) = instruction.operands.split_at_checked(4).ok_or_else(|| self.unfit())?;
+        let [d, a, b, c] = self.exactly(fragments)?;
+        let sparse = match rest {
+            [] if !is_sparse => None,
+            [metadata, Operand::Integer(selector @ 0..4)] if is_sparse => {
+                Some((self.source(metadata, Kind::Word)?, *selector as u8))
+            }
+            _ => return Err(self.unfit()),
+        };
         let mut fragment = |part, number, operand, is_destination| {
-            self.fragment(Fragment::new(part, shape, number), operand, is_wmma, is_destination)
+            let k = if is_sparse && part == Part::A { shape.k / 2 } else { shape.k };
+            let by_rows = by_rows[usize::from(part == Part::B)];
+            let fragment = Fragment { by_rows, ..Fragment::new(part, Shape { k, ..shape }, number) };
+            self.fragment(fragment, operand, is_wmma, is_destination)
         };
         let a = fragment(Part::A, a_number, a, false)?;
         let b = fragment(Part::B, b_number, b, false)?;
         let c = fragment(Part::Accumulator, c_number, c, false)?;
         let d = fragment(Part::Accumulator, d_number, d, true)?;
-        Ok(TensorOp::MultiplyAdd(MultiplyAdd { d, a, b, c, saturates }))
+        let (rounding, xor) = (rounding.unwrap_or(Rounding::Nearest), of_bits == Some("xor"));
+        Ok(TensorOp::MultiplyAdd(MultiplyAdd { d, a, b, c, saturates, rounding, xor, sparse }))
     }
 
     /// `wmma.load.part… fragment, [base]{, stride}` and `wmma.store.d… [base], fragment{, stride}`
@@ -226,7 +265,12 @@ pub(super) fn tensor_modifiers(parts: &[&str]) -> Option<Modifiers> {
     let mut modifiers = Modifiers::default();
     for part in parts {
         match *part {
-            "sync" | "aligned" | "rn" => {}
+            "sync" | "aligned" | "rn" | "popc" => {}
+            "rz" => modifiers.rounding = Some(Rounding::Zero),
+            "rm" => modifiers.rounding = Some(Rounding::Down),
+            "rp" => modifiers.rounding = Some(Rounding::Up),
+            "xor" => modifiers.of_bits = Some("xor"),
+            "and" => modifiers.of_bits = Some("and"),
             "row" => modifiers.by_rows.push(true),
             "col" => modifiers.by_rows.push(false),
             "global" => modifiers.space = Some(Space::Global),

@@ -61,9 +61,7 @@ impl<'m, 't> Decoder<'m, 't> {
             return Err(self.unfit());
         }
         for (register, result) in registers.iter_mut().zip(results) {
-            if !matches!(result, Operand::Name("_")) {
-                *register = self.destination(result, Kind::Word)?;
-            }
+            *register = self.destination(result, Kind::Word)?;
         }
         Ok(TextureOp::Fetch { handle, place, by_index: *coordinate == "s32", gather, level, results: registers })
     }

@@ -88,10 +88,11 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     /// Returns a result, and the predicate after it, if it has one: `d|p`.
-    fn with_predicate(&self, destination: &Operand<'_>) -> Result<(Reg, Reg), LoadError> {
+    fn with_predicate(&mut self, destination: &Operand<'_>) -> Result<(Reg, Reg), LoadError> {
         match destination {
             Operand::Pair(destination, predicate) => {
-                Ok((self.register(destination, Kind::Word)?, self.register(predicate, Kind::Predicate)?))
+                let destination = self.destination(&Operand::Name(destination), Kind::Word)?;
+                Ok((destination, self.destination(&Operand::Name(predicate), Kind::Predicate)?))
             }
             destination => Ok((self.destination(destination, Kind::Word)?, SINK)),
         }
@@ -156,11 +157,8 @@ impl<'m, 't> Decoder<'m, 't> {
     /// `elect.sync d|p, members`
     fn elect(&mut self, instruction: &Instruction<'t>) -> Result<Action, LoadError> {
         self.requires((9, 0))?;
-        let [Operand::Pair(leader, elected), members] = instruction.operands.as_slice() else {
-            return Err(self.unfit());
-        };
-        let leader = if *leader == "_" { SINK } else { self.register(leader, Kind::Word)? };
-        let elected = self.register(elected, Kind::Predicate)?;
+        let [results, members] = self.exactly(&instruction.operands)?;
+        let (leader, elected) = self.with_predicate(results)?;
         let members = self.source(members, Kind::Word)?;
         Ok(Action::Exchange(Exchange::Elect { leader, elected, members }))
     }
@@ -236,13 +234,14 @@ pub fn is_barrier(barrier: u32, threads: Option<u32>) -> bool {
     barrier < 16 && threads.is_none_or(|threads| threads != 0 && threads % 32 == 0)
 }
 
-/// `membar.level` and `fence{.sc,.acq_rel}.scope`; not the proxy fences of asynchronous copies.
+/// `membar.level` and `fence{.sc,.acq_rel}.scope`; not the proxy fences of asynchronous copies. One that is restricted to some objects orders all.
 fn is_fence(opcode: &str) -> bool {
     let mut parts = opcode.split('.');
     match parts.next() {
         Some("membar") => matches!(parts.collect::<Vec<_>>()[..], ["cta" | "gl" | "sys"]),
         Some("fence") => {
-            parts.all(|part| matches!(part, "sc" | "acq_rel" | "acquire" | "release" | "cta" | "cluster" | "gpu" | "sys"))
+            let plain = |part| matches!(part, "sc" | "acq_rel" | "acquire" | "release" | "cta" | "cluster" | "gpu" | "sys");
+            parts.all(|part| plain(part) || part.starts_with("sync_restrict::"))
         }
         _ => false,
     }

@@ -53,7 +53,7 @@ impl<'m, 't> Decoder<'m, 't> {
     /// Decodes `wgmma.mma_async`: `d, a or its descriptor, the descriptor of b, scale-d{, scale-a, scale-b{{, trans-a}, trans-b}}`.
     fn wgmma(&mut self, instruction: &Instruction<'t>, modifiers: &[&str]) -> Result<WgmmaStep, LoadError> {
         let unsupported = || self.unknown();
-        let Modifiers { shape, numbers, by_rows, space, saturates } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
+        let Modifiers { shape, numbers, by_rows, space, saturates, .. } = tensor_modifiers(modifiers).ok_or_else(unsupported)?;
         let (Some(shape), [sum, a_number, b_number]) = (shape, numbers.as_slice()) else { return Err(unsupported()) };
         let (sum, a_number, b_number) = (*sum, *a_number, *b_number);
         let types_fit = match (a_number, b_number) {

@@ -5,6 +5,7 @@
 
 use std::ops::Range;
 
+use crate::error::LoadError;
 use crate::geometry::ClusterBounds;
 
 /// A module: header, variables, functions.
@@ -81,6 +82,8 @@ pub enum Statement<'t> {
     Open,
     /// `}`
     Close,
+    /// A statement that cannot be read. It refuses only the kernels that reach it.
+    Unreadable(LoadError),
     Instruction(Instruction<'t>),
 }
 

@@ -22,6 +22,8 @@ impl<'t> Parser<'t> {
                 self.next();
                 let address = self.address()?;
                 self.expect(b']')?;
+                // Host and device use the same address for a variable, which is always so here.
+                self.accept_word(".unified");
                 Ok(address)
             }
             (Kind::Punct(b'{'), _) => {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap as HashMap;
 
 use super::ast::{
-    Function, Guard, Initializer, Instruction, Module, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
+    Function, Guard, Initializer, Instruction, Module, Opaque, Operand, Prototype, Registers, StateSpace, Statement, Type, Variable,
 };
 use super::lexer::{Kind, Token, tokens};
 use super::literal::{literal, opaque_type, scalar_type};
@@ -72,6 +72,8 @@ impl<'t> Parser<'t> {
                 }
                 Kind::Word(".file") => module.files.push(self.file()?),
                 Kind::Word(".section") => self.section()?,
+                // A call through another name finds no function, and only its kernel is refused.
+                Kind::Word(".alias") => self.skip_past(b';')?,
                 Kind::Word(word) => self.declaration(word, &mut module)?,
                 found => return Err(expected(line, "a directive of a module", found)),
             }
@@ -96,6 +98,14 @@ impl<'t> Parser<'t> {
         if let Kind::Word(word @ (".entry" | ".func")) = self.peek() {
             self.next();
             let mut function = self.function(line, word == ".entry")?;
+            // PTX ISA, "Kernel Function Parameters": "for PTX ISA versions 1.3 and earlier", they are declared in the body.
+            if let Some(body) = function.body.as_mut().filter(|_| word == ".entry" && module.version < (1, 4)) {
+                let is_param = |statement: &mut Statement<'_>| matches!(statement, Statement::Variable(variable) if variable.space == StateSpace::Param);
+                let params = body.extract_if(.., is_param);
+                function
+                    .params
+                    .extend(params.filter_map(|param| if let Statement::Variable(param) = param { Some(param) } else { None }));
+            }
             function.is_public |= is_public;
             function.span = self.span_from(start);
             module.functions.push(function);
@@ -150,10 +160,17 @@ impl<'t> Parser<'t> {
     fn module_variable(&mut self) -> Parsed<Variable<'t>> {
         let line = self.line();
         let word = self.word("a state space")?;
-        let space = state_space(word).filter(|space| matches!(space, StateSpace::Global | StateSpace::Const | StateSpace::Shared));
+        // PTX ISA, "Texture State Space (deprecated)": `.tex .u32 tex_a` is `.global .texref tex_a`.
+        let is_texture = word == ".tex";
+        let space = state_space(if is_texture { ".global" } else { word })
+            .filter(|space| matches!(space, StateSpace::Global | StateSpace::Const | StateSpace::Shared));
         let space = space.ok_or_else(|| expected(line, "a directive of a module", Kind::Word(word)))?;
-        let variable = self.variable(space, false)?;
+        let mut variable = self.variable(space, false)?;
         self.expect(b';')?;
+        if is_texture {
+            let (ty, bytes, opaque) = (Type::Bytes(8), Some(8), Some(Opaque::Texture));
+            variable = Variable { ty, bytes, opaque, align: 8, ..variable };
+        }
         Ok(variable)
     }
 
@@ -283,6 +300,7 @@ impl<'t> Parser<'t> {
         let params = self.parameters()?;
         let mut max_threads = None;
         let mut cluster = ClusterBounds::default();
+        let mut unreadable = Vec::new();
         let body = loop {
             let line = self.line();
             match self.next() {
@@ -294,12 +312,20 @@ impl<'t> Parser<'t> {
                 Kind::Word(".explicitcluster") => cluster.explicit = true,
                 Kind::Word(".maxclusterrank") => cluster.most = Some(self.extents()?),
                 Kind::Word(".noreturn") => {}
+                // How many registers the callee leaves alone, which matters to a compiler only.
+                Kind::Word(".abi_preserve" | ".abi_preserve_control") => drop(self.extents()?),
                 Kind::Word(".pragma") => self.skip_past(b';')?,
                 Kind::Punct(b';') => break None,
                 Kind::Punct(b'{') => {
                     let open = self.tokens[self.at - 1].end;
-                    let body = self.body()?;
+                    let body = self.body(unreadable)?;
                     break Some((body, open..self.tokens[self.at - 1].start));
+                }
+                found @ Kind::Word(word) if word.starts_with('.') => {
+                    unreadable.push(Statement::Unreadable(expected(line, "the body of a function", found)));
+                    while !matches!(self.peek(), Kind::Word(_) | Kind::Punct(b'{' | b';') | Kind::End) {
+                        self.next();
+                    }
                 }
                 found => return Err(expected(line, "the body of a function", found)),
             }
@@ -353,50 +379,71 @@ impl<'t> Parser<'t> {
         Ok(Dim3::new(extents[0], extents[1], extents[2]))
     }
 
-    fn body(&mut self) -> Parsed<Vec<Statement<'t>>> {
-        let mut body = Vec::new();
+    fn body(&mut self, mut body: Vec<Statement<'t>>) -> Parsed<Vec<Statement<'t>>> {
         let mut depth = 0_usize;
         self.source = None;
         loop {
-            let (start, line) = (self.start(), self.line());
-            let statement = match self.next() {
+            let first = self.at;
+            match self.next() {
                 Kind::Punct(b'{') => {
                     depth += 1;
-                    Statement::Open
+                    body.push(Statement::Open);
                 }
                 Kind::Punct(b'}') if depth == 0 => return Ok(body),
                 Kind::Punct(b'}') => {
                     depth -= 1;
-                    Statement::Close
+                    body.push(Statement::Close);
                 }
-                Kind::Punct(b';') => continue,
-                Kind::Punct(b'@') => {
-                    let negated = self.accept(b'!');
-                    let name = self.word("a predicate")?;
-                    let opcode = self.word("an instruction")?;
-                    Statement::Instruction(self.instruction(start, Some(Guard { name, negated }), opcode, line)?)
+                Kind::Punct(b';') => {}
+                _ => {
+                    self.at = first;
+                    if let Err(error) = self.statement(&mut body) {
+                        self.at = first;
+                        self.skip_statement().map_err(|()| error.clone())?;
+                        body.push(Statement::Unreadable(error));
+                    }
                 }
-                Kind::Word(".reg") => {
-                    self.registers(&mut body)?;
-                    continue;
-                }
-                Kind::Word(".loc") => self.location(start)?,
-                Kind::Word(".pragma") => {
-                    self.skip_past(b';')?;
-                    continue;
-                }
-                Kind::Word(word) if self.accept(b':') => self.labeled(word)?,
-                Kind::Word(word) if word.starts_with('.') => {
-                    let space = state_space(word).ok_or_else(|| expected(line, "an instruction", Kind::Word(word)))?;
-                    let mut variable = self.variable(space, false)?;
-                    self.expect(b';')?;
-                    variable.span = self.span_from(start);
-                    Statement::Variable(variable)
-                }
-                Kind::Word(word) => Statement::Instruction(self.instruction(start, None, word, line)?),
-                found => return Err(expected(line, "an instruction", found)),
-            };
-            body.push(statement);
+            }
+        }
+    }
+
+    fn statement(&mut self, body: &mut Vec<Statement<'t>>) -> Parsed<()> {
+        let (start, line) = (self.start(), self.line());
+        body.push(match self.next() {
+            Kind::Punct(b'@') => {
+                let negated = self.accept(b'!');
+                let name = self.word("a predicate")?;
+                let opcode = self.word("an instruction")?;
+                Statement::Instruction(self.instruction(start, Some(Guard { name, negated }), opcode, line)?)
+            }
+            Kind::Word(".reg") => return self.registers(body),
+            Kind::Word(".loc") => self.location(start)?,
+            Kind::Word(".pragma") => return self.skip_past(b';'),
+            Kind::Word(word) if self.accept(b':') => self.labeled(word)?,
+            Kind::Word(word) if word.starts_with('.') => {
+                let space = state_space(word).ok_or_else(|| expected(line, "an instruction", Kind::Word(word)))?;
+                let mut variable = self.variable(space, false)?;
+                self.expect(b';')?;
+                variable.span = self.span_from(start);
+                Statement::Variable(variable)
+            }
+            Kind::Word(word) => Statement::Instruction(self.instruction(start, None, word, line)?),
+            found => return Err(expected(line, "an instruction", found)),
+        });
+        Ok(())
+    }
+
+    /// Skips a statement that cannot be read, up to its semicolon. Fails if its brackets do not match: then the text is damaged.
+    fn skip_statement(&mut self) -> Result<(), ()> {
+        let mut depth = 0_usize;
+        loop {
+            match self.next() {
+                Kind::Punct(b';') => return if depth == 0 { Ok(()) } else { Err(()) },
+                Kind::Punct(b'{' | b'[' | b'(') => depth += 1,
+                Kind::Punct(b'}' | b']' | b')') => depth = depth.checked_sub(1).ok_or(())?,
+                Kind::End => return Err(()),
+                _ => {}
+            }
         }
     }
 

@@ -85,7 +85,7 @@ impl<'t> Locals<'t> {
                 Statement::Registers(registers) => drop(locals.registers.insert(registers.name)),
                 Statement::Instruction(instruction) => drop(locals.opcodes.insert(instruction.unguarded.start)),
                 Statement::Location { span, .. } => locals.locations.push(span.clone()),
-                Statement::Open | Statement::Close => {}
+                Statement::Open | Statement::Close | Statement::Unreadable(_) => {}
             }
         }
         locals.numbered.extend(&locals.labels);

@@ -76,7 +76,7 @@ impl Core<'_> {
             self.watch_async_write(&to, lane);
         }
         // A thread that sees the phase end sees the copied bytes, and everything that the copying thread did before.
-        self.check(|watch, warp| watch.order.arrive_in_memory(warp, offset));
+        self.check(|watch, warp| watch.order.arrive_in_memory(warp, offset, true));
         self.begin_bulk(Bulk {
             barrier: offset,
             warp: self.warp,

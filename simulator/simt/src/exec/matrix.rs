@@ -158,7 +158,7 @@ fn pieces(core: &Core<'_>, registers: &Registers, operation: &FragmentAccess) ->
     let FragmentAccess { access, fragment, by_rows, stride } = operation;
     let bases = lane_addresses(registers, &core.machine.program.accesses[*access as usize].address);
     let (rows, columns) = fragment.extents();
-    let width = fragment.number.bytes() as u64;
+    let (bits, width) = (fragment.number.bits() as u64, fragment.number.bytes() as u64);
     let per_register = fragment.number.per_register();
     let follow = if *by_rows { columns } else { rows };
     let strides = stride.map_or([follow as u64; LANES], |stride| registers.words(stride).map(u64::from));
@@ -167,11 +167,11 @@ fn pieces(core: &Core<'_>, registers: &Registers, operation: &FragmentAccess) ->
         std::array::from_fn(|lane| {
             let (row, column) = places[lane];
             let (line, along) = if *by_rows { (row, column) } else { (column, row) };
-            bases[lane].wrapping_add((line as u64 * strides[lane] + along as u64) * width)
+            bases[lane].wrapping_add((line as u64 * strides[lane] + along as u64) * bits / 8)
         })
     };
     let is_next = |(register, element): (usize, usize)| addresses(register, element)[0] == addresses(0, 0)[0].wrapping_add(width);
-    let bytes = |elements: usize| (elements as u64 * width) as u32;
+    let bytes = |elements: usize| (elements as u64 * bits / 8) as u32;
     let whole = |elements: usize| {
         let parts =
             (0..fragment.count()).flat_map(move |register| (0..per_register).step_by(elements).map(move |first| (register, first)));
@@ -181,7 +181,7 @@ fn pieces(core: &Core<'_>, registers: &Registers, operation: &FragmentAccess) ->
             addresses: addresses(register, first),
         })
     };
-    if per_register > 1 && is_next((0, 1)) {
+    if per_register > 1 && (bits < 8 || is_next((0, 1))) {
         whole(per_register).collect()
     } else if width == 2 {
         let transposed = |register| {

@@ -126,7 +126,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 state.expect(if arrived { -bytes } else { bytes }).map_err(|misuse| refused(core, misuse))?;
                 if arrived { core.phases.come(offset, bytes) } else { core.phases.expect(offset, bytes) }
             }
-            MbarrierOp::Arrive { state: told, count, bytes, drops, ends_none } => {
+            MbarrierOp::Arrive { state: told, count, bytes, drops, ends_none, releases } => {
                 let count = count.map_or(1, |count| registers.words(count)[lane]);
                 let bytes = bytes.map_or(0, |bytes| registers.words(bytes)[lane].into());
                 let arrived = state.expect(bytes).and_then(|()| state.arrive(count, drops));
@@ -135,7 +135,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 if ends_none && state.arrivals == 0 {
                     return Err(refused(core, MbarrierMisuse::EndsPhase));
                 }
-                core.check(|watch, warp| watch.order.arrive_in_memory(warp, offset));
+                core.check(|watch, warp| watch.order.arrive_in_memory(warp, offset, releases));
                 if told != SINK {
                     registers.doubles_mut(told)[lane] = before;
                 }
@@ -144,7 +144,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 core.copies.bind(core.warp, lane as u32, (offset, core.phases.of(offset).phase));
                 if counts {
                     state.arrive(1, false).map_err(|misuse| refused(core, misuse))?;
-                    core.check(|watch, warp| watch.order.arrive_in_memory(warp, offset));
+                    core.check(|watch, warp| watch.order.arrive_in_memory(warp, offset, true));
                 }
             }
             // Only a thread that waits for this phase needs its bytes.
@@ -169,7 +169,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
             core.check(|watch, _| watch.order.complete_in_memory(offset));
         }
         core.set_double(offset, state.word());
-        if let MbarrierOp::Test { done, phase } = mbarrier.op {
+        if let MbarrierOp::Test { done, phase, acquires } = mbarrier.op {
             let is_over = is_odd(phase, registers, lane) != state.odd;
             registers.set_predicate(done, 1 << lane, if is_over { u32::MAX } else { 0 });
             if is_over {
@@ -180,7 +180,7 @@ pub fn execute(core: &mut Core<'_>, registers: &mut Registers, index: u32, mask:
                 let is_open = in_vain != Some(offset);
                 open_phase = open_phase.or(is_open.then_some(OpenPhase { offset, pc, warp: core.warp, lane: lane as u32 }));
             } else if core.watch.is_some() {
-                core.check(|watch, warp| watch.order.acquire(warp, offset));
+                core.check(|watch, warp| watch.order.acquire(warp, offset, acquires));
                 let wait = core.phases.see(core.warp * LANES as u32 + lane as u32, offset, pc, !state.odd);
                 core.watch_wait(lane, wait);
             }

@@ -10,7 +10,7 @@
 //! - [`bulk`]: copies that one thread starts for the whole block, and boxes of tensors. [`cluster_copy`]: those to other blocks of the cluster.
 //! - [`mbarrier`]: barriers in shared memory, and [`phases`], which is what they have counted.
 //! - [`matrix`]: loads and stores of matrices.
-//! - [`tensor`]: products of matrices.
+//! - [`tensor`]: products of matrices; [`sparse`]: where the elements of a sparse one are.
 //! - [`wgmma`]: asynchronous products of four warps, kept in [`products`]. [`descriptor`] says where their operands are.
 //! - [`texture`]: textures and surfaces.
 //! - [`stack`]: the stack of recursive functions.
@@ -56,6 +56,7 @@ mod record;
 mod recording;
 mod register_pool;
 pub mod request;
+mod sparse;
 mod stack;
 pub mod stats;
 mod stores;

@@ -222,8 +222,9 @@ impl Stats {
             }
             Action::Tensor(index) => match &program.tensor_ops[index as usize] {
                 TensorOp::MultiplyAdd(operation) => {
-                    counters.tensor_multiply_adds = acting * operation.a.shape.multiply_adds();
-                    counters.tensor_factor_bytes = counters.tensor_multiply_adds * operation.a.number.bytes() as u64;
+                    let (rows, columns) = operation.a.extents();
+                    counters.tensor_multiply_adds = acting * (rows * columns * operation.a.shape.n) as u64;
+                    counters.tensor_factor_bytes = counters.tensor_multiply_adds * operation.a.number.bits() as u64 / 8;
                 }
                 TensorOp::LoadFragment(FragmentAccess { access, .. }) | TensorOp::LoadMatrices(Matrices { access, .. }) => {
                     self.accesses[*access as usize].count_load(&mut counters);

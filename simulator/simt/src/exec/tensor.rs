@@ -23,12 +23,13 @@
 //!
 //! Products of f64 are multiply-adds in order of k, each rounded, and integers are added without rounding.
 
-use alu::Executor;
+use super::sparse;
 use alu::float::{canonical32, round32};
 use alu::format::Rounding;
 use alu::half::{self, Bf16, F16, Half};
 use alu::quarter;
 use alu::registers::{LANES, Registers};
+use alu::{Executor, exact};
 use ptx::program::fragment::{Fragment, Number, Shape};
 use ptx::program::{MultiplyAdd, Wgmma};
 
@@ -60,12 +61,23 @@ for_processors! {
 /// Executes a product of all lanes. It is inlined into its two callers with all its steps, so that each gets its own machine code.
 #[inline(always)]
 fn multiply_add_anywhere(registers: &mut Registers, operation: &MultiplyAdd) {
-    let Shape { n, k, .. } = operation.a.shape;
-    let (a, b) = (matrix(registers, &operation.a), matrix(registers, &operation.b));
+    let Shape { n, k, .. } = operation.b.shape;
+    let (mut a, b) = (matrix(registers, &operation.a), matrix(registers, &operation.b));
     let mut d = matrix(registers, &operation.c);
+    if let Some((metadata, selector)) = operation.sparse {
+        a = sparse::expanded(&a, &operation.a, registers.words(metadata), selector.into());
+    }
     match operation.d.number {
+        Number::S32 if operation.xor => add_in_order(&a, &b, &mut d, (n, k), |a, b, sum| (a - b).abs() + sum),
         Number::S32 => add_in_order(&a, &b, &mut d, (n, k), |a, b, sum| a * b + sum),
-        Number::F64 => add_in_order(&a, &b, &mut d, (n, k), f64::mul_add),
+        Number::F64 if operation.rounding == Rounding::Nearest => add_in_order(&a, &b, &mut d, (n, k), f64::mul_add),
+        Number::F64 => add_in_order(&a, &b, &mut d, (n, k), |a, b, sum| exact::multiply_add(a, b, sum, operation.rounding)),
+        number if operation.a.is_of_quads() => {
+            let of_each = a.chunks_exact(a.len() / 4).zip(b.chunks_exact(b.len() / 4)).zip(d.chunks_exact_mut(8 * n));
+            for ((a, b), d) in of_each {
+                add_products(a, b, d, (n, k, k), [Number::F16; 2], Sums { number, kept: KEPT, digits: DIGITS });
+            }
+        }
         number if operation.a.number.is_quarter() => {
             let mut sums = vec![0.0; d.len()];
             for odd in [false, true] {
@@ -280,7 +292,7 @@ pub fn gather(fragment: &Fragment, bits_of: impl Fn(usize) -> [u64; LANES]) -> V
             let places = fragment.places(position, element);
             for lane in 0..LANES {
                 let (row, column) = places[lane];
-                matrix[row * columns + column] = number_of_bits(bits[lane] >> (8 * number.bytes() * element), number);
+                matrix[row * columns + column] = number_of_bits(bits[lane] >> (number.bits() * element), number);
             }
         }
     }
@@ -297,7 +309,7 @@ pub fn scattered(fragment: &Fragment, position: usize, matrix: &[f64], saturates
         let places = fragment.places(position, element);
         for lane in 0..LANES {
             let (row, column) = places[lane];
-            bits[lane] |= bits_of_sum(matrix[row * columns + column], number, saturates) << (8 * number.bytes() * element);
+            bits[lane] |= bits_of_sum(matrix[row * columns + column], number, saturates) << (number.bits() * element);
         }
     }
     bits
@@ -316,6 +328,9 @@ pub fn number_of_bits(bits: u64, number: Number) -> f64 {
         Number::F64 => f64::from_bits(bits),
         Number::S8 => (bits as i8).into(),
         Number::U8 => (bits as u8).into(),
+        Number::S4 => ((bits as i8) << 4 >> 4).into(),
+        Number::U4 => (bits as u8 & 15).into(),
+        Number::B1 => (bits as u8 & 1).into(),
         Number::S32 => (bits as i32).into(),
         _ => f64::from(f32::from_bits(bits as u32)),
     }

@@ -47,21 +47,24 @@ const INTEGERS: &[(&str, i128, [i128; 8])] = &[
 /// Between integers with `.sat`: the nearest value of the destination's range.
 #[rustfmt::skip]
 const SATURATING: &[(&str, i128, [i128; 8])] = &[
+    ("u8", 200, [NONE, 127, NONE, NONE, NONE, NONE, NONE, NONE]),
+    ("s8", -5, [0, NONE, 0, NONE, 0, NONE, 0, NONE]),
+    ("s8", 100, [100, NONE, 100, NONE, 100, NONE, 100, NONE]),
     ("u16", 77, [77, 77, NONE, 77, NONE, NONE, NONE, NONE]),
     ("u16", 65535, [255, 127, NONE, 32767, NONE, NONE, NONE, NONE]),
-    ("s16", -5, [0, -5, 0, NONE, NONE, NONE, NONE, NONE]),
-    ("s16", -32768, [0, -128, 0, NONE, NONE, NONE, NONE, NONE]),
-    ("s16", 32767, [255, 127, 32767, NONE, NONE, NONE, NONE, NONE]),
+    ("s16", -5, [0, -5, 0, NONE, 0, NONE, 0, NONE]),
+    ("s16", -32768, [0, -128, 0, NONE, 0, NONE, 0, NONE]),
+    ("s16", 32767, [255, 127, 32767, NONE, 32767, NONE, 32767, NONE]),
     ("u32", 200, [200, 127, 200, 200, NONE, 200, NONE, NONE]),
     ("u32", U32, [255, 127, 65535, 32767, NONE, S32, NONE, NONE]),
-    ("s32", -5, [0, -5, 0, -5, 0, NONE, NONE, NONE]),
-    ("s32", S32_MIN, [0, -128, 0, -32768, 0, NONE, NONE, NONE]),
-    ("s32", S32, [255, 127, 65535, 32767, S32, NONE, NONE, NONE]),
-    ("u64", 40_000, [255, 127, 40_000, 32767, 40_000, 40_000, NONE, NONE]),
-    ("u64", U64, [255, 127, 65535, 32767, U32, S32, NONE, NONE]),
-    ("s64", -5, [0, -5, 0, -5, 0, -5, NONE, NONE]),
-    ("s64", S64_MIN, [0, -128, 0, -32768, 0, S32_MIN, NONE, NONE]),
-    ("s64", S64, [255, 127, 65535, 32767, U32, S32, NONE, NONE]),
+    ("s32", -5, [0, -5, 0, -5, 0, NONE, 0, NONE]),
+    ("s32", S32_MIN, [0, -128, 0, -32768, 0, NONE, 0, NONE]),
+    ("s32", S32, [255, 127, 65535, 32767, S32, NONE, S32, NONE]),
+    ("u64", 40_000, [255, 127, 40_000, 32767, 40_000, 40_000, NONE, 40_000]),
+    ("u64", U64, [255, 127, 65535, 32767, U32, S32, NONE, S64]),
+    ("s64", -5, [0, -5, 0, -5, 0, -5, 0, NONE]),
+    ("s64", S64_MIN, [0, -128, 0, -32768, 0, S32_MIN, 0, NONE]),
+    ("s64", S64, [255, 127, 65535, 32767, U32, S32, S64, NONE]),
 ];
 
 /// From floats, rounded as the mode says: mode, value, destinations.

@@ -71,6 +71,16 @@ fn carries() -> Vec<Group> {
 #[rustfmt::skip]
 pub fn groups() -> Vec<Group> {
     let mut groups = vec![
+        // PTX ISA, `fma`: `.oob` "clamps the result to 0 if either of the operands is OOB NaN", which is 0x7ff7 where a copy of a tensor on an
+        // H200 fills it in. Any other NaN gives NaN.
+        group!("fma.rn.oob.f16", "hhh>h", [0x7ff7, 0x3c00, 0x3c00] => 0, [0x3c00, 0x7ff7, 0x3c00] => 0, [0x3c00, 0x3c00, 0x7ff7] => 0, [0x7ff6, 0x3c00, 0x3c00] => 0x7fff, [0x4000, 0x4200, 0x4400] => 0x4900, [0xc000, 0x4200, 0] => 0xc600),
+        group!("fma.rn.oob.relu.f16", "hhh>h", [0x7ff7, 0x3c00, 0x3c00] => 0, [0x4000, 0x4200, 0x4400] => 0x4900, [0xc000, 0x4200, 0] => 0),
+        group!("fma.rn.oob.f16x2", "www>w", [0x7ff7_4000, 0x3c00_4200, 0x3c00_4400] => 0x4900, [0xc000_3c00, 0x4200_3c00, 0x0000_7ff7] => 0xc600_0000),
+        group!("fma.rn.oob.relu.f16x2", "www>w", [0xc000_4000, 0x4200_4200, 0x0000_4400] => 0x4900),
+        group!("fma.rn.oob.bf16", "hhh>h", [0x7ff7, 0x3f80, 0x3f80] => 0, [0x3f80, 0x7ff7, 0x3f80] => 0, [0x3f80, 0x3f80, 0x7ff7] => 0, [0x7ff6, 0x3f80, 0x3f80] => 0x7fff, [0x4000, 0x4040, 0x4080] => 0x4120, [0xc000, 0x4040, 0] => 0xc0c0),
+        group!("fma.rn.oob.relu.bf16", "hhh>h", [0x7ff7, 0x3f80, 0x3f80] => 0, [0x4000, 0x4040, 0x4080] => 0x4120, [0xc000, 0x4040, 0] => 0),
+        group!("fma.rn.oob.bf16x2", "www>w", [0x7ff7_4000, 0x3f80_4040, 0x3f80_4080] => 0x4120, [0xc000_3f80, 0x4040_3f80, 0x0000_7ff7] => 0xc0c0_0000),
+        group!("fma.rn.oob.relu.bf16x2", "www>w", [0xc000_4000, 0x4040_4040, 0x0000_4080] => 0x4120),
         group!("slct.{b32,u32,s32,f32}.s32", "www>w", [1, 2, 0] => 1, [1, 2, 5] => 1, [1, 2, M1W] => 2, [1, 2, MINW] => 2),
         group!("slct.{b32,u32,s32,f32}.f32", "www>w", [1, 2, f(0.5)] => 1, [1, 2, f(-0.5)] => 2, [1, 2, MINUS_ZERO32] => 1, [1, 2, QUIET32] => 2, [1, 2, 0x8000_0001] => 2, [1, 2, INF32] => 1),
         group!("slct.ftz.{b32,u32,s32,f32}.f32", "www>w", [1, 2, f(-0.5)] => 2, [1, 2, 0x8000_0001] => 1, [1, 2, QUIET32] => 2),

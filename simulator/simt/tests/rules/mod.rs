@@ -6,12 +6,14 @@
 //! - `copy_sources`: what an asynchronous copy reads is not written before it is complete.
 //! - `counted_barriers`: barriers with a number of threads.
 //! - `masks`: the lanes that meet at an instruction.
+//! - `relaxed_barriers`: `mbarrier` with `.relaxed`.
 //! - `warpgroups`: `setmaxnreg` and `griddepcontrol`.
 
 mod alarms;
 mod copy_sources;
 mod counted_barriers;
 mod masks;
+mod relaxed_barriers;
 mod results;
 mod warpgroups;
 

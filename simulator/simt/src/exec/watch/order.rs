@@ -188,9 +188,9 @@ impl Order {
         }
     }
 
-    /// Notes that a warp arrives at a barrier in shared memory.
-    pub fn arrive_in_memory(&mut self, warp: u32, offset: u32) {
-        let released = self.hand_over(warp);
+    /// Notes that a warp arrives at a barrier in shared memory. Without a release, what it did before its last fence is all that others learn.
+    pub fn arrive_in_memory(&mut self, warp: u32, offset: u32, releases: bool) {
+        let released = self.tell(warp, releases);
         self.in_memory.entry(offset).or_default().join(&released);
     }
 
@@ -202,9 +202,8 @@ impl Order {
     }
 
     /// Notes that a warp sees a phase of that barrier end.
-    pub fn acquire(&mut self, warp: u32, offset: u32) {
-        let acquires = Semantics { strong: true, acquires: true, ..Semantics::default() };
-        self.read(warp, (shared_address(offset), 4), acquires, None);
+    pub fn acquire(&mut self, warp: u32, offset: u32, acquires: bool) {
+        self.read(warp, (shared_address(offset), 4), Semantics { strong: true, acquires, ..Semantics::default() }, None);
     }
 
     /// Notes that all lanes of a warp have ended. Its block has this rank.

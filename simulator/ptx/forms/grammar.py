@@ -1,0 +1,429 @@
+"""The forms of the instructions of PTX ISA 9.0, but those that came with Blackwell.
+
+Each line is a pattern of opcodes and the operands. A pattern has alternatives in braces, `$name` for those in SETS. ptxas decides which of the
+spelled opcodes exist, so a pattern may allow too much; it must not allow too little. In the operands, a letter is a register:
+
+    h w l q    of 16, 32, 64 or 128 bits        p    a predicate
+    T U V      as wide as the last, the last but one, or the last but two type of the opcode; W is twice as wide as T
+    T*4        a vector of four                 [l]  an address
+
+    {x,y}    alternatives     `text`  as it is      -    no operands
+
+Several operands, separated by `;`, are several forms.
+"""
+
+SETS = {
+    "int": "{u16,u32,u64,s16,s32,s64}",
+    "any": "{b8,b16,b32,b64,u8,u16,u32,u64,s8,s16,s32,s64,f32,f64}",
+    "rnd": "{rn,rz,rm,rp}",
+    "ftz": "{,.ftz}",
+    "sat": "{,.sat}",
+    "half": "{f16,f16x2,bf16,bf16x2}",
+    "cmp": "{eq,ne,lt,le,gt,ge}",
+    "cmps": "{eq,ne,lt,le,gt,ge,lo,ls,hi,hs,equ,neu,ltu,leu,gtu,geu,num,nan}",
+    "bool": "{and,or,xor}",
+    "cta": "{,.shared,.shared::cta}",
+    "space": "{,.global,.shared,.shared::cta,.shared::cluster}",
+    "scope": "{cta,cluster,gpu,sys}",
+    "hint": "{,.L1::evict_normal,.L1::evict_unchanged,.L1::evict_first,.L1::evict_last,.L1::no_allocate}",
+    "ahead": "{,.L2::64B,.L2::128B,.L2::256B}",
+    "sel": "{b0,b1,b2,b3,h0,h1}",
+    "us": "{u32,s32}",
+    "cvt": "{u8,u16,u32,u64,s8,s16,s32,s64,bf16,f16,f32,f64}",
+    "tex": "{u32,s32,f32}",
+    "old": "{,.approx,.full,.rn}",
+}
+
+GRAMMAR = """
+# Integers
+add.{$int,u16x2,s16x2} T,T,T
+add.sat.s32 T,T,T
+sub.$int T,T,T
+sub.sat.s32 T,T,T
+{add.cc,addc,addc.cc,sub.cc,subc,subc.cc}.{u32,s32,u64,s64} T,T,T
+mul{,.hi,.lo}.$int T,T,T
+mul.wide.$int W,T,T
+mad{,.hi,.lo}.$int T,T,T,T
+mad.wide.$int W,T,T,W
+mad.hi.sat.s32 T,T,T,T
+{mad,madc}{.hi,.lo}{,.cc}.{u32,s32,u64,s64} T,T,T,T
+mul24{.hi,.lo}.$us T,T,T
+mad24{.hi,.lo}{,.sat}.$us T,T,T,T
+sad.$int T,T,T,T
+{div,rem}.$int T,T,T
+{abs,neg}.{s16,s32,s64} T,T
+{min,max}.{$int,u16x2,s16x2} T,T,T
+{min,max}.relu.{s16x2,s32} T,T,T
+{popc,clz}.{b32,b64} w,T
+bfind{,.shiftamt}.{u32,u64,s32,s64} w,T
+fns.b32 w,w,w,w
+brev.{b32,b64} T,T
+bfe.{u32,u64,s32,s64} T,T,w,w
+bfi.{b32,b64} T,T,T,w,w
+szext.{clamp,wrap}.$us T,T,T
+bmsk.{clamp,wrap}.b32 T,T,T
+dp4a.$us.$us w,w,w,w
+dp2a.{lo,hi}.$us.$us w,w,w,w
+# Floating point
+testp.{finite,infinite,number,notanumber,normal,subnormal}.{f32,f64} p,T
+copysign.{f32,f64} T,T,T
+{add,sub,mul}{,.$rnd}$ftz$sat.f32 T,T,T
+{add,sub,mul}{,.$rnd}.f64 T,T,T
+{fma,mad}{,.$rnd}$ftz$sat.f32 T,T,T,T
+{fma,mad}{,.$rnd}.f64 T,T,T,T
+div{$old,.rz,.rm,.rp}$ftz.f32 T,T,T
+div{,.$rnd}.f64 T,T,T
+{abs,neg}$ftz.f32 T,T
+{abs,neg}.f64 T,T
+{min,max}$ftz{,.NaN}{,.xorsign.abs}.f32 T,T,T
+{min,max}$ftz{,.NaN}{,.abs}.f32 T,T,T,T
+{min,max}.f64 T,T,T
+{rcp,sqrt}{,.approx,.$rnd}$ftz.f32 T,T
+{rcp,sqrt}{,.$rnd}.f64 T,T
+rcp.approx.ftz.f64 T,T
+rsqrt{,.approx}$ftz.{f32,f64} T,T
+{sin,cos,lg2,ex2}{,.approx}$ftz.f32 T,T
+tanh.approx.f32 T,T
+# Halves
+{add,sub,mul}{,.rn}$ftz$sat.$half T,T,T
+fma.rn$ftz{,.sat,.relu}.$half T,T,T,T
+fma.rn.oob{,.relu}.$half T,T,T,T
+{neg,abs}$ftz.$half T,T
+{min,max}$ftz{,.NaN}{,.xorsign.abs}.$half T,T,T
+tanh.approx.$half T,T
+ex2.approx$ftz.$half T,T
+# Comparisons and selections
+set.$cmps$ftz.{u32,s32,f32}.{b16,b32,b64,$int,f32,f64} U,T,T
+set.$cmps.$bool$ftz.{u32,s32,f32}.{b16,b32,b64,$int,f32,f64} U,T,T,p;U,T,T,!p
+setp.$cmps$ftz.{b16,b32,b64,$int,f32,f64} p,T,T;p|p,T,T
+setp.$cmps.$bool$ftz.{b16,b32,b64,$int,f32,f64} p,T,T,p;p|p,T,T,!p
+set.$cmps$ftz.{f16,bf16,u16,s16,u32,s32}.{f16,bf16} U,T,T
+set.$cmps$ftz.{f16x2,bf16x2,u32,s32}.{f16x2,bf16x2} U,T,T
+set.$cmps.$bool$ftz.{f16,bf16,u16,s16,u32,s32}.{f16,bf16} U,T,T,p
+set.$cmps.$bool$ftz.{f16x2,bf16x2,u32,s32}.{f16x2,bf16x2} U,T,T,p
+setp.$cmps$ftz.{f16,bf16} p,T,T
+setp.$cmps$ftz.{f16x2,bf16x2} p|p,T,T
+setp.$cmps.$bool$ftz.{f16,bf16} p,T,T,p
+setp.$cmps.$bool$ftz.{f16x2,bf16x2} p|p,T,T,p
+selp.{b16,b32,b64,$int,f32,f64} T,T,T,p
+slct$ftz.{b16,b32,b64,$int,f32,f64}.{s32,f32} U,U,U,T
+# Logic and shifts
+{and,or,xor}.{pred,b16,b32,b64} T,T,T
+not.{pred,b16,b32,b64} T,T
+cnot.{b16,b32,b64} T,T
+lop3.b32 T,T,T,T,5
+lop3.{or,and}.b32 w|p,w,w,w,5,p;_|p,w,w,w,5,p
+shf.{l,r}.{clamp,wrap}.b32 T,T,T,w
+shl.{b16,b32,b64} T,T,w
+shr.{b16,b32,b64,$int} T,T,w
+# Moves
+mov.{pred,b16,b32,b64,$int,f32,f64} T,T
+mov.b128 q,q
+mov.b16 `%b1`,`%b2`
+mov.b32 w,h*2;h*2,w;w,`{%b1,%b2,%b3,%b4}`;`{%b1,%b2,%b3,%b4}`,w
+mov.b64 l,w*2;w*2,l;l,h*4;h*4,l
+mov.b128 q,l*2;l*2,q
+mov.u32 w,`sh`;w,`%tid.x`;w,`%clock`;w,`%laneid`;w,`%warpid`;w,`%nwarpid`;w,`%smid`;w,`%nsmid`;w,`%clock_hi`;w,`%pm0`;w,`%envreg3`;w,`%lanemask_lt`;w,`%dynamic_smem_size`;w,`%total_smem_size`;w,`%aggr_smem_size`;w,`%cluster_ctarank`;w,`%cluster_nctarank`;w,`%clusterid.x`;w,`%nclusterid.y`;w,`%cluster_ctaid.z`;w,`%cluster_nctaid.x`;w,`%reserved_smem_offset_begin`;w,`%reserved_smem_offset_cap`;w,`%globaltimer_lo`;w,`%globaltimer_hi`;w,`WARP_SZ`
+mov.u64 l,`gl`;l,`%clock64`;l,`%globaltimer`;l,`%gridid`;l,`%pm0_64`;l,`%current_graph_exec`
+mov.pred p,`%is_explicit_cluster`
+prmt.b32 T,T,T,T
+prmt.b32{.f4e,.b4e,.rc8,.ecl,.ecr,.rc16} T,T,T,T
+cvta.{const,global,local,shared,shared::cta,shared::cluster,param,param::entry}.u64 l,l
+cvta.to.{const,global,local,shared,shared::cta,shared::cluster,param,param::entry}.u64 l,l
+isspacep.{const,global,local,shared,shared::cta,shared::cluster,param,param::entry} p,l
+istypep.{texref,samplerref,surfref} p,l
+mapa{,.shared::cluster}.{u32,u64} T,T,w;T,`sh`,w;T,`sh+4`,w
+getctarank{,.shared::cluster}.{u32,u64} w,T;w,`sh`
+# Conversions
+cvt{,.rni,.rzi,.rmi,.rpi,.rn,.rz,.rm,.rp}$ftz$sat.$cvt.$cvt U,T
+cvt.{rn,rz}{,.relu}{,.satfinite}.{f16,bf16,tf32}.f32 U,T
+cvt.{rn,rz}{,.relu}{,.satfinite}.{f16x2,bf16x2}.f32 U,T,T
+cvt.rna{,.satfinite}.tf32.f32 U,T
+cvt.rn{,.relu}.satfinite.{e4m3x2,e5m2x2}.f32 h,w,w
+cvt.rn{,.relu}.satfinite.{e4m3x2,e5m2x2}.f16x2 h,w
+cvt.rn{,.relu}.f16x2.{e4m3x2,e5m2x2} w,h
+cvt.pack.sat.{u16,s16}.s32 w,w,w
+cvt.pack.sat.{u2,s2,u4,s4,u8,s8}.s32.b32 w,w,w,w
+# Memory
+ld{,.weak}{,.const,.global,.local,.shared,.shared::cta,.shared::cluster}{,.ca,.cg,.cs,.lu,.cv}.$any T,[l]
+ld{,.weak}{,.const,.global,.local,.shared}{,.ca,.cg,.cs,.lu,.cv}.v2.$any T*2,[l]
+ld{,.weak}{,.const,.global,.local,.shared}{,.ca,.cg,.cs,.lu,.cv}.v4.$any T*4,[l]
+ld.param{,::entry}{.$any,.b128} T,`[par]`
+ld{,.global}$hint{,.L2::cache_hint}$ahead.{u32,b128} T,[l]{,`,%d7`}
+ld{,.global}{,.ca,.cg}.nc$hint{,.L2::cache_hint}$ahead{.u32,.f64,.b128} T,[l]{,`,%d7`}
+ld.global{,.ca,.cg,.cs}.nc.$any T,[l]
+ld.global{,.ca,.cg,.cs}.nc.v2.$any T*2,[l]
+ld.global{,.ca,.cg,.cs}.nc.v4.$any T*4,[l]
+ld.volatile{,.global,.const,.local,.shared,.shared::cta,.shared::cluster}$ahead.$any T,[l]
+ld.volatile{,.global,.shared}.v2.{u32,f32,u64} T*2,[l]
+ld.volatile{,.global,.shared}.v4.{u32,f32} T*4,[l]
+ld.{relaxed,acquire}.$scope$space$hint.{u32,u64,f32,b128} T,[l]
+ld.{relaxed,acquire}.$scope$space.{b8,u16,s64} T,[l]
+ld.{relaxed,acquire}.$scope{,.global}.v4.u32 T*4,[l]
+ld.mmio.relaxed.sys{,.global}.{u8,u32,b64} T,[l]
+ldu{,.global}.{$any,b128} T,[l]
+ldu{,.global}.v2.$any T*2,[l]
+ldu{,.global}.v4.{u8,u32,f32,b16} T*4,[l]
+ld{,.weak,.volatile}{,.global}.u32 T,[l]`.unified`
+st{,.weak}{,.global,.local,.shared,.shared::cta,.shared::cluster}{,.wb,.cg,.cs,.wt}.$any [l],T
+st{,.weak}{,.global,.local,.shared}{,.wb,.cg,.cs,.wt}.v2.$any [l],T*2
+st{,.weak}{,.global,.local,.shared}{,.wb,.cg,.cs,.wt}.v4.$any [l],T*4
+st{,.global}$hint{,.L2::cache_hint}.{u32,b128} [l],T{,`,%d7`}
+st.volatile{,.global,.local,.shared,.shared::cluster}.{$any,b128} [l],T
+st.{relaxed,release}.$scope$space$hint.{u32,u64,f32,b128} [l],T
+st.mmio.relaxed.sys{,.global}.{u8,u32,b64} [l],T
+st.async{,.weak}.shared::cluster.mbarrier::complete_tx::bytes.{b32,b64,u32,u64,s32,s64,f32,f64} [l],T,[l]
+st.async{,.weak}.shared::cluster.mbarrier::complete_tx::bytes.v2.{b32,b64,u32,u64,s32,s64,f32,f64} [l],T*2,[l]
+st.async{,.weak}.shared::cluster.mbarrier::complete_tx::bytes.v4.{b32,u32,s32,f32} [l],T*4,[l]
+st.bulk{,.weak}$cta [l],l,0
+red.async{,.relaxed}.cluster.shared::cluster.mbarrier::complete_tx::bytes{.inc,.dec,.min,.max,.add,.and,.or,.xor}.{u32,s32,u64,b32} [l],T,[l]
+prefetch{,.global,.local}.{L1,L2} [l]
+prefetch.global.L2::{evict_last,evict_normal} [l]
+prefetch{,.param,.const}.tensormap [l]
+prefetchu.L1 [l]
+applypriority{,.global}.L2::evict_normal [l],128
+discard{,.global}.L2 [l],128
+createpolicy.fractional.L2::{evict_last,evict_normal,evict_first,evict_unchanged}{,.L2::evict_first,.L2::evict_unchanged}.b64 l;l,`0f3F000000`
+createpolicy.range{,.global}.L2::{evict_last,evict_normal,evict_first,evict_unchanged}{,.L2::evict_first,.L2::evict_unchanged}.b64 l,[l],w,w
+createpolicy.cvt.L2.b64 l,l
+alloca.u64 l,l
+{stacksave}.u64 l
+stackrestore.u64 l
+# Atomic operations
+atom{,.relaxed,.acquire,.release,.acq_rel}{,.$scope}$space.{and,or,xor,exch}.{b32,b64} T,[l],T
+atom{,.relaxed,.acquire,.release,.acq_rel}{,.$scope}$space.{add,min,max,inc,dec}.{u32,s32,u64,s64} T,[l],T
+atom{,.relaxed,.acquire,.release,.acq_rel}{,.$scope}$space.add.{f32,f64} T,[l],T
+atom{,.relaxed}{,.gpu}$space.exch.b128 T,[l],T
+atom{,.relaxed}{,.gpu}$space.cas.b128 T,[l],T,T
+atom{,.relaxed,.acquire,.release,.acq_rel}{,.$scope}$space.cas.{b16,b32,b64} T,[l],T,T
+atom{,.relaxed}{,.gpu}$space.{add,min,max}.noftz.$half T,[l],T
+atom{,.relaxed}{,.gpu}{,.global}.{add,min,max}{,.noftz}.{v2,v4}.{f16x2,bf16x2,f32} T*2,[l],T*2;T*4,[l],T*4
+atom{,.global}{,.relaxed.gpu.global}.{add,min,max}.noftz.{v2,v4,v8}.{f16,bf16} T*2,[l],T*2;T*4,[l],T*4;T*8,[l],T*8
+atom{,.global,.shared}.{and,add,min,exch}{,.L2::cache_hint}.{b32,u32} T,[l],T,l
+atom{,.global,.shared}.{add,exch}.{u32,b32} _,[l],T
+red{,.relaxed,.release}{,.$scope}$space.{and,or,xor}.{b32,b64} [l],T
+red{,.relaxed,.release}{,.$scope}$space.{add,min,max,inc,dec}.{u32,s32,u64,s64} [l],T
+red{,.relaxed,.release}{,.$scope}$space.add.{f32,f64} [l],T
+red{,.relaxed}{,.gpu}$space.{add,min,max}.noftz.$half [l],T
+red{,.relaxed}{,.gpu}{,.global}.{add,min,max}{,.noftz}.{v2,v4}.{f16x2,bf16x2,f32} [l],T*2;[l],T*4
+red{,.global}.{add,min,max}.noftz.{v2,v4,v8}.{f16,bf16} [l],T*2;[l],T*4;[l],T*8
+red{,.global}.add.L2::cache_hint.u32 [l],T,l
+multimem.ld_reduce{,.weak,.relaxed.gpu,.relaxed.sys,.acquire.gpu}{,.global}.{min,max,add}.{u32,s32,u64,s64} T,[l]
+multimem.ld_reduce{,.weak,.relaxed.gpu}{,.global}.{and,or,xor}.{b32,b64} T,[l]
+multimem.ld_reduce{,.weak,.relaxed.gpu}{,.global}.{min,max,add}{,.acc::f32}.{f16,f16x2,bf16,bf16x2,f32,f64} T,[l]
+multimem.ld_reduce{,.weak,.relaxed.gpu}{,.global}.{min,max,add}{,.acc::f32}.v4.{f16x2,bf16x2,f32} T*4,[l]
+multimem.st{,.weak,.relaxed.gpu,.release.sys}{,.global}.{b32,b64,u32,s32,u64,s64,f16x2,bf16x2,f32,f64} [l],T
+multimem.st{,.weak,.relaxed.gpu}{,.global}.v4.{f16x2,bf16x2,f32} [l],T*4
+multimem.red{,.relaxed.gpu,.release.sys}{,.global}.{min,max,add,and,or,xor}.{u32,s32,u64,s64,b32,b64,f16x2,bf16x2,f32,f64} [l],T
+# Warps, barriers and fences
+shfl{,.sync}.{up,down,bfly,idx}.b32 w,w,w,w;w|p,w,w,w;w,w,w,w,w;w|p,w,w,w,w;w|_,w,w,w,w;_|p,w,w,w,w
+vote{,.sync}.{all,any,uni}.pred p,p;p,p,w;p,!p,w
+vote{,.sync}.ballot.b32 w,p;w,p,w;w,!p,w
+match.any.sync.{b32,b64} w,T,w
+match.all.sync.{b32,b64} w,T,w;w|p,T,w;_|p,T,w;w|_,T,w
+activemask.b32 w
+redux.sync.{add,min,max}.$us w,w,w
+redux.sync.{and,or,xor}.b32 w,w,w
+elect.sync w|p,w;_|p,w
+bar.warp.sync w
+{bar,bar.cta}.sync w;w,w;0;0,64
+{bar,bar.cta}.arrive w,w
+{bar,bar.cta}.red.popc.u32 w,w,p;w,w,w,!p
+{bar,bar.cta}.red.{and,or}.pred p,w,p;p,w,w,!p
+{barrier,barrier.cta}.sync{,.aligned} w;w,w
+{barrier,barrier.cta}.arrive{,.aligned} w,w
+{barrier,barrier.cta}.red.popc{,.aligned}.u32 w,w,p;w,w,w,!p
+{barrier,barrier.cta}.red.{and,or}{,.aligned}.pred p,w,p;p,w,w,!p
+barrier.cluster.arrive{,.release,.relaxed}{,.aligned} -
+barrier.cluster.wait{,.acquire}{,.aligned} -
+membar.{cta,gl,sys} -
+membar.proxy.{alias,async,async.global,async.shared::cta,async.shared::cluster} -
+fence{,.sc,.acq_rel,.acquire,.release}.$scope -
+fence.acquire.sync_restrict::shared::cluster.cluster -
+fence.release.sync_restrict::shared::cta.cluster -
+fence.mbarrier_init.release.cluster -
+fence.proxy.{alias,async,async.global,async.shared::cta,async.shared::cluster} -
+fence.proxy.tensormap::generic.release.$scope -
+fence.proxy.tensormap::generic.acquire.$scope [l],128
+fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster -
+fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster -
+griddepcontrol.{launch_dependents,wait} -
+setmaxnreg.{inc,dec}.sync.aligned.u32 64
+nanosleep.u32 w;100
+pmevent 1
+pmevent.mask 1
+{trap,brkpt,exit,ret,ret.uni} -
+# Barriers in shared memory, copies in the background
+mbarrier.{init}$cta.b64 [l],w
+mbarrier.inval$cta.b64 [l]
+mbarrier.{expect_tx,complete_tx}{,.relaxed.cta,.relaxed.cluster}{,.shared,.shared::cta,.shared::cluster}.b64 [l],w
+mbarrier.{arrive,arrive_drop}{,.release,.relaxed}{,.cta,.cluster}$cta.b64 l,[l];l,[l],w;_,[l]
+mbarrier.{arrive,arrive_drop}{,.release,.relaxed}{,.cta,.cluster}.shared::cluster.b64 _,[l];_,[l],w
+mbarrier.{arrive,arrive_drop}.expect_tx{,.release,.relaxed}{,.cta,.cluster}$cta.b64 l,[l],w;_,[l],w
+mbarrier.{arrive,arrive_drop}.expect_tx{,.release,.relaxed}{,.cta,.cluster}.shared::cluster.b64 _,[l],w
+mbarrier.{arrive,arrive_drop}.noComplete{,.release.cta}$cta.b64 l,[l],w
+mbarrier.{test_wait,try_wait}{,.acquire,.relaxed}{,.cta,.cluster}$cta.b64 p,[l],l
+mbarrier.{test_wait,try_wait}.parity{,.acquire,.relaxed}{,.cta,.cluster}$cta.b64 p,[l],w
+mbarrier.try_wait{,.acquire,.relaxed}{,.cta,.cluster}$cta.b64 p,[l],l,w
+mbarrier.try_wait.parity{,.acquire,.relaxed}{,.cta,.cluster}$cta.b64 p,[l],w,w
+mbarrier.pending_count.b64 w,l
+cp.async.ca{.shared,.shared::cta}.global{,.L2::cache_hint}$ahead [l],[l],{4,8,16}{,`,%r7`,`,%p1`,`,%d7`}
+cp.async.cg{.shared,.shared::cta}.global{,.L2::cache_hint}$ahead [l],[l],16{,`,%r7`,`,%p1`,`,%d7`}
+cp.async.{commit_group,wait_all} -
+cp.async.wait_group 2
+cp.async.mbarrier.arrive{,.noinc}$cta.b64 [l]
+cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes{,.multicast::cluster}{,.L2::cache_hint} [l],[l],w,[l]{,`,%h7`}{,`,%d7`}
+cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes{,.L2::cache_hint} [l],[l],w,[l]{,`,%d7`}
+cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [l],[l],w,[l]
+cp.async.bulk.global.shared::cta.bulk_group{,.L2::cache_hint} [l],[l],w{,`,%d7`}
+cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.{and,or,xor,add,inc,dec,min,max}.{s32,u32,s64,u64,b32} [l],[l],w,[l]
+cp.reduce.async.bulk.global.shared::cta.bulk_group{,.L2::cache_hint}.{and,or,xor,add,inc,dec,min,max}{,.noftz}.{f16,bf16,b32,u32,s32,b64,u64,s64,f32,f64} [l],[l],w{,`,%d7`}
+cp.async.bulk.prefetch.L2.global{,.L2::cache_hint} [l],w{,`,%d7`}
+cp.async.bulk.commit_group -
+cp.async.bulk.wait_group{,.read} 1
+cp.async.bulk.tensor.1d.shared::{cluster,cta}.global{,.tile}.mbarrier::complete_tx::bytes{,.multicast::cluster}{,.L2::cache_hint} [l],[l`,`w*1],[l]{,`,%h7`}{,`,%d7`}
+cp.async.bulk.tensor.2d.shared::{cluster,cta}.global{,.tile}.mbarrier::complete_tx::bytes{,.multicast::cluster}{,.L2::cache_hint} [l],[l`,`w*2],[l]{,`,%h7`}{,`,%d7`}
+cp.async.bulk.tensor.3d.shared::{cluster,cta}.global{,.tile}.mbarrier::complete_tx::bytes{,.multicast::cluster}{,.L2::cache_hint} [l],[l`,`w*3],[l]{,`,%h7`}{,`,%d7`}
+cp.async.bulk.tensor.4d.shared::{cluster,cta}.global{,.tile}.mbarrier::complete_tx::bytes{,.multicast::cluster} [l],[l`,`w*4],[l]{,`,%h7`}
+cp.async.bulk.tensor.5d.shared::{cluster,cta}.global{,.tile}.mbarrier::complete_tx::bytes{,.multicast::cluster} [l],[l`,`w*5],[l]{,`,%h7`}
+cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{,.multicast::cluster} [l],[l`,`w*3],[l],h*1{,`,%h7`}
+cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{,.multicast::cluster} [l],[l`,`w*4],[l],h*2{,`,%h7`}
+cp.async.bulk.tensor.5d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes{,.multicast::cluster} [l],[l`,`w*5],[l],h*3{,`,%h7`}
+cp.async.bulk.tensor.1d.global.shared::cta{,.tile}.bulk_group{,.L2::cache_hint} [l`,`w*1],[l]{,`,%d7`}
+cp.async.bulk.tensor.2d.global.shared::cta{,.tile}.bulk_group{,.L2::cache_hint} [l`,`w*2],[l]{,`,%d7`}
+cp.async.bulk.tensor.3d.global.shared::cta{,.tile,.im2col_no_offs}.bulk_group{,.L2::cache_hint} [l`,`w*3],[l]{,`,%d7`}
+cp.async.bulk.tensor.4d.global.shared::cta{,.tile,.im2col_no_offs}.bulk_group [l`,`w*4],[l]
+cp.async.bulk.tensor.5d.global.shared::cta{,.tile,.im2col_no_offs}.bulk_group [l`,`w*5],[l]
+cp.reduce.async.bulk.tensor.1d.global.shared::cta.{add,min,max,inc,dec,and,or,xor}{,.tile}.bulk_group{,.L2::cache_hint} [l`,`w*1],[l]{,`,%d7`}
+cp.reduce.async.bulk.tensor.2d.global.shared::cta.{add,min,max,inc,dec,and,or,xor}{,.tile}.bulk_group [l`,`w*2],[l]
+cp.reduce.async.bulk.tensor.3d.global.shared::cta.{add,min,max,inc,dec,and,or,xor}{,.tile,.im2col_no_offs}.bulk_group [l`,`w*3],[l]
+cp.async.bulk.prefetch.tensor.1d.L2.global{,.tile}{,.L2::cache_hint} [l`,`w*1]{,`,%d7`}
+cp.async.bulk.prefetch.tensor.2d.L2.global{,.tile}{,.L2::cache_hint} [l`,`w*2]{,`,%d7`}
+cp.async.bulk.prefetch.tensor.3d.L2.global{,.tile} [l`,`w*3]
+cp.async.bulk.prefetch.tensor.3d.L2.global.im2col [l`,`w*3],h*1
+cp.async.bulk.prefetch.tensor.4d.L2.global.im2col [l`,`w*4],h*2
+tensormap.replace.tile.{global_address}{,.global,.shared::cta}.b1024.b64 [l],l
+tensormap.replace.tile.{rank}{,.global,.shared::cta}.b1024.b32 [l],w
+tensormap.replace.tile.{box_dim,global_dim,element_stride}{,.global,.shared::cta}.b1024.b32 [l],0,w
+tensormap.replace.tile.global_stride{,.global,.shared::cta}.b1024.b64 [l],0,l
+tensormap.replace.tile.{elemtype,interleave_layout,swizzle_mode,swizzle_atomicity,fill_mode}{,.global,.shared::cta}.b1024.b32 [l],1
+tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.$scope.sync.aligned [l],[l],128
+# Matrices
+ldmatrix.sync.aligned.m8n8.x1{,.trans}$cta.b16 w*1,[l];_,[l]
+ldmatrix.sync.aligned.m8n8.x2{,.trans}$cta.b16 w*2,[l];`{_,%r1}`,[l]
+ldmatrix.sync.aligned.m8n8.x4{,.trans}$cta.b16 w*4,[l];`{_,%r1,%r2,_}`,[l]
+stmatrix.sync.aligned.m8n8.x1{,.trans}$cta.b16 [l],w*1
+stmatrix.sync.aligned.m8n8.x2{,.trans}$cta.b16 [l],w*2
+stmatrix.sync.aligned.m8n8.x4{,.trans}$cta.b16 [l],w*4
+movmatrix.sync.aligned.m8n8.trans.b16 w,w
+mma.sync.aligned.m8n8k4.{row,col}.{row,col}.{f16,f32}.f16.f16.{f16,f32} w*4,w*2,w*2,w*4;w*8,w*2,w*2,w*8;w*8,w*2,w*2,w*4;w*4,w*2,w*2,w*8
+mma.sync.aligned.m16n8k8.row.col.{f16,f32}.f16.f16.{f16,f32} w*2,w*2,w*1,w*2;w*4,w*2,w*1,w*4
+mma.sync.aligned.m16n8k16.row.col.{f16,f32}.f16.f16.{f16,f32} w*2,w*4,w*2,w*2;w*4,w*4,w*2,w*4;`{_,%r1,_,%r2}`,w*4,w*2,w*4
+mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 w*4,w*2,w*1,w*4
+mma.sync.aligned.m16n8k8.row.col.f32.{bf16,tf32}.{bf16,tf32}.f32 w*4,w*2,w*1,w*4;w*4,w*4,w*2,w*4
+mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 w*4,w*4,w*2,w*4
+mma.sync.aligned.m16n8k16.row.col.{f16,f32}.{e4m3,e5m2}.{e4m3,e5m2}.{f16,f32} w*2,w*2,w*1,w*2;w*4,w*2,w*1,w*4
+mma.sync.aligned.m16n8k32.row.col.{f16,f32}.{e4m3,e5m2}.{e4m3,e5m2}.{f16,f32} w*2,w*4,w*2,w*2;w*4,w*4,w*2,w*4
+mma.sync.aligned.m8n8k4.row.col{,.$rnd}.f64.f64.f64.f64 l*2,l,l,l*2;l*2,l*1,l*1,l*2
+mma.sync.aligned.m16n8k4.row.col{,.$rnd}.f64.f64.f64.f64 l*4,l*2,l*1,l*4
+mma.sync.aligned.m16n8k8.row.col{,.$rnd}.f64.f64.f64.f64 l*4,l*4,l*2,l*4
+mma.sync.aligned.m16n8k16.row.col{,.$rnd}.f64.f64.f64.f64 l*4,l*8,l*4,l*4
+mma.sync.aligned.m8n8k16.row.col{,.satfinite}.s32.{u8,s8}.{u8,s8}.s32 w*2,w,w,w*2;w*2,w*1,w*1,w*2
+mma.sync.aligned.m16n8k16.row.col{,.satfinite}.s32.{u8,s8}.{u8,s8}.s32 w*4,w*2,w*1,w*4
+mma.sync.aligned.m16n8k32.row.col{,.satfinite}.s32.{u8,s8}.{u8,s8}.s32 w*4,w*4,w*2,w*4
+mma.sync.aligned.m8n8k32.row.col{,.satfinite}.s32.{u4,s4}.{u4,s4}.s32 w*2,w*1,w*1,w*2
+mma.sync.aligned.m16n8k32.row.col{,.satfinite}.s32.{u4,s4}.{u4,s4}.s32 w*4,w*2,w*1,w*4
+mma.sync.aligned.m16n8k64.row.col{,.satfinite}.s32.{u4,s4}.{u4,s4}.s32 w*4,w*4,w*2,w*4
+mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.{xor,and}.popc w*2,w*1,w*1,w*2
+mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.{xor,and}.popc w*4,w*2,w*1,w*4
+mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.{xor,and}.popc w*4,w*4,w*2,w*4
+mma.sp{,::ordered_metadata}.sync.aligned.m16n8k16.row.col.{f16,f32}.f16.f16.{f16,f32} w*2,w*2,w*2,w*2,w,0;w*4,w*2,w*2,w*4,w,0
+mma.sp{,::ordered_metadata}.sync.aligned.m16n8k32.row.col.{f16,f32}.f16.f16.{f16,f32} w*2,w*4,w*4,w*2,w,0;w*4,w*4,w*4,w*4,w,0
+mma.sp{,::ordered_metadata}.sync.aligned.m16n8k16.row.col.f32.{bf16,tf32}.{bf16,tf32}.f32 w*4,w*2,w*2,w*4,w,0;w*4,w*4,w*4,w*4,w,0
+mma.sp{,::ordered_metadata}.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 w*4,w*4,w*4,w*4,w,0
+mma.sp{,::ordered_metadata}.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 w*4,w*2,w*2,w*4,w,0
+mma.sp{,::ordered_metadata}.sync.aligned.m16n8k32.row.col{,.satfinite}.s32.{u8,s8}.{u8,s8}.s32 w*4,w*2,w*2,w*4,w,0
+mma.sp{,::ordered_metadata}.sync.aligned.m16n8k64.row.col{,.satfinite}.s32.{u8,s8}.{u8,s8}.s32 w*4,w*4,w*4,w*4,w,0
+mma.sp{,::ordered_metadata}.sync.aligned.m16n8k64.row.col{,.satfinite}.s32.{u4,s4}.{u4,s4}.s32 w*4,w*2,w*2,w*4,w,0
+mma.sp{,::ordered_metadata}.sync.aligned.m16n8k128.row.col{,.satfinite}.s32.{u4,s4}.{u4,s4}.s32 w*4,w*4,w*4,w*4,w,0
+mma.sp{,::ordered_metadata}.sync.aligned.m16n8k64.row.col.{f16,f32}.{e4m3,e5m2}.{e4m3,e5m2}.{f16,f32} w*4,w*4,w*4,w*4,w,0;w*2,w*4,w*4,w*2,w,0
+wmma.load.{a,b}.sync.aligned.{row,col}.{m16n16k16,m8n32k16,m32n8k16}{,.global,.shared,.shared::cta}.{f16,bf16,u8,s8} w*8,[l];w*4,[l],w;w*2,[l],w;w*1,[l],w;w*8,[l],w
+wmma.load.c.sync.aligned.{row,col}.{m16n16k16,m8n32k16,m32n8k16}{,.global,.shared,.shared::cta}.{f16,f32,s32} w*8,[l];w*4,[l],w;w*8,[l],w
+wmma.load.{a,b}.sync.aligned.{row,col}.m16n16k8{,.global}.tf32 w*4,[l],w
+wmma.load.c.sync.aligned.{row,col}.m16n16k8{,.global}.f32 w*8,[l],w
+wmma.load.{a,b}.sync.aligned.{row,col}.m8n8k4{,.global}.f64 l*1,[l],w
+wmma.load.c.sync.aligned.{row,col}.m8n8k4{,.global}.f64 l*2,[l],w
+wmma.load.{a,b}.sync.aligned.{row,col}.{m8n8k32,m8n8k128}{,.global}.{u4,s4,b1} w*1,[l],w
+wmma.load.c.sync.aligned.{row,col}.{m8n8k32,m8n8k128}{,.global}.s32 w*2,[l],w
+wmma.store.d.sync.aligned.{row,col}.{m16n16k16,m8n32k16,m32n8k16}{,.global,.shared,.shared::cta}.{f16,f32,s32} [l],w*4,w;[l],w*8,w
+wmma.store.d.sync.aligned.{row,col}.m16n16k8{,.global}.f32 [l],w*8,w
+wmma.store.d.sync.aligned.{row,col}.m8n8k4{,.global}.f64 [l],l*2,w
+wmma.store.d.sync.aligned.{row,col}.{m8n8k32,m8n8k128}{,.global}.s32 [l],w*2,w
+wmma.mma.sync.aligned.{row,col}.{row,col}.{m16n16k16,m8n32k16,m32n8k16}.{f16,f32}.{f16,f32}{,.satfinite} w*4,w*8,w*8,w*4;w*8,w*8,w*8,w*8;w*4,w*8,w*8,w*8;w*8,w*8,w*8,w*4
+wmma.mma.sync.aligned.{row,col}.{row,col}.{m16n16k16,m8n32k16,m32n8k16}.f32.bf16.bf16.f32 w*8,w*4,w*4,w*8;w*8,w*2,w*8,w*8;w*8,w*8,w*2,w*8
+wmma.mma.sync.aligned.{row,col}.{row,col}.{m16n16k16,m8n32k16,m32n8k16}.s32.{u8,s8}.{u8,s8}.s32{,.satfinite} w*8,w*2,w*2,w*8;w*8,w*1,w*4,w*8;w*8,w*4,w*1,w*8
+wmma.mma.sync.aligned.{row,col}.{row,col}.m16n16k8.f32.tf32.tf32.f32 w*8,w*4,w*4,w*8
+wmma.mma.sync.aligned.{row,col}.{row,col}.m8n8k4{,.$rnd}.f64.f64.f64.f64 l*2,l*1,l*1,l*2
+wmma.mma.sync.aligned.row.col.m8n8k32.s32.{u4,s4}.{u4,s4}.s32{,.satfinite} w*2,w*1,w*1,w*2
+wmma.mma.{xor,and}.popc.sync.aligned.row.col.m8n8k128.s32.b1.b1.s32 w*2,w*1,w*1,w*2
+wgmma.{fence,commit_group}.sync.aligned -
+wgmma.wait_group.sync.aligned 1
+wgmma.mma_async.sync.aligned.m64n8k16.{f16,f32}.f16.f16 w*2,l,l,p,1,1,0,0;w*4,l,l,p,1,1,0,0;w*2,w*4,l,p,1,1,0;w*4,w*4,l,p,1,1,0
+wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 w*8,l,l,p,1,1,0,0;w*8,w*4,l,p,1,1,0
+wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 w*4,l,l,p,1,1;w*4,w*4,l,p,1,1
+wgmma.mma_async.sync.aligned.m64n8k32.{f16,f32}.{e4m3,e5m2}.{e4m3,e5m2} w*2,l,l,p,1,1;w*4,l,l,p,1,1;w*2,w*4,l,p,1,1;w*4,w*4,l,p,1,1
+wgmma.mma_async.sync.aligned.m64n8k32{,.satfinite}.s32.{s8,u8}.{s8,u8} w*4,l,l,p;w*4,w*4,l,p
+wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc w*4,l,l,p;w*4,w*4,l,p
+wgmma.mma_async.sp.sync.aligned.m64n8k32.{f16,f32}.f16.f16 w*2,l,l,w,0,p,1,1,0,0;w*4,l,l,w,0,p,1,1,0,0;w*4,w*4,l,w,0,p,1,1,0
+wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16 w*4,l,l,w,0,p,1,1,0,0
+wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 w*4,l,l,w,0,p,1,1
+wgmma.mma_async.sp.sync.aligned.m64n8k64.{f16,f32}.{e4m3,e5m2}.{e4m3,e5m2} w*2,l,l,w,0,p,1,1;w*4,l,l,w,0,p,1,1
+wgmma.mma_async.sp.sync.aligned.m64n8k64{,.satfinite}.s32.{s8,u8}.{s8,u8} w*4,l,l,w,0,p
+# Textures and surfaces
+tex.1d.v4.$tex.{s32,f32} w*4,[`tr,`w*1];w*4,[`tr,sr,`w*1];w*4|p,[l`,`w*1]
+tex.2d.v4.$tex.{s32,f32} w*4,[`tr,`w*2];w*4,[`tr,sr,`w*2];w*4|p,[l`,`w*2]
+tex.3d.v4.$tex.{s32,f32} w*4,[`tr,`w*4];w*4,[l`,`w*4];w*4,[l`,`l`,`w*4]
+tex.a1d.v4.$tex.{s32,f32} w*4,[l`,`w*2]
+tex.a2d.v4.$tex.{s32,f32} w*4,[l`,`w*4]
+tex.cube.v4.$tex.f32 w*4,[l`,`w*4]
+tex.acube.v4.$tex.f32 w*4,[l`,`w*4]
+tex.{2dms,a2dms}.v4.$tex.s32 w*4,[l`,`w*4];w*4,[l`,`w*2]
+tex.{1d,2d,3d,a1d,a2d}.v2.f16x2.{s32,f32} w*2,[l`,`w*1];w*2,[l`,`w*2];w*2,[l`,`w*4]
+tex.{1d,2d,a1d,a2d,cube}.v4.f16.f32 h*4,[l`,`w*1];h*4,[l`,`w*2];h*4,[l`,`w*4]
+tex.base.{1d,2d,3d,a1d,a2d,cube,acube}.v4.$tex.{s32,f32} w*4,[l`,`w*1];w*4,[l`,`w*2];w*4,[l`,`w*4]
+tex.level.{1d,2d,3d,a1d,a2d,cube,acube}.v4.$tex.{s32,f32} w*4,[l`,`w*1],w;w*4,[l`,`w*2],w;w*4,[l`,`w*4],w
+tex.grad.{1d,2d,3d,a1d,a2d,cube,acube}.v4.$tex.f32 w*4,[l`,`w*1],w*1,w*1;w*4,[l`,`w*2],w*2,w*2;w*4,[l`,`w*4],w*4,w*4;w*4,[l`,`w*2],w*1,w*1;w*4,[l`,`w*4],w*2,w*2
+tex.{2d,3d}.v4.f32.f32 w*4,[l`,`w*2],w*2;w*4,[l`,`w*4],w*4;w*4,[l`,`w*2],w*2,w
+tld4.{r,g,b,a}.{2d,a2d,cube,acube}.v4.$tex.f32 w*4,[l`,`w*2];w*4,[l`,`w*4];w*4,[`tr,`w*2]
+txq.{width,height,depth,channel_data_type,channel_order,normalized_coords,array_size,num_mipmap_levels,num_samples}.b32 w,[l];w,`[tr]`
+txq.level.{width,height,depth}.b32 w,[l],w
+txq.{force_unnormalized_coords,filter_mode,addr_mode_0,addr_mode_1,addr_mode_2}.b32 w,`[sr]`;w,[l]
+suld.b.1d{,.ca,.cg,.cs,.cv}.{b8,b16,b32,b64}.{trap,clamp,zero} T,[l`,`w*1];T,[`su,`w*1]
+suld.b.{1d,2d,3d,a1d,a2d}.v2{.b8,.b16,.b32,.b64}.{trap,clamp,zero} T*2,[l`,`w*1];T*2,[l`,`w*2];T*2,[l`,`w*4]
+suld.b.{2d,3d,a1d,a2d}.v4{.b8,.b16,.b32}.{trap,clamp,zero} T*4,[l`,`w*2];T*4,[l`,`w*4]
+sust.b.1d{,.wb,.cg,.cs,.wt}.{b8,b16,b32,b64}.{trap,clamp,zero} [l`,`w*1],T;[`su,`w*1],T
+sust.b.{1d,2d,3d,a1d,a2d}.v2{.b8,.b16,.b32,.b64}.{trap,clamp,zero} [l`,`w*1],T*2;[l`,`w*2],T*2;[l`,`w*4],T*2
+sust.b.{2d,3d,a1d,a2d}.v4{.b8,.b16,.b32}.{trap,clamp,zero} [l`,`w*2],T*4;[l`,`w*4],T*4
+sust.p.{1d,2d,3d}.v4{.b32,.u32,.s32,.f32}.{trap,clamp,zero} [l`,`w*1],w*4;[l`,`w*2],w*4;[l`,`w*4],w*4
+sured.b.{add,min,max}.{1d,2d,3d}.{u32,u64,s32,s64}.{trap,clamp,zero} [l`,`w*1],T;[l`,`w*2],T;[l`,`w*4],T
+sured.b.{and,or}.{1d,2d,3d}.{b32,b64}.{trap,clamp,zero} [l`,`w*1],T;[l`,`w*2],T;[l`,`w*4],T
+sured.p.{add,min,max,and,or}.{1d,2d,3d}.{b32,b64}.{trap,clamp,zero} [l`,`w*1],w;[l`,`w*2],w;[l`,`w*4],w
+suq.{width,height,depth,channel_data_type,channel_order,array_size,memory_layout}.b32 w,[l];w,`[su]`
+# Video
+{vadd,vsub,vabsdiff,vmin,vmax}.$us.$us.$us$sat w,w,w;w,w`.b1`,w`.h0`;w`.h1`,w,w,w;w`.b0`,w`.b3`,w,w
+{vadd,vsub,vabsdiff,vmin,vmax}.$us.$us.$us$sat.{add,min,max} w,w,w,w;w,w`.b2`,w`.h1`,w
+{vshl,vshr}.$us.$us.u32$sat.{clamp,wrap} w,w,w;w,w`.b1`,w`.h0`;w`.b1`,w,w,w
+{vshl,vshr}.$us.$us.u32$sat.{clamp,wrap}.{add,min,max} w,w,w,w
+vmad.$us.$us.$us$sat{,.shr7,.shr15} w,w,w,w;w,w`.b1`,w`.h0`,w;w,-w,w,w;w,w,-w,-w
+vmad.$us.$us.$us.po$sat{,.shr7,.shr15} w,w,w,w
+vset.$us.$us.$cmp w,w,w;w,w`.b1`,w`.h0`;w`.b1`,w,w,w
+vset.$us.$us.$cmp.{add,min,max} w,w,w,w
+{vadd2,vsub2,vavrg2,vabsdiff2,vmin2,vmax2}.$us.$us.$us{,.sat,.add} w,w,w,w;w`.h0`,w`.h12`,w`.h30`,w
+{vadd4,vsub4,vavrg4,vabsdiff4,vmin4,vmax4}.$us.$us.$us{,.sat,.add} w,w,w,w;w`.b20`,w`.b1234`,w`.b7650`,w
+{vset2,vset4}.$us.$us.$cmp{,.add} w,w,w,w
+# Control
+bra{,.uni} `L`
+brx.idx{,.uni} w,`tlist`
+call{,.uni} `(%r1), fun, (%r2)`
+call{,.uni} `(%r1), %d1, (%r2), proto`
+"""
