@@ -198,6 +198,9 @@ wgmma_roles(const unsigned char* __restrict__ image, const unsigned char* __rest
     const unsigned full = shared_address(s_barriers), empty = full + 8, turn = empty + 8 * PRODUCERS;
     const int left = blockIdx.x * WIDE, top = blockIdx.y * TALL;
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    // The products' memory has the padded rows until the bands are filled.
+    unsigned* s_padded = reinterpret_cast<unsigned*>(s_products);
+    pad_rows<SIDE>(s_padded, template_pixels, shape, pieces, 0, 0);
     const int unit = lane % 16;
     // Pixels that only outputs beyond the last column multiply are zeros: beyond the image's edge, copies are slow.
     const bool is_needed = unit * UNIT < min(WIDE, shape.columns - left) + shape.template_width - 1;
@@ -220,13 +223,13 @@ wgmma_roles(const unsigned char* __restrict__ image, const unsigned char* __rest
             init_barrier(turn + 8 * producer, WARPGROUP);
         }
     }
-    // The products' memory has the padded rows until the bands are filled.
-    unsigned* s_padded = reinterpret_cast<unsigned*>(s_products);
-    pad_rows<SIDE>(s_padded, template_pixels, shape, pieces, 0, 0);
-    wait_for_tile();
-    // All threads have written the padded rows, the tile and the barriers before any thread reads them.
+    // All threads have written the padded rows and the barriers before any thread reads them.
     __syncthreads();
+    // Meanwhile, the tile arrives.
     fill_bands<SIDE, SIDE>(s_bands, s_padded, shape, pieces, 0);
+    wait_for_tile();
+    // All threads have written the tile before any thread copies from it.
+    __syncthreads();
     const int pairs = pieces.pitch / 8;
     if (lane < pairs) {
 #pragma unroll 4
