@@ -51,11 +51,11 @@ struct E4m3 {
 
     __device__ static void start_products(float (&sums)[COLUMNS / 2], unsigned s_stage, unsigned group, bool is_first)
     {
-        const unsigned long long rows = describe_rows(s_stage + group * 64 * ROW_BYTES), columns = describe_rows(s_stage + A_BYTES);
         begin_products();
 #pragma unroll
         for (unsigned step = 0; step < DEPTH / STEP; ++step) {
-            multiply_add_fp8(sums, moved(rows, step * STEP), moved(columns, step * STEP), !is_first || step > 0);
+            multiply_add_fp8(sums, describe_rows(s_stage + group * 64 * ROW_BYTES + step * STEP),
+                             describe_rows(s_stage + A_BYTES + step * STEP), !is_first || step > 0);
         }
         end_products();
     }

@@ -53,11 +53,12 @@ __device__ void start_tiles(unsigned s_stage, unsigned s_full, const TensorMap& 
 // Starts the instructions of a stage. The first ones of a tile overwrite the sums.
 __device__ void start_products(float (&sums)[COLUMNS / 2], unsigned s_stage, unsigned group, bool is_first)
 {
-    const unsigned long long rows = describe_rows(s_stage + group * 64 * ROW_BYTES), columns = describe_columns(s_stage + A_BYTES);
     begin_products();
 #pragma unroll
     for (unsigned step = 0; step < DEPTH / STEP; ++step) {
-        multiply_add(sums, moved(rows, step * STEP * sizeof(bf16)), moved(columns, step * STEP * ROW_BYTES), !is_first || step > 0);
+        const unsigned s_rows = s_stage + group * 64 * ROW_BYTES + step * STEP * sizeof(bf16);
+        const unsigned s_columns = s_stage + A_BYTES + step * STEP * ROW_BYTES;
+        multiply_add(sums, describe_rows(s_rows), describe_columns(s_columns), !is_first || step > 0);
     }
     end_products();
 }

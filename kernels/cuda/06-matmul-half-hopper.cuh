@@ -25,12 +25,6 @@ __device__ inline unsigned long long describe_columns(unsigned s_box)
     constexpr unsigned long long EIGHT_ROWS = 1024, SWIZZLE_128B = 1;
     return address_bits(s_box) | static_cast<unsigned long long>(BOX_BYTES) >> 4 << 16 | EIGHT_ROWS >> 4 << 32 | SWIZZLE_128B << 62;
 }
-
-// The same for what is this many bytes further on. Only the lower word changes, which has the address.
-__device__ inline unsigned long long moved(unsigned long long description, unsigned bytes)
-{
-    return description >> 32 << 32 | (static_cast<unsigned>(description) + bytes / 16);
-}
 // ANCHOR_END: describe
 
 // ANCHOR: multiply_add
@@ -170,16 +164,16 @@ struct Place {
     unsigned row, column;
 };
 
-// Blocks take tiles of C from bands of BAND_ROWS rows, column by column, so blocks that run at the same time share tiles
-// of both A and B, which L2 then has. On 132 multiprocessors they have about as many rows of A as columns of B.
-constexpr unsigned BAND_ROWS = 2048;
+// Blocks take tiles of C from bands of TILES_DOWN tiles, column by column, so blocks that run at the same time share tiles
+// of both A and B, which L2 then has.
+constexpr unsigned TILES_DOWN = 8;
 
 // Finds a tile by its number. C has `down` times `across` tiles, each with `rows` rows.
 __device__ inline Place place_of(unsigned tile, unsigned down, unsigned across, unsigned rows)
 {
-    const unsigned most = BAND_ROWS / rows, band = tile / (most * across), within = tile % (most * across);
-    const unsigned height = min(most, down - band * most);
-    return {(band * most + within % height) * rows, within / height * COLUMNS};
+    const unsigned band = tile / (TILES_DOWN * across), within = tile % (TILES_DOWN * across);
+    const unsigned height = min(TILES_DOWN, down - band * TILES_DOWN);
+    return {(band * TILES_DOWN + within % height) * rows, within / height * COLUMNS};
 }
 // ANCHOR_END: place
 

@@ -138,8 +138,7 @@ __device__ void multiply_tiles(const TensorMap& a, const TensorMap& b, const Ten
     constexpr unsigned DEPTH = Factors::DEPTH;
     const unsigned s_first = shared_address(s_memory), s_output = s_first + STAGES * STAGE_BYTES;
     const unsigned s_full = s_output + OUTPUT_BYTES, s_empty = s_full + 8 * STAGES;
-    // The shuffle tells the compiler that a warp has one number, so that it describes tiles once for the warp.
-    const unsigned rank = BLOCKS == 1 ? 0 : rank_in_cluster(), group = __shfl_sync(~0u, threadIdx.x / 128, 0);
+    const unsigned rank = BLOCKS == 1 ? 0 : rank_in_cluster(), group = threadIdx.x / 128;
     constexpr unsigned HEIGHT = BLOCKS * ROWS;
     const unsigned slabs = (k + DEPTH - 1) / DEPTH, down = (m + HEIGHT - 1) / HEIGHT, across = (n + COLUMNS - 1) / COLUMNS;
     const unsigned first = blockIdx.x / BLOCKS, tiles = down * across, next = gridDim.x / BLOCKS;
