@@ -36,18 +36,29 @@ __device__ inline void pad_rows(unsigned* s_padded, const unsigned char* __restr
 {
     const int columns = min(pieces.columns, shape.template_width - first_column);
     const int rows = min(pieces.rows, shape.template_height - first_row);
-#pragma unroll 4
-    for (int at = threadIdx.x; at < rows * PADDED_WORDS; at += blockDim.x) {
-        const unsigned char* row = template_pixels + (first_row + at / PADDED_WORDS) * shape.template_width + first_column;
-        unsigned word = 0;
+    // A thread loads several words before it stores the first one, so it waits once for all of them.
+    constexpr int AT_ONCE = 3;
+    for (int first = threadIdx.x; first < rows * PADDED_WORDS; first += AT_ONCE * blockDim.x) {
+        unsigned words[AT_ONCE] = {};
 #pragma unroll
-        for (int byte = 0; byte < 4; ++byte) {
-            const int column = at % PADDED_WORDS * 4 + byte - SHIFTS;
-            if (column >= 0 && column < columns) {
-                word |= static_cast<unsigned>(row[column]) << 8 * byte;
+        for (int i = 0; i < AT_ONCE; ++i) {
+            const int at = first + i * blockDim.x;
+            const unsigned char* row = template_pixels + (first_row + at / PADDED_WORDS) * shape.template_width + first_column;
+#pragma unroll
+            for (int byte = 0; byte < 4; ++byte) {
+                const int column = at % PADDED_WORDS * 4 + byte - SHIFTS;
+                if (at < rows * PADDED_WORDS && column >= 0 && column < columns) {
+                    words[i] |= static_cast<unsigned>(row[column]) << 8 * byte;
+                }
             }
         }
-        s_padded[at] = word;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) {
+            const int at = first + i * blockDim.x;
+            if (at < rows * PADDED_WORDS) {
+                s_padded[at] = words[i];
+            }
+        }
     }
 }
 

@@ -26,11 +26,13 @@ constexpr int STRETCHES = 8;
 constexpr int TALL = 256;
 constexpr int CHUNK_ROWS = 64;
 static_assert(TALL == STRETCH * STRETCHES && CHUNK_ROWS == SIDE * STRETCHES);
-// Pairs from one column of a lane to its next one. Lanes that read 16 prefixes from a multiple of LANE_COLUMNS on find them in
-// different banks.
-constexpr int ROLE_PITCH = 34;
-constexpr int PREFIX_PAIRS = 272;
-static_assert(PREFIX_PAIRS == LANE_COLUMNS * ROLE_PITCH);
+// Pairs, and words, from one column of a lane to its next one. Lanes that read 16 pairs, or 32 words, from a multiple of
+// LANE_COLUMNS on find them in different banks.
+constexpr int PAIR_PITCH = 34;
+constexpr int WORD_PITCH = 36;
+// Bytes of a warp's prefixes: a pair and a word for each column.
+constexpr int PREFIX_BYTES = 3328;
+static_assert(PREFIX_BYTES == LANE_COLUMNS * (PAIR_PITCH * 8 + WORD_PITCH * 4));
 // Threads of a warpgroup, warpgroups that multiply, warps that sum, and threads of the block.
 constexpr int WARPGROUP = 128;
 constexpr int PRODUCERS = 2;
@@ -77,78 +79,96 @@ __device__ inline void multiply_rows(int (&sums)[64], unsigned long long bands, 
 }
 // ANCHOR_END: multiply_rows
 
-// ANCHOR: slide_one
-// Moves the window down by a row.
-__device__ inline void slide_one(Columns& columns, const unsigned char* s_out, const unsigned char* s_in)
+// ANCHOR: changes
+// For each of the lane's columns, how its sums change when the window moves down by a row, and then by another row. The
+// pixels of a window change by less than 2^15, so a word has both rows: the first one plus 2^16 times the second one.
+struct Changes {
+    unsigned image[LANE_COLUMNS], squares[2][LANE_COLUMNS];
+};
+
+template <int ROW>
+__device__ inline void slide_one(Changes& changes, const unsigned char* s_out, const unsigned char* s_in)
 {
     const uint2 out = *reinterpret_cast<const uint2*>(s_out), in = *reinterpret_cast<const uint2*>(s_in);
 #pragma unroll
     for (int column = 0; column < LANE_COLUMNS; ++column) {
         const int leaving = (column < 4 ? out.x : out.y) >> 8 * (column % 4) & 255;
         const int entering = (column < 4 ? in.x : in.y) >> 8 * (column % 4) & 255;
-        columns.image[column] += entering - leaving;
-        columns.squares[column] += (entering - leaving) * (entering + leaving);
+        changes.image[column] = ROW == 0 ? entering - leaving : changes.image[column] + (entering - leaving) * 65536;
+        changes.squares[ROW][column] = (entering - leaving) * (entering + leaving);
     }
 }
-// ANCHOR_END: slide_one
+// ANCHOR_END: changes
 
-// ANCHOR: two_rows
-// Adds the number of the lane that is `distance` lower, if there is one.
+// ANCHOR: prefixes
+// Adds the numbers of the lane that is `distance` lower, if there is one.
 template <int DISTANCE>
-__device__ inline void add_lower(unsigned& sum)
-{
-    asm volatile("{ .reg .pred is_there; .reg .b32 lower; shfl.sync.up.b32 lower|is_there, %0, %1, 0, -1;"
-                 " @is_there add.u32 %0, %0, lower; }"
-                 : "+r"(sum)
-                 : "n"(DISTANCE));
-}
-
-template <int DISTANCE>
-__device__ inline void add_lower(uint2 (&sums)[2])
+__device__ inline void add_lower(unsigned (&sums)[3])
 {
 #pragma unroll
-    for (int row = 0; row < 2; ++row) {
-        add_lower<DISTANCE>(sums[row].x);
-        add_lower<DISTANCE>(sums[row].y);
+    for (int i = 0; i < 3; ++i) {
+        asm volatile("{ .reg .pred is_there; .reg .b32 lower; shfl.sync.up.b32 lower|is_there, %0, %1, 0, -1;"
+                     " @is_there add.u32 %0, %0, lower; }"
+                     : "+r"(sums[i])
+                     : "n"(DISTANCE));
     }
 }
 
-// Stores, for each column of the warp's part of the tile, the sums over all columns to its left, for two rows.
-__device__ inline void store_two_prefixes(const Columns (&columns)[2], uint2* s_prefixes)
-{
-    const int lane = threadIdx.x % 32;
-    uint2 own[2] = {}, sums[2];
-#pragma unroll
-    for (int row = 0; row < 2; ++row) {
+// A warp's prefixes: for each column of its part of the tile, the sums over all columns to its left.
+struct Prefixes {
+    uint2* s_squares;
+    unsigned* s_image;
+
+    __device__ void store(const Changes& changes) const
+    {
+        const int lane = threadIdx.x % 32;
+        unsigned own[3] = {};
 #pragma unroll
         for (int column = 0; column < LANE_COLUMNS; ++column) {
-            own[row].x += columns[row].image[column];
-            own[row].y += columns[row].squares[column];
+            own[0] += changes.image[column];
+            own[1] += changes.squares[0][column];
+            own[2] += changes.squares[1][column];
         }
-        sums[row] = own[row];
-    }
-    add_lower<1>(sums);
-    add_lower<2>(sums);
-    add_lower<4>(sums);
-    add_lower<8>(sums);
-    add_lower<16>(sums);
+        unsigned sums[3] = {own[0], own[1], own[2]};
+        add_lower<1>(sums);
+        add_lower<2>(sums);
+        add_lower<4>(sums);
+        add_lower<8>(sums);
+        add_lower<16>(sums);
 #pragma unroll
-    for (int row = 0; row < 2; ++row) {
-        uint2 sum = {sums[row].x - own[row].x, sums[row].y - own[row].y};
+        for (int i = 0; i < 3; ++i) {
+            sums[i] -= own[i];
+        }
 #pragma unroll
         for (int column = 0; column < LANE_COLUMNS; ++column) {
-            s_prefixes[row * PREFIX_PAIRS + column * ROLE_PITCH + lane] = sum;
-            sum.x += columns[row].image[column];
-            sum.y += columns[row].squares[column];
+            s_squares[column * PAIR_PITCH + lane] = {sums[1], sums[2]};
+            s_image[column * WORD_PITCH + lane] = sums[0];
+            sums[0] += changes.image[column];
+            sums[1] += changes.squares[0][column];
+            sums[2] += changes.squares[1][column];
         }
     }
-}
 
-__device__ inline uint2 own_prefix(const uint2* s_prefixes, unsigned column)
-{
-    return s_prefixes[column % LANE_COLUMNS * ROLE_PITCH + column / LANE_COLUMNS];
-}
-// ANCHOR_END: two_rows
+    // The changes of the squares over a window that begins in a column.
+    __device__ uint2 squares(unsigned column, unsigned width) const
+    {
+        const uint2 before = s_squares[column % LANE_COLUMNS * PAIR_PITCH + column / LANE_COLUMNS];
+        column += width;
+        const uint2 through = s_squares[column % LANE_COLUMNS * PAIR_PITCH + column / LANE_COLUMNS];
+        return {through.x - before.x, through.y - before.y};
+    }
+
+    // The changes of the pixels, for the first row and for the second one.
+    __device__ int2 image(unsigned column, unsigned width) const
+    {
+        const unsigned before = s_image[column % LANE_COLUMNS * WORD_PITCH + column / LANE_COLUMNS];
+        column += width;
+        const unsigned both = s_image[column % LANE_COLUMNS * WORD_PITCH + column / LANE_COLUMNS] - before;
+        const int first = static_cast<short>(both);
+        return {first, static_cast<int>(both - first) >> 16};
+    }
+};
+// ANCHOR_END: prefixes
 
 // The same as `coefficient` does, with fewer instructions.
 __device__ inline float lean_coefficient(const Sums& sums, unsigned pixels, unsigned template_sum, float template_variance)
@@ -172,18 +192,27 @@ wgmma_roles(const unsigned char* __restrict__ image, const unsigned char* __rest
     unsigned char* s_tile = reinterpret_cast<unsigned char*>(s_units);
     unsigned char* s_bands = s_tile + (slot(pieces.tile_rows - 1) + STRETCH + 1) * pieces.pitch;
     int* s_products = reinterpret_cast<int*>(s_bands + pieces.units * band_rows<SIDE>(pieces) * BAND_BYTES);
-    uint2* s_prefixes = reinterpret_cast<uint2*>(s_products + CHUNK_ROWS * WIDE);
+    unsigned char* s_prefixes = reinterpret_cast<unsigned char*>(s_products + CHUNK_ROWS * WIDE);
     // `full`: a chunk is in shared memory. For each warpgroup that multiplies, `empty`: its latest chunk has been read, and `turn`:
     // it has started all products of its latest chunk. A warpgroup waits for every phase of the other's barriers, in order.
     const unsigned full = shared_address(s_barriers), empty = full + 8, turn = empty + 8 * PRODUCERS;
     const int left = blockIdx.x * WIDE, top = blockIdx.y * TALL;
     const int warp = __shfl_sync(~0u, threadIdx.x / 32, 0), lane = threadIdx.x % 32;
+    // The products' memory has the padded rows until the bands are filled.
+    unsigned* s_padded = reinterpret_cast<unsigned*>(s_products);
+    pad_rows<SIDE>(s_padded, template_pixels, shape, pieces, 0, 0);
     const int unit = lane % 16;
+    // Pixels that only outputs beyond the last column multiply are zeros: beyond the image's edge, copies are slow.
+    const bool is_needed = unit * UNIT < min(WIDE, shape.columns - left) + shape.template_width - 1;
     if (unit * UNIT < pieces.pitch) {
 #pragma unroll 2
         for (int row = threadIdx.x / 16; row < pieces.tile_rows; row += ROLE_THREADS / 16) {
-            copy_unit(s_tile + slot(row) * pieces.pitch + unit * UNIT, image, shape, left + shape.corner_x + unit * UNIT,
-                      top + shape.corner_y + row);
+            unsigned char* s_unit = s_tile + slot(row) * pieces.pitch + unit * UNIT;
+            if (is_needed) {
+                copy_unit(s_unit, image, shape, left + shape.corner_x + unit * UNIT, top + shape.corner_y + row);
+            } else {
+                *reinterpret_cast<uint4*>(s_unit) = uint4();
+            }
         }
     }
     asm volatile("cp.async.commit_group;" ::: "memory");
@@ -194,13 +223,13 @@ wgmma_roles(const unsigned char* __restrict__ image, const unsigned char* __rest
             init_barrier(turn + 8 * producer, WARPGROUP);
         }
     }
-    // The products' memory has the padded rows until the bands are filled.
-    unsigned* s_padded = reinterpret_cast<unsigned*>(s_products);
-    pad_rows<SIDE>(s_padded, template_pixels, shape, pieces, 0, 0);
-    wait_for_tile();
-    // All threads have written the padded rows, the tile and the barriers before any thread reads them.
+    // All threads have written the padded rows and the barriers before any thread reads them.
     __syncthreads();
+    // Meanwhile, the tile arrives.
     fill_bands<SIDE, SIDE>(s_bands, s_padded, shape, pieces, 0);
+    wait_for_tile();
+    // All threads have written the tile before any thread copies from it.
+    __syncthreads();
     const int pairs = pieces.pitch / 8;
     if (lane < pairs) {
 #pragma unroll 4
@@ -252,26 +281,43 @@ wgmma_roles(const unsigned char* __restrict__ image, const unsigned char* __rest
         }
     } else {
         const int stretch = warp - PRODUCERS * WARPGROUP / 32;
-        s_prefixes += stretch * 2 * PREFIX_PAIRS;
+        uint2* s_pairs = reinterpret_cast<uint2*>(s_prefixes + stretch * PREFIX_BYTES);
+        const Prefixes prefixes = {s_pairs, reinterpret_cast<unsigned*>(s_pairs + LANE_COLUMNS * PAIR_PITCH)};
         // The lanes beyond the tile's last columns sum these again, and nobody reads what they sum.
         const unsigned char* s_column = s_tile + min(lane * LANE_COLUMNS, pieces.pitch - LANE_COLUMNS);
         const auto at = [&](int row) { return s_column + slot(stretch * STRETCH + row) * pieces.pitch; };
         const unsigned count = shape.template_width * shape.template_height;
         const float template_variance = static_cast<float>(shape.template_variance);
-        Columns columns[2] = {};
+        Columns columns = {};
         // Four rows from a multiple of four are in the same stretch, so they are neighbors.
         for (int first = 0; first < shape.template_height; first += DOWN) {
-            add_rows(columns[0], at(first), pieces.pitch, shape.template_height - first);
+            add_rows(columns, at(first), pieces.pitch, shape.template_height - first);
         }
+        // The first window's sums go where the changes of two rows' squares will be, because they need all bits of a word.
+        Changes changes = {};
+#pragma unroll
+        for (int column = 0; column < LANE_COLUMNS; ++column) {
+            changes.squares[0][column] = columns.image[column];
+            changes.squares[1][column] = columns.squares[column];
+        }
+        prefixes.store(changes);
+        // All lanes have written the prefixes before any lane reads them.
+        __syncwarp();
+        uint2 sums[WIDE / 32];
+#pragma unroll
+        for (int k = 0; k < WIDE / 32; ++k) {
+            sums[k] = prefixes.squares(k * 32 + lane, shape.template_width);
+        }
+        // All lanes have read the prefixes before any lane overwrites them.
+        __syncwarp();
 #pragma unroll 1
         for (int row = 0; row < STRETCH; row += 2) {
+            changes = {};
             if (row > 0) {
-                columns[0] = columns[1];
-                slide_one(columns[0], at(row - 1), at(row - 1 + shape.template_height));
+                slide_one<0>(changes, at(row - 1), at(row - 1 + shape.template_height));
             }
-            columns[1] = columns[0];
-            slide_one(columns[1], at(row), at(row + shape.template_height));
-            store_two_prefixes(columns, s_prefixes);
+            slide_one<1>(changes, at(row), at(row + shape.template_height));
+            prefixes.store(changes);
             // All lanes have written the prefixes before any lane reads them.
             __syncwarp();
             if (row % SIDE == 0) {
@@ -279,15 +325,16 @@ wgmma_roles(const unsigned char* __restrict__ image, const unsigned char* __rest
             }
             float coefficients[2][WIDE / 32];
 #pragma unroll
-            for (int i = 0; i < 2; ++i) {
+            for (int k = 0; k < WIDE / 32; ++k) {
+                const int x = k * 32 + lane;
+                const uint2 of_squares = prefixes.squares(x, shape.template_width);
+                const int2 of_image = prefixes.image(x, shape.template_width);
 #pragma unroll
-                for (int k = 0; k < WIDE / 32; ++k) {
-                    const int x = k * 32 + lane;
+                for (int i = 0; i < 2; ++i) {
                     const unsigned products = s_products[(stretch * SIDE + row % SIDE + i) * WIDE + swizzled(x)];
-                    const uint2 before = own_prefix(s_prefixes + i * PREFIX_PAIRS, x);
-                    const uint2 through = own_prefix(s_prefixes + i * PREFIX_PAIRS, x + shape.template_width);
-                    coefficients[i][k] = lean_coefficient({through.x - before.x, through.y - before.y, products}, count,
-                                                          shape.template_sum, template_variance);
+                    sums[k].x += i == 0 ? of_image.x : of_image.y;
+                    sums[k].y += i == 0 ? of_squares.x : of_squares.y;
+                    coefficients[i][k] = lean_coefficient({sums[k].x, sums[k].y, products}, count, shape.template_sum, template_variance);
                     // Computed for all outputs, so that the compiler does not branch around each.
                     asm volatile("" : "+f"(coefficients[i][k]));
                 }

@@ -99,7 +99,7 @@ source! {
         TALL = 256: "Output rows of a block.",
         CHUNK_ROWS = 64: "Output rows of a chunk.",
         SUMMERS = 8: "Warps that sum.",
-        PREFIX_PAIRS = 272: "Window sums of a warp for a tile row.",
+        PREFIX_BYTES = 3328: "Bytes of the changes of window sums that a warp stores for two tile rows.",
         ROLE_THREADS = 512: "Threads of a block.",
     }
 }

@@ -4,7 +4,7 @@
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
 use kernels::correlation::hopper::{PADDED_WORDS, PIECE_COLUMNS, UNIT, WIDE};
-use kernels::correlation::roles::{CHUNK_ROWS, PREFIX_PAIRS, ROLE_THREADS, SIDE, STRETCH, SUMMERS, TALL, WGMMA_ROLES as KERNEL};
+use kernels::correlation::roles::{CHUNK_ROWS, PREFIX_BYTES, ROLE_THREADS, SIDE, STRETCH, SUMMERS, TALL, WGMMA_ROLES as KERNEL};
 use run::gpu::allow_shared_memory;
 use run::workload::correlation::{Buffers, Correlation};
 use run::{Gpu, Result, Stage, Unmet};
@@ -56,12 +56,11 @@ fn pieces((width, height): (u32, u32)) -> Pieces {
 /// Returns the bytes of shared memory: the tile twice, the bands, a chunk of products, and the window sums of each warp. The
 /// padded rows that the bands are made from take the place of the products.
 fn shared_bytes(pieces: &Pieces) -> u32 {
-    const PAIR: u32 = 8;
     let [_, rows, units, steps, pitch, tile_rows] = pieces.numbers();
     let last = (tile_rows - 1) / STRETCH * 2 * STRETCH + (tile_rows - 1) % STRETCH + STRETCH;
     let bands = units * (steps + SIDE - 1) * SIDE * UNIT;
     let products = (CHUNK_ROWS * WIDE).max(rows * PADDED_WORDS) * 4;
-    (last + 1).saturating_mul(pitch).saturating_add(bands + products + SUMMERS * 2 * PREFIX_PAIRS * PAIR)
+    (last + 1).saturating_mul(pitch).saturating_add(bands + products + SUMMERS * PREFIX_BYTES)
 }
 
 #[cfg(test)]

@@ -190,9 +190,10 @@ fn no_barrier_of_chapter_04_can_be_removed() {
     if !races_are_found() {
         return;
     }
-    // Of more rows than a tile of `tensor` holds, so that a second one is written over it.
+    // Of more rows than a tile of `tensor` holds, so that a second one is written over it. Every second row of the image starts at a
+    // multiple of 16 bytes, so it is copied in the background.
     let size = correlation::Size { image: (40, 90), template: (9, 70) };
-    let failures = each_is_needed(&correlation_sm_aware::CHAPTER, &Correlation::random(size, Border::Clamp, 13));
+    let failures = each_is_needed(&correlation_sm_aware::CHAPTER, &Correlation::random(size, Border::Valid, 13));
     let names: Vec<_> = failures.iter().map(|(name, _)| *name).collect();
     // `box-sums` and `tensor` launch `row_sums` as well, which has one.
     let expected = [
@@ -209,7 +210,7 @@ fn no_barrier_of_chapter_04_can_be_removed() {
         "tensor",
     ];
     // Four of the seven are the turns of the warpgroups that share the outputs.
-    assert_eq!(names, [&expected[..], &["wgmma"; 7], &["wgmma-roles"; 2]].concat());
+    assert_eq!(names, [&expected[..], &["wgmma"; 7], &["wgmma-roles"; 3]].concat());
     assert_said(&failures, "race on shared memory");
 }
 
