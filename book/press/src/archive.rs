@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use run::record::{Record, StageRecord};
 use run::report::Place;
+use serde_json::Value;
 use simt::Profile;
 use simt::bound::{Bound, bound};
 
@@ -152,10 +153,7 @@ impl Archive {
     /// Returns the counts of a measured run without noting their use.
     fn counted(&self, measured: &Run<'_>) -> Option<Run<'_>> {
         let device = format!("sim-{}", measured.device().strip_prefix("nvidia-")?);
-        // A product of other numbers, or with a bias, has stages of its own.
-        let demands = |run: &Run| ["numbers", "bias"].map(|key| run.record.workload.get(key).cloned());
-        let asks = |run: &Run| (run.record.chapter.clone(), demands(run));
-        let is_of_chapter = |run: &Run| run.device() == device && asks(run) == asks(measured);
+        let is_of_chapter = |run: &Run| run.device() == device && run.demands() == measured.demands();
         self.all().filter(is_of_chapter).max_by_key(|run| run.record.work().multiply_adds)
     }
 
@@ -231,6 +229,11 @@ impl<'a> Run<'a> {
     /// Returns one of the workload's sizes.
     pub fn size(&self, name: &str) -> Option<u64> {
         self.record.workload.get(name)?.as_u64()
+    }
+
+    /// Returns the chapter, and a product's numbers and bias. Each of these has stages of its own.
+    pub fn demands(&self) -> (&'a str, [Option<&'a Value>; 2]) {
+        (&self.record.chapter, ["numbers", "bias"].map(|key| self.record.workload.get(key)))
     }
 
     /// Returns the day of the run.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::repository::root;
 
 /// Commands that no test runs as shown: words of the command, and the reason.
-const NOT_RUN: [(&str, &str); 40] = [
+const NOT_RUN: [(&str, &str); 41] = [
     ("--device gpu", "needs a GPU"),
     ("--size 4096,64,4096", "takes minutes without a GPU"),
     ("nsys profile", "needs a GPU, and a profiler"),
@@ -46,6 +46,7 @@ const NOT_RUN: [(&str, &str); 40] = [
     ("simcuda explore -- ./pipeline", "names no real program; simulator/command/tests/explore.rs explores one"),
     ("simcuda debug", "names no real program; simulator/command/tests/debug.rs debugs one"),
     ("simcuda coverage --merge", "needs what two jobs kept; simulator/command/tests/coverage.rs merges two folders"),
+    ("eval", "sets variables for the commands after it; simulator/command/tests/runtime.rs does so"),
     ("export", "sets a variable for the command after it"),
     ("cargo test", "is what runs these tests"),
 ];

@@ -52,7 +52,7 @@ pub fn growth(archive: &Archive, run: Run, arguments: &mut Arguments) -> Result<
     }
 
     let is_member = |other: &Run| {
-        let alike = other.device() == run.device() && other.record.chapter == run.record.chapter;
+        let alike = other.device() == run.device() && other.demands() == run.demands();
         alike && other.border().is_none() && over.of(*other).is_some() && over.fixed(*other) == over.fixed(run)
     };
     let mut runs = archive.runs_where(is_member);
