@@ -153,11 +153,10 @@ impl Record {
 pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
     // The output of the profiled program and of the profiler comes before the table.
     let start = text.find("\"ID\"").with_context(|| format!("Nsight Compute counted nothing:\n{text}"))?;
-    let mut table = csv::ReaderBuilder::new().flexible(true).from_reader(&text.as_bytes()[start..]);
-    let columns = table.headers()?.clone();
+    let mut rows = rows(&text[start..]).into_iter();
+    let columns = rows.next().unwrap_or_default();
     let mut kernels: Vec<KernelCounts> = Vec::new();
-    for row in table.records() {
-        let row = row?;
+    for row in rows {
         let field = |name: &str| columns.iter().position(|column| column == name).and_then(|column| row.get(column));
         // The row of units has no name.
         let Some(name) = field("Kernel Name").filter(|name| !name.is_empty()) else { continue };
@@ -169,6 +168,24 @@ pub fn read_profile(group: &str, text: &str) -> Result<Vec<KernelCounts>> {
         }
     }
     Ok(kernels)
+}
+
+/// Returns the fields of each row of a table in CSV.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    // A row ends with its line, and a field is at most as long as the text.
+    let text = text.to_owned() + "\n";
+    let mut rest = text.as_bytes();
+    let mut field = vec![0; text.len()];
+    let (mut rows, mut row) = (Vec::new(), Vec::new());
+    let mut reader = csv_core::Reader::new();
+    while let (csv_core::ReadFieldResult::Field { record_end }, read, written) = reader.read_field(rest, &mut field) {
+        rest = &rest[read..];
+        row.push(String::from_utf8_lossy(&field[..written]).into_owned());
+        if record_end {
+            rows.push(std::mem::take(&mut row));
+        }
+    }
+    rows
 }
 
 /// Returns the counts of a kernel in a list. A new kernel is added at the end.
