@@ -169,7 +169,7 @@ const OUT_OF_BOUNDS: u16 = 0x7ff7;
 
 /// `a * b + c`, or 0 if an operand is [`OUT_OF_BOUNDS`].
 ///
-/// PTX ISA, `fma`: `.oob` "clamps the result to 0 if either of the operands is OOB NaN".
+/// PTX ISA, `fma`: `.oob` makes the result 0 if an operand is the NaN of what is out of bounds.
 #[inline(always)]
 pub fn fma_in_bounds<T: Half>(a: T, b: T, c: T) -> T {
     if [a, b, c].iter().any(|operand| operand.bits() == OUT_OF_BOUNDS) { T::from_bits(0) } else { fma(a, b, c) }

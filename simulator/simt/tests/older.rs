@@ -74,7 +74,7 @@ fn a_missing_rounding_is_the_one_of_the_time() {
     let f = |value: f32| u64::from(value.to_bits());
     let wide = "cvt.u64.u32 %d3, %r1;";
     for (version, instruction, operands, expected) in [
-        // PTX ISA, `div`: "For PTX ISA versions 1.0 through 1.3, the default is .approx for div.f32 and .rn for div.f64."
+        // PTX ISA, `div`: from 1.0 to 1.3, without a rounding, `div.f32` is `.approx` and `div.f64` is `.rn`.
         ("1.3", "div.f32 %f3, %f1, %f2;", [f(6.0), f(3.0)], f(2.0)),
         ("1.3", "rcp.f32 %f3, %f1;", [f(4.0), 0], f(0.25)),
         ("1.0", "sqrt.f32 %f3, %f1;", [f(9.0), 0], f(3.0)),
@@ -87,7 +87,7 @@ fn a_missing_rounding_is_the_one_of_the_time() {
         ("1.3", "sqrt.f64 %d3, %d1;", [2.0_f64.to_bits(), 0], 2.0_f64.sqrt().to_bits()),
         ("1.3", "rcp.f64 %d3, %d1;", [3.0_f64.to_bits(), 0], (1.0_f64 / 3.0).to_bits()),
         ("1.3", "mad.f64 %d3, %d1, %d2, %d1;", [0.1_f64.to_bits(), 3.0_f64.to_bits()], 0.1_f64.mul_add(3.0, 0.1).to_bits()),
-        // PTX ISA, `mad`: "When JIT-compiled for SM 2.0 devices, mad.f32 is implemented as a fused multiply-add (i.e., fma.rn.ftz.f32)."
+        // PTX ISA, `mad`: on newer GPUs, `mad.f32` of the time is a fused multiply-add, `fma.rn.ftz.f32`.
         ("1.4", "mad.f32 %f3, %f1, %f2, %f2;", [0x3f80_0001, 0x3f80_0001], f(1.000_000_1_f32.mul_add(1.000_000_1, 1.000_000_1))),
         ("1.4", "mad.f32 %f3, %f1, %f2, %f2;", [f(1.0), 1], 0),
         // Instructions of f32 flush subnormal numbers; `cvt` to 64 bits "did not flush".

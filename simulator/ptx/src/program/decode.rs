@@ -618,9 +618,8 @@ fn reaches_cluster(opcode: &str) -> bool {
 ///
 /// Its instructions of f32 flush subnormal numbers, and its roundings may be missing.
 ///
-/// PTX ISA, `div`, `rcp`, `sqrt` and others: "For PTX ISA versions 1.0 through 1.3, the default is .approx for" f32 "and .rn for" f64.
-/// `mad`: "When JIT-compiled for SM 2.0 devices, mad.f32 is implemented as a fused multiply-add (i.e., fma.rn.ftz.f32)." `cvt`: it "did
-/// not flush single-precision subnormal inputs or results to zero if the destination type size was 64-bits."
+/// PTX ISA, `div`, `rcp`, `sqrt` and others: without a rounding, f32 is `.approx` and f64 is `.rn`. `mad`: newer GPUs execute `mad.f32` as
+/// `fma.rn.ftz.f32`. `cvt`: subnormal f32 are not flushed if the result has 64 bits.
 fn row_of_sm_1x(opcode: &str) -> Option<&'static Row> {
     let is_wide = opcode.split('.').any(|part| matches!(part, "f64" | "u64" | "s64"));
     let added: &[&str] = if is_wide { &["", ".rn", ".approx"] } else { &[".ftz", ".approx.ftz", ".rn.ftz", ""] };

@@ -98,7 +98,7 @@ impl<'t> Parser<'t> {
         if let Kind::Word(word @ (".entry" | ".func")) = self.peek() {
             self.next();
             let mut function = self.function(line, word == ".entry")?;
-            // PTX ISA, "Kernel Function Parameters": "for PTX ISA versions 1.3 and earlier", they are declared in the body.
+            // PTX ISA, "Kernel Function Parameters": before PTX 1.4, they are declared in the body.
             if let Some(body) = function.body.as_mut().filter(|_| word == ".entry" && module.version < (1, 4)) {
                 let is_param = |statement: &mut Statement<'_>| matches!(statement, Statement::Variable(variable) if variable.space == StateSpace::Param);
                 let params = body.extract_if(.., is_param);

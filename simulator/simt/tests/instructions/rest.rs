@@ -71,7 +71,7 @@ fn carries() -> Vec<Group> {
 #[rustfmt::skip]
 pub fn groups() -> Vec<Group> {
     let mut groups = vec![
-        // PTX ISA, `fma`: `.oob` "clamps the result to 0 if either of the operands is OOB NaN", which is 0x7ff7 where a copy of a tensor on an
+        // PTX ISA, `fma`: `.oob` makes the result 0 if an operand is the NaN of what is out of bounds, which is 0x7ff7 where a copy of a tensor on an
         // H200 fills it in. Any other NaN gives NaN.
         group!("fma.rn.oob.f16", "hhh>h", [0x7ff7, 0x3c00, 0x3c00] => 0, [0x3c00, 0x7ff7, 0x3c00] => 0, [0x3c00, 0x3c00, 0x7ff7] => 0, [0x7ff6, 0x3c00, 0x3c00] => 0x7fff, [0x4000, 0x4200, 0x4400] => 0x4900, [0xc000, 0x4200, 0] => 0xc600),
         group!("fma.rn.oob.relu.f16", "hhh>h", [0x7ff7, 0x3c00, 0x3c00] => 0, [0x4000, 0x4200, 0x4400] => 0x4900, [0xc000, 0x4200, 0] => 0),

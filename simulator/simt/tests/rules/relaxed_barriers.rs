@@ -1,5 +1,5 @@
-//! PTX ISA, `mbarrier.arrive`, `mbarrier.test_wait`, `mbarrier.try_wait`: with `.relaxed`, the operation "does not provide any memory
-//! ordering". A fence before a relaxed arrival, and one after a relaxed wait, still order as they do around other strong accesses
+//! PTX ISA, `mbarrier.arrive`, `mbarrier.test_wait`, `mbarrier.try_wait`: with `.relaxed`, the operation orders no accesses
+//! of memory. A fence before a relaxed arrival, and one after a relaxed wait, still order as they do around other strong accesses
 //! ("Release and Acquire Patterns").
 
 use super::kernel;
