@@ -83,6 +83,7 @@ pub struct Copy3D {
 #[derive(Clone, Copy)]
 pub struct Dim3(pub u32, pub u32, pub u32);
 
+// SAFETY: the runtime library, which the tests are linked with, defines it with this type.
 unsafe extern "C" {
     static simcuda_runtime_version: std::sync::atomic::AtomicI32;
 }
@@ -94,6 +95,7 @@ macro_rules! api {
             #[allow(non_snake_case, reason = "the name is the C API's")]
             #[allow(clippy::too_many_arguments, reason = "the arguments are the C API's")]
             pub fn $name($($argument: $type),*) -> u32 {
+                // SAFETY: the runtime library defines the function; its arguments are those of NVIDIA's header.
                 unsafe extern "C" {
                     fn $name($($argument: $type),*) -> u32;
                 }
